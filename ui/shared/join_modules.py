@@ -1,9 +1,10 @@
 """Joins the page's ES modules into one when the app starts.
 
 There is no build step: restart the app after editing a module. The modules are joined because one
-request for each of them would delay the first paint. A module may use only these forms, which
-`join` checks: named imports, `import * as`, imports of JSON files and of a module for its side
-effects, and `export` in front of a declaration.
+request for each of them would delay the first paint. A module may use only these forms: named
+imports, `import * as`, imports of JSON files and of a module for its side effects, and `export` in
+front of a function, class or const. `join` refuses all others except a default import of a module,
+which it treats like the import of a JSON file.
 """
 
 from __future__ import annotations
@@ -83,8 +84,9 @@ def _in_order(paths: list[Path]) -> list[Path]:
 
 
 def _scoped(path: Path, number: dict[Path, str]) -> str:
-    """JavaScript that assigns the exports of the module at `path` to its name in `number`. The
-    module runs inside a function, so that its names do not clash with those of other modules."""
+    """JavaScript that assigns the exports of the module at `path`, or the value in a JSON file, to
+    its name in `number`. A module runs inside a function, so that its names do not clash with those
+    of other modules."""
     source = path.read_text(encoding="utf-8")
     if path.suffix == ".json":
         return f"const {number[path]} = {markup.literal(json.loads(source))};"

@@ -4,8 +4,8 @@ other thread would run while they are parsed.
 
 Arguments: the file, and the most memory to use in bytes. Output: the value cut into small pieces.
 Each piece is marshalled and preceded by its length, so that the server's other threads are blocked
-only while one piece is read. `values_of` puts the pieces together again. An error is one line on
-stderr, with exit status 1.
+only while one piece is read. `values_of` puts the pieces together again. After an error, the last
+line on stderr says what it was, and the exit status is 1.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ class Refused(Exception):
 
 
 def scan(data: bytes) -> None:
-    """Raises Refused if the JSON in `data` has too many values or levels. Nothing is parsed."""
+    """Raises Refused if the JSON in `data` has too many values, lists and objects, or levels, or if
+    its brackets do not match. Nothing is parsed."""
     bare = _TEXT.sub(b"", data)
     if bare.count(b",") + bare.count(b"[") + bare.count(b"{") > MAX_VALUES:
         raise Refused(f"it has more than {MAX_VALUES} values")
@@ -58,8 +59,8 @@ def pieces_of(value: Any) -> Iterator[tuple[str, Any]]:
     """Cut `value` into the pieces from which `values_of` builds it again, each with its kind.
 
     "value": a whole value of at most PIECE bytes, or a long text. "list", "object": a longer
-    container begins. "entries": some of its entries. "key": the key of the next, longer entry.
-    "end": the container is complete.
+    container begins. "entries": some of its entries. "key": the key (in a list, the index) of an
+    entry over PIECE bytes, whose own pieces follow. "end": the container is complete.
     """
     if not isinstance(value, list | dict) or len(marshal.dumps(value)) <= PIECE:
         yield "value", value

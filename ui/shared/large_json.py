@@ -20,14 +20,14 @@ LARGE = 256 * 1024  # bytes; parsing a file of this size takes a few millisecond
 MEMORY = 224 * 1024 * 1024  # bytes that the other process may use; a run of 23 MB takes 160 MB
 SECONDS = 20.0
 _SCRIPT = Path(__file__).with_name("json_worker.py")
-# one file is parsed at a time, so that several uploads do not multiply the memory used
+# one large file is parsed at a time, so that several uploads do not multiply the memory used
 _alone = threading.Lock()
 
 
 def uploaded_json(path: Any, most: int, name: str, error: type[SequoiaError]) -> Mapping[str, Any]:
     """The JSON object of format "sequoia-{name}" in the uploaded file at `path`. Raises `error`,
     with a reason that can be shown to the visitor, if the file has no such object, has more than
-    `most` bytes, or cannot be parsed within the limits."""
+    `most` bytes, cannot be read, or cannot be parsed within the limits on memory and time."""
     kind = f"{name} file"
     if check_upload(path, most, kind, error) <= LARGE:
         return read_json(uploaded_text(path, most, kind, error), name, most, error)

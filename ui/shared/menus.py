@@ -1,8 +1,9 @@
 """Calls a handler when a different option of a menu is chosen.
 
-Gradio's event `input` alone would not do: it fires twice for one press, and also when a menu loses
+Gradio's event `input` alone would not do: it fires twice for one choice, and also when a menu loses
 the focus although nothing was chosen (gradio 6.31). Merely opening and leaving a menu would then
-overwrite typed values with the defaults. So a script drops these extra events.
+overwrite typed values with the defaults. So a script recognises these extra events, and they are
+skipped.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ def on_choice(
     menu: gr.Dropdown, do: Callable[..., Any], inputs: Sequence[Any], outputs: Any, **options: Any
 ) -> None:
     """Call `do` once with the new option and the values of `inputs` when the visitor chooses
-    another option of `menu`. The menu needs an `elem_id`. `options` are passed on to the Gradio
-    event."""
+    another option of `menu`. The menu needs an `elem_id`. `options` are passed on to the event
+    `input`."""
 
     @functools.wraps(do)
     def chosen(option: Any, *rest: Any) -> Any:

@@ -1,5 +1,6 @@
-"""The default temperature of the forms, the check of a prompt's length, and the example prompts in
-assets/prompts.json. Some of the prompts are easy to draft, others hard."""
+"""The default temperature of the forms, the check of a prompt's length, the example prompts in
+assets/prompts.json (some are easy to draft, others hard), and the texts on which acceptance was
+counted."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ FILE = ASSETS / "prompts.json"
 
 @dataclass(frozen=True)
 class Preset:
-    """A prompt, and its name: the label of its button."""
+    """A prompt and its name. The name of an example prompt is the label of its button."""
 
     name: str
     text: str
@@ -43,7 +44,7 @@ def presets() -> tuple[Preset, ...]:
 
 def read_prompts(path: Path) -> tuple[Preset, ...]:
     """All presets of the file at `path`. Raises LookupError, TypeError or ValueError if an entry or
-    the file is damaged."""
+    the file is damaged, and OSError if the file cannot be read."""
     return tuple(map(_preset, load_json(path)["prompts"]))
 
 
@@ -63,7 +64,7 @@ def _preset(entry: Any) -> Preset:
 @cache
 def surveyed_texts(kind: str) -> frozenset[str]:
     """The texts of `kind`, such as "code", on which the recorded acceptance of the bundled pair for
-    this kind was counted. Trees for such text are planned with that acceptance. Empty for a kind
-    that was not surveyed."""
+    this kind was counted, without white space at either end. Trees for text of this kind are
+    planned with that acceptance. Empty for a kind for which none was counted."""
     path = ASSETS / "survey" / f"{kind}.json"
     return frozenset(map(str.strip, load_json(path))) if path.is_file() else frozenset()

@@ -43,7 +43,8 @@ class Entry:
     @property
     def model_names(self) -> tuple[str, str]:
         """The names to show for target and draft. A profile of the bundled pair calls its models
-        just "target" and "draft"; these become "bundled target" and "bundled draft"."""
+        just "target" and "draft"; if `bundled`, or if the profile's own name contains "bundled
+        pair", these become "bundled target" and "bundled draft"."""
         names = (self.profile.target, self.profile.draft)
         bundled = names == ("target", "draft") and (self.bundled or "bundled pair" in self.name)
         return ("bundled target", "bundled draft") if bundled else names
@@ -55,7 +56,7 @@ class Entry:
 
 
 def parse_entry(text: str, name: str) -> Entry:
-    """The profile in the JSON `text`. The label "measured" becomes "recorded". name: the profile's
+    """The profile in the JSON `text`. The source "measured" becomes "recorded". name: the profile's
     name if the text does not contain one. Raises BadProfile."""
     profile = HardwareProfile.from_json(text)
     if profile.source == "measured":
@@ -71,13 +72,14 @@ def parse_entry(text: str, name: str) -> Entry:
 
 
 def load_upload(path: Any) -> Entry:
-    """The profile in an uploaded file. Raises BadProfile with the wrong value and its limit."""
+    """The profile in an uploaded file. Without a name in the file, it is named after the file.
+    Raises BadProfile if the file cannot be read or contains no valid profile."""
     text = uploaded_text(path, MAX_JSON_CHARS, "profile", BadProfile)
     return parse_entry(text, Path(path).stem[:MAX_NAME])
 
 
 def clean_name(name: Any) -> str:
-    """`name` as the menu shows it. Raises BadProfile if it is empty or too long."""
+    """`name` as menus show it. Raises BadProfile if it is blank, too long or not text."""
     if not isinstance(name, str) or not name.strip() or len(name) > MAX_NAME:
         raise BadProfile(
             f"a profile name must have 1 to {MAX_NAME} characters, but got {shown(name)}"
@@ -94,7 +96,8 @@ def shipped() -> Mapping[str, Entry]:
 
 
 def saved_entries(store: Any) -> dict[str, Entry]:
-    """The profiles saved in the visitor's browser, by name. Invalid entries are skipped."""
+    """The profiles saved in the visitor's browser (`store`), by name. Invalid entries are skipped,
+    and so are all after the first MAX_KEPT."""
     entries: dict[str, Entry] = {}
     for text in store[:MAX_KEPT] if isinstance(store, list) else []:
         try:

@@ -1,5 +1,5 @@
-"""Serves the page's modules, Plotly's script, and the scripts and styles of saved pages under one
-path, and only to visitors who may see the page.
+"""Serves the page's modules, Plotly's script, and the scripts and styles of pages that are saved as
+HTML files. All are under one path, and only for visitors who may see the page.
 
 The path contains a hash of the modules, the styles and Plotly's version, so that a browser with an
 old copy in its cache never mixes two versions.
@@ -39,8 +39,8 @@ class Text:
 
 @dataclass(frozen=True)
 class Joined(Text):
-    """The joined modules. version: a hash that changes with any module or style
-    sheet, and with Plotly's version."""
+    """The joined modules. version: a hash that changes with any module or style sheet, and with
+    Plotly's version."""
 
     version: str
 

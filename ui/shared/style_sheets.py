@@ -9,7 +9,7 @@ from ui.shared.join_modules import UI
 
 def styles() -> str:
     """Style elements for the page's head. `launch(css=)` is not used, because Gradio would insert
-    those sheets twice, the second time with every selector rewritten, so other rules would win."""
+    the sheets twice, the second time with every selector rewritten, so other rules would win."""
     return "\n".join(map(markup.style, _texts()))
 
 

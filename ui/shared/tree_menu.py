@@ -17,9 +17,10 @@ from sequoia.validate_input import shown
 class Shape:
     """One entry of the menus. `name` is the short label, used for the lanes of a race; the long
     label is `menu`, or `name` + `more` if `menu` is empty. `about` explains the shape in a sentence
-    or two. `how` describes such a tree, with placeholders for its numbers. `fields` are the labels
-    of these numbers, and `start` their defaults. `make` builds the tree from its numbers; None if
-    that also needs a pair's acceptance."""
+    or two. `how` describes such a tree; it may have placeholders for the tree's numbers. `fields`
+    are the labels of the numbers that a visitor types (for the kinds in TEXTS, of one text), and
+    `start` their defaults. `make` builds the tree from these; None if that also needs a pair's
+    acceptance."""
 
     name: str
     more: str
@@ -64,7 +65,8 @@ def _listed(text: Any) -> Tree:
     return Tree.from_parents(numbers)
 
 
-# The size of the "wide" tree, which branches enough to be worth watching.
+# The size of the "wide" tree, which branches enough to be worth watching. It is used if the planned
+# tree is not wide.
 WIDE_NODES = 48
 WIDE_LEVELS = 6  # few, so that the tree is wide
 LEAST_WIDE = 32  # a planned tree of at least this many nodes is wide, unless it is a chain
@@ -182,7 +184,7 @@ SHAPES = {
 
 
 TEXTS = ("branching", "lab")  # kinds whose only field is a text
-# kinds planned from the acceptance, for the size that was typed
+# kinds made from the acceptance; their fields are the number of nodes and the most levels
 FITTED = ("best", "replanned", "dynamic")
 PLANNED = ("planned", "tuned_chain")  # kinds whose size is planned as well
 
@@ -198,7 +200,8 @@ def tree_choices(clock: str = "") -> list[tuple[str, str]]:
 
 def listed_numbers(kind: Any, text: Any) -> tuple[Any, ...]:
     """The numbers of a shape, typed as one text such as "64, 8". For a kind in TEXTS, the text
-    itself. Raises BadTree if `kind` or `text` is not valid."""
+    itself, unchecked; for a kind without fields, nothing. Raises BadTree if `kind` is not a shape,
+    or if `text` is not one number of at least 0 for each field."""
     if not isinstance(kind, str) or kind not in SHAPES:
         raise BadTree(f"tree: {shown(kind)} is not the name of a shape; known: {', '.join(SHAPES)}")
     fields = SHAPES[kind].fields

@@ -179,7 +179,8 @@ class TreeRequest:
         return ChosenTree(plan.tree, how, plan.acceptance, plan.source)
 
     def _wide(self, run: _Run) -> ChosenTree:
-        """The planned tree if it is wide, else the best tree of a fixed size."""
+        """The planned tree if it is wide, else the best tree of WIDE_NODES nodes, or of `most` if
+        that is less."""
         planned = TreeRequest("planned", (), self.most)._planned(run)
         if isinstance(planned.tree, Tree) and _is_wide(planned.tree):
             return planned

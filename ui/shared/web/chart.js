@@ -94,7 +94,7 @@ export class Chart {
     this.size = dom.sized(this.node, () => this.draw());
   }
 
-  /** The element with the figure; null until Plotly has drawn it. */
+  /** The element with the figure; null unless Plotly has drawn it. */
   get drawn() {
     return this.node.dataset.drawn ? this.node : null;
   }

@@ -83,7 +83,7 @@ export function show(node, visible) {
  * @param {Element} parent
  * @param {{label?: string, icon?: string, text?: string, cls?: string, hint?: string,
  *   part?: string, act?: () => void}} look `label`: the button's name for screen
- *   readers; `icon`: a name in ICONS; `hint`: its tooltip, by default the label; `cls`: further
+ *   readers; `icon`: a key of ICONS; `hint`: its tooltip, by default the label; `cls`: further
  *   classes; `part`: its name for tests; `act`: called when it is pressed
  * @returns {HTMLButtonElement}
  */
@@ -100,7 +100,7 @@ export function button(parent, { label, icon, text: words, cls = "", hint = labe
 /**
  * A new icon, appended to `parent`.
  * @param {Element} parent
- * @param {string} name of ICONS
+ * @param {string} name a key of ICONS
  * @returns {SVGSVGElement}
  */
 function drawIcon(parent, name) {
@@ -112,7 +112,7 @@ function drawIcon(parent, name) {
 /**
  * Replace the icon in an element.
  * @param {Element} node which contains an icon
- * @param {string} name of ICONS
+ * @param {string} name a key of ICONS
  */
 export function setIcon(node, name) {
   attr(node.querySelector("path"), "d", ICONS[name]);

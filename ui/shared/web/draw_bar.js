@@ -12,7 +12,7 @@ export class DrawBar {
   }
 
   /**
-   * @param {number | null} u
+   * @param {number | null} u null: the mark is at 0
    * @param {number} ratio p/q
    */
   paint(u, ratio) {

@@ -9,7 +9,8 @@ const ROOM = 0.05; // left free beyond the outermost values, as a share of the r
  * @typedef {object} AxisLayout
  * @property {string} [type] "log", else linear
  * @property {number[]} [range]
- * @property {string} [rangemode] "tozero": the range includes 0
+ * @property {string} [rangemode] "tozero": without `range`, the axis starts at 0, or lower if a
+ *   value is negative
  * @property {number[]} [tickvals]
  * @property {string[]} [ticktext]
  * @property {string} [ticksuffix]
@@ -43,8 +44,8 @@ export function makeAxis(layout, values, from, to) {
   return { at, ticks, title: layout.title?.text ?? "" };
 }
 
-// The range of the finite values, with some room at both ends, or only above if the range has to
-// include 0; [0, 1] if there are none.
+// The range of the finite values, with some room at both ends. In mode "tozero" it starts at 0 or
+// at the least value, whichever is lower, and has room only above. Without finite values: [0, 1].
 function fitted(values, mode) {
   const finite = values.filter((value) => value !== null && Number.isFinite(value));
   if (!finite.length) return [0, 1];

@@ -27,8 +27,8 @@ const FIRST_UNTRIED = 2;
  */
 
 /**
- * Lay out the accepted path and some of the other children of its nodes. Folds take the place of
- * all nodes that remain, except those that a person has unfolded.
+ * Lay out the accepted path, some of the other children of its nodes, and what a person has
+ * unfolded. The remaining nodes are not drawn; the cells that hide them count them (see Fold).
  * @param {Topology} topo
  * @param {StepView} view
  * @param {Set<string>} opened keys of the cells that a person has unfolded: "n<node>" shows that

@@ -14,7 +14,7 @@ export class Following {
   canFollow = false; // there is another visitor's run to follow
   isFollowed = false; // the run on screen is another visitor's
   isWaiting = false; // the visitor's own run is waiting
-  isWanted = false; // the visitor asked to follow, and has not opened another run since
+  isWanted = false; // the visitor asked to follow; reset by a message with any run not followed
 
   /**
    * Update the state from a message. The error and the notice of a message about another visitor's
@@ -23,7 +23,7 @@ export class Following {
    * @param {M} message
    * @param {string | null} notice that is on screen
    * @returns {M | null} the message to show; null if it is about another visitor's run that
-   *   the visitor does not follow, or no longer
+   *   the visitor does not follow, or no longer follows
    */
   note(message, notice) {
     if (message.followed) return this.noteFollowed(message, notice);
@@ -43,8 +43,8 @@ export class Following {
   }
 
   /**
-   * Whether to show the button that starts following: there is a run to follow, and it is not on
-   * screen already.
+   * Whether to show the button that starts following: there is a run to follow, and the run on
+   * screen is not a followed one or has ended.
    * @param {boolean} isOver whether the run on screen has ended
    * @returns {boolean}
    */

@@ -34,7 +34,8 @@ export const formBeside = (form) => ({
 
 /**
  * @param {string} form the prefix of the ids of the form's elements
- * @returns {boolean} whether the form's Stop button can be pressed, as it can while a job runs
+ * @returns {boolean} whether the form's Stop button can be pressed, as it can while a job runs;
+ *   false while the button says "Start over"
  */
 export function canStop(form) {
   const stop = /** @type {HTMLButtonElement} */ (document.getElementById(form + "-stop"));

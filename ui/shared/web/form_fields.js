@@ -59,7 +59,7 @@ function fieldOf(target) {
 }
 
 // Marks a label as a term when the pointer or the focus enters its field, because Gradio sometimes
-// rebuilds labels.
+// rebuilds labels. Opens its tooltip if the pointer is on it, or if the Tab key moved the focus.
 function explain(event) {
   const [field, key] = fieldOf(event.target);
   /** @type {HTMLElement} */

@@ -18,9 +18,9 @@ const isShown = ({ classList }) =>
   NARROW.matches ? classList.contains(DRAWN) : !classList.contains(HIDDEN);
 
 /**
- * Show or hide the form beside a view.
- * @param {Element} view
- * @param {boolean} wanted
+ * Show or hide the form of a tab.
+ * @param {Element} view the tab's view, or any other element of the tab
+ * @param {boolean} wanted whether to show it
  */
 export function showForm(view, wanted) {
   const page = view.closest(".pg-page");

@@ -11,7 +11,7 @@ import { TreeThumbnail, sizeInWords } from "./tree_thumbnail.js";
 const SIZE = [96, 40];
 const PAUSE = 120; // ms without another change before the server is asked
 const AGAIN = 1000; // ms before the server is asked again while models load
-const SAVED = "kept:"; // begins the key of a clock that is a profile saved in the browser
+const SAVED = "kept:"; // begins the value of the field `clock` if that is a saved profile
 // Names of the fields on which a tree depends: in every form, in Decode, and in a lane of a race.
 const OF_ALL = ["temperature", "top_p", "clock"];
 const OF_DECODE = ["tree", "first", "second", "branching", "verifier"];

@@ -12,7 +12,7 @@ const LOOK_MS = 1000; // between two looks at the buttons
  * @property {boolean} heard whether a message has arrived since the buttons began to show a job
  * @property {boolean} over whether the latest message reported how the job ended or why it was
  *   refused. Then only the buttons are out of date, as can happen on a busy server, so the answer
- *   need not say why
+ *   need not say why no job is running
  *
  * @typedef {object} JobView
  * @property {() => boolean} isBusy whether the buttons show a running job

@@ -2,7 +2,7 @@
    fragment contains the open tab and the values that this tab shows. Pure. */
 import { FIELDS } from "./link_fields.js";
 
-/** Maximum length of a fragment in bytes. A written fragment is ASCII: one byte per character. */
+/** Maximum length of a fragment in characters; in a written fragment, each is one byte (ASCII). */
 export const MOST_BYTES = 2000;
 
 /**

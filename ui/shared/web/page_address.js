@@ -2,10 +2,10 @@
    so that a reload shows it again. */
 
 /**
- * Put the name of the run in a message into the address, under `kind`. If the server has not stored
- * that run, such as the recorded example, the earlier name is removed. A message without a name or
- * without `meta` changes nothing.
- * @param {Record<string, any>} message with the name of its run, if it has one, under `kind`
+ * Put the name of the run or race that a message is about into the address, under `kind`. If the
+ * server has not stored it, such as the recorded example, the earlier name is removed. A message
+ * without a name or without `meta` changes nothing.
+ * @param {Record<string, any>} message with the name, if it has one, under `kind`
  * @param {"run" | "race"} kind
  */
 export function rememberInAddress(message, kind) {

@@ -29,7 +29,7 @@ const NAMES = {
 const views = new Map();
 /** @type {LinkState | null} values to show as soon as the view of their tab is there */
 let pending = null;
-let isFollowing = false; // the page is following its address, so the address is not written
+let isFollowing = false; // this module is opening the tab in the address, so it does not write it
 let timer = 0;
 
 /**

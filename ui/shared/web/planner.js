@@ -161,8 +161,8 @@ export function depthsOf(parents) {
 
 /**
  * @param {number[]} parents
- * @returns {number[]} number of nodes with children on each level, which is the number of rows in
- *   the draft pass for that level
+ * @returns {number[]} number of nodes with children on each level except the last, which is the
+ *   number of nodes that the draft pass for their children processes
  */
 export function widths(parents) {
   const depths = depthsOf(parents);
@@ -206,7 +206,7 @@ export function isSameTree(one, other) {
  * @param {number} n
  * @param {number | null} levels most levels; null: no limit
  * @returns {Growth}
- * @throws {RangeError} if the rates increase somewhere, or if `n` nodes do not fit in one level
+ * @throws {RangeError} if the rates increase somewhere, or if `levels` is 1 and `n` is more
  */
 export function bestFirst(rates, n, levels) {
   if (!isMonotone(rates))
@@ -274,8 +274,9 @@ const before = (a, b) => b[0] - a[0] < 0 || (a[0] === b[0] && (a[1] - b[1] || a[
 // -- time ------------------------------------------------------------
 
 /**
- * Seconds for a pass of `size` rows, from points whose dips are smoothed: constant before the first
- * point, linear between points, and beyond the last point on the line through the last two.
+ * Seconds for a pass over `size` nodes, from points whose dips are smoothed: constant before the
+ * first point, linear between points, and beyond the last point on the line through the last two. A
+ * single point holds for all sizes.
  * @param {[number, number, number][]} points
  * @param {number} size
  * @returns {number}

@@ -84,7 +84,8 @@ export class Playback {
     if (isText) this.lastRaw = value;
   }
 
-  // Whether the run is shown as recorded. A simulated run counts as recorded once it is complete.
+  // Whether the run is shown as recorded. A run with another label than "measured", such as
+  // "simulated", counts as recorded once it has ended or paused.
   get recorded() {
     const { label } = this.meta;
     return label === "recorded" || (label !== "measured" && this.done);
