@@ -27,8 +27,8 @@ def recorded_run(name: str) -> Run:
 
 
 def message() -> str:
-    """The JSON text of what the browser needs in addition to tour.json: {"runs", "profiles"}, both
-    by the names used in tour.json."""
+    """The JSON text of what the browser needs in addition to tour.json: {"runs", "profiles"}, each
+    a dictionary whose keys are the names used in tour.json."""
     settings = tour()
     return message_text(
         {

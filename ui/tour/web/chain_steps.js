@@ -30,15 +30,15 @@ export const ofHundred = (shares) => shares.map((share) => Math.round(100 * shar
 
 /**
  * @typedef {object} ChainRun the results of a recorded run of a chain
- * @property {number} steps
+ * @property {number} steps how many steps had the whole chain; only these are counted
  * @property {number[]} shares share of the steps in which 0, 1, ... guesses were kept
  * @property {number} keptShare share of the tried guesses that were kept
  * @property {number} tokens per step
  */
 
 /**
- * Count the guesses kept in a recorded run. Steps with a shorter chain, such as the last, are
- * left out.
+ * Count the guesses kept in a recorded run. Steps with a shorter chain, such as a last step with
+ * few tokens left to emit, are left out.
  * @param {Step[]} steps of the run
  * @param {number} guesses length of the whole chain
  * @returns {ChainRun}

@@ -1,16 +1,16 @@
-/* The form of all inputs in which a visitor answers a question of the tour (Control), and three
-   simple ones. */
+/* Control, the type of all inputs in which a visitor answers a question of the tour, and three
+   simple inputs of that type. */
 import { attr, el, show, text } from "../../shared/web/dom.js";
 
 /** @import { Answer } from "./tour_state.js" */
 
 /**
  * @typedef {object} Control
- * @property {() => Answer} read returns the answer; null while it is not complete
+ * @property {() => Answer} read returns the answer; null while it is incomplete or not allowed
  * @property {(answer: Answer) => void} put shows an answer
  * @property {() => void} lock allows no further change
- * @property {() => string} problem returns what to do, in words, while the answer is not complete
- * @property {() => void} [remove] called when the revealed solution replaces the control
+ * @property {() => string} problem returns what to do, in words, while `read` returns null
+ * @property {() => void} [remove] removes the control where the revealed solution replaces it
  */
 
 /** A typed number. */

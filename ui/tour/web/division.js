@@ -8,7 +8,7 @@ import { factorOff } from "./pass_cost.js";
 const CLOSE = 1.15; // a guess that is off by a smaller factor is close
 
 /**
- * `tokens` per step, the `length` of a step in plain passes, and their quotient.
+ * `tokens` per step, the `length` of a step in passes of the large model alone, and their quotient.
  * @typedef {{tokens: number, length: number, speedup: number}} Division
  */
 

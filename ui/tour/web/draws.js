@@ -76,7 +76,8 @@ export function counts(p, q, count, random) {
 /**
  * @param {number[]} found counts
  * @param {number[]} p
- * @returns {number} the largest difference between a share and p, in percentage points
+ * @returns {number} the largest difference between a token's share of `found` and its share of
+ *   `p`, in percentage points
  */
 export function worstOff(found, p) {
   const shares = found.map((count) => (100 * count) / sum(found));

@@ -1,4 +1,4 @@
-/* Fills numbers and names into the sentences of the tour. */
+/* Fills values into the sentences of the tour, and rounds the numbers among them. */
 const NAME = /\{(\w+)\}/g;
 
 /**

@@ -1,5 +1,5 @@
-/* The cost of a pass and of guessing on a machine, in passes of the target over one token, and how
-   far a visitor's guess is off. */
+/* What a pass of the target and the guesses of the draft cost on a machine, in passes of the target
+   over one token. Also how far a visitor's guess is off. */
 import { secondsAt } from "../../shared/web/planner.js";
 
 /** @import { Profile } from "../../shared/web/planner.js" */
@@ -24,7 +24,7 @@ export const guessingCost = ({ target_seconds: target, draft_seconds: draft }, g
   (guesses * secondsAt(draft, 1)) / secondsAt(target, 1);
 
 /**
- * How far a guess is off, as a factor of at least 1.
+ * How far a visitor's guess is off, as a factor of at least 1.
  * @param {number} said
  * @param {number} real
  * @returns {number}

@@ -1,5 +1,5 @@
-/* The control that distributes a number of draws among tokens: a slider for each token, and bars to
-   scale. */
+/* The control in which a visitor distributes the rejected guesses among the tokens that replace
+   them: a slider for each token, and bars to scale. */
 import { attr, el, text } from "../../shared/web/dom.js";
 import { kept, left } from "./draws.js";
 import { filled } from "./filled.js";
@@ -8,7 +8,7 @@ import { filled } from "./filled.js";
 
 const sum = (values) => values.reduce((total, value) => total + value, 0);
 
-/** The answer is a list: the number of draws given to each token. */
+/** The answer is a list: how many of the rejected guesses each token replaces. */
 export class SharesControl {
   /**
    * @param {HTMLElement} host

@@ -56,8 +56,8 @@ export class TreeStop extends Stop {
     });
   }
 
-  // Pressing one of the first guesses in the tree chooses it in the first question, while that is
-  // open.
+  // Pressing a node of the top row, the chain of first guesses, chooses it as the answer to the
+  // first question while that is open.
   press(node) {
     const isOpen = openQuestion(this.tour.state, this.name) === "end";
     if (isOpen && this.rescue.chain.includes(node)) this.questions[0].control.put(String(node));

@@ -92,7 +92,7 @@ export class YoursStop extends Stop {
     this.tour.paint();
   }
 
-  // The visitor's own run if it was compared with plain decoding; else the recorded one if the
+  // The visitor's latest run if it was compared with plain decoding; else the recorded one if the
   // visitor chose it; else null.
   get run() {
     const own = finishedRun();

@@ -1,5 +1,5 @@
-/* The tour: the row of its stops, the stop on screen, and the visitor's place, which the browser
-   stores. */
+/* The tour: the row of its stops, the stop on screen, and the visitor's place and answers, which
+   the browser stores. */
 import { attr, button, el, show, text } from "../../shared/web/dom.js";
 import { onFinishedRun } from "../../shared/web/finished_run.js";
 import { rove } from "../../shared/web/roving_focus.js";
@@ -161,7 +161,8 @@ export class TourView {
     keepPlace(tourState.written(state));
   }
 
-  // Builds the stop on screen. If a stored answer does not fit its question, the tour starts over.
+  // Builds the stop on screen. If that fails, for example because a stored answer does not fit its
+  // question, the tour starts over.
   show() {
     if (!this.isReady) return;
     try {

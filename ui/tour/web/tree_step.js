@@ -30,7 +30,7 @@ export function recordedStep({ meta, trees, pieces, steps }, i) {
  * @property {number} ratio p/q of the rejected node
  * @property {{p: number, q: number, u: number, keep: number}} trial test of the second guess;
  *   `keep` is the probability that it is kept
- * @property {number} at index of the rejection among the trials
+ * @property {number} at index of the trial in which `end` was rejected
  */
 
 /**

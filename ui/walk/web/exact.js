@@ -1,6 +1,6 @@
-/* The exact output distribution of a step of a toy (see toy.js): every outcome of its random draws
-   is visited once and weighted by its probability. The work is done in parts, so that the page
-   stays responsive. */
+/* The exact output distribution of a step of a toy (see toy.js): every outcome of its random draws,
+   or of those of each level alone, is visited once and weighted by its probability. The work is
+   done in parts, so that the page stays responsive. */
 import { childrenOf, emittedBy, parentsOf, toyStep, toyTree, treeOf } from "./toy.js";
 import { verifierNamed } from "./rules/verifiers.js";
 import { sum } from "./rules/residuals.js";

@@ -16,7 +16,7 @@ const ROUNDING = 1e-9;
  */
 
 /**
- * The limits for verifiers that draw children in the same way as the toy's.
+ * The limits for verifiers that draw children in the same way as the toy's verifier.
  * @param {Toy} toy
  * @returns {Limits}
  */

@@ -9,9 +9,9 @@ import { positionWords, positionsOf, seenBy } from "./positions.js";
 
 const SIDE = 380; // px; width of all cells together, if CELL allows it
 const CELL = [2, 22]; // px; smallest and largest cell
-const NAMED = 40; // nodes; the rows of a larger tree have no names and no positions
+const NAMED = 40; // most nodes; the rows of a larger tree have no names and no positions
 const NAME_WIDE = 84; // px; width of the names
-const LETTERS = 9; // longest name
+const LETTERS = 9; // characters; longest name
 const PREFIX = 2; // columns; width of the cell for all tokens before the tree
 const PLACE_WIDE = 44; // px; width of the positions
 const HINT =
@@ -28,7 +28,8 @@ export class MaskPanel {
 
   /**
    * @param {HTMLElement} host
-   * @param {(node: number | null) => void} point called with the node under the pointer
+   * @param {(node: number | null) => void} point called with the node under the pointer, null
+   *   when the pointer leaves the mask
    */
   constructor(host, point) {
     this.point = point;

@@ -1,5 +1,5 @@
-/* One moment of a walk: a node is tried, or the target adds a token. Gives p and q before and after
-   it. Pure. */
+/* One moment of a walk, the verification of a step: a node is tried, or the target adds a token.
+   Gives p and q at this moment and at the next. Pure. */
 import { residualPicture } from "../../shared/web/residual_picture.js";
 import * as stepWords from "../../shared/web/step_words.js";
 
@@ -16,7 +16,7 @@ const NOTHING = 1e-6; // probabilities up to this are rounding errors
  * What the panel of a moment shows.
  * @typedef {object} Moment
  * @property {string} title says which trial it is, or that the target adds a token
- * @property {Trial | null} trial null where the target adds a token
+ * @property {Trial | null} trial null if the target adds a token
  * @property {string} state of the node
  * @property {string} label of the node
  * @property {string} why explains the state in a sentence

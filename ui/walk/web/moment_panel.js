@@ -17,9 +17,9 @@ const ROUNDING = 1e-9; // probabilities that differ by less are equal
 const BEFORE = "The walk has not started. Press “.” until the first trial is shown.";
 const NO_TRIAL = "This node was not tried in this step.";
 const PATHS = "Traversal tests whole paths, from the leaves up.";
-const UNKNOWN = "The residual p and q of this trial were not recorded.";
+const UNKNOWN = "The residual p and q were not recorded here.";
 
-/** Three columns: before the trial, the trial, and after it. */
+/** Columns: p and q before the trial, the trial, and, if there is a next moment, p and q there. */
 export class MomentPanel {
   /** @param {Element} host */
   constructor(host) {

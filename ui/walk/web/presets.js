@@ -6,7 +6,7 @@
  * @property {string} label
  * @property {string} about
  * @property {import("./toy.js").Toy} toy
- * @property {number} seed of the random draws; with it, the first step shows what `about` says
+ * @property {number} seed of the first step's random draws, chosen so that the step fits `about`
  */
 
 /** @type {Preset[]} the tab opens with the first */
@@ -52,7 +52,7 @@ export const PRESETS = [
     key: "q-runs-out",
     label: "Nothing is left of q",
     about:
-      "The draft is certain of “cat”, which the target never writes. Once “cat” is rejected, nothing is left of q, so the second child is drawn from the other words with equal probability.",
+      "The draft is certain of “cat”, which the target never writes. Once “cat” is drawn, nothing is left of q, so the second child is drawn from the other words with equal probability.",
     toy: { p: [0, 0.5, 0.3, 0.2], q: [1, 0, 0, 0], children: [2, 0], verifier: "sequoia" },
     seed: 5,
   },

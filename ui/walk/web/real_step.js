@@ -41,7 +41,8 @@ export class RealStep {
    * @param {HTMLElement} host
    * @param {{ask: (name: string) => Promise<string>,
    *   take: (step: StepView | null, label: string) => void}} on `ask`: requests a recorded run;
-   *   `take`: called with each chosen step, null if Decode shows none, and the label of its numbers
+   *   `take`: called with the chosen step, or null if Decode is chosen and shows none, and with
+   *   the label of its times
    */
   constructor(host, on) {
     this.on = on;
@@ -189,7 +190,8 @@ export class RealStep {
   }
 }
 
-// Index of the first step whose first rejected child is followed by an accepted sibling; else 0.
+// Index of the first step whose first rejected child is followed by an accepted sibling; 0 if there
+// is none, or if the run was verified from the leaves.
 function tellingStep({ trees, steps, pieces, meta }) {
   const texts = new Map(Object.entries(pieces));
   const isTelling = (step) => {

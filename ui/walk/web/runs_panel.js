@@ -23,7 +23,7 @@ const RUNS = 10_000;
 const A_FRAME = 250; // runs per frame
 const REST_MS = 250; // time without a change, after which the exact figures are computed
 const ROUNDING = 1e-9; // error of a sum of up to 60,000 floats
-const SLICE_MS = 12; // time of one part of the exact computation
+const SLICE_MS = 12; // time of the exact computation between two pauses
 const LIMIT = "limit for node-by-node verification";
 const LIMIT_WORDS =
   ": the best that a verifier can reach with the same draws if it is lossless at each node on its own (computed exactly, by optimal transport). Traversal tests whole paths, so it may exceed the limit. On a chain, Traversal is block verification.";
@@ -33,7 +33,7 @@ const TOO_MANY = `over ${grouped(MOST_OUTCOMES)} outcomes`;
 export class RunsPanel {
   /** @type {Tally | null} */
   tally = null;
-  wanted = 0; // how many runs the visitor has asked for
+  wanted = 0; // how many runs the visitor has asked for since the counts were reset
   #timer = 0;
   #frame = 0;
   /** @type {Map<string, Exact | null>} by verifier */

@@ -6,8 +6,8 @@ const SLACK = 1e-6; // the sum of a typed distribution may differ from 1 by this
 const LONGEST = 20; // characters of a typed value that a message quotes
 
 /**
- * Why typed values are not a distribution. at: index of the invalid field; null: their sum is
- * wrong.
+ * Why typed values are not a distribution. at: index of the first invalid value; null if only their
+ * sum is wrong.
  * @typedef {{at: number | null, words: string}} Problem
  */
 

@@ -5,7 +5,7 @@ import { emittedBy, toyStep, treeOf } from "./toy.js";
 
 /** @import { Toy } from "./toy.js" */
 
-/** Counts of the steps made so far. */
+/** The counts of all runs so far. A run is a step of the toy. */
 export class Tally {
   runs = 0;
   tokens = 0;
@@ -30,7 +30,7 @@ export class Tally {
     for (let i = 0; i < count; i++) this.once();
   }
 
-  // If the step emits a single word, another step is made for the second word.
+  // If the step emits a single word, another step is made, but used only for the second word.
   once() {
     const emitted = this.step();
     this.runs += 1;
@@ -78,6 +78,6 @@ export const noiseFloor = (p, runs) =>
 export const noiseSpread = (p, runs) =>
   Math.sqrt(((1 - 2 / Math.PI) * sum(p.map((one) => one * (1 - one)))) / runs) / 2;
 
-// The probabilities of pairs of independent words, ordered like `pairs`.
+// The probabilities of pairs of words drawn independently from p, ordered like `Tally.pairs`.
 /** @type {(p: number[]) => number[]} */
 export const squared = (p) => p.flatMap((one) => p.map((other) => one * other));

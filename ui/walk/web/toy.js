@@ -47,7 +47,8 @@ export const SHAPES = [
 ];
 
 /**
- * The tree of a toy. For the verifier "chain", it is a chain with as many levels as the shape.
+ * The tree of a toy. For the verifier "chain", it is a chain with as many levels as the tree of the
+ * other verifiers.
  * @param {Toy} toy
  * @returns {Topology}
  */

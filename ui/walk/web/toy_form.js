@@ -11,11 +11,12 @@ import * as toys from "./toy.js";
 const OWN = "own";
 const LAST = "The step shown still uses the last valid values.";
 
-/** The form. Typed text stays as it is; `take` is called with every valid toy. */
+/** The form. Typed text stays as it is. */
 export class ToyForm {
   /**
    * @param {HTMLElement} host
-   * @param {(toy: Toy, seed?: number) => void} take
+   * @param {(toy: Toy, seed?: number) => void} take called with each valid toy that a visitor makes
+   *   or chooses, and at first with the first preset; `seed`: that of the preset, if it is one
    */
   constructor(host, take) {
     this.take = take;
@@ -109,7 +110,7 @@ export class ToyForm {
     if (this.toy) this.take(this.toy);
   }
 
-  /** @returns {Toy | null} null if a typed value is invalid */
+  /** @returns {Toy | null} null if p or q is not a distribution */
   get toy() {
     const [p, q] = this.fields.map((field) => field.read());
     if (p.problem || q.problem) return null;

@@ -2,7 +2,8 @@
 import { scaled, sum } from "./residuals.js";
 
 /**
- * The random operations of a step. d and r: q and p of a trial.
+ * The random operations of a step. d and r: q and p of a trial; in Traversal, 1 and the
+ * probability of keeping the path.
  * @typedef {object} Chance
  * @property {(d: number, r: number) => {accepted: boolean, u: number | null}} accept draws u from
  *   [0, 1) and accepts if u * d < r

@@ -10,8 +10,8 @@ import { draftAt, residualAfter, scaled, without } from "./residuals.js";
 
 /**
  * A trial of one token: the fields of Trial in step_view.js, and more. residual: the residual p
- * before the trial; in Traversal, the one with which the node's children were tried. draft: the
- * residual q before the trial; in Traversal, null.
+ * before the trial; in Traversal, what is left of p once all children of the node are rejected.
+ * draft: the residual q before the trial; in Traversal, null.
  * @typedef {object} Tried
  * @property {number} node
  * @property {number} token
@@ -47,7 +47,7 @@ export const rejectOut = (residual, draft, token) => ({
 export const rejectKeeping = (residual, draft) => ({ ...residualAfter(residual, draft), draft });
 
 /**
- * Verify a tree with trials against p/q, as Sequoia and SpecInfer do.
+ * Verify a tree by comparing u with p/q in each trial, as Sequoia and SpecInfer do.
  * @param {Drafted} drafted
  * @param {{p: number[], q: number[]}} models p and q, which are the same after every text
  * @param {Chance} chance

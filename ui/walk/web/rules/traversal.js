@@ -8,7 +8,7 @@ import { draftAt, scaled, sum, without } from "./residuals.js";
  * @import { Tried, Verdict } from "./top_down.js"
  */
 
-/** A node on the current path, and the residual p and q of its children. */
+/** A node on the current path, and the residual p and q after the children rejected so far. */
 class Place {
   /** @type {number[]} */
   tried = [];
@@ -29,7 +29,7 @@ class Place {
     this.waiting = [...children];
   }
 
-  // The probability of keeping the path after a token is added to it.
+  // The probability of keeping the path if it continues with `token`.
   chanceOf(token) {
     this.draft = draftAt(this.draft, this.tried);
     const weight = this.stands * this.target[token];
@@ -53,7 +53,7 @@ class Place {
 /**
  * Verify a tree from the leaves up.
  * @param {Drafted} drafted
- * @param {{p: number[], q: number[]}} models the same distributions after every token
+ * @param {{p: number[], q: number[]}} models p and q, which are the same after every text
  * @param {Chance} chance
  * @returns {Verdict}
  */
