@@ -35,9 +35,10 @@ examples:
   python app.py --target ./huge --draft ./small --offload    the large one does not fit on the GPU
   python app.py --public                          tighter limits, for unknown visitors
 
-The page shows a recorded run at once, while the models load. The Models tab can load other pairs
-while the page runs. Nothing is sent to other machines, and nothing is downloaded, unless you use
---share or choose models from the Hugging Face Hub, with an option or in the Models tab.
+The page shows a recorded run at once, while the models load. Without --public, the Models tab can
+load other pairs while the page runs. Nothing is sent to other machines, and nothing is downloaded,
+unless you use --share or choose models from the Hugging Face Hub, with an option or in the Models
+tab.
 
 Limits without and with --public:
 """
@@ -54,7 +55,7 @@ def known_pairs() -> list[str]:
 
 
 def sizes_table() -> str:
-    """The limits on uploads and files, one per line: first without --public, then with it."""
+    """The limits on uploads and files, one per line, each without and with --public."""
     public = PUBLIC.sizes()
     return "\n".join(
         f"  {what:<48}{size:>8}{public[what]:>8}" for what, size in LOCAL.sizes().items()
@@ -87,14 +88,14 @@ def parser() -> argparse.ArgumentParser:
     models.add_argument(
         "--device",
         default="auto",
-        help="auto (default): as few GPUs as the pair needs, or the CPU if there is none; spread: "
-        "the target on all GPUs; or cpu, cuda, cuda:N",
+        help="auto (default): as few GPUs as the pair needs, or the CPU if no GPU can be used; "
+        "spread: the target on all GPUs; or cpu, cuda, cuda:N",
     )
     models.add_argument(
         "--dtype",
         default="auto",
-        help="auto (default): the fastest dtype for each model on this machine; or float32, "
-        "bfloat16, float16",
+        help="auto (default): for a small model on the CPU the dtype measured as fastest, for any "
+        "other model the usual one of its device; or float32, bfloat16, float16",
     )
     models.add_argument(
         "--offload",
@@ -133,8 +134,8 @@ def parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="IP",
-        help="trust the X-Forwarded headers of the proxy with this IP address, or of all proxies "
-        "in this network (may be repeated)",
+        help="trust the X-Forwarded headers of the proxy with this IP address; a network such as "
+        "10.0.0.0/8 stands for all its addresses (may be repeated)",
     )
     server.add_argument(
         "--per-address",
@@ -158,8 +159,8 @@ def parser() -> argparse.ArgumentParser:
     server.add_argument(
         "--public",
         action="store_true",
-        help="for unknown visitors: only the bundled pair, and at most 512 tokens, 256 nodes and "
-        "60 seconds per run",
+        help="for unknown visitors: only the bundled pair, at most 512 tokens and 60 seconds per "
+        "run, and at most 256 nodes per tree",
     )
     return made
 
@@ -269,7 +270,7 @@ def main() -> None:
     from ui.serving.short_pauses import ShortPauses
 
     change_gradio()
-    torch.set_num_threads(max(1, cores() - 1))  # leaves one core for the page itself
+    torch.set_num_threads(max(1, cores() - 1))  # leaves a core for the page, if possible
     limits = PUBLIC if arguments.public else LOCAL
     request = PairRequest(
         arguments.pair or "bundled",

@@ -1,9 +1,9 @@
 """Tree speculative decoding as in Sequoia (arXiv 2402.12374): a draft model proposes a tree of
 tokens, and the target model verifies the whole tree in one forward pass.
 
-The same letters are used everywhere: `p` target distribution, `q` draft distribution, `u` uniform
-random number, `k` sibling rank, `n` nodes of a tree (root included), `levels` of a tree (the root's
-included), `a` acceptance vector.
+Short names usually mean: `p` target distribution, `q` draft distribution, `u` uniform random
+number, `k` sibling rank or number of siblings, `n` nodes of a tree (root included), `levels` of a
+tree (the root's included), `a` acceptance vector.
 
 Reading order: algorithm (the paper's algorithm, without models), models (forward passes over a
 tree), decoding (one step after another), planning and measuring (the best tree for a machine),

@@ -27,7 +27,7 @@ _ROUNDING = 1e-9  # by rounding, counted rates can sum to slightly more than 1
 @dataclass(frozen=True)
 class Acceptance:
     """An acceptance vector; the first child's rate comes first. Raises BadAcceptance unless it has
-    1 to MAX_RATES finite numbers in [0, 1] that sum to at most 1."""
+    1 to MAX_RATES finite numbers in [0, 1] that sum to at most 1, up to rounding."""
 
     rates: tuple[float, ...]
 

@@ -93,8 +93,9 @@ class Growth:
 
 
 def best_first(acceptance: Acceptance, nodes: int, levels: int | None = None) -> Growth:
-    """The `nodes` highest-scoring nodes of the infinite tree, or of its first `levels` levels, in
-    order of score, for a non-increasing vector: O(n log n).
+    """The `nodes` highest-scoring nodes, in order of score, of the infinite tree (every node has
+    infinitely many children) or of its first `levels` levels, for a non-increasing vector:
+    O(n log n).
 
     No node scores higher than its parent or its left sibling, so the n best always form a tree, and
     no tree of n nodes is better. Raises BadAcceptance for a vector that increases somewhere, and
@@ -154,7 +155,8 @@ class Split:
 
 @dataclass(frozen=True, eq=False)
 class DPTable:
-    """All T[n, l, b] up to `nodes` and `levels`. With `levels` None, depth is unlimited.
+    """All T[n, l, b] up to `nodes` and `levels`. With `levels` None, depth is unlimited, and the
+    methods accept only levels >= n.
 
     A cell is -inf if there is no such tree. The methods raise BadTree for an index out of bounds.
     """
@@ -173,7 +175,8 @@ class DPTable:
         return float(self._row(levels, branches)[n])
 
     def best(self, n: int, levels: int) -> tuple[float, int]:
-        """(G(n, levels), the smallest number of root children that reaches it)."""
+        """(G(n, levels), the smallest number of root children that reaches it); (-inf, n - 1) if
+        no tree of n nodes has so few levels."""
         n, levels, _ = self._index(n, levels)
         return float(self._best_of(levels)[n]), self._branches(n, levels)
 
@@ -190,7 +193,7 @@ class DPTable:
         below = self._best_of(levels - 1)
         rest = self._row(levels, branches - 1)
         rate = rates[branches - 1] if branches <= len(rates) else 0.0
-        sums = rest[n - 1 : 0 : -1] + _scaled(rate, below[1:n])  # (m,)
+        sums = rest[n - 1 : 0 : -1] + _scaled(rate, below[1:n])  # for m = 1, ..., n - 1
         m = int(sums.argmax()) + 1
         return Split(m, self._branches(m, levels - 1), float(rest[n - m]), rate, float(below[m]))
 
@@ -239,8 +242,8 @@ class DPTable:
         extra = branches - (len(cells) - 1)
         if extra <= 0:
             return cells[branches]
-        # A child beyond the last rate adds nothing, and its descendants would add at least as much
-        # below other nodes, so such children are leaves.
+        # A child beyond the last positive rate adds nothing, and its descendants would add at least
+        # as much below other nodes, so such children are leaves.
         return np.concatenate([np.full(extra, -np.inf), cells[-1][:-extra]])
 
     def _branches(self, n: int, levels: int) -> int:
@@ -252,7 +255,8 @@ class DPTable:
 
 def dp_table(acceptance: Acceptance, nodes: int, levels: int | None = None) -> DPTable:
     """The table of the recurrence T[n, l, b] = max over m of T[n-m, l, b-1] + a[b] G(m, l-1), for
-    any vector. a[b] is the acceptance rate of the b-th child.
+    any vector. m is the size of the last child's subtree, a[b] the acceptance rate of the b-th
+    child.
 
     levels None: a table for trees of any depth. It has a single T and G, without l; this G takes
     the place of G(m, l-1). Raises BadTree if a size is out of bounds or the table would have more
@@ -284,7 +288,7 @@ def _level(
     cells = np.full((len(rates) + 1, nodes + 1), -np.inf)
     best = np.full(nodes + 1, -np.inf)
     cells[0, 1] = best[1] = 1.0
-    gains = _scaled(rates[:, None], best if below is None else below)  # (branches, m): a[b] G(m)
+    gains = _scaled(rates[:, None], best if below is None else below)  # (branches, nodes + 1)
     for n in range(2, nodes + 1):
         cells[1:, n] = (cells[:-1, n - 1 : 0 : -1] + gains[:, 1:n]).max(axis=1)
         top = cells[:, n].max()

@@ -1,5 +1,5 @@
-"""From logits to probabilities: temperature, then top-p. The draft's distribution differs from the
-target's in two details, which `draft_rows` explains."""
+"""From logits to probabilities: temperature, then top-p. Besides its dtype, the draft's
+distribution differs from the target's in two details, which `draft_rows` explains."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ def draft_rows(logits: torch.Tensor, params: SamplingParams) -> torch.Tensor:
 
     At temperature 0 only the order of the draft's most probable tokens matters, so q is taken at
     temperature 1. Top-p may leave fewer tokens than a node has children, and the rest of the
-    children would then be drawn uniformly. To draw them from the draft's distribution instead, a
-    millionth of q's mass ignores top-p. This is lossless: verification uses the same q.
+    children would then be drawn uniformly. To draw them from the draft's distribution without top-p
+    instead, a millionth of q's mass ignores top-p. This is lossless: verification uses the same q.
     """
     return checked(draft_warp(params)(logits), "draft")
 
@@ -146,6 +146,6 @@ def checked(distributions: torch.Tensor, model: str) -> torch.Tensor:
 def overflowed(model: str) -> BadModel:
     """The error for logits of the "target" or "draft" that are not finite."""
     return BadModel(
-        f"the {model}'s logits contain NaN or infinity: it overflowed in this precision; choose "
-        "another one"
+        f"the {model}'s logits contain NaN or infinity: the model overflowed in this precision; "
+        "choose another precision"
     )

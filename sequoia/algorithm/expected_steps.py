@@ -44,7 +44,7 @@ def child_chances(
 ) -> list[Any]:
     """For each of `children` siblings in draft order, the probability that it is the accepted one,
     given that the text continues with `token`. p, q: (vocab,) distributions after their parent.
-    p[token] is positive; if the text was decoded in another precision, rounding can make it 0.
+    p[token] is positive, unless the text was decoded in another precision and rounding made it 0.
 
     For rules with a `reject` (see Verifier), at temperatures above 0. From the second sibling on,
     the probabilities depend on which tokens were rejected. Those tokens are drawn with `chance`, so

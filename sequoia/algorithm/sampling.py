@@ -39,8 +39,8 @@ class Chance(Protocol):
     draw from each row, at most vocab."""
 
     def accept(self, d: Any, r: Any) -> tuple[bool, float | None]:
-        """Draw u in [0, 1) and return (u * d < r, u). The comparison is strict, so a token with
-        r = 0 is never accepted."""
+        """Draw u in [0, 1) and return (u * d < r, u). d, r: usually the residual draft and target
+        probability of a token. The comparison is strict, so r = 0 is never accepted."""
         ...
 
     def pick(self, weights: Any) -> int:
@@ -76,7 +76,7 @@ class Seeded:
         if not 0 < cumulative[-1] < math.inf:
             raise BadModel(
                 f"the probabilities sum to {cumulative[-1]} instead of 1: the model overflowed in "
-                "this precision; choose another one"
+                "this precision; choose another precision"
             )
         # u <= 1 - 2**-53, so u * total rounds to less than the total, and the search ends at a
         # token whose weight is not 0.
@@ -96,9 +96,9 @@ class Seeded:
         return (times / q.double().clamp_(min=_ZERO_RATE)).topk(k, largest=False).indices
 
     def _distinct(self, q: torch.Tensor, counts: Sequence[int]) -> Drawn:
-        """`without_replacement` with one random number per drawn token; the race needs one per
-        token of the vocabulary. The most probable token is tried first, so most draws of a single
-        token need no cumulative sums."""
+        """`without_replacement` with about one random number per drawn token; the race in
+        `successive` needs one per token of the vocabulary. The most probable token is tried first,
+        so most draws of a single token need no cumulative sums."""
         distributions = q.numpy()
         drawn: Drawn = []
         for row, (token, count) in enumerate(

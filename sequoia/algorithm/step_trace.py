@@ -1,5 +1,5 @@
 """StepTrace: the record of one decoding step. Every number that a user sees about a run is computed
-from these."""
+from such records."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class StepTrace:
     token after its parent. Both are None for the root; target_p is also None for children of nodes
     that verification did not reach. verdict: the result of verification. emitted: the token ids
     that the step added: the accepted path without the root, then the bonus token, cut where the run
-    ended. seconds: wall time by phase (draft: draft model; verify: target model; overhead:
+    ended. seconds: time by phase (draft: draft model; verify: target model; overhead:
     everything else). finish: why the run ended with this step (one of FINISHES), or None. clock:
     empty if `seconds` were measured, else the machine for which they were simulated. level_seconds:
     the time of each draft pass, the root's first; empty if unknown. residual_heads: the residual p
@@ -70,8 +70,8 @@ class DecodeStats:
 
     tried[k]: the number of nodes with sibling rank k among those that `Verdict.decided` yields.
     accepted[k]: the number of those that were accepted. visited: the number of accepted nodes that
-    have children, roots included; accepted[k] / visited is the unconditional acceptance rate.
-    clock: the same for all steps, see StepTrace.
+    have children, roots included; accepted[k] / visited is the acceptance rate of child k over all
+    visits, also those in which it was not tried. clock: the same for all steps, see StepTrace.
     """
 
     steps: int = 0

@@ -28,8 +28,8 @@ MAX_JSON_CHARS = 64 * 1024
 class Tree:
     """A rooted ordered tree; `parents[i]` is the parent of node `i`, and `parents[0]` is -1.
 
-    Raises BadTree unless `0 <= parents[i] < i`, the numbering is breadth first (`parents` never
-    decreases), and there are 1 to MAX_NODES nodes.
+    Raises BadTree unless `0 <= parents[i] < i` for i > 0, the numbering is breadth first (`parents`
+    never decreases), and there are 1 to MAX_NODES nodes.
     """
 
     parents: tuple[int, ...]

@@ -53,15 +53,16 @@ class PathNode:
         return weight / self.draft[token] if weight < self.draft[token] else weight * 0 + 1
 
     def reject(self, token: int) -> Any:
-        """Update both distributions after the child with `token` was rejected. Returns the residual
-        mass, the sum of max(path_chance * target - draft, 0) before the update."""
+        """Update both distributions and `path_chance` after the child with `token` was rejected.
+        Returns the residual mass, the sum of max(path_chance * target - draft, 0) before the
+        update."""
         rest = self.path_chance * self.target - self.draft
         np.maximum(rest, 0, out=rest)
         mass = rest.sum()
         if mass > 0:
             self.target = rest / mass
             self.path_chance = mass / (mass + (1 - self.path_chance))  # the divisor is never 0
-        elif self.path_chance < 1:  # at 1, only rounding makes the mass 0, and nothing changes
+        elif self.path_chance < 1:  # at 1, only rounding makes the mass 0: keep both values
             self.path_chance = self.path_chance * 0  # keeps the dtype
         self.draft[token] = self.draft[token] * 0  # keeps the dtype
         left = self.draft.sum()

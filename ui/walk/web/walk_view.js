@@ -1,5 +1,6 @@
-/* The Walk tab. On the left the visitor chooses a toy or a real step; on the right are its walk,
-   many runs of the toy, and the attention mask. */
+/* The Walk tab. On the left the visitor chooses a toy (a small example, see toy.js) or a step of a
+   real run. On the right are the verification of one step, many runs of the toy if a toy is chosen,
+   and the attention mask. */
 import { attr, button, el, show, text } from "../../shared/web/dom.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { rove } from "../../shared/web/roving_focus.js";
@@ -28,7 +29,7 @@ import { toyView } from "./toy.js";
  */
 
 const KEYS =
-  "Keys: “.” next frame, “,” previous frame, Space play or pause, N new random draws; with a recorded run, ← and → change the step.";
+  "Keys: “.” next frame, “,” previous frame, Space play or pause; with a toy, N makes new random draws; with a recorded run, ← and → change the step.";
 const NEW_DRAWS = "Run the step again with new random numbers (N)";
 const SAME = "Neither model’s probabilities depend on the words before.";
 
@@ -40,7 +41,7 @@ export class WalkView {
   toy = null;
   /** @type {StepView | null} */
   step = null;
-  /** @type {NodeId | null} the node under the pointer, in the tree or in the mask */
+  /** @type {NodeId | null} the node pointed at (in tree or mask) or focused (in the tree) */
   node = null;
 
   /**
@@ -115,7 +116,7 @@ export class WalkView {
     } else this.real.open(wanted);
   }
 
-  /** Called when the tab is opened: Decode may show another step by then. */
+  /** Called each time the view becomes visible: Decode may show another step by then. */
   shown() {
     if (this.isReal && !this.real.isRecorded && !this.real.wanted) this.real.open();
   }
@@ -179,7 +180,7 @@ export class WalkView {
     show(this.notice, Boolean(words));
   }
 
-  // -- the node under the pointer ----------------------------------------------------------------
+  // -- the node pointed at or focused -------------------------------------------------------------
 
   /** @param {NodeId | null} node */
   light(node) {
@@ -192,7 +193,8 @@ export class WalkView {
     this.paintMoment();
   }
 
-  // Show the trial of the node under the pointer, else the one that the animation has reached.
+  // Show the trial of `node`, or else of the node that the animation explains. Before the walk,
+  // show none.
   paintMoment() {
     const { step, stage } = this;
     if (!step) return this.moment.paint(null, null, false);
