@@ -28,6 +28,7 @@ const STATES = {
     check: true,
     clock: "a100-llama-2-7b-eager",
     lane1: ["plain", "", "sequoia"],
+    lane3: ["tuned_chain", "", "sequoia"],
     lane2: ["best", "32, 8", "topk"],
   },
   lab: {

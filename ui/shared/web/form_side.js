@@ -49,7 +49,8 @@ export function followForm() {
 // button indicates whether the form of that tab is shown.
 function press(event) {
   const target = /** @type {Element} */ (event.target);
-  if (target.closest?.("[role=tab]")) requestAnimationFrame(followForm);
+  const isTab = target.closest?.("[role=tab], .overflow-dropdown button");
+  if (isTab) requestAnimationFrame(followForm);
   if (!NARROW.matches) return;
   const page = target.closest?.(`.pg-page.${DRAWN}`);
   if (page && (target === page || target.closest(".pg-go button"))) showForm(page, false);

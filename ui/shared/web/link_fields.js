@@ -91,7 +91,7 @@ export const tree = {
       : null,
 };
 
-const LANE = /^([a-z0-9]{1,20}):([a-z0-9]{1,20}):([\d ,−-]{0,300})$/;
+const LANE = /^([a-z0-9_]{1,20}):([a-z0-9]{1,20}):([\d ,−-]{0,300})$/;
 
 /** @type {Field<string[]>} a race's lane: kind, numbers and verifier; in the text, numbers last */
 export const lane = {

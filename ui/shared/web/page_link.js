@@ -110,7 +110,7 @@ function openTab() {
 }
 
 function noteTab({ target }) {
-  if (!target.closest?.("[role=tab]") || isFollowing) return;
+  if (!target.closest?.("[role=tab], .overflow-dropdown button") || isFollowing) return;
   setTimeout(() => write("pushState"), 0);
 }
 

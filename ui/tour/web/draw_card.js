@@ -2,6 +2,7 @@
    has a table of thousands of draws: how often each token came out, and how often it must. */
 import { attr, button, el, text } from "../../shared/web/dom.js";
 import { seeded } from "../../shared/web/random.js";
+import { apart } from "../../shared/web/format.js";
 import { counts, draw, keepChance, worstOff } from "./draws.js";
 import { figure, filled } from "./filled.js";
 
@@ -73,7 +74,8 @@ export class DrawCard {
     const { p, q, words, kept, sure, thrown } = this.words;
     const { guess, u, isKept, token } = draw(p, q, this.random);
     const ratio = keepChance(p[guess], q[guess]);
-    const facts = { word: words[guess], u: u.toFixed(2), ratio: ratio.toFixed(2) };
+    const [below, above] = apart(u, ratio);
+    const facts = { word: words[guess], u: below, ratio: above };
     const always = ratio === 1 ? sure : kept;
     text(this.says, filled(isKept ? always : thrown, { ...facts, other: words[token] }));
     this.yes.style.width = 100 * ratio + "%";

@@ -36,7 +36,11 @@ export class Question {
     this.root = el("section", { class: "sq-tour-question", "data-part": about.name }, host);
     const id = "sq-tour-" + about.stop + "-" + about.name;
     this.asked = el("p", { class: "sq-tour-ask", id, text: about.ask }, this.root);
-    this.form = el("form", { class: "sq-tour-form", "aria-labelledby": id }, this.root);
+    this.form = el(
+      "form",
+      { class: "sq-tour-form", "aria-labelledby": id, novalidate: "" },
+      this.root,
+    );
     this.control = about.control(el("div", { class: "sq-tour-control" }, this.form));
     this.makeActs();
     this.problem = el("p", { class: "sq-tour-problem", role: "alert" }, this.form);

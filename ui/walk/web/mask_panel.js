@@ -1,6 +1,6 @@
 /* The panel that draws the tree attention mask of a step. It has a row for each node, with filled
    cells for the tokens that the node may attend to. Pointing at a node highlights its row. */
-import { attr, button, el, pool, svg, text } from "../../shared/web/dom.js";
+import { attr, button, el, pool, show, svg, text } from "../../shared/web/dom.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import { positionWords, positionsOf, seenBy } from "./positions.js";
@@ -91,7 +91,9 @@ export class MaskPanel {
     this.node = step && node !== null && node < step.topo.n ? node : null;
     attr(this.depth, "aria-pressed", String(!this.byIndex));
     attr(this.index, "aria-pressed", String(this.byIndex));
-    if (!step) return;
+    show(this.svg, Boolean(step));
+    show(this.positions, Boolean(step));
+    if (!step) return text(this.says, "");
     const { topo } = step;
     this.frame(topo.n);
     const cells = topo.parents.map((_, one) => seenBy(topo, one));
@@ -108,7 +110,7 @@ export class MaskPanel {
   frame(n) {
     const [least, most] = CELL;
     this.cell = Math.max(least, Math.min(most, SIDE / (n + PREFIX)));
-    this.isNamed = n <= NAMED && this.cell >= 8;
+    this.isNamed = n <= NAMED;
     this.left = this.isNamed ? NAME_WIDE : 0;
     const width = this.left + (n + PREFIX) * this.cell + (this.isNamed ? PLACE_WIDE : 0);
     attr(this.svg, "viewBox", `0 0 ${width} ${n * this.cell}`);

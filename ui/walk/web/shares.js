@@ -28,7 +28,7 @@ export function readShares(name, texts, words) {
   }
   const total = sum(values);
   if (Math.abs(total - 1) <= SLACK) return { values, problem: null };
-  const shown = Number(total.toPrecision(6));
+  const shown = Number(total.toPrecision(8));
   const what = total > 0 ? `${name} sums to ${shown}` : `${name} is 0 for every word`;
   return { values, problem: { at: null, words: `${what}; a distribution sums to 1.` } };
 }

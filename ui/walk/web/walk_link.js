@@ -54,6 +54,7 @@ function problemOf(p, q, verifier) {
 }
 
 function childrenProblem(children) {
+  if (children[0] < 1) return "it has no children of the root; at least 1 is needed.";
   const at = children.findIndex((count, i) => count > MOST_CHILDREN[i]);
   if (at < 0) return "";
   return `it has ${children[at]} children of a node on level ${at + 1}; at most ${MOST_CHILDREN[at]} are possible.`;

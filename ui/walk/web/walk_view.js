@@ -41,6 +41,7 @@ export class WalkView {
   toy = null;
   /** @type {StepView | null} */
   step = null;
+  hasShown = false; // whether a step was taken; the first is no change of the page
   /** @type {NodeId | null} the node pointed at (in tree or mask) or focused (in the tree) */
   node = null;
 
@@ -150,7 +151,6 @@ export class WalkView {
 
   /** @type {(step: StepView | null, label: string) => void} */
   takeStep(step, label) {
-    const isFirst = this.step === null;
     this.step = step;
     this.node = null;
     this.stage.source = label;
@@ -162,7 +162,8 @@ export class WalkView {
     this.stage.turnTo("walk");
     this.paintMoment();
     this.mask.paint(step, null);
-    if (!isFirst) this.link.changed?.();
+    if (this.hasShown) this.link.changed?.();
+    this.hasShown = true;
   }
 
   paintSource() {
