@@ -91,9 +91,10 @@ export class MaskPanel {
     this.node = step && node !== null && node < step.topo.n ? node : null;
     attr(this.depth, "aria-pressed", String(!this.byIndex));
     attr(this.index, "aria-pressed", String(this.byIndex));
-    show(this.svg, Boolean(step));
+    this.svg.style.display = step ? "" : "none";
     show(this.positions, Boolean(step));
-    if (!step) return text(this.says, "");
+    if (!step) text(this.says, "");
+    if (!step) return;
     const { topo } = step;
     this.frame(topo.n);
     const cells = topo.parents.map((_, one) => seenBy(topo, one));
