@@ -77,3 +77,10 @@ test("facts leave out what is empty", () => {
     "kinds of text: code, prose; prompts of each kind: 24",
   );
 });
+
+test("the first sentences of a finding are apart from the rest", () => {
+  assert.deepEqual(rows.divided("One. Two (2.5x)."), ["One. Two (2.5x).", ""]);
+  const long = "A second sentence " + "that is long ".repeat(20) + "ends. A third.";
+  assert.deepEqual(rows.divided("First, 1.36x. " + long), ["First, 1.36x.", long]);
+  assert.deepEqual(rows.divided(""), ["", ""]);
+});

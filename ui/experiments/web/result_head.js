@@ -2,7 +2,7 @@
 import { attr, button, el, show, text } from "../../shared/web/dom.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { rove } from "../../shared/web/roving_focus.js";
-import { doneWords, facts } from "./result_rows.js";
+import { divided, doneWords, facts } from "./result_rows.js";
 
 /** @import { ExperimentsState, Result, Side } from "./experiments_state.js" */
 
@@ -26,6 +26,7 @@ export class ResultHead {
     const { body } = this.panel;
     this.question = el("p", { class: "xp-question", "data-part": "question" }, body);
     this.finding = el("p", { class: "xp-finding", "data-part": "finding" }, body);
+    this.rest = el("p", { class: "xp-rest", "data-part": "finding-rest" }, body);
     this.partial = el("p", { class: "xp-partial", "data-part": "partial" }, body);
     this.missing = el("p", { class: "xp-dim", "data-part": "missing" }, body);
     this.controls = el("div", {}, body);
@@ -47,8 +48,11 @@ export class ResultHead {
     const { experiment, result } = state;
     text(this.title, experiment?.title ?? "Experiment");
     text(this.question, experiment?.question ?? "");
-    text(this.finding, result?.finding ?? "");
-    show(this.finding, Boolean(result?.finding));
+    const [lead, rest] = divided(result?.finding ?? "");
+    text(this.finding, lead);
+    show(this.finding, Boolean(lead));
+    text(this.rest, rest);
+    show(this.rest, Boolean(rest));
     this.paintPartial(result);
     text(this.missing, state.missing);
     show(this.missing, Boolean(state.missing));

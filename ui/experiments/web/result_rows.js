@@ -129,3 +129,18 @@ export function captionLines(result) {
  * @returns {string}
  */
 export const doneWords = ({ done, total }) => `${grouped(done)} of ${grouped(total)} units done`;
+
+const LEAD = 240; // letters of the first sentences of a finding, about three lines
+
+/**
+ * A finding divided into its first sentences, which are shown large, and the rest.
+ * @param {string} finding
+ * @returns {[string, string]}
+ */
+export function divided(finding) {
+  const sentences = finding.split(/(?<=[.)]) (?=[A-Z])/);
+  let lead = sentences.shift() ?? "";
+  while (sentences.length && lead.length + sentences[0].length < LEAD)
+    lead += " " + sentences.shift();
+  return [lead, sentences.join(" ")];
+}
