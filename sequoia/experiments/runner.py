@@ -48,14 +48,14 @@ def run_experiment(
     """The result of all units. If `should_stop()` becomes True, no further unit starts, and the
     result is that of the finished units.
 
-    Finished units are saved in `folder`/NAME.jsonl. If that file begins with this run's header (see
+    Finished units are saved in `units_file`. If that file begins with this run's header (see
     `run_header`), its units are not run again; otherwise the file is replaced. Raises OSError if
     the file cannot be read or written, and the SequoiaError of a unit that fails.
     """
     units = experiment.units(settings)
     keys = {unit.key for unit in units}
     header = run_header(experiment, pair, settings)
-    log = UnitLog.open(folder / f"{experiment.name}.jsonl", header)
+    log = UnitLog.open(units_file(experiment, folder), header)
     done: dict[str, Any] = {key: found for key, found in log.found.items() if key in keys}
 
     def result() -> ExperimentResult:
@@ -73,6 +73,11 @@ def run_experiment(
         done[unit.key] = log.add(unit.key, experiment.run_unit(pair, unit))
         report((time.monotonic() - start) / number * (len(todo) - number))
     return result()
+
+
+def units_file(experiment: Experiment, folder: Path) -> Path:
+    """The file of the experiment's finished units in `folder`."""
+    return folder / f"{experiment.name}.jsonl"
 
 
 def complete_result(

@@ -1,7 +1,10 @@
 /* What the Experiments tab shows: which result, which button, after which message. */
+import "./fake_page.js";
 import { test } from "node:test";
 import assert from "node:assert/strict";
+import { made } from "./fake_page.js";
 import { ExperimentsState } from "../../ui/experiments/web/experiments_state.js";
+import { ExperimentsView } from "../../ui/experiments/web/experiments_view.js";
 
 const listed = (name) => ({
   name,
@@ -89,4 +92,55 @@ test("a message that cannot be read is an error until the next one", () => {
   assert.equal(state.error, "not JSON");
   state.take({ run: { going: false } });
   assert.equal(state.error, "");
+});
+
+const FAILED = "The recorded result could not be fetched. Choose the experiment again.";
+
+test("a failed fetch is shown in place of the notice of another experiment's run", () => {
+  const state = opened();
+  state.take({ run: { name: "budget", going: false, notice: "Stopped." } });
+  assert.deepEqual(state.banner, { words: "Stopped.", isError: false });
+  state.choose("ranks");
+  assert.deepEqual(state.banner, { words: "", isError: false });
+  state.notFetched("ranks");
+  assert.deepEqual(state.banner, { words: FAILED, isError: true });
+});
+
+test("the error of another experiment's run is no error here", () => {
+  const state = opened();
+  state.take({ run: { name: "budget", going: false, error: "Not finished." } });
+  assert.deepEqual(state.banner, { words: "Not finished.", isError: true });
+  state.choose("ranks");
+  assert.deepEqual(state.banner, { words: "", isError: false });
+});
+
+test("a fetch that fails after another experiment was chosen shows no error there", async () => {
+  const state = opened();
+  const recorded = async () => {
+    throw new Error("offline");
+  };
+  const view = made(ExperimentsView, { state, asks: { recorded }, paint() {} });
+  const first = view.load("budget");
+  state.choose("ranks");
+  await first;
+  assert.equal(state.banner.words, "");
+  await view.load("ranks");
+  assert.equal(state.banner.words, FAILED);
+});
+
+test("only Run again asks for units that are done", () => {
+  const state = opened();
+  const asked = [];
+  const run = (name, isAgain) => asked.push([name, isAgain]);
+  const view = made(ExperimentsView, { state, asks: { run }, paint() {} });
+  view.run();
+  for (const done of [1, 4]) {
+    state.take({ run: { name: "budget", going: false, result: result("budget", done) } });
+    view.run();
+  }
+  assert.deepEqual(asked, [
+    ["budget", false],
+    ["budget", false],
+    ["budget", true],
+  ]);
 });

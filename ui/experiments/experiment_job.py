@@ -1,7 +1,7 @@
 """A run of one experiment, in its own thread. Independent of the page.
 
 Units that were finished before a stop or the time limit are kept: the same visitor's next run of
-the experiment with the same pair continues with the remaining ones.
+the experiment with the same pair continues with the remaining ones, unless it is to start again.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from sequoia import Pair, SequoiaError
 from sequoia.experiments.experiment import Experiment
 from sequoia.experiments.result import ExperimentResult
-from sequoia.experiments.runner import RunProgress, run_experiment
+from sequoia.experiments.runner import RunProgress, run_experiment, units_file
 from ui.serving.measurement_job import MeasurementJob, Report
 from ui.serving.model_host import ModelHost
 from ui.serving.wait_times import Demand, duration_words
@@ -36,18 +36,25 @@ class Found:
 
 class ExperimentJob(MeasurementJob):
     """Runs the experiment's units for at most about `seconds`, not counting the time in the queue.
-    `folder` contains the finished units."""
+    `folder` contains the finished units. again: run them again, too."""
 
     name = "experiment"
     if_it_fails = "Finished units are kept."
     if_out_of_memory = "Choose a smaller pair. Finished units are kept."
 
     def __init__(
-        self, model_host: ModelHost, experiment: Experiment, folder: Path, seconds: float
+        self,
+        model_host: ModelHost,
+        experiment: Experiment,
+        folder: Path,
+        seconds: float,
+        *,
+        again: bool = False,
     ) -> None:
         super().__init__(model_host)
         self.experiment = experiment
         self._folder = folder
+        self._again = again
         self._seconds = seconds  # remaining computing time
         self._limit_words = f"Stopped at the limit of {seconds:g} s of computing"
         self._end = 0.0
@@ -84,6 +91,7 @@ class ExperimentJob(MeasurementJob):
         self._turn_end = now + TURN_SECONDS
         settings = self.experiment.sizes[SIZE]
         try:
+            self._forget_earlier_units()
             result = run_experiment(
                 self.experiment,
                 pair,
@@ -95,6 +103,11 @@ class ExperimentJob(MeasurementJob):
         except OSError as problem:
             raise SequoiaError(f"the finished units cannot be saved: {problem.strerror}") from None
         return Found(result, self._message)
+
+    def _forget_earlier_units(self) -> None:
+        if self._again:
+            units_file(self.experiment, self._folder).unlink(missing_ok=True)
+        self._again = False  # the next turn continues with the units of this one
 
     def _ends_turn(self) -> bool:
         now = time.monotonic()

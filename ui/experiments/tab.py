@@ -65,10 +65,13 @@ class ExperimentsTab(SessionView[ExperimentJob]):
 
     async def run_experiment(self, event: gr.EventData, request: gr.Request) -> AsyncIterator[str]:
         """Run the experiment that the browser sent as `name`, with the loaded pair. Units (see
-        `Unit`) that this visitor finished earlier with the same pair are not run again."""
+        `Unit`) that this visitor finished earlier with the same pair are not run again, unless the
+        browser sent `again`."""
+        sent = sent_with(event)
+        again = sent.get("again") is True
         try:
-            experiment = experiment_named(sent_with(event).get("name", ""))
-            job = await self.started(request, lambda: self._job(experiment, request))
+            experiment = experiment_named(sent.get("name", ""))
+            job = await self.started(request, lambda: self._job(experiment, request, again))
         except SequoiaError as problem:
             yield refusal_message(f"Not run: {problem}")
             return
@@ -78,12 +81,12 @@ class ExperimentsTab(SessionView[ExperimentJob]):
         finally:  # also when the page is closed, which ends this generator at its next yield
             job.halt()
 
-    def _job(self, experiment: Experiment, request: gr.Request) -> ExperimentJob:
+    def _job(self, experiment: Experiment, request: gr.Request, again: bool) -> ExperimentJob:
         try:
             folder = self._kept.folder(visitor(request))
         except OSError as problem:
             raise SequoiaError(f"cannot create a temporary folder: {problem.strerror}") from None
-        return ExperimentJob(self._model_host, experiment, folder, self._seconds)
+        return ExperimentJob(self._model_host, experiment, folder, self._seconds, again=again)
 
     def close(self, request: gr.Request) -> None:
         super().close(request)

@@ -3,6 +3,7 @@ messages, what is kept after a stop, and how a run makes way for others."""
 
 from __future__ import annotations
 
+import itertools
 import json
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -17,7 +18,7 @@ from sequoia.experiments.experiment import Done, Experiment, Unit
 from sequoia.experiments.registry import EXPERIMENTS
 from sequoia.experiments.result import Axis, ExperimentResult, Point, Series, Settings
 from ui.experiments import experiment_job, messages
-from ui.experiments.experiment_job import ALL_DONE
+from ui.experiments.experiment_job import ALL_DONE, ExperimentJob
 from ui.experiments.kept_units import KeptUnits
 from ui.experiments.messages import MISSING, recorded_message, refusal_message
 from ui.experiments.tab import ExperimentsTab
@@ -87,8 +88,8 @@ def made(
     return make
 
 
-def runs(tab: ExperimentsTab, name: Any = "toy", who: str = "one") -> Reading:
-    return Reading(tab.run_experiment(gr.EventData(None, {"name": name}), request(who)))
+def runs(tab: ExperimentsTab, name: Any = "toy", who: str = "one", **more: Any) -> Reading:
+    return Reading(tab.run_experiment(gr.EventData(None, {"name": name, **more}), request(who)))
 
 
 def parsed(messages: Any) -> list[dict[str, Any]]:
@@ -146,6 +147,21 @@ def test_a_stopped_run_keeps_what_is_done_and_goes_on(
     assert last["result"]["done"] == UNITS
     assert sorted(toy.ran) == [f"unit {i}" for i in range(UNITS)]  # each once
     assert parsed(runs(tab))[-1]["notice"] == ALL_DONE
+
+
+def test_a_complete_run_is_run_again_if_asked(
+    made: Callable[..., ExperimentsTab], toy: Toy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each unit once more, although the run takes many turns."""
+    ends = itertools.cycle([False, True])  # one unit a turn
+    monkeypatch.setattr(ExperimentJob, "_ends_turn", lambda _: next(ends))
+    tab = made()
+    parsed(runs(tab))
+    toy.ran.clear()
+    toy.passes = threading.Semaphore(UNITS)
+    last = parsed(runs(tab, again=True))[-1]
+    assert (last["result"]["done"], last["notice"]) == (UNITS, "")
+    assert sorted(toy.ran) == [f"unit {i}" for i in range(UNITS)]
 
 
 def test_another_visitor_starts_anew(made: Callable[..., ExperimentsTab], toy: Toy) -> None:

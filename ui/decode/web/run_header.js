@@ -27,6 +27,9 @@ const TILES = [
 /** @type {Record<string, string>} label of the speed-up for two verdicts; else that of TILES */
 const SPEED = { slower: "slower than plain", even: "no clear difference" };
 const EVEN = 0.005; // a speed-up that differs from 1 by less than this is no clear difference
+const INTERVAL =
+  " In parentheses: 95% confidence interval (approx.), estimated from how much the speed varies " +
+  "within each run.";
 
 /** The strip below the panels; its banners are moved to the top of the view. */
 export class RunHeader {
@@ -150,24 +153,22 @@ export class RunHeader {
     const unit = ["×", ends && `(${ends})`, source].filter(Boolean).join(" ");
     const value = known(speedup) ? speedup.toFixed(2) : "–";
     this.put("speedup", value, known(speedup) ? unit : "", "plain: " + ms(plain) + " per token");
-    attr(tile, "title", spread ? comparedWith(meta) : null);
+    attr(tile, "title", spread ? comparedWith(meta, ends) : null);
     const verdict = verdictOf(totals);
     if (tile.dataset.verdict !== verdict) tile.dataset.verdict = verdict;
     text(name, SPEED[verdict] || "speed-up over plain");
   }
 }
 
-/** @type {(meta: Meta) => string} */
-function comparedWith(meta) {
+/** @type {(meta: Meta, ends: string) => string} `ends`: the confidence interval shown, or "" */
+function comparedWith(meta, ends) {
   const { plain_seconds: plain, plain_lane: isLane } = meta;
   const timed = runWords.isSimulated(meta) ? "also with simulated times" : "timed after the run";
   const baseline = isLane
     ? "the plain lane of the same race"
     : "a short plain run of the same prompt, " + timed;
-  return (
-    `Compared with ${baseline}: ${ms(plain)} per token. In parentheses: 95% confidence interval ` +
-    "(approx.), estimated from how much the speed varies within each run."
-  );
+  const compared = `Compared with ${baseline}: ${ms(plain)} per token.`;
+  return ends ? compared + INTERVAL : compared;
 }
 
 function verdictOf({ speedup, speedups, whole }) {

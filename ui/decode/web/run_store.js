@@ -407,12 +407,13 @@ export class RunStore extends Playback {
     while (this.clock >= this.duration(this.at)) {
       if (this.at >= this.last) return this.arrive();
       this.clock -= this.duration(this.at);
-      if (this.opening) return this.speedUp();
+      if (this.opening && !this.isRateChosen) return this.speedUp();
       this.move(this.at + 1);
     }
     this.slow.follow(this.clock);
   }
 
+  // The first step of an opening was shown in slow motion: play the rest faster.
   speedUp() {
     this.rate = this.easyRate;
     this.slow.picture = null;

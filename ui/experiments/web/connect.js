@@ -17,7 +17,7 @@ export function connect(element, props, watch, trigger, server) {
   /** @type {HTMLElement} */
   const root = element.querySelector(".xp-stage");
   const recorded = async (name) => JSON.parse(await server.get_recorded_experiment(name));
-  const run = (name) => trigger("run", { name });
+  const run = (name, again) => trigger("run", { name, again });
   const view = new ExperimentsView(root, { recorded, run, halt: () => trigger("halt") });
   const isBusy = () => view.state.going;
   const job = watchJob({ isBusy, ask: (asked) => trigger("ask", asked) });

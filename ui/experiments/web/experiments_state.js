@@ -102,6 +102,15 @@ export class ExperimentsState {
     return own.done < own.total ? "Continue" : "Run again";
   }
 
+  /** @returns {{words: string, isError: boolean}} what the banner of the chosen experiment says: an
+   * error, else the notice of its run. A run of another experiment is not mentioned. */
+  get banner() {
+    const { name, error, notice } = this.run;
+    const isOwn = !name || name === this.chosen;
+    const problem = (isOwn && error) || this.error;
+    return { words: problem || (isOwn && notice) || "", isError: Boolean(problem) };
+  }
+
   /** @param {Message} message */
   take({ list, run, error }) {
     this.error = error ?? "";
@@ -119,6 +128,16 @@ export class ExperimentsState {
     if (!run.result || !name) return;
     if (!this.own.has(name)) this.side.set(name, "own");
     this.own.set(name, run.result);
+  }
+
+  /**
+   * A recorded result could not be fetched. If another experiment is on screen, nothing is shown:
+   * the result is requested again when its experiment is chosen.
+   * @param {string} name
+   */
+  notFetched(name) {
+    if (name !== this.chosen) return;
+    this.error = "The recorded result could not be fetched. Choose the experiment again.";
   }
 
   /**

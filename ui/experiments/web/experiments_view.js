@@ -15,7 +15,8 @@ import { RunControls } from "./run_controls.js";
  * The requests that the view sends to the server.
  * @typedef {object} Asks
  * @property {(name: string) => Promise<Recorded>} recorded
- * @property {(name: string) => void} run
+ * @property {(name: string, isAgain: boolean) => void} run `isAgain`: from the start, although all
+ *   units are done
  * @property {() => void} halt
  */
 
@@ -64,8 +65,9 @@ export class ExperimentsView {
 
   run() {
     if (this.state.going) return;
+    const isAgain = this.state.action === "Run again";
     this.state.start();
-    this.asks.run(this.state.chosen);
+    this.asks.run(this.state.chosen, isAgain);
     this.paint();
   }
 
@@ -76,7 +78,7 @@ export class ExperimentsView {
       this.state.recorded.set(name, await this.asks.recorded(name));
     } catch (problem) {
       console.debug(problem);
-      this.state.error = "The recorded result could not be fetched. Choose the experiment again.";
+      this.state.notFetched(name);
     }
     this.paint();
   }

@@ -42,11 +42,9 @@ export class RunControls {
     this.stop.disabled = !going;
     text(this.words, this.progressWords(state));
     this.bar(going ? (run.share ?? 0) : null);
-    const words = run.error || run.notice || state.error || "";
-    const isHere = !run.name || run.name === state.chosen || Boolean(state.error);
+    const { words, isError } = state.banner;
     text(this.banner, words);
-    show(this.banner, Boolean(words) && isHere);
-    const isError = Boolean(run.error || state.error);
+    show(this.banner, Boolean(words));
     attr(this.banner, "role", isError ? "alert" : "status");
     this.banner.classList.toggle("sq-banner-error", isError);
   }

@@ -1,0 +1,71 @@
+// How the Decode view plays a run by itself, and what its totals say.
+import "./fake_page.js";
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { FakeNode, made } from "./fake_page.js";
+import { RunHeader } from "../../ui/decode/web/run_header.js";
+import { RunStore } from "../../ui/decode/web/run_store.js";
+
+globalThis.matchMedia = /** @type {any} */ (() => ({ matches: false }));
+globalThis.requestAnimationFrame = () => 0;
+
+const STEP = {
+  i: 0,
+  tree: 0,
+  tokens: [0, 1],
+  trials: [],
+  path: [0],
+  bonus: 2,
+  emitted: [2],
+  seconds: { draft: 0.01, verify: 0.02, overhead: 0.01 },
+};
+
+/** A store with a recorded run of three steps, which plays automatically. The second step emits the
+    most, so an opening begins there. */
+function playing(store = new RunStore(), meta = {}) {
+  const steps = [[2], [2, 3], [2]].map((emitted, i) => ({ ...STEP, i, emitted }));
+  const about = { label: "recorded", plain_seconds: 0.03, ...meta };
+  const message = { run: "r", from: 0, meta: about, trees: [[-1, 0]], steps, done: true };
+  store.take(/** @type {any} */ (message), false);
+  return store;
+}
+
+/** Play automatically until the step on screen changes; the rate then. */
+function rateAfterOneStep(store) {
+  const { at } = store;
+  for (let now = 1; store.at === at && store.playing && now < 60_000; now += 100)
+    store.advance(now);
+  return store.rate;
+}
+
+test("the opening run is in slow motion for one step only", () => {
+  const store = playing(new RunStore(), { opening: {} });
+  assert.equal(store.rate, "slow");
+  assert.equal(rateAfterOneStep(store), store.easyRate);
+});
+
+test("slow motion that the visitor chose stays while a run plays automatically", () => {
+  const store = playing();
+  store.chooseRate("slow");
+  assert.ok(store.opening);
+  assert.equal(rateAfterOneStep(store), "slow");
+});
+
+test("slow motion that was chosen before stays in the next run", () => {
+  const store = new RunStore();
+  store.chooseRate("slow");
+  assert.equal(rateAfterOneStep(playing(store)), "slow");
+});
+
+test("the tooltip of the speed-up explains an interval only where one is shown", () => {
+  const store = playing(new RunStore(), { plain_spread: [0.025, 0.035] });
+  const nodes = ["tile", "name", "value", "unit", "note"].map((one) => [one, new FakeNode()]);
+  const readouts = { speedup: Object.fromEntries(nodes) };
+  const header = made(RunHeader, { store, readouts });
+  for (const i of [0, 1, 2]) {
+    header.paintSpeed(store.totals(i));
+    const { tile, unit } = readouts.speedup;
+    assert.equal(unit.textContent.includes("("), i === 2);
+    assert.equal(tile.getAttribute("title").includes("In parentheses"), i === 2);
+  }
+});
