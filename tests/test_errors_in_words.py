@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import torch
 
 from sequoia.errors import BadModel
 from sequoia.library_errors import reason
@@ -13,6 +14,11 @@ from sequoia.loading.json_file import read_object
 
 def test_lack_of_memory_has_words_although_its_error_has_none() -> None:
     assert reason(MemoryError()) == "there is not enough memory"
+
+
+def test_lack_of_memory_of_a_gpu_is_a_clause() -> None:
+    problem = torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+    assert reason(problem) == "there is not enough memory"
 
 
 def test_an_error_without_text_is_not_taken_for_a_wrong_type() -> None:

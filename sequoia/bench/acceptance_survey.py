@@ -25,8 +25,8 @@ from sequoia.bench.command import (
     add_pair_options,
     option_parser,
     reports_errors,
+    require_writable,
     write_json,
-    writing,
 )
 from sequoia.bench.prompts import text_list
 from sequoia.decoding.engine import Decoder, run
@@ -207,9 +207,8 @@ def main(argv: Sequence[str] | None) -> None:
             f"--prompts {' '.join(options.prompts)} names the same kind twice; a file's kind is "
             "its name without the folder and .json, so rename one of the files"
         )
-    if options.out:  # now, so that an unusable folder fails before the measurement
-        with writing(options.out):
-            options.out.parent.mkdir(parents=True, exist_ok=True)
+    if options.out:
+        require_writable(options.out)
     kinds = {kind: text_list(name, ASSETS / "survey") for kind, name in kinds.items()}
     pair = load_pair(target=options.target, draft=options.draft)
     found = survey(pair, kinds, options.temperature, options.tokens, options.ranks, options.draws)

@@ -24,7 +24,13 @@ from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import MAX_NODES
 from sequoia.algorithm.verifiers.traversal import TRAVERSAL
 from sequoia.assets_folder import ASSETS
-from sequoia.bench.command import add_pair_options, option_parser, reports_errors, write_json
+from sequoia.bench.command import (
+    add_pair_options,
+    option_parser,
+    reports_errors,
+    require_writable,
+    write_json,
+)
 from sequoia.bench.decoders import (
     PLAIN_DTYPES,
     Contestant,
@@ -50,6 +56,7 @@ from sequoia.models.describe import describe, dtype_name, place_of, versions
 from sequoia.models.pair import Pair
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import best_plan
+from sequoia.validate_input import shown
 
 
 @reports_errors
@@ -57,6 +64,8 @@ def main(argv: Sequence[str] | None) -> None:
     options = _options(argv)
     if options.threads:
         torch.set_num_threads(options.threads)
+    if options.json:
+        require_writable(options.json)
     report = benchmark(options)
     if options.json:
         write_json(options.json, report)
@@ -249,17 +258,20 @@ def _offloaded(blocks: Sequence[Block], pair: Pair) -> None:
 
 
 def _at_least(least: int, what: str, most: int | None = None) -> Callable[[str], int]:
-    """A parser of whole numbers from `least` to `most`. The refusal of any other number calls it
-    `what`."""
+    """A parser of whole numbers from `least` to `most`. The refusal of any other text or number
+    calls it `what`."""
+    bounds = f"({least} or more)" if most is None else f"from {least} to {most}"
 
-    def whole(text: str) -> int:
-        value = int(text)
+    def parse(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            raise ArgumentTypeError(f"{shown(text)} is not {what} {bounds}") from None
         if value < least or (most is not None and value > most):
-            bounds = f"({least} or more)" if most is None else f"from {least} to {most}"
             raise ArgumentTypeError(f"{value} is not {what} {bounds}")
         return value
 
-    return whole
+    return parse
 
 
 _positive = _at_least(1, "a whole number")

@@ -35,14 +35,13 @@ class _Defaults(ArgumentDefaultsHelpFormatter):
         return super()._get_help_string(action)
 
 
-def add_pair_options(parser: ArgumentParser) -> None:
-    """The options that choose the two models."""
-    parser.add_argument(
-        "--target", help="folder or Hugging Face id of the target (default: the bundled one)"
-    )
-    parser.add_argument(
-        "--draft", help="folder or Hugging Face id of the draft (default: the bundled one)"
-    )
+def add_pair_options(parser: ArgumentParser, together: bool = True) -> None:
+    """The options that choose the two models. together: whether one needs the other."""
+    for name, other in (("target", "draft"), ("draft", "target")):
+        default = f"the bundled pair; needs --{other} too" if together else "the bundled one"
+        parser.add_argument(
+            f"--{name}", help=f"folder or Hugging Face id of the {name} (default: {default})"
+        )
 
 
 def reports_errors(command: Callable[[Sequence[str] | None], None]) -> Callable[..., int]:
@@ -68,6 +67,17 @@ def writing(path: Path) -> Iterator[None]:
         yield
     except OSError as problem:
         raise SequoiaError(f"{path} cannot be written ({problem.strerror or problem})") from None
+
+
+def require_writable(path: Path) -> None:
+    """Raises a SequoiaError if `path` cannot be written. Called before a long measurement, whose
+    result would be lost. Creates the folder of `path` if needed."""
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        is_new = not path.exists()
+        path.open("ab").close()
+        if is_new:
+            path.unlink()
 
 
 def write_json(path: Path, data: Any) -> None:

@@ -28,7 +28,7 @@ from sequoia.algorithm.step_trace import emitted_tokens
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
 from sequoia.assets_folder import ASSETS
-from sequoia.bench.command import option_parser, reports_errors
+from sequoia.bench.command import option_parser, reports_errors, require_writable, writing
 from sequoia.bench.prompts import text_list
 from sequoia.decoding.engine import plain
 from sequoia.diagnosis.race_verdict.compare_pair import compare_expected
@@ -38,10 +38,11 @@ from sequoia.loading.load import load_pair
 from sequoia.measuring.defaults import acceptance_of
 from sequoia.measuring.expected_steps import FixedLane, expected_steps
 from sequoia.models.pair import Pair
-from sequoia.text_files import load_json
+from sequoia.text_files import load_json, write_text
 from sequoia.validate_input import whole
 
 FILE = ASSETS / "bench" / "recorded_steps" / "expected.json"
+MOST_RACES = 1_000_000
 TEXTS = 3  # texts in a race: one from each of three lanes
 FREEDOM = 7  # degrees of freedom of the verdict's error after one race
 TEMPERATURE = 0.6
@@ -161,7 +162,10 @@ def main(argv: Sequence[str] | None) -> None:
     parser.add_argument("--seed", type=int, default=1, help="seed of all random draws")
     options = parser.parse_args(argv)
     whole(options.texts, "--texts", TEXTS + 1, 1000, SequoiaError)
+    whole(options.prompts, "--prompts", 1, 1000, SequoiaError)
+    whole(options.races, "--races", 1, MOST_RACES, SequoiaError)
     if options.record:
+        require_writable(options.steps)
         params = SamplingParams(temperature=TEMPERATURE, max_new_tokens=128, ignore_eos=True)
         texts = [
             text
@@ -169,7 +173,8 @@ def main(argv: Sequence[str] | None) -> None:
             for text in text_list(kind, ASSETS / "bench")[: options.prompts]
         ]
         made = record(load_pair(), texts, replace(params, seed=options.seed), options.texts)
-        options.steps.write_text(json.dumps(made, separators=(",", ":")) + "\n", encoding="utf-8")
+        with writing(options.steps):
+            write_text(options.steps, json.dumps(made, separators=(",", ":")) + "\n")
     prompts = _recorded(options.steps)
     print(f"{len(prompts)} prompts with {len(prompts[0])} texts each, temperature {TEMPERATURE:g}")
     report(prompts, options.races, options.seed)

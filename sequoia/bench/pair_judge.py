@@ -27,7 +27,13 @@ from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import StepTrace, emitted_tokens, repetition
 from sequoia.algorithm.tree import Tree
 from sequoia.assets_folder import ASSETS, BUNDLED_PAIR
-from sequoia.bench.command import add_pair_options, option_parser, reports_errors, write_json
+from sequoia.bench.command import (
+    add_pair_options,
+    option_parser,
+    reports_errors,
+    require_writable,
+    write_json,
+)
 from sequoia.bench.judged_table import USUAL, mean, table, weighted
 from sequoia.bench.parses import parses
 from sequoia.decoding.engine import Decoder, plain, run
@@ -41,6 +47,8 @@ from sequoia.validate_input import whole
 
 TEMPERATURES = (0.0, 0.6)
 MOST_EXCERPTS = 1_000_000
+MOST_DRAWS = 1000
+MOST_THREADS = 1024
 RANKS = 8
 # size of the tree: about the size planned for a CPU
 TRIED_NODES = 12
@@ -272,9 +280,8 @@ def pair_of(target: str | None, draft: str | None) -> Pair:
 @reports_errors
 def main(argv: Sequence[str] | None) -> None:
     options = _options(argv)
-    if options.limit is not None:
-        whole(options.limit, "--limit", 1, MOST_EXCERPTS, SequoiaError)
-    if options.threads:
+    _check(options)
+    if options.threads is not None:
         torch.set_num_threads(options.threads)
     kinds = {kind: excerpts_of(options.excerpts, kind, options.limit) for kind in options.kinds}
     before = _before(options.before) if options.before else None
@@ -283,6 +290,18 @@ def main(argv: Sequence[str] | None) -> None:
     print(table(found, before))
     if options.json:
         write_json(options.json, found)
+
+
+def _check(options: Namespace) -> None:
+    """Raises SequoiaError for a number out of bounds, or a file that cannot be written."""
+    if options.limit is not None:
+        whole(options.limit, "--limit", 1, MOST_EXCERPTS, SequoiaError)
+    whole(options.draws, "--draws", 1, MOST_DRAWS, SequoiaError)
+    whole(options.timed, "--timed", 0, MOST_EXCERPTS, SequoiaError)
+    if options.threads is not None:
+        whole(options.threads, "--threads", 1, MOST_THREADS, SequoiaError)
+    if options.json:
+        require_writable(options.json)
 
 
 def _before(path: Path) -> Any:
@@ -307,7 +326,7 @@ def _before(path: Path) -> Any:
 def _options(argv: Sequence[str] | None) -> Namespace:
     task = Task()
     parser = option_parser("python -m sequoia.judge_pair", __doc__)
-    add_pair_options(parser)
+    add_pair_options(parser, together=False)
     parser.add_argument(
         "--before", type=Path, help="compare with these results: a file that --json wrote"
     )

@@ -26,7 +26,7 @@ from datetime import datetime
 from pathlib import Path
 
 from sequoia.assets_folder import ASSETS
-from sequoia.bench.command import option_parser, reports_errors
+from sequoia.bench.command import option_parser, reports_errors, require_writable, writing
 from sequoia.bench.prompts import text_list
 from sequoia.bench.recorded_steps import (
     RecordedRun,
@@ -45,14 +45,18 @@ from sequoia.diagnosis.race_verdict.compare_pair import (
     races_of,
 )
 from sequoia.diagnosis.race_verdict.decide import PLAIN_RATIO, RATIO_TO_FIND
+from sequoia.errors import SequoiaError
 from sequoia.loading.load import load_pair
 from sequoia.models.describe import describe
+from sequoia.validate_input import whole
 
 STEPS = ASSETS / "bench" / "recorded_steps" / "bundled.json"
 GOAL_SAME = 0.06  # largest share of verdicts that may find identical lanes different
 GOAL_FOUND = 0.88  # smallest share of verdicts that must find a true difference of 10%
 FIRST_RACES = 3  # races before the first verdict, which says how many more are needed
 MOST_RACES = 600  # pooled in one verdict
+MOST_VERDICTS = 1_000_000  # per figure
+MOST_TOKENS = 1_000_000  # of a race
 # A resampled race at temperature 0 may begin at every 8th token of its runs, if the text that they
 # share is long enough from there on; at higher temperatures it begins at the first token.
 WINDOW = 8
@@ -269,7 +273,13 @@ def main(argv: Sequence[str] | None) -> None:
     )
     parser.add_argument("--seed", type=int, default=1, help="seed of all random draws")
     options = parser.parse_args(argv)
+    whole(options.races, "--races", 1, MOST_VERDICTS, SequoiaError)
+    whole(options.prompts, "--prompts", 1, 1000, SequoiaError)
+    whole(options.repeats, "--repeats", 1, 1000, SequoiaError)
+    for length in options.tokens:
+        whole(length, "--tokens", 1, MOST_TOKENS, SequoiaError)
     if options.record:
+        require_writable(options.steps)
         record_file(options.steps, options.record_tokens, options.repeats, options.prompts)
     about, sessions = read_sessions(options.steps)
     print(f"{len(sessions)} sessions of {about['pair']}, recorded on {about['device']}")
@@ -292,7 +302,8 @@ def record_file(path: Path, tokens: int, repeats: int, prompts: int) -> None:
         "date": datetime.now().isoformat(timespec="minutes"),
     }
     for sessions in record(pair, named, tokens, repeats):
-        write_sessions(path, about, sessions)
+        with writing(path):
+            write_sessions(path, about, sessions)
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ from transformers import LlamaConfig, LlamaForCausalLM, Qwen3Config, Qwen3ForCau
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.best_tree import best_tree
 from sequoia.algorithm.sampling_params import SamplingParams
-from sequoia.bench.command import option_parser, reports_errors, write_json
+from sequoia.bench.command import option_parser, reports_errors, require_writable, write_json
 from sequoia.decoding.engine import Decoder, run
 from sequoia.errors import BadModel
 from sequoia.loading.large.load_large import StreamedModel, offloaded_by_accelerate
@@ -331,6 +331,8 @@ def main(argv: Sequence[str] | None) -> None:
     for name in options.shapes:
         if name not in SHAPES:
             raise BadModel(f"unknown shape {shown(name)}; known: {', '.join(SHAPES)}")
+        if options.out:
+            require_writable(options.out / f"{name}.json")
     for name in options.shapes:
         _measure(name, device, options)
 

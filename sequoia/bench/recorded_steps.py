@@ -168,6 +168,8 @@ def read_sessions(path: Path) -> tuple[dict[str, Any], list[Session]]:
         sessions = [*_sessions(data.pop("sessions"))]
         if data.pop("format") != FORMAT:
             raise ValueError("another format")
+        if not sessions or not {"pair", "device"} <= data.keys():
+            raise ValueError("it has no sessions, or its header has no pair or device")
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as problem:
         raise BadTrace(
             f"{path} is not a file of recorded steps ({problem}); make one with --record"
@@ -178,4 +180,8 @@ def read_sessions(path: Path) -> tuple[dict[str, Any], list[Session]]:
 def _sessions(items: Sequence[Mapping[str, Any]]) -> Iterator[Session]:
     for item in items:
         runs = tuple(map(RecordedRun.from_dict, item["runs"]))
-        yield Session(item["prompt"], item["temperature"], runs)
+        session = Session(item["prompt"], item["temperature"], runs)
+        for kind, least in _LANES.items():
+            if (found := len(session.by_kind.get(kind, ()))) < least:
+                raise ValueError(f"a session has {found} runs of kind {kind!r}, not {least}")
+        yield session

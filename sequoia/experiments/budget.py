@@ -36,6 +36,7 @@ from sequoia.experiments.text_units import (
 from sequoia.models.pair import Pair
 
 _NEW = "without repeated text"
+_OVER_CHAIN = f"over {LABELS['chain']}"
 
 
 def run_unit(pair: Pair, unit: Unit) -> Mapping[str, Any]:
@@ -155,29 +156,36 @@ def _finding(comparisons: Sequence[Comparison]) -> str:
     most = max(comparisons, key=lambda one: one.ratio)
     unclear = f" The other {found.unclear} show no clear difference." if found.unclear else ""
     return (
-        f"{LABELS[OURS]} emits clearly more tokens per step than another shape of the same size in "
-        f"{count_or_none(found.higher)} of {found.total} comparisons. It emits clearly fewer in "
-        f"{count_or_none(found.lower)}{_where(lost)}.{unclear} The largest gain is "
-        f"{most.ratio - 1:.0%} ({most.text})."
+        f"{LABELS[OURS]} emits clearly more tokens per step than another shape with at most as "
+        f"many nodes in {count_or_none(found.higher)} of {found.total} comparisons. It emits "
+        f"clearly fewer in {count_or_none(found.lower)}{_where(lost)}.{unclear} The largest gain "
+        f"is {most.ratio - 1:.0%} ({most.text})."
     )
 
 
 def _where(lost: list[Comparison]) -> str:
-    """A clause that explains the lost comparisons if there are any and all of them are on whole
-    greedy texts (which usually repeat themselves); otherwise ""."""
-    looped = [one for one in lost if "temperature 0," in one.text and _NEW not in one.text]
+    """A clause that says where the lost comparisons are, if there are any and all of them are with
+    chains and on whole greedy texts (which usually repeat themselves); otherwise ""."""
+    looped = [
+        one
+        for one in lost
+        if "temperature 0," in one.text and _NEW not in one.text and one.text.endswith(_OVER_CHAIN)
+    ]
     if not lost or len(looped) < len(lost):
         return ""
     return (
-        ", all at temperature 0 where the text repeats itself: there the draft is right for dozens "
-        "of tokens in a row, and long chains are best"
+        ", all against the chain at temperature 0 on whole texts. Such texts usually repeat "
+        "themselves; there the draft is right for many tokens in a row, and a long chain does well"
     )
 
 
 BUDGET = Experiment(
     name="budget",
     title="Tokens per step by size of the tree",
-    question="Does Sequoia's tree emit more tokens per step than other shapes of the same size?",
+    question=(
+        "Does Sequoia's tree emit more tokens per step than other shapes with at most as many "
+        "nodes?"
+    ),
     sizes={
         "small": {
             "kinds": ["code"],

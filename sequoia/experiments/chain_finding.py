@@ -52,7 +52,8 @@ def _score(found: Sequence[Setting], other: str, words: str) -> str:
 
 def _chains(found: Sequence[Setting]) -> str:
     count = sum(one.found[0]["tree"][2] == 1 for one in found)
-    return f"In {count} settings the planned tree is itself a chain."
+    settings = "setting" if count == 1 else "settings"
+    return f"In {count} {settings} the planned tree is itself a chain."
 
 
 def _gain(found: Sequence[Setting]) -> float:

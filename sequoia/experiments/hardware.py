@@ -227,8 +227,9 @@ def _on_the_wrong_machine(found: Sequence[Here], settings: Settings) -> str:
         return here.speed(_slowest_foreign(here, settings)) / here.speed(here.machine)
 
     worst = min(found, key=ratio)
+    slow = "On the wrong machine a planned tree can be slow: on" if ratio(worst) < 1 else "On"
     return (
-        f"On the wrong machine a planned tree can be slow: on {machine_name(worst.machine)} "
+        f"{slow} {machine_name(worst.machine)} "
         f"({worst.case.words}) the tree for {machine_name(_slowest_foreign(worst, settings))} runs "
         f"at {ratio(worst):.2f}x the speed of the tree for {machine_name(worst.machine)}."
     )

@@ -114,12 +114,12 @@ def best_plan(
     slack = number(slack, "slack", 0, 1, BadTree)
     acceptance = acceptance.smoothed()
     found = list(_growths(acceptance, profile, max_nodes, max_levels))
-    fastest = 1.0 + _ROUNDING
+    fastest = 1.0
     tree = Tree.chain(1)
     for growth, speedups in found:
         n = int(speedups.argmax()) + 1
-        if speedups[n - 1] > fastest:
-            fastest = speedups[n - 1] * (1 + _ROUNDING)
+        if speedups[n - 1] > fastest * (1 + _ROUNDING):
+            fastest = speedups[n - 1]
             tree = growth.tree(n)
     if slack and len(tree) > 1:
         tree = _most_tokens(found, max(fastest * (1 - slack), 1.0))

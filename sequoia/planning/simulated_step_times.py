@@ -18,9 +18,9 @@ from sequoia.errors import BadProfile
 from sequoia.planning.hardware_profile import MAX_TEXT, HardwareProfile
 from sequoia.validate_input import short_text
 
-# names that begin with A, E, I or O ("A100"), or with a letter whose own name begins with a vowel
-# ("L40", "M3")
-_VOWEL = re.compile(r"[AEIO]|[FHLMNRSX](?=[A-Z0-9])")
+# names that begin with A, E, I or O ("A100"), with a letter whose own name begins with a vowel
+# ("L40", "M3"), or with a number whose name does ("8-core laptop")
+_VOWEL = re.compile(r"[AEIOaeio]|8|1[18](?!\d)|[FHLMNRSX](?=[A-Z0-9])")
 
 
 def with_article(name: str) -> str:

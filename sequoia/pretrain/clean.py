@@ -57,7 +57,7 @@ def python_text(text: str) -> str | None:
 
 def is_generated(text: str) -> bool:
     """Whether the start of the file says that a program generated it."""
-    return bool(GENERATED.search(_leading_comment(text)[:HEADER_CHARS]))
+    return bool(GENERATED.search(_leading_comment(text)))
 
 
 def _leading_comment(text: str) -> str:

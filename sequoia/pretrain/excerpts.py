@@ -53,11 +53,16 @@ def _of_source(folder: Path, find: Callable[[str], Excerpt | None]) -> Iterator[
     """The excerpt that `find` returns for each file in `folder`, in the order of a hash of the
     files' names without the number and "-" that they begin with. Files without an excerpt are
     skipped."""
-    for path in sorted(folder.iterdir(), key=lambda path: content_hash(path.name[5:])):
+    for path in sorted(folder.iterdir(), key=lambda path: content_hash(_name(path))):
         parts = find(path.read_text())
         if parts is not None:
             prompt, rest = parts
-            yield {"source": folder.name, "file": path.name[5:], "prompt": prompt, "rest": rest}
+            yield {"source": folder.name, "file": _name(path), "prompt": prompt, "rest": rest}
+
+
+def _name(path: Path) -> str:
+    """The file's name without the number and "-" that it begins with."""
+    return path.name.partition("-")[2]
 
 
 def code_excerpt(text: str) -> Excerpt | None:

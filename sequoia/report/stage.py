@@ -63,5 +63,8 @@ class Outcome:
         status = data["status"]
         if status not in STATUSES:
             raise ValueError(f"{status!r} is not one of {', '.join(STATUSES)}")
-        seconds = float(data.get("seconds", 0.0))
+        try:
+            seconds = float(data.get("seconds", 0.0))
+        except OverflowError:  # an integer with more than 308 digits
+            raise ValueError("seconds: the number is too large") from None
         return cls(status, str(data["words"]), seconds, dict(data.get("figures", {})))

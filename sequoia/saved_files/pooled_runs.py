@@ -116,5 +116,7 @@ def _lane(data: Mapping[str, Any], what: str) -> PooledLane:
     ids = tuple(whole(one, f"{what}: token id", 0, MAX_ID, BadTrace) for one in text)
     expected = data.get("expected")
     return PooledLane(
-        tuple(zip(tokens, seconds, strict=True)), ids, expected and expected_of(expected, what)
+        tuple(zip(tokens, seconds, strict=True)),
+        ids,
+        None if expected is None else expected_of(expected, what),
     )

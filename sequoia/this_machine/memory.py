@@ -40,10 +40,11 @@ def free_bytes(device: torch.device) -> int:
 
 def _unused_by_graphs(device: torch.device) -> int:
     """Free bytes in the memory pools of CUDA graphs, which nothing else can use."""
+    index = torch.cuda.current_device() if device.index is None else device.index
     return sum(
         segment["total_size"] - segment["allocated_size"]
         for segment in torch.cuda.memory_snapshot()
-        if segment["device"] == (device.index or 0)
+        if segment["device"] == index
         and tuple(segment.get("segment_pool_id", _USUAL_POOL)) != _USUAL_POOL
     )
 

@@ -516,6 +516,7 @@ def test_offloading_is_compared_with_accelerate(
         (["--sizes", "8", "--grid"], "use only one of them"),
         (["--sizes", "0"], "0 is not a number of nodes from 1 to 1024"),
         (["--sizes", "1025"], "1025 is not a number of nodes"),
+        (["--rounds", "x"], "argument --rounds: 'x' is not a whole number (1 or more)"),
     ],
 )
 def test_bad_options_are_refused(
@@ -524,6 +525,14 @@ def test_bad_options_are_refused(
     with pytest.raises(SystemExit):
         benchmark.main(arguments)
     assert words in capsys.readouterr().err
+
+
+def test_a_report_that_cannot_be_written_is_refused_before_anything_is_measured(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(benchmark, "load_pair", lambda **_: pytest.fail("models were loaded"))
+    assert benchmark.main(["--json", "/dev/null/found.json"]) == 2
+    assert "/dev/null/found.json cannot be written" in capsys.readouterr().err
 
 
 def test_more_resident_layers_than_there_are_is_refused(

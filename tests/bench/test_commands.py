@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from sequoia.bench.command import write_json
+from sequoia.bench.command import add_pair_options, option_parser, require_writable, write_json
 from sequoia.errors import SequoiaError
 
 
@@ -39,6 +39,26 @@ def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     with pytest.raises(SequoiaError) as refusal:
         write_json(path, {})
     assert str(refusal.value).startswith(f"{path} cannot be written (")
+
+
+def test_a_check_that_a_file_can_be_written_changes_nothing(tmp_path: Path) -> None:
+    old, new = tmp_path / "old", tmp_path / "folder" / "new"
+    old.write_text("kept")
+    require_writable(old)
+    require_writable(new)
+    assert old.read_text() == "kept"
+    assert not new.exists()
+    with pytest.raises(SequoiaError, match="cannot be written"):
+        require_writable(tmp_path)
+
+
+def test_one_model_alone_is_offered_only_where_it_is_accepted() -> None:
+    for together in (True, False):
+        parser = option_parser("command", "What it does.")
+        add_pair_options(parser, together)
+        words = " ".join(parser.format_help().split())
+        assert ("needs --draft too" in words) == together
+        assert ("(default: the bundled one)" in words) != together
 
 
 @pytest.mark.parametrize("command", ["judge_pair", "shapes", "survey"])

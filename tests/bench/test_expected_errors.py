@@ -10,6 +10,7 @@ import pytest
 from fakes import tiny_pair
 
 from sequoia.algorithm.sampling_params import SamplingParams
+from sequoia.bench import expected_errors
 from sequoia.bench.expected_errors import FILE, compared, main, outside, record
 
 PROMPTS = json.loads(FILE.read_text(encoding="utf-8"))
@@ -78,10 +79,17 @@ def test_a_damaged_file_is_refused_in_one_line(
     [
         (["--texts", "3"], "--texts: 3 is not a whole number from 4"),
         (["--steps", "nowhere.json"], "--steps: 'nowhere.json'"),
+        (["--races", "0"], "--races: 0 is not a whole number from 1"),
+        (["--record", "--prompts", "0"], "--prompts: 0 is not a whole number from 1"),
+        (["--record", "--steps", "/dev/null/steps.json"], "/dev/null/steps.json cannot be written"),
     ],
 )
 def test_a_bad_option_is_refused_in_one_line(
-    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+    arguments: list[str],
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
+    monkeypatch.setattr(expected_errors, "load_pair", lambda: pytest.fail("models were loaded"))
     assert main(arguments) == 2
     assert capsys.readouterr().err.startswith(f"error: {said}")

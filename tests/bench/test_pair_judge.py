@@ -181,11 +181,19 @@ def test_damaged_excerpts_are_refused(
     [
         (["--limit", "0"], "--limit: 0 is not a whole number"),
         (["--before", "nowhere.json"], "--before: 'nowhere.json'"),
+        (["--draws", "0"], "--draws: 0 is not a whole number from 1 to 1000"),
+        (["--timed", "-1"], "--timed: -1 is not a whole number from 0"),
+        (["--threads", "0"], "--threads: 0 is not a whole number from 1"),
+        (["--json", "/dev/null/found.json"], "/dev/null/found.json cannot be written"),
     ],
 )
 def test_a_bad_option_is_refused_in_one_line(
-    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+    arguments: list[str],
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
+    monkeypatch.setattr(pair_judge, "load_pair", lambda **_: pytest.fail("models were loaded"))
     assert main(arguments) == 2
     assert capsys.readouterr().err.startswith(f"error: {said}")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from fakes import tiny_pair
 
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
+from sequoia.bench import race_errors
 from sequoia.bench.race_errors import STEPS, Resampler, main, window
 from sequoia.bench.recorded_steps import Session, read_sessions, record_session, write_sessions
 from sequoia.errors import BadTrace
@@ -37,9 +39,9 @@ def test_a_file_of_recorded_steps_is_read_as_it_was_written(
     session: Session, tmp_path: Path
 ) -> None:
     path = tmp_path / "new" / "steps.json"
-    write_sessions(path, {"pair": "tiny"}, [session])
+    write_sessions(path, {"pair": "tiny", "device": "cpu"}, [session])
     about, (again,) = read_sessions(path)
-    assert about == {"pair": "tiny"}
+    assert about == {"pair": "tiny", "device": "cpu"}
     for run, before in zip(again.runs, session.runs, strict=True):
         assert (run.kind, run.common) == (before.kind, before.common)
         assert [tokens for tokens, _ in run.steps] == [tokens for tokens, _ in before.steps]
@@ -54,6 +56,41 @@ def test_another_file_is_refused(text: str, tmp_path: Path) -> None:
     path.write_text(text)
     with pytest.raises(BadTrace, match="make one with --record"):
         read_sessions(path)
+
+
+def test_a_file_without_enough_to_resample_is_refused(session: Session, tmp_path: Path) -> None:
+    path = tmp_path / "steps.json"
+    header = {"pair": "tiny", "device": "cpu"}
+    for about, sessions, said in (
+        (header, [], "it has no sessions"),
+        ({"pair": "tiny"}, [session], "has no pair or device"),
+        (header, [replace(session, runs=session.runs[:-1])], "3 runs of kind 'tree', not 4"),
+        (header, [replace(session, runs=session.runs[1:])], "0 runs of kind 'plain', not 1"),
+    ):
+        write_sessions(path, about, sessions)
+        with pytest.raises(BadTrace, match=said):
+            read_sessions(path)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--races", "0"], "--races: 0 is not a whole number from 1"),
+        (["--tokens", "96", "0"], "--tokens: 0 is not a whole number from 1"),
+        (["--record", "--prompts", "0"], "--prompts: 0 is not a whole number from 1"),
+        (["--record", "--repeats", "0"], "--repeats: 0 is not a whole number from 1"),
+        (["--record", "--steps", "/dev/null/steps.json"], "/dev/null/steps.json cannot be written"),
+    ],
+)
+def test_a_bad_option_is_refused_in_one_line(
+    arguments: list[str],
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(race_errors, "load_pair", lambda: pytest.fail("models were loaded"))
+    assert main(arguments) == 2
+    assert capsys.readouterr().err.startswith(f"error: {said}")
 
 
 def test_a_window_cuts_steps_at_both_ends() -> None:

@@ -137,5 +137,13 @@ def test_an_unknown_shape_is_refused_before_any_is_measured(
     assert measured == []
 
 
+def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_measured(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(random_weights, "_measure", lambda *_: pytest.fail("it was measured"))
+    assert random_weights.main(["tiny", "--device", "cpu", "--out", "/dev/null"]) == 2
+    assert "/dev/null/tiny.json cannot be written" in capsys.readouterr().err
+
+
 def test_the_copy_bandwidth_is_of_this_device() -> None:
     assert 1e8 < copy_bandwidth(CPU) < 1e13

@@ -15,7 +15,7 @@ from sequoia.algorithm.tree import Tree
 from sequoia.decoding.stopping_chain import StoppingChain
 from sequoia.decoding.tree_choice import FixedTree
 from sequoia.errors import BadPrompt, BadTrace
-from sequoia.experiments import planned
+from sequoia.experiments import hardware, planned
 from sequoia.experiments.chain_finding import WHY, finding
 from sequoia.experiments.chain_settings import CHAIN, RIVALS, STOPPING, Setting
 from sequoia.experiments.continuations import continuation
@@ -31,7 +31,7 @@ from sequoia.experiments.steps_along import (
     steps_along,
     tokens_per_step,
 )
-from sequoia.experiments.text_units import Text
+from sequoia.experiments.text_units import Case, Text
 from sequoia.measuring.acceptance_teacher_forced import agreement
 from sequoia.measuring.stop_rule import measured_stop_rule
 from sequoia.models.pair import Pair
@@ -262,6 +262,20 @@ def setting(machine: str, first: float, tree: float, stopping: float = 1.0) -> S
     )
 
 
+@pytest.mark.parametrize(("foreign", "is_slow"), [(0.5, True), (1.2, False)])
+def test_a_tree_for_another_machine_is_called_slow_only_if_it_is(
+    foreign: float, is_slow: bool
+) -> None:
+    machines = ["l40-llama-3-70b-offloaded", "m1-max-qwen3-8b"]
+    speeds = {machine: dict.fromkeys(machines, foreign) | {machine: 1.0} for machine in machines}
+    here = [
+        hardware.Here(one, Case("code", 0.6), [{"speed": {one: speeds[one]}}]) for one in machines
+    ]
+    words = hardware._on_the_wrong_machine(here, {"machines": machines})
+    assert ("can be slow" in words) == is_slow
+    assert f"runs at {foreign:.2f}x the speed" in words
+
+
 def test_the_finding_says_who_wins_and_explains_only_what_is_so() -> None:
     cheap, dear = "l40-llama-3-70b-offloaded", "epyc-2-cores-bundled"
     usual = finding([setting(cheap, 0.5, 1.3), setting(dear, 0.8, 0.9)])
@@ -272,5 +286,8 @@ def test_the_finding_says_who_wins_and_explains_only_what_is_so() -> None:
     assert WHY in usual
     reverse = finding([setting(cheap, 0.8, 0.9), setting(dear, 0.5, 1.3)])
     assert WHY not in reverse
+    chain = setting(dear, 0.8, 0.9)
+    chain.found[0]["tree"][2] = 1
+    assert "In 1 setting the planned tree" in finding([setting(cheap, 0.5, 1.3), chain])
     even = finding([setting(cheap, 0.5, 1.0), setting(dear, 0.8, 1.0)])
     assert "faster than the tuned chain in none of 2 settings and slower in none" in even

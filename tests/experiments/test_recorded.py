@@ -61,6 +61,18 @@ def test_a_recorded_finding_is_what_the_program_says_of_its_comparisons(
     assert result.finding == words(list(result.comparisons))
 
 
+def test_a_loss_is_explained_only_where_chains_win_on_whole_greedy_texts() -> None:
+    def finding(*lost: str) -> str:
+        won = Comparison("prose, temperature 0.6, 16 nodes: Sequoia's tree over chain", 1.2, 1.1, 2)
+        return budget._finding([won, *(Comparison(text, 0.9, 0.8, 0.95) for text in lost)])
+
+    greedy = "code, temperature 0, 16 nodes: Sequoia's tree over"
+    assert "long chain does well" in finding(f"{greedy} chain")
+    assert "long chain" not in finding(f"{greedy} k-ary tree")
+    assert "long chain" not in finding(f"{greedy} chain", f"{greedy} SpecInfer's tree")
+    assert "long chain" not in finding("code, temperature 0.6, 16 nodes: Sequoia's tree over chain")
+
+
 def test_recorded_results_use_the_labels_of_new_ones() -> None:
     sizes = recorded("budget")
     assert {one.name for one in sizes.series} == set(LABELS.values())

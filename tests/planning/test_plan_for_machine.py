@@ -17,6 +17,7 @@ from sequoia.algorithm.best_tree import best_tree, dp_table, expected_tokens
 from sequoia.algorithm.tree import Tree
 from sequoia.errors import BadProfile, BadTree
 from sequoia.planning.hardware_profile import HardwareProfile
+from sequoia.planning.named_profiles import named_profile
 from sequoia.planning.plan_for_machine import best_chain, best_plan, predict, speedup_grid
 from sequoia.planning.simulated_step_times import step_seconds
 
@@ -465,6 +466,11 @@ def test_grid_holds_the_best_tree_of_each_cell() -> None:
 def test_invalid_grids_are_rejected(sizes: list[int], levels: list[int], named: str) -> None:
     with pytest.raises(BadTree, match=named):
         speedup_grid(RATES, PROFILE, sizes, levels)
+
+
+def test_a_slack_of_the_size_of_rounding_changes_nothing() -> None:
+    acceptance, machine = Acceptance((0.7, 0.1)), named_profile("a100-llama-2-7b-eager")
+    assert best_plan(acceptance, machine, slack=1e-13) == best_plan(acceptance, machine)
 
 
 @pytest.mark.parametrize("slack", [0.02, 0.05, 0.2])

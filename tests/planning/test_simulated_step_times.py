@@ -17,7 +17,7 @@ from sequoia.errors import BadProfile, BadTrace
 from sequoia.planning.explain_plan import compare, phases
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import predict
-from sequoia.planning.simulated_step_times import SimulatedClock, step_seconds
+from sequoia.planning.simulated_step_times import SimulatedClock, step_seconds, with_article
 
 RATES = Acceptance((0.6, 0.15, 0.08))
 PROFILE = HardwareProfile(
@@ -110,6 +110,23 @@ def test_a_clock_always_has_a_name(device: str, name: str, shown: str) -> None:
 def test_a_bad_name_is_refused(name: Any) -> None:
     with pytest.raises(BadProfile, match=r"(is not text|has 201 characters; at most 200)"):
         SimulatedClock(PROFILE, name)
+
+
+@pytest.mark.parametrize(
+    ("name", "named"),
+    [
+        ("A100", "an A100"),
+        ("laptop", "a laptop"),
+        ("M3", "an M3"),
+        ("i7 laptop", "an i7 laptop"),
+        ("8-core laptop", "an 8-core laptop"),
+        ("18-core laptop", "an 18-core laptop"),
+        ("180-core laptop", "a 180-core laptop"),
+        ("4090", "a 4090"),
+    ],
+)
+def test_a_machine_gets_the_right_article(name: str, named: str) -> None:
+    assert with_article(name) == named
 
 
 # -- never mixed -----------------------------------------------------------------------------------

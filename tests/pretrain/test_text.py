@@ -430,6 +430,13 @@ def test_excerpts_alternate_between_sources(tmp_path: Path) -> None:
     assert len({(item["source"], item["file"]) for item in found}) == 4
 
 
+def test_a_file_is_named_without_its_number_of_any_length(tmp_path: Path) -> None:
+    path = tmp_path / "code" / "big" / "10000-file-1.py"
+    path.parent.mkdir(parents=True)
+    path.write_text(module(1))
+    assert [item["file"] for item in pick(tmp_path, "code", 1)] == ["file-1.py"]
+
+
 @pytest.mark.parametrize(("kind", "flag"), [("code", "--packages"), ("prose", "--docs")])
 def test_excerpts_need_texts_that_were_kept_out(tmp_path: Path, kind: str, flag: str) -> None:
     with pytest.raises(BadTraining, match=f"no {kind} to keep out .* with {flag} "):

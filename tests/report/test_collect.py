@@ -19,6 +19,7 @@ from sequoia.report.collect import Wanted, collect
 from sequoia.report.folder import BadReport, Folder
 from sequoia.report.run_stage import run_stage
 from sequoia.report.stage import Outcome, Stage
+from sequoia.validate_input import as_file
 
 pytestmark = pytest.mark.usefixtures("modules")
 
@@ -150,7 +151,19 @@ def stored(folder: Folder) -> dict[str, bytes]:
     return {path.parent.name: path.read_bytes() for path in folder.stages.glob("*/result.json")}
 
 
-@pytest.mark.parametrize("text", ["", "{", '{"format": "sequoia-result", "version": 1}', "[]"])
+HUGE = {"status": "done", "words": "", "seconds": 10**400, "files": {}}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        '{"format": "sequoia-result", "version": 1}',
+        "[]",
+        json.dumps(as_file(HUGE, "result")),
+    ],
+)
 def test_a_stage_with_a_damaged_result_is_repeated(tmp_path: Path, text: str) -> None:
     stages = counting(tmp_path, "a", "b")
     folder = Folder(tmp_path / "out")

@@ -168,6 +168,10 @@ def test_further_runs_are_read_and_written(file: str) -> None:
         {"text": [5, 6]},
         {"text": [5, 6, -1]},
         {"text": "567"},
+        {"expected": {}},
+        {"expected": []},
+        {"expected": 0},
+        {"expected": False},
     ],
 )
 def test_a_further_run_that_makes_no_sense_is_refused(file: str, changes: dict[str, Any]) -> None:

@@ -87,3 +87,5 @@ def test_memory_that_only_cuda_graphs_may_use_is_not_free(monkeypatch: pytest.Mo
     for name, value in found.items():
         monkeypatch.setattr(torch.cuda, name, value)
     assert free_bytes(torch.device("cuda", 0)) == 1000 + 400
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 1)
+    assert free_bytes(torch.device("cuda")) == 1000 + 460 - 900

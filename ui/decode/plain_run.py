@@ -51,4 +51,6 @@ def plain_run(pair: Pair, decode_request: DecodeRequest, should_stop: ShouldStop
         trace = retimed(decoder.step(), decode_request.simulated_clock)
         steps.append(step_of(trace))
         texts.append("".join(map(text.add, trace.emitted)))
+    if texts:
+        texts[-1] += text.pending
     return PlainRun() if should_stop() else PlainRun(tuple(steps), tuple(texts))

@@ -157,12 +157,10 @@ class LiveView(RunView[DecodeJob]):
         if label != START_OVER or (run and run.busy):
             self.stop(request)
             return {self.form.stop: gr.skip()}  # Gradio refuses an empty update
-        words = "Paused run discarded; its steps stay on screen. Run or Step starts a new one."
-        return {
-            self.stage: messages.notice_message(notice=words),
-            **self.form.anew(),
-            **self._discarded(request),
-        }
+        discarded = self._discarded(request)
+        what = "Paused run discarded" if discarded else "The paused run is no longer kept"
+        words = f"{what}; its steps stay on screen. Run or Step starts a new one."
+        return {self.stage: messages.notice_message(notice=words), **self.form.anew(), **discarded}
 
     async def _carry_out(
         self, data: FormData, request: gr.Request, steps: int | None

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import gradio as gr
@@ -44,6 +44,20 @@ from ui.shared.saved_profiles import SAVED, Entry
 HERE = "here"
 DEFAULT_RATES = "T0.6"
 _NUMBER = re.compile(r"\s*[0-9]{1,8}\s*")
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    """What the menus offer, and the keys chosen there. same: the keys of the profiles with the same
+    times as the chosen one. same_as: one of these, if it was to be compared with; else ""."""
+
+    entries: dict[str, Entry]
+    vectors: dict[str, Rates]
+    profile: Any
+    against: str
+    rates: str
+    same: set[str]
+    same_as: str
 
 
 class HardwareTab(SessionView[ProfileJob]):
@@ -175,33 +189,51 @@ class HardwareTab(SessionView[ProfileJob]):
         """Updates of the board and of the menus. If a value is refused, only an error is shown.
         notice: a sentence to show. Another is added if the profile to compare with has the same
         times."""
+        chosen = self._chosen(asked)
+        entries = chosen.entries
+        if chosen.same_as:
+            words = (
+                f"{entries[chosen.same_as].name} has the same times, so there is nothing to compare"
+            )
+            notice = f"{notice.removesuffix('.')}. {words}" if notice else words
+        try:
+            entry, against = entries.get(chosen.profile), entries.get(chosen.against)
+            text = self._message(
+                entry, against, chosen.rates, chosen.vectors, asked.nodes, request, notice
+            )
+        except SequoiaError as problem:
+            return {self.board: notice_message(error=str(problem))}
+        return {self.board: text, **self._menus(chosen)}
+
+    def _chosen(self, asked: FormValues) -> _Chosen:
+        """What the menus offer, and what is chosen there."""
         entries = self._entries(asked.store)
         vectors = rates_of(pair_now(self._model_host))
         profile = menu_entries.known(asked.profile, entries, next(iter(entries), None))
         same = menu_entries.with_the_same_times(entries, profile)
         against = menu_entries.known(asked.against, entries, NONE)
-        if against in same:
-            words = f"{entries[against].name} has the same times, so there is nothing to compare"
-            notice = f"{notice.removesuffix('.')}. {words}" if notice else words
-            against = NONE
         # vectors of the loaded pair, if there are any, come before the paper's
         default = DEFAULT_RATES if DEFAULT_RATES in vectors else next(iter(vectors))
-        rates = menu_entries.known(asked.rates, vectors, default)
-        listed = saved_profiles.listed(entries, profile, against)
-        try:
-            entry = entries.get(profile)
-            text = self._message(
-                entry, entries.get(against), rates, vectors, asked.nodes, request, notice
-            )
-        except SequoiaError as problem:
-            return {self.board: notice_message(error=str(problem))}
+        return _Chosen(
+            entries,
+            vectors,
+            profile,
+            NONE if against in same else against,
+            menu_entries.known(asked.rates, vectors, default),
+            same,
+            against if against in same else "",
+        )
+
+    def _menus(self, chosen: _Chosen) -> Updates:
+        """Updates of the menus."""
+        profile, against = chosen.profile, chosen.against
+        listed = saved_profiles.listed(chosen.entries, profile, against)
+        others = [("nothing", NONE), *menu_entries.named(listed, chosen.same)]
+        rates = menu_entries.rate_choices(chosen.vectors)
         return {
-            self.board: text,
             self.form.profile: gr.update(choices=menu_entries.named(listed), value=profile),
-            self.form.against: gr.update(
-                choices=[("nothing", NONE), *menu_entries.named(listed, same)], value=against
-            ),
-            self.form.rates: gr.update(choices=menu_entries.rate_choices(vectors), value=rates),
+            self.form.against: gr.update(choices=others, value=against),
+            self.form.rates: gr.update(choices=rates, value=chosen.rates),
         }
 
     def _message(
@@ -325,10 +357,7 @@ class HardwareTab(SessionView[ProfileJob]):
                 BadProfile("only profiles that you saved yourself can be removed"), "Not removed"
             )
         left = saved_profiles.remove_entry(asked.store, name)
-        return {
-            **self._shown(replace(asked, profile=HERE, store=left), request),
-            self.form.store: left,
-        }
+        return self._kept(replace(asked, profile=HERE, store=left), request)
 
     def make(self, data: FormData, request: gr.Request) -> Updates:
         """Make a profile from the values in the form, save it in the browser and show it. If a
@@ -346,10 +375,13 @@ class HardwareTab(SessionView[ProfileJob]):
     def _stored(self, entry: Entry, asked: FormValues, request: gr.Request) -> Updates:
         """Updates that save a profile in the browser and show it."""
         store = saved_profiles.add_entry(asked.store, entry)
-        return {
-            **self._shown(replace(asked, profile=SAVED + entry.name, store=store), request),
-            self.form.store: store,
-        }
+        return self._kept(replace(asked, profile=SAVED + entry.name, store=store), request)
+
+    def _kept(self, asked: FormValues, request: gr.Request) -> Updates:
+        """Updates that put `asked.store` into the browser. The menus show it even if "Max nodes" is
+        refused."""
+        menus = self._menus(self._chosen(asked))
+        return {**menus, **self._shown(asked, request), self.form.store: asked.store}
 
     def _refused(self, problem: SequoiaError, title: str) -> Updates:
         return {self.board: notice_message(error=f"{title}: {problem}")}

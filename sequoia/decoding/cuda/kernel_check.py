@@ -107,8 +107,10 @@ def _disagreement(device: torch.device, vocab: int, replacing: bool) -> str:
 def _cases(vocab: int, replacing: bool) -> Iterator[Case]:
     rng = np.random.default_rng(1)
     smaller = min(vocab, _SMALLER + vocab % _ALIGNED)
+    # without replacement, a node has at most `vocab` children
+    trees = [one for one in _TREES if replacing or max(map(len, one.children)) <= vocab]
     for number in range(CASES):
-        tree = _TREES[number % len(_TREES)]
+        tree = trees[number % len(trees)]
         yield random_case(rng, tree, smaller if number % _AT_FULL_SIZE else vocab, replacing)
 
 

@@ -37,24 +37,35 @@ def details(verdict: Verdict, lanes: Sequence[LaneRuns]) -> tuple[str, ...]:
 
 
 def _should_name_elsewhere(verdict: Verdict, lanes: Sequence[LaneRuns]) -> bool:
-    """Whether to name a machine on which a tree would win: a chain did at least as well as every
-    tree here. On a simulated clock, a tie only means that more races are needed, so it does not
-    count."""
-    leaders = [lanes[lane].kind for lane in verdict.leaders]
-    is_draw = len(leaders) > 1
-    has_tree = any(lane.kind == "tree" for lane in lanes)
-    return has_tree and "chain" in leaders and not (is_draw and verdict.clock)
+    """Whether to name a machine on which a tree would win: on a prompt, a chain did at least as
+    well as every tree here. On a simulated clock, a tie only means that more races are needed, so
+    it does not count."""
+    if all(lane.kind != "tree" for lane in lanes):
+        return False
+    leaders = [
+        [lanes[lane].kind for lane in verdict.leaders if lane in group]
+        for group in prompts_of(lanes)
+    ]
+    return any("chain" in kinds and not (len(kinds) > 1 and verdict.clock) for kinds in leaders)
 
 
 def _luck(verdict: Verdict, lanes: Sequence[LaneRuns]) -> Iterator[str]:
     """If the verdict is on a single race: a sentence for each lane that was faster in that race
     than a lane in first place, although it is certainly slower by the expected tokens per step."""
-    for winner in verdict.leaders if verdict.races == 1 else ():
-        for pair in verdict.pairs:
-            slower = lanes[pair.slower]
-            is_first = slower.seconds / slower.tokens < lanes[winner].seconds / lanes[winner].tokens
-            if pair.faster == winner and pair.certain and pair.expected and is_first:
-                yield f"{_capital(_name(slower))} was ahead this time, by the luck of the draws."
+    lucky = dict.fromkeys(  # each once, even if it was faster than several lanes in first place
+        pair.slower
+        for winner in (verdict.leaders if verdict.races == 1 else ())
+        for pair in verdict.pairs
+        if pair.faster == winner and pair.certain and pair.expected and _was_ahead(pair, lanes)
+    )
+    for lane in lucky:
+        yield f"{_capital(_name(lanes[lane]))} was ahead this time, by the luck of the draws."
+
+
+def _was_ahead(pair: PairVerdict, lanes: Sequence[LaneRuns]) -> bool:
+    """Whether the lane found slower had less time per token."""
+    slower, faster = lanes[pair.slower], lanes[pair.faster]
+    return slower.seconds / slower.tokens < faster.seconds / faster.tokens
 
 
 def _who_won_on_each(verdict: Verdict, lanes: Sequence[LaneRuns]) -> str:

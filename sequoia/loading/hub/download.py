@@ -151,9 +151,8 @@ class Downloads:
             if "folder" in news:
                 return Path(news["folder"])
             if weights:
-                self._on_progress(
-                    Progress(listing.model, news["bytes"], total, rate.of(news["bytes"]))
-                )
+                now = rate.of(news["bytes"] - news["kept"])
+                self._on_progress(Progress(listing.model, news["bytes"], total, now))
         raise NotDownloaded(f"the download of {listing.model} ended without a message")
 
     # -- the process -------------------------------------------------------------------------------

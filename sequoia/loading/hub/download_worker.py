@@ -5,8 +5,8 @@ Unlike a thread, a process can be ended at once, even if a connection hangs. The
 contacts the hub. download.py runs this file as a script, so that it starts without importing torch.
 
     {"do": "list", "model", "revision"}   -> {"commit", "files": {name: bytes}}
-    {"do": "get", "model", "commit", "files": [name, ...], "newest"} -> {"bytes": done so far},
-    ..., then {"folder"}
+    {"do": "get", "model", "commit", "files": [name, ...], "newest"} -> {"bytes": done so far,
+    "kept": those of earlier downloads among them}, ..., then {"folder"}
 
 A failure is answered with {"error": kind, "words"}, and the process ends. `huggingface_hub` would
 restart an interrupted file from the beginning. Here a file is written to CHECKSUM.part, which the
@@ -61,15 +61,26 @@ class Damaged(Exception):
 
 class Count:
     """How many bytes of all files of one command are here so far, those of earlier downloads
-    included. Several threads may call `add`."""
+    included. kept: those of earlier downloads. Several threads may call `add` and `keep`."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self.total = 0
+        self.kept = 0
 
     def add(self, count: int) -> None:
         with self._lock:
             self.total += count
+
+    def keep(self, count: int) -> None:
+        """Count bytes that are here already."""
+        with self._lock:
+            self.total += count
+            self.kept += count
+
+    def news(self) -> dict[str, int]:
+        with self._lock:
+            return {"bytes": self.total, "kept": self.kept}
 
     def bar(self) -> type:
         """A class that `http_get` uses as its progress bar."""
@@ -77,7 +88,7 @@ class Count:
 
         class Bar:
             def __init__(self, *_: Any, initial: int = 0, **__: Any) -> None:
-                count.add(initial)
+                count.keep(initial)
 
             def __enter__(self) -> Bar:
                 return self
@@ -112,7 +123,7 @@ def got(model: str, commit: str, files: list[str], newest: bool) -> Iterator[dic
             done, running = wait(running, PROGRESS_SECONDS, FIRST_EXCEPTION)
             for one in done:
                 one.result()
-            yield {"bytes": count.total}
+            yield count.news()
     folder = cache_folder(model)
     if newest:
         (folder / "refs").mkdir(parents=True, exist_ok=True)
@@ -129,7 +140,7 @@ def get(model: str, commit: str, name: str, count: Count) -> None:
     """Download one file into the hub's cache, continuing an interrupted download of it."""
     folder = cache_folder(model)
     if (there := folder / "snapshots" / commit / name).exists():
-        count.add(there.stat().st_size)
+        count.keep(there.stat().st_size)
         return
     url = hf_hub_url(model, name, revision=commit)
     about = get_hf_file_metadata(url)
@@ -141,7 +152,7 @@ def get(model: str, commit: str, name: str, count: Count) -> None:
         parent.mkdir(parents=True, exist_ok=True)
     with WeakFileLock(lock, timeout=LOCK_SECONDS):
         if whole.exists():
-            count.add(whole.stat().st_size)
+            count.keep(whole.stat().st_size)
         else:
             fill(url, about, whole, count)
     # finds the blob in the cache and links the file's name to it
@@ -166,7 +177,7 @@ def fill(url: str, about: HfFileMetadata, whole: Path, count: Count) -> None:
             tqdm_class=count.bar(),
         )  # pyright: ignore[reportArgumentType]
         if start == about.size:
-            count.add(start)  # it was complete already, so http_get did not count it
+            count.keep(start)  # it was complete already, so http_get did not count it
     if start and len(whole.name) == 64 and digest(part) != whole.name:
         part.unlink()
         raise Damaged(

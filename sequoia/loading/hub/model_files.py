@@ -57,9 +57,13 @@ def weight_files(names: Iterable[str]) -> list[str]:
 
 
 def is_whole(folder: Path) -> bool:
-    """Whether `folder` has a config, all weight files and, for shards, their index."""
+    """Whether `folder` has a config, all weight files and, for shards, their index, and none of the
+    files needed is a link to a file that does not exist."""
     names = {path.name for path in folder.iterdir()} if folder.is_dir() else set[str]()
-    if "config.json" not in names or not weight_files(names):
+    weights = weight_files(names)
+    if "config.json" not in names or not weights:
+        return False
+    if not all((folder / name).exists() for name in (*small_files(names), *weights)):
         return False
     return "model.safetensors" in names or "model.safetensors.index.json" in names
 

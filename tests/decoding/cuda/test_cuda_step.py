@@ -91,6 +91,16 @@ def compare(seed: int, replacing: bool, vocabulary: int | None = None) -> None:
         same(by_kernel(case, torch.device(DEVICE), replacing), by_reference(case, replacing))
 
 
+@pytest.mark.parametrize("replacing", [False, True], ids=["distinct", "independent"])
+@pytest.mark.parametrize("vocab", [1, 2, 3, 7, 8])
+def test_there_are_cases_for_a_tiny_vocabulary(vocab: int, replacing: bool) -> None:
+    """Siblings drawn without replacement cannot be more than there are tokens."""
+    for case in kernel_check._cases(vocab, replacing):
+        for children in case.tree.children:
+            tokens = [case.tokens[child] for child in children]
+            assert replacing or len(set(tokens)) == len(tokens)
+
+
 @needs_kernel
 @pytest.mark.slow
 @pytest.mark.parametrize("replacing", [False, True], ids=["distinct", "independent"])

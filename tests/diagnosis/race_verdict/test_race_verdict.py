@@ -441,6 +441,18 @@ def test_a_lane_that_was_only_lucky_does_not_win() -> None:
     assert race_verdict([plain, chain, tree]).order[0] == 1
 
 
+def test_a_lane_that_was_luckier_than_two_winners_is_named_once() -> None:
+    chain = LaneRuns("Chain", "chain", (LaneRun("p", 0, ((6, 0.02),) * 40),))
+    trees = [
+        LaneRuns(name, "tree", (LaneRun("p", 0, ((5, 0.021),) * 48),))
+        for name in ("Sequoia", "Copy")
+    ]
+    lanes = [expecting(chain, 3.0), *(expecting(tree, 5.0) for tree in trees)]
+    found = race_verdict(lanes)
+    assert sorted(found.leaders) == [1, 2]
+    assert found.sentence.count("The chain was ahead this time") == 1
+
+
 # -- two prompts -----------------------------------------------------------------------------------
 
 
@@ -585,6 +597,17 @@ def test_a_draw_on_a_simulated_clock_names_no_other_machine() -> None:
     assert "the tree planned for it" not in race_verdict(timed, elsewhere=ELSEWHERE).sentence
 
 
+def test_on_two_prompts_a_draw_is_one_on_the_same_prompt() -> None:
+    """A chain that wins on either prompt is no draw."""
+    lanes = [
+        on_clock(LaneRuns(name, kind, (LaneRun(on, 0, ((4, seconds),) * 60),), on), A100)
+        for on in ("code", "prose")
+        for name, kind, seconds in (("Chain", "chain", 0.01), ("Sequoia", "tree", 0.02))
+    ]
+    assert len(race_verdict(lanes).leaders) == 2
+    assert race_verdict(lanes, elsewhere=ELSEWHERE).sentence.endswith(ELSEWHERE.sentence)
+
+
 def test_the_other_machine_is_the_first_on_which_the_tree_is_clearly_ahead() -> None:
     rates = Acceptance((0.9, 0.05, 0.01))
     clocks = [
@@ -595,6 +618,6 @@ def test_the_other_machine_is_the_first_on_which_the_tree_is_clearly_ahead() -> 
     assert found is not None
     profile = clocks[1].profile
     tree = best_plan(rates, profile).predicted_speedup
-    assert found.machine == "a a100-llama-2-7b-eager"
+    assert found.machine == "an a100-llama-2-7b-eager"
     assert found.ratio == pytest.approx(tree / best_chain(rates, profile).predicted_speedup)
     assert tree_elsewhere(rates, clocks[:1]) is None

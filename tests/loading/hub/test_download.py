@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import psutil
 import pytest
@@ -309,6 +310,59 @@ def test_a_stopped_download_continues_where_it_was(hub: FakeHub, big: Path) -> N
         big / "model.safetensors"
     ).read_bytes()
     assert [path for path in hub.asked if f"bytes={kept}-" in path]
+
+
+@pytest.mark.slow
+def test_bytes_of_an_earlier_download_are_reported_as_kept(
+    hub: FakeHub, big: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub.models["owner/model"] = big
+    folder = fetched()
+    blob = (folder / "model.safetensors").resolve()
+    size = blob.stat().st_size
+    blob.rename(blob.with_suffix(".part"))
+    (folder / "config.json").resolve().unlink()
+    seen = list[dict[str, Any]]()
+    ask = Downloads._ask
+
+    def watched(self: Downloads, *asked: Any) -> Iterator[dict[str, Any]]:
+        for news in ask(self, *asked):
+            seen.append(news)
+            yield news
+
+    monkeypatch.setattr(Downloads, "_ask", watched)
+    fetched()
+    last = [news for news in seen if "bytes" in news][-1]
+    assert size <= last["kept"] < last["bytes"]
+
+
+def test_bytes_of_an_earlier_download_are_not_part_of_the_rate(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    news = [
+        {"bytes": 0, "kept": 0},
+        {"bytes": 5_000, "kept": 5_000},
+        {"bytes": 5_100, "kept": 5_000},
+        {"folder": "here"},
+    ]
+    now = iter([0.0, 1.0, 2.0])
+    monkeypatch.setattr(time, "monotonic", lambda: next(now))
+    monkeypatch.setattr(Downloads, "_ask", lambda *_: iter(news))
+    reported: list[Progress] = []
+    listing = download.Listing("owner/model", COMMIT, {"model.safetensors": 6_000})
+    Downloads(on_progress=reported.append).fetch(listing, weights=True)
+    assert [(one.done, one.rate) for one in reported] == [(0, 0), (5_000, 0), (5_100, 50)]
+
+
+@pytest.mark.slow
+def test_a_commit_with_a_link_to_a_missing_file_is_fetched_again(hub: FakeHub) -> None:
+    folder = fetched()
+    for name in ("model.safetensors", "tokenizer.json"):
+        (folder / name).resolve().unlink()
+        assert not is_whole(folder)
+        assert cached("owner/model") is None
+        assert fetched() == folder
+        assert is_whole(folder)
 
 
 @pytest.mark.slow

@@ -17,7 +17,7 @@ import ui.decode.run
 from sequoia import Acceptance, Decoder, Pair, Plan, SequoiaError, Tree
 from sequoia.diagnosis.speedup_interval import speedup_interval
 from sequoia.errors import BadModel
-from ui.decode.plain_run import PlainRun
+from ui.decode.plain_run import PlainRun, plain_run
 from ui.decode.recordings import RunStore
 from ui.decode.run import DecodeJob
 from ui.serving.limits import LOCAL, Limits
@@ -147,6 +147,25 @@ def test_a_run_complete_at_its_time_limit_is_not_called_stopped(
     live.start(None)
     last = json.loads(list(live.messages())[-1])
     assert (last["end"], last["notice"]) == ("length", None)
+
+
+def test_a_baseline_that_ends_inside_a_character_shows_its_part(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Held:
+        """A stream whose tokens are all parts of one character."""
+
+        pending = "\ufffd"
+
+        def __init__(self, *_: Any) -> None:
+            pass
+
+        def add(self, _: int) -> str:
+            return ""
+
+    monkeypatch.setattr("ui.decode.plain_run.TextStream", Held)
+    found = plain_run(pair, decode_request(tokens=3), lambda: False)
+    assert found.texts == ("", "", "\ufffd")
 
 
 @pytest.mark.slow

@@ -182,6 +182,8 @@ def test_starting_over_works_if_the_paused_run_is_gone_already(view: LiveView) -
     view.sessions.get("one").release()
     updates = view.stop_or_discard("Start over", request())
     assert (updates[view.form.run]["value"], updates[view.form.stop]["value"]) == ("Run", "Stop")
+    words = json.loads(updates[view.stage])["notice"]
+    assert words.startswith("The paused run is no longer kept; its steps stay on screen.")
 
 
 def test_other_models_leave_the_buttons_of_a_running_run(view: LiveView, slow: None) -> None:

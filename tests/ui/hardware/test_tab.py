@@ -338,6 +338,17 @@ def test_profiles_are_saved_imported_and_removed(tab: HardwareTab, tmp_path: Pat
         )
 
 
+def test_the_menus_show_what_is_saved_although_a_size_is_refused(tab: HardwareTab) -> None:
+    updates = tab.save_profile(asked(tab, profile=HERE, name="box", nodes="0"), request())
+    store = updates[tab.form.store]
+    assert "1 to 1024" in json.loads(updates[tab.board])["error"]
+    assert updates[tab.form.profile]["value"] == "kept:box"
+    removal = asked(tab, profile="kept:box", store=store, nodes="0")
+    updates = tab.remove_profile(removal, request())
+    assert updates[tab.form.store] == []
+    assert "kept:box" not in [key for _, key in updates[tab.form.profile]["choices"]]
+
+
 def test_an_exported_profile_is_imported_again() -> None:
     entry = Entry("mine", replace(PROFILE, source="simulated"), "a note")
     assert saved_profiles.parse_entry(entry.file(), "x") == entry

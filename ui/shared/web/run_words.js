@@ -17,8 +17,8 @@ const ENDS = {
 };
 
 const LIST = new Intl.ListFormat("en-GB");
-// Names that begin with a vowel sound, including abbreviations such as "RTX".
-const BEGINS_WITH_VOWEL = /^([AEIO]|[FHLMNRSX](?=[A-Z0-9]))/;
+// Names that begin with a vowel sound, including abbreviations such as "RTX" and numbers such as 8.
+const BEGINS_WITH_VOWEL = /^([AEIOaeio]|8|1[18](?!\d)|[FHLMNRSX](?=[A-Z0-9]))/;
 /** @type {Record<string, string>} */
 const VERIFIERS = {
   sequoia: "Sequoia",
