@@ -15,6 +15,11 @@ test("cells are named by their tokens and by what may follow", () => {
   assert.deepEqual(nameOf(rows[0]), { tokens: ["·a", "b"], rest: "" });
   assert.deepEqual(nameOf(rows[1]), { tokens: ["c"], rest: "then any other" });
   assert.deepEqual(nameOf({ ...rows[1], tokens: [] }).rest, "any other");
+  assert.equal(nameOf({ ...rows[1], rest: "other more" }).rest, "then any other, and rarer ones");
+  assert.equal(
+    nameOf({ ...rows[1], tokens: [], rest: "other more" }).rest,
+    "any other, and rarer ones",
+  );
   assert.match(nameOf(rows[2]).rest, /rarer/);
 });
 

@@ -2,14 +2,24 @@
 import "./fake_page.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { made } from "./fake_page.js";
+import { FakeNode, made } from "./fake_page.js";
+import { AcceptanceCounting } from "../../ui/lab/web/acceptance_counting.js";
 import { ClockMenu, hypothetical } from "../../ui/lab/web/clock_menu.js";
 import { LabTree } from "../../ui/lab/web/lab_tree.js";
 import { hiddenWords, roomWords } from "../../ui/lab/web/lab_tree_caption.js";
 import { bestNodes, planTree } from "../../ui/lab/web/lab_tree_plan.js";
 import { LabTreePointer } from "../../ui/lab/web/lab_tree_pointer.js";
+import { labelOf } from "../../ui/lab/web/dp/dp_tree.js";
+import { ReadOuts } from "../../ui/lab/web/read_outs.js";
 import { ShapesTable } from "../../ui/lab/web/shapes_table.js";
 import { topology } from "../../ui/shared/web/tree_layout.js";
+
+const tile = () => ({
+  tile: new FakeNode(),
+  value: new FakeNode(),
+  unit: new FakeNode(),
+  note: new FakeNode(),
+});
 
 test("a node has the number by which the search finds it", () => {
   const topo = topology([-1, 0, 0, 1]);
@@ -19,6 +29,46 @@ test("a node has the number by which the search finds it", () => {
   };
   assert.deepEqual(nameIn("best"), ["node 3", [2]]);
   assert.deepEqual(nameIn("chain"), ["node 2", [3]]);
+});
+
+test("nodes stay expanded only while they keep their numbers", () => {
+  const openedAfter = (name, parents) => {
+    const tree = made(LabTree, { name: "best", parents: [-1, 0, 1, 1], opened: new Set([1]) });
+    tree.takeTree(name, parents);
+    return [...tree.opened];
+  };
+  assert.deepEqual(openedAfter("best", [-1, 0, 1, 1, 0]), [1]); // it has grown
+  assert.deepEqual(openedAfter("best", [-1, 0, 1]), [1]);
+  assert.deepEqual(openedAfter("best", [-1, 0, 0, 1]), []);
+  assert.deepEqual(openedAfter("chain", [-1, 0, 1]), []);
+});
+
+test("the label of a cell's tree counts in words", () => {
+  assert.equal(labelOf(topology([-1])), "The cell's tree: 1 node on 1 level");
+  assert.equal(labelOf(topology([-1, 0])), "The cell's tree: 2 nodes on 2 levels");
+});
+
+test("a Lab that was saved without times does not promise any", () => {
+  const wordsIn = (canRun) => {
+    const planText = new FakeNode();
+    const tiles = { speedup: tile(), seconds: tile() };
+    const state = { profile: null, parents: [-1] };
+    const clock = { canRun, where: "here" };
+    const outs = made(ReadOuts, { state, clock, tiles, planText, use: new FakeNode() });
+    outs.paintNoTimes();
+    outs.settle();
+    return [tiles.speedup.note.textContent, planText.textContent];
+  };
+  assert.match(wordsIn(true).join(), /has not been timed yet,.* once the models are loaded/);
+  assert.match(wordsIn(false).join(), /^saved without times,This page was saved before/);
+});
+
+test("why a measurement is not running is said as it is", () => {
+  const said = [];
+  const refusal = { say: (words) => said.push(words) };
+  const counting = made(AcceptanceCounting, { refusal, progress() {} });
+  counting.take({ interrupted: "Not started: the server did not accept the request." });
+  assert.deepEqual(said, ["Not started: the server did not accept the request."]);
 });
 
 test("the nodes over the budget are counted", () => {

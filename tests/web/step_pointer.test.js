@@ -24,6 +24,27 @@ function stageOf(cellsOf) {
   return { stage, shown };
 }
 
+test("in the focus layout, an unfolded cell does not scroll back to the end of the path", () => {
+  const shown = [];
+  const scroll = (cell) => shown.push(cell.key);
+  const view = { size: { w: 600, h: 300 }, shape: "3 rows", reveal: scroll };
+  const tree = Object.assign(Object.create(StepTree.prototype), { view, followed: "" });
+  const paint = (isFocused) => {
+    const cells = focusLayout(TOPO, /** @type {any} */ (STEP), new Set(), false).items;
+    tree.follow(STEP, { cells }, { reveal: { node: 0, key: "step" } }, tree.layout(isFocused));
+    tree.drawn = STEP;
+    tree.settle();
+  };
+  paint(true);
+  view.shape = "21 rows";
+  paint(true);
+  assert.deepEqual(shown, ["n0"]);
+  paint(false);
+  view.shape = "30 rows";
+  paint(false);
+  assert.deepEqual(shown, ["n0", "n0", "n0"]);
+});
+
 const LAYOUTS = {
   focus: (opened) => focusLayout(TOPO, STEP, opened, false).items,
   all: () => allCells(TOPO),

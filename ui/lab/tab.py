@@ -174,7 +174,7 @@ class LabTab(SessionView[AcceptanceJob]):
         return {self.board: gr.skip()}
 
     def not_running(self, words: str) -> Updates:
-        return {self.board: message_text({"count": {"error": words.removesuffix(".")}})}
+        return {self.board: message_text({"count": {"interrupted": words}})}
 
     def _asked(self, data: Mapping[str, Any]) -> CountRequest:
         way = data.get("way", "decode")

@@ -80,6 +80,7 @@ class LosslessJob(MeasurementJob):
 
     def _report_counts(self, found: Sampled) -> None:
         share = found.comparison.draws / self._setting.samples
+        self._share = share
         self._last = Report(share, "sampling", result=found)
         self.raise_if_halted()
         self.post(self._last)

@@ -121,7 +121,8 @@ def verdict(sampled: Sampled, going: bool) -> str:
             "sample, because the number of samples is fixed in advance."
         )
     wanted = sampled.test.setting.samples
-    if comparison.p_value is None and comparison.draws < wanted:
+    could_have = sampled.test.grouping.freedom > 0  # whether all samples would give a verdict
+    if comparison.p_value is None and comparison.draws < wanted and could_have:
         return f"Stopped after {draws} of {wanted:,}: too few for a verdict."
     if comparison.p_value is None:
         return (
@@ -139,6 +140,8 @@ def verdict(sampled: Sampled, going: bool) -> str:
 
 def _what_it_would_find(sampled: Sampled) -> str:
     """The power of the test, for the bug that is hardest to find among those it can find."""
+    if not sampled.findable:
+        return "none of the bugs can be put into this verifier, so how much this says is not known"
     powers = [
         (round(one.power, 9), one.distance, one.bug.label)
         for one in sampled.findable
@@ -200,16 +203,13 @@ def _rows(sampled: Sampled) -> list[dict[str, Any]]:
 def _name(group: list[Cell], piece: Callable[[int], str] | None) -> dict[str, Any]:
     """The name of a row. tokens: the texts of the tokens in its cell. rest: "" for exactly these
     tokens, "other" for these and then any token without a cell of its own, "rare" for several rare
-    cells together, "more" if rare cells were added to the row's cell."""
+    cells together, "more" or "other more" if rare cells were added to the row's cell."""
     first = group[0]
     text = _letter if piece is None else piece
     if len(group) > 1 and not _is_common(group):
         return {"tokens": [], "rest": "rare"}
-    rest = "other" if first.is_rest else ""
-    return {
-        "tokens": [text(token) for token in first.tokens],
-        "rest": "more" if len(group) > 1 else rest,
-    }
+    rest = ["other"] * first.is_rest + ["more"] * (len(group) > 1)
+    return {"tokens": [text(token) for token in first.tokens], "rest": " ".join(rest)}
 
 
 def _is_common(group: list[Cell]) -> bool:

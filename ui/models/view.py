@@ -4,6 +4,7 @@ free. Independent of Gradio."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -37,7 +38,7 @@ def whole(pair: Pair | None, online: bool) -> str:
     models may be downloaded."""
     device = checked_device("auto")
     free = disk_free()
-    rows = [_row(one, device, free) for one in presets()]
+    rows = [_row(one, _devices("auto"), free) for one in presets()]
     return message_text(
         {
             "v": VERSION,
@@ -87,7 +88,7 @@ def require_fit(pair_request: PairRequest) -> None:
     if one is None or pair_request.device == "spread":
         return
     offload = one.offload or bool(pair_request.offload)
-    memory = _memory(replace(one, offload=offload), checked_device(pair_request.device))
+    memory = _memory(replace(one, offload=offload), *_devices(pair_request.device))
     if memory["fits"] == "no":
         raise BadModel(
             f"{one.name} does not fit this machine ({memory['words']}); choose a smaller pair"
@@ -150,10 +151,20 @@ def _unused_card() -> str:
     )
 
 
-def _row(one: Preset, device: torch.device, disk: int) -> dict[str, Any]:
-    """The table's row for a pair; see PairRow in web/pair_table.js. disk: free bytes."""
+def _devices(requested: str) -> tuple[torch.device, ...]:
+    """The devices that a pair may be loaded on if the device `requested` is chosen: one, or with
+    "auto" all GPUs, because a pair that is too large for one is spread over them."""
+    first = checked_device(requested)
+    if requested != "auto" or first.type != "cuda":
+        return (first,)
+    return tuple(torch.device("cuda", i) for i in range(torch.cuda.device_count()))
+
+
+def _row(one: Preset, devices: Sequence[torch.device], disk: int) -> dict[str, Any]:
+    """The table's row for a pair; see PairRow in web/pair_table.js. devices: those that it may be
+    loaded on. disk: free bytes."""
     models = {role: _model(getattr(one, role)) for role in ("target", "draft")}
-    memory = _memory(one, device)
+    memory = _memory(one, *devices)
     missing = sum(model.bytes for model in one.models if not is_here(model.id))
     return {
         "name": one.name,
@@ -166,7 +177,7 @@ def _row(one: Preset, device: torch.device, disk: int) -> dict[str, Any]:
         "gated": [model.id for model in one.models if model.gated],
         "memory": memory,
         "disk": _disk(one, missing, disk),
-        "why_not": _why_not(one, memory["fits"], device),
+        "why_not": _why_not(one, memory["fits"], devices[0]),
     }
 
 
@@ -188,22 +199,30 @@ def _model(model: Model) -> dict[str, Any]:
     }
 
 
-def _memory(one: Preset, device: torch.device) -> dict[str, str]:
+def _memory(one: Preset, *devices: torch.device) -> dict[str, str]:
     """Whether the pair fits into memory: "yes", "tight" (it fits, but not into the memory that is
-    free now) or "no"; and the figures in words."""
+    free now) or "no"; and the figures in words. Only a pair too large for the first of `devices`
+    is spread over all of them."""
+    first = devices[0]
     if one.offload:
-        return _streamed(one, device)
-    needed = ROOM * sum(model.parameters for model in one.models) * narrowest_dtype(device).itemsize
-    free = free_bytes(device)
-    total = _total(device)
+        return _streamed(one, first)
+    needed = ROOM * sum(model.parameters for model in one.models) * narrowest_dtype(first).itemsize
+    used = devices if needed > _total(first) else (first,)
+    total = sum(map(_total, used))
     if needed > total:
-        owner = "the GPU" if device.type == "cuda" else "this machine"
-        return _verdict("no", f"too large: needs {size(needed)}; {owner} has {size(total)}")
+        return _verdict("no", f"too large: needs {size(needed)}; {_owner(used)} {size(total)}")
+    free = sum(map(free_bytes, used))
     if needed > free:
         return _verdict(
             "tight", f"needs {size(needed)}; only {size(free)} of {size(total)} free now"
         )
     return _verdict("yes", f"fits this machine: needs {size(needed)}; {size(free)} free")
+
+
+def _owner(devices: Sequence[torch.device]) -> str:
+    if len(devices) > 1:
+        return f"the {len(devices)} GPUs have"
+    return "the GPU has" if devices[0].type == "cuda" else "this machine has"
 
 
 def _streamed(one: Preset, device: torch.device) -> dict[str, str]:

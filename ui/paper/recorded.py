@@ -16,10 +16,8 @@ FOLDER = ASSETS / "experiments"
 
 @dataclass(frozen=True)
 class Finding:
-    """An experiment's title, and its result in words. source: the label of its numbers, such as
-    "recorded"."""
+    """An experiment's result in words. source: the label of its numbers, such as "recorded"."""
 
-    title: str
     finding: str
     source: str
 
@@ -32,4 +30,4 @@ def findings() -> dict[str, Finding]:
 
 def _finding(path: Path) -> Finding:
     data = load_json(path)
-    return Finding(str(data["title"]), str(data["finding"]), str(data["source"]))
+    return Finding(str(data["finding"]), str(data["source"]))

@@ -145,10 +145,8 @@ class DistributionCheck:
                 f"nearly certain of one token at {where} (at most {bits}), so even a wrong decoder "
                 "would pass"
             )
-        words = (
-            f"This check is inconclusive here: the target's distribution is {why}. Try another "
-            "temperature or prompt."
-        )
+        advice = self._why or "Try another temperature or prompt."
+        words = f"This check is inconclusive here: the target's distribution is {why}. {advice}"
         return exactness_result(
             "blind", words, count=self._count(FirstTokens(position.distribution), going=False)
         )
@@ -194,6 +192,8 @@ def _rule(position: TextPosition) -> str:
             f"the first position in the text where the target's distribution has at least {least}: "
             f"{position.bits:.1f} bits"
         )
+    if position.looked == 1:
+        return f"the only position examined, with less than {least}: {position.bits:.2g} bits"
     return (
         f"none of the first {position.looked} positions (at most {MOST_PLACES} are examined) has "
         f"{least}, so the position with the most entropy: {position.bits:.2g} bits"

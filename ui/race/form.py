@@ -113,12 +113,18 @@ class RaceControls(RunControls):
 
     def use(self, values: Mapping[str, Any]) -> Updates:
         """Updates that put `values` into the form. The values are named as in `parts`, and
-        RaceRequest.parse has accepted them."""
+        RaceRequest.parse has accepted them. It has not read the fields that a lane's kind does not
+        use, so those are left out."""
         updates = {part: gr.update(value=values[name]) for name, part in self.parts.items()}
         for number, lane in enumerate(self.lanes, start=1):
-            numbers, verifier = details_of(values[f"kind{number}"])
-            updates[lane.numbers] = {**numbers, "value": values[f"numbers{number}"]}
-            updates[lane.verifier] = {**verifier, "value": values[f"verifier{number}"]}
+            kind = values[f"kind{number}"]
+            numbers, verifier = details_of(kind)
+            if numbers["visible"]:
+                numbers = {**numbers, "value": values[f"numbers{number}"]}
+            if kind != NO_LANE:
+                verifier = {**verifier, "value": values[f"verifier{number}"]}
+            updates[lane.numbers] = numbers
+            updates[lane.verifier] = verifier
         return updates
 
     @property

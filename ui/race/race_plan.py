@@ -28,7 +28,7 @@ from ui.shared.tree_request import ChosenTree
 
 # the clock of the A100 preset, and the first that is tried in the search for RacePlan.elsewhere
 FAMILIAR_CLOCK = "a100-llama-2-7b-eager"
-MOST_NOTES = 4
+MOST_NOTES = 5  # plan_race writes at most this many
 MAX_NOTE = 400
 _NOT_HERE = ", not on this prompt"
 

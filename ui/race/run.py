@@ -376,7 +376,9 @@ class RaceJob(RunJob):
             return "tick “Verify losslessness after the race” to check it"
         if self._late:
             return "the race reached its time limit"
-        return "another run is waiting for the models" if awaited else "the race was stopped"
+        if awaited and not self.halted():
+            return "another run is waiting for the models"
+        return "the race was stopped"
 
     def _tree(self, finished: FinishedRace, i: int) -> TreeSource:
         """The tree of lane i. If it changes from step to step, a function that makes a new

@@ -92,11 +92,14 @@ class RunJob(Job[Any]):
         return {**wait_field(self._wait), **can_follow}
 
     def _look_for_a_run_to_follow(self) -> bool:
-        """Whether another visitor's run of the same kind can be followed while this one does not
-        run. The next message will say so."""
+        """Whether another visitor's job of the same name can be followed while this one does not
+        run. The next message will say so. (A race and the further runs of one are both a
+        "race".)"""
         current = self._model_host.queue.current
         job = current.job if current else None
-        self._can_follow = isinstance(job, type(self)) and job is not self and job.can_be_followed
+        self._can_follow = False
+        if isinstance(job, RunJob) and job is not self:
+            self._can_follow = job.name == self.name and job.can_be_followed
         return self._can_follow
 
     def refused(self, problem: SequoiaError) -> str:

@@ -152,6 +152,13 @@ def test_acceptance_is_measured_at_the_requested_temperature(made: Callable[...,
     assert cold["accepted"] != warm["accepted"]
 
 
+def test_why_a_measurement_is_not_running_is_sent_as_it_is(made: Callable[..., LabTab]) -> None:
+    """Guards against "Not measured: Not started: …"."""
+    tab = made()
+    updates = tab.not_running("Not started: try again.")
+    assert json.loads(updates[tab.board])["count"] == {"interrupted": "Not started: try again."}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("way", "unit", "depths"),

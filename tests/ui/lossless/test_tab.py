@@ -15,13 +15,14 @@ from visits import Reading, laid_out
 
 from sequoia import SamplingParams, plain
 from sequoia.exactness.losslessness.broken import BUGS
+from sequoia.exactness.losslessness.cells import Cell
 from sequoia.exactness.losslessness.comparison import Comparison
 from sequoia.exactness.losslessness.losslessness_test import LosslessnessTest
 from sequoia.exactness.losslessness.settings import PRESETS
 from ui.decode.tab import LiveView
 from ui.lossless.form import field_of, value_of
 from ui.lossless.lossless_job import LosslessJob, Sampled
-from ui.lossless.messages import report_message
+from ui.lossless.messages import _name, report_message
 from ui.lossless.messages import test_fields as fields_of_test
 from ui.lossless.tab import LosslessTab
 from ui.serving.limits import LOCAL, PUBLIC, Limits
@@ -233,6 +234,40 @@ def test_a_few_samples_before_a_stop_decide_nothing() -> None:
     assert message["test"]["kind"] == "open"
     words = message["test"]["verdict"]
     assert words == "Stopped after 10 samples of 20,000: too few for a verdict."
+
+
+def test_more_samples_are_not_asked_for_if_they_would_not_help() -> None:
+    test = LosslessnessTest(replace(PRESETS["none"], p="0.999999, 0.000001, 0", places=1))
+    counts = tuple(10 * (share > 0.5) for share in test.grouping.shares)
+    some = Sampled(test, (), Comparison(test.grouping, counts), None)
+    words = fields_of_test(some, False)["verdict"]
+    assert words.startswith("No verdict from 10 samples: the target is so sure of one result")
+
+
+def test_without_a_bug_to_find_the_verdict_names_no_table() -> None:
+    setting = replace(PRESETS["none"], verifier="topk")
+    test = LosslessnessTest(setting)
+    counts = tuple(round(20_000 * share) for share in test.grouping.shares)
+    some = Sampled(test, test.findable(), Comparison(test.grouping, counts), None)
+    fields = fields_of_test(some, False)
+    assert fields["finds"] == []
+    assert fields["kind"] == "fits"
+    assert "none of the bugs can be put into this verifier" in fields["verdict"]
+
+
+def test_rare_cells_that_join_a_rest_do_not_hide_that_it_is_one() -> None:
+    rest = Cell((0,), True, 0.3)
+    assert _name([rest, Cell((1, 1), False, 0.01)], None) == {"tokens": ["a"], "rest": "other more"}
+    assert _name([rest], None) == {"tokens": ["a"], "rest": "other"}
+
+
+def test_the_share_that_is_done_grows_with_the_samples(model_host: ModelHost) -> None:
+    """The waiting times of other visitors are predicted from it."""
+    task = LosslessJob(model_host, replace(PRESETS["none"], samples=100), 60.0)
+    assert task.share() == 0
+    task.start()
+    list(task.reports())
+    assert task.share() == 1
 
 
 def test_one_test_per_visitor_at_a_time(made: Callable[..., LosslessTab]) -> None:

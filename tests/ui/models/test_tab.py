@@ -9,6 +9,7 @@ import json
 import re
 import threading
 from collections.abc import AsyncIterable, Callable
+from contextlib import nullcontext
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +26,7 @@ from visits import Reading, decode_request, laid_out, request, wait
 
 from sequoia import Pair
 from sequoia.errors import BadModel, NotDownloaded, Stopped
+from sequoia.loading import model_checks
 from sequoia.loading.hub.download import Progress
 from sequoia.loading.model_types import KnownTypes, ModelType, known_types
 from sequoia.loading.pair_catalog import preset, presets
@@ -199,6 +201,24 @@ def test_whether_memory_suffices_is_shown_with_figures(
     why = models_view._why_not(preset("qwen3-8b"), found["fits"], torch.device("cpu"))
     assert why == ("does not fit this machine" if fits == "no" else "")
     assert models_view._why_not(preset("qwen3-8b"), found["fits"], torch.device("cuda")) == ""
+
+
+@pytest.mark.parametrize(
+    ("gpus", "device", "fits"), [(2, "auto", True), (1, "auto", False), (2, "cuda", False)]
+)
+def test_a_pair_may_be_spread_over_all_gpus_unless_one_is_chosen(
+    gpus: int, device: str, fits: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    card = SimpleNamespace(total_memory=12e9)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: gpus)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda _: card)
+    monkeypatch.setattr(model_checks, "unusable_gpu", lambda: "")
+    monkeypatch.setattr(models_view, "free_bytes", lambda _: 11.5e9)
+    monkeypatch.setattr(models_view, "narrowest_dtype", lambda _: torch.bfloat16)
+    refusal = nullcontext() if fits else pytest.raises(BadModel, match="the GPU has 12 GB")
+    with refusal:
+        models_view.require_fit(PairRequest("qwen3-8b", device=device))
 
 
 def test_a_streamed_pair_needs_a_gpu_whatever_the_memory() -> None:

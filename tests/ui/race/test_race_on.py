@@ -231,6 +231,23 @@ def test_a_stopped_race_has_no_further_runs(
         RaceOnJob(race, model_host, LOCAL)
 
 
+def test_a_race_that_waits_may_follow_the_further_runs_of_another(
+    raced: Callable[..., RaceRecording], model_host: ModelHost, gate: Gate
+) -> None:
+    further = RaceOnJob(raced(), model_host, LOCAL)
+    further.start()
+    assert gate.begun.acquire(timeout=10)
+    waiting = RaceJob(RaceRequest.parse(FORM, LOCAL), model_host, LOCAL, RunStore(8, 10**6))
+    waiting.start()
+    wait(lambda: model_host.queue.awaited)
+    messages = waiting.messages()
+    assert json.loads(next(iter(messages)))["follow"] is True
+    further.halt()
+    gate.open()
+    sent(further.messages())
+    sent(messages)
+
+
 def test_runs_under_way_have_intervals_and_no_p(
     raced: Callable[..., RaceRecording], model_host: ModelHost, gate: Gate
 ) -> None:

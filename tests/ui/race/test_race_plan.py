@@ -25,7 +25,7 @@ from ui.race import more_prompts, pooled
 from ui.race.messages import OpenedRace
 from ui.race.presets import PRESETS
 from ui.race.race_on import RaceOnJob
-from ui.race.race_plan import elsewhere_in, plan_meta, plan_race
+from ui.race.race_plan import MOST_NOTES, elsewhere_in, plan_meta, plan_race
 from ui.race.report import verdict_of
 from ui.race.request import RaceRequest
 from ui.race.run import RaceJob
@@ -255,9 +255,15 @@ def test_a_file_may_say_anything_of_its_plan(meta: dict[str, Any]) -> None:
     assert elsewhere_in(meta) is None
 
 
+def test_a_saved_race_keeps_all_notes_of_its_plan(pair: Pair) -> None:
+    plan = plan_race(pair, asked(PLANNED, PLANNED, PLANNED, KARY), LOCAL.nodes)
+    assert len(plan.notes) == MOST_NOTES
+    assert plan_meta(plan.meta) == plan.meta
+
+
 def test_what_a_file_says_of_its_plan_is_cut() -> None:
     kept = plan_meta({"notes": ["x" * 10_000] * 100})["notes"]
-    assert len(kept) == 4
+    assert len(kept) == MOST_NOTES
     assert {len(note) for note in kept} == {400}
 
 

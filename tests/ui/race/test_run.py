@@ -690,6 +690,39 @@ def test_no_check_begins_while_another_run_waits(
     sent(other.messages())
 
 
+def test_a_stopped_race_is_not_checked_because_it_was_stopped(
+    make: Callable[..., RaceJob], model_host: ModelHost, gate: Gate
+) -> None:
+    """Even if another run is waiting too."""
+    race = make(**TEMPERED, check=True)
+    race.start()
+    assert gate.begun.acquire(timeout=10)
+    other = make()
+    other.start()
+    wait(lambda: model_host.queue.awaited)
+    race.halt()
+    gate.open()
+    lossless = results_of(sent(race.messages()))[1]["lossless"]
+    assert lossless["words"].startswith("Not checked: the race was stopped.")
+    sent(other.messages())
+
+
+def test_a_search_for_a_position_that_was_cut_short_says_so(
+    make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another temperature or prompt need not help: a later position might have sufficed."""
+    sure = torch.tensor([0.999, 0.001], dtype=torch.float64)
+    monkeypatch.setattr(
+        sequoia.exactness.same_distribution, "first_token_distribution", lambda *_: sure
+    )
+    monkeypatch.setattr(distribution_check, "SECONDS", -1.0)
+    lossless = results_of(raced(make(**TEMPERED, check=True)))[1]["lossless"]
+    assert lossless["kind"] == "blind"
+    assert "nearly certain of one token at the only position examined" in lossless["words"]
+    assert lossless["words"].endswith("Stopped at the -1 s limit before all 400 samples.")
+    assert "the only position examined, with less than 1 bit" in lossless["count"]["rule"]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("counts", "kind"),

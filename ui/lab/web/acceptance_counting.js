@@ -15,9 +15,10 @@ const TYPED = "typed"; // menu entry for the visitor's own text
 /** @typedef {{key: string, label: string}} Entry of a menu */
 
 /**
- * A message about the measurement, sent by `count` or `not_running` in ui/lab/tab.py.
- * @typedef {{share?: number, words?: string, over?: boolean, error?: string, result?: Count}}
- *   CountMessage
+ * A message about the measurement, sent by `count` in ui/lab/tab.py, or by `not_running` with why
+ * it is not running as `interrupted`.
+ * @typedef {{share?: number, words?: string, over?: boolean, error?: string, interrupted?: string,
+ *   result?: Count}} CountMessage
  */
 
 /**
@@ -132,10 +133,11 @@ export class AcceptanceCounting {
   }
 
   /** @param {CountMessage} message */
-  take({ result, error, over, share, words }) {
-    const running = !result && !error && !over;
+  take({ result, error, interrupted, over, share, words }) {
+    const running = !result && !error && !interrupted && !over;
     this.progress(running ? share : null, words ?? "");
     if (error) this.refusal.say("Not measured: " + sentence(error), this.fieldOf(error));
+    if (interrupted) this.refusal.say(interrupted);
     if (!result) return;
     this.last = measured(result);
     this.editor.take(result.rates, this.last);

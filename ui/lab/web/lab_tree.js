@@ -4,7 +4,7 @@ import { makePanel } from "../../shared/web/panel.js";
 import { formatShare } from "./export_tree.js";
 import { LabTreeCaption } from "./lab_tree_caption.js";
 import { LabTreeControls } from "./lab_tree_controls.js";
-import { bestNodes, findNodes, folds, planTree } from "./lab_tree_plan.js";
+import { bestNodes, findNodes, folds, keepsNumbers, planTree } from "./lab_tree_plan.js";
 import { LabTreePointer } from "./lab_tree_pointer.js";
 import * as planner from "../../shared/web/planner.js";
 import { el, text } from "../../shared/web/dom.js";
@@ -26,6 +26,9 @@ export class LabTree {
   foldable = false; // whether the tree is so large or deep that `all` shows more nodes
   at = 0; // the node with the keyboard focus
   query = "";
+  name = ""; // of the tree that was read last
+  /** @type {number[]} */
+  parents = [];
   /** @type {number | null} */
   hover = null;
   /** @type {Plan | null} */
@@ -124,7 +127,7 @@ export class LabTree {
     const key = state.version + "|" + state.shown;
     if (this.#readFor === key) return;
     this.#readFor = key;
-    this.parents = state.parents;
+    this.takeTree(state.shown, state.parents);
     this.topo = treeLayout.topology(this.parents);
     this.f = planner.scores(this.parents, state.even);
     this.worth = this.f.slice();
@@ -135,6 +138,13 @@ export class LabTree {
     this.best = bestNodes(this.f);
     this.hover = null;
     this.at = Math.min(this.at, this.parents.length - 1);
+  }
+
+  // Nodes stay expanded only while they have the same numbers.
+  takeTree(name, parents) {
+    if (this.name !== name || !keepsNumbers(this.parents, parents)) this.opened.clear();
+    this.name = name;
+    this.parents = parents;
   }
 
   // The limits by which planTree decides which nodes of a large or deep tree are shown. For a tree

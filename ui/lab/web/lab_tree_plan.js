@@ -25,6 +25,18 @@ const DRAWN = 110; // nodes shown of a larger tree
 export const folds = (topo, deepest) => topo.n > FOLD_ABOVE || topo.levels > deepest;
 
 /**
+ * Whether the nodes of a tree kept their numbers when it was changed: one of the trees is the
+ * other with more nodes, which have the highest numbers.
+ * @param {number[]} before parents
+ * @param {number[]} after parents
+ * @returns {boolean}
+ */
+export function keepsNumbers(before, after) {
+  const both = Math.min(before.length, after.length);
+  return before.slice(0, both).every((parent, node) => parent === after[node]);
+}
+
+/**
  * The nodes with the highest scores, as many as a large tree shows.
  * @param {number[]} scores
  * @returns {Set<number>}

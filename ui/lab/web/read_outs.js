@@ -208,7 +208,8 @@ export class ReadOuts {
   }
 
   paintNoTimes() {
-    this.put("speedup", "–", "", "this machine has not been timed yet");
+    const isSaved = !this.clock.canRun;
+    this.put("speedup", "–", "", isSaved ? "saved without times" : NOT_TIMED);
     this.put("seconds", "–", "", "");
     attr(this.tiles.speedup.tile, "data-verdict", "");
   }
@@ -274,11 +275,15 @@ export class ReadOuts {
     show(this.use, Boolean(plan) && !isShown);
     const source = elsewhere ?? profile?.device;
     const at = { where: this.clock.where, source, isShown };
-    text(this.planText, plan ? fastest(plan, profile, at) : NO_PLAN);
+    const noPlan = this.clock.canRun ? NO_PLAN : NO_PLAN_SAVED;
+    text(this.planText, plan ? fastest(plan, profile, at) : noPlan);
   }
 }
 
+const NOT_TIMED = "this machine has not been timed yet";
 const NO_PLAN = "The best tree for this machine is shown once the models are loaded and timed.";
+const NO_PLAN_SAVED =
+  "This page was saved before its machine was timed, so it cannot show the best tree there.";
 
 function fastest({ parents, levels, speedup, nodes }, profile, { where, source, isShown }) {
   const size = `${format.count(parents.length, "node")} on ${format.count(levels, "level")}`;

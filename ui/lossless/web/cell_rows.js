@@ -10,6 +10,7 @@ const REST = {
   other: "then any other",
   rare: "all rarer ones together",
   more: "and rarer ones",
+  "other more": "then any other, and rarer ones",
   impossible: "never emitted by the target",
 };
 
@@ -18,7 +19,7 @@ const REST = {
  * @returns {{tokens: string[], rest: string}} the row's name: the texts of its tokens, then words
  */
 export function nameOf({ tokens, rest }) {
-  const words = rest === "other" && !tokens.length ? "any other" : REST[rest];
+  const words = tokens.length ? REST[rest] : REST[rest].replace(/^then /, "");
   return { tokens: tokens.map(visible), rest: words };
 }
 

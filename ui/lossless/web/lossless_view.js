@@ -36,8 +36,8 @@ import { VerdictPanel } from "./verdict_panel.js";
  * @property {string} verdict
  * @property {Finds[]} finds
  *
- * @typedef {{tokens: string[], rest: "" | "other" | "rare" | "more" | "impossible", share: number,
- *   seen: number}} Row
+ * @typedef {"" | "other" | "rare" | "more" | "other more" | "impossible"} Rest
+ * @typedef {{tokens: string[], rest: Rest, share: number, seen: number}} Row
  * @typedef {{key: string, label: string, distance: number | null, power: number | null,
  *   hides: string}} Finds
  */

@@ -56,7 +56,9 @@ function facts({ target, draft, vocab, limit, why, chat }) {
     ["Context", tokens(limit) + (why ? ": " + why : "")],
     [
       "Chat template",
-      chat ? "yes: “as a chat message” in Decode and Race" : "none: prompts are used verbatim",
+      chat
+        ? "yes: “as a chat message” in Decode and Race"
+        : "none that works: prompts are used verbatim",
     ],
   ];
 }

@@ -34,7 +34,7 @@ import { TreeView } from "./tree_view.js";
  * @property {boolean} [isMoving] whether steps follow each other so fast that colours must change
  *   at once
  * @property {{node: NodeId, key: string}} [reveal] the node to scroll into view, once for each key
- *   and layout of the grid. Default: the end of the accepted path, once for each step and layout
+ *   and layout (see `layout`). Default: the end of the accepted path, once for each step and layout
  */
 
 /**
@@ -113,7 +113,7 @@ export class StepTree {
     this.draw(step, plan, look);
     this.overview(step, look, isFocused);
     show(this.key, this.hasRoomForKey(step, isFocused));
-    this.follow(step, plan, look);
+    this.follow(step, plan, look, this.layout(isFocused));
     this.drawn = step;
   }
 
@@ -215,11 +215,18 @@ export class StepTree {
     };
   }
 
-  // Chooses the node to scroll into view: when the key of `reveal` or the layout of the grid is new
-  // or, without `reveal`, when a new step is shown.
-  /** @type {(step: StepView, plan: Plan, look: StepLook) => void} */
-  follow(step, { cells }, { reveal }) {
-    const place = (reveal?.key ?? "") + ":" + this.view.shape;
+  // Identifies the layout: that of the grid or, in the focus layout, only the size of the box. Its
+  // grid also changes when a person unfolds a cell, which must not scroll that cell out of view.
+  layout(isFocused) {
+    const { shape, size } = this.view;
+    return isFocused ? `focus ${size.w} ${size.h}` : shape;
+  }
+
+  // Chooses the node to scroll into view: when the key of `reveal` or the layout is new or, without
+  // `reveal`, when a new step is shown.
+  /** @type {(step: StepView, plan: Plan, look: StepLook, layout: string) => void} */
+  follow(step, { cells }, { reveal }, layout) {
+    const place = (reveal?.key ?? "") + ":" + layout;
     const isKnown = reveal !== undefined || this.drawn === step;
     if (this.followed === place && isKnown) return;
     this.followed = place;

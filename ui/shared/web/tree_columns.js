@@ -32,14 +32,15 @@ export class TreeColumns {
     const names = columnNames(columns, view, zoom);
     const width = frame.width * zoom;
     const offset = view.scene.focus ? 0 : Math.max(0, (size.w - width) / 2);
-    const known = [names, offset, width, frame.gutter].join();
+    const lefts = columns.map((_, col) => (offset + (frame.x(col) + 1) * zoom).toFixed(1) + "px");
+    const known = [names, lefts, width].join();
     if (this.#known === known) return;
     this.#known = known;
     const spans = this.spans.take(columns.length);
     columns.forEach(({ state = null }, col) => {
       text(spans[col], names[col]);
       attr(spans[col], "data-s", state);
-      spans[col].style.left = (offset + (frame.x(col) + 1) * zoom).toFixed(1) + "px";
+      spans[col].style.left = lefts[col];
     });
     this.root.style.width = Math.max(width, 1) + "px";
   }

@@ -155,7 +155,8 @@ export class TreePills {
   paint(pill, { state, heat = null, share }) {
     const { g } = pill;
     attr(g, "data-heat", heat);
-    if (pill.share !== share) g.style.setProperty("--h", Math.sqrt(share).toFixed(3));
+    const height = share === undefined ? "" : Math.sqrt(share).toFixed(3);
+    if (pill.share !== share) g.style.setProperty("--h", height);
     pill.share = share;
     if (pill.state === state) return;
     pill.state = state;

@@ -1,6 +1,7 @@
 /* The tree of a cell, always drawn whole. At a step of the traceback, its parts differ in colour
    and dash. */
 import { el, show } from "../../../shared/web/dom.js";
+import { count } from "../../../shared/web/format.js";
 import { allCells, keyOf } from "../../../shared/web/tree_scene.js";
 import { TreeView } from "../../../shared/web/tree_view.js";
 
@@ -54,7 +55,7 @@ export class DpTree {
   paint(topo, scores, step) {
     show(this.empty, !topo);
     this.view.draw(topo && this.scene(topo, scores, step));
-    if (topo) this.view.describe(`The cell's tree: ${topo.n} nodes on ${topo.levels} levels`);
+    if (topo) this.view.describe(labelOf(topo));
   }
 
   /** @type {(topo: Topology, scores: number[], step: Step | null) => Scene} */
@@ -69,6 +70,14 @@ export class DpTree {
     };
   }
 }
+
+/**
+ * The picture's label for screen readers.
+ * @param {Topology} topo
+ * @returns {string}
+ */
+export const labelOf = ({ n, levels }) =>
+  `The cell's tree: ${count(n, "node")} on ${count(levels, "level")}`;
 
 function shortScore(score) {
   if (score >= 0.0095) return score.toFixed(2).replace(/^0/, "");
