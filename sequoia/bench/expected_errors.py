@@ -126,7 +126,7 @@ def report(prompts: Sequence[Texts], races: int, seed: int) -> None:
         )
 
 
-def _recorded(path: Path) -> list[Texts]:
+def _recorded(path: Path) -> Sequence[Texts]:
     """The recorded prompts in the file at `path`. Raises SequoiaError if it is not such a file."""
     try:
         prompts = [[_numbers(text) for text in texts] for texts in load_json(path)]
