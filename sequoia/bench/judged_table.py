@@ -59,13 +59,19 @@ def _figures(kind: Mapping[str, Any]) -> dict[str, str]:
     return found
 
 
+def same_number(old: int, new: int) -> None:
+    """Raises SequoiaError if the results of two evaluations are of different numbers of
+    excerpts."""
+    if old != new:
+        raise SequoiaError(
+            f"--before: its results are of {old} excerpts, these of {new}; evaluate both pairs "
+            "with the same --excerpts and --limit"
+        )
+
+
 def _changes(new: Mapping[str, Any], old: Mapping[str, Any]) -> list[str]:
     """Differences over the same excerpts, with 95% confidence intervals (bootstrap)."""
-    if len(new["bits"]) != len(old["bits"]):
-        raise SequoiaError(
-            f"--before: its results are of {len(old['bits'])} excerpts, these of "
-            f"{len(new['bits'])}; evaluate both pairs with the same --excerpts and --limit"
-        )
+    same_number(len(old["bits"]), len(new["bits"]))
     bits = _interval(list(zip(new["bits"], old["bits"], strict=True)), _bits_ratio)
     tokens = _interval(list(zip(new["forced"], old["forced"], strict=True)), _tokens_change)
     return [

@@ -34,7 +34,7 @@ from sequoia.bench.command import (
     require_writable,
     write_json,
 )
-from sequoia.bench.judged_table import USUAL, mean, table, weighted
+from sequoia.bench.judged_table import USUAL, mean, same_number, table, weighted
 from sequoia.bench.parses import parses
 from sequoia.decoding.engine import Decoder, plain, run
 from sequoia.errors import SequoiaError
@@ -284,12 +284,12 @@ def main(argv: Sequence[str] | None) -> None:
     if options.threads is not None:
         torch.set_num_threads(options.threads)
     kinds = {kind: excerpts_of(options.excerpts, kind, options.limit) for kind in options.kinds}
-    before = _before(options.before) if options.before else None
+    before = _before(options.before, kinds) if options.before else None
     task = Task(options.tokens, options.draws, options.timed)
     found = judge(pair_of(options.target, options.draft), kinds, task)
-    print(table(found, before))
     if options.json:
         write_json(options.json, found)
+    print(table(found, before))
 
 
 def _check(options: Namespace) -> None:
@@ -304,10 +304,16 @@ def _check(options: Namespace) -> None:
         require_writable(options.json)
 
 
-def _before(path: Path) -> Any:
+def _before(path: Path, kinds: Mapping[str, Sequence[Excerpt]]) -> Any:
+    """The earlier results in the file at `path`. Raises SequoiaError if it is another file, or if
+    its results are of other numbers of excerpts than `kinds`: now, not after the pair was judged.
+    """
     try:
         before = load_json(path)
-        table(before, before)  # to refuse other files now, not after the pair was judged
+        table(before, before)
+        for kind, excerpts in kinds.items():
+            if kind in before["kinds"]:
+                same_number(len(before["kinds"][kind]["bits"]), len(excerpts))
     except (
         OSError,
         ValueError,

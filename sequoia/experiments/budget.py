@@ -35,7 +35,7 @@ from sequoia.experiments.text_units import (
 )
 from sequoia.models.pair import Pair
 
-_NEW = "without repeated text"
+_NEW = "cut where the text repeats"
 _OVER_CHAIN = f"over {LABELS['chain']}"
 
 
@@ -77,7 +77,7 @@ def summary(settings: Settings, done: Done) -> ExperimentResult:
         series=tuple(series),
         columns=(
             Column("case", "texts"),
-            Column("share", "share of the text before it repeats", "measured"),
+            Column("share", "share of the text before the cut", "measured"),
             Column("nodes", "nodes"),
             *(Column(shape, LABELS[shape], "measured") for shape in SHAPES),
         ),
@@ -156,8 +156,8 @@ def _finding(comparisons: Sequence[Comparison]) -> str:
     most = max(comparisons, key=lambda one: one.ratio)
     unclear = f" The other {found.unclear} show no clear difference." if found.unclear else ""
     return (
-        f"{LABELS[OURS]} emits clearly more tokens per step than another shape with at most as "
-        f"many nodes in {count_or_none(found.higher)} of {found.total} comparisons. It emits "
+        f"{LABELS[OURS]} emits clearly more tokens per step than another shape that is no "
+        f"larger in {count_or_none(found.higher)} of {found.total} comparisons. It emits "
         f"clearly fewer in {count_or_none(found.lower)}{_where(lost)}.{unclear} The largest gain "
         f"is {most.ratio - 1:.0%} ({most.text})."
     )
@@ -182,10 +182,7 @@ def _where(lost: list[Comparison]) -> str:
 BUDGET = Experiment(
     name="budget",
     title="Tokens per step by size of the tree",
-    question=(
-        "Does Sequoia's tree emit more tokens per step than other shapes with at most as many "
-        "nodes?"
-    ),
+    question="Does Sequoia's tree emit more tokens per step than other shapes that are no larger?",
     sizes={
         "small": {
             "kinds": ["code"],

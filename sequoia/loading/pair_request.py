@@ -13,9 +13,9 @@ from sequoia.validate_input import shown
 
 @dataclass(frozen=True)
 class Ref:
-    """A reference to a model. name: a folder or a hub id. revision: the commit to use, looked up on
-    the hub on `date`; if only another commit is on this machine, that one is used. A revision of ""
-    accepts any commit."""
+    """A reference to a model. name: a folder or a hub id. revision: the commit to use; "" means
+    any. If this machine has only another commit, that one is used. date: when `revision` was read
+    from the hub."""
 
     name: str
     revision: str = ""

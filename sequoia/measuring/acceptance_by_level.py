@@ -17,6 +17,7 @@ from sequoia.algorithm.tree import Tree
 Z = 1.959964  # standard errors of a 95% confidence interval
 SIGNIFICANCE = 0.05  # corrected p-values below this reject the assumption
 _LEAST = 5.0  # below this expected count, the normal approximation is too poor
+_ENOUGH = f"enough counts (at least {_LEAST:g} acceptances and {_LEAST:g} rejections expected)"
 
 
 @dataclass(frozen=True)
@@ -131,9 +132,9 @@ class DepthVerdict:
         )
         if self.holds:
             among = (
-                f"Strongest deviation among the {self.compared} cells with enough counts"
+                f"Strongest deviation among the {self.compared} cells with {_ENOUGH}"
                 if self.compared > 1
-                else "The one cell with enough counts"
+                else f"The one cell with {_ENOUGH}"
             )
             return f"No evidence that acceptance depends on depth. {among}: {found} ({tested})."
         return f"The positional assumption fails here: {found} ({tested})."

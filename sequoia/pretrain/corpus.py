@@ -54,9 +54,10 @@ def split(texts: Iterable[str], share: float = HELD_OUT) -> Corpus:
     """Remove duplicates and blank texts from `texts`, and hold out about the fraction `share` of
     the rest, chosen by a hash of each text.
 
-    Whether a text is held out depends only on that text, so adding files does not change it. The
-    exception: at least the text with the lowest hash is held out, and at least the one with the
-    highest is not. Raises BadTraining if there are fewer than two different texts.
+    Whether a text is held out depends only on that text, so adding files does not change it. There
+    is one exception, so that neither part is empty: the text with the lowest hash is always held
+    out, and the one with the highest hash never is. Raises BadTraining if there are fewer than two
+    different texts.
     """
     unique = {content_hash(text): text for text in texts if text.strip()}
     if len(unique) < 2:

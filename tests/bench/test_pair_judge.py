@@ -214,3 +214,13 @@ def test_results_over_other_excerpts_are_not_compared() -> None:
     other = judge(tiny_pair(), {"code": EXCERPTS[:1]}, TASK)
     with pytest.raises(SequoiaError, match="of 1 excerpts, these of 2"):
         table(found, other)
+
+
+def test_results_over_other_excerpts_are_refused_before_anything_is_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = tmp_path / "before.json"
+    before.write_text(json.dumps(judge(tiny_pair(), {"code": EXCERPTS}, TASK)), encoding="utf-8")
+    monkeypatch.setattr(pair_judge, "judge", None)  # not called
+    assert main(["--kinds", "code", "--limit", "1", "--before", str(before)]) == 2
+    assert "of 2 excerpts, these of 1" in capsys.readouterr().err

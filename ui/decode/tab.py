@@ -157,10 +157,10 @@ class LiveView(RunView[DecodeJob]):
         if label != START_OVER or (run and run.busy):
             self.stop(request)
             return {self.form.stop: gr.skip()}  # Gradio refuses an empty update
-        discarded = self._discarded(request)
-        what = "Paused run discarded" if discarded else "The paused run is no longer kept"
+        was_kept = bool(self._discarded(request))
+        what = "Paused run discarded" if was_kept else "The paused run is no longer kept"
         words = f"{what}; its steps stay on screen. Run or Step starts a new one."
-        return {self.stage: messages.notice_message(notice=words), **self.form.anew(), **discarded}
+        return {self.stage: messages.notice_message(notice=words), **self.form.anew()}
 
     async def _carry_out(
         self, data: FormData, request: gr.Request, steps: int | None

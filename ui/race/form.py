@@ -149,7 +149,7 @@ class RaceControls(RunControls):
 def race_controls(profiles: gr.BrowserState, trees: FormTrees) -> RaceControls:
     """Lay out the form in the current column. profiles: the hardware profiles saved in the
     visitor's browser. trees: finds the tree of a lane's fields, for the picture below them."""
-    gr.Markdown("Set up a race", elem_id="rc-setup")
+    gr.Markdown("Set up the next race", elem_id="rc-setup")
     prompt = prompt_box("rc", "Prompt for all lanes (Ctrl+Enter to start)", 3)
     second = gr.Textbox(
         label="Second prompt (optional)",

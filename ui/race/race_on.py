@@ -78,7 +78,8 @@ class RaceOnJob(RunJob):
 
     @property
     def is_replaceable(self) -> bool:
-        """Whether the visitor's next run may end it: true until its last message is made."""
+        """Whether the visitor's next run may end this job: true until this job's last message is
+        made."""
         return not self._is_over
 
     @property
@@ -119,7 +120,7 @@ class RaceOnJob(RunJob):
                 self.post(RunMade(run))
             return Ended("length")
         finally:
-            self._race.planned = None  # here too: nobody handles Ended if the visitor has left
+            self._race.planned = None  # `end_runs` is not called if the visitor has left
 
     def _interrupted(self) -> Ended:
         if self.halted():

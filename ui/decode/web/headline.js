@@ -56,7 +56,7 @@ export class Headline {
     const totals = store.totals(store.written);
     const isKnown = known(totals.speedup);
     text(this.number, headlineNumber(store));
-    text(this.claim, isKnown ? claim(totals.speedup, store.meta) : waiting(store));
+    text(this.claim, isKnown ? claim(totals.speedup, store.meta) : waiting(store, this.canRun));
     text(this.price, isKnown ? price(totals, store.meta) : "");
     text(this.basis, basis(store.meta));
     show(this.badge, isSimulated(store.meta));
@@ -96,11 +96,11 @@ function claim(times, { policy: params }) {
   return `${compared} the large model alone, and the same ${what}`;
 }
 
-/** @type {(store: RunStore) => string} */
-function waiting({ done, end, last, meta }) {
+/** @type {(store: RunStore, canRun: boolean) => string} canRun: false in a saved page */
+function waiting({ done, end, last, meta }, canRun) {
   if (last < 0) return "";
   if (meta.tree?.wish?.[0] === "plain") return "The large model alone: one token per pass.";
-  const canContinue = end === "paused" || end === "stopped";
+  const canContinue = canRun && (end === "paused" || end === "stopped");
   return done && !canContinue
     ? "The large model alone was not timed, so there is no speed-up."
     : "The speed-up appears after the run if the large model alone is timed as well.";

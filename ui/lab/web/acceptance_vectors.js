@@ -84,7 +84,7 @@ export function recorded(survey) {
 const about = ({ kind, temperature }) => (kind ? kind + ", " : "") + "T = " + temperature;
 
 function fitted(one, date) {
-  const words = `${about(one)}, estimated from runs with a ${one.fitted.nodes}-node tree, ${date}`;
+  const words = `${about(one)}, counted, then adjusted to runs with a ${one.fitted.nodes}-node tree, ${date}`;
   return {
     key: "recorded-" + about(one),
     label: "Bundled pair, " + about(one),

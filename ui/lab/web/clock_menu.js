@@ -34,8 +34,8 @@ export class ClockMenu {
   /**
    * @param {HTMLElement} host
    * @param {import("./lab_state.js").LabState} state
-   * @param {() => void} onChoose called when a person chose a profile in this menu or, as the
-   *   clock, in Decode; not called for this machine before it is timed
+   * @param {() => void} onChoose called when a person chose a profile in this menu, or a clock in
+   *   Decode, which this menu follows; not called if the choice is this machine, not timed yet
    */
   constructor(host, state, onChoose) {
     this.state = state;

@@ -84,7 +84,9 @@ export class Curves {
     const words = limits.map(({ label, value }) =>
       Number.isFinite(value) ? `${label} ${value.toFixed(2)}` : `${label} none`,
     );
-    text(this.limits, ` as n → ∞: ${words.join(", ")}.`);
+    const { cap } = state;
+    const only = cap === null ? "" : ` Only Sequoia is limited to ${cap} levels.`;
+    text(this.limits, ` as n → ∞: ${words.join(", ")}.${only}`);
     const near = limits.filter(({ value }) => value < state.growth.totals[1023] * 1.25);
     near.sort((a, b) => a.value - b.value);
     this.figure.draw(traces(state), {
@@ -186,7 +188,7 @@ export class Margins {
     text(
       figure.note,
       profile
-        ? "As long as a node gains more than it costs, a larger tree is faster. Cost is smoothed over about n/4 neighbouring sizes."
+        ? "As long as a node gains more than it costs, a larger tree is faster. The cost at n nodes is averaged over nearby sizes, about n/4 of them."
         : "Shown once this machine has been timed, which happens when the models are loaded.",
     );
     if (!profile) return;

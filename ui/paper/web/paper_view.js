@@ -21,7 +21,7 @@ class PaperView {
     this.figure = figurePanel(host, about);
     text(
       this.figure.word,
-      "filled: Sequoia; open: the verifiers SpecInfer and top-k match; on the dotted line: simulated = paper",
+      "filled: Sequoia; open: SpecInfer and top-k match; on the dotted line: simulated = paper",
     );
     followTheme([this.figure.chart]);
     connectTabButtons(root);

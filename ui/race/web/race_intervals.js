@@ -51,9 +51,9 @@ export class RaceIntervals {
     else if (leader !== undefined)
       text(this.leader, `Pace of ${laneName(lanes[leader], leader)} relative to:`);
     const isExpected = this.store.verdict.pairs.some(({ expected }) => expected);
-    const circles = isExpected ? "single runs, as the draws fell" : "single runs";
-    const source = isExpected ? ", from expected tokens per step" : "";
-    text(this.key, `${source}; circles: ${circles}; dashed: equal pace`);
+    const circles = isExpected ? "single runs, with it" : "single runs";
+    const what = isExpected ? " of the average, without the luck of the draws" : "";
+    text(this.key, `${what}; circles: ${circles}; dashed: equal pace`);
     const ends = axisEnds(compared);
     const rows = this.rows.take(compared.length);
     compared.forEach((one, i) => this.paintRow(rows[i], one, ends));

@@ -67,6 +67,10 @@ function scopeInWords({ verdict, pool: pooled, word }) {
   const runs = pooled?.runs.length ?? 1;
   const length = runs === 1 ? `of ${count(verdict.tokens, "token")}` : "";
   const made = [count(runs, "run"), length].filter(Boolean).join(" ");
-  const holds = `Holds for ${verdict.scope} (${[made, word].filter(Boolean).join(", ")}).`;
-  return readable(runs > 1 ? `${holds} The lanes below show one of these runs.` : holds);
+  const about = [made, word].filter(Boolean).join(", ");
+  return readable(
+    runs > 1
+      ? `The average over ${about}; it holds for ${verdict.scope}. The lanes below show one of the runs.`
+      : `Holds for ${verdict.scope} (${about}).`,
+  );
 }

@@ -13,10 +13,11 @@ import { WhereTimeWent } from "./where_time_went.js";
 import { el, show, text } from "../../shared/web/dom.js";
 
 /**
- * All are optional. `server.get_moves([race, from])` returns all steps from index `from` on,
- * `server.get_steps([race, lane, from])` the details of some steps of a lane. `trigger` is called
- * with "apply" {lane: its number in the form, from 1, parents}, "open" {race, lane: its index} or
- * "more" {race}. `plotly` is the address of Plotly's script. `page`: the form beside the view.
+ * Options of the view; each may be left out. `server.get_moves([race, from])` returns all steps
+ * from index `from` on, `server.get_steps([race, lane, from])` the details of some steps of a lane.
+ * `trigger` is called with "apply" and {lane, parents}, where `lane` is the lane's number in the
+ * form; with "open" and {race, lane}, where `lane` is its index; or with "more" and {race}.
+ * `plotly` is the address of Plotly's script. `page`: the form beside the view.
  * @typedef {{server?: any, trigger?: (name: string, data?: object) => void,
  *   plotly?: string | null, page?: import("../../shared/web/form_buttons.js").FormBeside}} Options
  */
@@ -84,7 +85,8 @@ class RaceView {
     this.timeWent.paint();
   }
 
-  /** Called when the lanes have changed, and again after steps arrived late. */
+  /** Called when the lanes have changed, or when missing steps have arrived and the store has made
+   * all totals anew. */
   buildLanes() {
     const { store, grid } = this;
     this.built = store.built;

@@ -3,7 +3,7 @@
    not known or has only one node. */
 import { el, show, text } from "./dom.js";
 import { watchFormValues } from "./form_values.js";
-import { TreeThumbnail, sizeInWords } from "./tree_thumbnail.js";
+import { TreeThumbnail, isChain, sizeInWords } from "./tree_thumbnail.js";
 
 /** @import { Server } from "./connect_component.js" */
 
@@ -74,12 +74,19 @@ class FormTree {
     }
   }
 
+  // Whether the fields ask for the tree that is fastest on the machine, which may be a chain.
+  get isPlanned() {
+    const { kind, tree } = JSON.parse(this.#question);
+    return (kind ?? tree) === "planned";
+  }
+
   /** @param {number[] | null} parents */
   paint(parents) {
     show(this.host, Boolean(parents));
     this.picture.show(parents);
     const of = this.lane ? "Next race" : "Next run"; // what is on screen may have another tree
-    text(this.words, parents ? `${of}: ${sizeInWords(parents)}` : "");
+    const best = parents && this.isPlanned && isChain(parents) ? ", the best tree here" : "";
+    text(this.words, parents ? `${of}: ${sizeInWords(parents)}${best}` : "");
   }
 }
 

@@ -45,7 +45,7 @@ export function withFormValues(tab, act) {
 }
 
 /**
- * Call `act` with the values of a tab's form: now, if they are known, and after each change.
+ * Call `act` with the values of a tab's form: as soon as they are known, and after each change.
  * @param {string} tab
  * @param {(values: Record<string, any>) => void} act
  */

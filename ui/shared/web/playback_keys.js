@@ -82,7 +82,7 @@ export class PlaybackKeys {
 
   // Handles the keys that work even while the visitor types in the form: Ctrl+Enter runs, and
   // Escape in a text area stops. Both are ignored if something else uses the key or the view
-  // is hidden; otherwise, returns whether the key was Ctrl+Enter, or Escape that stopped something.
+  // is hidden. Returns true for Ctrl+Enter, and for Escape if something was stopped.
   runOrStop(event) {
     const { stage, page, dialog } = this;
     const isBusy = event.isComposing || event.defaultPrevented || dialog.open;

@@ -41,13 +41,21 @@ export function thumbnail(parents, width, height) {
 }
 
 /**
+ * Whether a tree of at least two nodes has no branches.
+ * @param {number[]} parents
+ * @returns {boolean}
+ */
+export const isChain = (parents) =>
+  parents.length > 1 && parents.every((parent, node) => parent === node - 1);
+
+/**
  * The size of a tree in words.
  * @param {number[]} parents
  * @returns {string}
  */
 export function sizeInWords(parents) {
   const { n, levels } = topology(parents);
-  if (n > 1 && n === levels) return `a chain of ${n} nodes`;
+  if (isChain(parents)) return `a chain of ${n} nodes`;
   return `${count(n, "node")} on ${count(levels, "level")}`;
 }
 

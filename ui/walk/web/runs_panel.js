@@ -46,7 +46,8 @@ export class RunsPanel {
     const title = "Run it 10,000 times";
     const panel = makePanel(host, { part: "runs", title, cls: "wk-runs" });
     this.root = panel.root;
-    el("span", { class: "sq-badge", "data-label": "measured", text: "measured" }, panel.tools);
+    const look = { class: "sq-badge", "data-label": "measured", text: "measured" };
+    this.badge = el("span", look, panel.tools);
     el("span", { class: "sq-badge", text: "exact: computed" }, panel.tools);
     this.makeButtons(panel.body);
     this.makeBars(panel.body);
@@ -197,6 +198,7 @@ export class RunsPanel {
     const { runs } = tally;
     text(this.go, runs ? "10,000 more" : "Run it 10,000 times");
     this.anew.disabled = runs === 0;
+    show(this.badge, runs > 0);
     text(this.count, runs ? `${grouped(runs)} steps` : "");
     const exact = this.exact.get(toy.verifier);
     this.paintBars(toy.p, exact);
