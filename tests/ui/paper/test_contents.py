@@ -77,7 +77,7 @@ def test_every_panel_opens_with_what_it_shows_and_names_its_source() -> None:
 
 def test_top_k_match_is_explained_before_it_is_used() -> None:
     first = page().lower().index("top-k match")
-    assert page()[first:].lower().startswith("top-k match is a third rule for accepting")
+    assert page()[first:].lower().startswith("top-k match is a third rule")
 
 
 def test_the_summary_gives_the_least_and_the_largest_deviation() -> None:

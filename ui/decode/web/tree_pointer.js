@@ -28,7 +28,8 @@ export class TreePointer {
   }
 
   /**
-   * Unfold the siblings that one cell stands for, or pin or unpin a node. In the focus layout, a
+   * Unfold folded siblings, if the key is that of the cell that stands for them; else pin or unpin
+   * the node. In the focus layout, a
    * node off the accepted path that has children is pinned and unfolded; pressed again, it is
    * folded or unfolded, and stays pinned.
    * @param {string} key
@@ -48,8 +49,8 @@ export class TreePointer {
   }
 
   /**
-   * Pin a node that was chosen by the search or in the minimap. Unfold the cells that hide it in
-   * the focus layout; in the layout of all nodes, scroll it into view.
+   * Pin a node that was chosen by the search or in the minimap. In the focus layout, unfold
+   * every cell that may hide it; in the layout of all nodes, scroll it into view.
    * @param {number} node
    */
   pick(node) {

@@ -1,6 +1,6 @@
-/* The figure of an experiment: a small plot for each panel, all with the same axes, and one legend
-   if not all lines have the same name. A single plot is larger. Pure functions: their result is
-   drawn by shared/web/chart.js. */
+/* The figure of an experiment: a small plot for each panel, all with the same axes. If the lines
+   have different names, there is one legend for all plots. A single plot is larger. Pure
+   functions: their result is drawn by shared/web/chart.js. */
 import { plotlyText, short } from "../../shared/web/format.js";
 import { methodStyles } from "../../shared/web/method_style.js";
 
@@ -158,9 +158,10 @@ function axis({ scale }, values) {
 const tick = (value) => String(Number(value.toPrecision(3)));
 
 /**
- * Values at the ticks of a logarithmic axis for the positive ones of `values`: powers of two if all
- * are whole numbers and the largest is at least 8. Otherwise 1, 2 and 5 times powers of ten, or on
- * a long axis powers of ten alone. Ticks are left out until there are at most MOST_TICKS.
+ * Where to put the ticks of a logarithmic axis that shows the positive ones of `values`. If these
+ * are all whole numbers and the largest is at least 8: at powers of two. Otherwise at 1, 2 and 5
+ * times powers of ten, or on a long axis at powers of ten alone. Ticks are left out until there are
+ * at most MOST_TICKS.
  * @param {number[]} values
  * @returns {number[]}
  */

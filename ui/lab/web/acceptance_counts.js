@@ -11,7 +11,8 @@ const CAPTION = `the last ${MOST}, side by side; each cell: acceptance rate, and
  * The result of one measurement, made by `_count_message` in ui/lab/tab.py.
  * @typedef {object} Count
  * @property {number[]} rates
- * @property {number[]} accepted accepted children by rank; if `unit` is "positions", expected ones
+ * @property {number[]} accepted number of accepted children by rank; if `unit` is "positions",
+ *   the expected number, which may be a fraction
  * @property {number} visited roots or positions at which acceptance was counted
  * @property {string} words how and on what it was measured
  * @property {number} temperature
@@ -21,7 +22,7 @@ const CAPTION = `the last ${MOST}, side by side; each cell: acceptance rate, and
  */
 
 /**
- * The origin of a measured vector.
+ * Where the acceptance vector of a measurement comes from.
  * @param {Count} count
  * @returns {import("./lab_state.js").Origin}
  */

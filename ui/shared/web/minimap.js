@@ -13,7 +13,7 @@ import { StatePaths } from "./tree_dots.js";
 
 const ORDER = ["never", "untested", "rejected", "accepted"];
 const LEFT = 0.3; // free room before the first column, in columns
-const RIGHT = 0.2; // by which the picture is wider than the tree, in columns
+const RIGHT = 0.2; // how much wider the picture is than the tree's columns, in columns
 
 /** The picture. A press on it picks the nearest node. */
 export class Minimap {

@@ -16,7 +16,7 @@ const ROWS = 9; // bars of a picture
 const ROUNDING = 1e-9; // probabilities that differ by less are equal
 const BEFORE = "The walk has not started. Press “.” until the first trial is shown.";
 const NO_TRIAL = "This node was not tried in this step.";
-const PATHS = "Traversal tests whole paths, from the leaves up.";
+const PATHS = "The verifier Traversal tests whole paths, from the leaves up.";
 const UNKNOWN = "The residual p and q were not recorded here.";
 
 /** Columns: p and q before the trial, the trial, and, if there is a next moment, p and q there. */

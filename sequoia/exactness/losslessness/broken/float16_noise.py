@@ -11,10 +11,10 @@ from sequoia.algorithm.sampling import Drawn, Seeded
 from sequoia.exactness.losslessness.broken.bug import DISTINCT, Bug, every_step
 from sequoia.exactness.losslessness.enumerator import Enumerator, TooManyOutcomes
 
-VALUES = 2048  # a uniform float16 number is a multiple of 1 / 2048 below 1
+VALUES = 2048  # a uniform float16 number is k / 2048, with k from 0 to 2047
 _LOGS = (torch.arange(VALUES) / VALUES).half().log().numpy()
 TOKENS_AT_ONCE = 4096
-NEVER = -200.0  # the best score is never this low
+NEVER = -200.0  # scores below it are ignored; the best one hardly ever is this low
 
 
 class Float16Race(Seeded):
@@ -36,8 +36,9 @@ def scores(noise: torch.Tensor, q: torch.Tensor) -> torch.Tensor:
 
 
 def first_drawn(q: np.ndarray) -> np.ndarray:
-    """The exact distribution (vocab,) of the first token that the race draws for q (vocab,). Of
-    equal scores, the token with the lower id is first."""
+    """The distribution (vocab,) of the first token that the race draws for q (vocab,), exact except
+    for draws in which every score is below NEVER. Of equal scores, the token with the lower id is
+    first."""
     parts = [_high_scores(q, first) for first in range(0, len(q), TOKENS_AT_ONCE)]
     token, rank, score = map(np.concatenate, zip(*parts, strict=True))
     order = np.lexsort((-token, score))
@@ -48,8 +49,8 @@ def first_drawn(q: np.ndarray) -> np.ndarray:
 
 def _high_scores(q: np.ndarray, first: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """All possible scores of at least NEVER, for the TOKENS_AT_ONCE tokens from `first` on. Returns
-    for each score its token, how many lower scores that token has (below NEVER too), and the score.
-    All scores of one token are equally probable."""
+    for each score its token, how many lower scores that token has, those below NEVER included, and
+    the score. All scores of one token are equally probable."""
     some = torch.tensor(q[first : first + TOKENS_AT_ONCE], dtype=torch.float32)[:, None]
     all_scores = scores(torch.arange(VALUES)[None], some).float().numpy()  # increasing in u
     token, rank = np.nonzero(all_scores >= NEVER)
@@ -57,9 +58,9 @@ def _high_scores(q: np.ndarray, first: int) -> tuple[np.ndarray, np.ndarray, np.
 
 
 def _chances_of_the_best(token: np.ndarray, rank: np.ndarray, tokens: int) -> np.ndarray:
-    """For each score, the probability that its token gets it and that it is the best of all tokens.
-    The scores are in increasing order. rank: how many lower scores its token has, those below
-    NEVER included."""
+    """For each score, the probability that its token gets it and all other tokens get lower ones,
+    or equal ones with a higher id. The scores are in increasing order. rank: how many lower scores
+    its token has, those below NEVER included."""
     below = VALUES - np.bincount(token, minlength=tokens)  # scores of each token below NEVER
     gain = np.log(rank + 1) - np.log(np.maximum(rank, 1))
     logs = np.log(np.maximum(below, 1)).sum() + np.cumsum(gain) - gain
@@ -89,8 +90,9 @@ FLOAT16_NOISE = Bug(
     label="draft's random numbers in float16",
     about=(
         "Children are drawn as the argmax of log(u) / q with u drawn in float16, which gives only "
-        "2,048 different values. A token with q below about 0.001 is almost never drawn, but "
-        "verification assumes that it is drawn with probability q."
+        "2,048 different values. A token with q below about 0.001 is drawn too rarely, "
+        "one with q below 0.0001 almost never, but verification assumes that each is drawn with "
+        "probability q."
     ),
     shows=(
         "At a high temperature, where many rare tokens together have a large share of q: the draft "
