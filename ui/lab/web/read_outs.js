@@ -75,8 +75,8 @@ export class ReadOuts {
 
   /** Another profile was chosen. If the best tree is shown, show the fastest for that profile. */
   chosen() {
-    this.settle();
     if (this.state.shown === "best") this.useBest();
+    this.settle();
   }
 
   /** Show the fastest tree, by setting its budget and, if it needs one, its level cap. */
