@@ -343,6 +343,18 @@ def test_the_words_at_the_end_of_a_run_are_visible(page: Any, canned: dict[str, 
         "box => box.scrollHeight > box.clientHeight"
     )
     assert end["y"] + end["height"] <= box["y"] + box["height"] + 1
+    assert cut_lines(page, "[data-part=text] .sq-text-box") == []
+
+
+def cut_lines(page: Any, box: str) -> list[list[float]]:
+    """The start and end, in px from the top of a text box, of each line that its top edge cuts."""
+    return page.locator(box).evaluate("""box => {
+        const { top } = box.getBoundingClientRect();
+        const range = document.createRange();
+        range.selectNodeContents(box);
+        const lines = [...range.getClientRects()].map(line => [line.top - top, line.bottom - top]);
+        return lines.filter(([start, end]) => start < -0.5 && end > 4.5);
+    }""")
 
 
 def test_a_burst_loses_no_step_and_paints_few_times(page: Any, canned: dict[str, Any]) -> None:

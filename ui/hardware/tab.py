@@ -14,6 +14,7 @@ from sequoia import HardwareProfile, SequoiaError, machine
 from sequoia.errors import BadProfile, BadTree
 from sequoia.loading.pair_catalog import BUNDLED_NAME
 from sequoia.validate_input import shown, whole
+from ui.decode.recordings import Finished
 from ui.decode.tab import LiveView
 from ui.hardware import menu_entries, view
 from ui.hardware.form import NONE, FormValues, HardwareForm
@@ -264,6 +265,7 @@ class HardwareTab(SessionView[ProfileJob]):
             vectors,
             notice,
             self._limits.nodes,
+            made_here=not isinstance(recording, Finished),
         )
 
     def _nodes(self, typed: Any) -> int | None:

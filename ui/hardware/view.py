@@ -17,6 +17,7 @@ from sequoia.planning.explain_plan import (
     compare,
     fastest,
     knee,
+    runner_up,
     size_words,
     time_words,
     why,
@@ -42,6 +43,7 @@ def message(
     known: Mapping[str, Rates] | None = None,
     notice: str | None = None,
     most: int = MAX_NODES,
+    made_here: bool = False,
 ) -> str:
     """A message with everything the view shows.
 
@@ -49,8 +51,8 @@ def message(
     own bound for each profile, but at most `most`. most: the largest size that visitors may choose.
     run: the latest run. It is compared with the prediction from this machine's profile, `here`, and
     from a vector in `known` (default: only `rates`): the one that its tree was planned with, else
-    the one counted at the nearest temperature. notice: the text of a banner. Raises a SequoiaError
-    for sizes out of bounds.
+    the one counted at the nearest temperature. made_here: whether the run was made on this page,
+    on any clock. notice: the text of a banner. Raises a SequoiaError for sizes out of bounds.
     """
     profile = entry.profile
     largest = _largest(profile, nodes, most)
@@ -73,7 +75,7 @@ def message(
                 "knee": {"nodes": knee(profile), "most": profile.target_seconds[-1][0]},
                 "supposed": _mixed_models_warning(entry, here, rates),
                 "why": why(grid, profile) + _capped(plan, largest, most),
-                "default": _default(default, plan, profile is here),
+                "default": _default(default, plan, runner_up(grid), profile is here),
                 "tree": list(plan.tree.parents),
                 "figures": {
                     "heat": figures.heat_map(grid),
@@ -84,7 +86,7 @@ def message(
                 "there": against
                 and _plan_elsewhere(against, rates, _largest(against.profile, nodes, most)),
                 "run": _run(run, here, known or {"given": rates}),
-                "atlas": _by_level_tables(run),
+                "atlas": _by_level_tables(run, made_here),
             },
         }
     )
@@ -195,15 +197,17 @@ def _capped(plan: Plan, nodes: int, most: int) -> str:
     return f"{words}: set “Max nodes” above {nodes}." if nodes < most else f"{words}."
 
 
-def _default(default: Plan, plan: Plan, here: bool) -> str:
+def _default(default: Plan, plan: Plan, second: Plan | None, here: bool) -> str:
     """In sentences: the tree that the default of Decode chooses with the same times and acceptance.
-    here: whether the times are this machine's."""
+    plan: the fastest tree. second: the runner-up. here: whether the times are this machine's."""
     rule = (
         f"In Decode, “Sequoia, planned for this machine” {'uses' if here else 'would use'} the "
         f"tree with the most expected tokens among those within {SLACK * 100:g}% of the fastest"
     )
     if default.tree == plan.tree:
         return f"{rule}. With these figures it is the same tree."
+    if second and default.tree == second.tree:
+        return f"{rule}. With these figures it is the runner-up."
     return (
         f"{rule}. With these figures it has {len(default.tree)} nodes on {default.tree.levels} "
         f"levels: {default.expected_tokens:.2f} tokens per step, "
@@ -286,16 +290,17 @@ def _temperature(run: Run) -> float:
     return float(value) if isinstance(value, int | float) else 1.0
 
 
-def _by_level_tables(run: Run | None) -> list[dict[str, Any]]:
-    """Tables of acceptance by rank and level: one of `run`, which may come from a file, if it has
-    steps; then for each temperature one of the recorded runs."""
+def _by_level_tables(run: Run | None, made_here: bool) -> list[dict[str, Any]]:
+    """Tables of acceptance by rank and level: one of `run`, if it has steps, then for each
+    temperature one of the recorded runs. Counts of a run on a simulated clock are measured too: it
+    has real tokens."""
     tables = [
         by_level_table(f"recorded run{'s' * (runs > 1)}", "recorded", temperature, runs, by_level)
         for temperature, (runs, by_level) in recorded().items()
     ]
     if run is not None and run.steps:
         counts = AcceptanceByLevel.fold(run.steps)
-        is_new = _is_measured(run)
+        is_new = made_here or _is_measured(run)
         name, label = ("latest run", "measured") if is_new else ("run in Decode", "recorded")
         tables.insert(0, by_level_table(name, label, _temperature(run), 1, counts))
     return tables

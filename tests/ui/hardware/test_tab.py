@@ -259,6 +259,18 @@ def test_a_copy_of_a_profile_is_recognised(tab: HardwareTab) -> None:
     assert json.loads(found[tab.board])["notice"].startswith("mine has the same times")
 
 
+@pytest.mark.parametrize(
+    ("slack", "says"),
+    [(0.0, "it is the same tree"), (0.01, "it is the runner-up"), (0.2, "nodes on")],
+)
+def test_the_view_says_which_tree_the_default_of_decode_is(
+    tab: HardwareTab, monkeypatch: pytest.MonkeyPatch, slack: float, says: str
+) -> None:
+    monkeypatch.setattr(hardware_view, "SLACK", slack)
+    chosen = asked(tab, profile="rtx-4060-laptop-pythia-2-8b", rates="paper")
+    assert says in view(tab, tab.look(chosen, request()))["default"]
+
+
 # -- runs ------------------------------------------------------------------------------------------
 
 
@@ -300,6 +312,18 @@ def test_a_run_from_a_file_is_not_called_measured(tab: HardwareTab, make: Any, c
     shown = view(tab, tab.look(asked(tab), request(run=opened.name)))
     assert shown["run"] is None
     assert (shown["atlas"][0]["name"], shown["atlas"][0]["label"]) == ("run in Decode", "recorded")
+
+
+def test_counts_of_a_run_made_here_on_a_simulated_clock_are_measured(
+    tab: HardwareTab, make: Any
+) -> None:
+    run = make(run_store=tab._live.run_store, tokens=8, clock="a100-llama-2-7b-eager")
+    run.start(None)
+    for _ in run.messages():
+        pass
+    shown = view(tab, tab.look(asked(tab), request(run=run.recording.name)))
+    assert shown["run"] is None  # its times are not this machine's
+    assert (shown["atlas"][0]["name"], shown["atlas"][0]["label"]) == ("latest run", "measured")
 
 
 def test_recorded_tables_are_by_temperature() -> None:

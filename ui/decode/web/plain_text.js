@@ -3,6 +3,7 @@
 import { el, show, text } from "../../shared/web/dom.js";
 import { readable } from "../../shared/web/format.js";
 import { makePanel } from "../../shared/web/panel.js";
+import { scrollToEnd } from "./whole_lines.js";
 
 /**
  * @import { Meta } from "../../shared/web/run_facts.js"
@@ -48,7 +49,7 @@ export class PlainText {
 
   /** Scroll to the newest token. Called after painting, because it needs a layout. */
   settle() {
-    if (this.isNew) this.box.scrollTop = this.box.scrollHeight;
+    if (this.isNew) scrollToEnd(this.box);
     this.isNew = false;
   }
 

@@ -7,6 +7,7 @@ import { readable } from "../../shared/web/format.js";
 import { Repeats, repeatsInWords } from "../../shared/web/repeats.js";
 import * as runWords from "../../shared/web/run_words.js";
 import { addTerm } from "../../shared/web/tooltips.js";
+import { scrollToPiece } from "./whole_lines.js";
 
 /**
  * @import { Meta } from "../../shared/web/run_facts.js"
@@ -203,10 +204,7 @@ export class TextView {
     if (!piece) return;
     this.seen = piece;
     const top = piece.offsetTop;
-    const bottom = top + piece.offsetHeight;
-    if (top < box.scrollTop + 10) box.scrollTop = top - 10;
-    else if (bottom > box.scrollTop + box.clientHeight - 20)
-      box.scrollTop = bottom - box.clientHeight + 24;
+    scrollToPiece(box, top, top + piece.offsetHeight);
   }
 
   newest() {

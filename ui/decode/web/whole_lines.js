@@ -1,0 +1,34 @@
+/* Scrolling a text so that its first visible line is not cut. */
+
+const SPARE = 30; // px below the last line, as in base.css: room to scroll on to a whole line
+const MARGIN = 8; // least px between a piece of text and the box's edge
+
+/**
+ * Scroll `box` to its end.
+ * @param {HTMLElement} box
+ */
+export function scrollToEnd(box) {
+  showAbove(box, box.scrollHeight - SPARE);
+}
+
+/**
+ * Scroll `box` as little as needed to show what lies between `top` and `bottom`, in px from the
+ * start of the text.
+ * @param {HTMLElement} box
+ * @param {number} top
+ * @param {number} bottom
+ */
+export function scrollToPiece(box, top, bottom) {
+  const line = lineHeight(box);
+  if (top < box.scrollTop) box.scrollTop = Math.floor(top / line) * line;
+  else if (bottom + MARGIN > box.scrollTop + box.clientHeight) showAbove(box, bottom);
+}
+
+function showAbove(box, bottom) {
+  const line = lineHeight(box);
+  box.scrollTop = Math.ceil((bottom + MARGIN - box.clientHeight) / line) * line;
+}
+
+function lineHeight(box) {
+  return parseFloat(getComputedStyle(box).lineHeight);
+}
