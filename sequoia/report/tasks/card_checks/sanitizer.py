@@ -1,4 +1,4 @@
-"""Runs tests of the kernel that walks down the tree. NVIDIA's compute-sanitizer watches them for
+"""Runs tests of the kernel that walks down the tree under NVIDIA's compute-sanitizer. It finds
 memory errors, races and wrong synchronisation."""
 
 from __future__ import annotations
