@@ -1,7 +1,6 @@
 """All stages of a report, each with its value and the seconds it is expected to take.
 
-Values are set by hand. In general, those of correctness checks are the highest, and those of
-recordings the lowest. The expected seconds are those of a quiet machine with two cores or with a
+Values are set by hand. The expected seconds are those of a quiet machine with two cores or with a
 data-centre card, multiplied by this machine's slowness. For shapes they are computed (see
 `seconds_of_shape`).
 """
@@ -145,7 +144,6 @@ def _is_here(preset: Preset) -> bool:
 
 
 def _speed(machine: Machine) -> Iterator[Stage]:
-    """The bundled pair: its hardware profile, and the benchmark."""
     yield Stage(
         "profile",
         "pass times of the bundled pair",

@@ -27,7 +27,7 @@ _LONGEST = 1e6  # seconds of a step
 @dataclass(frozen=True)
 class PooledLane:
     """One lane of a further run. steps: (number of tokens, seconds) of each step. text: ids of all
-    tokens. expected: see ExpectedSteps, None if it is not known."""
+    tokens. expected: the steps that the lane is expected to need, None if that is not known."""
 
     steps: tuple[tuple[int, float], ...]
     text: tuple[int, ...]

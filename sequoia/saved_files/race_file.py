@@ -84,7 +84,7 @@ class LaneLog:
 
     @property
     def fields_of_a_file(self) -> dict[str, Any]:
-        """All fields except the run, by name. `on` is omitted in a race of one prompt."""
+        """The lane's fields in a race file, except the run. `on` is omitted if it is empty."""
         return {name: value for name, value in self.without_run.items() if value or name != "on"}
 
 

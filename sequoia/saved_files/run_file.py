@@ -195,8 +195,8 @@ def _pieces(pieces: Mapping[str, Any]) -> dict[int, str]:
 
 
 def checked_meta(meta: Any) -> dict[str, Any]:
-    """`meta`, the description of a run or race in its file. Raises BadTrace if it is too large or
-    too deeply nested for a page, or contains other values than JSON's."""
+    """`meta`, the description of a run or race in its file. Raises BadTrace if it is no object, if
+    it is too large or nested too deeply, or if a page cannot show one of its values."""
     if _check_meta(_object(meta, "meta")) > MAX_META_SIZE:
         raise BadTrace(f"meta is too large; the limit is about {MAX_META_SIZE:,} characters")
     return meta

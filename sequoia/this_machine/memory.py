@@ -62,8 +62,8 @@ def require(needed: float, device: torch.device, what: str, advice: str = "") ->
 
 
 def require_possible(needed: float, device: torch.device, together: bool, what: str) -> None:
-    """Raises OutOfMemory if `needed` bytes are more than the total memory of `device`, or of all
-    GPUs if `together` is true and `device` is one. The message starts with `what`, as in
+    """Raises OutOfMemory if `needed` bytes are more than the total memory of `device`. together:
+    for a GPU, whether the memory of all GPUs counts. The message starts with `what`, as in
     `require`."""
     gpus = range(torch.cuda.device_count()) if together else [device.index or 0]
     most = (
