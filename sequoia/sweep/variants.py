@@ -77,8 +77,8 @@ def has_text(kind: str) -> bool:
 
 def condition(kind: str) -> tuple[str, Changes]:
     """The changes to its defaults that a model of `kind` needs to be causal, or to have full
-    attention in every layer: in words and as fields. Both are empty if it needs no changes or if
-    the type does not allow them."""
+    attention in every layer: in words and as fields. Both are empty if it needs no changes, or if
+    no changes are possible."""
     if not has_text(kind):
         return "", {}
     config = toy_config(kind).get_text_config()
@@ -141,7 +141,7 @@ def _is_factor(name: str, value: Any) -> bool:
 
 
 def _rotary_parts(fields: Mapping[str, Any]) -> NamedChanges:
-    """Variants in which rotary positions apply to only a part of each head."""
+    """Variants in which rotary positions apply to another fraction of each head."""
     for name, value in _ROTARY_FIELDS.items():
         if name in fields:
             yield f"{name}={value}", {name: value}

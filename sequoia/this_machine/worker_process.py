@@ -17,8 +17,8 @@ from typing import Any
 
 
 class WorkerEnded(Exception):
-    """The process has ended. The text of the exception is the end of what the process printed, its
-    messages excepted, or says that it ended."""
+    """The process has ended. The text of the exception is the end of what the process printed
+    besides its messages. If that is nothing, the text says that the process ended."""
 
 
 class WorkerProcess:

@@ -8,8 +8,8 @@ from ui.shared.call_modules import call
 
 
 def began(form: Controls) -> str:
-    """JavaScript for a press that starts a run: shows the buttons of a run in progress. An answer
-    of the server could arrive after the run has ended."""
+    """JavaScript for a press that starts a run: shows the buttons of a run in progress. It does not
+    ask the server, because the answer could arrive after the run has ended."""
     updates = form.going()
     buttons = markup.literal([updates[button] for button in form.buttons])
     return call("decode/form_changes", f"web.began({buttons})")

@@ -86,8 +86,8 @@ export class StepBars {
     this.tokens = el("span", { class: "sq-bar-key" }, this.values);
   }
 
-  // The steps to draw: at most WINDOW, including the current one. The range moves in jumps, so that
-  // bars do not shift with every step, unless the newest step is followed.
+  // The steps to draw: at most WINDOW, including the current one. If the newest step is followed,
+  // the range moves with it. Otherwise it moves in jumps, so that bars do not shift every time.
   range() {
     const { at, steps, follow } = this.store;
     const count = steps.length;

@@ -29,8 +29,8 @@ _PROMPT = "def mean(values):\n    "
 
 
 def distribution(draws: str) -> Found:
-    """Run all tests, those of first tokens with `draws` tokens each. Fails if any verdict is
-    "differs" or "too few"."""
+    """Run all tests. draws: the number of first tokens for each verifier in each of _CASES. Fails
+    if any verdict is "differs" or "too few"."""
     pair = load_pair(online=False)
     results = {
         f"{verifier}, T = {params.temperature:g}, top-p {params.top_p:g}": _counted(

@@ -83,7 +83,7 @@ def _step(context: Context, tree: Tree, tokens: Sequence[int], path: Sequence[in
 
 
 def random_tree(nodes: int, chance: random.Random) -> Tree:
-    """A tree of `nodes` nodes. The parent of each node is a random earlier node."""
+    """A tree of `nodes` nodes with random parents."""
     return Tree((-1, *sorted(chance.randrange(node) for node in range(1, nodes))))
 
 
