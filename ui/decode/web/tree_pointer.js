@@ -48,8 +48,8 @@ export class TreePointer {
   }
 
   /**
-   * Pin a node and bring it into view. In the focus layout, this unfolds every cell that may hide
-   * it.
+   * Pin a node. In the focus layout, unfold every cell that may hide it. In the layout of all
+   * nodes, scroll it into view.
    * @param {number} node
    */
   pick(node) {
