@@ -21,7 +21,8 @@ export function connect(element, props, watch, trigger, server) {
   const view = new ExperimentsView(root, { recorded, run, halt: () => trigger("halt") });
   const isBusy = () => view.state.going;
   const job = watchJob({ isBusy, ask: (asked) => trigger("ask", asked) });
-  const taken = () => job.take(false); // the buttons follow the messages
+  // false, because a message that a job is going also makes `isBusy` true
+  const taken = () => job.take(false);
   connectComponent(root, props, watch, view, { ask: () => trigger("list"), taken });
   whenShown(root, () => {
     if (!view.state.list.length) trigger("list");
