@@ -1,5 +1,5 @@
-"""A visitor's own profile: the fields of its form, and the profile made from their values. Its times
-are computed from published figures, as in sequoia/planning/roofline.py. Independent of Gradio."""
+"""A visitor's own profile: the fields of its form, and the profile made from their values. Its
+times are computed from these values (see sequoia/planning/roofline.py). Independent of Gradio."""
 
 from __future__ import annotations
 

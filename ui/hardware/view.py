@@ -253,8 +253,8 @@ def _run(
 
 
 def _is_measured(run: Run) -> bool:
-    """Whether the times of a run were measured now: a run from a file has the label "recorded", one
-    on a simulated clock "simulated"."""
+    """Whether this program has just measured the times of a run. A run from a file has another
+    label, and so has a run on a simulated clock."""
     return run.meta.get("label") == "measured"
 
 

@@ -1,5 +1,5 @@
-/* The figure of an experiment: a plot for each panel, all with the same axes and at most one legend.
-   Pure functions: their result is drawn by shared/web/chart.js. */
+/* The figure of an experiment: a plot for each panel, all with the same axes and at most one
+   legend. Pure functions: their result is drawn by shared/web/chart.js. */
 import { plotlyText, short } from "../../shared/web/format.js";
 import { methodStyles } from "../../shared/web/method_style.js";
 

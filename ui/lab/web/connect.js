@@ -25,8 +25,7 @@ export function connect(element, props, watch, trigger) {
   });
   const isBusy = () => view.lab.editor.counting.busy;
   const job = watchJob({ isBusy, ask: (asked) => trigger("ask", asked) });
-  // The argument `isGoing` of `job.take` is always false: these same messages set the button, so a
-  // job that has started always shows on the button.
+  // false, because a message that a job is going also makes `isBusy` true
   const taken = () => job.take(false);
   connectComponent(root, props, watch, { ...view, take: view.ingest }, { taken });
   linkLab(view.lab);
