@@ -146,8 +146,8 @@ class HardwareTab(SessionView[ProfileJob]):
     # -- showing -----------------------------------------------------------------------------------
 
     async def come(self, data: FormData, request: gr.Request) -> AsyncIterator[Updates]:
-        """Yields what the view shows. If models are being loaded, yields it again after that, then
-        with this machine's profile, if there is one, and the default acceptance."""
+        """Yields what the view shows. If models are being loaded, yields it again after that, now
+        with this machine's profile (if there is one) and the default acceptance."""
         asked = self.form.values(data)
         while not self._model_host.settled:
             yield self._shown(asked, request)

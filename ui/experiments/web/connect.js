@@ -6,7 +6,7 @@ import { ExperimentsView } from "./experiments_view.js";
 /** @import { Props, Server, Trigger, Watch } from "../../shared/web/connect_component.js" */
 
 /**
- * Called from the component's js_on_load with what Gradio gives it.
+ * Called from the component's js_on_load with the arguments that Gradio passes.
  * @param {HTMLElement} element
  * @param {Props} props
  * @param {Watch} watch

@@ -148,7 +148,7 @@ export class ExperimentsState {
     this.error = "";
   }
 
-  /** The visitor pressed Run: no message has come yet. */
+  /** The visitor pressed Run. */
   start() {
     this.run = { name: this.chosen, going: true, share: 0, words: "waiting for the server" };
   }

@@ -12,7 +12,7 @@ const SIDES = [
   ["own", "Your run"],
 ];
 
-/** The panel above the figure. `controls` is the element for the buttons of a run. */
+/** The panel above the figure. `controls` is the element for the RunControls. */
 export class ResultHead {
   /**
    * @param {HTMLElement} host

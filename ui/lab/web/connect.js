@@ -8,7 +8,7 @@ import { mountLab } from "./lab_view.js";
 import { saveLab } from "./save_lab.js";
 
 /**
- * Called from the component's js_on_load with the objects that Gradio passes to it.
+ * Called from the component's js_on_load with the arguments that Gradio passes.
  * @param {HTMLElement} element
  * @param {{value?: string}} props
  * @param {(name: string, changed: () => void) => void} watch

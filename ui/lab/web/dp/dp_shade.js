@@ -69,7 +69,7 @@ export function range(kind, table, l) {
  * @param {string} kind
  * @param {Range} range
  * @param {number} value
- * @returns {number} from 0, the palest colour, to 1, the strongest, which is always the best
+ * @returns {number} from 0, the palest colour, to 1, the strongest, for the best value
  */
 export function strength(kind, { low, high }, value) {
   const { power, strong } = KINDS[kind];
