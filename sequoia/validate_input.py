@@ -1,6 +1,5 @@
 """Validation of input: untrusted numbers, lists and files become plain Python values, or raise the
-SequoiaError that the caller chose. Independent of what a file contains apart from its format and
-version."""
+SequoiaError that the caller chose."""
 
 from __future__ import annotations
 
@@ -25,9 +24,8 @@ _log = logging.getLogger(__name__)
 
 
 def shown(value: Any) -> str:
-    """`value` for an error message. Always short: a long string is cut, and of a long integer only
-    the size is given. None, booleans and floats are shown as they are; of other values, such as
-    lists, only the type."""
+    """`value` for an error message, always short. A long string is cut. For a very long integer
+    only its size is shown, and for values such as lists only the type."""
     if isinstance(value, str):
         return repr(value[:MAX_SHOWN])
     if value is None or isinstance(value, bool | float):
@@ -135,8 +133,8 @@ def read_file(
 
 
 def read_each(found: Iterable[tuple[str, U]], read: Callable[[U], T]) -> dict[str, T]:
-    """name -> result of `read`, for each (name, file or entry) in `found`, files or entries of the
-    program itself. Damaged ones are skipped with a warning in the log."""
+    """The results of `read`, by name, for the (name, file or entry) pairs in `found`. Damaged
+    files and entries are skipped with a warning in the log."""
     results: dict[str, T] = {}
     for name, one in found:
         try:

@@ -1,7 +1,6 @@
-"""The page: everything that a visitor sees and presses. `sequoia` never imports it.
+"""The page: everything that a visitor sees and presses.
 
 Reading order: shared (forms, labels, markup, theme), serving (sessions, the queue, the loaded
-models, jobs in threads), decode (one run, step by step), the other tabs (race, lab, hardware,
-models, experiments, lossless, walk, tour, paper), page (puts all tabs together). The modules record
-and record_* make the recorded files in assets.
+models, jobs in threads), decode (one run, step by step), the other tabs, page (puts all tabs
+together). The modules record and record_* make the recorded files in assets.
 """

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-# A stage that was "cut" has not ended: the budget was used up, and the next run of the command
-# repeats it.
+# "cut": the budget was used up before the stage ended. The next run of the command repeats it.
 ENDS = ("done", "failed", "skipped")
 STATUSES = (*ENDS, "cut")
 
@@ -16,12 +15,11 @@ STATUSES = (*ENDS, "cut")
 class Stage:
     """A Python module that runs in a separate process, in an empty folder.
 
-    about: what the stage finds out. value: how much that is worth, from 1 to 100; if time is short,
-    the stages with the greatest total value are run. seconds: how long it is expected to take on
-    this machine. limit: seconds after which it is stopped. files: the files it must write in its
-    folder. line: if the module writes no outcome (see run_stage.py), the table shows the last
-    printed line that contains this text, if the module succeeds. skip: why this machine cannot run
-    the stage, empty if it can.
+    about: what the stage finds out. value: how much that is worth, from 1 to 100. seconds: how long
+    it is expected to take on this machine. limit: seconds after which it is stopped. files: the
+    files it must write in its folder. line: for a module that writes no outcome file. If it
+    succeeds, the table shows the last printed line that contains this text. skip: why this machine
+    cannot run the stage, empty if it can.
     """
 
     name: str
@@ -58,8 +56,8 @@ class Outcome:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Outcome:
-        """The outcome from data with the fields that `to_dict` writes; others are ignored. Raises
-        KeyError, TypeError or ValueError if the fields are missing or wrong."""
+        """The outcome that `to_dict` wrote as `data`. Raises KeyError, TypeError or ValueError for
+        data that describe no outcome."""
         status = data["status"]
         if status not in STATUSES:
             raise ValueError(f"{status!r} is not one of {', '.join(STATUSES)}")

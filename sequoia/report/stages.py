@@ -1,9 +1,8 @@
 """All stages of a report, each with its value and the seconds it is expected to take.
 
-Values are set by hand: in general highest for stages that show whether the program works correctly
-here, then for stages that time it, then for recordings. The expected seconds are those of a quiet
-machine with two cores or with a data-centre card, multiplied by this machine's slowness. For shapes
-they are computed instead: on a CPU from its speed, on a card from the size of the weights.
+Values are set by hand. The expected seconds are those of a quiet machine with two cores or with a
+data-centre card, multiplied by this machine's slowness. For shapes they are computed (see
+`seconds_of_shape`).
 """
 
 from __future__ import annotations
@@ -66,8 +65,8 @@ def all_stages(machine: Machine) -> list[Stage]:
 
 
 def _scaled(stage: Stage, machine: Machine) -> Stage:
-    """`stage` with its expected seconds on this machine, and a limit of at least twice as many. A
-    shape is returned unchanged: it has these seconds already."""
+    """`stage` with its expected seconds on this machine, and a limit of at least twice as many.
+    Shapes are returned unchanged: their seconds are for this machine already."""
     if stage.name.startswith(_SHAPE):
         return stage
     seconds = stage.seconds * machine.slowness
@@ -81,7 +80,6 @@ def _machine() -> Iterator[Stage]:
 
 
 def _tests(machine: Machine) -> Iterator[Stage]:
-    """The tests that need a card, and the tests of code that runs on the card."""
     no_pytest = "" if find_spec("pytest") else "needs pytest (tests/requirements.txt)"
     skip = no_pytest if machine.card else _NO_CARD
     common = ("-q", "-p", "no:cacheprovider", "-c", str(ROOT / ".pytest.ini"), "--rootdir")
@@ -146,7 +144,6 @@ def _is_here(preset: Preset) -> bool:
 
 
 def _speed(machine: Machine) -> Iterator[Stage]:
-    """The bundled pair: its hardware profile, and the benchmark."""
     yield Stage(
         "profile",
         "pass times of the bundled pair",
@@ -223,7 +220,6 @@ def seconds_of_shape(shape: PairShape, machine: Machine) -> float:
 
 
 def _recordings() -> Iterator[Stage]:
-    """Recordings that the page plays, made by the page's own recording commands."""
     small = ("--tokens", "64", "--out", ".")
     yield Stage(
         "run", "a recorded run", "ui.record", ("run", *small), 40, 45, files=(RUN,), line=" kB"

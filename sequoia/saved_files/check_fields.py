@@ -1,4 +1,4 @@
-"""Checks of fields, used for run files and race files alike. A wrong field raises BadTrace."""
+"""Checks of fields of run files and race files. A wrong field raises BadTrace."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ def text_of(value: Any, what: str, most: int = MAX_TEXT) -> str:
 
 
 def expected_to_dict(expected: ExpectedSteps) -> dict[str, Any]:
-    """`expected` as JSON values: {tokens: [number of tokens of each text], steps: [[expected steps
-    in each segment] for each text]}."""
+    """`expected` as JSON values: {tokens: [number of tokens of each text], steps: [a list for each
+    text: the expected steps in each segment]}."""
     steps = [[round(value, 4) for value in of_text] for of_text in expected.steps]
     return {"tokens": list(expected.tokens), "steps": steps}
 
 
 def expected_of(data: Mapping[str, Any], what: str) -> ExpectedSteps:
-    """The expected steps of a lane, from the values that `expected_to_dict` writes. Raises
-    BadTrace, or KeyError for a missing field."""
+    """The expected steps that `expected_to_dict` wrote as `data`. what: their lane, for messages.
+    Raises BadTrace, or KeyError for a missing field."""
     tokens = list_of(data["tokens"], f"{what}: tokens of texts", MAX_EXPECTED_TEXTS)
     steps = list_of(data["steps"], f"{what}: expected steps", MAX_EXPECTED_TEXTS)
     found = ExpectedSteps(

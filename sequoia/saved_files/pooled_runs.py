@@ -1,5 +1,4 @@
-"""The further runs of a race, with other prompts, other seeds or both, as its file contains them:
-for each lane, the number of tokens and the seconds of every step, and the ids of all its tokens.
+"""The further runs of a race, with other prompts, other seeds or both, as its file contains them.
 Needs no models.
 
 In a race file: {runs: [{prompt, seed, lanes: [{tokens: number in each step, seconds: time of each
@@ -28,8 +27,7 @@ _LONGEST = 1e6  # seconds of a step
 @dataclass(frozen=True)
 class PooledLane:
     """One lane of a further run. steps: (number of tokens, seconds) of each step. text: ids of all
-    tokens. expected: how many steps the lane is expected to need for the texts of all lanes with
-    its prompt, except very short ones (see ExpectedSteps), None if that is not known."""
+    tokens. expected: the steps that the lane is expected to need, None if that is not known."""
 
     steps: tuple[tuple[int, float], ...]
     text: tuple[int, ...]
@@ -64,9 +62,9 @@ class PooledRun:
 
 @dataclass(frozen=True)
 class Pool:
-    """The further runs of a race. verdicts: how many verdicts with p-values there have been; the
-    first run's counts too. stopped: whether the last series of further runs is incomplete, because
-    it is still running or ended early; the latest verdict then has no p-value."""
+    """The further runs of a race. verdicts: how many verdicts with p-values there have been,
+    including the first run's. stopped: whether the last series of further runs is incomplete. It
+    may have ended early or still be running."""
 
     runs: tuple[PooledRun, ...] = ()
     verdicts: int = 1
@@ -79,8 +77,8 @@ class Pool:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], lanes: int) -> Pool:
-        """The pool, from the values that `to_dict` writes. lanes: the number of lanes in the race.
-        Raises BadTrace, or KeyError for a missing field."""
+        """The pool that `to_dict` wrote as `data`. lanes: the number of lanes in the race. Raises
+        BadTrace, or KeyError for a missing field."""
         runs = list_of(data["runs"], "further runs", MOST_RUNS - 1)
         return cls(
             tuple(_run(run, f"further run {i + 1}", lanes) for i, run in enumerate(runs)),

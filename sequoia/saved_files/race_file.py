@@ -1,12 +1,12 @@
-"""A race as one JSON file: the run of every lane, step by step, and the results of the analysis
-after the race. Needs no models.
+"""A race as one JSON file: the run of every lane, and the results of the analysis after the race.
+Needs no models.
 
 A file: {format: "sequoia-race", version: 1, meta, lanes: [{name, how, verifier, plain, most,
 changes, on, run}], results, pool, expected}. `run` is the content of a run file (see run_file.py).
-`on` is missing in older files and in races of one prompt. `results` is null, or a list with a
-result (see `checked`) or null for each lane. `pool` is missing, null, or contains the further runs
-(see pooled_runs.py). `expected` is missing, null, or a list with the expected steps (see
-check_fields.py) or null for each lane.
+`on` is missing in older files and in races of one prompt. `results` has a result or null for each
+lane (see `checked`). `pool` contains the further runs (see pooled_runs.py). `expected` has the
+expected steps or null for each lane (see check_fields.py). Each of these three may be null or
+missing.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class LaneLog:
 
     @property
     def fields_of_a_file(self) -> dict[str, Any]:
-        """All fields except the run, by name. `on` is omitted in a race of one prompt."""
+        """The lane's fields in a race file, except the run. `on` is omitted if it is empty."""
         return {name: value for name, value in self.without_run.items() if value or name != "on"}
 
 
@@ -114,9 +114,9 @@ class RaceLog:
             )
 
     def in_order(self) -> Iterator[tuple[int, int]]:
-        """All steps as (lane, step), in the order of the race: the next step is always that of the
-        lane with the least decode time so far, among those with steps left; in a tie, the first of
-        them."""
+        """All steps as (lane, step), in the order of the race. The lane with the least decode time
+        so far makes the next step; in a tie, the first such lane. Lanes without steps left are
+        passed over."""
         seconds = [0.0] * len(self.lanes)
         made = [0] * len(self.lanes)
         while running := [
@@ -138,8 +138,8 @@ class RaceLog:
 
     @classmethod
     def from_dict(cls, data: Any) -> RaceLog:
-        """The race that the JSON values of a race file describe. Raises BadTrace, and nothing else,
-        for any other values."""
+        """The race in `data`, the JSON values of a race file. Raises BadTrace, and nothing else,
+        if they are not complete and valid."""
         return read_dict(data, "race", BadTrace, _race)
 
     @classmethod
@@ -203,8 +203,8 @@ def checked(result: Any) -> dict[str, Any]:
 
     {waterfall: {bars: [{name, value, loss, words}]} or null, doctor: {speedup, loss, words,
     remedies: [{words, predicted, label: one of LABELS, parents: [...] or null}]} or null,
-    lossless: {kind: one of KINDS, words, at: token index or null, p: 0 to 1 or null, count: see
-    `counted`, or null} or null}
+    lossless: {kind: one of KINDS, words, at: token index or null, p: 0 to 1 or null, count: null or
+    see `counted`} or null}
     """
     parts = {"waterfall": _time_breakdown, "doctor": _what_to_try, "lossless": _lossless}
     return {name: _optional(result[name], read) for name, read in parts.items()}

@@ -75,8 +75,8 @@ class Run:
 
     @classmethod
     def from_dict(cls, data: Any) -> Run:
-        """The run, from the values that `to_dict` writes. Raises BadTrace, and nothing else, for
-        any other values."""
+        """The run in `data`, the JSON values of a run file. Raises BadTrace, and nothing else, if
+        they are not complete and valid."""
         return read_dict(data, "run", BadTrace, _run)
 
     def to_json(self) -> str:
@@ -108,11 +108,13 @@ class Packer:
 
     A step: {i: index, at: prefix_len, tree: index, tokens, q and p: a number or null for each node,
     trials: [[node, p, q, u, accepted, mass], ...], path, bonus, emitted, text: the text that each
-    emitted token added, seconds: {draft, verify, overhead}, finish}. Probabilities have six digits.
+    emitted token added, seconds: {draft, verify, overhead}, finish}. Probabilities have six
+    significant digits.
 
-    A step also has the following if they were recorded, with four digits: level_seconds: [seconds
-    of each draft pass, ...], residuals: [[tokens, p, q], ...] (see `StepTrace.residual_heads`; the
-    last has no q), and expected: `StepTrace.expected_accepted`.
+    Three more fields, with four significant digits, are missing if they were not recorded.
+    level_seconds: [seconds of each draft pass, ...]. residuals: [[tokens, p, q], ...], see
+    `StepTrace.residual_heads`; q is missing where there is none. expected:
+    `StepTrace.expected_accepted`.
     """
 
     def __init__(self) -> None:
@@ -193,8 +195,8 @@ def _pieces(pieces: Mapping[str, Any]) -> dict[int, str]:
 
 
 def checked_meta(meta: Any) -> dict[str, Any]:
-    """`meta`, the description of a run or race in its file. Raises BadTrace if a page could not
-    show it."""
+    """`meta`, the description of a run or race in its file. Raises BadTrace if it is no object, if
+    it is too large or nested too deeply, or if a page cannot show one of its values."""
     if _check_meta(_object(meta, "meta")) > MAX_META_SIZE:
         raise BadTrace(f"meta is too large; the limit is about {MAX_META_SIZE:,} characters")
     return meta
@@ -312,16 +314,16 @@ def _verdict(step: Mapping[str, Any], tree: Tree, tokens: Sequence[int], what: s
 
 
 def _walks_down(path: Sequence[int], trials: Sequence[Trial], tree: Tree) -> bool:
-    """Whether the trials are those of a walk down from the root: every tried node has its parent on
-    the path, and exactly the nodes of the path below the root were accepted."""
+    """Whether the trials are those of a walk down from the root. Then the accepted nodes are those
+    of the path below the root, and the parent of every tried node is on the path."""
     accepted = [trial.node for trial in trials if trial.accepted]
     return accepted == [*path[1:]] and all(tree.parents[trial.node] in path for trial in trials)
 
 
 def _comes_up(path: Sequence[int], trials: Sequence[Trial], tree: Tree) -> bool:
-    """Whether the trials are those of a traversal up from the leaves: no rejected node is on the
-    path, and the parent of each is on the path or was tried later. The only accepted trial is the
-    last one, of the end of the path. If the path is only the root, no trial was accepted."""
+    """Whether the trials are those of a traversal up from the leaves. Then no rejected node is on
+    the path, and the parent of each is on the path or was tried later. Only the last trial, of the
+    end of the path, was accepted. If the path is only the root, no trial was accepted."""
     above = [*path]
     for trial in reversed(trials):
         if trial.accepted and (trial is not trials[-1] or trial.node != path[-1]):
@@ -355,8 +357,8 @@ def _ids(values: Any, what: str) -> tuple[int, ...]:
 
 
 def _check_meta(value: Any, depth: int = 0) -> int:
-    """The size of `value`, as MAX_META_SIZE counts it. Raises BadTrace unless a page can show it:
-    short texts, finite numbers, little nesting."""
+    """The size of `value`, as MAX_META_SIZE counts it. Raises BadTrace for long texts and lists,
+    numbers that are not finite, and deep nesting."""
     if depth > MAX_META_DEPTH:
         raise BadTrace(f"meta is nested more than {MAX_META_DEPTH} levels deep")
     size = 10

@@ -1,5 +1,5 @@
-"""The command `python -m sequoia.sweep`: tests the model types, prints the outcomes and writes the
-list of types (assets/model_types.json)."""
+"""The command `python -m sequoia.sweep`: tests the model types and writes the list of types
+(assets/model_types.json)."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from sequoia.validate_input import whole
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command. Returns the exit status: 1 if a model decodes wrongly or crashes, 2 if an
-    option is wrong, otherwise 0. The list is written only with status 0, and not with the options
-    --only and --variants."""
+    option is wrong, otherwise 0. The list is written only if the status is 0 and all variants of
+    all types were tested."""
     try:
         options = _options(argv)
     except SequoiaError as error:

@@ -21,9 +21,9 @@ Trial = Callable[[str, Mapping[str, Any], Path], Outcome]
 
 
 def outcomes(kind: str, most: int | None = None, trial: Trial = try_config) -> dict[str, Outcome]:
-    """The outcome of `trial` for each variant of the type `kind`, by the variant's name. If there
-    is no toy config of the type, only "base", with the status "no config". most: test at most this
-    many variants."""
+    """The outcome of `trial` for each variant of the type `kind`, by the variant's name. If the
+    type has no toy config, the only outcome is "base", with the status "no config". most: the
+    largest number of variants to test."""
     try:
         left = list(variants(kind).items())[:most]
     except Exception as problem:  # the type's own validation
@@ -38,8 +38,8 @@ def outcomes(kind: str, most: int | None = None, trial: Trial = try_config) -> d
 def _in_a_child(
     trial: Trial, kind: str, tasks: Sequence[tuple[str, Changes]]
 ) -> Iterator[tuple[str, Outcome]]:
-    """Run `tasks` in one child process, and yield each name and outcome. If the process ends or
-    hangs before it has finished, the last outcome is "crashed", and later tasks have none."""
+    """Run `tasks` in one child process, and yield each name and outcome. If the process ends early
+    or hangs, the last outcome is "crashed", and later tasks have none."""
     ours, its = multiprocessing.Pipe()
     with tempfile.TemporaryDirectory() as folder:
         child = _context().Process(
@@ -57,7 +57,7 @@ def _in_a_child(
 
 
 def _received(ours: Connection) -> Outcome | None:
-    """The next outcome, None if the process ends or sends none within SECONDS."""
+    """The next outcome; None if the process ends, or sends nothing for SECONDS."""
     try:
         return ours.recv() if ours.poll(SECONDS) else None
     except EOFError:
@@ -83,8 +83,8 @@ def _work(
 
 
 def _context() -> Any:
-    """A multiprocessing context. If the system supports it, child processes are forked from a
-    server that has already imported everything."""
+    """A multiprocessing context. If possible, children are forked from a server that has already
+    imported everything."""
     methods = multiprocessing.get_all_start_methods()
     if "forkserver" not in methods:
         return multiprocessing.get_context("spawn")

@@ -14,8 +14,7 @@ _NO_MODEL = ("no config", "no model")
 
 def summary(kind: str, found: Mapping[str, Outcome], condition: str) -> ModelType:
     """The entry of the type `kind` in the list of types (see sequoia.loading.model_types).
-    condition: the name of the variant whose changes all others except "base" include, "" if there
-    is none."""
+    condition: the name that `variants.condition` returns."""
     base = found["base"]
     result = _result(base, found.get(condition, base))
     if result not in ("runs", "partly"):
@@ -31,14 +30,12 @@ def faults(found: Mapping[str, Outcome]) -> dict[str, Outcome]:
 
 
 def not_built(found: Mapping[str, Outcome]) -> dict[str, Outcome]:
-    """The outcomes of variants that `transformers` itself cannot build or run, or whose toy model
-    would be too large."""
+    """The outcomes of variants without a toy model that runs in `transformers`."""
     return {name: one for name, one in found.items() if one.status in _NO_MODEL}
 
 
 def _result(base: Outcome, changed: Outcome) -> str:
-    """The type's result. base: the outcome of the default config. changed: the outcome under the
-    type's condition."""
+    """base: the outcome of the type's default config. changed: the outcome under its condition."""
     if base.status in _NO_MODEL:
         return "not built"
     if base.status == "runs":
@@ -47,6 +44,6 @@ def _result(base: Outcome, changed: Outcome) -> str:
 
 
 def _without(found: Mapping[str, Outcome], condition: str) -> tuple[tuple[str, str], ...]:
-    """(name, message) of each option that is refused although the type runs without it."""
+    """(name, message) of each refused variant, except the base and the condition."""
     refused = {name: one for name, one in found.items() if one.status == "refused"}
     return tuple((name, refused[name].words) for name in refused if name not in ("base", condition))

@@ -1,7 +1,4 @@
-"""A small config for any causal model type: the type's defaults with all sizes reduced.
-
-Where sizes must be consistent with each other, they are listed here for the type. Builds no models.
-"""
+"""A small config for any causal model type: the type's defaults with all sizes reduced."""
 
 from __future__ import annotations
 
@@ -141,7 +138,7 @@ BY_TYPE: dict[str, dict[str, Any]] = {
 
 
 def toy_config(kind: str, changes: Mapping[str, Any] | None = None) -> Any:
-    """A small config of the type `kind`, with the fields of its text part updated by `changes`.
+    """A small config of the type `kind`. `changes` are new values of fields of its text part.
     Raises whatever the type's own validation raises."""
     changes = changes or {}
     config = _built(kind, changes)

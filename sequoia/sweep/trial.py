@@ -1,4 +1,4 @@
-"""Tests one toy pair: loads it as any other pair, decodes with a tree, and compares the output with
+"""Tests one toy pair: loads it, decodes with a tree, and compares the output with
 `transformers`."""
 
 from __future__ import annotations
@@ -27,9 +27,7 @@ from sequoia.models.tree_mask import whole_tree_layout
 from sequoia.sweep.toy_configs import CONTEXT, toy_config
 from sequoia.sweep.toy_models import noisy, random_model, save
 
-# tokens to decode; the last is at the end of the context, to exercise code that depends on the
-# length
-TOKENS = 20
+TOKENS = 20  # most tokens to decode; the last is at the end of the context
 TREE = Tree.kary(2, 3)
 TOLERANCE = 1e-4  # allowed difference of float32 logits, divided by their standard deviation
 _PARTS = 13  # tokens per pass when a text is given to the model in parts
@@ -39,10 +37,10 @@ _PARTS = 13  # tokens per pass when a text is given to the model in parts
 class Outcome:
     """The outcome of one toy config.
 
-    status: "runs", "refused", "no config" or "no model" (`transformers` itself cannot build or run
-    it, or it would be too large), or one of the faults "differs" and "crashed". words: the error
-    message or the difference, "" if it runs. distance: the largest difference of logits, divided by
-    their standard deviation. accepted: number of accepted draft tokens.
+    status: "runs", "refused", "no config", "no model", or one of the faults "differs" and
+    "crashed". "no model": `transformers` itself cannot build or run it, or it would be too large.
+    words: the error message or the difference, "" if it runs. distance: the largest difference of
+    logits, divided by their standard deviation. accepted: number of accepted draft tokens.
     """
 
     status: str
@@ -52,8 +50,8 @@ class Outcome:
 
 
 def try_config(kind: str, changes: Mapping[str, Any], folder: Path) -> Outcome:
-    """Build one toy pair in `folder`, load it, decode with it and compare. A faulty model is an
-    outcome, not an exception. changes: new values of fields of the toy config."""
+    """Build one toy pair in `folder`, load it, decode with it and compare. changes: new values of
+    fields of the toy config."""
     try:
         config = toy_config(kind, changes)
     except Exception as problem:  # the validation of any library
@@ -94,15 +92,15 @@ def _refused_config(kind: str, config: Any, folder: Path) -> str:
 
 
 def _reason(kind: str, problem: SequoiaError) -> str:
-    """The message of `problem` without the model's name, which here is its type, and without
-    measured figures."""
+    """The message of `problem` without the model's name (here, its type) and without measured
+    figures."""
     words = re.sub(rf"^{re.escape(kind)}( \([\w-]+\))? ", "", str(problem))
     return re.sub(r" by [\d.e+-]+ standard deviations; the limit is [\d.e+-]+", "", words)
 
 
 def _compared(pair: Pair, folder: str) -> Outcome:
-    """Decode up to the end of the context, with a tree and without, and compare tokens and logits
-    with those of `transformers` for the model in `folder`."""
+    """Decode up to the end of the context, with a tree and without. Compare tokens and logits with
+    those of `transformers` for the model in `folder`."""
     reference = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
     length = min(pair.limit, CONTEXT)
     new = min(TOKENS, length // 2)
@@ -147,9 +145,9 @@ def generated(model: Any, ids: Sequence[int], length: int) -> list[int]:
 
 
 def distances(model: TreeModel, reference: Any, text: Sequence[int]) -> list[float]:
-    """Largest differences between the logits of `model` and those of `reference` without a cache,
-    divided by the standard deviation of the latter: for trees at several positions of `text`, for
-    the token after a kept path, and for the text given to `model` in parts."""
+    """Differences between the logits of `model` and those of `reference`, divided by the standard
+    deviation of the latter. They are compared for trees at several positions of `text`, for the
+    token after a kept path, and for the text given to `model` in parts."""
     found = []
     for prefix in {1, len(text) // 2, len(text) - TREE.levels}:
         found += _around(model, reference, text, prefix)

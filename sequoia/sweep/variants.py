@@ -1,5 +1,4 @@
-"""Variants of a toy config, each with one change: other heads, biases, rotary positions, experts
-and so on.
+"""Variants of a toy config: other heads, biases, rotary positions, experts and so on.
 
 All changes are derived from the fields of the type's config, so a new type in `transformers` needs
 no new code here.
@@ -53,9 +52,8 @@ _SCALES = ("multiplier", "scaling", "scale", "softcap")  # parts of the names of
 
 def variants(kind: str) -> dict[str, Changes]:
     """The changes of each variant to the text part of a toy config of `kind`, by the variant's
-    name. "base" changes nothing. If the base is not causal, or has layers without full attention,
-    all other variants also change that, if the type allows it. A type without exactly one language
-    model has only "base"."""
+    name. "base" changes nothing. All other variants include the changes of `condition`. A type
+    without exactly one language model has only "base"."""
     if not has_text(kind):
         return {"base": {}}
     name, needed = condition(kind)
@@ -78,9 +76,9 @@ def has_text(kind: str) -> bool:
 
 
 def condition(kind: str) -> tuple[str, Changes]:
-    """The changes to its defaults that a model of `kind` needs to be causal or to have full
-    attention in every layer, in words and as fields. Both are empty if it needs no changes, if the
-    type does not allow them, or if it does not have exactly one language model."""
+    """The changes to its defaults that a model of `kind` needs to be causal, or to have full
+    attention in every layer: in words and as fields. Both are empty if it needs no changes, or if
+    no changes are possible."""
     if not has_text(kind):
         return "", {}
     config = toy_config(kind).get_text_config()
@@ -101,8 +99,7 @@ def _working(kind: str, name: str, changes: Changes) -> tuple[str, Changes]:
 
 
 def _booleans(fields: Mapping[str, Any]) -> NamedChanges:
-    """One variant for each switch, with the switch reversed: biases, tied embeddings, norms,
-    parallel attention and so on."""
+    """A variant for each switch, with the switch reversed."""
     for name, value in fields.items():
         if isinstance(value, bool) and name not in _NO_CHOICES:
             heads = (
@@ -181,16 +178,16 @@ def _full_attention(config: Any) -> Changes:
 
 
 def _narrow(fields: Mapping[str, Any]) -> Changes:
-    """The changes that make all windows shorter than the context, except keep_window_size, which
-    layers with full attention use too."""
+    """The changes that make windows shorter than the context. keep_window_size stays, because
+    layers with full attention use it too."""
     return {
         name: WINDOW for name in _WINDOW_FIELDS if name in fields and name != "keep_window_size"
     }
 
 
 def _one_rope(fields: Mapping[str, Any]) -> Changes:
-    """If each kind of layer has rotary parameters of its own, the change that leaves only those of
-    layers with full attention."""
+    """The change that removes the rotary parameters of all layers except those with full attention.
+    Empty if all kinds of layers have the same parameters."""
     ropes = fields.get("rope_parameters")
     if isinstance(ropes, Mapping) and "full_attention" in ropes:
         return {"rope_parameters": {"full_attention": ropes["full_attention"]}}
@@ -222,8 +219,8 @@ def _share(config: Any) -> float:
 
 
 def _with(ropes: Mapping[str, Any], scaled: Mapping[str, Any]) -> dict[str, Any]:
-    """`ropes` with `scaled` added. If each kind of layer has rotary parameters of its own,
-    `scaled` is added to each of them."""
+    """`ropes` with `scaled` added, to each kind of layer if each has rotary parameters of its
+    own."""
     if not any(isinstance(part, Mapping) for part in ropes.values()):
         return {**ropes, **scaled}
     parts = {name: part for name, part in ropes.items() if isinstance(part, Mapping)}
@@ -236,7 +233,8 @@ def _head_size(config: Any) -> int:
 
 
 def _scalings(pairs: int) -> dict[str, dict[str, Any]]:
-    """The rotary parameters of each scaling, by its name. pairs: rotated dimensions / 2."""
+    """The rotary parameters of each scaling, by its name. pairs: half the number of rotated
+    dimensions of a head."""
     stretched = {"factor": CONTEXT / ORIGINAL, "original_max_position_embeddings": ORIGINAL}
     factors = {
         "short_factor": [1.0 + 0.1 * i for i in range(pairs)],

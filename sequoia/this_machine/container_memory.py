@@ -29,9 +29,8 @@ def available(free: int) -> int:
 
 
 def _limits() -> Iterator[tuple[int, int]]:
-    """Limit and use, in bytes, of each control group that the program is in. Cached files that the
-    system frees when necessary are not counted as used. Groups with the limit "max" or with
-    unreadable files are omitted."""
+    """Limit and use, in bytes, of each control group that the program is in, if it has a limit.
+    Cached files that the system frees when necessary are not counted as used."""
     for folder in _folders():
         for names in _FILES:
             try:

@@ -11,9 +11,8 @@ _FP16_FROM = 7
 
 
 def narrowest_dtype(device: torch.device) -> torch.dtype:
-    """The narrowest dtype that a GPU computes with in hardware. Narrower dtypes would have to be
-    converted for every operation, which takes many times longer. For a CPU, the narrowest that
-    torch supports through oneDNN: bfloat16 also if the CPU has AVX-512 but must convert it."""
+    """The narrowest of bfloat16, float16 and float32 that is fast on `device`. A GPU must compute
+    with the dtype in hardware. For a CPU it is bfloat16 if oneDNN supports that, else float32."""
     if device.type == "cuda":
         return _narrowest_of_gpu(device)
     # this function does not exist in a build of torch without oneDNN
@@ -22,8 +21,8 @@ def narrowest_dtype(device: torch.device) -> torch.dtype:
 
 
 def usual_dtype(device: torch.device, stored: torch.dtype) -> torch.dtype:
-    """The default dtype on `device` for weights whose files have the dtype `stored`. On a GPU that
-    computes with 16 bits, float16 files stay float16, because bfloat16 has three significant bits
+    """The default dtype on `device` for weights whose files have the dtype `stored`. float16 files
+    stay float16 on a GPU that computes with 16 bits, because bfloat16 has three significant bits
     fewer."""
     narrowest = narrowest_dtype(device)
     if device.type == "cuda" and stored == torch.float16 and narrowest.itemsize == 2:
@@ -32,8 +31,7 @@ def usual_dtype(device: torch.device, stored: torch.dtype) -> torch.dtype:
 
 
 def _narrowest_of_gpu(device: torch.device) -> torch.dtype:
-    """The narrowest dtype by the compute capability of this GPU. torch's own test asks about the
-    current GPU instead, and accepts emulation."""
+    # torch's own test asks about the current GPU instead of `device`, and accepts emulation
     if torch.version.hip:
         return torch.bfloat16
     major = torch.cuda.get_device_capability(device)[0]

@@ -12,8 +12,8 @@ _log = logging.getLogger(__name__)
 
 
 def gpu_problem(device: torch.device) -> str:
-    """Why `device` cannot run a kernel, in one line; "" if it can or if its memory is
-    full, and for a CPU."""
+    """Why `device` cannot run a kernel, in one line. "" if it can, if its memory is full, and for a
+    CPU."""
     if device.type != "cuda":
         return ""
     try:
@@ -38,8 +38,8 @@ def unusable_gpu() -> str:
 
 
 def free_unused_gpu_memory() -> None:
-    """Free GPU memory that torch has reserved but does not use. Never raises: it is also called
-    after work ended because a GPU failed, when torch's own call raises the same error again."""
+    """Free GPU memory that torch has reserved but does not use. After a GPU has failed, torch
+    raises that error again; here it is only logged."""
     if not torch.cuda.is_available():
         return
     try:

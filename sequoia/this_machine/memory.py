@@ -62,9 +62,9 @@ def require(needed: float, device: torch.device, what: str, advice: str = "") ->
 
 
 def require_possible(needed: float, device: torch.device, together: bool, what: str) -> None:
-    """Raises OutOfMemory if `needed` bytes are more than the total memory of `device`. For a GPU,
-    if `together` is true, this is the memory of all GPUs; for a CPU, at most what the container may
-    use. The message starts with `what`, as in `require`."""
+    """Raises OutOfMemory if `needed` bytes are more than the total memory of `device`. together:
+    for a GPU, whether the memory of all GPUs counts. The message starts with `what`, as in
+    `require`."""
     gpus = range(torch.cuda.device_count()) if together else [device.index or 0]
     most = (
         sum(torch.cuda.get_device_properties(gpu).total_memory for gpu in gpus)
@@ -84,8 +84,8 @@ def require_each(needed: Mapping[torch.device, float], what: str, advice: str = 
 
 
 def is_out_of_memory(problem: BaseException) -> bool:
-    """Whether `problem` means that Python, torch or CUDA ran out of memory. Some such errors of
-    torch have no class of their own and are recognised by their text."""
+    """Whether `problem` means that Python, torch or CUDA ran out of memory. Some such errors have
+    no class of their own, and are recognised by their text."""
     return isinstance(problem, torch.OutOfMemoryError | MemoryError) or any(
         words in str(problem) for words in _OUT_OF_MEMORY
     )

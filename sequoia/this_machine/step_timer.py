@@ -1,5 +1,4 @@
-"""Timers for the phases of a decoding step and for work on a device, and functions that wait for
-the device and make it the current one."""
+"""Timers for the phases of a decoding step and for work on a device."""
 
 from __future__ import annotations
 
@@ -19,15 +18,14 @@ def synchronize(device: torch.device) -> None:
 
 
 def as_current_device(device: torch.device) -> AbstractContextManager[Any]:
-    """A context in which `device` is the current CUDA device, on which kernels are launched and
-    graphs replayed. On a CPU, an empty context."""
+    """A context in which `device` is the current CUDA device. On a CPU, an empty context."""
     return torch.cuda.device(device) if device.type == "cuda" else nullcontext()
 
 
 class Clock:
     """Times one step, which starts when the clock is created. Time outside the two phases "draft"
-    and "verify" is overhead. On CUDA, the ends of a phase and of the step wait for the device;
-    otherwise its work would be counted in the next phase."""
+    and "verify" is overhead. The end of a phase waits for the device, so that its work is not
+    counted in the next phase."""
 
     def __init__(self, device: torch.device) -> None:
         self._start = time.perf_counter()
@@ -44,8 +42,8 @@ class Clock:
         self._spans[name].append(seconds)
 
     def spans(self, name: str) -> tuple[float, ...]:
-        """Seconds of each time that the phase `name` was entered or `add` was called for it, in
-        order."""
+        """The seconds of each part of the phase `name`, in order. Each use of `phase` and each call
+        of `add` is a part."""
         return tuple(self._spans[name])
 
     def stop(self) -> dict[str, float]:

@@ -1,5 +1,5 @@
-"""Runs a Python script in a process of its own, which can be ended at any time. Messages in both
-directions are JSON objects, one per line."""
+"""Runs a Python script in a process of its own. Messages in both directions are JSON objects, one
+per line."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from typing import Any
 
 class WorkerEnded(Exception):
     """The process has ended. The text of the exception is the end of what the process printed
-    besides its messages; if it printed nothing else, the text says that it ended."""
+    besides its messages. If that is nothing, the text says that the process ended."""
 
 
 class WorkerProcess:
@@ -47,7 +47,7 @@ class WorkerProcess:
     def send(self, message: Mapping[str, Any]) -> None:
         """Send `message` to the script. Does nothing if the process has ended."""
         line = json.dumps(message)
-        # ValueError: its input was closed by `end`; the next `receive` then raises WorkerEnded
+        # ValueError: its input was closed by `end`
         with suppress(OSError, ValueError):
             print(line, file=self._process.stdin, flush=True)
 

@@ -8,15 +8,15 @@ from ui.shared.call_modules import call
 
 
 def began(form: Controls) -> str:
-    """JavaScript for a press that starts a run: shows the buttons of a run in progress. The server
-    is not asked, because its answer could arrive after the run has ended."""
+    """JavaScript for a press that starts a run: shows the buttons of a run in progress. It does not
+    ask the server, because the answer could arrive after the run has ended."""
     updates = form.going()
     buttons = markup.literal([updates[button] for button in form.buttons])
     return call("decode/form_changes", f"web.began({buttons})")
 
 
 def anew(when: str) -> str:
-    """JavaScript that changes the label of the Run button from Resume to Run if the expression
-    `when` is true. `when` tells whether the form was changed since the paused run began."""
+    """JavaScript that changes the label of the Run button from Resume to Run if `when`, an
+    expression of JavaScript, is true."""
     label = f"({when} && label === {markup.literal(RESUME)} ? {markup.literal(RUN)} : label)"
     return call("decode/form_changes", label, "label")

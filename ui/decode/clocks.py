@@ -1,5 +1,5 @@
 """The clocks that can time a run. The clock of this machine gives measured step times. A simulated
-clock gives the step times that the profile of another machine predicts. Independent of Gradio."""
+clock gives the step times that a simulated profile predicts."""
 
 from __future__ import annotations
 
@@ -20,10 +20,9 @@ LABEL = "Timed on"  # the label of the clock menu
 
 
 def simulated_clocks(store: Any = None) -> dict[str, Entry]:
-    """The profiles that can serve as a clock, by key: those saved in the visitor's browser
-    (`store`, untrusted) and those shipped with the program. Only profiles with simulated times are
-    included, because a run on such a clock is labelled simulated: that would be wrong for times
-    that were recorded or published."""
+    """The profiles that can serve as a clock, by key. store: those saved in the visitor's browser,
+    untrusted. Only profiles with simulated times are included: a run on a clock is labelled
+    simulated, which would be wrong for times that were recorded or published."""
     saved = {SAVED + name: entry for name, entry in saved_entries(store).items()}
     return {**_simulated(saved), **_shipped_clocks()}
 
@@ -45,9 +44,8 @@ def clock_choices(store: Any = None) -> list[tuple[str, str]]:
 
 
 def clock_label(key: str, entry: Entry) -> str:
-    """The label of a clock in menus: the name of its profile, and in parentheses where its times
-    come from. The name of a profile that a visitor saved is in quotation marks. entry: the
-    profile."""
+    """The label of a clock in menus. The name of a profile that a visitor saved is in quotation
+    marks. entry: the profile."""
     if key.startswith(SAVED):
         return f"as on “{entry.name}” ({entry.profile.source})"
     return f"as on {with_article(entry.name)} ({entry.profile.source})"
@@ -68,10 +66,8 @@ def checked_clock(key: Any, store: Any = None) -> Entry | None:
 
 
 def require_timeable(clock: Entry | None, kind: str) -> None:
-    """Raises BadTree for a dynamic tree on a simulated clock, which cannot time such a tree.
-
-    clock: the profile of a simulated clock; None for this machine's own clock, which can time every
-    tree. kind: the tree's kind in the menu."""
+    """Raises BadTree for a dynamic tree on a simulated clock. clock: the clock's profile; None for
+    this machine's own clock. kind: the tree's kind in the menu."""
     if clock and kind == "dynamic":
         raise BadTree(
             "a dynamic tree cannot be timed on a simulated clock, because a step may draft "
@@ -81,8 +77,7 @@ def require_timeable(clock: Entry | None, kind: str) -> None:
 
 
 def simulated_clock(entry: Entry | None) -> SimulatedClock | None:
-    """The clock with the times of the profile `entry`; None if `entry` is None, which stands for
-    this machine's own clock."""
+    """The clock with the times of the profile `entry`; None for this machine's own clock."""
     return SimulatedClock(entry.profile, entry.name) if entry else None
 
 
@@ -113,9 +108,7 @@ def retimed(trace: StepTrace, clock: SimulatedClock | None) -> StepTrace:
 
 def clock_meta(entry: Entry | None, tree: Tree | None = None) -> dict[str, Any]:
     """The fields of a run's meta that describe its clock: the label of the times, and for a
-    simulated clock also its name and a note. The note says which figures of the profile are
-    assumptions. If `tree` has several nodes, the note also warns if the time of `tree` is
-    extrapolated or no time of the profile was ever checked. entry: the profile of a simulated
+    simulated clock also its name and a note about its accuracy. entry: the profile of a simulated
     clock; None for this machine's own clock. tree: the tree of all steps; None if the tree may
     change from step to step."""
     if entry is None:

@@ -49,9 +49,8 @@ EXAMPLES_ABOUT = "Recorded runs of the bundled models. Some runs are slower than
 
 @dataclass(frozen=True)
 class RunControls:
-    """The components that the forms of a run and of a race have in common, by name. A request
-    consists of the values of the components in `names` and the profiles saved in the browser; that
-    of a race also of its lanes."""
+    """The components that the forms of a run and of a race have in common, by name. names: those
+    whose values are part of a request."""
 
     names: ClassVar[tuple[str, ...]]
 
@@ -79,8 +78,8 @@ class RunControls:
         return data.get(self.shared) is True
 
     def noted(self, fields: Mapping[str, Any]) -> dict[str, Any]:
-        """The components whose values the browser records, by name: the `fields` of a link to the
-        page, and the profiles saved in the browser, on which the tree picture may depend."""
+        """The components whose values the browser records, by name. fields: those of a link to the
+        page. The profiles are added, because the tree picture may depend on them."""
         return {**fields, "profiles": self.profiles}
 
     def values(self, data: FormData) -> dict[str, Any]:
@@ -88,8 +87,8 @@ class RunControls:
         return {name: data[getattr(self, name)] for name in (*self.names, "profiles")}
 
     def offer_clocks(self, profiles: Any, clock: Any) -> Updates:
-        """Updates of the clock menu for the `profiles` saved in the browser. If the chosen `clock`
-        no longer exists, this machine's own is chosen."""
+        """Updates of the clock menu for the `profiles` saved in the browser. If the clock with the
+        key `clock` no longer exists, this machine's own is chosen."""
         choices = clock_choices(profiles)
         if clock in [key for _, key in choices]:
             return {self.clock: gr.update(choices=choices)}  # no value: a link may set it meanwhile
@@ -128,9 +127,9 @@ class Controls(RunControls):
         return [self.tree, self.first, self.second, self.branching]
 
     def shaped(self, kind: Any, numbers: Sequence[Any] | None = None) -> Updates:
-        """Updates that show the shape `kind`: its description, and its fields with labels and
-        values. numbers: the values; by default those of the shape. All fields are hidden if `kind`
-        is unknown."""
+        """Updates that show the shape `kind`: its description and its fields. numbers: the values
+        of the fields; by default those of the shape. All fields are hidden if `kind` is
+        unknown."""
         shape = SHAPES.get(kind) if isinstance(kind, str) else None
         updates = {
             field: gr.update(visible=False) for field in (self.first, self.second, self.branching)
@@ -145,8 +144,8 @@ class Controls(RunControls):
         return {self.tree: gr.update(info=shape.about), **updates}
 
     def timed_on(self, profiles: Any, clock: Any) -> Updates:
-        """Updates after another `clock` was chosen: the menu of trees names the machine that trees
-        are planned for. profiles: those saved in the browser."""
+        """Updates after the clock with the key `clock` was chosen: the menu of trees names the
+        machine that trees are planned for. profiles: those saved in the browser."""
         return {self.tree: gr.update(choices=tree_choices(clock_name(clock, profiles)))}
 
     def use(self, values: Mapping[str, Any]) -> Updates:
@@ -167,16 +166,14 @@ class Controls(RunControls):
         }
 
     def going(self) -> Updates:
-        """Updates for the start of a run. They also disable Save, whose file does not have the
-        steps to come."""
+        """Updates for the start of a run. They also disable Save: its file lacks the new steps."""
         updates = {button: gr.update(interactive=False) for button in self.buttons}
         # the run on screen is no longer an example
         updates[self.example] = gr.update(interactive=False, value=None, info=EXAMPLES_ABOUT)
         return {**updates, self.stop: gr.update(interactive=True, value=STOP)}
 
     def resting(self, continues: bool) -> Updates:
-        """Updates for the end of a run, or, if Resume can continue the run (`continues`), for a
-        pause."""
+        """Updates for the end or a pause of a run. continues: whether Resume can continue it."""
         updates = {button: gr.update(interactive=True) for button in self.buttons}
         paused = {
             self.run: gr.update(interactive=True, value=RESUME),
@@ -199,7 +196,7 @@ class Controls(RunControls):
 
 def controls(trees: FormTrees, profiles: gr.BrowserState, prompt: str = "") -> Controls:
     """Lay out the form in the current column. trees: computes the tree that the fields ask for.
-    profiles: those saved in the visitor's browser. prompt: that of the run the page opens with."""
+    profiles: those saved in the visitor's browser. prompt: the one at first; see `prompt_box`."""
     return Controls(
         profiles=profiles,
         prompt=prompt_box("pg", "Prompt (Ctrl+Enter to run)", 7, prompt),
@@ -227,9 +224,9 @@ def _examples() -> gr.Dropdown:
 
 
 def prompt_box(form: str, label: str, lines: int, prompt: str = "") -> gr.Textbox:
-    """The text box of the prompt, and one button for each example prompt below it. The box contains
-    `prompt` at first, or the first example if `prompt` is empty; its id begins with `form`. A
-    button copies its example into the box without asking the server."""
+    """The text box of the prompt, and below it one button for each example. A button copies its
+    example into the box. form: the start of the box's id. prompt: the text at first; if empty, the
+    first example."""
     box = gr.Textbox(
         value=prompt or presets()[0].text,
         label=label,
@@ -249,8 +246,8 @@ def prompt_box(form: str, label: str, lines: int, prompt: str = "") -> gr.Textbo
 
 
 def chat_box(form: str) -> gr.Checkbox:
-    """The box that makes the prompt a chat message. It is hidden unless the models have a chat
-    template; without a template its value is ignored."""
+    """The box that makes the prompt a chat message. It is for models with a chat template, so it is
+    hidden at first."""
     return gr.Checkbox(
         label="As a chat message",
         value=True,
@@ -292,7 +289,7 @@ def files(form: str, what: str, has_example: bool = False) -> dict[str, Any]:
 
 def _sharing(form: str, what: str) -> None:
     """The button that saves what is on screen as one HTML file, and the button that copies a link
-    to what the tab shows. Both are JavaScript only: they call no handler of the server."""
+    to it. Neither calls the server."""
     saver, tab = SHARED[what]
     with gr.Row(elem_classes="pg-files"):
         page = gr.Button("Save as web page", size="sm", min_width=60, elem_id=f"{form}-html")

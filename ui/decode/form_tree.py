@@ -1,8 +1,8 @@
 """The tree that a form asks for, shown as a small picture below its fields. No model runs for the
 picture, so a tree is planned for typical text, whatever the prompt is.
 
-In a workshop all pages ask for the same few trees, and large trees may be requested while runs are
-being timed. So each form caches recent trees, and plans only one tree at a time.
+All pages of a workshop may ask for the same few trees, and planning a large tree slows down a run
+that is being timed. So each form caches recent trees, and plans only one tree at a time.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _REMEMBERED = 64  # most trees cached for each form
 
 
 class LastTrees:
-    """A cache of the most recently requested trees. The key contains all that a tree depends on."""
+    """A cache of the most recently requested trees. A key contains all that its tree depends on."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -86,15 +86,13 @@ class FormTrees:
 
 
 def _known_of(pair: Pair | None) -> Hashable:
-    """Those inputs of a plan that change whenever something is measured: the pair's profile, and
-    how many acceptance vectors it has."""
+    """A value that changes with each measurement from which trees are planned."""
     return pair and (pair.measured.profile, len(pair.measured.acceptances))
 
 
 def tree_picture(tab: str, trees: FormTrees, lane: str = "") -> gr.HTML:
     """The picture of the tree that the form of `tab` asks for. The browser redraws it after each
-    change of the form. lane: the number of the race's lane that the tree is for; empty in
-    Decode."""
+    change of the form. lane: the number of the lane in a race; empty in Decode."""
     picture = f'<div class="sq-form-tree" data-tab="{tab}" data-lane="{lane}" hidden></div>'
     return gr.HTML(
         html_template=picture,

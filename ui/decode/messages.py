@@ -104,8 +104,8 @@ def whole(run: Run, name: str, stored: bool = False) -> str:
 
 
 def since(run: Run, name: str, first: int, **state: Any) -> str:
-    """The steps of `run` from index `first` on, with all trees and pieces, for a browser that
-    missed messages or begins to follow. state: further fields of the message."""
+    """The steps of `run` from index `first` on, with all trees and pieces. state: further fields of
+    the message."""
     return message_text({**_slice(run, name, first), **state})
 
 
@@ -123,9 +123,9 @@ def _slice(run: Run, name: str, first: int) -> dict[str, Any]:
 
 
 def recorded(meta: Mapping[str, Any]) -> dict[str, Any]:
-    """The meta of a run file, reduced to the fields the page knows and checked for their types. The
-    result is labelled simulated if its times are simulated, else recorded; never measured. Raises
-    BadTrace if `meta` names a clock but is not labelled simulated."""
+    """The meta of a run file, with only the fields that the page uses and that have the right type.
+    Its label is "simulated" if `meta` names a clock, else "recorded". Raises BadTrace if `meta`
+    names a clock but is not labelled simulated."""
     clean: dict[str, Any] = {
         name: meta[name][:MAX_TEXT] for name in _TEXTS if isinstance(meta.get(name), str)
     }
@@ -179,8 +179,8 @@ def _valid(
 
 
 def _tokens(value: Any) -> list[list[Any]]:
-    """The prompt's tokens in a file, each [text, whether it is a special token]. Empty if `value`
-    is anything else, or too long a list."""
+    """The prompt's tokens in a file, each [text, whether it is a special token]. Empty if they are
+    not valid or too many."""
     rows = value if isinstance(value, list) and len(value) <= MAX_TOKENS else []
     good = all(
         isinstance(row, list)
@@ -208,8 +208,7 @@ def _is_interval(value: Any, middle: float) -> bool:
 
 
 def _is_plain_run(value: Any) -> bool:
-    """Whether `value` is a valid `plain` of a meta: seconds and text of each step of a plain
-    run."""
+    """Whether `value` contains the seconds and the text of each step of a plain run."""
     if not isinstance(value, Mapping):
         return False
     seconds, texts = value.get("seconds"), value.get("text")
@@ -223,9 +222,9 @@ def _is_plain_run(value: Any) -> bool:
 
 
 def _is_opening(value: Any) -> bool:
-    """Whether `value` is a valid `opening` of a meta, which says how the opening run was chosen:
-    the median speed-up of several prompts, the range of the middle 80% of their speed-ups, and each
-    prompt's [name, speed-up]."""
+    """Whether `value` is a valid `opening` of a meta. It says how the opening run was chosen, with
+    the speed-ups of several prompts: median, the ends of the middle 80%, and [name, speed-up] of
+    each prompt."""
     if not isinstance(value, Mapping) or not _is_number(median := value.get("median", "")):
         return False
     prompts = value.get("prompts")
@@ -245,8 +244,8 @@ def _is_opening(value: Any) -> bool:
 
 
 def _is_tree_request(value: Any) -> bool:
-    """Whether `value` is a list with a kind of tree, then its numbers or its text. Whether these
-    are valid is checked by DecodeRequest."""
+    """Whether `value` is a list with a kind of tree, then its numbers or its text. It need not be
+    a valid tree."""
     return (
         isinstance(value, list)
         and 1 <= len(value) <= 3

@@ -35,10 +35,9 @@ class PlainRun:
 
 
 def plain_run(pair: Pair, decode_request: DecodeRequest, should_stop: ShouldStop) -> PlainRun:
-    """Decode the prompt without a draft until PLAIN_SECONDS have passed, for at most PLAIN_TOKENS
-    tokens, or the token limit of the request if that is lower. The steps are timed on the clock of
-    `decode_request`. There are none if `should_stop` ended the run, or if the prefill already took
-    PLAIN_SECONDS."""
+    """Decode the prompt without a draft, for about PLAIN_SECONDS and at most PLAIN_TOKENS tokens.
+    The token limit of the request holds too. The steps are timed on the request's clock. There are
+    no steps if `should_stop` ended the run, or if the prefill already took PLAIN_SECONDS."""
     tokens = min(PLAIN_TOKENS, decode_request.params.max_new_tokens)
     params = replace(decode_request.params, max_new_tokens=tokens)
     decoder = Decoder(pair, decode_request.prompt, params, Tree.chain(1))

@@ -1,5 +1,5 @@
-"""Recordings of current and finished runs. They are kept in memory, so that a reloaded page shows
-them again, and they are written to and read from files. Independent of Gradio and of models."""
+"""Recordings of current and finished runs: kept in memory, so that a reloaded page can show them
+again, and written to and read from files."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ def file_name(what: str, meta: Mapping[str, Any]) -> str:
 
 
 class Recording:
-    """A run of the Decode view, in progress or finished. One thread at a time adds steps, and any
-    thread may read. node_count: the run's nodes in all steps so far."""
+    """A run of the Decode view, in progress or finished. One thread at a time may add steps, and
+    any thread may read. node_count: the number of nodes in all steps so far."""
 
     def __init__(self, recorder: Recorder, meta: Mapping[str, Any]) -> None:
         self.name = new_name()
@@ -68,8 +68,7 @@ class Recording:
 
     @property
     def pending(self) -> str:
-        """The incomplete character at the end of the text; empty once another step completes it or
-        ends the run."""
+        """The incomplete character at the end of the text, if there is one."""
         with self._lock:
             return self._recorder.pending
 
@@ -142,22 +141,21 @@ class Shown:
 
 
 def opened(path: Any, most: int) -> Run:
-    """The run in the file at `path`. Limit on its size and errors as in `json_of`; also raises
-    BadTrace if the file contains no valid run or a run without steps."""
+    """The run in the file at `path`, which may have at most `most` bytes. Raises BadTrace if the
+    file contains no valid run, or a run without steps."""
     return played(Run.from_dict(json_of(path, most, "run")))
 
 
 def json_of(path: Any, most: int, name: str) -> Mapping[str, Any]:
-    """The JSON object in the file at `path`, which may have at most `most` bytes, and never more
-    than MAX_CHARS. name: the kind of file, "run" or "race". Raises BadTrace with a message for the
+    """The JSON object in the file at `path`, which may have at most `most` bytes, and at most
+    MAX_CHARS. name: the kind of file, "run" or "race". Raises BadTrace with a message for the
     visitor."""
     return uploaded_json(path, min(most, MAX_CHARS), name, BadTrace)
 
 
 def played(run: Run) -> Run:
-    """`run` with the meta that `messages.recorded` returns: whatever label the file has, it becomes
-    "simulated" if the times are simulated, else "recorded". Raises BadTrace if `run` has no
-    steps."""
+    """`run` with the meta that `messages.recorded` returns, so that it is no longer labelled
+    measured. Raises BadTrace if `run` has no steps."""
     if not run.steps:
         raise BadTrace("the run file contains no steps, so there is nothing to play")
     return replace(run, meta=messages.recorded(run.meta))
@@ -175,8 +173,8 @@ def shown_as(run: Run, name: str, stored: bool) -> Shown:
 
 @dataclass(frozen=True)
 class Example:
-    """A recorded run shipped with the program. name: the file's, without its ending. about: a
-    sentence that says what the run shows."""
+    """A recorded run shipped with the program. name: that of the file, without its ending. about:
+    what the run shows, in words."""
 
     name: str
     title: str

@@ -27,7 +27,7 @@ _DEFAULTS = {"temperature": 1.0, "top_p": 1.0, "max_new_tokens": 128, "seed": 0}
 @dataclass(frozen=True)
 class DecodeRequest:
     """One run as requested. compare: whether to time plain decoding of the same prompt afterwards.
-    chat: whether the prompt is a chat message, if the models have a chat template. clock: the
+    chat: whether to wrap the prompt in the models' chat template, if they have one. clock: the
     profile of the simulated clock that times the run (see ui.decode.clocks); None to measure the
     times on this machine."""
 
@@ -43,8 +43,8 @@ class DecodeRequest:
     def parse(
         cls, form: Mapping[str, Any], limits: Limits, labels: Mapping[str, str] = RUN
     ) -> DecodeRequest:
-        """The request in `form`. Raises a SequoiaError if a value is invalid. If it is a sampling
-        parameter, the message calls its field by the label in `labels`."""
+        """The request in `form`. Raises a SequoiaError if a value is invalid. labels: the names of
+        the sampling parameters in messages."""
         prompt = _prompt(form["prompt"], limits)
         params = _params(form, limits, labels)
         verifier_named(form["verifier"])
@@ -68,8 +68,8 @@ class DecodeRequest:
 def settings_of(meta: Mapping[str, Any], limits: Limits, profiles: Any = None) -> dict[str, Any]:
     """The form values that request the run described by `meta`, by name. They include `tree` and
     its `numbers` only if `meta` says how the tree was requested. profiles: those saved in the
-    visitor's browser. They and `meta` are untrusted. Raises a SequoiaError if the run would be
-    refused here."""
+    visitor's browser. `meta` and `profiles` are untrusted. Raises a SequoiaError if the run would
+    be refused here."""
     params, tree = (
         meta[name] if isinstance(meta.get(name), Mapping) else {} for name in ("policy", "tree")
     )
@@ -145,5 +145,5 @@ def _clock(key: Any, profiles: Any, tree_request: TreeRequest) -> Entry | None:
 
 def _int(value: Any) -> Any:
     """`value`, or 128 for 128.0: a browser does not distinguish the two. All other values are
-    returned unchanged, and refused by the caller if they are not valid."""
+    returned unchanged."""
     return int(value) if isinstance(value, float) and value.is_integer() else value

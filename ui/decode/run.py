@@ -1,5 +1,5 @@
 """One run of the Decode view. Its thread waits for the models and for its turn, then decodes. The
-run also makes the messages to the page. Independent of Gradio."""
+run also makes the messages to the page."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class DecodeJob(RunJob):
 
     @property
     def holding(self) -> bool:
-        """Whether the run can continue: it has begun, has not ended, and still has its caches."""
+        """Whether the run has begun, has not ended, and still has its caches."""
         return self._decoder is not None and not self._released
 
     def free_caches(self) -> None:
@@ -92,7 +92,7 @@ class DecodeJob(RunJob):
 
     @property
     def _turn_tokens(self) -> int:
-        """The most tokens that this turn can add to the text, counted from the turn's start."""
+        """The most tokens that this turn can add to the text."""
         return self.request.params.max_new_tokens - self._emitted_before
 
     def _take(self, event: Event) -> None:
@@ -155,10 +155,8 @@ class DecodeJob(RunJob):
         return Ended(end, notice=self._end_notice(late, end, timed=meta is not None), meta=meta)
 
     def _end_notice(self, late: str | None, end: str, timed: bool) -> str | None:
-        """The notice at the end of a turn; None if there is nothing to say. It says that the run
-        was stopped and how to continue it, or that it reached the time limit; and if a requested
-        speed-up is missing, it says why. late: the message about the time limit. timed: whether
-        plain decoding was timed."""
+        """The notice at the end of a turn; None if there is nothing to say. late: the message about
+        the time limit, None if it was not reached. timed: whether plain decoding was timed."""
         start = late or ("Stopped. Resume or Step to continue." if end == "stopped" else "")
         missing = (
             "No speed-up shown: the plain baseline was not timed."
@@ -192,9 +190,9 @@ class DecodeJob(RunJob):
         return decoder
 
     def _decode(self, decoder: Decoder, steps: int | None) -> str | None:
-        """Decode at most `steps` steps; None: until the run ends. Ends earlier if the run is
-        stopped or reaches the time limit. Returns the message about the time limit if it was
-        reached, else None."""
+        """Decode at most `steps` steps, or if None until the run ends. Ends earlier if the run is
+        stopped or reaches the time limit. Returns the message about the time limit; None if it was
+        not reached."""
         end = time.monotonic() + self._limits.seconds
         for _ in range(MAX_STEPS if steps is None else steps):
             if self.halted() or decoder.finish:
@@ -208,10 +206,9 @@ class DecodeJob(RunJob):
         return None
 
     def _compare(self, pair: Pair) -> dict[str, Any] | None:
-        """Time plain decoding of the same prompt, with the same sampling settings and on the same
-        clock, for a few seconds (see `plain_run`). Returns the run's meta with the result added.
-        None if no comparison was requested, or if it has no result: the run or the comparison was
-        stopped, memory ran out, or the prefill alone took too long."""
+        """Time plain decoding of the same prompt (see `plain_run`). Returns the run's meta with the
+        result added. None if no comparison was requested, or if it has no result, for example
+        because it was stopped or memory ran out."""
         if not self._is_compared or self.halted():
             return None
         self.post(Notice("timing plain decoding of the same prompt"))

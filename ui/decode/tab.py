@@ -1,5 +1,4 @@
-"""The Decode view: its form, its stage (the component that shows the run), and their handlers.
-Every handler is safe for any caller and any value."""
+"""The Decode view: its form, its stage (the component that shows the run), and their handlers."""
 
 from __future__ import annotations
 
@@ -150,9 +149,9 @@ class LiveView(RunView[DecodeJob]):
                 yield message
 
     def stop_or_discard(self, label: Any, request: gr.Request) -> Updates:
-        """Stop the run after its current step, or discard the paused run if the button says "Start
-        over" and no run is in progress. The label matters, because a run that has just paused still
-        has a button that says "Stop" for a moment."""
+        """Discard the paused run if the button's label is "Start over" and no run is in progress;
+        else stop the run after its current step. The label matters: just after a pause, the button
+        still says "Stop" for a moment."""
         run = self.sessions.get(visitor(request))
         if label != START_OVER or (run and run.busy):
             self.stop(request)
@@ -186,8 +185,7 @@ class LiveView(RunView[DecodeJob]):
         return run
 
     def buttons_now(self, request: gr.Request) -> Updates:
-        """Updates of the buttons and of Save's file after a run, a step, or a refused request, and
-        for a page that asks (`job_state`)."""
+        """Updates of the buttons and of Save's file for the current state of the visitor's run."""
         run = self.sessions.get(visitor(request))
         if run is None:
             return self.form.resting(False)
@@ -210,9 +208,8 @@ class LiveView(RunView[DecodeJob]):
         )
 
     def _saved(self, run: DecodeJob) -> Updates:
-        """The update of Save: it offers the file of `run`, or nothing if `run` has no step. No
-        update if `run` has no recording: either it never began, and the previous run is still on
-        screen, or Save has its file already."""
+        """The update of Save: it offers the file of `run`, or is disabled if `run` has no step. No
+        update if `run` has no recording. Then it never began, or Save has its file already."""
         recording = run.recording  # read once: a second call of `buttons_now` may drop it meanwhile
         if recording is None:
             return {}
@@ -226,8 +223,8 @@ class LiveView(RunView[DecodeJob]):
     # -- recordings --------------------------------------------------------------------------------
 
     def load(self, request: gr.Request) -> Updates:
-        """Show the run that the page opens with: the one named in the page's address if it is still
-        stored and has steps, else the first recorded example that can be read."""
+        """Show the run that the page opens with: the one named in the page's address, or a recorded
+        example if that run is not stored or has no steps."""
         if recording := self.run_store.get(request.query_params.get("run")):
             run = recording.run()
             if run.steps:
@@ -236,8 +233,8 @@ class LiveView(RunView[DecodeJob]):
         return self._opening()
 
     def example(self, name: Any, request: gr.Request) -> Updates:
-        """Show the recorded run `name`, shipped with the program, and its description below the
-        menu. A paused run is discarded."""
+        """Show the recorded run `name` and its description below the menu. A paused run is
+        discarded."""
         try:
             found = recordings.example(name)
         except SequoiaError as problem:
@@ -256,8 +253,8 @@ class LiveView(RunView[DecodeJob]):
         return self._shown(self._welcome)
 
     def _discarded(self, request: gr.Request) -> Updates:
-        """Discard the visitor's paused run, if there is one. Returns updates of the buttons,
-        because the next run is then a new one."""
+        """Discard the visitor's paused run, if there is one. Returns updates of the buttons; empty
+        if nothing was discarded."""
         run = self.sessions.get(visitor(request))
         if run is None or run.busy or not run.holding:
             return {}
@@ -275,8 +272,8 @@ class LiveView(RunView[DecodeJob]):
         return {**self._play(found, request), **self._no_example()}
 
     def fill(self, event: gr.EventData, profiles: Any = None) -> Updates:
-        """Copy the settings of the run on screen, as sent by the browser, to the form. profiles:
-        those saved in the browser, untrusted."""
+        """Copy the settings of the run on screen to the form. event: has the run's meta, from the
+        browser. profiles: those saved in the browser. Both are untrusted."""
         try:
             found = settings_of(sent_with(event), self._limits, profiles)
         except SequoiaError as problem:
@@ -287,8 +284,8 @@ class LiveView(RunView[DecodeJob]):
         return {**values, **(self.form.put(kind, numbers) if kind else {})}
 
     def use_link(self, event: gr.EventData, profiles: Any = None) -> Updates:
-        """Put the values of a link, as sent by the browser, into the form. profiles: those saved
-        in the browser, untrusted."""
+        """Put the values of a link into the form. event: has these values, from the browser.
+        profiles: those saved in the browser. Both are untrusted."""
         sent = sent_with(event)
         values = {name: sent.get(name) for name in self.form.names}
         values["profiles"] = profiles
@@ -300,9 +297,9 @@ class LiveView(RunView[DecodeJob]):
         return self.form.use(values)
 
     def show(self, run: Run, request: gr.Request) -> Updates:
-        """Play a run of another view, and store it for reload. If it was measured here, it stays
-        labelled measured. Raises Busy while the visitor's own run is in progress, and BadTrace if
-        the run has no steps."""
+        """Play a run of another view, and store it for reload. A run that is labelled measured
+        keeps its label. Raises Busy while the visitor's own run is in progress, and BadTrace if the
+        run has no steps."""
         going = self.sessions.get(visitor(request))
         if going and going.busy:
             raise Busy("a run is in progress in Decode; stop it first")
@@ -363,8 +360,8 @@ class LiveView(RunView[DecodeJob]):
             }
 
     def renew(self, request: gr.Request) -> Updates:
-        """Updates after other models were loaded: a paused run cannot continue, and the chat boxes
-        depend on the new models."""
+        """Updates after other models were loaded. A paused run cannot continue, and the new models
+        may have another chat template."""
         run = self.sessions.get(visitor(request))
         return {**({} if run and run.busy else self.form.anew()), **self._chatting()}
 

@@ -1,8 +1,5 @@
-"""A run of one experiment, in its own thread. Independent of the page.
-
-Units that were finished before a stop or the time limit are kept: the same visitor's next run of
-the experiment with the same pair continues with the remaining ones, unless it is to start again.
-"""
+"""A run of one experiment, in its own thread. Its finished units are saved in a folder, so that a
+later run can continue with the remaining ones."""
 
 from __future__ import annotations
 
@@ -20,8 +17,7 @@ from ui.serving.wait_times import Demand, duration_words
 
 SIZE = "small"  # the size of every experiment that is run in the page
 SECONDS_PER_RESULT = 0.7  # minimum time between two results sent while units are run
-# If somebody waits, a job ends its turn after this time, once its current unit is done, and queues
-# again for its remaining units.
+# After this time, a job lets a waiting job go first. It then queues again for its remaining units.
 TURN_SECONDS = 20.0
 ALL_DONE = "All units were already done. This is their result."
 
@@ -36,7 +32,9 @@ class Found:
 
 class ExperimentJob(MeasurementJob):
     """Runs the experiment's units for at most about `seconds`, not counting the time in the queue.
-    `folder` contains the finished units. again: run them again, too."""
+
+    folder: where finished units are saved. again: first delete the units saved there earlier.
+    """
 
     name = "experiment"
     if_it_fails = "Finished units are kept."
@@ -67,9 +65,8 @@ class ExperimentJob(MeasurementJob):
         return Demand(f"experiment {self.experiment.name}", limit=self._seconds)
 
     def work(self, steps: int | None) -> Report:  # noqa: ARG002  an experiment has no steps
-        """Takes turns in the queue until all units are done, the job is halted (by the visitor,
-        because nobody reads its events, or because the program ends), or the computing time is used
-        up."""
+        """Takes turns in the queue until all units are done, the job is halted, or the computing
+        time is used up."""
         self.post(self.notice("waiting for the models"))
         while True:
             with self.turn() as pair:
@@ -84,8 +81,8 @@ class ExperimentJob(MeasurementJob):
                 return Report(self._share, self._limit_words, over=True, result=found)
 
     def measure(self, pair: Pair) -> Found:
-        """Run units until none remains or the turn ends. Returns the result of all units done so
-        far. Raises SequoiaError if a unit fails or cannot be saved."""
+        """Run units until none remains or the turn ends. Returns the result of all finished units.
+        Raises SequoiaError if a unit fails or cannot be saved."""
         now = time.monotonic()
         self._end = now + self._seconds
         self._turn_end = now + TURN_SECONDS
@@ -128,8 +125,8 @@ class ExperimentJob(MeasurementJob):
         self.post(self._last)
 
     def stopped(self, words: str) -> Report:
-        """The last report that had a result, marked as final and with `words` in place of its own.
-        If there was none, a final report with only `words`."""
+        """The last report with a result, now final and with `words` in place of its own. If there
+        was none, a final report with only `words`."""
         if self._last is None:
             return super().stopped(words)
         return replace(self._last, words=words, over=True)

@@ -1,5 +1,5 @@
-"""Keeps the finished units of each visitor's experiments, so that an interrupted experiment can
-continue. Independent of the page."""
+"""Folders for the finished units of each visitor's experiments, so that an interrupted experiment
+can continue."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ui.serving.temporary_folder import VARIABLE
 
 
 class KeptUnits:
-    """A temporary folder for each visitor. If there are more than `most` folders, those that were
-    least recently requested are deleted. All methods are thread-safe."""
+    """A temporary folder for each visitor. If there are more than `most`, the folder that has not
+    been requested for the longest time is deleted. All methods are thread-safe."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -34,8 +34,7 @@ class KeptUnits:
             return self._folders[who]
 
     def forget(self, who: str) -> None:
-        """Delete the folder of a visitor who has left. A run that is still in progress fails when
-        it saves its next unit."""
+        """Delete the visitor's folder, if there is one."""
         with self._lock:
             if folder := self._folders.pop(who, None):
                 _remove(folder)

@@ -20,7 +20,7 @@ MISSING = (
     "This program comes without a recorded result of this experiment. Press Run for a small "
     "version on this machine, or record the full one with the command below."
 )
-# Numbers the messages about runs: the browser ignores a message that equals the one before.
+# Each message about a run has its own number: the browser ignores a message equal to the last.
 _numbers = count(1)
 
 
@@ -75,7 +75,7 @@ def recorded_result(name: str) -> ExperimentResult | None:
 
 
 def refusal_message(words: str) -> str:
-    """A message that no experiment is running, and why. The result on screen stays."""
+    """A message that no experiment is running, and why."""
     return _run_message({"going": False, "error": words})
 
 

@@ -1,5 +1,5 @@
-"""The Experiments tab: a component that the browser draws, and the handlers of its requests for the
-list, a recorded result and a run. Every handler is safe for any caller and any value."""
+"""The Experiments tab: a component that the browser draws, and the handlers of its requests. Every
+handler is safe for any caller and any value."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class ExperimentsTab(SessionView[ExperimentJob]):
         self._seconds = min(SECONDS, limits.seconds)
 
     def build(self) -> None:
-        """Lay the view out in the current container."""
+        """Create the component in the current container."""
         self.board = drawn(
             "xp",
             "experiments/connect",
@@ -56,17 +56,17 @@ class ExperimentsTab(SessionView[ExperimentJob]):
         blocks.unload(self.close)
 
     def list_experiments(self) -> str:
-        """All experiments, each with its title, question and commands."""
+        """All experiments, as JSON."""
         return list_message()
 
     def get_recorded_experiment(self, asked: Any) -> str:
-        """The recorded result of the experiment called `asked`, or why there is none."""
+        """The recorded result of the experiment `asked`, or why there is none, as JSON."""
         return recorded_message(asked)
 
     async def run_experiment(self, event: gr.EventData, request: gr.Request) -> AsyncIterator[str]:
-        """Run the experiment that the browser sent as `name`, with the loaded pair. Units (see
-        `Unit`) that this visitor finished earlier with the same pair are not run again, unless the
-        browser sent `again`."""
+        """Run the experiment that the browser sent as `name`, with the loaded pair. Yields messages
+        with the progress and the result. Units that this visitor finished earlier with the same
+        pair are run again only if the browser sent `again`."""
         sent = sent_with(event)
         again = sent.get("again") is True
         try:

@@ -29,8 +29,8 @@ _SECOND = "var(--sq-target)"  # colour of the profile to compare with
 
 
 def verify_curve(profiles: Sequence[Named]) -> Figure:
-    """t(n): milliseconds of a target pass over n nodes, with error bars. If a profile has a knee
-    (see `knee`), it is marked; that of the first profile also has a label."""
+    """t(n): milliseconds of a target pass over n nodes, with error bars. The knee of each profile
+    is marked, if it has one."""
     traces = []
     notes = []
     for i, (name, profile) in enumerate(profiles):
@@ -160,8 +160,7 @@ def phase_bars(comparison: Comparison) -> Figure:
 
 
 def _short(name: str) -> str:
-    """`name` cut to fit into a legend, and escaped. The page shows the full name above the
-    figure."""
+    """`name` cut to fit into a legend, and escaped."""
     cut = name if len(name) <= MAX_LEGEND else name[: MAX_LEGEND - 1].rstrip(" ,") + "…"
     return plotly_text(cut)
 
@@ -174,9 +173,9 @@ def _curve(
     profile: int,
     symbol: str = "circle",
 ) -> list[Figure]:
-    """The curve of one profile. If it has only one size, and that is below `most`, also the flat
-    line up to `most` that planning assumes. profile: 0 for the first one (solid), 1 for the one
-    compared with it (dotted)."""
+    """The curve of one profile. If it has only one point, also the flat line to the size `most`
+    that planning assumes. profile: 0 for the first one (solid), 1 for the one compared with it
+    (dotted)."""
     sizes, seconds, spreads = zip(*points, strict=True)
     bars = {
         "type": "data",
@@ -232,8 +231,7 @@ def _knee(name: str, size: int, seconds: float, colour: str) -> Figure:
 
 
 def _note(x: Any, y: Any, text: str) -> Figure:
-    """An annotation with a line to its point. If the x axis is logarithmic, `_axes` replaces x by
-    its logarithm, as Plotly requires."""
+    """An annotation with a line to its point."""
     return {
         "x": x,
         "y": y,
@@ -249,11 +247,11 @@ def _note(x: Any, y: Any, text: str) -> Figure:
 def _axes(
     x: str, y: str, profiles: Sequence[Named], names: Sequence[str], notes: Sequence[Figure] = ()
 ) -> Figure:
-    """Axes and annotations. The x axis is logarithmic and ends just beyond the largest size in the
-    curves (see `_most`). names: the fields of HardwareProfile that are drawn."""
+    """Axes and annotations. The x axis is logarithmic. names: the fields of HardwareProfile that
+    are drawn. notes: annotations whose x is a size, not its logarithm."""
     ticks = sorted({size for name in names for size in _sizes(profiles, name)})
     most = max(_most(profiles, name) for name in names)
-    placed = [{**note, "x": math.log10(note["x"])} for note in notes]
+    placed = [{**note, "x": math.log10(note["x"])} for note in notes]  # as Plotly requires
     low = math.log10(min(ticks))
     high = math.log10(most)
     margin = 0.06 * max(high - low, 0.5)
@@ -271,8 +269,8 @@ def _axes(
 
 
 def _sizes(profiles: Sequence[Named], name: str) -> list[int]:
-    """The ticks of the x axis: the powers of two up to the largest size, and that size itself where
-    its number has room beside the last power."""
+    """The ticks of the x axis: the powers of two up to the largest size. That size itself also has
+    a tick if it is not too close to the last power."""
     most = _most(profiles, name)
     powers = [2**i for i in range(int(math.log2(most)) + 1)]
     return [*powers, most] if most > 1.4 * powers[-1] else powers

@@ -19,10 +19,12 @@ NONE = "none"
 
 @dataclass(frozen=True)
 class FormValues:
-    """The untrusted values of the form. profile: the key of a profile. against: that of the profile
-    to compare with, or NONE. rates: the key of an acceptance vector. nodes: the maximum size of a
-    tree, as text or, from a link, as a number. store: the profiles saved in the visitor's
-    browser."""
+    """The values of the form, untrusted. A well-formed request has these:
+
+    profile: the key of a profile. against: the key of the profile to compare with, or NONE. rates:
+    the key of an acceptance vector. nodes: the maximum size of a tree, as text or as a number.
+    store: the profiles saved in the visitor's browser.
+    """
 
     profile: Any
     against: Any
@@ -47,8 +49,7 @@ class HardwareForm:
             link_button("hw", "hardware")
 
     def _choice(self) -> None:
-        """Fields that choose what the view shows: profiles, acceptance, and the maximum size of
-        trees."""
+        """The fields that choose what the view shows."""
         with gr.Group(elem_classes="pg-group"):
             shipped = menu_entries.named(saved_profiles.listed(saved_profiles.shipped()))
             self.profile = menu(shipped, "Hardware profile", "hw-profile")
@@ -65,7 +66,7 @@ class HardwareForm:
             )
 
     def _files(self) -> None:
-        """Fields to save, remove and import profiles."""
+        """The fields that save, remove and import profiles."""
         with gr.Group(elem_classes="pg-group"):
             self.name = gr.Textbox(
                 label="Save this profile as", max_lines=1, elem_id="hw-name", placeholder="a name"

@@ -15,8 +15,8 @@ def known(key: Any, among: Mapping[str, Any], otherwise: Any) -> Any:
 
 
 def named(entries: Mapping[str, Entry], same: Set[str] = frozenset()) -> list[tuple[str, str]]:
-    """Menu entries of profiles: what is shown, and the key. same: the keys of the profiles whose
-    times are on screen."""
+    """Menu entries of profiles: (text, key). same: the keys of the profiles whose times are on
+    screen."""
     return [
         (f"{entry.name} · {'shown now' if key in same else entry.profile.source}", key)
         for key, entry in entries.items()
@@ -24,8 +24,8 @@ def named(entries: Mapping[str, Entry], same: Set[str] = frozenset()) -> list[tu
 
 
 def with_the_same_times(entries: Mapping[str, Entry], key: Any) -> set[str]:
-    """The keys of all entries with the same times as the entry `key`: comparing with them would
-    show no difference."""
+    """The keys of all entries with the same times as the entry `key`, including `key` itself. Empty
+    if there is no such entry."""
     own = _times(entries[key]) if key in entries else None
     return {other for other, entry in entries.items() if _times(entry) == own}
 
@@ -41,5 +41,5 @@ def _times(entry: Entry) -> tuple[Any, ...]:
 
 
 def rate_choices(vectors: dict[str, Rates]) -> list[tuple[str, str]]:
-    """Menu entries of acceptance vectors: what is shown, and the key."""
+    """Menu entries of acceptance vectors: (text, key)."""
     return [(f"{rates.short} · {rates.label}", key) for key, rates in vectors.items()]

@@ -1,5 +1,4 @@
-"""The form for a visitor's own profile: its components and their updates. The profile itself is
-made in own_profile.py."""
+"""The form for a visitor's own profile: its components and their updates."""
 
 from __future__ import annotations
 
@@ -17,8 +16,8 @@ from ui.shared.saved_profiles import listed, shipped
 
 @dataclass(frozen=True)
 class OwnForm:
-    """The components of the form. fields: its text fields by their names, including the one for the
-    name of the profile."""
+    """The components of the form. fields: its text fields, by the `name` of their Field; the one
+    for the name of the profile has the key NAME."""
 
     start: gr.Dropdown
     fields: Mapping[str, gr.Textbox]
@@ -26,7 +25,7 @@ class OwnForm:
 
     @property
     def parts(self) -> list[Any]:
-        """The fields: the components that `fill` and `refused` may change."""
+        """The text fields."""
         return list(self.fields.values())
 
     def typed(self, data: FormData) -> dict[str, Any]:
@@ -34,15 +33,14 @@ class OwnForm:
         return {name: data[part] for name, part in self.fields.items()}
 
     def fill(self, key: Any) -> Updates:
-        """Updates that copy the figures of the shipped profile `key` to the fields. The field for
-        the name of the visitor's profile is not changed. No updates if `start_values` finds
-        none."""
+        """Updates that copy the figures of the shipped profile `key` to the fields. No updates if
+        `start_values` finds none. The name of the visitor's profile is kept."""
         values = start_values(key)
         return {self.fields[name]: gr.update(value=value) for name, value in values.items()}
 
     def refused(self, problem: BadField | None) -> Updates:
-        """Updates that show the problem at its field, and remove the messages about earlier
-        problems from all other fields. None: remove all messages."""
+        """Updates that show the problem at its field, and no message at any other field. None: no
+        message at all."""
         wrong = problem.field if problem else None
         return {
             part: gr.update(
@@ -92,8 +90,7 @@ def _field(field: Field, values: Mapping[str, str]) -> gr.Textbox:
 
 
 def _rooflines() -> list[tuple[str, str]]:
-    """Menu entries of the shipped profiles that are computed from published figures, so that these
-    can be copied."""
+    """Menu entries of the shipped profiles that have figures to copy."""
     return [
         (entry.name, key)
         for key, entry in listed(shipped()).items()

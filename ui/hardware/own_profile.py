@@ -1,6 +1,5 @@
-"""A visitor's own profile, a roofline: its times are computed from published figures (see
-sequoia/planning/roofline.py). The fields of its form, and the profile made from their values.
-Independent of Gradio."""
+"""A visitor's own profile: the fields of its form, and the profile made from their values. Its
+times are computed from these values (see sequoia/planning/roofline.py). Independent of Gradio."""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ from sequoia.validate_input import shown
 from ui.shared import saved_profiles
 from ui.shared.saved_profiles import Entry
 
-START = "rtx-4090-qwen3-8b"  # the shipped profile whose figures are in the form at first
+START = "rtx-4090-qwen3-8b"  # at first, the form has the figures of this shipped profile
 NAME = "name"
 _PARTS = ("target", "draft")
 _SUFFIXES = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9}
@@ -35,9 +34,12 @@ class BadField(BadProfile):
 
 @dataclass(frozen=True)
 class Field:
-    """One field of the form. part: "device", "target" or "draft". key: the figure's name in the
-    arguments of HardwareProfile.roofline. what: the field's name in messages. needed: whether it
-    must be filled in."""
+    """One field of the form, for one figure.
+
+    part: the argument of HardwareProfile.roofline that has the figure: "device", "target" or
+    "draft". key: its name in that argument. what: the field's name in messages. needed: whether it
+    must be filled in.
+    """
 
     part: str
     key: str
@@ -76,15 +78,14 @@ FIELDS = {field.name: field for group in GROUPS for field in group}
 
 def start_values(key: str) -> dict[str, str]:
     """The figures of the shipped profile `key` as texts, by the name of their field. Empty if there
-    is no such profile, or if it is not a roofline."""
+    is no such profile, or if it is not computed from figures."""
     figures = roofline_figures(key)
     return {name: _written(figures, field) for name, field in FIELDS.items()} if figures else {}
 
 
 def own_profile(typed: Mapping[str, Any]) -> Entry:
-    """The profile for the values typed into the form, by the name of their field. Raises BadField
-    with a message that names the field and says what is wrong with its value; BadProfile if the
-    problem is not about one field."""
+    """The profile for `typed`, the values in the form by the name of their field. Raises BadField
+    if the value of a field is refused, BadProfile for a problem that is not about one field."""
     try:
         name = saved_profiles.clean_name(typed.get(NAME))
     except BadProfile as problem:
@@ -141,8 +142,7 @@ def _check_link(parts: Mapping[str, Mapping[str, Any]]) -> None:
 
 
 def _at_its_field(problem: BadProfile, typed: Mapping[str, Any]) -> BadProfile:
-    """The library's message in the words of the form, with the value as it was typed. Unchanged if
-    it is not about a field."""
+    """The problem as a BadField, in the words of the form. Unchanged if it is not about a field."""
     match = _PROBLEM.fullmatch(str(problem))
     field = FIELDS.get(f"{match[1]}-{match[2]}".replace("_", "-")) if match else None
     if match is None or field is None:
@@ -153,7 +153,7 @@ def _at_its_field(problem: BadProfile, typed: Mapping[str, Any]) -> BadProfile:
 
 
 def _note(parts: Mapping[str, Mapping[str, Any]]) -> str:
-    """The figures of the profile in a sentence, without those of offloading."""
+    """The figures of the profile in a sentence. Those of offloading are left out."""
     device = parts["device"]
     share = device.get("efficiency", EFFICIENCY)
     models = "; ".join(

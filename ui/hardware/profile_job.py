@@ -1,7 +1,4 @@
-"""One measurement of this machine, in its own thread. Independent of the page.
-
-A measurement that is stopped or fails leaves the previous profile unchanged.
-"""
+"""One measurement of this machine, in its own thread."""
 
 from __future__ import annotations
 
@@ -14,7 +11,8 @@ from ui.serving.wait_times import Demand
 
 
 class ProfileJob(MeasurementJob):
-    """Measures the profile of this machine."""
+    """Measures the profile of this machine. If that fails or is stopped, the previous profile
+    stays."""
 
     name = "measurement"
     if_it_fails = if_out_of_memory = "The previous profile is kept."

@@ -50,7 +50,8 @@ _NUMBER = re.compile(r"\s*[0-9]{1,8}\s*")
 @dataclass(frozen=True)
 class _Chosen:
     """What the menus offer, and the keys chosen there. same: the keys of the profiles with the same
-    times as the chosen one. same_as: one of these, if it was to be compared with; else ""."""
+    times as the chosen one. same_as: the key of the profile that was to be compared with, if it is
+    in `same`; else ""."""
 
     entries: dict[str, Entry]
     vectors: dict[str, Rates]
@@ -74,7 +75,7 @@ class HardwareTab(SessionView[ProfileJob]):
         with side:
             self.form = HardwareForm(self._limits.measures, self._live.profiles)
         with main:
-            # it triggers `link` once for an opened link, else `select` when it becomes visible
+            # when it becomes visible, it triggers `select`, or `link` if a link was opened
             self.board = drawn(
                 "hw",
                 "hardware/hardware_view",
@@ -146,9 +147,8 @@ class HardwareTab(SessionView[ProfileJob]):
     # -- showing -----------------------------------------------------------------------------------
 
     async def come(self, data: FormData, request: gr.Request) -> AsyncIterator[Updates]:
-        """Send the view when it becomes visible. If models are being loaded, send it again once
-        loading has ended, with the default acceptance and, if it succeeded, this machine's
-        profile."""
+        """Yields what the view shows. If models are being loaded, yields it again after that, now
+        with this machine's profile (if there is one) and the default acceptance."""
         asked = self.form.values(data)
         while not self._model_host.settled:
             yield self._shown(asked, request)
@@ -157,8 +157,7 @@ class HardwareTab(SessionView[ProfileJob]):
         yield self._shown(asked, request)
 
     def look(self, data: FormData, request: gr.Request) -> Updates:
-        """Updates after a change in the form: the board, and the menu of profiles to compare
-        with."""
+        """Updates after a change in the form."""
         updates = self._shown(self.form.values(data), request)
         return {part: updates[part] for part in (self.board, self.form.against) if part in updates}
 
@@ -166,8 +165,7 @@ class HardwareTab(SessionView[ProfileJob]):
         self, data: FormData, event: gr.EventData, request: gr.Request
     ) -> AsyncIterator[Updates]:
         """Put the values of a link, which the browser sent, into the form and show them. If models
-        are being loaded, do that again once loading has ended. If the link names a profile that is
-        neither shipped nor saved in this browser, a notice says so."""
+        are being loaded, do that again once loading has ended."""
         sent = sent_with(event)
         asked = FormValues(
             **{name: sent.get(name) for name in self.form.linked}, store=data[self.form.store]
@@ -188,8 +186,7 @@ class HardwareTab(SessionView[ProfileJob]):
 
     def _shown(self, asked: FormValues, request: gr.Request, notice: str | None = None) -> Updates:
         """Updates of the board and of the menus. If a value is refused, only an error is shown.
-        notice: a sentence to show. Another is added if the profile to compare with has the same
-        times."""
+        notice: a sentence to show with them."""
         chosen = self._chosen(asked)
         entries = chosen.entries
         if chosen.same_as:
@@ -207,7 +204,6 @@ class HardwareTab(SessionView[ProfileJob]):
         return {self.board: text, **self._menus(chosen)}
 
     def _chosen(self, asked: FormValues) -> _Chosen:
-        """What the menus offer, and what is chosen there."""
         entries = self._entries(asked.store)
         vectors = rates_of(pair_now(self._model_host))
         profile = menu_entries.known(asked.profile, entries, next(iter(entries), None))
@@ -226,7 +222,6 @@ class HardwareTab(SessionView[ProfileJob]):
         )
 
     def _menus(self, chosen: _Chosen) -> Updates:
-        """Updates of the menus."""
         profile, against = chosen.profile, chosen.against
         listed = saved_profiles.listed(chosen.entries, profile, against)
         others = [("nothing", NONE), *menu_entries.named(listed, chosen.same)]
@@ -276,7 +271,7 @@ class HardwareTab(SessionView[ProfileJob]):
         return whole(nodes, "Max nodes", 1, self._limits.nodes, BadTree)
 
     def _entries(self, store: Any) -> dict[str, Entry]:
-        """All profiles by key. If models are loaded, this machine's is the first."""
+        """All profiles, by key. If models are loaded, this machine's comes first."""
         pair = pair_now(self._model_host)
         here = {}
         if pair:
@@ -320,8 +315,7 @@ class HardwareTab(SessionView[ProfileJob]):
     # -- saving ------------------------------------------------------------------------------------
 
     def save_profile(self, data: FormData, request: gr.Request) -> Updates:
-        """Save the profile that is chosen in the menu, under the name in the form. It is saved in
-        the visitor's browser."""
+        """Save the chosen profile in the visitor's browser, under the name in the form."""
         asked = self.form.values(data)
         try:
             entry = (
@@ -349,8 +343,7 @@ class HardwareTab(SessionView[ProfileJob]):
             return self._refused(problem, "Not imported")
 
     def remove_profile(self, data: FormData, request: gr.Request) -> Updates:
-        """Remove the profile that is chosen in the menu from the visitor's browser. Only saved
-        profiles can be removed."""
+        """Remove the chosen profile from the visitor's browser, if it is saved there."""
         asked = self.form.values(data)
         key = asked.profile
         name = key.removeprefix(SAVED) if isinstance(key, str) and key.startswith(SAVED) else None
@@ -363,8 +356,7 @@ class HardwareTab(SessionView[ProfileJob]):
 
     def make(self, data: FormData, request: gr.Request) -> Updates:
         """Make a profile from the values in the form, save it in the browser and show it. If a
-        value is refused, its field says why, the other fields' messages are removed, and nothing is
-        saved."""
+        value is refused, its field says why."""
         try:
             entry = own_profile(self.form.own.typed(data))
             shown = self._stored(entry, self.form.values(data), request)
@@ -380,9 +372,8 @@ class HardwareTab(SessionView[ProfileJob]):
         return self._kept(replace(asked, profile=SAVED + entry.name, store=store), request)
 
     def _kept(self, asked: FormValues, request: gr.Request) -> Updates:
-        """Updates that put `asked.store` into the browser. The menus show it even if "Max nodes" is
-        refused."""
-        menus = self._menus(self._chosen(asked))
+        """Updates that put `asked.store` into the browser and show it."""
+        menus = self._menus(self._chosen(asked))  # in case `_shown` refuses "Max nodes"
         return {**menus, **self._shown(asked, request), self.form.store: asked.store}
 
     def _refused(self, problem: SequoiaError, title: str) -> Updates:

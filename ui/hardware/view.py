@@ -47,12 +47,12 @@ def message(
 ) -> str:
     """A message with everything the view shows.
 
-    against: the profile to compare with. nodes: the most nodes of a tree; if None, the planner's
-    own bound for each profile, but at most `most`. most: the largest size that visitors may choose.
-    run: the latest run. It is compared with the prediction from this machine's profile, `here`, and
-    from a vector in `known` (default: only `rates`): the one that its tree was planned with, else
-    the one counted at the nearest temperature. made_here: whether the run was made on this page,
-    on any clock. notice: the text of a banner. Raises a SequoiaError for sizes out of bounds.
+    nodes: the most nodes of a tree; if None, the planner's own bound for each profile, but at most
+    `most`. against: the profile to compare with. run: the latest run, to compare with its
+    prediction. here: this machine's profile, for that prediction. known: the acceptance vectors to
+    choose from for that prediction; if None, only `rates`. notice: the text of a banner. most: the
+    largest size that visitors may choose. made_here: whether the run was made on this page, on any
+    clock. Raises a SequoiaError for sizes out of bounds.
     """
     profile = entry.profile
     largest = _largest(profile, nodes, most)
@@ -95,14 +95,14 @@ def message(
 def notice_message(
     *, error: str | None = None, notice: str | None = None, share: float | None = None
 ) -> str:
-    """A message with the text of a banner; the rest of the screen stays. share: progress of a
+    """A message with the text of a banner, and nothing else to show. share: progress of a
     measurement, 0 to 1."""
     return _text({"error": error, "notice": notice, "share": share})
 
 
 def change_words(before: HardwareProfile | None, after: HardwareProfile) -> str:
     """A sentence about a new measurement of this machine: the time of a one-token pass of the
-    target, and how much it has changed since `before`, the last measurement, if there was one."""
+    target, and its change since the measurement `before`."""
     seconds = after.verify_seconds(1)
     words = f"A one-token pass takes {time_words(seconds)}"
     if before is None:
@@ -151,7 +151,7 @@ def _largest(profile: HardwareProfile, asked: int | None, most: int) -> int:
 
 
 def _plan_elsewhere(against: Entry, rates: Rates, nodes: int) -> str:
-    """The best plan with the other profile's times and the same acceptance, in words."""
+    """In words: the best plan with the times of `against`."""
     plan = best_plan(rates.acceptance, against.profile, nodes)
     return (
         f"With the times of {against.name} ({against.profile.source}) and the same "
@@ -163,8 +163,8 @@ def _plan_elsewhere(against: Entry, rates: Rates, nodes: int) -> str:
 
 def _mixed_models_warning(entry: Entry, here: HardwareProfile | None, rates: Rates) -> str | None:
     """A warning if times and acceptance may be of different models: no real pair would then run as
-    predicted. None if they are of the same models. Also None if the models of the acceptance are
-    not known, unless the times are from a paper."""
+    predicted. Else None. If the models of the acceptance are not known, only times from a paper
+    cause a warning."""
     profile = entry.profile
     times = (profile.target, profile.draft)
     counted = rates.models or (here and (here.target, here.draft))
@@ -189,8 +189,8 @@ def _levels(profile: HardwareProfile) -> str | None:
 
 
 def _capped(plan: Plan, nodes: int, most: int) -> str:
-    """A hint if the best tree has `nodes` nodes, the largest size considered; empty otherwise, and
-    if `nodes` is 1. most: the largest size that “Max nodes” accepts."""
+    """A hint that a larger tree may be faster, if the best tree has the largest size considered,
+    `nodes`. Else empty. most: the largest size that “Max nodes” accepts."""
     if not len(plan.tree) == nodes > 1:
         return ""
     words = f" It has {nodes} nodes, the largest size considered. A larger tree may be faster"
@@ -198,8 +198,8 @@ def _capped(plan: Plan, nodes: int, most: int) -> str:
 
 
 def _default(default: Plan, plan: Plan, second: Plan | None, here: bool) -> str:
-    """In sentences: the tree that the default of Decode chooses with the same times and acceptance.
-    plan: the fastest tree. second: the runner-up. here: whether the times are this machine's."""
+    """In sentences: the tree that Decode's default setting chooses with the same times and
+    acceptance. plan: the fastest tree. second: the runner-up. here: whether the times are this machine's."""
     rule = (
         f"In Decode, “Sequoia, planned for this machine” {'uses' if here else 'would use'} the "
         f"tree with the most expected tokens among those within {SLACK * 100:g}% of the fastest"
@@ -218,9 +218,12 @@ def _default(default: Plan, plan: Plan, second: Plan | None, here: bool) -> str:
 def _run(
     run: Run | None, here: HardwareProfile | None, known: Mapping[str, Rates]
 ) -> dict[str, Any] | None:
-    """The fields of a message that compare the run with what this machine's profile, `here`,
-    predicts for its largest tree. None without a run, steps or a profile, for a run that was not
-    measured on this machine, and if run and prediction cannot be compared."""
+    """The fields of a message that compare the run with the prediction for its largest tree. None
+    if that is not possible, as for a run that was not measured on this machine.
+
+    The prediction uses this machine's profile, `here`, and the vector that the tree was planned
+    with. If `known` does not have this vector, it uses the one counted at the nearest temperature.
+    """
     if run is None or here is None or not run.steps or not _is_measured(run):
         return None
     rates = _planned_with(known, run) or _nearest(known, _temperature(run))
@@ -255,14 +258,13 @@ def _run(
 
 
 def _is_measured(run: Run) -> bool:
-    """Whether a run was made and timed by this program: not opened from a file, and not timed on a
-    simulated clock."""
+    """Whether this program has just measured the times of a run. A run from a file has another
+    label, and so has a run on a simulated clock."""
     return run.meta.get("label") == "measured"
 
 
 def _planned_with(known: Mapping[str, Rates], run: Run) -> Rates | None:
-    """The vector that the run's tree was planned with; None if it is not in `known`, or if the tree
-    was not planned."""
+    """The vector in `known` that the run's tree was planned with; None if there is none."""
     return next(
         (
             rates
@@ -308,8 +310,8 @@ def _by_level_tables(run: Run | None, made_here: bool) -> list[dict[str, Any]]:
 
 @cache
 def recorded() -> dict[float, tuple[int, AcceptanceByLevel]]:
-    """By temperature, the number of runs shipped with the program and the sum of their counts. Runs
-    with another verifier or draft than the usual ones are left out: their acceptance differs."""
+    """By temperature, the number of runs shipped with the program and the sum of their counts. Only
+    runs with the default verifier and the bundled draft are counted."""
     found: dict[float, tuple[int, AcceptanceByLevel]] = {}
     for path in recordings.shipped().values():
         try:
@@ -324,7 +326,6 @@ def recorded() -> dict[float, tuple[int, AcceptanceByLevel]]:
 
 
 def _is_usual(run: Run) -> bool:
-    """Whether a run has the default verifier and the bundled draft."""
     draft = str(run.meta.get("draft", ""))
     return run.meta.get("verifier") == DEFAULT_VERIFIER and draft.startswith(BUNDLED_NAME)
 

@@ -1,6 +1,4 @@
-"""A background job that measures the acceptance rates of the loaded pair. Independent of the user
-interface.
-"""
+"""A job that measures the acceptance rates of the loaded pair, in its own thread."""
 
 from __future__ import annotations
 
@@ -19,8 +17,8 @@ from ui.serving.wait_times import Demand
 Way = Callable[[Pair, Sequence[str], SamplingParams, Progress], CountedAcceptance]
 RANKS = 16  # at most this many children of a node are counted
 REPORT_SECONDS = 0.1  # least time between two progress reports, after the first
-# The tree used to count by level. WIDTH: how many nodes of each group of siblings have children,
-# and how many children each of these has. LEVELS: the number of levels, root included.
+# The tree used to count by level: of each group of siblings, WIDTH nodes have WIDTH children each.
+# LEVELS includes the root.
 WIDTH = 3
 LEVELS = 5
 
@@ -48,8 +46,7 @@ def _ranks(pair: Pair) -> int:
     return min(RANKS, pair.target.vocab)
 
 
-# Ways to measure acceptance, by the name that the browser sends: a label for the page, and the
-# function that measures.
+# Ways to measure acceptance, by the name that the browser sends: (label, function that measures).
 WAYS: dict[str, tuple[str, Way]] = {
     "decode": ("while decoding, at the root", _while_decoding),
     "levels": ("while decoding, level by level", _by_level),
@@ -59,9 +56,8 @@ WAYS: dict[str, tuple[str, Way]] = {
 
 
 class AcceptanceJob(MeasurementJob):
-    """Measures acceptance on `prompts` in one of the WAYS. All WAYS but "text" generate up to
-    `params.max_new_tokens` tokens per prompt. Fails with OutOfTime if measuring takes longer than
-    about `seconds`."""
+    """Measures acceptance on `prompts` in one of the WAYS. Fails with OutOfTime if that takes
+    longer than about `seconds`."""
 
     name = "measurement"
     if_it_fails = if_out_of_memory = "The previous acceptance vector is kept."
@@ -79,7 +75,7 @@ class AcceptanceJob(MeasurementJob):
         self._params = params
         self._seconds = seconds
         self._kind, self._way = WAYS[way]
-        self._decodes = way != "text"
+        self._decodes = way != "text"  # whether it generates tokens
 
     def demand(self) -> Demand:
         tokens = len(self._prompts) * self._params.max_new_tokens
@@ -110,4 +106,4 @@ def _prompts(count: int) -> str:
 
 
 class OutOfTime(SequoiaError):
-    """The measurement reached the time limit of one visitor's request."""
+    """The measurement reached its time limit."""

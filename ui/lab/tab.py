@@ -1,9 +1,5 @@
-"""The Lab view: its component, and the handlers of the browser's requests. They send the pair's
-figures, measure acceptance, and run a tree in Decode.
-
-Everything else in the Lab happens in the browser. The handlers are public endpoints: each checks
-all that it receives.
-"""
+"""The Lab view: its component, and the handlers of the browser's requests. Most of the Lab happens
+in the browser. The handlers are public endpoints, so they check all that they receive."""
 
 from __future__ import annotations
 
@@ -38,14 +34,14 @@ from ui.shared.saved_profiles import Entry
 
 CODE = "code"  # all prompts that are code
 TYPED = "typed"  # a text typed by the visitor
-COUNT_TOKENS = 128  # new tokens per prompt, or the server's limit if that is lower
-MOST_TYPED = 4000  # characters of a typed text, likewise
+# The server's own limits apply as well.
+COUNT_TOKENS = 128  # new tokens per prompt
+MOST_TYPED = 4000  # characters of a typed text
 
 
 @dataclass(frozen=True)
 class CountRequest:
-    """A valid request to measure acceptance: a name for the prompts, the prompts, the sampling
-    parameters, and the way to measure (a key of WAYS)."""
+    """A valid request to measure acceptance. name: what to call the prompts. way: a key of WAYS."""
 
     name: str
     prompts: list[str]
@@ -102,10 +98,9 @@ class LabTab(SessionView[AcceptanceJob]):
     # -- figures of the pair -----------------------------------------------------------------------
 
     async def come(self, store: Any, clock: Any = clocks.HERE) -> AsyncIterator[str]:
-        """Yields the pair's figures when the Lab becomes visible, and if models are being loaded
-        then, again once loading has ended. store: the profiles saved in the browser. clock: the key
-        of the machine whose times a run gets, as chosen in Decode under "Timed on". Both are
-        untrusted."""
+        """Yields what the Lab needs from the server. If models are being loaded, yields it again
+        after that. store: the profiles saved in the browser. clock: the key of the clock that is
+        chosen in Decode. Both are untrusted."""
         while not self._model_host.settled:
             yield message_text(self._known(store, clock))
             await settled(self._model_host)
@@ -151,8 +146,7 @@ class LabTab(SessionView[AcceptanceJob]):
     # -- measuring ---------------------------------------------------------------------------------
 
     async def count(self, event: gr.EventData, request: gr.Request) -> AsyncIterator[str]:
-        """Measure the pair's acceptance as asked in `event`. Yields the progress, then the result,
-        an error, or that it was stopped."""
+        """Measure the pair's acceptance as asked in `event`. Yields the progress and the result."""
         try:
             asked = self._asked(sent_with(event))
             task = await self.started(request, lambda: self._job(asked))
@@ -190,8 +184,8 @@ class LabTab(SessionView[AcceptanceJob]):
         return CountRequest(name, prompts, params, way)
 
     def _prompts(self, name: Any, text: Any) -> tuple[str, list[str]]:
-        """A name for the chosen prompts, and their texts. Of typed text, only the length is checked
-        here."""
+        """What to call the chosen prompts, and their texts. Raises SequoiaError for an unknown
+        `name` or a typed text of a wrong length."""
         texts = {one.name: one.text for one in presets()}
         if name == CODE:
             return "code prompts", [text for key, text in texts.items() if key != "prose"]
@@ -210,10 +204,9 @@ class LabTab(SessionView[AcceptanceJob]):
     # -- running a tree ----------------------------------------------------------------------------
 
     def decode(self, event: gr.EventData, store: Any = None) -> Updates:
-        """Copy the Lab's tree, and its machine as the clock, to the Decode form. Raises gr.Error,
-        shown as a pop-up, if the tree is invalid or too large to run here. Only a profile with
-        simulated times can be the clock; if the Lab uses another one, the run is timed on this
-        machine. store: the profiles saved in the browser, untrusted."""
+        """Copy the Lab's tree and clock to the Decode form. If Decode does not have the clock, it
+        is set to this machine. Raises gr.Error if the tree is invalid or too large to run here.
+        store: the profiles saved in the browser, untrusted."""
         form = self._live.form
         sent = sent_with(event)
         try:

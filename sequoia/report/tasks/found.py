@@ -9,8 +9,8 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Found:
-    """The result of a task. words: one sentence for the table. figures: JSON values by name.
-    is_right: False if a check did not pass, which makes the stage fail."""
+    """words: the result in words, for the table. figures: JSON values by name. is_right: False if a
+    check did not pass. The stage then fails."""
 
     words: str
     figures: Mapping[str, Any] = field(default_factory=dict)

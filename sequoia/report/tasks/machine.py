@@ -33,8 +33,7 @@ _TIMES = 10
 
 
 def machine() -> Found:
-    """The figures that the stages depend on (the fields of `sequoia.report.machine.Machine` except
-    its slowness)."""
+    """The fields of `sequoia.report.machine.Machine` except its slowness."""
     device = checked_device("auto")
     figures = {
         "name": describe(device),
@@ -48,8 +47,8 @@ def machine() -> Found:
 
 
 def operations_per_second(device: torch.device) -> float:
-    """Additions and multiplications per second in a matrix product, in the narrowest dtype that the
-    device computes fast."""
+    """Additions and multiplications per second in a matrix product, in the device's narrowest fast
+    dtype."""
     dtype = narrowest_dtype(device)
     left = torch.ones(_ROWS, _WIDTH, dtype=dtype, device=device)
     right = torch.ones(_WIDTH, _WIDTH, dtype=dtype, device=device)
@@ -69,8 +68,7 @@ def _median_seconds(work: Callable[[], Any], device: torch.device) -> float:
 
 
 def environment() -> Found:
-    """Versions, the processor, and what torch and the driver report about the card, if there is
-    one."""
+    """Versions, the processor, and the card, if there is one."""
     device = checked_device("auto")
     figures: dict[str, Any] = {
         "machine": describe(device),
@@ -127,9 +125,8 @@ def _version_of(package: str) -> str:
 
 
 def bandwidth() -> Found:
-    """Bytes per second of a copy in memory, counting both bytes read and bytes written. With a
-    card, also those of a copy in its memory, and bytes per second of the link to it, in each
-    direction."""
+    """Bytes per second of a copy in host memory, counting both bytes read and bytes written. With a
+    card, also those of a copy in its memory, and of the link to it in each direction."""
     device = checked_device("auto")
     figures = {"host memory": copy_bandwidth(_CPU)}
     if device.type == "cuda":

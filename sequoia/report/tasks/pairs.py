@@ -15,8 +15,7 @@ PROFILE = "profile.json"
 
 
 def pair(name: str) -> Found:
-    """Load the pair `name`, without downloads. The self-test at load checks for both
-    models that a token tree gives the same logits as the bare model of `transformers`. Raises
+    """Load the pair `name` without downloads. Loading includes the self-test of both models. Raises
     SequoiaError if the pair is refused."""
     loaded = load_pair(name, online=False)
     figures = {
@@ -28,7 +27,7 @@ def pair(name: str) -> Found:
 
 
 def profile(seconds: str) -> Found:
-    """Measure the hardware profile of the bundled pair for about `seconds`, and write it to
+    """Measure the hardware profile of the bundled pair in about `seconds` seconds, and write it to
     PROFILE."""
     measured = measure_profile(load_pair(online=False), seconds=float(seconds))
     name = f"{measured.device}, bundled pair"
@@ -37,8 +36,8 @@ def profile(seconds: str) -> Found:
 
 
 def curve(measured: HardwareProfile) -> str:
-    """In words: the target's time t(1) for one node, how many times as long passes over more nodes
-    take, and the draft's time for one node."""
+    """The profile in words: the target's time t(1) for one node, the times for more nodes in
+    multiples of it, and the draft's time for one node."""
     one = measured.verify_seconds(1)
     largest = measured.target_seconds[-1][0]
     sizes = [n for n in (16, 64, 512) if n <= largest]

@@ -48,8 +48,8 @@ def main(argv: Sequence[str]) -> int:
 
 
 def outcome_of(task: Callable[..., Found], arguments: Sequence[str]) -> Outcome:
-    """The outcome of calling `task` with `arguments`. If it raises OutOfMemory, the task counts as
-    skipped, and the words are the error message."""
+    """The outcome of calling `task` with `arguments`. A task that raises OutOfMemory counts as
+    skipped."""
     try:
         found = task(*arguments)
     except OutOfMemory as problem:

@@ -26,8 +26,7 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
  * @typedef {object} ForRuns
  * @property {(meta: Meta) => void} [take] copies the settings of a run to the page's form
  * @property {() => void} [follow] asks for the current run of another visitor
- * @property {boolean} [isPaced] whether a run made on this page is played at the rate "easy" of the
- *   playback bar, instead of followed
+ * @property {boolean} [isPaced] whether a run made on this page is played instead of followed
  * @typedef {FormBeside & ForRuns} Page
  */
 
@@ -52,7 +51,7 @@ const MARK = [
   ["accepted", "M2 8H64V8"],
   ["own", "M64 8C84 22 104 22 128 22"],
 ];
-/** @type {Record<string, [string, string]>} title and text while there is no step */
+/** @type {Record<string, [string, string]>} title and text if there is no step */
 const EMPTY = {
   none: [
     "Press Run",

@@ -1,5 +1,4 @@
-/* Remembers whether the form was changed since its run began. Gradio calls these functions (see
-   ui/decode/button_scripts.py), except `refused`, which connect.js calls. */
+/* Remembers whether the form was changed since its run began. */
 
 let changedSince = false;
 let changedBefore = false; // the value of `changedSince` before the last call of `began`
@@ -16,8 +15,8 @@ export function began(buttons) {
 }
 
 /**
- * An error arrived, which may mean that the press was refused. A form that was changed before the
- * press therefore counts as changed again.
+ * An error arrived. It may mean that no run began, so a form that was changed before the last call
+ * of `began` counts as changed again.
  */
 export function refused() {
   changedSince ||= changedBefore;

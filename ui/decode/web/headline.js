@@ -1,5 +1,5 @@
-/* The headline of a run: its speed-up in one large number, what it is compared with, what a step
-   costs, and where the numbers come from. */
+/* The headline of a run: its speed-up in one large number, what it is compared with, the time of a
+   step, and where the numbers come from. */
 import { button, el, show, text } from "../../shared/web/dom.js";
 import { known, ms, rate, readable } from "../../shared/web/format.js";
 import { showTour } from "../../shared/web/tabs.js";
@@ -22,8 +22,7 @@ export class Headline {
   /**
    * @param {RunStore} store
    * @param {Element} host
-   * @param {{take?: (meta: Meta) => void}} [page] `take`: copies a run's settings to the form, and
-   *   shows the form
+   * @param {{take?: (meta: Meta) => void}} [page] `take`: copies a run's settings to the form
    */
   constructor(store, host, { take } = {}) {
     this.store = store;

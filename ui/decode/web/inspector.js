@@ -1,6 +1,6 @@
-/* The selected node with its numbers, and a sentence that explains its state; below it the story of
-   the step. During slow motion the card of the walk replaces the node, except at
-   temperature 0. */
+/* The selected node with its numbers and a sentence that explains its state, and below it the story
+   of the step. During slow motion, except at temperature 0, the card of the walk replaces the
+   node. */
 import { DrawMeter } from "../../shared/web/draw_meter.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { StepStory } from "./step_story.js";
@@ -17,7 +17,7 @@ import { WalkCard } from "../../shared/web/walk_card.js";
  * @import { NodeId } from "../../shared/web/tree_scene.js"
  */
 
-/** @type {Record<string, string>} labels of the numbers; tooltips.json has them as "why id" etc. */
+/** @type {Record<string, string>} labels of the numbers; keys of tooltips are "why id" and so on */
 const FIGURES = {
   id: "token id",
   node: "node",

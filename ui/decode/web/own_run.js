@@ -6,9 +6,8 @@
  */
 
 /**
- * The run on screen, which has ended or paused, if it was made here and has steps; else null. A run
- * from a file is never labelled measured. It may be labelled simulated, but unlike a run that was
- * made on this page it has no `end`.
+ * The run on screen, if it was made here and has steps; else null. It must have ended or paused.
+ * A run from a file is never labelled measured. If it is labelled simulated, it has no `end`.
  * @param {RunStore} store
  * @returns {FinishedRun | null}
  */

@@ -1,5 +1,4 @@
-/* How many tokens plain decoding of the same prompt emits by a given time, to compare the run with
-   it at that time. */
+/* How many tokens plain decoding of the same prompt has emitted by a given time. */
 
 /** @import { Meta } from "../../shared/web/run_facts.js" */
 

@@ -137,8 +137,8 @@ export class Presenter {
     }
   }
 
-  // Keep in view the node being tried. If there is none, keep in view the end of the path at the
-  // result and outside slow motion, and the root in the other pictures of slow motion.
+  // `reveal` names the node to keep in view: the one being tried, if there is one. Otherwise it is
+  // the end of the path if the result is shown, and else the root.
   /** @type {(step: StepView) => StepLook} */
   look(step) {
     const { store, stage } = this;

@@ -1,5 +1,5 @@
-/* The track of the playback bar (scrubber.js) in presenter mode: so wide, up to a limit, that most
-   blocks show their numbers, and moved along so that the current moment is in view. */
+/* The track of the playback bar (scrubber.js) in presenter mode. It may be wider than its box, so
+   that blocks have room for their numbers. It moves so that the current moment is in view. */
 import { Scrubber } from "./scrubber.js";
 import { el } from "../../shared/web/dom.js";
 import { secondsOf } from "../../shared/web/step_view.js";

@@ -31,12 +31,12 @@ const INTERVAL =
   " In parentheses: 95% confidence interval (approx.), estimated from how much the speed varies " +
   "within each run.";
 
-/** The strip below the panels; its banners are moved to the top of the view. */
+/** The strip with the facts and totals, and the banners. */
 export class RunHeader {
   version = 0;
   /** @type {Meta | null} */
   meta = null;
-  spokenFor = ""; // key of the last run whose summary was given to screen readers
+  spokenFor = ""; // the run and its end whose summary was last given to screen readers
 
   /**
    * @param {RunStore} store

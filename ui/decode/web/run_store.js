@@ -52,9 +52,7 @@ export class RunStore extends Playback {
   heat = false;
   query = "";
   following = new Following();
-  // A run made on this page is played instead of followed, at the rate "easy" unless the visitor
-  // chose another.
-  isPaced = false;
+  isPaced = false; // a run made on this page is played instead of followed
   plain = new PlainClock(this);
   slow = new SlowMotion(this);
 
@@ -237,16 +235,16 @@ export class RunStore extends Playback {
     return { n: most("n", 0), rows: most("rows", 1), levels: most("levels", 1) };
   }
 
-  // Called after each message. The first steps open the run; later, if it is followed, the newest
-  // step is shown.
+  // Called after each message. The first steps open the run. After later ones, the newest step is
+  // shown if the run is followed.
   settle(before) {
     if (!this.steps.length) return;
     if (before === 0 || this.at < 0) this.open();
     else if (this.follow) this.move(this.last);
   }
 
-  // Follow the run while it is made, or play it from its start. A recorded run of one step is only
-  // shown; so is every recorded run if the visitor's system asks for no motion (see `rest`).
+  // Follow the run, or play it from its start. A recorded run is not played if it has only one step
+  // or if the visitor's system asks for no motion.
   open() {
     this.follow = !this.recorded && !this.isPaced;
     this.at = this.follow ? this.last : 0;
@@ -349,7 +347,7 @@ export class RunStore extends Playback {
 
   /**
    * The node to explain: the one under the pointer, else the pinned one, else `decisive` of the
-   * StepView, which is the last one tried if there is one. Null if `view` returns null.
+   * StepView. Null if `view` returns null.
    */
   get selected() {
     const view = this.view();

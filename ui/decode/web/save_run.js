@@ -30,8 +30,7 @@ const saveRun = (store) =>
   });
 
 /**
- * The run for a saved page: the fields of a message from the server (ui/decode/messages.py) that
- * the page needs, except those that saved_page.js adds.
+ * The run for a saved page: most fields of a message from the server (ui/decode/messages.py).
  * @param {RunStore} store
  * @returns {any}
  */

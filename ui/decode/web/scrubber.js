@@ -1,7 +1,7 @@
-/* The playback bar of the Decode view. Its track shows the run as a row of blocks. If the times of
-   plain decoding's steps are known, a second row above it shows these steps on the same time axis.
-   Each block is one step, or several steps too narrow to see, hatched where the draft works and
-   solid for the rest. */
+/* The playback bar of the Decode view. Its track shows the run as a row of blocks: one for each
+   step, or for several steps that are too narrow to see. A block is hatched for the time of the
+   draft, and solid for the rest. A second row above shows the steps of plain decoding on the same
+   time axis, if their times are known. */
 import { drawnBlocks } from "./track_blocks.js";
 import { attr, el, svg, text } from "../../shared/web/dom.js";
 import * as format from "../../shared/web/format.js";
@@ -18,7 +18,7 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 const ROW = 20; // px
 const GAP = 4; // px between the rows, and above and below them
-const LEAST_NUMBER = 10; // px; no numbers in a row if the median solid part of a step is narrower
+const LEAST_NUMBER = 10; // px; a row has numbers if the median solid part of a step is this wide
 const GROWTH = 1.25; // factor of the track's time span, when a run in progress outgrows it
 const RATES = [
   SLOW,
@@ -41,7 +41,8 @@ const WORDS = {
 };
 
 /**
- * Names of the group with a row's numbers, and of the paths with its hatched and its solid blocks.
+ * row: name of the group with a row's numbers. drafting, passing: names of the paths with its
+ * hatched and its solid blocks.
  * @typedef {{row: "plain" | "run", drafting: string, passing: string}} Row
  */
 

@@ -1,5 +1,4 @@
-/* Counts how often each slot (a position in a tree) was accepted, for the heat layer and the panel
-   "Why". Independent of the DOM. */
+/* Counts how often each slot (a position in a tree) was accepted. */
 
 /**
  * @import { Topology } from "../../shared/web/tree_layout.js"
@@ -15,8 +14,7 @@ export class SlotCounts {
 
   /**
    * @param {Step} step
-   * @param {Topology | undefined} topo its tree; undefined while the tree is unknown, and then the
-   *   step is not counted
+   * @param {Topology | undefined} topo its tree; if undefined, the step is not counted
    */
   add(step, topo) {
     if (!topo) return;

@@ -1,5 +1,4 @@
-/* The slow motion of a run: turning past the last picture of a step leads to the next step, and
-   past the first picture to the step before. */
+/* The slow motion of a run: the pictures of one step after another. */
 import { StepMotion } from "../../shared/web/step_motion.js";
 
 /**
@@ -43,7 +42,7 @@ export class SlowMotion extends StepMotion {
   }
 
   /**
-   * Show the first picture of a phase of the step.
+   * Show the first picture of a phase of the step, if it has one.
    * @param {string} phase
    */
   turnTo(phase) {

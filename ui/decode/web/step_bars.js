@@ -1,5 +1,5 @@
-/* A bar chart of the steps around the current one: the times of their phases are stacked above the
-   axis, the emitted tokens below it. */
+/* A bar chart of the steps around the current one. The times of their phases are stacked above the
+   axis, and their tokens are below it. */
 import { makePanel } from "../../shared/web/panel.js";
 import * as dom from "../../shared/web/dom.js";
 import { attr, el, pool, svg, text } from "../../shared/web/dom.js";
@@ -86,8 +86,8 @@ export class StepBars {
     this.tokens = el("span", { class: "sq-bar-key" }, this.values);
   }
 
-  // The steps to draw: at most WINDOW, the current one included. Unless the newest step is
-  // followed, the range moves in jumps, so that bars do not shift with every step.
+  // The steps to draw: at most WINDOW, including the current one. If the newest step is followed,
+  // the range moves with it. Otherwise it moves in jumps, so that bars do not shift every time.
   range() {
     const { at, steps, follow } = this.store;
     const count = steps.length;

@@ -4,8 +4,8 @@ import { chainEnd } from "../../shared/web/step_captions.js";
 
 /** @import { RunStore } from "./run_store.js" */
 
-const TURN = 1.5; // accepting another child (see `hasTurn`) is worth as much as this many tokens
-const FEW = 5; // this many steps at the start are skipped when looking for the one to open with
+const TURN = 1.5; // tokens that a turn (see `hasTurn`) is worth
+const FEW = 5; // steps at the start that `openingStep` skips
 
 /**
  * The last step with a full tree: one that is at least as large as the most frequent size.
@@ -22,8 +22,8 @@ export function lastFullStep({ steps, trees }) {
 }
 
 /**
- * The step that emitted the most tokens; accepting another child where a chain would have ended
- * counts as TURN more. Of equal steps, the last.
+ * The step that emitted the most tokens. A turn (see `hasTurn`) counts as TURN more. Of equal
+ * steps, the last.
  * @param {RunStore} store
  * @returns {number} its index; -1 if there are no steps
  */
@@ -35,8 +35,8 @@ export function bestStep(store) {
 }
 
 /**
- * The first step, after FEW others, that accepted another child where a chain would have ended. If
- * there is none, the best step.
+ * The first step with a turn (see `hasTurn`) after the first FEW steps. If there is none, the best
+ * step.
  * @param {RunStore} store
  * @returns {number} its index
  */

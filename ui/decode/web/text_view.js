@@ -25,7 +25,7 @@ export class TextView {
   meta = null;
   /** @type {(HTMLElement | null)[]} the element of each step; null where the step is missing */
   groups = [];
-  current = ""; // key of the marks on screen: current step, last written step, number of steps
+  current = ""; // key of the marks on screen
   /** @type {HTMLElement | null} the element to scroll to after painting */
   wanted = null;
   /** @type {HTMLElement | null} the element that was last scrolled to */
@@ -96,8 +96,7 @@ export class TextView {
     this.link();
   }
 
-  // The text before the answer: the prompt or, if it was a chat message, all its tokens, including
-  // those from the chat template.
+  // The text before the answer. For a chat message, it includes the tokens of the chat template.
   /** @type {(meta: Meta) => void} */
   writePrompt({ prompt, chat, prompt_tokens: tokens }) {
     if (!chat || !tokens?.length) return text(this.prompt, lines(readable(prompt)));
@@ -126,8 +125,8 @@ export class TextView {
     attr(this.asked, "title", readable(prompt.slice(0, PROMPT_HINT)).replaceAll("⏎", "\n"));
   }
 
-  // What follows the text of a run that has ended: its incomplete last character, why it ended, and
-  // how much of it is repeated.
+  // What follows the text if the run has ended and all of it is shown: the incomplete last
+  // character, why the run ended, and how much of the text is repeated.
   paintEnd(isEnded) {
     const { store } = this;
     const words = isEnded ? runWords.finish(store.ending) : "";
@@ -191,11 +190,10 @@ export class TextView {
   }
 
   /**
-   * Scroll to a piece of the text, but only inside the panel; the page does not move. Called after
-   * painting, because it needs a layout.
-   * @param {HTMLElement | null} [piece] by default, what follows the text if the reason for the end
-   *   was just written, else the last written step if that has changed; null if the panel should
-   *   not scroll
+   * Scroll the panel, but not the page, to a piece of the text. Called after painting, because it
+   * needs a layout.
+   * @param {HTMLElement | null} [piece] by default the newest piece that has not been scrolled to.
+   *   Null: do not scroll
    */
   settle(piece = this.newest()) {
     const { box } = this;

@@ -1,4 +1,4 @@
-/* The blocks of one row of the playback track, in px. Pure. */
+/* The blocks of one row of the playback track, in px. */
 
 const LEAST_WIDE = 4; // px; a step below this width is called narrow, any other wide
 const SEAM = 1; // px between blocks
@@ -14,8 +14,8 @@ const MOST_SEAM = 1 / 3; // of the width of a block
  */
 
 /**
- * A drawn block of one or more steps. The drafting is drawn from `start` to `middle`, the rest from
- * there to `end`: the two widths are in the ratio of the two times.
+ * A drawn block of one or more steps. `start` to `middle` is the drafting, `middle` to `end` is the
+ * rest. The two widths are in the ratio of the two times.
  * @typedef {object} Drawn
  * @property {number} start px
  * @property {number} middle px

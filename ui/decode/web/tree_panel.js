@@ -15,9 +15,7 @@ import { Legend } from "../../shared/web/tree_legend.js";
 
 const ABOVE = 480; // px that the page needs above and below the tree
 const LEAST_ROOF = 300; // px; a large tree gets at least this height in a window of any height
-// A tree of at most this many rows gets little more height than these need, except in the focus
-// layout.
-const FLAT = 5;
+const FLAT = 5; // most rows of a flat tree; outside the focus layout, its box is low
 const EASED = 0.4; // seconds; while shorter steps follow each other, colours change at once
 
 /** The panel "Token tree". */
@@ -92,8 +90,7 @@ export class TreePanel {
   }
 
   // Preferred height of the tree in px. In the focus layout it depends on the window only. If all
-  // nodes are drawn, it depends on the rows: a large tree gets what the window has room for, but at
-  // least LEAST_PITCH for each row, up to 690 for all.
+  // nodes are drawn, it depends on the rows too.
   height(rows, focused) {
     const isFlat = rows <= FLAT && !focused;
     const least = Math.min(rows * LEAST_PITCH + 14, 690);

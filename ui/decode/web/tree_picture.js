@@ -78,8 +78,8 @@ function looks(node, colour) {
   return found;
 }
 
-// [copy, its box]. The copy of the SVG `node` does not depend on the page. It lacks hidden parts,
-// the path to the node pointed at (.sq-way) and MARKS. It is laid out once beside `node`,
+// A copy of the SVG `node` that does not depend on the page, and its box. The copy lacks hidden
+// parts, the path to the node pointed at (.sq-way) and MARKS. It is laid out once beside `node`,
 // invisibly, because the style sheets apply only there.
 function standalone(node, colour) {
   const copy = node.cloneNode(true);
@@ -187,8 +187,7 @@ class Sheet {
     );
   }
 
-  // The tree below the names of its columns. The tree has its full size, however it is zoomed in
-  // the page.
+  // The tree, at full size, below the names of its columns.
   tree(canvas, frame, names) {
     const [copy, box] = standalone(canvas, this.colour);
     const left = PAD - box.x;

@@ -28,10 +28,9 @@ export class TreePointer {
   }
 
   /**
-   * Unfold folded siblings, if the key is that of the cell that stands for them; else pin or unpin
-   * the node. In the focus layout, a
-   * node off the accepted path that has children is pinned and unfolded; pressed again, it is
-   * folded or unfolded, and stays pinned.
+   * Pin or unpin a node, or unfold a cell of folded siblings. In the focus layout, a node off the
+   * accepted path that has children is pinned and unfolded. Pressed again, it is folded or
+   * unfolded, and stays pinned.
    * @param {string} key
    */
   press(key) {
@@ -49,8 +48,8 @@ export class TreePointer {
   }
 
   /**
-   * Pin a node that was chosen by the search or in the minimap. In the focus layout, unfold
-   * every cell that may hide it; in the layout of all nodes, scroll it into view.
+   * Pin a node. In the focus layout, unfold every cell that may hide it. In the layout of all
+   * nodes, scroll it into view.
    * @param {number} node
    */
   pick(node) {
@@ -71,7 +70,7 @@ export class TreePointer {
   }
 
   /**
-   * The token, level and state of a cell's node, for a screen reader; null for a cell without a
+   * The token, level and state of a cell's node, for a screen reader. Null for a cell without a
    * node, and if no step is shown.
    * @param {string} key
    * @returns {string | null}

@@ -1,5 +1,4 @@
-/* The controls of the tree panel (search, focus or all nodes, heat, zoom, save) and the note about
-   a chain or a small final tree. */
+/* The controls of the tree panel (search, focus or all nodes, heat, zoom, save) and its note. */
 import { lastFullStep } from "./steps_to_show.js";
 import { treePicture } from "./tree_picture.js";
 import { attr, button, el, show, text } from "../../shared/web/dom.js";
@@ -72,7 +71,6 @@ export class TreeTools {
     make("plus", "Zoom in", TOOLTIPS["button zoom in"], by(1.25));
   }
 
-  // Save the step that is drawn. In a run in progress, newer steps may have arrived meanwhile.
   save(format) {
     const { drawn } = this.tree;
     if (!drawn) return;

@@ -6,7 +6,7 @@ import { ExperimentsView } from "./experiments_view.js";
 /** @import { Props, Server, Trigger, Watch } from "../../shared/web/connect_component.js" */
 
 /**
- * Called from the component's js_on_load with what Gradio gives it.
+ * Called from the component's js_on_load with the arguments that Gradio passes.
  * @param {HTMLElement} element
  * @param {Props} props
  * @param {Watch} watch
@@ -21,7 +21,8 @@ export function connect(element, props, watch, trigger, server) {
   const view = new ExperimentsView(root, { recorded, run, halt: () => trigger("halt") });
   const isBusy = () => view.state.going;
   const job = watchJob({ isBusy, ask: (asked) => trigger("ask", asked) });
-  const taken = () => job.take(false); // the buttons follow the messages
+  // false, because a message that a job is going also makes `isBusy` true
+  const taken = () => job.take(false);
   connectComponent(root, props, watch, view, { ask: () => trigger("list"), taken });
   whenShown(root, () => {
     if (!view.state.list.length) trigger("list");

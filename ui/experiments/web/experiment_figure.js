@@ -1,6 +1,5 @@
-/* The figure of an experiment: a small plot for each panel, all with the same axes. If the lines
-   have different names, there is one legend for all plots. A single plot is larger. Pure
-   functions: their result is drawn by shared/web/chart.js. */
+/* The figure of an experiment: a plot for each panel, all with the same axes and at most one
+   legend. Pure functions: their result is drawn by shared/web/chart.js. */
 import { plotlyText, short } from "../../shared/web/format.js";
 import { methodStyles } from "../../shared/web/method_style.js";
 
@@ -13,7 +12,7 @@ const GAP = { across: 44, down: 74 }; // px between plots
 const TITLE = 24; // px above a plot
 const LETTER = 7; // px, about the width of a letter
 const LEGEND = { line: 20, mark: 48 }; // px: height of a line; width of a mark
-// [px, columns]: a figure narrower than `px` has at most so many columns
+// [px, columns]: a figure narrower than `px` has at most `columns` columns of plots
 const COLUMNS = [
   [560, 1],
   [900, 2],
@@ -54,8 +53,8 @@ export function experimentFigure(result, width) {
 
 // -- where the plots are --------------------------------------------------------------------------
 
-// The cell of each plot. x, y: [start, end], as fractions of the width and height of the area of
-// all plots; x counts from the left, y from the bottom.
+// The cell of each plot, and the height of the area of all plots in px. x, y: [start, end] of a
+// cell, as fractions of that area; x counts from the left, y from the bottom.
 function grid(count, width) {
   const most = COLUMNS.find(([below]) => width < below)?.[1] ?? MOST_COLUMNS;
   const rows = Math.max(1, Math.ceil(count / most));
@@ -158,10 +157,9 @@ function axis({ scale }, values) {
 const tick = (value) => String(Number(value.toPrecision(3)));
 
 /**
- * Where to put the ticks of a logarithmic axis that shows the positive ones of `values`. If these
- * are all whole numbers and the largest is at least 8: at powers of two. Otherwise at 1, 2 and 5
- * times powers of ten, or on a long axis at powers of ten alone. Ticks are left out until there are
- * at most MOST_TICKS.
+ * The ticks of a logarithmic axis, at most MOST_TICKS. For whole numbers up to at least 8, they are
+ * powers of two. For other values, they are 1, 2 and 5 times powers of ten, or on a long axis
+ * powers of ten alone. Values that are not positive are ignored.
  * @param {number[]} values
  * @returns {number[]}
  */
@@ -198,7 +196,7 @@ function decades(low, high) {
 const unique = (values) => [...new Set(values)];
 
 /**
- * The style of each series, by name. Series of the same name, in different panels, look the same.
+ * The style of each series, by name. Series of the same name look the same in all panels.
  * @param {Series[]} series
  * @returns {Map<string, import("../../shared/web/method_style.js").MethodStyle>}
  */

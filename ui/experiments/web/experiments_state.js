@@ -65,7 +65,7 @@ export class ExperimentsState {
   recorded = new Map();
   /** @type {Map<string, Result>} */
   own = new Map();
-  /** @type {Map<string, Side>} the result that is shown, if there are both; default: recorded */
+  /** @type {Map<string, Side>} which of the two results to show, by experiment; absent: recorded */
   side = new Map();
   /** @type {Run} */
   run = { going: false };
@@ -88,8 +88,8 @@ export class ExperimentsState {
     return this.side.get(this.chosen) === "own" ? (own ?? recorded) : (recorded ?? own);
   }
 
-  /** @returns {string} why there is no recorded result; empty if there is one, and until the server
-   * has answered */
+  /** @returns {string} why there is no recorded result; empty if there is one or the server has not
+   * answered yet */
   get missing() {
     const answer = this.recorded.get(this.chosen);
     return answer?.missing ?? answer?.error ?? "";
@@ -103,7 +103,7 @@ export class ExperimentsState {
   }
 
   /** @returns {{words: string, isError: boolean}} what the banner of the chosen experiment says: an
-   * error, else the notice of its run. A run of another experiment is not mentioned. */
+   * error, else the notice of its run */
   get banner() {
     const { name, error, notice } = this.run;
     const isOwn = !name || name === this.chosen;
@@ -131,8 +131,7 @@ export class ExperimentsState {
   }
 
   /**
-   * A recorded result could not be fetched. If another experiment is on screen, nothing is shown:
-   * the result is requested again when its experiment is chosen.
+   * A recorded result could not be fetched. Ignored if another experiment is on screen.
    * @param {string} name
    */
   notFetched(name) {
@@ -141,7 +140,7 @@ export class ExperimentsState {
   }
 
   /**
-   * The visitor chose an experiment. An error about the one before no longer applies.
+   * The visitor chose an experiment.
    * @param {string} name
    */
   choose(name) {
@@ -149,7 +148,7 @@ export class ExperimentsState {
     this.error = "";
   }
 
-  /** The visitor pressed Run: no message has come yet. */
+  /** The visitor pressed Run. */
   start() {
     this.run = { name: this.chosen, going: true, share: 0, words: "waiting for the server" };
   }

@@ -12,11 +12,11 @@ const SIDES = [
   ["own", "Your run"],
 ];
 
-/** The panel above the figure. `controls` is the element for the buttons of a run. */
+/** The panel above the figure. `controls` is the element for the RunControls. */
 export class ResultHead {
   /**
    * @param {HTMLElement} host
-   * @param {(side: Side) => void} turn shows the recorded result or that of the visitor's run
+   * @param {(side: Side) => void} turn called when the visitor chose which result to show
    */
   constructor(host, turn) {
     this.panel = makePanel(host, { part: "head", title: "Experiment", cls: "xp-head" });

@@ -1,4 +1,4 @@
-/* The texts of a result: the cells of its table, its CSV files, and where its numbers come from. */
+/* The texts of a result: the cells of its table, its CSV files, its settings and its finding. */
 import { grouped, known, prob, rate } from "../../shared/web/format.js";
 
 /** @import { Comparison, Result } from "./experiments_state.js" */
@@ -42,8 +42,8 @@ export function pointRows({ name, x, y, series }) {
 }
 
 /**
- * The table as rows of a CSV file. The heading of a column of results also says where its numbers
- * come from.
+ * The table as rows of a CSV file. A heading also says where the column's numbers come from, if the
+ * column has a `kind`: `speed-up (paper)`.
  * @param {Result} result
  * @returns {any[][]}
  */
@@ -114,7 +114,7 @@ const listed = (value) =>
     .join(", ");
 
 /**
- * The lines above a saved figure. Outside the page nothing else says what the figure shows.
+ * The lines above a saved figure, which say what it shows.
  * @param {Result} result
  * @returns {string[]}
  */
@@ -130,10 +130,10 @@ export function captionLines(result) {
  */
 export const doneWords = ({ done, total }) => `${grouped(done)} of ${grouped(total)} units done`;
 
-const LEAD = 240; // letters of the first sentences of a finding, about three lines
+const LEAD = 240; // maximum letters of a first part with several sentences
 
 /**
- * A finding divided into its first sentences, which are shown large, and the rest.
+ * A finding in two parts: its first sentences, to be shown large, and the rest.
  * @param {string} finding
  * @returns {[string, string]}
  */

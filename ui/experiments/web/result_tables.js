@@ -1,5 +1,5 @@
-/* The two tables of the shown result. One has its rows, for some experiments with the paper's
-   numbers in further columns; the other has its comparisons with their intervals. */
+/* The two tables of the shown result: its rows, sometimes with the paper's numbers beside them, and
+   its comparisons with their intervals. */
 import { button, el, show, text } from "../../shared/web/dom.js";
 import { short } from "../../shared/web/format.js";
 import { makePanel } from "../../shared/web/panel.js";

@@ -1,5 +1,5 @@
 /* The Hardware view: a profile, the fastest tree for it, and the latest run beside its prediction.
-   All figures come from ui/hardware/view.py. */
+   The server computes everything that it shows (ui/hardware/view.py). */
 import { AcceptancePanel } from "../../shared/web/acceptance_table.js";
 import { canStop } from "../../shared/web/form_buttons.js";
 import { formValues, withFormValues } from "../../shared/web/form_values.js";
@@ -31,8 +31,8 @@ import { RunPanel } from "./run_panel.js";
  * @property {{name: string, label: string}} rates the acceptance vector
  * @property {Plan} plan of the fastest tree
  * @property {{nodes: number | null, most: number}} knee `nodes`: the smallest number of nodes whose
- *   target pass takes at least twice as long as that of one node; null if there is none up to
- *   `most` nodes
+ *   target pass takes at least twice as long as a pass over one node; null if that is more than
+ *   `most`, the largest timed size
  * @property {string | null} supposed a warning if times and acceptance may be of different models
  * @property {string} why sentences: why this tree is the fastest
  * @property {string} default sentences: the tree that the default of Decode chooses
@@ -209,7 +209,7 @@ export function connect(element, props, watch, trigger) {
   connectComponent(root, props, watch, view, { taken });
   /** @type {Record<string, any> | null} the values of a link, until they are sent to the server */
   let linked = null;
-  let isWaiting = false; // whether a link waits for the form's other values
+  let isWaiting = false; // whether a link waits for the values in the form
   let isShown = false;
   const ask = () => {
     if (isWaiting) return;

@@ -1,4 +1,4 @@
-/* The tiles above the charts: predictions for the fastest tree, and figures of the profile. */
+/* The tiles above the charts: predictions for the fastest tree, and times from the profile. */
 import { el, text } from "../../shared/web/dom.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import { addTerm } from "../../shared/web/tooltips.js";
@@ -16,7 +16,7 @@ const TILES = [
   ["knee", "Target pass doubles at", "knee"],
 ];
 
-/** A row of tiles, one per figure. */
+/** The row of tiles. */
 export class PlanTiles {
   /** @param {HTMLElement} host */
   constructor(host) {

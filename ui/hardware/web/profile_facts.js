@@ -1,5 +1,5 @@
-/* The panel on the origin of a profile (such as its device, models, date and versions), with an
-   Export button. */
+/* The panel on the origin of a profile: its device, models, date and so on. A button exports the
+   profile. */
 import { button, el, show, text } from "../../shared/web/dom.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { saveText } from "../../shared/web/save_file.js";

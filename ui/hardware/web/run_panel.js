@@ -19,8 +19,8 @@ const PARTS = {
 const EMPTY =
   "No run to compare with its prediction. Run a prompt in Decode, timed on this machine.";
 
-/** The panel: a chart of the times by phase, and a table of the PARTS and their effects on the
- * speed-up. */
+/** The panel: a chart of the times by phase, and a table with the effect of each of the PARTS on
+ * the speed-up. */
 export class RunPanel {
   /** @param {HTMLElement} host */
   constructor(host) {

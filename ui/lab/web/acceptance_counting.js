@@ -1,5 +1,4 @@
-/* Measuring acceptance with the loaded models: the form, the request to the server, and the
-   server's messages. */
+/* The form that measures acceptance with the loaded models. */
 import { measured } from "./acceptance_counts.js";
 import { numberField } from "./number_field.js";
 import { Refusal } from "../../shared/web/refusal.js";
@@ -15,8 +14,7 @@ const TYPED = "typed"; // menu entry for the visitor's own text
 /** @typedef {{key: string, label: string}} Entry of a menu */
 
 /**
- * A message about the measurement, sent by `count` in ui/lab/tab.py, or by `not_running` with why
- * it is not running as `interrupted`.
+ * A message about the measurement, from ui/lab/tab.py. `interrupted`: why it is no longer running.
  * @typedef {{share?: number, words?: string, over?: boolean, error?: string, interrupted?: string,
  *   result?: Count}} CountMessage
  */
@@ -27,12 +25,11 @@ const TYPED = "typed"; // menu entry for the visitor's own text
  * @property {(count: Count) => void} count called with a finished measurement
  */
 
-/** The form to measure a vector, and its progress. */
+/** The form, and the progress of the measurement. */
 export class AcceptanceCounting {
   busy = false;
   /**
-   * The origin of the vector that was measured last; null before the first one, and from the start
-   * of another measurement until its result.
+   * The origin of the vector from the last measurement; null if that has no result (yet).
    * @type {import("./lab_state.js").Origin | null}
    */
   last = null;
@@ -144,8 +141,7 @@ export class AcceptanceCounting {
     this.link.count(result);
   }
 
-  // The field that an error is about: the server begins the message with the field's name.
-  // Undefined if it does not.
+  // The field that an error is about, if the server's message begins with its name.
   fieldOf(error) {
     const fields = { temperature: this.temperature, top_p: this.topP, "your text": this.own };
     return fields[error.split(":")[0]];

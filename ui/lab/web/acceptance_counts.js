@@ -1,4 +1,4 @@
-/* The latest acceptance measurements made since the page was opened, side by side. */
+/* This page's latest acceptance measurements, side by side. */
 import { acceptanceTable } from "../../shared/web/acceptance_table.js";
 import { button, el, show } from "../../shared/web/dom.js";
 import { makePanel } from "../../shared/web/panel.js";

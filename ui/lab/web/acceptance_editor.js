@@ -1,5 +1,5 @@
-/* The panel in which the acceptance vector is chosen, edited (as bars, as numbers or as a curve),
-   pasted, saved and measured. */
+/* The panel in which the acceptance vector is chosen, edited, pasted, saved and measured. Its rates
+   can be edited as bars, as numbers, or as a curve with sliders. */
 import { AcceptanceBars } from "./acceptance_bars.js";
 import { AcceptanceCounting } from "./acceptance_counting.js";
 import * as vectors from "./acceptance_vectors.js";
@@ -38,14 +38,13 @@ export class AcceptanceEditor {
    * @type {number[] | null} */
   onCurve = null;
   kind = OWN; // key of the preset in use; OWN: none
-  /** The rate changed last, by its bar or in the field, and the vectors before the first and after
-   * the last of its changes in a row. The other rates are scaled from `before`, so changing it back
-   * restores them.
+  /** The latest changes of one rate, in a row. k: its index. before: the vector before the first of
+   * them; after: the vector after the last. The other rates are always scaled from `before`.
    * @type {{k: number, before: number[], after: number[]} | null} */
   moved = null;
-  factor = 1; // the last `move` multiplied the other rates by this; 1 after any other change
+  factor = 1; // the latest change multiplied the rates that it did not set by this
   /**
-   * The vector before any edit, and the key of its preset.
+   * The vector before any edit; `key` is that of its preset.
    * @type {{rates: number[], origin: Origin, key?: string}}
    */
   base = { rates: [], origin: { label: "synthetic", words: "" } };
@@ -233,8 +232,8 @@ export class AcceptanceEditor {
     this.state.changed();
   }
 
-  // With the power-law preset, the sliders set its parameters. With any other vector, moving a
-  // slider replaces all rates, which counts as an edit.
+  // With the power-law preset, the sliders set its parameters. With any other vector, they replace
+  // all rates, which counts as an edit.
   moveCurve() {
     if (this.kind === "power") return this.usePower();
     this.change(this.power.vector().rates);
@@ -305,14 +304,14 @@ export class AcceptanceEditor {
     this.paint();
   }
 
-  // A rank is selected: an error about what was typed or pasted no longer applies.
+  // Select a rank. An error about what was typed or pasted no longer applies.
   pick(k) {
     if (this.refusal.field) this.refusal.say("");
     this.state.set({ pick: k });
   }
 
-  // One rate was changed, by its bar or in the field. If the sum would exceed 1, the other rates
-  // are scaled down; changing the rate back restores them.
+  // Change one rate. If the sum would exceed 1, the other rates are scaled down. Changing the rate
+  // back restores them.
   move(k, rate) {
     const { state, moved } = this;
     const goesOn = moved?.k === k && moved.after === state.rates;

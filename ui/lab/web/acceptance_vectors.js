@@ -1,5 +1,5 @@
-/* Acceptance vectors from other sources than the Lab's own measurement (published, recorded,
-   synthetic, pasted, measured for other tabs), and the mathematics of vectors. */
+/* The presets of acceptance vectors, the reading of a pasted vector, and the mathematics of
+   vectors. */
 import * as planner from "../../shared/web/planner.js";
 
 const MOST_CHARS = 64 * 1024;
@@ -7,7 +7,7 @@ const MOST_CHARS = 64 * 1024;
 /** @typedef {import("./lab_state.js").Origin} Origin */
 
 /**
- * An entry of the menu of vectors. The power law has no `rates`: its sliders define them.
+ * An entry of the menu of vectors. The power law has no `rates`, because its sliders define them.
  * @typedef {{key: string, label: string, origin: Origin, rates?: number[], temperature?: number}}
  *   Preset
  */
@@ -68,9 +68,8 @@ export const MADE = [
 ];
 
 /**
- * The vectors of a survey. Each entry, for one kind of text and temperature, has a vector that was
- * counted at the root. If it also has one fitted to the tokens per step of runs, that one comes
- * first, and the tabs plan with it by default.
+ * The vectors of a survey. Each entry of the survey has a counted vector. If it also has a fitted
+ * one, that comes first.
  * @param {{measured?: Surveyed[], date?: string}} survey
  * @returns {Preset[]}
  */
@@ -135,13 +134,12 @@ export function power(exponent, first, length) {
 }
 
 /**
- * The vector with one child's rate changed. At most one child is accepted, so the sum is at most 1.
- * If it would exceed 1, all other rates are scaled down by the same factor.
+ * The vector with one rate changed. The sum may not exceed 1, because at most one child is
+ * accepted. If it would, the other rates are multiplied by `factor`; else `factor` is 1.
  * @param {number[]} rates
  * @param {number} k
  * @param {number} rate from 0 to 1
- * @returns {{rates: number[], factor: number}} factor: of the other rates; 1 if
- *   they are unchanged
+ * @returns {{rates: number[], factor: number}}
  */
 export function withRate(rates, k, rate) {
   const rest = planner.sum(rates.filter((_, other) => other !== k));
@@ -151,8 +149,8 @@ export function withRate(rates, k, rate) {
 }
 
 /**
- * Rates from JSON (a list, an object with `rates`, or a survey, of which the first entry is read)
- * or CSV (numbers, or lines of a rank and its rate).
+ * Rates from JSON or CSV. JSON: a list, an object with `rates`, or a survey, whose first entry is
+ * used. CSV: numbers, or lines of a rank and its rate.
  * @param {string} text
  * @returns {number[]}
  * @throws {RangeError} with a message for the visitor
@@ -194,8 +192,8 @@ function fromCsv(text) {
   });
 }
 
-// Whether each line is a rank and its rate, with ranks counting from 0 or 1. A single line without
-// two names above it is a vector, unless its sum would exceed 1.
+// Whether each line is a rank and its rate. Ranks count from 0 or 1. A single line such as `0,0.7`
+// could also be a vector: it is one if its sum is at most 1 and there are not two names above it.
 function isRanked(rows, names) {
   if (!rows.length || !["0", "1"].includes(rows[0][0])) return false;
   const start = Number(rows[0][0]);

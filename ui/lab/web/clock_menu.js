@@ -1,5 +1,5 @@
-/* The menu that chooses the hardware profile whose times are used for planning: this machine's or
-   another. In Decode, the profile that times a run is called its clock. */
+/* The menu that chooses whose times are used for planning: the hardware profile of this machine or
+   another one. In Decode, the profile that times a run is called its clock. */
 import { attr, el, show, text } from "../../shared/web/dom.js";
 import * as format from "../../shared/web/format.js";
 
@@ -34,8 +34,8 @@ export class ClockMenu {
   /**
    * @param {HTMLElement} host
    * @param {import("./lab_state.js").LabState} state
-   * @param {() => void} onChoose called when a person chose a profile in this menu, or a clock in
-   *   Decode, which this menu follows; not called if the choice is this machine, not timed yet
+   * @param {() => void} onChoose called when a person chose a profile, here or as a clock in
+   *   Decode, if its times are known
    */
   constructor(host, state, onChoose) {
     this.state = state;
@@ -54,8 +54,7 @@ export class ClockMenu {
     return this.menu.value;
   }
 
-  /** The key of the chosen profile, to send to Decode. Decode may lack the profile: it has only
-   * this machine and the profiles with simulated times. */
+  /** The key of the chosen profile in Decode, which may not have that profile. */
   get keyInDecode() {
     return this.key === HERE ? HERE_IN_DECODE : this.key;
   }
@@ -144,9 +143,8 @@ export class ClockMenu {
 }
 
 /**
- * A warning, with the words of calibration_words in sequoia/planning/explain_plan.py, if a tree of
- * `nodes` nodes is larger than any whose time was measured or compared with a measurement. Empty
- * otherwise, and for the root alone.
+ * A warning if the profile's times were not measured or checked for trees of `nodes` nodes; else
+ * empty. The words are those of calibration_words in sequoia/planning/explain_plan.py.
  * @param {Profile} profile
  * @param {number} nodes
  * @returns {string}

@@ -8,7 +8,7 @@ import { mountLab } from "./lab_view.js";
 import { saveLab } from "./save_lab.js";
 
 /**
- * Called from the component's js_on_load with the objects that Gradio passes to it.
+ * Called from the component's js_on_load with the arguments that Gradio passes.
  * @param {HTMLElement} element
  * @param {{value?: string}} props
  * @param {(name: string, changed: () => void) => void} watch
@@ -25,8 +25,7 @@ export function connect(element, props, watch, trigger) {
   });
   const isBusy = () => view.lab.editor.counting.busy;
   const job = watchJob({ isBusy, ask: (asked) => trigger("ask", asked) });
-  // The argument `isGoing` of `job.take` is always false: these same messages set the button, so a
-  // job that has started always shows on the button.
+  // false, because a message that a job is going also makes `isBusy` true
   const taken = () => job.take(false);
   connectComponent(root, props, watch, { ...view, take: view.ingest }, { taken });
   linkLab(view.lab);

@@ -1,5 +1,5 @@
-/* The Lab's two figures: the expected tokens of every shape by size; and the predicted speed-up by
-   size, with the gain of the n-th node compared with its cost. */
+/* The Lab's two figures by size of the tree. One has the expected tokens of every shape. The other
+   has the predicted speed-up, and what the n-th node gains and costs. */
 import { makePanel } from "../../shared/web/panel.js";
 import * as planner from "../../shared/web/planner.js";
 import { PUBLISHED_TREES } from "./published_trees.js";
@@ -35,7 +35,7 @@ const NODES = {
 };
 const LINE = { type: "scatter", mode: "lines" };
 
-/** A panel with a figure, a note below it and, if it is drawn by Plotly, buttons. */
+/** A panel with a figure and a note below it. */
 class Figure {
   /**
    * @param {HTMLElement} host
@@ -97,8 +97,8 @@ export class Curves {
   }
 }
 
-// The expected tokens that these four shapes approach as n grows, with their current k; for the
-// best tree, those of the tree in which every node has a child of every rank, under the level cap.
+// The expected tokens that four of the shapes approach as n grows, with their current k. The best
+// tree approaches the tree in which every node has a child of every rank, up to the level cap.
 function shapeLimits(state) {
   const { n, even, cap } = state;
   const limited = cap === null ? "" : `, ${cap} levels`;
@@ -110,7 +110,8 @@ function shapeLimits(state) {
   }));
 }
 
-// The lowest label is below its line, the others are above, so that the lowest two do not overlap.
+// The lowest label is below its line and the others are above theirs, so that the lowest two do not
+// overlap.
 const annotation = ({ label, value }, i) => ({
   xref: "paper",
   x: 0.01,
@@ -167,8 +168,8 @@ function point(state, name, label, parents) {
   };
 }
 
-/** The speed-up by size, and below it what the n-th node gains and what it costs, in tokens.
- * Speed-up and cost are computed with the chosen profile's times. */
+/** The speed-up by size, and below it what the n-th node gains and what it costs, in tokens. The
+ * chosen profile gives the times. */
 export class Margins {
   /**
    * @param {HTMLElement} host

@@ -1,5 +1,4 @@
-/* Trees as text and pictures for other programs. Depths and ranks count from 0, levels from 1. In
-   the CSV table, ranks count from 1 as well. */
+/* Trees as text and pictures for other programs. Except in the CSV table, ranks count from 0. */
 import COLOURS from "../../../assets/colours.json" with { type: "json" };
 import * as planner from "../../shared/web/planner.js";
 import { svg } from "../../shared/web/dom.js";
@@ -22,7 +21,7 @@ export const treeJson = (parents) =>
 const topologyOf = (parents) => treeLayout.topology(planner.canonical(parents));
 
 /**
- * networkx's node-link format; each node has its depth and rank.
+ * networkx's node-link format. Each node has its depth and rank, both from 0.
  * @param {number[]} parents
  * @returns {string}
  */
@@ -34,7 +33,7 @@ export function nodeLink(parents) {
 }
 
 /**
- * Medusa's format: the list of all nodes but the root, each as the ranks on the path to it.
+ * Medusa's format: for each node but the root, the list of the ranks on the path to it.
  * @param {number[]} parents
  * @returns {string}
  */
@@ -46,7 +45,7 @@ export function paths(parents) {
 }
 
 /**
- * SpecInfer's format: children per node, level by level.
+ * SpecInfer's format: the number of children of a node, level by level, except the last level.
  * @param {number[]} parents
  * @returns {number[] | null} null if two nodes of one level have different numbers of children
  */
@@ -115,7 +114,7 @@ function sheet({ width, height }, title) {
   return root;
 }
 
-// Violet on white, stronger for a node that is accepted more often.
+// Stronger for a node that is accepted more often.
 function tint(f) {
   const strength = 0.04 + 0.5 * Math.sqrt(f);
   const inks = INK.node.match(/\w\w/g).map((hex) => parseInt(hex, 16));

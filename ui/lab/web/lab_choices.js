@@ -1,5 +1,4 @@
-/* What a person chose in the Lab: the vector, the tree and its limits, and the hardware profile.
-   Stored in a saved page and in a link. */
+/* What a person chose in the Lab: the vector, the tree and its limits, and the hardware profile. */
 import { OWN } from "./acceptance_editor.js";
 import * as shapes from "./tree_shapes.js";
 
@@ -9,7 +8,7 @@ import * as shapes from "./tree_shapes.js";
 /**
  * @typedef {object} LabChoices
  * @property {string} [vector] key of a preset with fixed rates
- * @property {number[]} [rates] of any other vector, such as the power law's or the visitor's own
+ * @property {number[]} [rates] of any other vector
  * @property {Origin} [origin] of `rates`
  * @property {number} [n] node budget
  * @property {number | null} [levels] level cap; null: none
@@ -20,7 +19,6 @@ import * as shapes from "./tree_shapes.js";
  */
 
 /**
- * The choices made in a Lab.
  * @param {Lab} lab
  * @returns {LabChoices}
  */
@@ -46,7 +44,7 @@ export function choicesOf({ state, editor, numbers }) {
  */
 export function choose(lab, choices) {
   const { state, editor, numbers } = lab;
-  lab.hasOpened = true; // keeps the chosen tree when the times arrive later
+  lab.hasOpened = true; // so that the chosen tree stays when the times arrive
   const { vector, rates, origin, profile, kinds, shown, ...rest } = choices;
   const unknown = [];
   if (rates || editor.has(vector)) lab.usual = null;

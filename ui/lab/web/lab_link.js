@@ -35,9 +35,9 @@ function apply(lab, values) {
   report(lab, choose(lab, { ...rest, ...vectorOf(lab, values), levels, kinds }));
 }
 
-// What replaces the link's choice of an acceptance vector. If the menu lacks the vector and models
-// are being loaded, it may be one of theirs. It is then chosen once loading has ended, unless
-// somebody has chosen or edited a vector meanwhile.
+// What replaces the link's choice of an acceptance vector. A vector that is not in the menu may
+// belong to models that are being loaded. It is then chosen after loading, unless somebody has
+// chosen or edited a vector meanwhile.
 function vectorOf(lab, { rates, vector }) {
   if (rates) return { rates: within1(rates), origin: ORIGIN };
   if (!vector || !lab.loading || lab.editor.has(vector)) return {};
@@ -49,7 +49,8 @@ function report(lab, unknown) {
   if (unknown.length) lab.numbers.say(`Not available here: ${unknown.join(" and ")}.`);
 }
 
-// A link has rounded rates. If they summed to 1, their sum may now be slightly more: rescale them.
+// The rates, scaled so that they sum to at most 1 again. A link has rounded rates, whose sum may be
+// slightly more.
 function within1(rates) {
   const sum = rates.reduce((total, rate) => total + rate, 0);
   return sum > 1 && sum < 1 + ROUNDING ? rates.map((rate) => rate / sum) : rates;

@@ -1,6 +1,5 @@
 /* What the Lab's panels share: the acceptance vector, the node budget, the tree shown and the times
-   of the chosen machine. Change it with `set`; watchers are called at most once per frame after
-   changes. Draws nothing. */
+   of the chosen machine. */
 import * as planner from "../../shared/web/planner.js";
 import { TreeEdits } from "./tree_edits.js";
 import * as shapes from "./tree_shapes.js";
@@ -20,13 +19,13 @@ import * as shapes from "./tree_shapes.js";
  * @typedef {{sequences: number | null, kary: number | null, branching: number[]}} Kinds
  */
 
-// Changes of these may change a tree or its figures.
+// If one of these changes, a tree or its numbers may change.
 const OF_THE_TREE = ["rates", "n", "levels", "shown", "hand", "kinds", "profile"];
 
 /** The node budget before any times are known. */
 export const FIRST_NODES = 64;
 
-/** The state of one Lab. */
+/** The state of one Lab. Change it with `set`, which calls the watchers in the next frame. */
 export class LabState {
   rates = [0.6, 0.15, 0.05];
   even = this.rates; // the rates that trees are planned with, smoothed so that they never increase
@@ -37,7 +36,7 @@ export class LabState {
   levels = null; // level cap as it was entered; null: none
   shown = "best"; // or "hand", "fitted", or a shape's name
   hand = [-1]; // parents of the tree drawn by hand
-  past = new TreeEdits(); // for undo
+  past = new TreeEdits(); // of the tree drawn by hand
   /** @type {import("../../shared/web/planner.js").Profile | null} */
   profile = null;
   /** @type {string | null} */
@@ -46,7 +45,7 @@ export class LabState {
   /** @type {Kinds} */
   kinds = { sequences: null, kary: null, branching: [1, 1, 3, 1, 1, 1, 1, 1] };
   pick = 0; // index of the bar being edited
-  version = 0; // counts the changes of the properties in OF_THE_TREE
+  version = 0; // number of changes of the properties in OF_THE_TREE
 
   /** @type {(() => void)[]} */
   #watchers = [];
@@ -89,7 +88,7 @@ export class LabState {
   }
 
   /**
-   * A cached value: `make` is called again only when one of `inputs` has changed.
+   * A cached value. `make` is called again only if one of `inputs` has changed.
    * @template T
    * @param {string} name
    * @param {any[]} inputs
@@ -104,7 +103,7 @@ export class LabState {
     return value;
   }
 
-  /** The best trees of all sizes under the level cap; the first n nodes are the tree of size n. */
+  /** The best trees of all sizes under the level cap. The first n nodes are the tree of size n. */
   get growth() {
     const { even, cap } = this;
     return this.once("growth", [even, cap], () => planner.bestFirst(even, planner.MAX_NODES, cap));
@@ -135,8 +134,8 @@ export class LabState {
   }
 
   /**
-   * Among the best trees of n nodes, one for each level cap, the one that the profile predicts to
-   * be fastest; null without a profile.
+   * The tree of n nodes that the profile predicts to be fastest; null without a profile. Only the
+   * best tree under each level cap is considered.
    */
   get fastest() {
     const { even, n, profile } = this;
@@ -157,8 +156,8 @@ export class LabState {
   }
 }
 
-// Tries one level cap after another, up to the first that does not bind or the last that planning
-// allows.
+// Tries one level cap after another. Stops at the first that does not bind, or at the last that
+// planning allows.
 function fastestCap(even, n, profile) {
   let found = { levels: 1, speedup: 1, parents: [-1] };
   for (let levels = 2; levels <= planner.levelsFor(n) && n > 1; levels++) {

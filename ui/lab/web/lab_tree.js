@@ -1,5 +1,5 @@
-/* The tree shown in the Lab: the best one or a named shape, as large as the node budget, or a tree
-   drawn by hand. Each node shows the probability that a step accepts it. */
+/* The tree shown in the Lab: the best one, a named shape, or one drawn by hand. Each node shows the
+   probability that a step accepts it. */
 import { makePanel } from "../../shared/web/panel.js";
 import { formatShare } from "./export_tree.js";
 import { LabTreeCaption } from "./lab_tree_caption.js";
@@ -22,8 +22,8 @@ import { TreeView } from "../../shared/web/tree_view.js";
 /** The panel with the tree. */
 export class LabTree {
   opened = new Set(); // nodes expanded by a person, or by a search for a node below them
-  all = false; // whether every node is drawn, as the button "All nodes" asks
-  foldable = false; // whether the tree is so large or deep that `all` shows more nodes
+  all = false; // whether every node is drawn ("All nodes")
+  foldable = false; // whether the tree is so large or deep that some nodes are hidden without `all`
   at = 0; // the node with the keyboard focus
   query = "";
   name = ""; // of the tree that was read last
@@ -38,7 +38,7 @@ export class LabTree {
   /** @type {Topology | null} */
   topo = null;
 
-  #readFor = ""; // version and shown tree for which `read` last computed its results
+  #readFor = ""; // version of the state and name of the tree at the last `read`
   #refusedAt = -1; // version of the state at the last refusal; -1: none yet
 
   /**
@@ -58,8 +58,8 @@ export class LabTree {
   // -- what a person asks for ------------------------------------------------------------
 
   /**
-   * Show why a request was refused. The message stays until the tree or its settings change.
-   * Without a field, it also disappears when the pointer enters or leaves a node.
+   * Show why a request was refused, until the tree or its settings change. Without a field, the
+   * message also disappears when the pointer enters or leaves a node.
    * @param {string} words
    * @param {HTMLInputElement} [field] the field of the refused input
    */
@@ -147,8 +147,8 @@ export class LabTree {
     this.parents = parents;
   }
 
-  // The limits by which planTree decides which nodes of a large or deep tree are shown. For a tree
-  // made by hand the number of levels is not limited.
+  // What planTree needs to decide which nodes are drawn. A tree drawn by hand is drawn with all its
+  // levels.
   limits() {
     const { topo, state, view } = this;
     this.digit = treeFrame.widthOf("0", view.family);

@@ -13,8 +13,7 @@ const PILLS =
 
 /** @typedef {import("./lab_tree.js").LabTree} LabTree */
 
-/** The caption. Except on a phone, its height does not depend on its text, so that no node moves
- * under the pointer. */
+/** The caption. */
 export class LabTreeCaption {
   /** @param {HTMLElement} host */
   constructor(host) {
@@ -35,8 +34,8 @@ export class LabTreeCaption {
     if (hand) this.compare(tree);
   }
 
-  // How far the tree drawn by hand is from the best tree of its size: the best under the level cap
-  // if the drawn tree keeps to the cap, else the best of all.
+  // How far the tree drawn by hand is from the best tree of its size. If it keeps to the level cap,
+  // it is compared with the best tree under the cap.
   compare({ state, topo }) {
     const { n, growth, freeGrowth, cap } = state;
     const size = state.hand.length;
@@ -71,8 +70,8 @@ function verdict(trees, own, best, optimal) {
   return `${own.toFixed(3)} tokens; the best tree of ${trees} has ${best.toFixed(3)}: you are ${gap} short of the optimum.`;
 }
 
-// About the node under the pointer or with the focus; if there is none, about the whole tree. In a
-// tree drawn by hand, the node that last had the focus stays explained.
+// Explains the node under the pointer, else the node with the focus, else the whole tree. In a tree
+// drawn by hand, the node that last had the focus stays explained.
 function sentence(tree) {
   const hand = tree.state.shown === "hand";
   const focused = hand || tree.view.svg.contains(document.activeElement) ? tree.at : null;
@@ -117,7 +116,7 @@ function oneNode(tree, node) {
 }
 
 /**
- * How many descendants of a node are not drawn, and how to see them; ends the sentence.
+ * The end of a sentence: how many descendants of a node are not drawn, and how to see them.
  * @param {Pick<LabTree, "state" | "drawn" | "byNode">} tree
  * @param {number} node
  * @returns {string}

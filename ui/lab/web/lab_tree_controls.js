@@ -10,7 +10,7 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 /** @typedef {import("./lab_tree.js").LabTree} LabTree */
 
-/** The controls in the head of the panel and in the line below it. */
+/** The controls. */
 export class LabTreeControls {
   /**
    * @param {ReturnType<typeof import("../../shared/web/panel.js").makePanel>} panel

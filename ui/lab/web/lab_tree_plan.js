@@ -2,8 +2,8 @@
    a deep tree, the levels that fit. Pure. */
 import { keyOf } from "../../shared/web/tree_scene.js";
 
-const FOLD_ABOVE = 160; // nodes; a larger tree shows its best nodes and folds the rest
-const DRAWN = 110; // nodes shown of a larger tree
+const FOLD_ABOVE = 160; // nodes; of a larger tree, only the best DRAWN are drawn
+const DRAWN = 110;
 
 /**
  * @import { Topology } from "../../shared/web/tree_layout.js"
@@ -17,7 +17,7 @@ const DRAWN = 110; // nodes shown of a larger tree
 /** @typedef {{items: Item[], rows: number, cols: number}} Plan */
 
 /**
- * Whether any node of a tree is folded, unless a person expands it.
+ * Whether the tree is so large or deep that some nodes are hidden until a person expands them.
  * @param {Topology} topo
  * @param {number} deepest levels that fit
  * @returns {boolean}
@@ -25,8 +25,8 @@ const DRAWN = 110; // nodes shown of a larger tree
 export const folds = (topo, deepest) => topo.n > FOLD_ABOVE || topo.levels > deepest;
 
 /**
- * Whether the nodes of a tree kept their numbers when it was changed: one of the trees is the
- * other with more nodes, which have the highest numbers.
+ * Whether the nodes of a tree kept their numbers when it was changed: one of the two lists begins
+ * with the other.
  * @param {number[]} before parents
  * @param {number[]} after parents
  * @returns {boolean}

@@ -2,8 +2,7 @@
 import { formatShare } from "./export_tree.js";
 import { nodeOf } from "../../shared/web/tree_scene.js";
 
-/** The pointer and keyboard actions of the Lab's tree. Nodes are named by their keys, as in
- * tree_scene.js. */
+/** The actions. Nodes are named by their keys, as in tree_scene.js. */
 export class LabTreePointer {
   /** @param {import("./lab_tree.js").LabTree} tree */
   constructor(tree) {
@@ -44,7 +43,7 @@ export class LabTreePointer {
 
   /**
    * In a tree drawn by hand, add a child or, with shift, remove the node. In any other tree, expand
-   * the node if it has hidden children; else collapse it if it was expanded.
+   * a node with hidden children, and collapse an expanded one.
    * @param {string} key
    * @param {boolean} [shift]
    */

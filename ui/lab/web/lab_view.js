@@ -24,7 +24,7 @@ const STILL_MS = 140; // how long nothing must change before the figures are red
  * @property {object} [survey] acceptance recorded with the bundled pair
  * @property {{name: string, rates: number[], temperature: number}[]} [own] vectors
  *   measured with the loaded models
- * @property {number} [pair] changes when other models are loaded
+ * @property {number} [pair] a number that changes when other models are loaded
  * @property {boolean} [measurable] whether models are loaded
  * @property {boolean} [loading] whether models are being loaded; another message follows then
  * @property {Profile | null} [profile] of this machine
@@ -41,7 +41,7 @@ const STILL_MS = 140; // how long nothing must change before the figures are red
  *   copy?: () => void, plotly?: string}} Options
  */
 
-/** The properties of messages that a saved page stores. */
+/** The properties of messages that `known` keeps. */
 const KNOWN = ["survey", "profile", "profiles", "most"];
 
 /** The panels and their state. */
@@ -50,9 +50,9 @@ export class Lab {
   // Whether the first tree is settled: the fastest, that of a link or file, or the visitor's own.
   hasOpened = false;
   chosen = false; // whether the server's vectors have arrived
-  loading = false; // whether models are being loaded, which may have vectors of their own
-  /** @type {string | null} key of the vector that was selected without anyone choosing it; null if
-   * a link or file chose one */
+  loading = false; // whether models are being loaded
+  /** @type {string | null} key of the vector that the Lab selected by itself; null if a link or
+   * file chose one */
   usual = "paper";
   /** @type {number | undefined} */
   pair = undefined;
@@ -62,9 +62,9 @@ export class Lab {
 
   /**
    * @param {HTMLElement} element
-   * @param {Options} [options] `trigger`: sends to the server; without it, nothing can be run.
-   *   `save`: saves the Lab as a web page. `copy`: copies its link. `plotly`: address of Plotly's
-   *   script; without it, figures are SVG
+   * @param {Options} [options] `trigger`: sends a request to the server; without it, nothing can be
+   *   run. `save`: saves the Lab as a web page. `copy`: copies its link. `plotly`: address of
+   *   Plotly's script; without it, figures are SVG
    */
   constructor(element, { trigger, save, copy, plotly = "" } = {}) {
     this.trigger = trigger ?? (() => {});
@@ -119,7 +119,7 @@ export class Lab {
     this.later();
   }
 
-  // The figures and the fastest tree are slow to compute: they wait until nothing changes.
+  // The figures and the fastest tree are slow to compute, so they wait until nothing changes.
   later() {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.settle(), STILL_MS);
@@ -137,14 +137,14 @@ export class Lab {
     this.trigger("decode", { parents, clock });
   }
 
-  /** Whether the vector in use is the one that was selected without anyone choosing it. */
+  /** Whether the vector in use is the one that the Lab selected by itself. */
   get isUntouched() {
     return this.editor.kind === this.usual;
   }
 
-  // Whether the loaded models are a reason to replace the vector on screen: if they are not the
-  // models of the last call, or at the first call if they have vectors of their own and nobody has
-  // chosen one. Remembers which are loaded.
+  // Whether other models are loaded than at the last call, so that the vector on screen must be
+  // replaced. At the first call, it is replaced only if the models have vectors of their own and
+  // nobody has chosen one.
   isOfOtherModels({ measurable, pair }, own) {
     if (!measurable || pair === this.pair) return false;
     const first = this.pair === undefined;

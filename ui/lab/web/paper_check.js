@@ -1,5 +1,4 @@
-/* Expected tokens for the paper's acceptance vector: values known from Python beside the values
-   that this browser computes. */
+/* Expected tokens for the paper's acceptance vector, as computed in Python and in this browser. */
 import { makePanel } from "../../shared/web/panel.js";
 import * as vectors from "./acceptance_vectors.js";
 import { DpTable } from "./dp/dp_table.js";

@@ -1,5 +1,4 @@
-/* Sliders for an acceptance vector that follows a power law: its exponent, its first rate, and its
-   number of ranks. */
+/* Sliders for an acceptance vector that follows a power law. */
 import * as vectors from "./acceptance_vectors.js";
 import { el, text } from "../../shared/web/dom.js";
 import { addTerm } from "../../shared/web/tooltips.js";
@@ -59,8 +58,8 @@ export class PowerLaw {
   }
 
   /**
-   * The vector that the sliders describe, and its description. Also writes the values beside the
-   * sliders.
+   * The vector that the sliders describe, and where it comes from, in words. Also writes the values
+   * beside the sliders.
    * @returns {{rates: number[], words: string}}
    */
   vector() {

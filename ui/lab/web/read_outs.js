@@ -1,4 +1,4 @@
-/* The figures of the tree shown: its expected tokens, its predicted step time and speed-up with the
+/* The numbers of the tree shown: its expected tokens, its predicted step time and speed-up with the
    chosen profile, and for the best tree whether its last node is worth its cost. */
 import { makePanel } from "../../shared/web/panel.js";
 import { ClockMenu } from "./clock_menu.js";
@@ -33,13 +33,12 @@ const TILES = [
 
 /** @typedef {import("./lab_state.js").LabState} LabState */
 /**
- * What the page around the Lab does. In a saved page, `run` is null, and `savePage` and
- * `copyLink` are absent.
+ * What the page around the Lab can do. `run`: null if it cannot run a tree.
  * @typedef {{run: ((parents: number[], clock: string) => void) | null, savePage?: () => void,
  *   copyLink?: () => void}} Link
  */
 
-/** The panel with the figures, and the buttons that run and save the tree. */
+/** The panel with the numbers, and the buttons that run and save the tree. */
 export class ReadOuts {
   #known = ""; // version and `most` of the state that was painted last
 
@@ -73,7 +72,7 @@ export class ReadOuts {
     this.use = button(this.plan, { text: "Use this tree", hint, act: () => this.useBest() });
   }
 
-  /** Another profile was chosen. If the best tree is shown, show the fastest for that profile. */
+  /** Another profile was chosen. If the best tree is shown, replace it by the fastest one. */
   chosen() {
     if (this.state.shown === "best") this.useBest();
     this.settle();
@@ -149,7 +148,6 @@ export class ReadOuts {
     made[form]?.();
   }
 
-  // A picture of the tree shown, in colours for print.
   picture() {
     const { state } = this;
     const { even, parents } = state;
@@ -221,7 +219,7 @@ export class ReadOuts {
     text(tile.note, note);
   }
 
-  // Compares the relative gain in tokens of the last node with its relative cost in time.
+  // Says what share the last node of the best tree adds to the tokens, and what share to the time.
   paintMargin() {
     const { n, growth, shown, profile } = this.state;
     const grows = shown === "best" && n > 1;
@@ -252,8 +250,7 @@ export class ReadOuts {
     text(this.branching, "SpecInfer branching list" + (fits ? "" : " (this tree has none)"));
   }
 
-  // The tree that is predicted to be fastest. Slow, because it tries every size and level cap that
-  // planning allows.
+  // The tree that is predicted to be fastest. Slow, because many sizes and level caps are tried.
   planned() {
     const { state } = this;
     const { even, profile, most } = state;
@@ -264,10 +261,7 @@ export class ReadOuts {
     });
   }
 
-  /**
-   * Update the line about the fastest tree. Slow, so it is called only when nothing has changed for
-   * a moment or another profile was chosen.
-   */
+  /** Update the line about the fastest tree. Slow. */
   settle() {
     const { profile, elsewhere, parents } = this.state;
     const plan = profile && this.planned();

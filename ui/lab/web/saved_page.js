@@ -4,7 +4,7 @@ import { mountLab } from "./lab_view.js";
 import { openSavedPage } from "../../shared/web/opened_page.js";
 
 /**
- * Show the saved Lab. It plans trees as the Lab in the app does.
+ * Show the saved Lab.
  * @returns {Promise<void>}
  */
 export const openPage = () =>

@@ -1,6 +1,5 @@
 /* The table that compares shapes of equal size: each has exactly as many nodes as the budget. A
-   tree drawn by hand is listed, but not compared if its size differs. A click shows a shape as the
-   Lab's tree. */
+   tree drawn by hand is compared only if it has that size. A click on a shape shows its tree. */
 import { makePanel } from "../../shared/web/panel.js";
 import { numberField } from "./number_field.js";
 import * as planner from "../../shared/web/planner.js";
@@ -13,7 +12,7 @@ import { csv, saveText } from "../../shared/web/save_file.js";
 import { addTerm, markTerm } from "../../shared/web/tooltips.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
-// "fitted": among the best trees under each level cap, the fastest with the chosen times.
+// "fitted": see `fastest` of LabState.
 const ROWS = [
   "best",
   "fitted",
@@ -55,8 +54,7 @@ const SOURCES = [
 ].join(" ");
 
 /**
- * The figures of one row. All after `nodes` are absent if the tree has another size than the budget
- * and is not compared.
+ * The numbers of one row. Those after `nodes` are absent if the tree is not compared.
  * @typedef {object} Figures
  * @property {string} label
  * @property {number} nodes

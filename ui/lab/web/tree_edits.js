@@ -3,7 +3,7 @@ import * as planner from "../../shared/web/planner.js";
 
 const PAST = 200; // changes that can be undone
 
-/** Edits one tree; `past` has the trees before its latest edits, for undo. */
+/** The edits of one tree. `past` has the trees before the latest edits, for undo. */
 export class TreeEdits {
   /** @type {number[][]} */
   past = [];

@@ -61,8 +61,8 @@ def _error(device: torch.device, dtype: torch.dtype, rows: int, columns: int, kv
 def _inputs(
     device: torch.device, dtype: torch.dtype, rows: int, columns: int, kv: int
 ) -> Iterator[torch.Tensor]:
-    """Random queries, keys and values, (1, heads, length, size). `kv` heads of keys and values are
-    repeated to _HEADS heads, as `transformers` does."""
+    """Random queries, keys and values, each (1, heads, length, size). Keys and values have `kv`
+    different heads, repeated to _HEADS heads as in `transformers`."""
     yield torch.randn(1, _HEADS, rows, _SIZE, device=device).to(dtype)
     for _ in range(2):
         one = torch.randn(1, kv, columns, _SIZE, device=device).to(dtype)
@@ -71,8 +71,7 @@ def _inputs(
 
 
 def _mask(device: torch.device, dtype: torch.dtype, rows: int, columns: int) -> torch.Tensor:
-    """A random mask, (1, 1, rows, columns), with the first column open. Its rows begin at multiples
-    of _ALIGNED elements, as in a run."""
+    """A random mask, (1, 1, rows, columns), with the first column open."""
     wide = -(-columns // _ALIGNED) * _ALIGNED
     mask = torch.zeros(1, 1, rows, wide, dtype=dtype, device=device)
     closed = torch.rand(rows, columns, device=device) < 0.5

@@ -1,5 +1,5 @@
-"""Times the steps of a run whose text becomes longer than its CUDA graphs allow. The step that
-captures new graphs takes longer."""
+"""Times the steps of a run whose text becomes longer than its first CUDA graphs allow. On a card,
+one step then takes longer, because new graphs are captured."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ _TOKENS = 320
 
 
 def crossing() -> Found:
-    """Time the steps of a run whose text grows past STEP tokens. The first two steps are left out.
-    The tree is fixed."""
+    """Time the steps of a run whose text grows past STEP tokens, except its first two steps."""
     params = SamplingParams(temperature=0.6, max_new_tokens=_TOKENS, ignore_eos=True)
     steps = [*run(Decoder(load_pair(online=False), _PROMPT, params, _TREE))][2:]
     seconds = [step.total_seconds for step in steps]

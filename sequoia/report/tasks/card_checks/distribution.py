@@ -1,7 +1,7 @@
-"""Tests in two ways whether what is sampled on the card follows the right distribution.
+"""Tests whether tokens sampled on the card follow the right distribution.
 
 The first tokens of many seeded steps are compared with the target's distribution, for each verifier
-whose walk is a kernel on the card. Pairs of children are compared with their exact probabilities.
+that has a kernel on the card. Pairs of children are compared with their exact probabilities.
 """
 
 from __future__ import annotations
@@ -29,9 +29,8 @@ _PROMPT = "def mean(values):\n    "
 
 
 def distribution(draws: str) -> Found:
-    """Run all tests. For each verifier, in each of _CASES, `draws` first tokens are drawn and
-    tested. Then the drawn pairs of children are tested. Fails if any verdict is "differs", or "too
-    few", because nothing was tested then."""
+    """Run all tests. draws: the number of first tokens for each verifier in each of _CASES. Fails
+    if any verdict is "differs" or "too few"."""
     pair = load_pair(online=False)
     results = {
         f"{verifier}, T = {params.temperature:g}, top-p {params.top_p:g}": _counted(
@@ -45,8 +44,8 @@ def distribution(draws: str) -> Found:
 
 
 def summary(results: Mapping[str, FirstTokens], size: str) -> Found:
-    """The verdicts of all tests together. results: the counts of each test by name. size: how large
-    the tests are, in words."""
+    """The results of all tests together. results: the counts of each test, by its name. size: how
+    large the tests are, in words."""
     values = {name: result.p_value for name, result in results.items()}
     tested = {name: value for name, value in values.items() if value is not None}
     words = [f"{len(values)} tests {size}"]
@@ -60,9 +59,9 @@ def summary(results: Mapping[str, FirstTokens], size: str) -> Found:
 
 
 def drawn_pairs(device: torch.device) -> FirstTokens:
-    """Draw _PAIRS pairs of children from _Q, each pair without replacement, and count how often
-    each pair occurs. FirstTokens counts token ids, so pair (i, j) is counted as token 6 i + j. Its
-    exact probability is q_i q_j / (1 - q_i)."""
+    """Draw _PAIRS pairs of children from _Q without replacement, and count each pair. FirstTokens
+    counts token ids, so pair (i, j) is counted as token 6 i + j. Its exact probability is
+    q_i q_j / (1 - q_i)."""
     q = torch.tensor(_Q, dtype=torch.float64)
     exact = q[:, None] * q / (1 - q[:, None])
     exact = exact.fill_diagonal_(0).flatten()
@@ -74,7 +73,6 @@ def drawn_pairs(device: torch.device) -> FirstTokens:
 
 
 def _counted(pair: Pair, params: SamplingParams, verifier: str, draws: int) -> FirstTokens:
-    """The first tokens of `draws` steps after the prompt."""
     position = find_position(pair, _PROMPT, (), params)
     counted = first_tokens(
         pair, _PROMPT, params, _TREE, verifier, draws=draws, batch=draws, position=position

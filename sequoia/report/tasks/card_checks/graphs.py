@@ -1,6 +1,5 @@
 """Compares captured passes with eager passes on random trees. Graphs captured at one prefix length
-are replayed at all others for which they are long enough; beyond these, new graphs are captured.
-After each tree, a random path is kept in the KV cache."""
+are also replayed at others. After each tree, a random path is kept in the KV cache."""
 
 from __future__ import annotations
 
@@ -41,8 +40,9 @@ def graphs() -> Found:
 
 
 def largest_difference(model: TreeModel, prefixes: Sequence[int], seed: int = 0) -> float:
-    """The largest difference between the logits of `model` and those of the forward pass of
-    `transformers`, as a share of the latter's standard deviation; NaN if any logit is NaN."""
+    """The largest difference between the logits of `model` and those of eager passes of
+    `transformers`, as a share of the standard deviation of the eager logits. NaN if any logit is
+    NaN."""
     eager = TreeModel(model.hf, model.name, model.device)
     eager.vocab = model.vocab
     chance = random.Random(seed)
@@ -57,8 +57,8 @@ def largest_difference(model: TreeModel, prefixes: Sequence[int], seed: int = 0)
 def _difference(
     model: TreeModel, eager: TreeModel, prefix: int, most: int, chance: random.Random
 ) -> float:
-    """The largest difference in _STEPS steps after `prefix` tokens. Each step has a random tree, of
-    which a random path is kept. most: the longest prefix that is compared; it sets the length of
+    """The largest difference in _STEPS steps after `prefix` tokens. Each step has a random tree and
+    keeps a random path of it. most: the longest prefix of all comparisons; it sets the length of
     the KV cache."""
     contexts = [one.open(most + _STEPS * _NODES) for one in (model, eager)]
     for context in contexts:
@@ -75,7 +75,7 @@ def _difference(
 
 
 def _step(context: Context, tree: Tree, tokens: Sequence[int], path: Sequence[int]) -> torch.Tensor:
-    """(nodes, vocab) logits of `tree`. Of its nodes only `path` is kept in the KV cache."""
+    """The logits of `tree`, (nodes, vocab). Only the nodes of `path` stay in the KV cache."""
     with context.model.capturing():
         logits = context.forward(tokens, whole_tree_layout(context, tree)).double()
     context.keep(path)
@@ -83,7 +83,7 @@ def _step(context: Context, tree: Tree, tokens: Sequence[int], path: Sequence[in
 
 
 def random_tree(nodes: int, chance: random.Random) -> Tree:
-    """A tree of `nodes` nodes, each but the root with a random earlier node as its parent."""
+    """A tree of `nodes` nodes with random parents."""
     return Tree((-1, *sorted(chance.randrange(node) for node in range(1, nodes))))
 
 

@@ -1,5 +1,4 @@
-"""Compares the peak memory that runs of the bundled pair use with the prediction. The peak that
-torch reserves is only recorded."""
+"""Compares the peak memory of runs of the bundled pair with the prediction."""
 
 from __future__ import annotations
 

@@ -28,8 +28,8 @@ _PROBABILITY = 0.4  # of a delay before each copy and each layer
 
 
 def offload(passes: str) -> Found:
-    """Run the streamed model `passes` times with no layer resident on the device, with one, and
-    with half of them. Fails if the logits of any of these runs differ from the whole model's."""
+    """Run the streamed model `passes` times with no layer resident on the device, then with one,
+    then with half of them. Fails if the logits of any run differ from the whole model's."""
     device = checked_device("auto")
     different = {
         resident: _different(device, resident, int(passes)) for resident in (0, 1, _LAYERS // 2)
@@ -76,8 +76,7 @@ def delay(device: torch.device, chance: random.Random) -> None:
 
 
 class DelayedCopier:
-    """`copier` with random delays before its copies. Only the stream that copies is delayed, so
-    some copies end late."""
+    """`copier` with random delays on the stream that copies."""
 
     def __init__(self, copier: Copier, device: torch.device, chance: random.Random) -> None:
         self._copier = copier

@@ -26,8 +26,8 @@ _TREE = Tree((-1, 0, 0, 1, 1, 2))
 
 
 def recovery() -> Found:
-    """Decode a text greedily without a draft, then with a tree before any failure and after each
-    one. Fails if a text decoded with a tree differs from the first."""
+    """Decode a text greedily without a draft. Then decode it with a tree, before any failure and
+    after each one. Fails if any of these texts differs from the first."""
     pair = load_pair(dtype="float32", online=False)
     expected = emitted_tokens([*plain(pair, _PROMPT, _PARAMS)])
     is_same = {
@@ -44,8 +44,8 @@ def recovery() -> Found:
 
 
 def _after(pair: Pair, trouble: Callable[[Pair], None], expected: list[int]) -> bool:
-    """Whether the pair still decodes the tokens `expected` after `trouble`. Also uses the device's
-    memory and random numbers, which raises an error if they no longer work."""
+    """Whether the pair still decodes the tokens `expected` after `trouble`. Raises an error of
+    torch if the device's memory or random numbers no longer work."""
     device = pair.target.device
     trouble(pair)
     if device.type == "cuda":
@@ -55,8 +55,8 @@ def _after(pair: Pair, trouble: Callable[[Pair], None], expected: list[int]) -> 
 
 
 def _failed_capture(pair: Pair) -> None:
-    """Run a model whose capture fails: its rotary frequencies depend on the length of the text, so
-    it reads positions on the host, which a capture does not allow."""
+    """Run a model whose capture fails. Its rotary frequencies depend on the length of the text, so
+    it reads positions on the host. A capture does not allow that."""
     config: Any = LlamaConfig(
         vocab_size=256,
         hidden_size=64,
@@ -74,8 +74,8 @@ def _failed_capture(pair: Pair) -> None:
 
 
 def _without_memory(pair: Pair) -> None:
-    """Start a run with too little memory for its graphs and its KV cache. It fails or is refused.
-    On a CPU, does nothing."""
+    """Start a run with too little memory for its graphs and its KV cache. On a CPU, does
+    nothing."""
     device = pair.target.device
     if device.type != "cuda":
         return

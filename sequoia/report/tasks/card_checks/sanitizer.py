@@ -1,5 +1,5 @@
-"""Runs tests of the kernel that walks down the tree. NVIDIA's compute-sanitizer watches them for
-memory errors, races and wrong synchronisation."""
+"""Runs the tests of the walk kernel under NVIDIA's compute-sanitizer, which finds memory errors,
+races and wrong synchronisation."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 /* The explanation of one cell of the dynamic programming table: its recurrence with numbers, and a
-   curve of the sums that the recurrence compares, one for each size m of the last child's
-   subtree. */
+   curve of the sums that the recurrence compares. There is one sum for each size m of the last
+   child's subtree. */
 import * as dpWords from "./dp_words.js";
 import { attr, el, svg, text } from "../../../shared/web/dom.js";
 import { addTerm } from "../../../shared/web/tooltips.js";
@@ -57,8 +57,7 @@ export class DpExplain {
   /**
    * @param {DpTable} table
    * @param {Cell} cell
-   * @param {boolean} aloud whether a screen reader speaks it: not if the pointer only passes over
-   *   the cell
+   * @param {boolean} aloud whether a screen reader speaks it
    */
   paint(table, cell, aloud) {
     const parts = dpWords.parts(table, cell);

@@ -1,6 +1,5 @@
-/* The picture of one level of the table: n to the right, b downwards, one colour per cell. One
-   canvas has the cells and is redrawn only when they change; a second one above it has the marks of
-   the selected cell. */
+/* The picture of one level of the table: n to the right, b downwards, one colour per cell. The
+   marks of the selected cell are on a second canvas, so that the cells need not be redrawn. */
 import * as dpShade from "./dp_shade.js";
 import * as dom from "../../../shared/web/dom.js";
 import { el } from "../../../shared/web/dom.js";
@@ -34,8 +33,8 @@ export class DpGrid {
   /**
    * @param {HTMLElement} host
    * @param {{point: (cell: GridCell) => void, press: (cell: GridCell) => void,
-   *   redraw: () => void}} on `point`: the pointer (not a finger) moved over a cell; `press`: a
-   *   cell was clicked; `redraw`: everything must be redrawn
+   *   redraw: () => void}} on `point`: the mouse or pen moved over a cell; `press`: a cell was
+   *   clicked; `redraw`: everything must be redrawn
    */
   constructor(host, on) {
     this.on = on;
@@ -124,8 +123,8 @@ export class DpGrid {
 
   // -- cells ------------------------------------------------------------
 
-  // Paint the cells of T[n, levels, b], the axes and the line of the best b. `shade`: the kind,
-  // range and stops of the cells' colours.
+  // Paint the cells of T[n, levels, b], the axes and the line of the best b. `shade`: the kind (see
+  // dp_shade.js), the range of the numbers, and the colours to interpolate between.
   paintCells(levels, shade) {
     const ctx = this.start(this.base);
     const { w, h } = this.size;
@@ -149,7 +148,8 @@ export class DpGrid {
     this.ridge(ctx, levels);
   }
 
-  // The cleared drawing context of a canvas at the screen's resolution; null: nothing to draw yet.
+  // The cleared drawing context of a canvas, at the screen's resolution; null if there is nothing
+  // to draw yet.
   start(canvas) {
     const { w, h } = this.size;
     const ratio = window.devicePixelRatio || 1;
@@ -246,7 +246,7 @@ export class DpGrid {
     ctx.fillText(KEYS, (w + 20) / 2, floor + 19);
   }
 
-  // The best b of each n in view, as a stepped line with gaps where that b is out of view or no
+  // The best b of each n in view, as a stepped line. It has a gap where that b is out of view or no
   // tree exists.
   ridge(ctx, levels) {
     const { table } = this;
@@ -283,8 +283,8 @@ export class DpGrid {
 
   // -- marks of the selected cell ------------------------------------------------------------
 
-  // Mark `cell` and, if it has a split, the two cells that it is computed from. `home`: the cell
-  // where the traceback began, if it is another one.
+  // Mark `cell`, and if `split` is not null, the two cells that its value is computed from. `home`:
+  // the cell where the traceback began, or null if that is `cell`.
   paintMarks(cell, split, home, pinned) {
     const ctx = this.start(this.over);
     if (!ctx || !this.inks) return;

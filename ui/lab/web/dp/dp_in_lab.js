@@ -1,5 +1,4 @@
-/* The DP table as a panel of the Lab. It is computed for the vector that the Lab plans with. A tree
-   chosen in it becomes the Lab's tree drawn by hand. */
+/* The DP table as a panel of the Lab. A tree chosen in it becomes the Lab's tree drawn by hand. */
 import { mountDp } from "./dp_view.js";
 import { isSameTree } from "../../../shared/web/planner.js";
 

@@ -1,14 +1,14 @@
-/* The colour of a cell: the number that it shows, the scale from that number to a strength from 0
-   to 1, and the numbers below the legend. */
+/* The colour of a cell: the number that it shows, the strength of the colour for that number, and
+   the numbers below the legend. */
 import * as format from "../../../shared/web/format.js";
 
 /** @typedef {import("./dp_table.js").DpTable} DpTable */
 /** @typedef {{low: number, high: number, cut: boolean}} Range `cut`: some values exceed `high` */
 
 /**
- * The numbers that a colour can show. `of` is called for cells for which a tree exists, and returns
- * the cell's number in tokens per step, or NaN if it has no such number. Loss and gain are tiny in
- * most of the table, so their scale is a cube root; that of the value is linear.
+ * The numbers that a colour can show. `of` returns the number of a cell for which a tree exists, in
+ * tokens per step, or NaN if it has none. Loss and gain are tiny in most of the table, so their
+ * colours follow the cube root.
  * @type {Record<string, {name: string, title: string, power: number, strong: "least" | "most",
  *   share?: number, of: (table: DpTable, n: number, l: number, b: number) => number}>}
  */
@@ -42,9 +42,8 @@ export const KINDS = {
 };
 
 /**
- * The range of the numbers in one level. For loss and gain it is from 0 to their quantile `share`,
- * or to the largest of them if that quantile is 0. The few numbers above the range belong to trees
- * in which almost every node is a child of the root.
+ * The range of the numbers in one level. For loss and gain it ends at their quantile `share`, so
+ * that a few large numbers do not make all others look alike.
  * @param {string} kind
  * @param {DpTable} table
  * @param {number} l
@@ -70,7 +69,7 @@ export function range(kind, table, l) {
  * @param {string} kind
  * @param {Range} range
  * @param {number} value
- * @returns {number} from 0, the palest colour, to 1, the strongest, which is always the best
+ * @returns {number} from 0, the palest colour, to 1, the strongest, for the best value
  */
 export function strength(kind, { low, high }, value) {
   const { power, strong } = KINDS[kind];

@@ -1,5 +1,4 @@
-/* The table T[n, levels, b], computed level by level in slices of work. For any cell, `sums` gives
-   the candidates for its value, and `split` the one that was chosen. Independent of the page.
+/* The table T[n, levels, b], computed level by level in slices of work. Independent of the page.
 
    T is the largest expected number of tokens per step of any tree with exactly n nodes, at most
    `levels` levels, and b children at the root:
@@ -7,7 +6,8 @@
        best(n, l) = max over b of T[n, l, b]
    Sums are computed in the same order as in sequoia/algorithm/best_tree.py, so that ties are broken
    the same way. A cell for which no tree exists contains -Infinity. `n` and `levels` include the
-   root. a is the acceptance vector: a[b] is the rate of a node's b-th child, 0 after its end. */
+   root. a is the acceptance vector: a[b] is the rate of a node's b-th child, or 0 if the vector has
+   fewer rates. */
 import * as planner from "../../../shared/web/planner.js";
 
 const MOST_CELLS = 2 ** 22; // 32 MiB
@@ -16,21 +16,20 @@ const SLICE = 200000; // sums between two yields
 /** @typedef {{n: number, levels: number, b: number}} Cell */
 
 /**
- * The choice that attains a cell's maximum. The subtree of the last child has m nodes, that child
- * included, and that child has `branches` children. `rest` and `below` are the values of the two
- * operands, T[n-m, l, b-1] and best(m, l-1); `rate` is a[b].
+ * The choice that attains a cell's maximum. m: nodes in the subtree of the last child, that child
+ * included. branches: children of that child. rest: T[n-m, l, b-1]. rate: a[b].
+ * below: best(m, l-1).
  * @typedef {{m: number, branches: number, rest: number, rate: number, below: number}} Split
  */
 
 /**
- * A step of the traceback, at `cell`: the node `parent` gets the node `node` as its child number
- * `cell.b`.
+ * A step of the traceback, at `cell`: `node` becomes child number `cell.b` of the node `parent`.
  * @typedef {{cell: Cell, split: Split, parent: number, node: number}} Step
  */
 
 /** @typedef {{cells: Float64Array, best: Float64Array, root: Uint16Array}} Layer */
 
-// The rates that a tree of `nodes` nodes can use, without zeros at the end; never an empty list.
+// The rates that a tree of `nodes` nodes can use, without zeros at the end, but at least one rate.
 function useful(rates, nodes) {
   const last = rates.reduce((found, rate, k) => (rate > 0 ? k : found), 0);
   return Float64Array.from(rates.slice(0, Math.min(last + 1, Math.max(nodes - 1, 1))));
@@ -121,9 +120,9 @@ export class DpTable {
     return { cells, best, root };
   }
 
-  // best(n), and the number of root children with which it is reached. `cells` has no row for more
-  // children than the vector has rates. Only a tree of two levels needs one: its root has n - 1
-  // children, of which the last have rate 0 and add nothing.
+  // best(n), and the fewest children of the root that attain it. A tree of two levels may need more
+  // children than the vector has rates. `cells` has no row for so many, but those without a rate
+  // add nothing to the sum.
   top(cells, n) {
     const width = this.nodes + 1;
     let found = -Infinity;
@@ -231,9 +230,8 @@ export class DpTable {
   }
 
   /**
-   * The traceback of a cell: the tree's parents in breadth-first order, and a step for each child,
-   * node by node, from a node's last child to its first. Uses a queue, not recursion: a chain may
-   * have 1,024 levels.
+   * The traceback of a cell. parents: of its tree, in breadth-first order. steps: one for each
+   * child, node by node, from a node's last child to its first.
    * @param {number} n
    * @param {number} levels
    * @param {number} b

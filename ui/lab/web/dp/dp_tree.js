@@ -1,5 +1,4 @@
-/* The tree of a cell, always drawn whole. At a step of the traceback, its parts differ in colour
-   and dash. */
+/* The tree of a cell. At a step of the traceback, its parts look different. */
 import { el, show } from "../../../shared/web/dom.js";
 import { count } from "../../../shared/web/format.js";
 import { allCells, keyOf } from "../../../shared/web/tree_scene.js";
@@ -14,9 +13,9 @@ import { TreeView } from "../../../shared/web/tree_view.js";
 const PARTS = ["other", "rest", "below"];
 
 /**
- * The part that each node belongs to at a step of the traceback: the subtree of the step's child
- * ("below"), the rest of the tree of the step's cell ("rest"), or the nodes outside that tree
- * ("other"). Without a step, all are "rest".
+ * The part that each node belongs to at a step of the traceback. "below": the subtree of the step's
+ * child. "rest": the other nodes in the tree of the step's cell. "other": nodes outside that tree.
+ * Without a step, all are "rest".
  * @param {Topology} topo
  * @param {Step | null} step
  * @returns {string[]}
@@ -48,8 +47,7 @@ export class DpTree {
 
   /**
    * @param {Topology | null} topo null: no tree exists for the cell
-   * @param {number[]} scores probability that a decoding step accepts each node; written if it
-   *   fits
+   * @param {number[]} scores probability that a decoding step accepts each node
    * @param {Step | null} step of the traceback
    */
   paint(topo, scores, step) {

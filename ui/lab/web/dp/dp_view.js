@@ -12,14 +12,14 @@ import { el, show, text } from "../../../shared/web/dom.js";
 import { makePanel } from "../../../shared/web/panel.js";
 import * as treeLayout from "../../../shared/web/tree_layout.js";
 
-const AT_ONCE = 2 ** 24; // sums in the recurrence of all cells; a larger table is made in slices
+const AT_ONCE = 2 ** 24; // a table with more sums than this is computed in slices
 
 /** @typedef {import("./dp_table.js").Cell} Cell */
 /** @typedef {import("./dp_table.js").Step} Step */
 
 /**
- * What the Lab wants to see: a table for `rates` with at least `n` nodes, and in it the cell of the
- * best tree for the Lab's budget: `n` nodes and at most `levels` levels; null: no cap.
+ * The Lab's acceptance vector, its node budget, and its level cap (null: none). The table has at
+ * least `n` nodes, and opens at the cell of the best tree for this budget and cap.
  * @typedef {{rates: number[], n: number, levels: number | null}} Wanted
  */
 
@@ -43,7 +43,7 @@ export class Dp {
   own = false; // whether the visitor selected the cell
   step = 0; // index in `steps`
   pinned = false; // whether the cell stays selected when the pointer moves
-  aloud = false; // whether screen readers announce the next sentence
+  aloud = false; // whether screen readers speak the next explanation
   /** The traceback of the cell. @type {Step[]} */
   steps = [];
   /** @type {number[] | null} */
@@ -63,7 +63,7 @@ export class Dp {
   #budget = { n: 0, levels: null };
   #asked = ""; // the same as text
   #shownFor = ""; // #asked when `home` or `take` last ran
-  #look = ""; // all that the painted cells depend on, except the table, as text
+  #look = ""; // what the painted cells depend on besides the table, as text
   /** @type {DpTable | null} */
   #painted = null;
   #ranged = ""; // the shade and level that #range was computed for
@@ -274,8 +274,8 @@ export class Dp {
     this.onSelect([...this.parents], { n, levels, branches: b, tokens });
   }
 
-  // The current traceback step (null if there is none), and the cell being explained: the selected
-  // one, or from the second step on that of the step.
+  // The current step of the traceback (null if there is none), and the cell being explained. At the
+  // first step this is the selected cell, at later steps the cell of the step.
   shown() {
     const step = this.steps[this.step] || null;
     return { step, cell: this.step && step ? step.cell : this.cell };

@@ -1,5 +1,4 @@
-/* The traceback as a list of steps. Each step gives one node one of its children, the last child
-   first. */
+/* The traceback as a list of steps. Each step adds one child to a node, its last child first. */
 import * as dpWords from "./dp_words.js";
 import * as dom from "../../../shared/web/dom.js";
 import { attr, button, el, text } from "../../../shared/web/dom.js";
