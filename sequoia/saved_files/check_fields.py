@@ -16,8 +16,10 @@ MAX_TEXT_TOKENS = 1_000_000  # also the most expected steps in a segment
 
 def list_of(values: Any, what: str, most: int) -> list[Any]:
     """`values` if it is a list of at most `most` entries. what: its name in messages."""
-    if not isinstance(values, list) or len(values) > most:
+    if not isinstance(values, list):
         raise BadTrace(f"{what}: {shown(values)}; expected a list of at most {most}")
+    if len(values) > most:
+        raise BadTrace(f"{what}: a list of {len(values)}; expected at most {most}")
     return values
 
 
@@ -49,11 +51,13 @@ def expected_of(data: Mapping[str, Any], what: str) -> ExpectedSteps:
         tuple(whole(one, f"{what}: tokens", 1, MAX_TEXT_TOKENS, BadTrace) for one in tokens),
         tuple(_segments(of_text, f"{what}: expected steps") for of_text in steps),
     )
-    if not tokens or len(tokens) != len(steps) or not all(map(sum, found.steps)):
+    if not tokens or len(tokens) != len(steps):
         raise BadTrace(
             f"{what}: {len(tokens)} texts, but {len(steps)} lists of expected steps; the two "
-            "numbers must be equal and at least 1, and the steps of a text must not all be 0"
+            "numbers must be equal and at least 1"
         )
+    if not all(map(sum, found.steps)):
+        raise BadTrace(f"{what}: the expected steps of a text must not all be 0")
     return found
 
 

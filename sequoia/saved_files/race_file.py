@@ -69,7 +69,7 @@ class LaneLog:
     @property
     def prompt(self) -> str:
         """The prompt of the run."""
-        return str(self.run.meta.get("prompt"))
+        return str(self.run.meta.get("prompt", ""))
 
     @property
     def full_name(self) -> str:

@@ -540,7 +540,7 @@ def test_a_tree_is_drawn_by_hand_within_the_budget(page: Page) -> None:
     assert f"the best tree of 4 nodes has {best:.3f}" in said
     node(page, 1).click()
     settle(page)
-    assert "budget is 4 nodes" in page.inner_text(part("refused"))
+    assert "the budget of 4 nodes is used up" in page.inner_text(part("refused"))
     assert len(page.evaluate(f"{STATE}.hand")) == 4
     node(page, 1).focus()
     page.keyboard.press("Delete")

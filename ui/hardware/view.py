@@ -199,7 +199,8 @@ def _capped(plan: Plan, nodes: int, most: int) -> str:
 
 def _default(default: Plan, plan: Plan, second: Plan | None, here: bool) -> str:
     """In sentences: the tree that Decode's default setting chooses with the same times and
-    acceptance. plan: the fastest tree. second: the runner-up. here: whether the times are this machine's."""
+    acceptance. plan: the fastest tree. second: the runner-up. here: whether the times are this
+    machine's."""
     rule = (
         f"In Decode, “Sequoia, planned for this machine” {'uses' if here else 'would use'} the "
         f"tree with the most expected tokens among those within {SLACK * 100:g}% of the fastest"

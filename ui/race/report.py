@@ -274,7 +274,7 @@ def settings_of(meta: Mapping[str, Any]) -> Mapping[str, Any]:
 def _first_run(lane: LaneLog, meta: Mapping[str, Any], expected: ExpectedSteps | None) -> LaneRun:
     seed = settings_of(meta).get("seed")
     return LaneRun(
-        lane.prompt if lane.on else str(meta.get("prompt")),
+        lane.prompt if lane.on else str(meta.get("prompt", "")),
         seed if isinstance(seed, int) else 0,
         tuple(map(step_of, lane.run.steps)),
         tuple(token for step in lane.run.steps for token in step.emitted),

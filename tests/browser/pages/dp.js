@@ -15,10 +15,10 @@ const chosen = [];
 document.body.classList.toggle("dark", query.has("dark"));
 const dp = mountDp(document.getElementById("host"), {
   getState: () => state,
-  onSelect: (parents, about) => {
-    chosen.push({ parents, about });
+  onSelect: (parents) => {
+    chosen.push(parents);
     dp.update();
   },
-  isShown: (parents) => String(chosen.at(-1)?.parents) === String(parents),
+  isShown: (parents) => String(chosen.at(-1)) === String(parents),
 });
 Object.assign(window, { state, chosen, dp });

@@ -1,5 +1,6 @@
 /* The latest run beside the prediction for its largest tree. */
 import { el, show, text } from "../../shared/web/dom.js";
+import { count } from "../../shared/web/format.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import { addTerm } from "../../shared/web/tooltips.js";
 import { durationWords } from "./duration.js";
@@ -76,7 +77,8 @@ export class RunPanel {
 const times = (ratio) => ratio.toFixed(2) + "×";
 
 const about = (run) =>
-  `this machine · ${run.steps} steps measured, tree of ${run.nodes} nodes, ${run.levels} levels · ` +
+  `this machine · ${count(run.steps, "step")} measured, tree of ${count(run.nodes, "node")}, ` +
+  `${count(run.levels, "level")} · ` +
   `predicted with ${run.rates_label} acceptance: ${run.rates}`;
 
 function together({ measured, predicted }) {

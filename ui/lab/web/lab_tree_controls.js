@@ -153,7 +153,7 @@ export class LabTreeControls {
     show(this.other, other);
     if (other) text(this.other.querySelector("span"), shapes.label(shown, n, state));
     if (this.slider.value !== String(n)) this.slider.value = String(n);
-    attr(this.slider, "aria-valuetext", n + " nodes");
+    attr(this.slider, "aria-valuetext", format.count(n, "node"));
     if (!refusal.holds(this.count)) this.count.value = String(n);
     if (!refusal.holds(this.levels)) this.levels.value = String(state.levels ?? "");
     show(this.hands, shown === "hand");

@@ -153,7 +153,7 @@ export class ReadOuts {
     const { even, parents } = state;
     const tokens = planner.expectedTokens(parents, even).toFixed(3);
     const label = shapes.label(state.shown, state.n, state);
-    const title = `${label}, ${parents.length} nodes, ${tokens} expected tokens per step`;
+    const title = `${label}, ${format.count(parents.length, "node")}, ${tokens} expected tokens per step`;
     return exportTree.treeSvg(parents, even, title);
   }
 

@@ -1,4 +1,5 @@
 /* Edits of a tree drawn by hand: add, remove, replace, undo. Trees are lists of parents. */
+import { count } from "../../shared/web/format.js";
 import * as planner from "../../shared/web/planner.js";
 
 const PAST = 200; // changes that can be undone
@@ -19,7 +20,7 @@ export class TreeEdits {
   add(parents, node, budget, cap) {
     if (parents.length >= budget)
       throw new RangeError(
-        `the budget is ${budget} nodes and all are in use; remove a node or raise the budget`,
+        `the budget of ${count(budget, "node")} is used up; remove a node or raise the budget`,
       );
     const level = planner.depthsOf(parents)[node] + 2;
     if (cap !== null && level > cap)

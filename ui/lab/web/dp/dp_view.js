@@ -26,8 +26,8 @@ const AT_ONCE = 2 ** 24; // a table with more sums than this is computed in slic
 /**
  * @typedef {object} Options
  * @property {() => Wanted} getState
- * @property {(parents: number[], about: {n: number, levels: number, branches: number,
- *   tokens: number}) => void} [onSelect] "Use this tree" was pressed; parents breadth first
+ * @property {(parents: number[]) => void} [onSelect] "Use this tree" was pressed; parents breadth
+ *   first
  * @property {(parents: number[]) => boolean} [isShown] whether the Lab shows this tree
  */
 
@@ -269,9 +269,7 @@ export class Dp {
 
   select() {
     if (!this.parents) return;
-    const { n, levels, b } = this.cell;
-    const tokens = this.table.value(n, levels, b);
-    this.onSelect([...this.parents], { n, levels, branches: b, tokens });
+    this.onSelect([...this.parents]);
   }
 
   // The current step of the traceback (null if there is none), and the cell being explained. At the
