@@ -68,8 +68,9 @@ export class StepMotion {
   }
 
   /**
-   * The node that the card beside the picture is about: the node that is tried, null if none is. At
-   * the result, the token from the target if residuals were recorded for it, else `decisive`.
+   * The node that the card beside the picture is about. Before the result, it is the node that is
+   * tried; null if none is. At the result of a step with residuals, it is the token from the
+   * target, if there is one. At any other result, it is `decisive`.
    * @returns {NodeId | null}
    */
   get explained() {
@@ -79,7 +80,7 @@ export class StepMotion {
   }
 
   /**
-   * The state of a node in the picture: one of StepFrame or of StepView.
+   * The state of a node in the picture.
    * @param {NodeId} node
    * @returns {string}
    */
