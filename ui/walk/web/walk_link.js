@@ -1,5 +1,5 @@
 /* The Walk tab's part of the page's address: the toy and its seed, or the recorded run and its
-   step; nothing if the step is one of Decode. */
+   step. For a step of Decode it is empty. */
 import { linkChanged, linkView } from "../../shared/web/page_link.js";
 import { verifierNamed } from "./rules/verifiers.js";
 import { readShares } from "./shares.js";
