@@ -85,7 +85,7 @@ function paintLabel(node, meta, done, kind) {
 export const isSimulated = ({ label, clock }) => label === "simulated" && Boolean(clock);
 
 /**
- * The simulated machine in a few words, such as "as on an A100". Its name ends at the first comma.
+ * The simulated machine in a few words, such as "as on an A100". Its name is cut at a comma.
  * @param {Meta} meta of a simulated run
  * @returns {string}
  */

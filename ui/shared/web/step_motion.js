@@ -7,7 +7,7 @@ import { StepTimeline } from "./step_timeline.js";
  * @import { NodeId } from "./tree_scene.js"
  */
 
-/** The picture that is shown. A subclass has the step, and turns to other pictures. */
+/** Which picture is shown. A subclass has the step, and turns to other pictures. */
 export class StepMotion {
   /** @type {number | null} index of the picture that is shown; null: the result, the last one */
   picture = null;

@@ -120,7 +120,7 @@ export class StepPlayer extends StepMotion {
     } else this.play();
   }
 
-  // The value of `clock` when the current picture begins; 0 at the result.
+  // The value of `clock` when the current picture begins; 0 if `picture` is null.
   begin() {
     if (this.rate === "slow") return this.start;
     return this.picture === null ? 0 : (this.line?.clockStart(this.picture) ?? 0);

@@ -67,7 +67,7 @@ const KEY = [
 
 /** The tree with its minimap. */
 export class StepTree {
-  followed = ""; // identifies what was scrolled into view last
+  followed = ""; // key of `reveal` and layout for which a node was last scrolled into view
   /** @type {{topo: Topology, cells: Cell[]} | null} the cells of all nodes */
   full = null;
   /** @type {StepView | null} */
@@ -136,7 +136,6 @@ export class StepTree {
     if (style.getPropertyValue("--sq-height") !== px) style.setProperty("--sq-height", px);
   }
 
-  // All nodes. The grid has at least the size of `room`, so that it is the same for every step.
   /** @type {(step: StepView, look: StepLook) => Plan} */
   fullPlan({ topo, path, kind }, { room }) {
     if (this.full?.topo !== topo) this.full = { topo, cells: allCells(topo) };

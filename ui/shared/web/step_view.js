@@ -52,15 +52,15 @@ const FROM_LEAVES = "traversal"; // the verifier that tries whole paths, from th
  * @property {number} node
  * @property {number} p
  * @property {number} q
- * @property {number | null} u the draw; null if the verifier does not draw
+ * @property {number | null} u the draw; null if there was none
  * @property {boolean} accepted
  * @property {number | null} mass residual mass after a rejection; null otherwise, and with
  *   top-k match
  */
 
 /**
- * A step, prepared for a picture. A node that was not tried has the state "untested" if its parent
- * is on the accepted path, else "never". The other states are root, accepted and rejected.
+ * A step, prepared for a picture. The states of its nodes are root, accepted, rejected, untested (a
+ * child of the accepted path) and never (all others).
  * @typedef {object} StepView
  * @property {number} i
  * @property {Step} step

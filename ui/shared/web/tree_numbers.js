@@ -1,5 +1,5 @@
-/* Puts the trees of a run or a race at the numbers that its steps call them by. The numbers follow
-   the order in which steps first use the trees. Messages may be lost or arrive late. Pure. */
+/* Puts the trees of a run or a race at the numbers that its steps call them by. Trees are numbered
+   in the order in which steps first use them, but messages may be lost or arrive late. Pure. */
 
 /**
  * Add the trees of a message to those known. A tree that is known stays the same object.

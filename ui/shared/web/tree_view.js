@@ -16,7 +16,7 @@ import { nearestDot } from "./tree_way.js";
  */
 
 const BEYOND = 12; // rows that are also written above the visible ones, and as many below
-const EDGE = 40; // px kept between a cell that is scrolled into view and the edge of the box
+const EDGE = 40; // px; `reveal` does not scroll if the cell is at least this far inside the box
 const MOST_WANTED = 110; // px; most that a column asks for in the focus layout
 const NEARLY = 4; // px by which a picture may exceed its box without counting as larger
 const FADE = "26px"; // width of a fading edge

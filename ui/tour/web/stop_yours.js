@@ -1,4 +1,4 @@
-/* The last stop. The visitor guesses the speed-up of a run, and makes the run or takes a recorded
+/* The last stop. The visitor guesses the speed-up of a run, then makes the run or takes a recorded
    one. */
 import { button, el, show, text } from "../../shared/web/dom.js";
 import { finishedRun } from "../../shared/web/finished_run.js";

@@ -86,8 +86,8 @@ export class RealStep {
   }
 
   /**
-   * Show a step of the run that the menu names. In place of a step of Decode without residuals,
-   * show one of the recorded run USUAL, once the list of recorded runs has arrived.
+   * Show a step of the run that the menu names. If that is Decode, but its step has no residuals,
+   * choose the recorded run USUAL instead. Before the list of recorded runs arrives, keep Decode.
    * @param {{name: string, step?: number}} [wanted] a recorded run and its step, to show instead
    */
   open(wanted) {

@@ -9,7 +9,7 @@ const NOTHING = 1e-12; // smaller amounts are rounding errors
  */
 
 /**
- * The largest mean worth of the accepted sibling that a coupling of siblings and token can have.
+ * The largest mean worth of the accepted sibling, over all couplings of siblings and token.
  * @param {{tokens: number[], weight: number}[]} drawn sequences of siblings, with their
  *   probabilities
  * @param {number[]} p
