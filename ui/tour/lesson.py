@@ -1,5 +1,5 @@
 """Reads what the tour shows: its settings and sentences, its recorded runs, and the hardware
-profiles of its machines. Independent of Gradio and of models."""
+profiles of its machines."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def recorded_run(name: str) -> Run:
 
 
 def message() -> str:
-    """The JSON text of what the browser needs in addition to tour.json: {"runs", "profiles"}, each
-    a dictionary whose keys are the names used in tour.json."""
+    """The JSON text of the tour's recorded runs and hardware profiles: {"runs": {name: run},
+    "profiles": {name: profile}}, with the names used in tour.json."""
     settings = tour()
     return message_text(
         {

@@ -1,7 +1,4 @@
-"""The Tour view: its component, and the handler that sends what the tour shows.
-
-Everything else happens in the browser.
-"""
+"""The Tour view: its component, and the handler that sends what the tour shows."""
 
 from __future__ import annotations
 
@@ -24,5 +21,5 @@ class TourTab:
         self.board.come(self.start, None, self.board, concurrency_limit=None, **QUIET)
 
     def start(self) -> str:
-        """The JSON text of what the tour shows. The browser asks for it when the tab is opened."""
+        """The JSON text of the tour's recorded runs and hardware profiles."""
         return lesson.message()

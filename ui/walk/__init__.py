@@ -1,5 +1,5 @@
-"""The Walk tab: one step of verification, on a small example that the visitor edits or on a step of
-a real run.
+"""The Walk tab: the verification of one step. The step belongs to a real run, or to a small example
+that the visitor edits.
 
-Read tab.py (the component and the browser's two requests), then web/ (all else, in the browser).
+Read tab.py (the component and the browser's two requests), then web/ (everything else).
 """

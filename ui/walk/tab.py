@@ -1,5 +1,5 @@
-"""The Walk view: its component, and the two requests that the browser sends: for the list of
-recorded runs, and for one recorded run. Everything else happens in the browser."""
+"""The Walk view: its component, and handlers for the browser's two requests. One asks for the list
+of recorded runs, the other for one recorded run."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class WalkTab:
         self.board.list(self.list_recorded_runs, None, self.board, concurrency_limit=None, **QUIET)
 
     def list_recorded_runs(self) -> str:
-        """The recorded runs shipped with the program, as JSON: name, title and description of
-        each."""
+        """The recorded runs shipped with the program, as JSON: {"runs": [{"name", "title",
+        "about"}, ...]}."""
         return message_text({"runs": [vars(one) for one in recordings.examples()]})
 
     def get_recorded_run(self, asked: Any) -> str:
-        """The recorded run called `asked`, as the JSON message that Decode shows; {"error"} if
-        there is none or it cannot be read."""
+        """The recorded run called `asked`, as the JSON message that Decode shows. If it cannot be
+        read, the message is {"error": reason}."""
         try:
             return recordings.example(asked).message
         except SequoiaError as problem:

@@ -4,8 +4,8 @@ import { readable } from "./format.js";
 
 /** @import { Meta } from "./run_facts.js" */
 
-/** @type {Record<string, [string, string]>} why a run ended or paused: as a verb after "Run", and
- *   alone */
+/** @type {Record<string, [string, string]>} why a run ended or paused: words after "Run", and
+ *   words that stand alone */
 const ENDS = {
   eos: ["finished at the end of text", "end of text"],
   length: ["finished at its token limit", "token limit reached"],
@@ -57,8 +57,7 @@ export function lostWords(steps) {
 }
 
 /**
- * Write the source of a run's or race's numbers into its badge. Numbers labelled "measured" were
- * measured on the server's machine.
+ * Write the source of a run's or race's numbers into its badge.
  * @param {HTMLElement} node the badge
  * @param {Meta | null} meta null: there is no run or race yet
  * @param {boolean} done whether it has ended or paused
@@ -86,8 +85,7 @@ function paintLabel(node, meta, done, kind) {
 export const isSimulated = ({ label, clock }) => label === "simulated" && Boolean(clock);
 
 /**
- * The simulated machine in a few words, such as "as on an A100": the part of its name before the
- * first comma, without the models.
+ * The simulated machine in a few words, such as "as on an A100". Its name is cut at a comma.
  * @param {Meta} meta of a simulated run
  * @returns {string}
  */
@@ -98,7 +96,7 @@ function asOn({ clock }) {
 }
 
 /**
- * The source of the numbers of a simulated run, in a sentence.
+ * A sentence that says which numbers of a simulated run are real.
  * @param {Meta} meta
  * @returns {string}
  */

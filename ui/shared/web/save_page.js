@@ -18,7 +18,7 @@ import { saveText } from "./save_file.js";
  */
 
 /**
- * Save a page. Rejected if the server does not send the page's scripts and styles.
+ * Save a page. Fails if the server does not send the page's scripts and styles.
  * @param {Saved} saved
  */
 export async function savePage({ view, name, title, facts, data }) {
@@ -66,8 +66,7 @@ export async function saveRecording(store, { view, what, start, data, facts }) {
   }
 }
 
-// Why the run or race cannot be saved; "" if it can.
-/** @type {(store: any, what: string, start: string) => string} */
+/** @type {(store: any, what: string, start: string) => string} "" if it can be saved */
 function whyNot({ steps, done }, what, start) {
   if (!steps.length) return `there is no ${what} on screen; ${start} or open a file first`;
   if (steps.includes(null)) return `some steps of the ${what} did not arrive; start it again`;
@@ -96,10 +95,9 @@ const randomName = () =>
     .join("");
 
 /**
- * The file name of a saved page, such as sequoia-run-2026-11-22-1250.html. If `date` is not valid,
- * the name has no date.
+ * The file name of a saved page, such as sequoia-run-2026-11-22-1250.html.
  * @param {string} what
- * @param {any} date "2026-11-22 12:50"
+ * @param {any} date such as "2026-11-22 12:50"; left out if it has another form
  * @returns {string}
  */
 export function pageName(what, date) {
@@ -109,7 +107,7 @@ export function pageName(what, date) {
 }
 
 /**
- * `value` with "measured" replaced by "recorded" in every text in it, because the numbers in a file
+ * A copy of `value` with "recorded" in place of "measured" in every text. The numbers in a file
  * were measured earlier.
  * @param {any} value
  * @returns {any}
@@ -122,7 +120,7 @@ export function relabelled(value) {
 }
 
 /**
- * The meta of a run or a race for a file: labelled "recorded" or "simulated", never "measured".
+ * The meta of a run or a race for a file. A run labelled "measured" becomes "recorded".
  * @param {Record<string, any>} meta
  * @returns {Record<string, any>}
  */

@@ -5,7 +5,7 @@ import { plotlyText } from "./format.js";
 import { saveAddress } from "./save_file.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
-const SCALE = 2; // pixels of a PNG per px of the page; fewer if the PNG would be too large
+const SCALE = 2; // pixels of a PNG per px of the page
 // The largest canvas that every desktop browser can make, in pixels.
 const MOST_SIDE = 16_384;
 const MOST_AREA = 1e8;
@@ -14,7 +14,7 @@ const LINE = 17; // px, height of a line of a caption
 /** @typedef {"svg" | "png"} Format */
 
 /**
- * The colour behind `node`. A saved picture is filled with it, because there is no page behind it.
+ * The background colour of `node`, or of its nearest ancestor that has one.
  * @param {Element} node
  * @returns {string}
  */
@@ -26,8 +26,7 @@ export function ground(node) {
   return COLOURS.pictures.paper;
 }
 
-// Saves the Plotly figure in `node` in the colours of the page. The lines of `caption` are written
-// above it, because outside the page nothing else says what the figure shows.
+// Saves the Plotly figure in `node`, with the lines of `caption` above it.
 async function saveFigure(node, format, name, caption = []) {
   const head = caption.length && LINE * (caption.length + 1);
   const size = { width: node.clientWidth, height: node.clientHeight + head };
@@ -84,7 +83,7 @@ async function raster(source, width, height, name) {
 }
 
 /**
- * Save what `draw` draws as a PNG.
+ * Save what `draw` draws as a PNG. If it would be too large, it gets fewer pixels.
  * @param {number} width px
  * @param {number} height px
  * @param {(pen: CanvasRenderingContext2D) => void} draw
@@ -109,7 +108,7 @@ export const CONFIG = { displayModeBar: false, responsive: false };
  * @param {Element} host
  * @param {() => (Element | null | false)} drawn returns the node with the figure; null or false
  *   while nothing is drawn
- * @param {string | (() => string)} name of the file, without "sequoia-" and its suffix
+ * @param {string | (() => string)} name of the file, between "sequoia-" and its suffix
  * @param {{reset?: () => void, caption?: () => string[]}} [options] `reset` shows the whole figure;
  *   without it, there is no such button. `caption` returns the lines above the saved figure
  */

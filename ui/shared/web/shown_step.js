@@ -1,4 +1,4 @@
-/* Shares the step on screen in Decode with other views, which show it in their own way. */
+/* Shares the step on screen in Decode with other views. */
 
 /** @import { StepView } from "./step_view.js" */
 

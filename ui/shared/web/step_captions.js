@@ -1,5 +1,4 @@
-/* Captions for the pictures of a step in slow motion: a few sentences about what happens. All
-   numbers in them are those of the step. */
+/* Captions for the pictures of a step in slow motion: a few sentences about what happens. */
 import { apart, count } from "./format.js";
 import { draftedOf } from "./step_view.js";
 
@@ -46,8 +45,8 @@ export function check({ topo }) {
 }
 
 /**
- * Index of the trial at which a chain of first children would have ended, while the tree had
- * another child to try; -1 if there is no such trial, or if the step was verified from the leaves.
+ * Index of the trial at which a chain of first children would have ended, but the tree had another
+ * child to try. -1 if there is none. A step verified from the leaves has none.
  * @param {StepView} step
  * @returns {number}
  */
@@ -81,7 +80,7 @@ function kept(step, one) {
   return `The draw u = ${u} is below p/q = ${ratio}, so ${word} stays.`;
 }
 
-// Once a sibling was rejected, p and q are what is left of the models' probabilities.
+// After a sibling was rejected, p and q are residual probabilities.
 function certainlyKept(step, one) {
   const { parents } = step.topo;
   const word = quoted(step, one.node);
@@ -149,7 +148,7 @@ export function result(step) {
   return [total, guesses + own, side(step), ending(step)].filter(Boolean).join(" ");
 }
 
-// How many tokens the tree gained over a chain of first children, in words; "" if none.
+// A sentence about what the tree gained over a chain of first children; "" if nothing.
 function side(step) {
   const at = chainEnd(step);
   if (at < 0) return "";

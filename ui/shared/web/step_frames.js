@@ -1,6 +1,6 @@
-/* A step in slow motion, as still pictures in the order of what happened: the draft adds one level
-   after another, the target checks all nodes in one pass, the walk tries one child after another,
-   and the result follows. Pure: a picture is plain data. */
+/* A step in slow motion, as a series of still pictures. First the draft adds one level after
+   another. Then the target checks all nodes in one pass. Then the walk tries one child after
+   another, and the result follows. Pure: a picture is plain data. */
 import * as captions from "./step_captions.js";
 
 /** @import { StepView } from "./step_view.js" */
@@ -11,8 +11,8 @@ import * as captions from "./step_captions.js";
  * One picture.
  * @typedef {object} StepFrame
  * @property {Phase} phase
- * @property {string[]} states of the nodes: those of StepView, or "hidden", "drafted" (before the
- *   target's pass, and after it until the walk decides) or "checked" (during that pass)
+ * @property {string[]} states of the nodes: those of StepView, or "hidden" (not drafted yet),
+ *   "checked" (during the target's pass), or "drafted" (not decided)
  * @property {boolean} hasBonus whether the token from the target is visible
  * @property {number | null} trial index of the trial that is shown; null if none is
  * @property {string} words the caption
@@ -38,7 +38,7 @@ export function stepFrames(step) {
 }
 
 /**
- * Whether a step has any picture of a phase. Faster than making all its pictures.
+ * Whether a step has any picture of a phase.
  * @param {StepView} step
  * @param {Phase} phase
  * @returns {boolean}
@@ -73,7 +73,7 @@ const check = (step) => ({
   hold: PASS,
 });
 
-// A picture after each trial. Nodes that the walk has not reached yet are still "drafted".
+// A picture after each trial.
 /** @type {(step: StepView) => StepFrame[]} */
 function walk(step) {
   const { trials, topo } = step;
@@ -109,7 +109,6 @@ const result = (step) => ({
   hold: RESULT,
 });
 
-// The states of all nodes in a picture. The root has the state "root" in every picture.
 function drawnAs({ topo }, stateOf) {
   return topo.parents.map((_, node) => (node ? stateOf(node) : "root"));
 }

@@ -7,7 +7,7 @@ import { StepTimeline } from "./step_timeline.js";
  * @import { NodeId } from "./tree_scene.js"
  */
 
-/** The picture that is shown. A subclass has the step, and turns to other pictures. */
+/** Which picture is shown. A subclass has the step, and turns to other pictures. */
 export class StepMotion {
   /** @type {number | null} index of the picture that is shown; null: the result, the last one */
   picture = null;
@@ -68,8 +68,9 @@ export class StepMotion {
   }
 
   /**
-   * The node that the card beside the picture is about: the node that is tried, null if none is. At
-   * the result, the token from the target if residuals were recorded for it, else `decisive`.
+   * The node that the card beside the picture is about. Before the result, it is the node that is
+   * tried; null if none is. At the result of a step with residuals, it is the token from the
+   * target, if there is one. At any other result, it is `decisive`.
    * @returns {NodeId | null}
    */
   get explained() {
@@ -79,7 +80,7 @@ export class StepMotion {
   }
 
   /**
-   * The state of a node in the picture: one of StepFrame or of StepView.
+   * The state of a node in the picture.
    * @param {NodeId} node
    * @returns {string}
    */

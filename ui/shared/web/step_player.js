@@ -1,5 +1,5 @@
-/* Plays one step picture by picture: in slow motion for reading, or with the times that the step
-   really took, at a share of real time. */
+/* Plays one step picture by picture: in slow motion, or with the times that the step really took,
+   at real speed or slower. */
 import { SLOWEST_FRAME, prefersStillness } from "./playback.js";
 import { STEP_RATES } from "./speeds.js";
 import { StepMotion } from "./step_motion.js";
@@ -9,14 +9,14 @@ import { StepMotion } from "./step_motion.js";
  * @import { StepView } from "./step_view.js"
  */
 
-/** Plays a step with a clock of its own. */
+/** Plays a step. */
 export class StepPlayer extends StepMotion {
   /** @type {StepView | null} */
   #step = null;
   #rate = /** @type {StepRate} */ ("slow");
   #frame = 0;
   #before = 0; // time of the last frame in ms; 0: none yet
-  clock = 0; // seconds since the step began: slow motion if the rate is "slow", else real time
+  clock = 0; // seconds since the step began: of slow motion if the rate is "slow", else real ones
   playing = false;
 
   /** @param {() => void} changed called after a change of the picture, the rate or `playing`,
@@ -90,8 +90,8 @@ export class StepPlayer extends StepMotion {
 
   // -- playing ------------------------------------------------------------------------------------
 
-  /** Play from the current picture, or from the start if that is the result. If the visitor's
-   * system asks for no motion, only show the picture from which it would play. */
+  /** Play from the current picture; from the first one if the result is shown. If the visitor's
+   * system asks for reduced motion, only show that picture. */
   play() {
     if (!this.#step) return;
     if (prefersStillness()) this.stand(this.picture ?? 0);

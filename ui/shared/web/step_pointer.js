@@ -1,5 +1,5 @@
-/* The default actions of a step's tree: when a person points at a node, focuses or presses it, the
-   stage explains the node and dispatches an event. */
+/* The default actions of a step's tree. The stage explains the node that a person points at or
+   focuses, and dispatches the events hover and press. */
 import { keysAbove } from "./focus_layout.js";
 import { spokenNode } from "./step_words.js";
 import { keyOf, nodeOf } from "./tree_scene.js";
@@ -21,7 +21,7 @@ export class StepPointer {
     this.stage = stage;
   }
 
-  /** Forget the node pointed at and the unfolded cells. Called before another step is shown. */
+  /** Forget the node pointed at and the unfolded cells. */
   reset() {
     this.node = null;
     this.opened = new Set();
@@ -49,8 +49,8 @@ export class StepPointer {
     this.hover(key);
   }
 
-  /** @param {string} key of a node, whose children are then unfolded or folded if `canFold` allows
-   * it, or of folded siblings, which are then unfolded */
+  /** Unfold the children of a node, or fold them again. In a cell of folded siblings, unfold these.
+   * @param {string} key of the cell */
   press(key) {
     const node = nodeOf(key);
     const canFold = node === null || this.canFold(node);
@@ -59,14 +59,13 @@ export class StepPointer {
     this.stage.paint();
   }
 
-  // Whether the children of a node can be folded away. Those of a node on the accepted path
-  // always stay.
+  // The children of a node on the accepted path always stay.
   canFold(node) {
     const { topo, path } = this.stage.step;
     return node !== "bonus" && !path.includes(node) && topo.children[node].length > 0;
   }
 
-  /** @param {number} node pressed in the minimap; the tree then draws it and scrolls to it */
+  /** @param {number} node pressed in the minimap; the tree scrolls to it */
   pick(node) {
     for (const key of keysAbove(this.stage.step.topo, node)) this.opened.add(key);
     this.hover(keyOf(node));

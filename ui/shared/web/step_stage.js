@@ -1,6 +1,5 @@
 /* Shows one step as an animation: a caption, the token tree, the four phases with their real times,
-   and the draw u compared with p/q. It is independent of runs, of the page around it and of the
-   server, so that every view can show steps in the same way.
+   and the draw u compared with p/q. Independent of runs, of the page around it and of the server.
 
    The shortest use, inside an element of class "sq-stage":
 
@@ -83,8 +82,8 @@ export class StepStage extends EventTarget {
   // -- what is shown ------------------------------------------------------------------------------
 
   /**
-   * Show a step, at its result. If the step is shown already, the picture stays the same. With a
-   * `motion`, `step` must be the motion's step, and the motion chooses the picture.
+   * Show a step, at its result. If the step is shown already, the picture stays the same. With
+   * `motion`, `step` must be that of the motion, which chooses the picture.
    * @param {StepView | null} step null: show nothing
    * @param {StepLook} [look]
    */
@@ -97,7 +96,7 @@ export class StepStage extends EventTarget {
   }
 
   /**
-   * Show the picture at a moment of real time, for a view that has its own clock.
+   * Stop playing and show the picture at a moment of real time.
    * @param {number} seconds since the step began
    */
   showAt(seconds) {
@@ -130,8 +129,8 @@ export class StepStage extends EventTarget {
 
   // -- playing ------------------------------------------------------------------------------------
 
-  /** Play from the current picture, or from the start if that is the result. If the visitor's
-   * system asks for no motion, only show the picture from which it would play. */
+  /** Play from the current picture; from the first one if the result is shown. If the visitor's
+   * system asks for reduced motion, only show that picture. */
   play() {
     this.player.play();
   }
@@ -170,8 +169,8 @@ export class StepStage extends EventTarget {
 
   // -- paint --------------------------------------------------------------------------------------
 
-  /** Draw the current picture. Call it only if the stage was given a `motion`; otherwise the stage
-   * repaints by itself. */
+  /** Draw the current picture. With `motion`, call this after each change of the motion; a stage
+   * without it repaints by itself. */
   paint() {
     this.phases.paint(this.source);
     const { step, tried } = this.motion;
@@ -184,7 +183,7 @@ export class StepStage extends EventTarget {
     this.#report();
   }
 
-  // The look, with the state of the pointer where the look does not say otherwise.
+  // The look; what it leaves open is the state of the pointer.
   #ownLook() {
     const { opened, node } = this.pointer;
     return { opened, selected: node, ...this.look };

@@ -9,7 +9,7 @@ import { stepFrames } from "./step_frames.js";
 /** For each phase of the pictures, the keys of a step's `seconds` that it covers. */
 const CLOCKS = { guess: ["draft"], check: ["verify"], walk: ["overhead"], result: [] };
 
-// The seconds of the draft pass for each picture of the phase "guess"; null if they are not known.
+// The seconds of each level's draft pass; null if they are not known.
 /** @type {(step: StepView) => number[] | null} */
 function levelTimes({ step, topo }) {
   const { level_seconds: seconds = [] } = step;
@@ -44,7 +44,7 @@ export class StepTimeline {
   }
 
   /**
-   * The time when a picture begins in slow motion.
+   * When a picture begins in slow motion.
    * @param {number} i its index
    * @returns {number} seconds of slow motion
    */
@@ -63,7 +63,7 @@ export class StepTimeline {
   }
 
   /**
-   * The time when a picture begins in real time.
+   * When a picture begins in real time.
    * @param {number} i its index
    * @returns {number} seconds
    */
@@ -74,7 +74,7 @@ export class StepTimeline {
   /**
    * The picture at a moment of real time. A picture that took no time is skipped.
    * @param {number} at seconds
-   * @returns {number} its index; after the end of the step, that of the result
+   * @returns {number} its index; that of the last picture after the end of the step
    */
   frameAtClock(at) {
     const found = this.clock.findIndex((end) => at < end);
@@ -104,7 +104,6 @@ export class StepTimeline {
   }
 
   // The real seconds of each picture. The time of a phase without pictures is added to the check.
-  // levels: the seconds of each drafted level, if they are known.
   times(seconds, levels) {
     const share = (phase) => {
       const count = this.frames.filter((frame) => frame.phase === phase).length;

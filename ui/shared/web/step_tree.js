@@ -1,5 +1,5 @@
-/* The token tree of a step in one picture of slow motion. It shows all nodes, or of a large tree
-   only the part that matters in the step (the focus layout). */
+/* The token tree of a step in one picture of slow motion. By default, a large tree is shown in the
+   focus layout, which has only the part of the tree that matters in the step. */
 import { el, show } from "./dom.js";
 import { LARGE, focusLayout } from "./focus_layout.js";
 import { Minimap } from "./minimap.js";
@@ -29,10 +29,10 @@ import { TreeView } from "./tree_view.js";
  * @property {NodeId | null} [selected] the node that is explained
  * @property {NodeId | null} [pin] the node that a person has pinned
  * @property {NodeId[]} [hits] nodes that match a search
- * @property {((node: number) => number) | null} [share] how often the position of a node was
- *   accepted, from 0 to 1, shown as its shade. Default: nodes have the colours of their states
- * @property {boolean} [isMoving] whether steps follow each other so fast that colours must change
- *   at once
+ * @property {((node: number) => number) | null} [share] the share of steps in which a node of this
+ *   tree was accepted, shown as its shade. Default: nodes have the colours of their states
+ * @property {boolean} [isMoving] whether colours must change at once, because steps follow each
+ *   other fast
  * @property {{node: NodeId, key: string}} [reveal] the node to scroll into view, once for each key
  *   and layout (see `layout`). Default: the end of the accepted path, once for each step and layout
  */
@@ -48,7 +48,7 @@ import { TreeView } from "./tree_view.js";
  * @property {Item[]} cells
  * @property {number} rows
  * @property {number} cols
- * @property {boolean} [reserved] whether the last column is only for the token from the target
+ * @property {boolean} [reserved] see Scene
  */
 
 // Room that the key to the colours and numbers needs: px of the first column, and rows.
@@ -67,7 +67,7 @@ const KEY = [
 
 /** The tree with its minimap. */
 export class StepTree {
-  followed = ""; // identifies what was scrolled into view last
+  followed = ""; // key of `reveal` and layout for which a node was last scrolled into view
   /** @type {{topo: Topology, cells: Cell[]} | null} the cells of all nodes */
   full = null;
   /** @type {StepView | null} */
@@ -136,7 +136,6 @@ export class StepTree {
     if (style.getPropertyValue("--sq-height") !== px) style.setProperty("--sq-height", px);
   }
 
-  // All nodes. The grid has at least the size of `room`, so that it is the same for every step.
   /** @type {(step: StepView, look: StepLook) => Plan} */
   fullPlan({ topo, path, kind }, { room }) {
     if (this.full?.topo !== topo) this.full = { topo, cells: allCells(topo) };
@@ -215,15 +214,15 @@ export class StepTree {
     };
   }
 
-  // Identifies the layout: that of the grid or, in the focus layout, only the size of the box. Its
-  // grid also changes when a person unfolds a cell, which must not scroll that cell out of view.
+  // A text that changes when the layout does. In the focus layout it depends only on the size of
+  // the box: when a person unfolds a cell, that cell must not be scrolled out of view.
   layout(isFocused) {
     const { shape, size } = this.view;
     return isFocused ? `focus ${size.w} ${size.h}` : shape;
   }
 
-  // Chooses the node to scroll into view: when the key of `reveal` or the layout is new or, without
-  // `reveal`, when a new step is shown.
+  // Chooses the node to scroll into view if the key of `reveal` or the layout is new. Without
+  // `reveal`, also if the step is new.
   /** @type {(step: StepView, plan: Plan, look: StepLook, layout: string) => void} */
   follow(step, { cells }, { reveal }, layout) {
     const place = (reveal?.key ?? "") + ":" + layout;
@@ -263,7 +262,6 @@ function focusPlan(step, { opened = new Set() }) {
   return { cells: items, ...size };
 }
 
-// The columns after the levels of the tree contain no node, only the token from the target.
 /** @type {(cols: number, levels: number) => Column[]} */
 const columnsOf = (cols, levels) =>
   Array.from({ length: cols }, (_, col) => {

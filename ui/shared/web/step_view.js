@@ -1,5 +1,4 @@
-/* Derives from a step what a picture of it needs: the state of every node, its trial if it was
-   tried, and the kind of the token from the target. Pure. */
+/* Derives from a step what a picture of it needs, such as the state of every node. Pure. */
 import { visible } from "./format.js";
 
 /**
@@ -26,9 +25,8 @@ const FROM_LEAVES = "traversal"; // the verifier that tries whole paths, from th
  * @property {{draft?: number, verify?: number, overhead?: number}} [seconds]
  * @property {string | null} [finish] why the run ended, if this is its last step
  * @property {number[]} [level_seconds] seconds of each draft pass
- * @property {(number | undefined)[]} [entered] not from the server: Walk adds it to the step of a
- *   toy. For each trial, the probability that its path would be kept, as it was before any child of
- *   the trial's node was rejected; undefined if the step was not verified from the leaves
+ * @property {(number | undefined)[]} [entered] only in Walk: for each trial of a toy verified from
+ *   the leaves, the probability of keeping its path, before any child of its node was rejected
  * @property {ResidualRow[]} [residuals] one for each trial, and one for the token from the target
  */
 
@@ -47,23 +45,22 @@ const FROM_LEAVES = "traversal"; // the verifier that tries whole paths, from th
  */
 
 /**
- * The trial of one node: p and q are the residual probabilities of its token at that moment. If the
- * step was verified from the leaves, p is the probability of accepting the whole path, and q is 1.
- * With top-k match, p and q are the probabilities before all rejections.
+ * The trial of one node. p and q are the residual probabilities of its token at that moment; with
+ * top-k match, they are the original ones. If the step was verified from the leaves, p is the
+ * probability of accepting the whole path, and q is 1.
  * @typedef {object} Trial
  * @property {number} node
  * @property {number} p
  * @property {number} q
- * @property {number | null} u the draw; null if the verifier does not draw
+ * @property {number | null} u the draw; null if there was none
  * @property {boolean} accepted
  * @property {number | null} mass residual mass after a rejection; null otherwise, and with
  *   top-k match
  */
 
 /**
- * A step, prepared for a picture. The states of its nodes are: root, accepted, rejected, untested
- * (the parent is on the accepted path, but the node was not tried), and never (the walk did not
- * reach it).
+ * A step, prepared for a picture. The states of its nodes are root, accepted, rejected, untested (a
+ * child of the accepted path) and never (all others).
  * @typedef {object} StepView
  * @property {number} i
  * @property {Step} step
@@ -76,8 +73,8 @@ const FROM_LEAVES = "traversal"; // the verifier that tries whole paths, from th
  * @property {"bonus" | "correction" | "none"} kind of the token from the target; "none" if the run
  *   ended before that token was emitted
  * @property {boolean} greedy whether the temperature is 0
- * @property {boolean} matched whether the verifier accepts a guess if it is the token that the
- *   target sampled; false if no node was tried
+ * @property {boolean} matched whether a guess was accepted if it was the token that the target
+ *   sampled; false if no node was tried
  * @property {boolean} fromLeaves whether whole paths were tried, from the leaves to the root
  * @property {(node: number) => Trial | undefined} trial
  * @property {(id: number) => string} textOf the text of a token id

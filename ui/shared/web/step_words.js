@@ -1,5 +1,4 @@
-/* Plain sentences about a step, about its nodes, and about a run that has ended. All numbers in
-   them are those of the step or the run. */
+/* Plain sentences about a step, about its nodes, and about a run that has ended. */
 import { apart, count, ms, percent, short } from "./format.js";
 import { finished, sourced } from "./run_words.js";
 
@@ -22,7 +21,7 @@ export const states = {
 const token = (view, node) => "“" + view.label(node) + "”";
 
 /**
- * The bound p/q of a trial: its token is accepted if the draw u is below this bound.
+ * p/q of a trial. Its token is accepted if the draw u is below p/q.
  * @param {Trial} trial
  * @returns {number} may be over 1, or Infinity
  */
@@ -90,8 +89,7 @@ function untested(view, node) {
   return "Not tried: an earlier sibling, " + token(view, taken) + ", was accepted.";
 }
 
-// The reason is the nearest ancestor with another state than "never": it was rejected or not tried,
-// so the walk never came here.
+// The reason is the nearest ancestor with another state than "never".
 function outOfReach(view, node) {
   const { parents } = view.topo;
   let above = parents[node];

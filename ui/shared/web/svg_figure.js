@@ -1,5 +1,5 @@
 /* Draws the figures of chart.js as SVG if Plotly is missing, as in a saved page. Supports lines,
-   markers with error bars, shapes that are straight lines, notes and a legend, but no zoom. */
+   markers, error bars, shapes that are straight lines, notes and a legend, but no zoom. */
 import { attr, svg } from "./dom.js";
 import { makeAxis } from "./figure_axis.js";
 import { MARKER_PATHS } from "./marker_paths.js";
@@ -63,7 +63,7 @@ function makePlots(traces, layout, { left, right, top, bottom }) {
 
 // -- legend ---------------------------------------------------------------------------------------
 
-// Returns the px from the top of the figure to the end of the legend.
+// Returns the lower end of the legend in px.
 function drawLegend(frame, traces, width) {
   let x = EDGE.left;
   let y = LINE / 2 + 4;
@@ -120,7 +120,7 @@ function drawTrace(frame, plot, trace) {
 
 const isDrawn = (point) => point.every((value) => value !== null && Number.isFinite(value));
 
-// The path of a line through the points. It is interrupted where a point is missing.
+// The path of a line through the points, interrupted at a missing point.
 function pathOf(points) {
   const pieces = points.map((point, i) => {
     if (!point || !point.every(Number.isFinite)) return "";

@@ -11,8 +11,8 @@ export function showTour() {
 }
 
 /**
- * Make each button inside `root` that has the name of a tab in `data-opens` open that tab. A button
- * is hidden if the page has no such tab.
+ * Make each button inside `root` open the tab that its `data-opens` names. The button is hidden if
+ * the page has no such tab.
  * @param {Element} root
  */
 export function connectTabButtons(root) {

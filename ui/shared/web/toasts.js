@@ -1,6 +1,6 @@
 /* Closes Gradio's pop-up messages at the next press or key: they are about the last action. */
 
-const IGNORED = ["Tab", "Shift", "Control", "Alt", "Meta"]; // move the focus or do nothing alone
+const IGNORED = ["Tab", "Shift", "Control", "Alt", "Meta"]; // keys that are no action of their own
 const CLOSE = ".toast-wrap [data-testid=toast-close]";
 
 function closeToasts(event) {

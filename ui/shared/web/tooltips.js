@@ -1,11 +1,11 @@
-/* Terms with a tooltip. A term has a dotted underline; hovering over it, focusing it or tapping it
-   opens a card with its explanation. Independent of the views. */
+/* Terms with a tooltip. A term has a dotted underline. Hovering over it, focusing it or tapping it
+   opens a card with its explanation. */
 import { attr, el, text } from "./dom.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 const GAP = 6; // px between card and word
 const EDGE = 8; // px between card and the edges of the window
-const FORM = ".pg-side"; // the column with the form; a card is placed beside it if there is room
+const FORM = ".pg-side"; // the column with the form; a card is placed beside it
 
 /**
  * A new word with a tooltip, appended to `host`.
@@ -21,8 +21,7 @@ export function addTerm(host, word, key = word, cls = "") {
 }
 
 /**
- * Give `node` the tooltip of the term `key`. Without a key, or if tooltips.json does not have it,
- * remove the tooltip.
+ * Give `node` the tooltip that tooltips.json has for `key`. If it has none, remove the tooltip.
  * @template {HTMLElement} T
  * @param {T} node
  * @param {string} [key]
@@ -35,7 +34,7 @@ export function markTerm(node, key) {
   return node;
 }
 
-// The id of an element with the tooltip's text for screen readers, added to the page on first use.
+// The id of a hidden element with the tooltip's text, for screen readers.
 function described(key) {
   const id = "sq-term-" + key.replace(/\W+/g, "-");
   if (!document.getElementById(id))

@@ -15,6 +15,6 @@ export function keepPlace(place) {
   try {
     localStorage.setItem(KEY, place);
   } catch {
-    // the browser may refuse to store anything; the tour then starts over after a reload
+    // the browser may refuse to store anything
   }
 }

@@ -14,7 +14,7 @@ const APART = 6; // least px between two headings
 
 /** The line of headings, which stays at the top of the box when the tree scrolls. */
 export class TreeColumns {
-  #known = ""; // the inputs from which the headings were written
+  #known = ""; // the values from which the headings were drawn last
 
   /** @param {HTMLElement} box */
   constructor(box) {

@@ -1,5 +1,4 @@
-/* Draws a tree as dots, with labels beside them if there is room. All dots of a state are one path,
-   so that a large tree is drawn quickly too. */
+/* Draws a tree as dots, with labels beside them if there is room. */
 import { attr, pool, svg, text } from "./dom.js";
 import * as treeFrame from "./tree_frame.js";
 import { TreeWay } from "./tree_way.js";
@@ -17,7 +16,7 @@ const LEAST = 2.2;
 const LABEL_PITCH = 18;
 const LABEL_COLUMN = 42;
 
-/** Draws all marks of a state as one path. Marks of later states cover those of earlier ones. */
+/** Draws all marks of a state as one path, which is fast. Marks of later states are on top. */
 export class StatePaths {
   /**
    * @param {SVGElement} root

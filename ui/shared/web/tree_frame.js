@@ -1,13 +1,13 @@
 /* Turns rows and columns of a tree into pixels: heights of rows, widths of columns, type size,
-   paths of edges, and text cut to a width. Pure except for a cache of text widths. */
+   paths of edges, and text cut to a width. Independent of the page, except for measuring text. */
 
 /** Least height in px of a row, unless the tree is drawn as dots. */
 export const LEAST_PITCH = 16;
 const MOST_PITCH = 46;
-const ROOMY = 38; // px; rows of at least this height have a line for q and p below each token
+const ROOMY = 38; // px; least height of a row with a line for q and p below each token
 /** Type size in px of the line for q and p. */
 export const NOTE_SIZE = 12;
-const NOTE_HEIGHT = 14; // px by which that line extends below its pill
+const NOTE_HEIGHT = 14; // px of that line below a pill
 const GUTTER = 13; // px between columns
 const TIGHT = 9; // px between columns that are as narrow as their text
 const PAD = 14; // px left and right of the tree; of dots, also above and below
@@ -20,12 +20,12 @@ const MOST_SIZE = 13.5;
 const LEAST_DRAWN = 8; // px; labels are hidden if their zoomed type is smaller
 const NARROWEST = 50; // px, least width of a column whose text may be cut, if all columns then fit
 const NARROW = 64; // px, least width of such a column if the box has to scroll anyway
-const WIDEST = 190; // px, most width of a column, unless its text must not be cut and needs more
+const WIDEST = 190; // px, largest width that a column gets only because there is room
 /** Most px of a text. */
 export const MOST_TEXT = 240;
-const MOST_WHOLE = { x: 84, y: 26 }; // most px from column to column (x) and row to row (y) of dots
+const MOST_WHOLE = { x: 84, y: 26 }; // most px between columns of dots (x) and between rows (y)
 const WHOLE_LABEL = 36; // px for a label after the last column of dots
-const INSIDE = 7; // px of a pill around its text
+const INSIDE = 7; // px by which a pill is wider than its text
 const CACHED = 20_000; // widths
 /** @type {Map<string, number>} results of `widthOf` */
 const widths = new Map();
@@ -74,13 +74,14 @@ export function widthOf(text, family) {
 }
 
 /**
- * Fit a text to a width. If it is too long, its letters are set closer, and if that is not enough,
- * it is cut and ends with "…".
+ * Fit a text to a width. If it is too long, its letters are set closer. If that is not enough, it
+ * is cut and ends with "…".
  * @param {string} text
  * @param {number} most px
  * @param {number} size of type, px
  * @param {string} family of fonts
- * @returns {[string, number, boolean]} the text, its width in px, and whether it is squeezed
+ * @returns {[string, number, boolean]} the text, its width in px, and whether its letters must be
+ *   set closer
  */
 export function fit(text, most, size, family) {
   const full = widthOf(text, family) * size;
@@ -131,9 +132,9 @@ const between = (least, value, most) => Math.max(least, Math.min(most, value));
  * @param {number} grid.height px of the box
  * @param {boolean} grid.focus whether this is the focus layout, which shows a part of a tree
  * @param {number[]} [grid.wants] only for the focus layout: px of each column's text in small type.
- *   If equal columns do not fit, each gets the width it needs
- * @param {number} [grid.word] width of the widest text at a type size of 1 px. With it, columns may
- *   be as narrow as that text in small type, and no text is cut
+ *   It decides about the widths if equal columns do not fit
+ * @param {number} [grid.word] width of the widest text at a type size of 1 px. With it, each column
+ *   has room for that text in small type
  * @param {number} [grid.tail] px kept free after the last column
  * @returns {Frame}
  */
@@ -213,8 +214,8 @@ function pitchOf(rows, height, focus) {
 
 const pillOf = (pitch) => Math.min(Math.max(Math.round(pitch * 0.8), Math.min(pitch - 2, 15)), 24);
 
-// Sets the left edges of columns that are as wide as their text. If they do not fit, all are
-// narrowed by the same factor, but not below LEAST_SCALE.
+// Sets the left edges of columns that are as wide as their text. If they do not fit, they are
+// narrowed, but not below LEAST_SCALE.
 function pack(lefts, wants, room) {
   const spare = GUTTER + 9;
   const gaps = wants.length * spare;
@@ -234,8 +235,8 @@ const points = (grid, from, to) => ({
 });
 
 /**
- * The path of the edge from a parent's cell to a child's: along the parent's row, down the gutter
- * before the child's column, and into the child's row.
+ * The path of the edge from a parent's cell to a child's. It runs along the parent's row, down the
+ * gutter before the child's column, and into the child's row.
  * @param {Frame} grid
  * @param {Place} from
  * @param {Place} to
@@ -250,8 +251,7 @@ export function edge(grid, from, to) {
 }
 
 /**
- * An edge without its part in the parent's row: down the gutter and into the child's row. If both
- * cells are in the same row, the whole edge.
+ * An edge without its part in the parent's row. If both cells are in the same row, the whole edge.
  * @param {Frame} grid
  * @param {Place} from
  * @param {Place} to
@@ -265,8 +265,8 @@ export function branch(grid, from, to) {
 }
 
 /**
- * The path to a cell in the same row that avoids the cells between: it leaves at the top of the
- * parent's cell and runs between two rows. For a cell in another row, the path is that of `branch`.
+ * An edge that runs above the cells between its two cells. If these are not in the same row, it is
+ * that of `branch`.
  * @param {Frame} grid
  * @param {Place} from
  * @param {Place} to

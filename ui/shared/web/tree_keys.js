@@ -11,19 +11,18 @@ import { attr } from "./dom.js";
 const ASIDE = 3; // a distance of one column counts as much as this many rows
 
 /**
- * What a view does when a person acts on its tree. `key` is that of the cell, or null if there is
- * none.
+ * What a view does when a person acts on its tree. `key` is that of the cell; null: no cell.
  * @typedef {object} Actions
  * @property {() => void} changed draws again, because the size, the zoom or a font has changed
- * @property {(key: string | null) => void} hover called with the cell pointed at. After the pointer
- *   has left, called with the cell that was focused with the keyboard
+ * @property {(key: string | null) => void} hover called with the cell pointed at. When the pointer
+ *   leaves the tree, called with the cell that has the keyboard focus
  * @property {(key: string, shift: boolean) => void} press called with the cell that was pressed
  * @property {(key: string) => void} focus called with the cell that has received the focus
  * @property {(key: string) => string | null} name returns the name of a cell for screen readers;
  *   null: use the text of the cell
  * @property {() => void} scrolled called after the tree has scrolled
- * @property {(event: KeyboardEvent, key: string | null) => boolean} [type] handles a key first,
- *   before the arrows and Enter; returns whether the key was for it
+ * @property {(event: KeyboardEvent, key: string | null) => boolean} [type] handles a key before
+ *   the arrows and Enter do; returns whether it has handled it
  */
 
 const keyAt = ({ target }) => target.closest?.(".sq-n")?.dataset.key ?? null;
@@ -62,7 +61,6 @@ export function listen(view, actions) {
   });
 }
 
-// The key of the cell that has the focus, if it was focused with the keyboard.
 const focusedIn = (svg) => svg.querySelector(".sq-n:focus-visible")?.dataset.key ?? null;
 
 function focused(view, actions, event) {
@@ -73,7 +71,7 @@ function focused(view, actions, event) {
   actions.focus(key);
 }
 
-// Handles a key; returns whether it has a meaning here.
+// Returns whether the key was handled.
 function typed(view, actions, event) {
   const key = keyAt(event);
   if (actions.type?.(event, key)) return true;
@@ -91,7 +89,6 @@ function typed(view, actions, event) {
   return true;
 }
 
-// The cell to which an arrow key moves the focus.
 /** @type {(cells: Cell[], here: Cell, arrow: string) => Cell | null | undefined} */
 function beside(cells, here, arrow) {
   if (arrow === "ArrowRight") return cells.find(({ parent }) => parent === here);

@@ -1,9 +1,8 @@
-/* Places the nodes of a tree in rows and columns, and divides an axis into steps. Pure. Independent
-   of the page and of tokens. */
+/* Places the nodes of a tree in rows and columns, and divides an axis into steps. Pure. */
 
 /**
- * Everything that can be derived from the parents of a tree's nodes; each parent comes before its
- * children. In the drawing, called the comb, a node's column is its depth.
+ * A tree, with what can be derived from the parents of its nodes. Each parent comes before its
+ * children. In the comb, the usual drawing of a tree, a node's column is its depth.
  * @typedef {object} Topology
  * @property {number} n number of nodes
  * @property {number[]} parents of each node; -1 for the root
@@ -13,7 +12,7 @@
  * @property {number[]} size of each node's subtree, including itself
  * @property {number} levels number of levels, including that of the root
  * @property {number[]} row of each node in the comb
- * @property {number} rows number of rows of the comb, one per leaf
+ * @property {number} rows number of rows of the comb: one per leaf
  */
 
 /**
@@ -38,8 +37,8 @@ export function topology(parents) {
   return { n, parents, children, depth, rank, size, levels, ...comb(children, n) };
 }
 
-// The first child is in the row of its parent, and every other child starts a new row, so that no
-// two nodes share a place and no edges cross.
+// The first child is in the row of its parent, and every other child starts a new row. So no two
+// nodes share a place, and no edges cross.
 function comb(children, n) {
   const row = new Array(n).fill(0);
   let rows = 0;

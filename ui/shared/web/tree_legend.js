@@ -1,5 +1,5 @@
-/* The legend of a step's tree: the meaning of its lines with the number of nodes of each state, or
-   the meaning of its shades. */
+/* The legend of a step's tree. It explains the colours and counts the nodes of each state, or it
+   explains the shades. */
 import { el, show, svg, text } from "./dom.js";
 
 /** @import { StepView } from "./step_view.js" */
@@ -14,7 +14,7 @@ const SHADES = [
 ];
 
 /**
- * The shade for a share. There are only five, so that they can be distinguished.
+ * The shade for a share.
  * @param {number} share from 0 to 1
  * @returns {number} 0 to 4
  */

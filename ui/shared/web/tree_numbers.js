@@ -1,13 +1,12 @@
-/* The trees of a run or a race, in the order in which its steps first use them. Messages may be
-   missed or overtaken by the answer to a request for missing steps, so each tree gets the number
-   that the steps call it by. Pure. */
+/* Puts the trees of a run or a race at the numbers that its steps call them by. Trees are numbered
+   in the order in which steps first use them, but messages may be lost or arrive late. Pure. */
 
 /**
  * Add the trees of a message to those known. A tree that is known stays the same object.
  * @template T
  * @param {T[]} known by number; empty where a tree has not arrived. Is changed
- * @param {T[]} trees of the message: all of the run, or those that no earlier step used
- * @param {number | null} first the number of the first of them; null: see `firstNew`
+ * @param {T[]} trees of the message, with consecutive numbers
+ * @param {number | null} first the number of the first of them; null: find it from the steps
  * @param {{tree: number}[]} steps of the message
  */
 export function addTrees(known, trees, first, steps) {
@@ -16,7 +15,7 @@ export function addTrees(known, trees, first, steps) {
 }
 
 // The number of the first of `count` new trees. They have the highest numbers, and the steps that
-// arrive with them use them all. Null if the steps do not tell.
+// arrive with them use them all. Null if there are no such steps.
 /** @type {(count: number, steps: {tree: number}[]) => number | null} */
 function firstNew(count, steps) {
   const first = Math.max(...steps.map(({ tree }) => tree)) + 1 - count;

@@ -12,7 +12,7 @@ import { TreeWay } from "./tree_way.js";
  */
 
 const LONGEST = " 0.0088"; // the longest number below a pill
-/** The edges of these states are coloured and drawn over the grey ones, in this order. */
+/** The states with coloured edges, which are drawn over the grey ones, in this order. */
 const LIT = {
   rejected: { s: "rejected", way: treeFrame.branch },
   accepted: { s: "accepted", way: treeFrame.edge },
@@ -28,9 +28,9 @@ const LIT = {
  * @property {SVGTextElement} label
  * @property {SVGTextElement | null} sub the note below the pill
  * @property {SVGPathElement | null} edge from its parent
- * @property {string} where its place, written last
- * @property {number} seen the latest call of `draw` that placed it, by number
- * @property {string | null} word its text, written last
+ * @property {string} where its place, as last written
+ * @property {number} seen number of the last call of `draw` that placed it
+ * @property {string | null} word its text, as last written; null: write it again
  * @property {string | null} state
  * @property {number | undefined} share
  */
@@ -179,7 +179,7 @@ export class TreePills {
     attr(pill.rect, "width", wide.toFixed(1));
   }
 
-  // Writes the small line below a pill, with as many numbers as fit in every column.
+  // Writes the small line below a pill, with as many numbers as fit in the narrowest column.
   note(pill, numbers, view) {
     const { frame } = view;
     const parts = frame.roomy && numbers ? numbers.slice(0, this.fitting(view)) : [];
@@ -238,7 +238,6 @@ export class TreePills {
     this.mark({ ...scene.marks, "is-above": this.way.draw(scene, frame, pointed) });
   }
 
-  // Sets the classes that mark cells, and changes only the cells for which they differ.
   mark(marks) {
     for (const name of Object.keys({ ...this.#marked, ...marks })) {
       const keys = new Set(marks[name]);

@@ -1,5 +1,4 @@
-/* What a tree view draws, as plain data: the cells, with the place and the look of each. A step in
-   slow motion is a series of scenes in which fewer and fewer cells are hidden. */
+/* What a tree view draws, as plain data: the cells, with the place and the look of each. */
 
 /** @import { Topology } from "./tree_layout.js" */
 
@@ -20,8 +19,8 @@
 /**
  * How a cell looks.
  * @typedef {object} Look
- * @property {string} state root, accepted, rejected, untested, never, bonus, correction, or any
- *   other name that the style sheet knows as a value of data-s; a "hidden" cell is not drawn
+ * @property {string} state such as "accepted"; the style sheet gives each state a colour. A
+ *   "hidden" cell is not drawn
  * @property {string} [label]
  * @property {string} [count] a second label after the first, such as "▸5"; it is never cut
  * @property {(number | null)[]} [numbers] below the pill, where there is room
@@ -46,12 +45,12 @@
  * @property {boolean} [focus] whether this is the focus layout, in which columns may be as wide
  *   as their text
  * @property {boolean} [reserved] whether text of other columns must not extend into the last one
- * @property {number} [word] width of the widest label at a type size of 1 px; with it, no label is
- *   cut
+ * @property {number} [word] width of the widest label at a type size of 1 px; with it, each column
+ *   has room for that label
  * @property {number} [tail] px kept free after the last column
  * @property {Column[]} [columns]
- * @property {Record<string, string[]>} [marks] keys of the cells to mark with a class of the style
- *   sheet, by class: is-selected, is-pinned, is-match, ...
+ * @property {Record<string, string[]>} [marks] for each class, such as is-pinned, the keys of the
+ *   cells that get it
  * @property {string} [home] key of the cell that the Tab key reaches
  * @property {boolean} [isEased] whether colours change gradually, which costs frames
  */

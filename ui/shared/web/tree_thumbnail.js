@@ -14,7 +14,7 @@ const SMALLEST_DOT = 1.2;
 
 /**
  * Lay out a tree in a box of `width` by `height` px: one column per level, with the root on the
- * left. A first child is in the row of its parent, and every other child starts a new row.
+ * left.
  * @param {number[]} parents of the nodes; -1 for the root
  * @param {number} width
  * @param {number} height
@@ -41,7 +41,7 @@ export function thumbnail(parents, width, height) {
 }
 
 /**
- * Whether a tree of at least two nodes has no branches.
+ * Whether a tree is a chain of at least two nodes.
  * @param {number[]} parents
  * @returns {boolean}
  */
@@ -59,7 +59,7 @@ export function sizeInWords(parents) {
   return `${count(n, "node")} on ${count(levels, "level")}`;
 }
 
-/** A thumbnail in an element. It is redrawn only if the tree changes. */
+/** A thumbnail in an element. */
 export class TreeThumbnail {
   /** @type {number[] | null} */
   #parents = null;

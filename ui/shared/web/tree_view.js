@@ -1,5 +1,5 @@
-/* Draws a scene, which is a token tree, in a box, and reports what a person does to it. Independent
-   of runs, plans and the page. */
+/* Draws a token tree in a box, and reports what a person does to it. Independent of runs, plans and
+   the page. */
 import { attr, el, sized, svg } from "./dom.js";
 import { PanAndZoom } from "./pan_and_zoom.js";
 import { COLUMNS_HEIGHT, TreeColumns } from "./tree_columns.js";
@@ -15,14 +15,14 @@ import { nearestDot } from "./tree_way.js";
  * @import { Cell, Scene } from "./tree_scene.js"
  */
 
-const BEYOND = 12; // rows above and below the visible ones that are also written
-const EDGE = 40; // px kept between a cell that is scrolled into view and the edge of the box
-const MOST_WANTED = 110; // px; the focus layout widens a column for text up to this width
+const BEYOND = 12; // rows that are also written above the visible ones, and as many below
+const EDGE = 40; // px; `reveal` does not scroll if the cell is at least this far inside the box
+const MOST_WANTED = 110; // px; most that a column asks for in the focus layout
 const NEARLY = 4; // px by which a picture may exceed its box without counting as larger
 const FADE = "26px"; // width of a fading edge
 
 /**
- * How a tree view looks, whichever tree it shows.
+ * How a tree view looks.
  * @typedef {object} Appearance
  * @property {string} cls class of the box
  * @property {string} [label] of the tree, for screen readers
@@ -51,7 +51,7 @@ export class TreeView {
   columns = null;
   /** @type {PanAndZoom | null} */
   pan = null;
-  shape = ""; // the inputs from which the frame was made, as JSON
+  shape = ""; // the values from which the frame was made, as JSON
   /** @type {string | null} key of the cell below the pointer, or with the focus */
   pointed = null;
   #family = "";
@@ -122,7 +122,7 @@ export class TreeView {
   }
 
   /**
-   * Name the picture for screen readers. Used for a picture without tab stops.
+   * Name the picture for screen readers.
    * @param {string} label
    */
   describe(label) {
@@ -168,7 +168,7 @@ export class TreeView {
     this.svg.addEventListener("pointerleave", () => this.point(null));
   }
 
-  /** Remove the pills of the tree, and return to zoom 1, before another tree is drawn. */
+  /** Remove the pills, and return to zoom 1. */
   clear() {
     this.pills.clear();
     this.columns?.clear();
@@ -187,8 +187,8 @@ export class TreeView {
     return this.dots ? treeFrame.wholeFrame(grid) : treeFrame.makeFrame(grid);
   }
 
-  // The px that the text of each column needs in small type. The last cells of rows are not
-  // counted, because their text may extend to the right.
+  // The px that the text of each column needs in small type. Cells at the end of a row do not
+  // count, because their text may extend to the right.
   wants({ cells, looks, cols }) {
     const wants = new Array(cols).fill(20);
     cells.forEach(({ col, end }, i) => {

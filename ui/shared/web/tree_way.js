@@ -1,4 +1,4 @@
-/* Highlights the path from the root to the node that a person points at. All tree views use it. */
+/* Highlights the path from the root to the node that a person points at. */
 import { attr, svg } from "./dom.js";
 import * as treeFrame from "./tree_frame.js";
 
@@ -63,8 +63,7 @@ export class TreeWay {
   }
 }
 
-// A correction in the row of its parent comes after the rejected children, and its edge passes
-// them.
+// The rejected children may be between a correction and its parent. Its edge passes above them.
 /** @type {(scene: Scene, cell: Cell) => typeof treeFrame.edge} */
 function edgeOf({ cells, looks }, cell) {
   const { state } = looks[cells.indexOf(cell)];

@@ -1,5 +1,5 @@
-/* The card beside the tree. It explains one node, such as the one that is tried or pointed at: its
-   probabilities as bars, its draw u compared with p/q, and what is left of p and q. */
+/* The card beside the tree. It explains one node: its probabilities as bars, its draw u compared
+   with p/q, and what is left of p and q. */
 import { el, show, text } from "./dom.js";
 import { DrawMeter } from "./draw_meter.js";
 import { prob } from "./format.js";
@@ -52,8 +52,8 @@ export class WalkCard {
     if (picture && node !== "bonus") show(this.bars, false); // the picture has both bars
   }
 
-  // Shows the probabilities that the trial compared or, if there is no trial or it decided about a
-  // whole path, those of the node. The target probability is shown once the node is decided.
+  // Shows p and q of the trial. If there is no trial, or if it decided about a whole path, shows
+  // those of the node. p is shown only once the node is decided.
   paintNumbers(step, node, isDecided) {
     const trial = isDecided && node !== "bonus" ? step.trial(node) : undefined;
     const compared = step.fromLeaves ? undefined : trial;
@@ -77,8 +77,8 @@ function placeOf({ topo, trials }, node) {
   return at < 0 ? place : `${place}; trial ${at + 1} of ${trials.length}`;
 }
 
-// Whether a sibling was rejected before, so that the trial compares what is left of p and q. Top-k
-// match always compares the whole p.
+// Whether the trial compares residual probabilities, because a sibling was rejected before. Top-k
+// match never does.
 function isResidual({ topo, trials, matched }, trial) {
   if (!trial || matched) return false;
   const isSibling = ({ node }) => topo.parents[node] === topo.parents[trial.node];

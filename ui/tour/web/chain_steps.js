@@ -3,7 +3,7 @@
 /** @import { Step } from "../../shared/web/step_view.js" */
 
 /**
- * The chance that exactly 0, 1, ..., or all guesses are kept, if guesses are independent.
+ * The chances that exactly 0, 1, ... guesses of a chain are kept, if guesses are independent.
  * @param {number} a chance that a guess is kept
  * @param {number} guesses
  * @returns {number[]}
@@ -14,7 +14,7 @@ export function keptChances(a, guesses) {
 }
 
 /**
- * Guesses kept on average: (a - a^(guesses + 1)) / (1 - a), or `guesses` if a is 1.
+ * Guesses kept on average: a + a^2 + ... + a^guesses.
  * @param {number} a
  * @param {number} guesses
  * @returns {number}
@@ -37,8 +37,8 @@ export const ofHundred = (shares) => shares.map((share) => Math.round(100 * shar
  */
 
 /**
- * Count the guesses kept in a recorded run. Steps with a shorter chain, such as a last step with
- * few tokens left to emit, are left out.
+ * Count the guesses kept in a recorded run. Steps with a shorter chain, such as the last step, are
+ * left out.
  * @param {Step[]} steps of the run
  * @param {number} guesses length of the whole chain
  * @returns {ChainRun}

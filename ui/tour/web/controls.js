@@ -1,5 +1,5 @@
-/* Control, the type of all inputs in which a visitor answers a question of the tour, and three
-   simple inputs of that type. */
+/* The inputs in which a visitor answers a question of the tour. All have the type Control. Three
+   simple ones are here. */
 import { attr, el, show, text } from "../../shared/web/dom.js";
 
 /** @import { Answer } from "./tour_state.js" */
@@ -8,9 +8,9 @@ import { attr, el, show, text } from "../../shared/web/dom.js";
  * @typedef {object} Control
  * @property {() => Answer} read returns the answer; null while it is incomplete or not allowed
  * @property {(answer: Answer) => void} put shows an answer
- * @property {() => void} lock allows no further change
+ * @property {() => void} lock prevents further changes
  * @property {() => string} problem returns what to do, in words, while `read` returns null
- * @property {() => void} [remove] removes the control where the revealed solution replaces it
+ * @property {() => void} [remove] removes the control from the page
  */
 
 /** A typed number. */

@@ -20,7 +20,7 @@ const LABEL = 8; // px between a curve and its name above it
  * @property {number} mark the number of tokens at which the curves are marked
  */
 
-/** The chart. It is redrawn when its width changes. */
+/** The chart. */
 export class CurveChart {
   /**
    * @param {Element} host

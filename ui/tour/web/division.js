@@ -1,5 +1,5 @@
-/* The division that gives a speed-up: tokens per step, divided by the length of a step in passes of
-   the large model alone. */
+/* The division that gives a speed-up: tokens per step, divided by the length of a step. The unit of
+   length is one step of plain decoding. */
 import { factorOff } from "./pass_cost.js";
 
 /** @import { FinishedRun } from "../../shared/web/finished_run.js" */
@@ -8,7 +8,7 @@ import { factorOff } from "./pass_cost.js";
 const CLOSE = 1.15; // a guess that is off by a smaller factor is close
 
 /**
- * `tokens` per step, the `length` of a step in passes of the large model alone, and their quotient.
+ * Tokens per step, the length of a step in steps of plain decoding, and their quotient.
  * @typedef {{tokens: number, length: number, speedup: number}} Division
  */
 
@@ -37,7 +37,7 @@ export function missed(guess, real) {
 }
 
 /**
- * A recorded run in the form of a run that was made on the page.
+ * A recorded run in the form of a run made on the page.
  * @param {{meta: Record<string, any>, steps: Step[]}} run
  * @returns {FinishedRun}
  */

@@ -1,5 +1,5 @@
-/* Tokens drawn by guess, test and correction. One box shows a single draw with its test. The other
-   has a table of thousands of draws: how often each token came out, and how often it must. */
+/* Tokens drawn by guess, test and correction. One box shows a single draw with its test. A table
+   shows how often each token came out in thousands of draws, and how often it must. */
 import { attr, button, el, text } from "../../shared/web/dom.js";
 import { seeded } from "../../shared/web/random.js";
 import { apart } from "../../shared/web/format.js";

@@ -1,5 +1,5 @@
 /* One token drawn by guess, test and correction. p and q are the target's and the draft's
-   probabilities of the same tokens; both may be in percent. Tokens are indices. */
+   distributions, both in the same unit, such as percent. Tokens are indices. */
 
 const sum = (values) => values.reduce((total, value) => total + value, 0);
 
@@ -26,7 +26,7 @@ export const keepChance = (p, q) => Math.min(1, p / q);
 
 /**
  * @param {number[]} given
- * @param {number[]} right with the same sum
+ * @param {number[]} right has the same sum
  * @returns {number} how much was given to the wrong token
  */
 export const misplaced = (given, right) => sum(left(given, right));

@@ -1,4 +1,4 @@
-/* Fills values into the sentences of the tour, and rounds the numbers among them. */
+/* Puts values into the sentences of the tour. */
 const NAME = /\{(\w+)\}/g;
 
 /**

@@ -1,5 +1,4 @@
-/* What a pass of the target and the guesses of the draft cost on a machine, in passes of the target
-   over one token. Also how far a visitor's guess is off. */
+/* What passes cost on a machine. The unit is a pass of the target over one token. */
 import { secondsAt } from "../../shared/web/planner.js";
 
 /** @import { Profile } from "../../shared/web/planner.js" */

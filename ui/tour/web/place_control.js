@@ -1,5 +1,5 @@
-/* The control in which a visitor builds a tree by placing guesses. Until all are placed or the
-   question is answered, every place where the next guess may go is a dashed slot. */
+/* The control in which a visitor builds a tree by placing guesses. Dashed slots show where the next
+   guess may go. */
 import { attr, el, svg, text } from "../../shared/web/dom.js";
 import { filled } from "./filled.js";
 import { freePlaces, without } from "./placing.js";
@@ -97,5 +97,5 @@ export class PlaceControl {
 
 const isPlace = (value) => /^[01]{1,8}$/.test(value);
 
-// A place as labels show it: "01", the second child of the first child, is shown as "1.2".
+// The name of a place in labels, such as "1.2" for "01".
 const named = (place) => [...place].map((rank) => Number(rank) + 1).join(".");

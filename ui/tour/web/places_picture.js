@@ -1,4 +1,4 @@
-/* The picture of a small tree of guesses: a first child is to the right of its parent, the other
+/* The picture of a small tree of guesses. A first child is to the right of its parent. The other
    children are in rows below. Places are named as in placing.js. */
 import { el, svg } from "../../shared/web/dom.js";
 import { chanceAt } from "./placing.js";
@@ -8,8 +8,8 @@ const COLUMN = 66;
 const TALL = 32;
 const ROW = 44;
 
-// A place shares the row of its first child. Each place without a first child has a row of its own;
-// these rows are in depth-first order.
+// Each place without a first child starts a row. The rows are in depth-first order. Other places
+// share the row of their first child.
 function rowOf(place, all) {
   const ends = [...all].filter((one) => !all.includes(one + "0")).sort();
   const below = ends.findIndex((one) => one.startsWith(place));

@@ -43,8 +43,8 @@ export function freePlaces(placed, ranks) {
 }
 
 /**
- * The places that stay when a guess is removed. Its later siblings go with it, because a second
- * guess needs a first, and so do the descendants of them all.
+ * The places that stay when a guess is removed. Its later siblings are removed too, because a
+ * second guess needs a first. So are the descendants of all these.
  * @param {string[]} placed
  * @param {string} place
  * @returns {string[]}

@@ -15,13 +15,13 @@ import { isAnswered, keyOf } from "./tour_state.js";
  * @property {string} name of the question within the stop
  * @property {string} ask the question
  * @property {(host: HTMLElement) => Control} control
- * @property {(said: Answer) => readonly [Verdict, string]} verdict gives the verdict on an
- *   answer, and the words that state it. `said` is null if the solution was shown without a guess
+ * @property {(said: Answer) => readonly [Verdict, string]} verdict returns the verdict on an
+ *   answer, in one word and in a sentence
  * @property {(host: HTMLElement, said: Answer) => void} [reveal] draws the solution
  * @typedef {"right" | "off" | "shown"} Verdict
  */
 
-/** A question, before and after it is answered. */
+/** A question. */
 export class Question {
   isOver = false;
 

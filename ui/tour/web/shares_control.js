@@ -1,5 +1,5 @@
-/* The control in which a visitor distributes the rejected guesses among the tokens that replace
-   them: a slider for each token, and bars to scale. */
+/* The control in which a visitor says which tokens replace the rejected guesses. Each token has a
+   slider and a bar. */
 import { attr, el, text } from "../../shared/web/dom.js";
 import { kept, left } from "./draws.js";
 import { filled } from "./filled.js";

@@ -4,8 +4,8 @@ import { bestFirst, growthSeconds, plainSeconds } from "../../shared/web/planner
 /** @import { Profile } from "../../shared/web/planner.js" */
 
 /**
- * Speed-ups over plain decoding, one row per level cap and one column per size. NaN if a tree of
- * that size cannot have that many levels.
+ * Speed-ups over plain decoding, one row per level cap and one column per size. NaN if the size is
+ * below the cap.
  * @param {number[]} rates
  * @param {Profile} profile
  * @param {number[]} sizes nodes, with the root

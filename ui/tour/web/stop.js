@@ -1,5 +1,5 @@
 /* The base class of the tour's stops. A stop has a title, an introduction, questions that appear
-   one after another, a closing sentence, and the source of its numbers. */
+   one after another, a closing sentence, and a note on where its numbers come from. */
 import { el, show, text } from "../../shared/web/dom.js";
 import { filled } from "./filled.js";
 import { LESSON } from "./lesson.js";
@@ -11,11 +11,11 @@ import { isAnswered, isDone } from "./tour_state.js";
  * @import { Tour } from "./tour_view.js"
  */
 
-/** One stop of the tour. A subclass sets `facts` and asks its questions in its constructor. */
+/** One stop of the tour. The constructor of a subclass sets `facts` and asks the questions. */
 export class Stop {
   /** @type {Question[]} */
   questions = [];
-  /** @type {Record<string, string | number>} values for the names in braces in its sentences */
+  /** @type {Record<string, string | number>} values for names in braces, see `filled` */
   facts = {};
 
   /**
@@ -39,7 +39,7 @@ export class Stop {
   }
 
   /**
-   * A sentence of the stop with values in place of the names in braces.
+   * A sentence of the stop, with values in place of names in braces.
    * @param {string} words
    * @param {Record<string, string | number>} [more] values for this sentence only
    * @returns {string}
@@ -73,6 +73,6 @@ export class Stop {
     text(this.source, this.say((isOver && this.words.source_end) || this.words.source));
   }
 
-  /** Called before the elements of this stop are removed from the page. */
+  /** Called before the elements of the stop are removed from the page. */
   leave() {}
 }

@@ -13,7 +13,7 @@ const NEAR = 2; // an answer counts as right if it is off by at most this many o
 const CLOSE = 0.15; // the same, in tokens per step
 const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 const TALLEST = 110; // px of a bar as high as the chart
-const LEAST_TOP = 0.4; // the share of steps at the top of the chart is at least this
+const LEAST_TOP = 0.4; // least share of steps that the height of the chart stands for
 
 /** The stop "The chain". */
 export class ChainStop extends Stop {

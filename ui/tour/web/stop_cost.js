@@ -9,7 +9,7 @@ import { Stop } from "./stop.js";
 
 /** @import { Tour } from "./tour_view.js" */
 
-const CLOSE = 1.2; // a guess that is off by a smaller factor is close
+const CLOSE = 1.2; // a guess that is off by a smaller factor counts as right
 
 /** The stop "The cost". */
 export class CostStop extends Stop {

@@ -56,8 +56,7 @@ export class TreeStop extends Stop {
     });
   }
 
-  // Pressing a node of the top row, the chain of first guesses, chooses it as the answer to the
-  // first question while that is open.
+  // While the first question is open, pressing a node of the chain chooses it as the answer.
   press(node) {
     const isOpen = openQuestion(this.tour.state, this.name) === "end";
     if (isOpen && this.rescue.chain.includes(node)) this.questions[0].control.put(String(node));

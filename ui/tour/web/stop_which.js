@@ -121,8 +121,8 @@ export class WhichStop extends Stop {
     });
   }
 
-  // For each machine the steps of chain and tree, in lengths of the chain's step. If the tree's bar
-  // ends beyond the mark at `ratio`, the chain is faster.
+  // For each machine, bars for the lengths of a chain's and a tree's step. If the tree's bar ends
+  // beyond the mark at `ratio`, the chain is faster.
   beats(host) {
     const scale = 100 / Math.max(...this.longer);
     const list = el("div", { class: "sq-tour-beats" }, host);

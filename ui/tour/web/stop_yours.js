@@ -1,5 +1,5 @@
-/* The last stop: a guess, a run of the visitor's own or a recorded one, and the division that gives
-   the run's speed-up. */
+/* The last stop. The visitor guesses the speed-up of a run, then makes the run or takes a recorded
+   one. */
 import { button, el, show, text } from "../../shared/web/dom.js";
 import { finishedRun } from "../../shared/web/finished_run.js";
 import { showForm } from "../../shared/web/form_side.js";
@@ -92,8 +92,8 @@ export class YoursStop extends Stop {
     this.tour.paint();
   }
 
-  // The visitor's latest run if it was compared with plain decoding; else the recorded one if the
-  // visitor chose it; else null.
+  // The visitor's latest run, if plain decoding was timed too. Else the recorded run, if the
+  // visitor chose it. Else null.
   get run() {
     const own = finishedRun();
     if (own && !Number.isNaN(own.plainSeconds)) return own;

@@ -1,4 +1,4 @@
-/* Where a visitor is in the tour, and the answers so far. Pure. The browser stores both as text. */
+/* Where a visitor is in the tour, and the answers so far. Pure. */
 
 export const STOPS = ["cost", "dice", "chain", "tree", "which", "yours"];
 /** @type {Record<string, string[]>} the questions of each stop, in order */
@@ -75,8 +75,7 @@ export const written = ({ stop, answers }) => JSON.stringify({ v: VERSION, stop,
 
 /**
  * Parse a stored state, which may come from another version of the program or have been edited. If
- * there is no text, or it is too long, not JSON or not of this VERSION, the tour is at its start.
- * Answers to unknown questions, and answers of an unknown form, are dropped.
+ * it cannot be used, the tour is at its start. Answers that cannot be used are dropped.
  * @param {string | null} text
  * @returns {TourState}
  */

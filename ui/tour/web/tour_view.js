@@ -1,5 +1,5 @@
-/* The tour: the row of its stops, the stop on screen, and the visitor's place and answers, which
-   the browser stores. */
+/* The tour: the row of its stops, and the stop on screen. The browser stores the visitor's place
+   and answers. */
 import { attr, button, el, show, text } from "../../shared/web/dom.js";
 import { onFinishedRun } from "../../shared/web/finished_run.js";
 import { rove } from "../../shared/web/roving_focus.js";
@@ -124,8 +124,8 @@ export class TourView {
     this.takeFocus();
   }
 
-  // If a button outside the tab opened the tour, that button is hidden now, and nothing visible has
-  // the focus.
+  // Does nothing if something visible has the focus. The button that opened the tour may be hidden
+  // now.
   takeFocus() {
     const { activeElement } = document;
     if (!activeElement || activeElement === document.body || !activeElement.checkVisibility())

@@ -1,4 +1,4 @@
-/* A step in which a second guess of the tree was kept, and what a chain would have given there. */
+/* A step in which a second guess was kept, and what a chain would have given there. */
 import { chainEnd } from "../../shared/web/step_captions.js";
 import { topology } from "../../shared/web/tree_layout.js";
 import { viewStep } from "../../shared/web/step_view.js";
@@ -22,19 +22,19 @@ export function recordedStep({ meta, trees, pieces, steps }, i) {
 
 /**
  * @typedef {object} Rescue
- * @property {number[]} chain nodes of the tree's chain of first guesses, in order
+ * @property {number[]} chain nodes of the chain of first guesses, in order
  * @property {number} end the rejected node of that chain
  * @property {number} chainTokens tokens that the chain would have given
  * @property {number} tokens tokens that the tree gave
  * @property {number} second the node that was tried next, and kept
  * @property {number} ratio p/q of the rejected node
- * @property {{p: number, q: number, u: number, keep: number}} trial test of the second guess;
- *   `keep` is the probability that it is kept
+ * @property {{p: number, q: number, u: number, keep: number}} trial that of `second`; `keep` is
+ *   the probability that `second` is kept
  * @property {number} at index of the trial in which `end` was rejected
  */
 
 /**
- * @param {StepView} step in which the sibling tried after the first rejected guess was kept
+ * @param {StepView} step in which the first rejected guess is followed by a kept sibling
  * @returns {Rescue}
  */
 export function rescueOf(step) {

@@ -1,6 +1,6 @@
-/* The exact output distribution of a step of a toy (see toy.js): every outcome of its random draws,
-   or of those of each level alone, is visited once and weighted by its probability. The work is
-   done in parts, so that the page stays responsive. */
+/* The exact output distribution of a step of a toy (see toy.js). All outcomes of the random draws
+   are visited and weighted by their probability. The work is done in parts, so that the page stays
+   responsive. */
 import { childrenOf, emittedBy, parentsOf, toyStep, toyTree, treeOf } from "./toy.js";
 import { verifierNamed } from "./rules/verifiers.js";
 import { sum } from "./rules/residuals.js";
@@ -10,7 +10,7 @@ import { sum } from "./rules/residuals.js";
  * @import { Toy } from "./toy.js"
  */
 
-/** The most outcomes of one tree that are visited. */
+/** The most outcomes of a tree that are visited. */
 export const MOST_OUTCOMES = 60_000;
 const A_PART = 200; // outcomes between two pauses
 
@@ -18,22 +18,20 @@ const A_PART = 200; // outcomes between two pauses
  * The exact figures of a step.
  * @typedef {object} Exact
  * @property {number[]} first probability of each first token
- * @property {number[]} pairs probability of each pair of first two tokens, the second from the next
- *   step if this one emits a single token; pairs that begin with token 0 come first, then those
- *   with token 1, and so on
+ * @property {number[]} pairs probability of each pair of first two tokens, at index
+ *   first * words + second. If a step emits a single token, the second comes from the next step
  * @property {number[]} byRank for each child of the root, the probability that it is accepted
  * @property {number} tokens mean number of tokens that a step emits
  * @property {number} outcomes how many were visited
  */
 
 /**
- * A Chance whose choices are given by a script. Once the script has ended, the first possible
- * outcome is chosen.
+ * A Chance that follows a script, and after its end chooses the first possible outcome.
  */
 class Enumerator {
   weight = 1;
-  /** @type {[number, number][]} for each choice: index of the chosen outcome among the possible
-   * ones, and how many are possible */
+  /** @type {[number, number][]} for each choice so far: the index of the chosen outcome among the
+   * possible ones, and how many are possible */
   taken = [];
 
   /** @param {number[]} script for each choice, the index of its outcome among the possible ones */
@@ -107,8 +105,8 @@ function* wholeStep(toy) {
   return { ...made, pairs: added(pairs, outer(alone, made.first)) };
 }
 
-// Verification from the root down decides a level without looking at the levels below it, so each
-// level can be computed alone.
+// Verification from the root down decides each level without looking at the levels below it. So
+// each level can be computed alone.
 /** @type {(toy: Toy, children: number[]) => Generator<void, Exact | null>} */
 function* levelByLevel(toy, [first, second]) {
   const above = yield* outcomesOf(toy, toyTree([first, 0]));
@@ -126,8 +124,7 @@ function* levelByLevel(toy, [first, second]) {
 }
 
 // The figures of one step. `alone`: for each word, the probability that the step emits only this
-// word, so that the second word comes from the next step. `pairs` has only pairs emitted by one
-// step.
+// word. `pairs` has only pairs that the step emits itself.
 function* outcomesOf(toy, topo) {
   const size = toy.p.length;
   const made = {

@@ -1,5 +1,4 @@
-/* The limits of node-by-node verification on a toy, and whether a verifier exceeds the limit on
-   tokens. Pure. */
+/* The limits of node-by-node verification on a toy. Pure. */
 import { nodeLimit, tokensLimit } from "./rules/limit.js";
 import { scaled } from "./rules/residuals.js";
 import { verifierNamed } from "./rules/verifiers.js";
@@ -10,8 +9,8 @@ import { treeOf } from "./toy.js";
 const ROUNDING = 1e-9;
 
 /**
- * The best that node-by-node verification can reach. none: the least probability that no child of
- * the root is accepted. tokens: the most tokens per step, on average.
+ * none: the least possible probability that no child of the root is accepted. tokens: the largest
+ * possible mean number of tokens per step.
  * @typedef {{none: number, tokens: number}} Limits
  */
 

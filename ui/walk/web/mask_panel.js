@@ -9,10 +9,10 @@ import { positionWords, positionsOf, seenBy } from "./positions.js";
 
 const SIDE = 380; // px; width of all cells together, if CELL allows it
 const CELL = [2, 22]; // px; smallest and largest cell
-const NAMED = 40; // most nodes; the rows of a larger tree have no names and no positions
+const NAMED = 40; // nodes; the rows of a larger tree have no names and no positions
 const NAME_WIDE = 84; // px; width of the names
-const LETTERS = 9; // characters; longest name
-const PREFIX = 2; // columns; width of the cell for all tokens before the tree
+const LETTERS = 9; // most characters of a name
+const PREFIX = 2; // columns; width of the cell for the text before the tree
 const PLACE_WIDE = 44; // px; width of the positions
 const HINT =
   "Each row is a node, and its filled cells are the tokens it may attend to. The wide first column is the text before the tree. Point at a node, here or in the tree, to highlight its row.";
@@ -28,8 +28,8 @@ export class MaskPanel {
 
   /**
    * @param {HTMLElement} host
-   * @param {(node: number | null) => void} point called with the node under the pointer, null
-   *   when the pointer leaves the mask
+   * @param {(node: number | null) => void} point called with the node of the row under the pointer;
+   *   null when the pointer leaves the mask
    */
   constructor(host, point) {
     this.point = point;
@@ -76,7 +76,7 @@ export class MaskPanel {
     this.point(Math.max(0, Math.min(n - 1, row)));
   }
 
-  // Without `isPointed`, the highlighted node was chosen in the tree and stays highlighted.
+  // Without `isPointed`, the highlighted node was chosen in the tree; it stays highlighted.
   leave() {
     if (this.isPointed) this.point(null);
     this.isPointed = false;
@@ -118,7 +118,7 @@ export class MaskPanel {
     attr(this.svg, "width", width);
   }
 
-  // The cells of a row as a path: one for all tokens before the tree, then the nodes in `seen`.
+  // The cells of a row as a path: one for the text before the tree, then the nodes in `seen`.
   rowPath(seen, row) {
     const { cell, left } = this;
     const gap = cell > 6 ? 1 : 0;

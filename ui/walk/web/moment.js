@@ -1,5 +1,4 @@
-/* One moment of a walk, the verification of a step: a node is tried, or the target adds a token.
-   Gives p and q at this moment and at the next. Pure. */
+/* One moment of the verification of a step: a node is tried, or the target adds a token. Pure. */
 import { residualPicture } from "../../shared/web/residual_picture.js";
 import * as stepWords from "../../shared/web/step_words.js";
 
@@ -22,20 +21,18 @@ const NOTHING = 1e-6; // probabilities up to this are rounding errors
  * @property {string} why explains the state in a sentence
  * @property {ResidualPicture | null} now p and q before the trial, or the p from which the target's
  *   token is drawn; null if they are not known
- * @property {ResidualPicture | null} next p and q at the next moment: what is left of them after a
- *   rejection, or those below an accepted node; null if there is no next moment or they are not
- *   known
+ * @property {ResidualPicture | null} next p and q at the next moment; null if there is no next
+ *   moment or they are not known
  * @property {string} nextTitle
- * @property {number | undefined} entered the probability of keeping the path down to the node, as
- *   it was before any of its children was rejected; known only for a toy with Traversal
+ * @property {number | undefined} entered the probability of keeping the path down to the node,
+ *   before any of its children was rejected; only for a toy with Traversal
  */
 
 /**
  * The moment at which a node is tried; for "bonus", the moment at which the target adds a token.
  * @param {StepView} step
  * @param {NodeId | null} node
- * @returns {Moment | null} null if `node` is null or was not tried, or for "bonus" if the target
- *   added no token
+ * @returns {Moment | null} null if there was no such moment
  */
 export function momentAt(step, node) {
   const at =
@@ -77,12 +74,12 @@ function pictureOf(step, node) {
   if (!picture) return null;
   const isShown = (row) => row && (row.key !== "rest" || row.p > NOTHING || row.q > NOTHING);
   const rows = picture.rows.filter(isShown);
-  // If no token is left without a row, as with the few words of a toy, sort the rows by token id.
+  // If every token has a row, as with the few words of a toy, sort the rows by token id.
   const hasAll = rows.every(({ key }) => key !== "rest");
   return { ...picture, rows: hasAll ? rows.sort((a, b) => Number(a.key) - Number(b.key)) : rows };
 }
 
-// The picture at the next moment. If that is a trial, its outcome is removed.
+// The picture of the next moment without the outcome of its trial.
 /** @type {(picture: ResidualPicture | null, next: NodeId | null) => ResidualPicture | null} */
 function ahead(picture, next) {
   if (!picture || next === "bonus") return picture;

@@ -1,5 +1,4 @@
-/* The panel below the tree, for one moment of the walk: p and q at the trial, the draw u, and p and
-   q afterwards. */
+/* The panel below the tree, which explains one moment of the walk. */
 import { attr, el, show, text } from "../../shared/web/dom.js";
 import { prob } from "../../shared/web/format.js";
 import { DrawMeter } from "../../shared/web/draw_meter.js";
@@ -19,7 +18,7 @@ const NO_TRIAL = "This node was not tried in this step.";
 const PATHS = "The verifier Traversal tests whole paths, from the leaves up.";
 const UNKNOWN = "The residual p and q were not recorded here.";
 
-/** Columns: p and q before the trial, the trial, and, if there is a next moment, p and q there. */
+/** The panel. Its columns are p and q before the trial, the trial, and p and q after it. */
 export class MomentPanel {
   /** @param {Element} host */
   constructor(host) {

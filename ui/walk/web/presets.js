@@ -6,7 +6,7 @@
  * @property {string} label
  * @property {string} about
  * @property {import("./toy.js").Toy} toy
- * @property {number} seed of the first step's random draws, chosen so that the step fits `about`
+ * @property {number} seed gives a step that fits `about`
  */
 
 /** @type {Preset[]} the tab opens with the first */

@@ -13,7 +13,7 @@ import { topology } from "../../shared/web/tree_layout.js";
  */
 
 /**
- * Run: a recorded run. Listed: its entry in the server's list.
+ * A recorded run, and its entry in the server's list.
  * @typedef {object} Run
  * @property {Record<string, any>} meta
  * @property {number[][]} trees
@@ -40,9 +40,8 @@ export class RealStep {
   /**
    * @param {HTMLElement} host
    * @param {{ask: (name: string) => Promise<string>,
-   *   take: (step: StepView | null, label: string) => void}} on `ask`: requests a recorded run;
-   *   `take`: called with the chosen step, or null if Decode is chosen and shows none, and with
-   *   the label of its times
+   *   take: (step: StepView | null, label: string) => void}} on `ask` requests a recorded run.
+   *   `take` is called with the chosen step and the label of its times; null: Decode shows no step
    */
   constructor(host, on) {
     this.on = on;
@@ -87,9 +86,8 @@ export class RealStep {
   }
 
   /**
-   * Show a step of the recorded run that the menu names. If the menu names Decode, show the step
-   * there if its residuals are known or no recorded run is listed yet, else a step of the recorded
-   * run called USUAL.
+   * Show a step of the run that the menu names. If that is Decode, but its step has no residuals,
+   * choose the recorded run USUAL instead. Before the list of recorded runs arrives, keep Decode.
    * @param {{name: string, step?: number}} [wanted] a recorded run and its step, to show instead
    */
   open(wanted) {
@@ -102,7 +100,7 @@ export class RealStep {
     this.choose(this.isRecorded ? this.menu.value : isDecode ? DECODE : USUAL);
   }
 
-  // Show the wanted recorded run, unless the server's list has not arrived yet.
+  // Show the wanted recorded run, if the server's list has arrived.
   openWanted() {
     const { wanted, listed } = this;
     if (!wanted || !listed.length) return;
@@ -191,7 +189,7 @@ export class RealStep {
 }
 
 // Index of the first step whose first rejected child is followed by an accepted sibling; 0 if there
-// is none, or if the run was verified from the leaves.
+// is none.
 function tellingStep({ trees, steps, pieces, meta }) {
   const texts = new Map(Object.entries(pieces));
   const isTelling = (step) => {

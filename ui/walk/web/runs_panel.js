@@ -1,5 +1,5 @@
-/* The panel of many runs of the toy: it compares their output with p and with the exact output
-   distribution, and lists exact figures of all verifiers. */
+/* The panel for many runs of the toy. It compares their output with p and with the exact output
+   distribution. It also lists exact figures of all verifiers. */
 import { button, el, show, text } from "../../shared/web/dom.js";
 import { grouped, percent, prob, rate } from "../../shared/web/format.js";
 import { makePanel } from "../../shared/web/panel.js";
@@ -21,7 +21,7 @@ import { MOST_WORDS, treeOf, WORDS } from "./toy.js";
 
 const RUNS = 10_000;
 const A_FRAME = 250; // runs per frame
-const REST_MS = 250; // time without a change, after which the exact figures are computed
+const REST_MS = 250; // from the last change of the toy until the exact figures are computed
 const ROUNDING = 1e-9; // error of a sum of up to 60,000 floats
 const SLICE_MS = 12; // time of the exact computation between two pauses
 const LIMIT = "limit for node-by-node verification";
@@ -33,7 +33,7 @@ const TOO_MANY = `over ${grouped(MOST_OUTCOMES)} outcomes`;
 export class RunsPanel {
   /** @type {Tally | null} */
   tally = null;
-  wanted = 0; // how many runs the visitor has asked for since the counts were reset
+  wanted = 0; // how many runs the visitor has asked for since the last reset
   #timer = 0;
   #frame = 0;
   /** @type {Map<string, Exact | null>} by verifier */
@@ -146,7 +146,7 @@ export class RunsPanel {
     );
   }
 
-  /** @type {(keys: string[]) => void} computes the exact figures of verifiers in turn */
+  /** @type {(keys: string[]) => void} computes the exact figures of one verifier after another */
   compute([...keys]) {
     const verifier = keys.shift();
     if (verifier === undefined) return;

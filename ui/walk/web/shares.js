@@ -1,4 +1,4 @@
-/* Typed and dragged probabilities of a toy: read, checked and scaled. Pure. */
+/* Reads, validates and scales the probabilities of a toy that a visitor types or drags. Pure. */
 import { sum } from "./rules/residuals.js";
 
 const ROUND = 1000; // scaled probabilities are multiples of 1 / ROUND
@@ -6,7 +6,7 @@ const SLACK = 1e-6; // the sum of a typed distribution may differ from 1 by this
 const LONGEST = 20; // characters of a typed value that a message quotes
 
 /**
- * Why typed values are not a distribution. at: index of the first invalid value; null if only their
+ * Why typed values are not a distribution. at: index of the first invalid value; null if only the
  * sum is wrong.
  * @typedef {{at: number | null, words: string}} Problem
  */
@@ -47,8 +47,8 @@ function whyNot(text, value) {
 }
 
 /**
- * A distribution after one probability was set and all others were scaled so that the sum is 1. If
- * all others were 0, they become equal.
+ * A distribution with one new probability. The others are scaled so that the sum is 1. If all of
+ * them are 0, they become equal.
  * @param {number[]} values
  * @param {number} at index of the probability
  * @param {number} share its new value
@@ -67,8 +67,8 @@ export function withShare(values, at, share) {
 }
 
 /**
- * The values scaled to sum to 1. Values that are negative or not a number count as 0, values above
- * 1 as 1. If all count as 0, they become equal.
+ * The values, each first limited to the range from 0 to 1, scaled to sum to 1. NaN counts as 0. If
+ * all are 0, they become equal.
  * @param {number[]} values
  * @returns {number[]}
  */
@@ -83,8 +83,8 @@ export function scaledShares(values) {
 
 const safe = (value) => (value > 0 ? Math.min(value, 1) : 0);
 
-// The values rounded to multiples of 1 / ROUND, so that they sum to 1: those at an index other than
-// `fixed` are rounded down, and what is missing goes to those that lost most.
+// The values rounded to multiples of 1 / ROUND that sum to 1. All but the one at `fixed` are
+// rounded down. What is missing goes to those that lost most.
 function rounded(values, fixed) {
   const exact = values.map((value) => value * ROUND);
   const made = exact.map((value, i) => (i === fixed ? Math.round(value) : Math.floor(value)));

@@ -5,7 +5,7 @@ import { emittedBy, toyStep, treeOf } from "./toy.js";
 
 /** @import { Toy } from "./toy.js" */
 
-/** The counts of all runs so far. A run is a step of the toy. */
+/** The counts of all runs so far. A run is one step of the toy. */
 export class Tally {
   runs = 0;
   tokens = 0;
@@ -30,7 +30,7 @@ export class Tally {
     for (let i = 0; i < count; i++) this.once();
   }
 
-  // If the step emits a single word, another step is made, but used only for the second word.
+  // If the step emits a single word, another step is made for the second word only.
   once() {
     const emitted = this.step();
     this.runs += 1;
@@ -59,8 +59,8 @@ export function totalVariation(weights, p) {
 }
 
 /**
- * The mean total variation between p and `runs` draws from p itself, by the normal approximation:
- * in n draws, the mean of |count - n p| is sqrt(2 n p (1 - p) / pi).
+ * The mean total variation between p and `runs` draws from p itself. By the normal approximation,
+ * the mean of |count - n p| in n draws is sqrt(2 n p (1 - p) / pi).
  * @param {number[]} p
  * @param {number} runs
  * @returns {number}
@@ -69,8 +69,8 @@ export const noiseFloor = (p, runs) =>
   sum(p.map((one) => Math.sqrt((2 * one * (1 - one)) / (Math.PI * runs)))) / 2;
 
 /**
- * The standard deviation of the total variation in `noiseFloor`, by the same approximation, as if
- * the counts of the words were independent.
+ * The standard deviation of the total variation in `noiseFloor`, by the same approximation. The
+ * counts of the words are treated as independent.
  * @param {number[]} p
  * @param {number} runs
  * @returns {number}

@@ -1,6 +1,5 @@
-/* A toy: a target with the distribution p and a draft with the distribution q, both independent of
-   the words before, a small tree, and a verifier. Its steps have the form of a real run's steps.
-   Pure. */
+/* A toy: a target with the distribution p, a draft with the distribution q, a small tree, and a
+   verifier. p and q are the same after every text. Pure. */
 import { seeded } from "../../shared/web/random.js";
 import { viewStep } from "../../shared/web/step_view.js";
 import { topology } from "../../shared/web/tree_layout.js";
@@ -16,7 +15,7 @@ import { verifierNamed } from "./rules/verifiers.js";
  */
 
 /**
- * The values of a toy, as its form gives them.
+ * The settings of a toy.
  * @typedef {object} Toy
  * @property {number[]} p
  * @property {number[]} q
@@ -29,12 +28,11 @@ import { verifierNamed } from "./rules/verifiers.js";
 export const WORDS = ["cat", "dog", "owl", "fox", "hen", "cow", "bear", "crow"];
 export const LEAST_WORDS = 2;
 export const MOST_WORDS = WORDS.length;
-/** The most children that the root may have, and that each of its children may have. */
+/** The most children of the root, and of each of its children. */
 export const MOST_CHILDREN = [5, 3];
 
 /**
- * Shapes of a toy's tree. parents: the parent of each node; null if the tree is defined by
- * `children`.
+ * Shapes of a toy's tree. parents: of the nodes; null: the toy's `children` define the tree.
  * @type {{key: string, label: string, parents: number[] | null}[]}
  */
 export const SHAPES = [
@@ -62,15 +60,16 @@ export function treeOf(toy) {
 }
 
 /**
- * The parents of a shape's nodes; null if the tree is defined by `children`.
+ * The parents of a shape's nodes; null if the toy's `children` define the tree.
  * @param {string | undefined} shape
  * @returns {number[] | null}
  */
 export const parentsOf = (shape) => SHAPES.find(({ key }) => key === shape)?.parents ?? null;
 
 /**
- * The numbers of children in the tree of a toy with the shape "levels": at most one per word, at
- * most MOST_CHILDREN, at most one in a chain, and at least one for the root.
+ * The numbers of children in the tree of a toy with the shape "levels". They may be lower than
+ * `toy.children`: a node cannot have more children than there are words, or more than one in a
+ * chain.
  * @param {Toy} toy
  * @returns {number[]} of the root, and of each of its children
  */
@@ -95,8 +94,8 @@ export function toyTree([first, second]) {
  * @param {Toy} toy
  * @param {Chance} chance
  * @param {Topology} topo
- * @param {boolean} [isLazy] whether guesses are drawn only when verification reaches them, if
- *   at all; the output has the same distribution
+ * @param {boolean} [isLazy] whether only those guesses are drawn that verification reaches; the
+ *   output has the same distribution
  * @returns {{drafted: Drafted, verdict: Verdict}}
  */
 export function toyStep(toy, chance, topo, isLazy = false) {

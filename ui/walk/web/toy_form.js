@@ -11,12 +11,12 @@ import * as toys from "./toy.js";
 const OWN = "own";
 const LAST = "The step shown still uses the last valid values.";
 
-/** The form. Typed text stays as it is. */
+/** The form. */
 export class ToyForm {
   /**
    * @param {HTMLElement} host
-   * @param {(toy: Toy, seed?: number) => void} take called with each valid toy that a visitor makes
-   *   or chooses, and at first with the first preset; `seed`: that of the preset, if it is one
+   * @param {(toy: Toy, seed?: number) => void} take called with each new valid toy, at first that
+   *   of a preset; `seed`: that of the preset, if the toy is from one
    */
   constructor(host, take) {
     this.take = take;

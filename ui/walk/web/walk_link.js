@@ -1,5 +1,5 @@
 /* The Walk tab's part of the page's address: the toy and its seed, or the recorded run and its
-   step; nothing if the step is one of Decode. */
+   step. For a step of Decode it is empty. */
 import { linkChanged, linkView } from "../../shared/web/page_link.js";
 import { verifierNamed } from "./rules/verifiers.js";
 import { readShares } from "./shares.js";
@@ -47,15 +47,15 @@ function applyToy(view, values) {
 
 function problemOf(p, q, verifier) {
   if (p.length !== q.length || p.length < LEAST_WORDS)
-    return `it has ${p.length} values of p and ${q.length} of q; expected as many of p as of q, at least ${LEAST_WORDS}.`;
+    return `p has ${p.length} values and q has ${q.length}; both need the same number, at least ${LEAST_WORDS}.`;
   if (!verifierNamed(verifier)) return `“${verifier}” is not a known verifier.`;
   const [one, other] = [p, q].map((values, i) => readShares("pq"[i], values.map(String), WORDS));
   return one.problem?.words ?? other.problem?.words ?? "";
 }
 
 function childrenProblem(children) {
-  if (children[0] < 1) return "it has no children of the root; at least 1 is needed.";
+  if (children[0] < 1) return "its root has no children; it needs at least 1.";
   const at = children.findIndex((count, i) => count > MOST_CHILDREN[i]);
   if (at < 0) return "";
-  return `it has ${children[at]} children of a node on level ${at + 1}; at most ${MOST_CHILDREN[at]} are possible.`;
+  return `a node on level ${at + 1} has ${children[at]} children; at most ${MOST_CHILDREN[at]} are possible.`;
 }

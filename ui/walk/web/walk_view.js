@@ -1,6 +1,6 @@
 /* The Walk tab. On the left the visitor chooses a toy (a small example, see toy.js) or a step of a
-   real run. On the right are the verification of one step, many runs of the toy if a toy is chosen,
-   and the attention mask. */
+   real run. On the right are panels for the verification of this step, for many runs of the toy,
+   and for the attention mask. */
 import { attr, button, el, show, text } from "../../shared/web/dom.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { rove } from "../../shared/web/roving_focus.js";
@@ -41,7 +41,7 @@ export class WalkView {
   toy = null;
   /** @type {StepView | null} */
   step = null;
-  hasShown = false; // whether a step was taken; the first is no change of the page
+  hasShown = false; // whether a step was shown; the first one does not change the address
   /** @type {NodeId | null} the node pointed at (in tree or mask) or focused (in the tree) */
   node = null;
 
@@ -117,7 +117,7 @@ export class WalkView {
     } else this.real.open(wanted);
   }
 
-  /** Called each time the view becomes visible: Decode may show another step by then. */
+  /** Called each time the view becomes visible. Decode may show another step by then. */
   shown() {
     if (this.isReal && !this.real.isRecorded && !this.real.wanted) this.real.open();
   }

@@ -5,8 +5,8 @@ import { scaled, sum } from "./residuals.js";
  * The random operations of a step. d and r: q and p of a trial; in Traversal, 1 and the
  * probability of keeping the path.
  * @typedef {object} Chance
- * @property {(d: number, r: number) => {accepted: boolean, u: number | null}} accept draws u from
- *   [0, 1) and accepts if u * d < r
+ * @property {(d: number, r: number) => {accepted: boolean, u: number | null}} accept accepts with
+ *   the probability that u * d < r, for u drawn from [0, 1); `u` is null if none was drawn
  * @property {(weights: number[]) => number} pick draws a token with probabilities in proportion to
  *   the weights
  */
@@ -35,8 +35,8 @@ export class Dice {
 }
 
 /**
- * Distinct tokens. Each is drawn from q without the tokens drawn before it, or evenly from all
- * other tokens once nothing is left of q.
+ * Distinct tokens. Each is drawn from q without the tokens drawn before it. Once nothing is left of
+ * q, all other tokens are equally probable.
  * @param {Chance} chance
  * @param {number[]} q
  * @param {number} count

@@ -1,5 +1,5 @@
-/* Probabilities of the siblings that can be drawn, as sequences and as sets of tokens. A set is a
-   number whose bit i says whether it contains token i. Pure. */
+/* How probable the siblings are that can be drawn. They are described as sequences or as sets of
+   tokens. A set is a number whose bit i says whether it contains token i. Pure. */
 import { likeliest } from "./chance.js";
 import { sum } from "./residuals.js";
 
@@ -52,8 +52,7 @@ export const massOf = (values, set) => sum(values.filter((_, token) => set & (1 
 
 const setOf = (tokens) => tokens.reduce((set, token) => set | (1 << token), 0);
 
-// Distribution of the next draw without the tokens in `tried`: q rescaled, or uniform if nothing is
-// left of q.
+// Distribution of the next draw without the tokens in the set `tried`.
 function chances(q, tried) {
   const isFree = (token) => !(tried & (1 << token));
   const rest = q.map((one, token) => (isFree(token) ? one : 0));
@@ -65,7 +64,7 @@ function chances(q, tried) {
 // For every set, the probability that it is the set of siblings drawn without replacement.
 function distinctSets(q, count) {
   const drawn = new Array(2 ** q.length).fill(0);
-  // for every set, the probability that it occurs after as many draws as it has tokens
+  // for every set, the probability that its tokens are drawn first
   const reached = [1, ...new Array(drawn.length - 1).fill(0)];
   for (let set = 0; set < reached.length; set++) {
     if (!reached[set]) continue;

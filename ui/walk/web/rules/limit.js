@@ -1,7 +1,7 @@
 /* The limit for node-by-node verification: the best that a rule can reach if it is lossless at each
-   node on its own. Such a rule couples two random values whose distributions are given: the drawn
-   siblings, and the token that the text gets. So the best rule solves a problem of optimal
-   transport. SpecTr (arXiv 2310.15141) states the problem for several draws. Pure. */
+   node on its own. The distributions of the drawn siblings and of the token that the text gets are
+   given; the rule couples the two. So the best rule solves a problem of optimal transport. SpecTr
+   (arXiv 2310.15141) states it for several draws. Pure. */
 import { insideEach, massOf, sequences } from "./draws.js";
 import { bestTransport } from "./transport.js";
 
@@ -13,8 +13,8 @@ import { bestTransport } from "./transport.js";
 /**
  * The largest probability with which one of the children of a node can be accepted.
  *
- * By the max-flow min-cut theorem it is the minimum, over all sets of tokens, of the set's
- * probability under p plus the probability that at least one sibling is outside the set.
+ * By the max-flow min-cut theorem it is the minimum of p(S) + P(a sibling is outside S) over all
+ * sets S of tokens.
  * @param {number[]} p
  * @param {number[]} q
  * @param {number} count number of children
@@ -28,8 +28,8 @@ export function nodeLimit(p, q, count, drawn) {
 }
 
 /**
- * The most tokens that a step can emit on average if its verification is lossless at each node on
- * its own, with the same p and q at every node.
+ * The most tokens that a step can emit on average, if verification is lossless at each node on its
+ * own. p and q are the same at every node.
  * @param {number[]} p
  * @param {number[]} q
  * @param {Topology} topo

@@ -16,9 +16,8 @@ export const scaled = (values) => {
 };
 
 /**
- * The target's residual R after a rejection: max(R - D, 0) scaled to sum to 1, and its mass, the
- * sum before scaling. If the mass is 0, R and D are equal up to rounding, and R is returned
- * unchanged.
+ * The target's residual R after a rejection: max(R - D, 0), scaled to sum to 1. The mass is the sum
+ * before scaling. If it is 0, R is returned unchanged, because R and D are equal up to rounding.
  * @param {number[]} residual R before the rejection
  * @param {number[]} draft D, the draft distribution at the rejected trial
  * @returns {{residual: number[], mass: number}}
@@ -42,7 +41,7 @@ export function without(draft, token) {
 }
 
 /**
- * The draft distribution once nothing is left of q: uniform over the tokens not tried yet.
+ * The uniform distribution over the tokens not tried yet.
  * @param {number} count number of all tokens
  * @param {number[]} tried
  * @returns {number[]}
@@ -51,7 +50,8 @@ const evenExcept = (count, tried) =>
   scaled(Array.from({ length: count }, (_, token) => (tried.includes(token) ? 0 : 1)));
 
 /**
- * The draft distribution at the next trial.
+ * The draft distribution at the next trial. If nothing is left of q, all tokens that were not tried
+ * are equally probable.
  * @param {number[]} draft what is left of q, perhaps nothing
  * @param {number[]} tried
  * @returns {number[]}

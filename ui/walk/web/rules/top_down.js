@@ -9,9 +9,9 @@ import { draftAt, residualAfter, scaled, without } from "./residuals.js";
  */
 
 /**
- * A trial of one token: the fields of Trial in step_view.js, and more. residual: the residual p
- * before the trial; in Traversal, what is left of p once all children of the node are rejected.
- * draft: the residual q before the trial; in Traversal, null.
+ * A trial of one token: the fields of Trial in step_view.js, and more. residual and draft: the
+ * residual p and q before the trial. In Traversal, residual is what is left of p below the node,
+ * and draft is null.
  * @typedef {object} Tried
  * @property {number} node
  * @property {number} token
@@ -22,8 +22,8 @@ import { draftAt, residualAfter, scaled, without } from "./residuals.js";
  * @property {number | null} mass
  * @property {number[]} residual
  * @property {number[] | null} draft
- * @property {number} [entered] the probability of keeping the path down to the node, as it was
- *   before any child of the node was rejected; only Traversal has it
+ * @property {number} [entered] only in Traversal: the probability of keeping the path down to the
+ *   node, before any of its children was rejected
  */
 
 /**
@@ -66,8 +66,7 @@ export function walk(drafted, { p, q }, chance, reject) {
   }
 }
 
-// Try the children of one node until one is accepted. Returns that child, or undefined if none was
-// accepted, with all trials and the residual p.
+// Try the children of one node until one is accepted.
 function tryChildren(drafted, node, { p, q }, chance, reject) {
   let left = { residual: p, draft: scaled(q), mass: 1 };
   /** @type {Tried[]} */

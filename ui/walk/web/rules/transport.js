@@ -1,5 +1,5 @@
-/* Optimal transport between the drawn siblings and the target's token, where the children are worth
-   different amounts: a flow with the largest gain, found path by path. Pure. */
+/* Optimal transport between the drawn siblings and the target's token. The siblings are worth
+   different amounts. The best flow is found path by path. Pure. */
 
 const NOTHING = 1e-12; // smaller amounts are rounding errors
 
@@ -9,7 +9,7 @@ const NOTHING = 1e-12; // smaller amounts are rounding errors
  */
 
 /**
- * The largest mean worth that a coupling of siblings and token can have.
+ * The largest mean worth of the accepted sibling, over all couplings of siblings and token.
  * @param {{tokens: number[], weight: number}[]} drawn sequences of siblings, with their
  *   probabilities
  * @param {number[]} p
@@ -49,8 +49,8 @@ function network(drawn, p, worth) {
   return { arcs, source, sink };
 }
 
-// Indices of the arcs on the path with the largest gain among the paths with room (Bellman-Ford);
-// empty if there is none.
+// The path with room that has the largest gain, as indices of its arcs (Bellman-Ford); empty if
+// there is none.
 function bestPath(arcs, source, sink) {
   const best = new Array(sink + 1).fill(-Infinity);
   /** @type {number[]} */

@@ -77,8 +77,8 @@ export function traverse(drafted, { p, q }, chance) {
   return { path: places.map(({ node }) => node), bonus: chance.pick(target), trials, left: target };
 }
 
-// Test the path down to the last place. If it is rejected, the place is removed, and the walk goes
-// on at its parent. Returns whether it was accepted, which ends the walk.
+// Test the path down to the last place, which is removed if the path is rejected. Returns whether
+// the path was accepted.
 function isTaken(places, drafted, chance, trials) {
   const { node, stands, entered, target } = places.at(-1);
   const token = drafted.tokens[node];

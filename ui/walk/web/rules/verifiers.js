@@ -1,4 +1,4 @@
-/* The verifiers that a toy can have. Each is a way to draw children and a way to verify them. */
+/* The verifiers that a toy can have. Each has a way to draw children and a way to verify them. */
 import { independent, likeliest, withoutReplacement } from "./chance.js";
 import { match, rejectKeeping, rejectOut, walk } from "./top_down.js";
 import { traverse } from "./traversal.js";
@@ -20,7 +20,7 @@ import { traverse } from "./traversal.js";
  *   child per node
  * @property {string} label
  * @property {(chance: Chance, q: number[], count: number) => number[]} draw tokens of siblings
- * @property {import("./draws.js").Drawn} drawn name of the way in which `draw` works
+ * @property {import("./draws.js").Drawn} drawn how `draw` works
  * @property {Verify} verify
  * @property {boolean} [fromLeaves] whether it tests whole paths, from the leaves up
  */
