@@ -69,8 +69,7 @@ def patterns_in(tokenizer: Tokenizer) -> str:
 
 def tried(text: str, length: int) -> Iterator[dict[str, Any]]:
     """Test the tokenizer with the JSON `text`. Yields one message when it is open and, unless
-    `length` is 0, one when it has encoded and decoded all hard texts. Raises whatever the library
-    raises."""
+    `length` is 0, one when it has encoded and decoded all hard texts."""
     tokenizer = Tokenizer.from_str(text)
     tokenizer.no_padding()
     tokenizer.no_truncation()
