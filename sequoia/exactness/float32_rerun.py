@@ -29,7 +29,7 @@ from sequoia.this_machine.memory import ROOM, require
 
 def in_float32(pair: Pair) -> Pair:
     """`pair` with a copy of its target in float32. Raises OutOfMemory if there is no room for the
-    copy, or if the target does not fit on one device."""
+    copy, or if the target is spread or streamed."""
     target = pair.target
     if target.placement:
         raise OutOfMemory(f"the target's weights do not fit on one device ({target.placement})")

@@ -56,11 +56,11 @@ _ENDS = {
 class TextMatch:
     """A run's tokens compared with plain decoding's: verdict "exact", "tie", "bug" or "undecided".
 
-    compared: the number of tokens of the shorter text. index: the first token that differs, or
-    None. margin: of the two logits of the tokens there, how far the lower one is below the target's
-    best logit, in ulp of `dtype`. later: (index, margin) of a later token of the run that is
-    further below the best logit than a tie allows, or None. in_float32: the result of the same run
-    in float32, or why there is none. It is "" if that run was not needed.
+    compared: the number of tokens of the shorter text. index: that of the first token that differs,
+    or None. margin: of the two logits of the tokens there, how far the lower one is below the
+    target's best logit, in ulp of `dtype`. later: (index, margin) of a later token of the run that
+    is further below the best logit than a tie allows, or None. in_float32: the result of the same
+    run in float32, or why there is none. It is "" if that run was not needed.
     """
 
     verdict: str

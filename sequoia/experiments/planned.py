@@ -32,8 +32,8 @@ def planning_vector(
     pair: Pair, kind: str, params: SamplingParams, verifier: str = DEFAULT_VERIFIER
 ) -> Acceptance:
     """The smoothed (non-increasing) acceptance vector for one kind of text. verifier: one that goes
-    down the tree child by child. At temperature 0 all verifiers share one vector. If none is
-    recorded, it is measured, which lasts some seconds for a small pair. Measured vectors are reused
+    down the tree child by child. At temperature 0 all verifiers share one vector. A vector that is
+    not recorded is measured, which lasts some seconds for a small pair. Measured vectors are reused
     while the draft is in memory."""
     verifier = verifier if params.temperature else DEFAULT_VERIFIER
     if recorded := _recorded(pair, kind, params, verifier):

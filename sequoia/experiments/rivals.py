@@ -39,8 +39,9 @@ class Learnt:
 
 
 def learnt(pair: Pair, kind: str, temperature: float, prompts: int, tokens: int) -> Learnt:
-    """Measures on the first `prompts` planning texts, each of `tokens` tokens. Later calls with the
-    same arguments return the same value."""
+    """What is known about the pair with this kind of text. prompts, tokens: the number of planning
+    texts for `steps`, and the length of each. Later calls with the same arguments return the same
+    value."""
     params = SamplingParams(temperature, max_new_tokens=tokens, ignore_eos=True)
     key = ("learnt", kind, temperature, prompts, tokens)
     return pair.measured.once(

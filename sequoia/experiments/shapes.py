@@ -83,7 +83,7 @@ def _planned(pair: Pair, kind: str, params: SamplingParams, budgets: Sequence[in
 
 def candidates(rates: Sequence[Acceptance], nodes: int) -> dict[str, list[Tree]]:
     """For each shape in SHAPES, the trees of at most `nodes` nodes (at least 9) to choose from.
-    rates: the acceptance vectors to plan Sequoia's tree with, one tree for each."""
+    rates: the acceptance vectors to plan Sequoia's trees with, one for each tree."""
     return {
         OURS: [best_tree(one, nodes) for one in rates],
         "chain": [Tree.chain(nodes)],

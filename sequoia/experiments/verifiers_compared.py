@@ -54,9 +54,9 @@ VERIFIERS = {
 WALKS = {OURS: SEQUOIA.key, "SpecInfer": SPECINFER.key, "top-k match": TOP_K_MATCH.key}
 # name of a verifier that tests whole paths -> name of the verifier with whose tree it is measured
 PATHS = {"Traversal": OURS, "block": "chain"}
-# name -> label in results, if it is another
+# name -> label in results; for other verifiers it is the name
 _LABELS = {"chain": "chain, token verification", "block": "chain, block verification"}
-# name -> words inside a sentence, if they are others
+# name -> words inside a sentence; for other verifiers the name
 _ON_A_CHAIN = {
     "chain": "token verification on the same chain",
     "block": "block verification on a chain",

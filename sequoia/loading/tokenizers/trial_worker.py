@@ -41,7 +41,7 @@ def texts(length: int, patterns: str) -> Iterator[str]:
     """Texts of at most `length` characters on which many patterns are slow, and those in `patterns`
     in particular."""
     known = literals(patterns)
-    # so that every text contains the letters a pattern requires: libraries skip a pattern otherwise
+    # the letters that patterns may require; libraries skip a pattern if the text lacks them
     tail = "!b\n" + "".join(known) + PRINTED
     for unit in LONG:
         yield (unit * length)[: length - len(tail)] + tail
