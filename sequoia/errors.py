@@ -1,5 +1,4 @@
-"""The errors that users see. The message of a rejected value names the value and the bound that it
-violates."""
+"""The errors that users see."""
 
 
 class SequoiaError(Exception):
@@ -17,8 +16,8 @@ class BadAcceptance(SequoiaError):
 
 
 class BadProfile(SequoiaError):
-    """A hardware profile with missing, unordered or non-positive measurements, one that does not
-    exist, or a setting of a measurement that is out of bounds."""
+    """A hardware profile that is wrong or does not exist, or a setting of a measurement that is out
+    of bounds."""
 
 
 class BadSamplingParams(SequoiaError):
@@ -45,7 +44,7 @@ class BadPair(SequoiaError):
 
 
 class OutOfMemory(SequoiaError):
-    """A device has too little memory for the request. Nothing was changed."""
+    """A device has too little memory for the request."""
 
 
 class BadTraining(SequoiaError):
@@ -59,5 +58,4 @@ class NotDownloaded(SequoiaError):
 
 
 class Stopped(SequoiaError):
-    """The work was stopped on request. Nothing was changed, except that a stopped download keeps
-    what it has."""
+    """The work was stopped on request."""

@@ -25,8 +25,7 @@ _INTERNAL = re.compile(
 
 
 def reason(problem: BaseException) -> str:
-    """Why `problem` occurred, without names of error classes or advice for programmers. Never
-    empty."""
+    """Why `problem` occurred, without names of error classes or advice for programmers."""
     text = " ".join(
         str(problem.args[0] if isinstance(problem, KeyError) and problem.args else problem).split()
     )

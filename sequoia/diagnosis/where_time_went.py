@@ -1,9 +1,8 @@
 """Where the time of a run went: from the tokens per step down to the measured speed-up, loss by
-loss. Measures nothing itself.
+loss.
 
-Both the run and a plain run are measured. With t tokens per step, step times v (verify), d (draft)
-and o (overhead), and a plain token that takes P = pv + po (its pass, and everything else), the
-bars are
+A step emits t tokens and takes v + d + o seconds (verify, draft, overhead). A token of plain
+decoding takes P = pv + po seconds (its pass, everything else). The bars are
 
     tokens     t                                    a step takes no longer than a plain token
     verify     t P / (P + (v - pv))                 but its pass takes v instead of pv
@@ -30,16 +29,16 @@ from sequoia.validate_input import number, whole
 _FASTER = (
     " More tokens do not make a pass faster: the machine was faster, or the context was shorter."
 )
-# Bounds of a run's seconds in a phase; the lower one is for target passes only. No clock resolves
-# less, and all quotients stay finite.
+# Bounds of a run's seconds in a phase, so that all quotients stay finite. Only target passes have
+# the lower bound.
 _LEAST = 1e-9
 _MOST = 1e9
 
 
 @dataclass(frozen=True)
 class Bar:
-    """One bar. value: the speed-up left after the losses up to this bar. loss: how much lower this
-    bar is than the one before it (0 for the first)."""
+    """value: the speed-up left after the losses up to this bar. loss: how much lower this bar is
+    than the one before it (0 for the first)."""
 
     name: str
     value: float
@@ -68,8 +67,8 @@ def time_breakdown(stats: DecodeStats, plain: DecodeStats) -> tuple[Bar, ...]:
 
 
 def per_step(stats: DecodeStats, what: str) -> dict[str, float]:
-    """Seconds of a mean step by phase. Raises BadTrace for a run without steps or tokens, or whose
-    target passes took no time; the message calls the run `what`."""
+    """Seconds of a mean step by phase. Raises BadTrace for a run without steps or tokens, or if its
+    target passes took no time. The message calls the run `what`."""
     steps = whole(stats.steps, f"{what}: steps", 1, 2**53, BadTrace)
     whole(stats.tokens, f"{what}: tokens", 1, 2**53, BadTrace)
     return {

@@ -1,6 +1,4 @@
-"""The chi-square test of counts against a distribution: which cells are counted together, the
-statistic, its p-value and threshold, and the test's power if the draws follow another known
-distribution. Independent of what is counted."""
+"""The chi-square test of counts against a distribution."""
 
 from __future__ import annotations
 
@@ -23,9 +21,12 @@ def groups(
     shares: np.ndarray, draws: int, least: float = MIN_EXPECTED
 ) -> tuple[tuple[int, ...], ...]:
     """The groups of cells that are counted together in a test of `draws` draws. Cells are indices
-    into `shares` (cells,). Each cell with at least `least` expected draws is a group of its own,
-    the most probable first. All other cells of positive probability form one more group. If even
-    that group has fewer than `least` expected draws, it is merged into the one before, if any."""
+    into `shares` (cells,).
+
+    Cells with at least `least` expected draws come first, the most probable first, each in a group
+    of its own. The rarer cells of positive probability share the last group. If that group expects
+    fewer than `least` draws, it is merged into the one before, if any.
+    """
     common = np.flatnonzero(shares * draws >= least)
     common = common[np.argsort(-shares[common], kind="stable")].tolist()
     rare = np.flatnonzero((shares > 0) & (shares * draws < least)).tolist()
@@ -63,9 +64,9 @@ def threshold(freedom: int, alarm: float = ALARM) -> float:
 
 
 def power(shares: Sequence[float], others: Sequence[float], draws: int) -> float:
-    """The probability that a test against `shares` gives a p-value below ALARM, if the `draws`
-    draws really follow `others`. It is approximate: the statistic is taken to have a noncentral
-    chi-square distribution. All `shares` are positive."""
+    """Roughly the probability that a test against `shares` gives a p-value below ALARM, if the
+    `draws` draws really follow `others`: the statistic is taken to have a noncentral chi-square
+    distribution. All `shares` are positive."""
     freedom = len(shares) - 1
     if freedom < 1:
         return 0.0
@@ -76,9 +77,9 @@ def power(shares: Sequence[float], others: Sequence[float], draws: int) -> float
 
 
 def _noncentral_tail(square: float, freedom: int, noncentrality: float) -> float:
-    """The probability that a noncentral chi-square variable is at least `square`. It is a mean of
-    the p-values with `freedom` + 2j degrees of freedom, for j = 0, 1, ..., weighted by the Poisson
-    probability of j. Terms of negligible weight are left out."""
+    """The probability that a noncentral chi-square variable is at least `square`. It is a sum over
+    j = 0, 1, ...: the Poisson probability of j, times the p-value with `freedom` + 2j degrees of
+    freedom. Terms of negligible weight are left out."""
     mean = noncentrality / 2
     spread = 12 * math.sqrt(mean) + 40
     first = max(int(mean - spread), 0)

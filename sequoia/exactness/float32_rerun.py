@@ -1,10 +1,8 @@
 """Repeats a run at temperature 0 with the target's weights in float32, to distinguish rounding from
 a bug if the target has a router (mixture of experts).
 
-In half precision a router may choose different experts in two passes over the same text, and the
-logits then change by far more than rounding changes sums. In float32 this is rare, so a correct
-decoder emits the same tokens as plain decoding there. The Lossless tab's test uses the float32 copy
-of the target too.
+In half precision a router may choose different experts in two passes over the same text. The logits
+then change by far more than rounding changes sums. In float32 this is rare.
 """
 
 from __future__ import annotations
@@ -31,7 +29,7 @@ from sequoia.this_machine.memory import ROOM, require
 
 def in_float32(pair: Pair) -> Pair:
     """`pair` with a copy of its target in float32. Raises OutOfMemory if there is no room for the
-    copy, or if the target does not fit on one device."""
+    copy, or if the target is spread or streamed."""
     target = pair.target
     if target.placement:
         raise OutOfMemory(f"the target's weights do not fit on one device ({target.placement})")
@@ -65,8 +63,8 @@ def tokens_of(
     verifier: str,
     should_stop: ShouldStop,
 ) -> list[int]:
-    """The first `count` tokens at temperature 0. Raises Stopped once `should_stop()` is true,
-    OutOfMemory for KV caches that do not fit, and what decoding raises."""
+    """The first `count` tokens at temperature 0. Raises Stopped if `should_stop()` is true after a
+    step, and whatever decoding raises."""
     params = SamplingParams(max_new_tokens=count, ignore_eos=True)
     tokens = list[int]()
     for step in run(Decoder(pair, prompt, params, tree, verifier)):

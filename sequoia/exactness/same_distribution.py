@@ -1,19 +1,16 @@
 """Losslessness above temperature 0: a chi-square test of whether the first tokens of many seeded
 steps follow the target distribution.
 
-The texts of two correct decoders differ by chance, so texts cannot be compared. Instead, one
-position of a text is chosen, one step is repeated there with different seeds, and the counts of its
-first token are compared with the target distribution at that position. `find_position` chooses the
-first position at which the target is uncertain enough: where it is almost sure of its token, even
-wrong decoders emit that token.
+The texts of two correct decoders differ by chance, so texts cannot be compared. Instead, one step
+is repeated at one position of a text, with different seeds. The counts of its first token are
+compared with the target distribution at that position. `find_position` chooses a position at which
+the target is uncertain: where it is almost sure of its token, even wrong decoders emit that token.
 
-All verifiers are lossless with their own way of drawing children. That includes top-k match, where
-the target samples every token itself and only acceptance is lower. So all of them should pass. Only
-the first token of a step is tested, so the test cannot detect random numbers that later steps
-reuse, or a wrong token after a leaf. The target distribution comes from the reference forward pass.
-In half precision the engine's logits differ from that pass's by rounding, which changes a
-probability by a few per cent of its value. That is a tenth of what a few hundred draws can detect,
-but many thousands of draws would detect it.
+All verifiers should pass. Only the first token of a step is tested, so the test cannot detect
+random numbers that later steps reuse, or a wrong token after a leaf. The target distribution comes
+from the reference forward pass. In half precision the engine's logits differ from that pass's by
+rounding, which changes a probability by a few per cent of its value. A few hundred draws cannot
+detect that, but many thousands can.
 """
 
 from __future__ import annotations
@@ -40,9 +37,8 @@ from sequoia.exactness.same_tokens import reference_logits
 from sequoia.models.pair import Pair
 from sequoia.validate_input import whole
 
-# Less than `chi_square.MIN_EXPECTED`: with a few hundred draws from a vocabulary, only two or three
-# cells would expect 25, and most wrong verifiers would pass. The docstring of FirstTokens says what
-# that costs.
+# Less than `chi_square.MIN_EXPECTED`. With a few hundred draws from a vocabulary, only two or three
+# cells would expect 25, and most wrong verifiers would pass. FirstTokens says what that costs.
 MIN_EXPECTED = 5.0
 POOR = 1e-3  # a p-value between ALARM and this is a poor fit: draw again
 LEAST_BITS = 1.0  # entropy of a distribution that is worth testing: as much as a fair coin
@@ -69,8 +65,8 @@ class TextPosition:
 
     def can_differ(self, draws: int) -> bool:
         """Whether `draws` draws could show a difference: the test must have at least two cells. It
-        has only one if nearly all draws are expected to be the same token, or if the distribution
-        is spread over so many tokens that none of them has a cell of its own."""
+        has only one if the target is almost sure of its token, or if no token is probable enough
+        for a cell of its own."""
         return len(_cells(self.distribution, {}, draws)) > 1
 
 
@@ -81,13 +77,11 @@ def find_position(
     params: SamplingParams,
     should_stop: ShouldStop = lambda: False,
 ) -> TextPosition:
-    """The first position in `text`, the tokens after `prompt`, at which the target distribution has
-    at least LEAST_BITS of entropy. If none of the first MOST_PLACES positions has, the first of
-    those with the most entropy.
+    """The first position with at least LEAST_BITS of entropy in `text`, the tokens after `prompt`.
+    If none of the positions that were examined has so much, the one with the most.
 
-    The choice depends only on `text` and the target distributions, so the tokens counted later
-    cannot influence it. No further positions are examined once `should_stop()` is true. Raises
-    BadPrompt.
+    At most MOST_PLACES positions are examined, and no more once `should_stop()` is true. The tokens
+    counted later do not influence the choice. Raises BadPrompt.
     """
     looked: list[TextPosition] = []
     for at in range(min(max(len(text), 1), MOST_PLACES)):
@@ -104,8 +98,8 @@ def find_position(
 @dataclass(frozen=True)
 class Cell:
     """One cell of the chi-square test: a token, or all rarer tokens together if `token` is None.
-    more: whether the cell also includes the rarer tokens. share: the cell's expected probability.
-    seen: how often its tokens were drawn."""
+    more: whether the cell of a token also includes the rarer tokens. share: the cell's expected
+    probability. seen: how often its tokens were drawn."""
 
     token: int | None
     share: float
@@ -117,18 +111,13 @@ class Cell:
 class FirstTokens:
     """Counts of the first tokens drawn, compared with the target distribution.
 
-    distribution: p, (vocab,) float64, sums to 1. counts: draws by token id. Once a token of
-    probability 0 was drawn, p_value is 0.
+    distribution: p, (vocab,) float64, sums to 1. counts: draws by token id.
 
-    Repeated looks at the p-value must not decide. The p-value of a correct decoder fluctuates as
-    draws are added, and by the law of the iterated logarithm it falls below any fixed level sooner
-    or later: stopping at the first p-value below 0.05 would reject far more than one correct
-    decoder in twenty. So "differs" requires p < ALARM. After k looks, at most about k * ALARM of
-    correct decoders are rejected: 1 in 10,000 for a hundred looks. For such small p-values
-    chi-square is inaccurate for cells with few draws: with 5 expected draws in one of two cells, p
-    is below ALARM 70 times as often as it should be, which is still less than once in 10,000 tests.
-    The test of the Lossless tab makes more draws (by default) and counts no cell alone that expects
-    fewer than 25.
+    The p-value of a correct decoder fluctuates as draws are added. Sooner or later it falls below
+    any fixed level (the law of the iterated logarithm). Stopping at the first p-value below 0.05
+    would reject far more than one correct decoder in twenty. So "differs" requires p < ALARM,
+    which should happen to a correct decoder once in a million looks. It happens more often if cells
+    expect few draws: with 5 expected draws in one of two cells, 70 times in a million.
     """
 
     distribution: torch.Tensor
@@ -175,8 +164,8 @@ class FirstTokens:
 
     @property
     def detectable_difference(self) -> float | None:
-        """Roughly the smallest detectable difference: how far the most probable token's share has
-        to be off for this many draws to give "differs". None if there are fewer than two cells."""
+        """Roughly how far the most probable token's share has to be off for these draws to give
+        "differs". None if there are fewer than two cells."""
         if not self.freedom:
             return None
         share = float(self.distribution.max())
@@ -246,16 +235,13 @@ def first_tokens(
 ) -> Iterator[FirstTokens]:
     """Yields the counts after each `batch` of draws, up to `draws`. A draw is a seeded run of one
     step at `position` (None: right after the prompt). The seed in `params` determines the seeds of
-    all draws; different seeds, even consecutive ones, share no draw.
+    all draws; `params.max_new_tokens` is ignored.
 
-    May be closed at any time. Only the verdict after the last draw counts, because the number of
-    draws must be fixed beforehand, see FirstTokens. tree: one tree for all draws, or a function
-    that makes a TreeChoice for each draw. A step drafts the whole tree, whatever `max_new_tokens`
-    says, if the models' context has room for its levels (of a TreeChoice's tree, at most MAX_LEVELS
-    levels). With top-p in half precision, rounding can put a token just inside the nucleus in one
-    forward pass and just outside it in another; the verdict can then be "differs". Raises, when the
-    first value is asked for, BadSamplingParams for temperature 0 or counts out of bounds, and
-    whatever decoding raises.
+    tree: one tree for all draws, or a function that makes a TreeChoice for each draw. Only the
+    verdict after the last draw counts, see FirstTokens. With top-p in half precision, rounding can
+    put a token just inside the nucleus in one forward pass and just outside it in another. The
+    verdict can then be "differs". Raises BadSamplingParams for temperature 0 or counts out of
+    bounds, and whatever decoding raises.
     """
     draws = whole(draws, "draws", 1, MAX_DRAWS, BadSamplingParams)
     batch = whole(batch, "draws of a batch", 1, MAX_DRAWS, BadSamplingParams)

@@ -2,17 +2,17 @@
 For higher temperatures see same_distribution.py.
 
 Rounding can make a run's tokens differ from plain decoding's at a near tie of the target's logits,
-because a pass over more tokens adds the same products in another order. More than two tokens can be
-nearly tied, so the verdict depends on how far the logits of the two tokens at the first difference
-are below the best logit, not on their ranks. After a tie the two texts diverge, and the rest of the
-run is compared with the target only.
+because a pass over more tokens adds the same products in another order. At the first difference,
+the verdict depends on how far the logits of the two tokens are below the best logit. Their ranks do
+not matter, because more than two tokens can be nearly tied. After a tie the two texts diverge, and
+the rest of the run is compared with the target's logits only.
 
 A target with a router (mixture of experts) in half precision is different: rounding can change the
 chosen experts, which changes logits by any amount. If a run of such a target differs by more than a
-tie, it is repeated in float32. If it differs from plain decoding by more than a tie there too, that
-is a bug. Otherwise, the effect of rounding on the logits of this text is measured. If it can
-explain how far the run's tokens are below the best logit, the difference is a tie. If not, or if
-there is no run in float32, the verdict is undecided.
+tie, the prompt is decoded twice in float32, with the tree and without. If these two texts differ by
+more than a tie, that is a bug. Otherwise, the effect of rounding on the logits of the first run's
+text is measured. If it can explain how far the run's tokens are below the best logit, the verdict
+is a tie. If not, or if there is no run in float32, it is undecided.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ from sequoia.validate_input import whole
 # of its dtype, and another order of the terms is rounded differently. Over L layers, 2 L such
 # roundings are a random walk of about sqrt(2 L) half-ulps of the logits' spread. The spread is a
 # quarter of the top logit or more. A margin compares two logits of two runs, so it is off by twice
-# as much. L = 32 gives 2 to 4 ulp, and 16 is four times the larger of these. A wrong row, mask or
-# position changes logits by their whole spread: 128 ulp of bfloat16, millions of float32.
+# as much. L = 32 gives 2 to 4 ulp; 16 leaves room. A wrong row, mask or position changes logits by
+# their whole spread: about 128 ulp of bfloat16, millions of float32.
 TIE_ULP = 16
 # the tree for repeating a run if its own is not given
 USUAL_TREE = Tree.from_branching([3, 2, 1, 1])
@@ -56,11 +56,11 @@ _ENDS = {
 class TextMatch:
     """A run's tokens compared with plain decoding's: verdict "exact", "tie", "bug" or "undecided".
 
-    compared: the number of tokens of the shorter text. index: the first token that differs, or
-    None. margin: how far the lower logit of the two tokens there is below the target's best logit,
-    in ulp of `dtype`; None if `index` is None. later: after a tie, (index, margin) of the run's
-    first token that is further below the best logit than a tie allows, or None. in_float32: the
-    result of the same run in float32, or why there is none; "" if it was not needed.
+    compared: the number of tokens of the shorter text. index: that of the first token that differs,
+    or None. margin: of the two logits of the tokens there, how far the lower one is below the
+    target's best logit, in ulp of `dtype`. later: (index, margin) of a later token of the run that
+    is further below the best logit than a tie allows, or None. in_float32: the result of the same
+    run in float32, or why there is none. It is "" if that run was not needed.
     """
 
     verdict: str
@@ -122,11 +122,10 @@ def check_text(
     """Compares `run`, the tokens emitted at temperature 0 after `prompt`, with `plain`, the tokens
     of plain decoding; see `judge`.
 
-    If they differ, runs the target over the text a few times. If they differ by more than a tie and
-    rounding can change the choices of the target's router, repeats the run in float32 with `tree`
-    (or a TreeChoice that it makes) and `verifier`. If the repeated run does not fit in memory, or
-    is ended because `should_stop()` is true, the verdict is undecided. Raises BadPrompt if the
-    texts differ and the pair does not accept the prompt, and BadModel as `judge` does.
+    If they differ by more than a tie and rounding can change the choices of the target's router,
+    repeats the run in float32 with `tree` and `verifier`. If the repeated run does not fit in
+    memory, or ends because `should_stop()` is true, the verdict is undecided. Raises BadPrompt if
+    the texts differ and the pair does not accept the prompt, and BadModel as `judge` does.
     """
     match = _match(pair, prompt, run, plain)
     target = pair.target
@@ -178,10 +177,9 @@ def _explained(
     run: Sequence[int],
     plain: Sequence[int],
 ) -> TextMatch:
-    """The verdict on a run that equals plain decoding in float32, or differs from it by no more
-    than a tie there: a tie if rounding explains the run's tokens, else undecided. If rounding
-    changes each logit by at most m, a token that becomes the best by rounding is at most 2 m below
-    the best one in float32."""
+    """The verdict on a run that is no bug in float32: a tie if rounding explains the run's tokens,
+    else undecided. If rounding changes each logit by at most m, a token that becomes the best by
+    rounding is at most 2 m below the best one in float32."""
     moved = below = 0.0
     at = compare(run, plain)
     rows = zip(reference_rows(pair, prompt, run), reference_rows(wide, prompt, run), strict=True)
@@ -201,8 +199,8 @@ def _explained(
 def judge(
     run: Sequence[int], plain: Sequence[int], logits: torch.Tensor, dtype: torch.dtype
 ) -> TextMatch:
-    """The verdict on two texts, given the target's `logits` (vocab,) for the first token that
-    differs; "exact" if none does.
+    """The verdict on two texts: "exact", "tie" or "bug". logits (vocab,): the target's for the
+    first token that differs.
 
     It is a tie if the logits of both tokens are at most TIE_ULP ulp of the model's `dtype` below
     the best logit, else a bug. Raises BadModel if one of these logits is not finite or a token is
@@ -218,8 +216,8 @@ def judge(
 
 def margin(logits: torch.Tensor, tokens: Sequence[int], dtype: torch.dtype) -> float:
     """How far the lowest logit of `tokens` is below the best of `logits` (vocab,), in ulp of
-    `dtype`. The ulp is that of the larger absolute value of these two logits. Raises BadModel as
-    `judge` does."""
+    `dtype`. Of these two logits, the one with the larger absolute value determines the ulp. Raises
+    BadModel as `judge` does."""
     ids = [whole(token, "token id", 0, len(logits) - 1, BadModel) for token in tokens]
     best = float(logits.double().max())
     lowest = float(logits.double()[ids].min())

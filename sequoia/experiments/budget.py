@@ -40,10 +40,9 @@ _OVER_CHAIN = f"over {LABELS['chain']}"
 
 
 def run_unit(pair: Pair, unit: Unit) -> Mapping[str, Any]:
-    """The expected tokens per step of each shape at each budget (max nodes), along one text. all:
-    over the tokens that `tokens_per_step` counts. At temperature 0 there are two more entries. new:
-    over the part before the text begins to repeat itself. share: the fraction of the text's tokens
-    in that part."""
+    """all: the expected tokens per step of each shape at each budget (max nodes), along one text.
+    At temperature 0 there are two more entries. new: the same for the part before the text begins
+    to repeat itself. share: that part's fraction of the text's tokens."""
     planning = replace(params_of(unit), seed=0)
     trees = planned_shapes(pair, case_of(unit).kind, planning, unit.work["budgets"])
     lanes = {name: (tree, DEFAULT_VERIFIER) for name, tree in trees.items()}
@@ -89,8 +88,7 @@ def summary(settings: Settings, done: Done) -> ExperimentResult:
 @dataclass(frozen=True)
 class _Panel:
     """Texts of one kind at one temperature. found: for each prompt, the tokens per step of each
-    shape and size. share: None if the panel covers whole texts. If it covers each text only up to
-    where it begins to repeat itself, the fraction of the tokens that it covers."""
+    shape and size. share: the mean fraction of a text that is covered, None for whole texts."""
 
     words: str
     found: Found
@@ -98,9 +96,8 @@ class _Panel:
 
 
 def _panels(settings: Settings, done: Done) -> Iterator[_Panel]:
-    """A panel for each case. Greedy texts of small models soon repeat themselves, and any draft
-    predicts repeated text; so at temperature 0 a second panel covers only the text before it
-    repeats."""
+    """A panel for each case. At temperature 0 the texts of small models soon repeat themselves, and
+    repeated text is easy to draft. So there a second panel covers only the text before that."""
     for case, found in found_by_case(settings, done).items():
         yield _Panel(case.words, [one["all"] for one in found])
         if case.temperature == 0:
@@ -164,8 +161,8 @@ def _finding(comparisons: Sequence[Comparison]) -> str:
 
 
 def _where(lost: list[Comparison]) -> str:
-    """A clause that says where the lost comparisons are, if there are any and all of them are with
-    chains and on whole greedy texts (which usually repeat themselves); otherwise ""."""
+    """A clause that says where the lost comparisons are, or "". It has words for one case only: all
+    of them are with chains, on whole texts at temperature 0."""
     looped = [
         one
         for one in lost

@@ -1,7 +1,6 @@
 """Is a planned tree faster than a tuned chain, which has the length predicted to be fastest? The
-experiment compares both, and other decoders, on several machines, at several temperatures, on code
-and prose, and with drafts of different quality. Steps are decoded with the pair; their times are
-simulated from each machine's profile."""
+experiment compares these and other decoders on several machines. Steps are decoded with the pair.
+Their times are simulated from each machine's profile."""
 
 from __future__ import annotations
 
@@ -53,8 +52,8 @@ def units(settings: Settings) -> list[Unit]:
 
 
 def run_unit(pair: Pair, unit: Unit) -> Mapping[str, Any]:
-    """The result of a unit. first: the acceptance rate of a first child, from the acceptance vector
-    that trees are planned with. machines: what `_Race.on` returns for each machine."""
+    """first: the acceptance rate of a first child, from the acceptance vector that trees are
+    planned with. machines: what `_Race.on` returns for each machine."""
     work = unit.work
     unit_pair = with_draft(pair, work["draft"])
     found = learnt(unit_pair, work["kind"], work["temperature"], *work["planning"])
@@ -66,8 +65,8 @@ def run_unit(pair: Pair, unit: Unit) -> Mapping[str, Any]:
 
 
 class _Race:
-    """All decoders along the text of one prompt. If the same tree or stopping chain is planned for
-    several machines, its steps are decoded only once."""
+    """All decoders along the text of one prompt. A tree or chain that is planned for several
+    machines is decoded only once."""
 
     def __init__(self, pair: Pair, work: Mapping[str, Any], found: Learnt) -> None:
         self._pair = pair
@@ -103,8 +102,7 @@ class _Race:
 
     @property
     def _verifiers(self) -> tuple[str, ...]:
-        """The verifiers to compare. At temperature 0 all of them accept the same tokens, so one is
-        enough."""
+        """At temperature 0 all verifiers accept the same tokens, so one is enough."""
         return tuple(VERIFIERS) if self._text.params.temperature else (SEQUOIA.key,)
 
     def _steps(

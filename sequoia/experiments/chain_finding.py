@@ -1,5 +1,4 @@
-"""The finding of the experiment `chain` in words: where trees are faster than chains, as counts and
-averages over the settings that were compared."""
+"""The finding of the experiment `chain` in words: where trees are faster than chains."""
 
 from __future__ import annotations
 
@@ -27,8 +26,7 @@ WHY = (
 
 
 def finding(found: Sequence[Setting]) -> str:
-    """Several sentences: how often the planned tree is faster, on which machines and at which
-    acceptance rates, and which decoder is most often the fastest on each machine."""
+    """Several sentences about the settings in `found`, of which there is at least one."""
     return " ".join(
         (
             f"The planned tree is {_score(found, CHAIN, 'the tuned chain')}, and",
@@ -62,7 +60,7 @@ def _gain(found: Sequence[Setting]) -> float:
 
 
 def _by_machine(found: Sequence[Setting]) -> str:
-    """Mean ratios by machine. The machine on which extra nodes cost least comes first."""
+    """The machine on which extra nodes cost least comes first."""
     machines = sorted({one.machine for one in found}, key=cost_of_nodes)
     gains = [_gain([one for one in found if one.machine == machine]) for machine in machines]
     parts = [
@@ -104,7 +102,6 @@ def _is_explained(
 
 
 def _fastest(found: Sequence[Setting]) -> str:
-    """For each machine, the decoder that is most often the fastest."""
     machines = sorted({one.machine for one in found}, key=cost_of_nodes)
     parts = []
     for machine in machines:

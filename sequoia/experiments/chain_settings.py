@@ -15,8 +15,8 @@ from sequoia.experiments.result import Comparison, Settings
 from sequoia.experiments.rivals import SHAPES
 from sequoia.planning.named_profiles import machine_name, named_profile
 
-VERIFIERS = {SEQUOIA.key: "", TRAVERSAL.key: ", Traversal"}  # verifier -> what follows the decoder
-# decoder and verifier, as in the "speeds" of a unit's result -> label of the two
+VERIFIERS = {SEQUOIA.key: "", TRAVERSAL.key: ", Traversal"}  # verifier -> end of the labels below
+# the keys of "speeds" in a unit's result (decoder and verifier) -> label
 RIVALS = {
     f"{shape.key} {verifier}": f"{shape.label}{words}"
     for verifier, words in VERIFIERS.items()
@@ -48,8 +48,7 @@ class Setting:
         return [one["speeds"][rival][1] for one in self.found]
 
     def has(self, rival: str) -> bool:
-        """Whether the rival was run: at temperature 0 all verifiers accept the same tokens, and
-        only one of them was used."""
+        """Whether `rival` was run. At temperature 0 only one verifier is used."""
         return rival in self.found[0]["speeds"]
 
     def ratio(self, one: str, other: str) -> Comparison:
@@ -67,7 +66,7 @@ def cost_of_nodes(machine: str) -> float:
 
 
 def settings_done(settings: Settings, done: Done) -> Iterator[Setting]:
-    """The settings for which at least one prompt is finished."""
+    """The settings with at least one finished prompt."""
     for machine in settings["machines"]:
         for temperature, draft in settings["conditions"]:
             for kind in settings["kinds"]:

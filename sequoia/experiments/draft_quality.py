@@ -1,6 +1,6 @@
 """A pair with a better or a worse draft. The better draft is a copy of the target with noise added
-to its weights; the worse draft is a noisy copy of the draft. Only acceptance changes: the copy of
-the target is slower than the draft, but the step times come from the machine's profile."""
+to its weights. The worse draft is a noisy copy of the draft. They serve to measure acceptance, not
+times: the copy of the target is slower than the draft."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
 """Trees drafted at chosen positions of a fixed text, with the target's distribution at every node
-and the draft's at every node with children. Verifiers that test whole paths are evaluated on such
-trees."""
+and the draft's at every node with children."""
 
 from __future__ import annotations
 
@@ -35,8 +34,8 @@ def drafted_along(
     pair: Pair, text: Text, tree: Tree, verifier: str, at: Sequence[int]
 ) -> Iterator[DraftedAt]:
     """`tree` drafted at each place in `at`: indices of `text.tokens`, in increasing order. Children
-    are drawn by the rule of `verifier`. Raises BadModel if the draft overflows; `p` raises it if
-    the target does."""
+    are drawn by the rule of `verifier`. Raises BadModel if the draft overflows. If the target does,
+    `p` raises it."""
     ids = (*text.prompt, *text.tokens)
     params = text.params
     capacity = len(ids) + len(tree)

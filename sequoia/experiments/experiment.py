@@ -15,7 +15,7 @@ Done = Mapping[str, Mapping[str, Any]]  # unit key -> what `run_unit` returned f
 
 @dataclass(frozen=True)
 class Unit:
-    """A piece of work. It should take at most about 10 s, because a run can be stopped only between
+    """A piece of work. It should take 10 s or less, because a run can be stopped only between
     units. key: identifies the unit in every run with the same settings. work: the input of
     `run_unit`, as plain JSON values."""
 
@@ -26,13 +26,13 @@ class Unit:
 @dataclass(frozen=True)
 class Experiment:
     """question: the question that the experiment answers, in one sentence. sizes: the settings of
-    each size in SIZES, as plain JSON values. "small" takes about a minute with the bundled pair;
-    the results that come with the program use "full".
+    each size in SIZES, as plain JSON values. "small" takes about a minute with the bundled pair.
+    The results that come with the program use "full".
 
     `units(settings)` returns all units, ordered so that the first few already give a rough result.
-    `run_unit(pair, unit)` returns plain JSON values, or raises a SequoiaError, such as BadModel.
+    `run_unit(pair, unit)` returns plain JSON values, or raises a SequoiaError.
     `summary(settings, done)` returns the result of the units in `done`, which may be empty.
-    ExperimentResult says which fields the summary fills in; the runner fills in the rest.
+    ExperimentResult says which fields the summary fills in.
     version: increase it when `run_unit` begins to return something different. Units that an older
     version saved are then run again.
     """

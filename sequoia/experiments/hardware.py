@@ -1,7 +1,6 @@
-"""Does planning a tree for the machine pay? For each of several machines, the tree planned for it
-is compared with the best trees of fixed sizes and with the trees planned for the other machines
-(paper: Figures 7 and 8). Tokens per step are measured; times are simulated from each machine's
-profile."""
+"""Does planning a tree for the machine pay? The tree planned for each machine is compared with the
+best trees of fixed sizes and with the trees planned for other machines (paper: Figures 7 and 8).
+Tokens per step are measured. Times are simulated from each machine's profile."""
 
 from __future__ import annotations
 
@@ -58,7 +57,7 @@ COLUMNS = (
 def run_unit(pair: Pair, unit: Unit) -> Mapping[str, Any]:
     """trees: [nodes, levels] of each tree. tokens: the tokens per step of each tree along one text.
     speed: for each machine, the speed-up of each tree over plain decoding. A tree's name is its
-    size, or the machine that it is planned for."""
+    size ("16"), or the machine that it is planned for."""
     acceptance = planning_vector(pair, case_of(unit).kind, params_of(unit))
     trees = _trees(acceptance, unit.work)
     lanes = {name: (tree, DEFAULT_VERIFIER) for name, tree in trees.items()}
@@ -136,8 +135,7 @@ def summary(settings: Settings, done: Done) -> ExperimentResult:
 
 
 def _mean_speed(found: Sequence[Here], tree: str) -> float:
-    """The mean speed-up of `tree` over machines and cases. It is a geometric mean, so that no
-    machine dominates."""
+    """The geometric mean of the speed-ups of `tree`, so that no machine dominates."""
     return math.exp(statistics.fmean(math.log(one.speed(tree)) for one in found))
 
 

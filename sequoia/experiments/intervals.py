@@ -15,7 +15,7 @@ LEVEL = 0.05
 
 
 def point(x: float, values: Sequence[float]) -> Point:
-    """The mean and interval of `values`, one for each prompt, at `x`."""
+    """The point at `x` for `values`, one for each prompt."""
     mean, reach = _mean(values)
     if reach is None:
         return Point(_short(x), _short(mean), prompts=len(values))
@@ -24,9 +24,8 @@ def point(x: float, values: Sequence[float]) -> Point:
 
 
 def comparison(text: str, ours: Sequence[float], theirs: Sequence[float]) -> Comparison:
-    """The ratio of two methods' means over prompts: ours / theirs. The interval is computed for the
-    logarithm of the ratio, from each prompt's deviation from the common ratio (delta method). All
-    values must be positive."""
+    """The ratio of two methods' means over prompts: ours / theirs. All values must be positive. The
+    interval is computed for the logarithm of the ratio (delta method)."""
     their_mean = statistics.fmean(theirs)
     ratio = statistics.fmean(ours) / their_mean
     pairs = zip(ours, theirs, strict=True)
@@ -39,8 +38,8 @@ def comparison(text: str, ours: Sequence[float], theirs: Sequence[float]) -> Com
 
 @dataclass(frozen=True)
 class Score:
-    """Of `total` comparisons, in how many the first method is clearly higher, and in how many it is
-    clearly lower: those whose 95% interval excludes 1."""
+    """In how many of `total` comparisons the first method is clearly higher or clearly lower: the
+    95% interval is wholly above or below 1."""
 
     higher: int
     lower: int

@@ -1,5 +1,5 @@
-"""The acceptance vector that an experiment plans trees with. It is recorded with the pair, or it is
-measured on planning texts: continuations of prompts that the experiment itself does not use."""
+"""The acceptance vector that an experiment plans trees with. It is recorded with the pair, or
+measured on planning texts: continuations of prompts that the experiments do not measure with."""
 
 from __future__ import annotations
 
@@ -32,10 +32,9 @@ def planning_vector(
     pair: Pair, kind: str, params: SamplingParams, verifier: str = DEFAULT_VERIFIER
 ) -> Acceptance:
     """The smoothed (non-increasing) acceptance vector for one kind of text. verifier: one that goes
-    down the tree child by child. If no vector is recorded, the first call with this kind,
-    temperature and top-p measures one for each such verifier, which lasts some seconds for a small
-    pair; they are reused while the pair is in memory. At temperature 0 all verifiers share one
-    vector."""
+    down the tree child by child. At temperature 0 all verifiers share one vector. A vector that is
+    not recorded is measured, which lasts some seconds for a small pair. Measured vectors are reused
+    while the draft is in memory."""
     verifier = verifier if params.temperature else DEFAULT_VERIFIER
     if recorded := _recorded(pair, kind, params, verifier):
         return recorded

@@ -34,8 +34,8 @@ _LEAST = 1e-6  # smaller rates are raised to this one: 0 has no logarithm
 
 
 def run_unit(pair: Pair, unit: Unit) -> Mapping[str, Any]:
-    """For each verifier, a list over k = 1, 2, ...: the probability that children 1 to k are all
-    rejected, averaged over the positions of a text."""
+    """For each verifier, a list over k = 1, 2, ...: the mean probability, over the positions of a
+    text, that children 1 to k are all rejected."""
     text = text_of_unit(pair, unit)
     ranks = min(unit.work["ranks"], pair.draft.vocab)
     chance = Seeded(text.params.seed, pair.draft.device)
@@ -109,8 +109,8 @@ def power_law(points: Sequence[Point]) -> tuple[float, float]:
 
 
 def _comparisons(case: Case, found: Found) -> list[Comparison]:
-    """How often Sequoia rejects all children, divided by how often another verifier does, for each
-    of the others. A ratio below 1 means that Sequoia rejects them less often."""
+    """How often Sequoia rejects all children, divided by how often another verifier does. A ratio
+    below 1 means that Sequoia rejects them less often."""
     mine = [one[OURS][-1] for one in found]
     count = len(found[0][OURS])
     return [

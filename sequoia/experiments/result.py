@@ -1,5 +1,5 @@
 """The result of an experiment: series of points for a plot, rows of a table, and comparisons with
-their intervals. It can be saved to a file and exported as CSV. Nothing here needs a model."""
+their intervals. It can be saved to a file and exported as CSV."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ class Axis:
 
 @dataclass(frozen=True)
 class Point:
-    """The mean over `prompts` prompts at x, or a ratio of two such means, and the ends of its 95%
-    confidence interval. Both ends are None if there is no interval, as for a single prompt."""
+    """mean: the mean over `prompts` prompts at x, or a ratio of two such means. low, high: the ends
+    of its 95% confidence interval, None if there is no interval (as for a single prompt)."""
 
     x: float
     mean: float
@@ -127,21 +127,20 @@ class ExperimentResult:
 
     @classmethod
     def from_dict(cls, data: Any) -> ExperimentResult:
-        """The result in `data`, the content of a file as the JSON parser returns it (so with lists
-        where `to_dict` has tuples). Raises BadTrace, and nothing else, if `data` is anything
-        else."""
+        """The result in `data`, the content of a file as the JSON parser returns it. Raises
+        BadTrace if `data` is anything else."""
         return read_dict(data, FORMAT, BadTrace, _result)
 
     @classmethod
     def from_json(cls, text: str) -> ExperimentResult:
-        """The result that `to_json` turned into `text`. Raises BadTrace, and nothing else, if
-        `text` is anything else."""
+        """The result that `to_json` turned into `text`. Raises BadTrace if `text` is anything
+        else."""
         return read_file(text, FORMAT, MAX_CHARS, BadTrace, _result)
 
 
 def to_csv(result: ExperimentResult) -> str:
-    """A line of column names, then one line for each point: experiment, panel, series, x, mean,
-    low, high, prompts. The columns of x and mean have the names of the axes."""
+    """A line of column names, then one line for each point. The columns of x and mean have the
+    names of the axes."""
     text = io.StringIO()
     out = csv.writer(text, lineterminator="\n")
     out.writerow(("experiment", "panel", "series", result.x.name, result.y.name, *_REST))

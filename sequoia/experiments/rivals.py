@@ -1,5 +1,5 @@
 """The decoders that the experiment `chain` compares, and how each is planned for a machine. They
-are planned on texts (the planning texts) that are not used in the comparison."""
+are planned on planning texts, which the comparison does not use."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ from sequoia.planning.plan_for_machine import USUAL_LEVELS, best_chain, best_pla
 from sequoia.planning.plan_stopping_chain import LongChainStep, StopRule, best_stop_rule
 
 NODES = 64  # max nodes of a tree
-STRIDE = 3  # tokens from the start of one step of `_long_chains` to that of the next
+STRIDE = 3  # tokens between the starts of two steps of `_long_chains`
 
 
 @dataclass(frozen=True)
 class Learnt:
-    """What the plans are based on: the acceptance by rank (see `planning_vector`), and steps with a
-    long chain, measured on the planning texts."""
+    """What the plans are based on. acceptance: from `planning_vector`. steps: steps with a long
+    chain along the planning texts."""
 
     acceptance: Acceptance
     steps: tuple[LongChainStep, ...]
 
 
 def learnt(pair: Pair, kind: str, temperature: float, prompts: int, tokens: int) -> Learnt:
-    """The acceptance from `planning_vector`, and steps with a long chain along the first `prompts`
-    planning texts, each of `tokens` tokens. Made once for a pair and these arguments, then
-    reused."""
+    """What is known about the pair with this kind of text. prompts, tokens: the number of planning
+    texts for `steps`, and the length of each. Later calls with the same arguments return the same
+    value."""
     params = SamplingParams(temperature, max_new_tokens=tokens, ignore_eos=True)
     key = ("learnt", kind, temperature, prompts, tokens)
     return pair.measured.once(
@@ -66,9 +66,9 @@ def _long_chains(
 
 @dataclass(frozen=True)
 class Plans:
-    """The plans for one machine. chain: of the chains of a fixed length, with 2 to USUAL_LEVELS
-    nodes, the one predicted to be fastest. tree: of the trees of up to NODES nodes and USUAL_LEVELS
-    levels, the one predicted to be fastest. stop: when a chain that stops early should stop."""
+    """What is predicted to be fastest on one machine. chain: a chain of 2 to USUAL_LEVELS nodes.
+    tree: a tree of up to NODES nodes and USUAL_LEVELS levels. stop: when a chain that stops early
+    should stop."""
 
     chain: Tree
     tree: Tree
@@ -92,7 +92,7 @@ Make = Callable[[Learnt, Plans, HardwareProfile, float], Tree | TreeChoice]
 class Rival:
     """A decoder. key: its name in results. label: its name in tables. method: its colour is
     "race-METHOD" in assets/colours.json. learns: whether it chooses its trees while decoding, from
-    the machine's times and the acceptance so far."""
+    a machine's times."""
 
     key: str
     label: str

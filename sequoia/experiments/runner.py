@@ -1,5 +1,5 @@
-"""Runs the units of an experiment one after the other. The result of each finished unit is
-appended to a file, so that an interrupted run can continue."""
+"""Runs the units of an experiment one after the other. Each finished unit is appended to a file, so
+that an interrupted run can continue."""
 
 from __future__ import annotations
 
@@ -23,9 +23,8 @@ from sequoia.models.tree_forward import TreeModel
 @dataclass(frozen=True)
 class RunProgress:
     """The progress of a run, in units. seconds_left: an estimate, None until this run has finished
-    a unit (units from an earlier run do not count). message: a message for the user, such as that
-    an older file cannot be used; usually empty. `result()` returns the result of the units that
-    are done when it is called."""
+    a unit. message: why an older file cannot be used, or "". `result()` returns the result of the
+    units that are done when it is called."""
 
     done: int
     total: int
@@ -45,11 +44,11 @@ def run_experiment(
     on_progress: OnProgress = lambda _: None,
     should_stop: ShouldStop = lambda: False,
 ) -> ExperimentResult:
-    """The result of all units. If `should_stop()` becomes True, no further unit starts, and the
-    result is that of the finished units.
+    """The result of all units. Once `should_stop()` is true, no further unit starts, and the result
+    is that of the finished units.
 
     Finished units are saved in `units_file`. If that file begins with this run's header (see
-    `run_header`), its units are not run again; otherwise the file is replaced. Raises OSError if
+    `run_header`), its units are not run again. Otherwise the file is replaced. Raises OSError if
     the file cannot be read or written, and the SequoiaError of a unit that fails.
     """
     units = experiment.units(settings)
@@ -107,8 +106,8 @@ def _model_names(pair: Pair) -> tuple[str, str]:
 
 
 def run_header(experiment: Experiment, pair: Pair, settings: Settings) -> dict[str, Any]:
-    """The first line of the file of finished units. A run reuses the units of an earlier run only
-    if both have the same header."""
+    """What the first line of the file of finished units says. Two runs can share units only if it
+    is the same for both."""
     return {
         "experiment": experiment.name,
         "experiment version": experiment.version,

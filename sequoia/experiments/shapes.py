@@ -1,5 +1,5 @@
-"""The trees of the experiment `budget`: for each shape and maximum size, the candidate with the
-most tokens per step on the planning texts. The experiment does not measure on these texts."""
+"""The trees of the experiment `budget`. For each shape and maximum size there are candidates. The
+one with the most tokens per step on the planning texts is chosen."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ _KNOWN: WeakKeyDictionary[TreeModel, dict[_Key, Shapes]] = WeakKeyDictionary()
 
 
 def planned_shapes(pair: Pair, kind: str, params: SamplingParams, budgets: Sequence[int]) -> Shapes:
-    """For each shape and each of `budgets` (each at least 9), a tree of at most that many nodes.
-    The first call with these arguments plans the trees on texts of `params.max_new_tokens` tokens,
-    which lasts some seconds for a small pair. The trees are reused while the pair is in memory."""
+    """For each shape and each of `budgets`, a tree of at most that many nodes. A budget is at least
+    9. The planning texts have `params.max_new_tokens` tokens. The first call with these arguments
+    lasts some seconds for a small pair. Its trees are reused while the draft is in memory."""
     found = _KNOWN.setdefault(pair.draft, {})
     key = (kind, params, tuple(budgets))
     if key not in found:
@@ -83,9 +83,7 @@ def _planned(pair: Pair, kind: str, params: SamplingParams, budgets: Sequence[in
 
 def candidates(rates: Sequence[Acceptance], nodes: int) -> dict[str, list[Tree]]:
     """For each shape in SHAPES, the trees of at most `nodes` nodes (at least 9) to choose from.
-    rates: the acceptance vectors to plan Sequoia's tree with. `_planned` passes two: the vector of
-    `planning_vector`, and this vector adjusted to the tokens per step that the tree planned with it
-    reached on the planning texts (see planning/fit_acceptance.py)."""
+    rates: the acceptance vectors to plan Sequoia's trees with, one for each tree."""
     return {
         OURS: [best_tree(one, nodes) for one in rates],
         "chain": [Tree.chain(nodes)],
@@ -101,8 +99,8 @@ def _kary(k: int, nodes: int) -> Tree:
 
 
 def _specinfer(nodes: int) -> Tree:
-    """A tree with eight levels below the root, like SpecInfer's <1, 1, 3, 1, 1, 1, 1, 1>. Only the
-    node at depth 2 can have several children: it has as many as fit into `nodes`."""
+    """A tree with eight levels below the root, like SpecInfer's <1, 1, 3, 1, 1, 1, 1, 1>. The node
+    at depth 2 has as many children as fit into `nodes`."""
     return Tree.from_branching([1, 1, max((nodes - 3) // 6, 1), 1, 1, 1, 1, 1])
 
 

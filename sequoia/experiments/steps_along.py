@@ -2,10 +2,9 @@
 of the same text. The time of a step comes from a machine's profile.
 
 Separate runs could not be compared: at temperatures above 0 each run writes a different text, and
-some texts are several times easier to draft than others. All positions have the same weight, as in
-measuring/acceptance_teacher_forced.py. Two decoders that draft after the same tokens, without
-replacement, draw the same children in the same order, so that little of the difference between them
-is due to chance.
+some texts are several times easier to draft than others. All positions have the same weight.
+Decoders that draw without replacement draw the same children after the same tokens, so that little
+of the difference between them is due to chance.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from sequoia.this_machine.step_timer import Clock
 
 @dataclass(frozen=True)
 class DecodedStep:
-    """One step of a decoder. tokens: the number of tokens it emits, averaged over the verifier's
+    """One step of a decoder. tokens: the mean number of tokens that it emits, over the verifier's
     random draws. nodes: the size of its tree. widths: the number of nodes in each draft pass."""
 
     tokens: float
@@ -50,8 +49,8 @@ def steps_along(
     pair: Pair, text: Text, tree: Tree | TreeChoice, verifier: str, stride: int
 ) -> Iterator[tuple[DecodedStep, Drafted, Verdict]]:
     """Steps that start right before every `stride`-th token of `text.tokens`, beginning with the
-    first; what a step emits does not change where the next one starts. A tree choice that learns is
-    shown each step. Raises BadModel if a model overflows."""
+    first, however many tokens they emit. A tree choice that learns is shown each step. Raises
+    BadModel if a model overflows."""
     counted = _CountedPasses(FixedTree(tree) if isinstance(tree, Tree) else tree)
     ids = (*text.prompt, *text.tokens)
     params = text.params
@@ -87,16 +86,16 @@ def tokens_per_step(steps: Sequence[DecodedStep]) -> float:
 
 
 def speedup(steps: Sequence[DecodedStep], profile: HardwareProfile) -> float:
-    """The tokens per second of `steps`, divided by those of plain decoding. Both use the times of
+    """The tokens per second of `steps`, divided by those of plain decoding, on the machine of
     `profile`."""
     seconds = sum(step.seconds(profile) for step in steps)
     return sum(step.tokens for step in steps) * profile.plain_seconds / seconds
 
 
 class DrawsByContext(Seeded):
-    """A Chance whose draws without replacement of a node's children depend only on their
-    distribution, the seed and the tokens from the start of the text to that node. Within a step
-    these tokens are different for every node, so the draws of different nodes are independent."""
+    """A Chance for drawing without replacement. A node's children depend only on the seed, their
+    distribution, and the tokens from the start of the text to the node (its context). Within a step
+    every node has another context, so their draws are independent."""
 
     def __init__(self, seed: int, device: torch.device | str = "cpu") -> None:
         super().__init__(seed, device)
@@ -107,7 +106,7 @@ class DrawsByContext(Seeded):
 
     def begin(self, context: tuple[int, ...], fronts: Sequence[Sequence[int]]) -> None:
         """Start a step whose root is the last token of `context`. fronts: the nodes of each draft
-        pass. The list may grow while the step is drafted."""
+        pass; the sequence may grow while the step is drafted."""
         self._contexts = [context]
         self._fronts = fronts
         self._level = 0
@@ -132,8 +131,8 @@ class DrawsByContext(Seeded):
 
 
 class _CountedPasses:
-    """A TreeChoice that records in `fronts` which nodes went through each draft pass of the last
-    step, including nodes that got no children."""
+    """A TreeChoice that records in `fronts` the nodes of each draft pass of the last step. Some may
+    get no children."""
 
     def __init__(self, inner: TreeChoice) -> None:
         self._inner = inner

@@ -17,8 +17,8 @@ from sequoia.experiments.result import Settings
 from sequoia.measuring.expected_steps import FixedLane, expected_step_starts
 from sequoia.models.pair import Pair
 
-# Above temperature 0 the first tokens of a text are not counted. The first step always starts at
-# token 0, so near the beginning the probabilities of where a step starts are not yet typical.
+# Above temperature 0 this many tokens at the start of a text are not counted. The first step always
+# starts at token 0, so the next tokens are not yet typical starts of a step.
 WARM_UP = 16
 REPEAT = 8  # a text repeats itself if a sequence of this many tokens occurs again
 
@@ -38,14 +38,13 @@ class Case:
 
 
 def cases(settings: Settings) -> list[Case]:
-    """All combinations of the settings' kinds, temperatures and top-p values (by default 1)."""
+    """All combinations of the settings' kinds, temperatures and top-p values."""
     top_ps = settings.get("top_ps", [1.0])
     return [Case(*one) for one in product(settings["kinds"], settings["temperatures"], top_ps)]
 
 
 def text_units(settings: Settings) -> list[Unit]:
-    """A unit for each prompt of each case. The first prompt of every case precedes any second
-    prompt."""
+    """A unit for each prompt of each case. The first prompts of all cases come first."""
     return [
         Unit(_key(case, number), {**settings, "case": case.__dict__, "number": number})
         for number in range(settings["prompts"])
@@ -59,8 +58,7 @@ Found = list[Mapping[str, Any]]
 
 
 def found_by_case(settings: Settings, done: Done) -> dict[Case, Found]:
-    """The results of the finished units of each case. Cases without a finished unit are left
-    out."""
+    """The results of the finished units of each case, if there are any."""
     by_case = {
         case: [done[key] for key in _keys(settings, case) if key in done]
         for case in cases(settings)
@@ -74,8 +72,8 @@ def values(found: Found, name: str) -> list[float]:
 
 
 def found_by_prompt(settings: Settings, done: Done, some: Sequence[Case]) -> list[Found]:
-    """For each prompt, the results of its units in those cases of `some` that have the prompt's
-    kind. Prompts that are not done in all these cases are left out."""
+    """For each prompt, the results of its units in the cases of `some`. Prompts that are not done
+    in all these cases are left out. A prompt occurs only in cases of its own kind."""
     found = list[Found]()
     for kind in dict.fromkeys(case.kind for case in some):
         for number in range(settings["prompts"]):
@@ -128,18 +126,17 @@ def step_starts_along(
 
 
 def tokens_per_step(starts: Sequence[float], params: SamplingParams) -> float:
-    """The number of tokens divided by the expected number of steps that start at one of them; see
-    WARM_UP for the tokens left out (a quarter, if the text has fewer than 64 tokens). At
-    temperature 0 a single step may reach the end of the text, so all tokens are counted."""
+    """The number of tokens, without those of WARM_UP, divided by the expected number of steps that
+    start at one of them. Of a short text a quarter is left out. At temperature 0 a single step may
+    reach the end of the text, so all tokens are counted."""
     first = min(WARM_UP, len(starts) // 4) if params.temperature else 0
     return round((len(starts) - first) / sum(starts[first:]), 5)
 
 
 def new_tokens(text: Text) -> int:
-    """The number of tokens in the continuation before it begins to repeat itself: before its first
-    sequence of REPEAT tokens that has occurred earlier in the prompt or the continuation. A
-    sequence that begins with the continuation's first token does not count, so the number is at
-    least 1."""
+    """The number of tokens in the continuation before it begins to repeat itself or the prompt. It
+    does so with the first sequence of REPEAT tokens that has occurred before. Only sequences that
+    begin after the continuation's first token count, so the number is at least 1."""
     ids = (*text.prompt, *text.tokens)
     seen = set[tuple[int, ...]]()
     for end in range(REPEAT, len(ids) + 1):

@@ -18,11 +18,10 @@ from sequoia.models.pair import Pair
 def traversal_gain(
     pair: Pair, text: Text, tree: Tree, starts: Sequence[float], every: int
 ) -> float:
-    """Traversal's tokens per step divided by Algorithm 2's, both with `tree`, measured at every
-    `every`-th token of `text` after the tokens that `tokens_per_step` leaves out. starts: for each
-    token, the probability that a step of Algorithm 2 starts there; it is the token's weight.
-    Returns 1 at temperature 0, where both verifiers accept the same path, and if all weights are
-    0."""
+    """Traversal's tokens per step divided by Algorithm 2's, both with `tree`. It is measured at
+    every `every`-th token of `text`, without the first ones (see WARM_UP). starts: the weight of
+    each token, the probability that a step of Algorithm 2 starts there. Returns 1 at temperature 0,
+    where both verifiers accept the same path."""
     if text.params.temperature == 0:
         return 1.0
     ours = theirs = 0.0

@@ -17,8 +17,8 @@ FORMAT = "experiment-units"
 
 @dataclass(frozen=True)
 class UnitLog:
-    """found: by unit key, the results that could be taken from the file when it was opened.
-    message: why an older file is not used, or ""."""
+    """found: the results in the file when it was opened, by unit key. message: why an older file is
+    not used, or ""."""
 
     path: Path
     found: Mapping[str, Any]
@@ -26,8 +26,8 @@ class UnitLog:
 
     @classmethod
     def open(cls, path: Path, header: Mapping[str, Any]) -> UnitLog:
-        """The log at `path`. A file with another header is replaced. From a file with this header,
-        damaged lines are removed, such as one that an interruption cut off."""
+        """The log at `path`. A file with another header is replaced. Damaged lines are removed,
+        such as one that an interruption cut off."""
         first = json.dumps(as_file(header, FORMAT))
         lines = _whole_lines(path)
         if lines[:1] != [first]:

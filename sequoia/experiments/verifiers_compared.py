@@ -1,5 +1,5 @@
 """Compares all verifiers: tree verifiers on trees of one size, token and block verification on a
-chain. Shared by the experiments `temperature` and `top-p`."""
+chain."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ VERIFIERS = {
 }
 # name -> verifier, for the verifiers that go down the tree child by child
 WALKS = {OURS: SEQUOIA.key, "SpecInfer": SPECINFER.key, "top-k match": TOP_K_MATCH.key}
-# for each verifier that tests whole paths, the name of the verifier whose tree it is measured with
+# name of a verifier that tests whole paths -> name of the verifier with whose tree it is measured
 PATHS = {"Traversal": OURS, "block": "chain"}
-# name -> its label in results, if the label is not the name itself
+# name -> label in results; for other verifiers it is the name
 _LABELS = {"chain": "chain, token verification", "block": "chain, block verification"}
-# name -> words for it inside a sentence, if they are not the name itself
+# name -> words inside a sentence; for other verifiers the name
 _ON_A_CHAIN = {
     "chain": "token verification on the same chain",
     "block": "block verification on a chain",
@@ -155,9 +155,8 @@ def _rows(case: Case, found: Found) -> list[Mapping[str, Any]]:
 
 
 def _comparisons(case: Case, found: Found) -> list[Comparison]:
-    """Ratios of tokens per step: Sequoia over each of the other tree verifiers, and on a chain,
-    block verification over token verification. Empty at temperature 0, where all of them accept the
-    same tokens."""
+    """Ratios of tokens per step: Sequoia over the other tree verifiers, and block over token
+    verification. Empty at temperature 0, where all of them accept the same tokens."""
     if case.temperature == 0:
         return []
     pairs = [(OURS, name) for name in ("SpecInfer", "top-k match", "Traversal")]
@@ -176,9 +175,8 @@ def _in_words(one: str, other: str) -> str:
 
 
 def _over_all_cases(settings: Settings, done: Done) -> list[Comparison]:
-    """For each verifier in PATHS, the ratio of its tokens per step to those of the verifier with
-    the same trees, over all cases above temperature 0. A single case has too few trees to show a
-    gain of a few per cent. Empty if no prompt is done in all of these cases with its kind."""
+    """The ratio of tokens per step of the two verifiers of each entry in PATHS, over all cases
+    above temperature 0. A single case has too few trees to show a gain of a few per cent."""
     hot = [case for case in cases(settings) if case.temperature > 0]
     found = found_by_prompt(settings, done, hot)
     if not found:
@@ -194,8 +192,7 @@ def _over_all_cases(settings: Settings, done: Done) -> list[Comparison]:
 
 
 def _finding(comparisons: Sequence[Comparison]) -> str:
-    """For each tree verifier except Sequoia's, in how many cases Sequoia emits clearly more tokens
-    and in how many clearly fewer. Then the gain of each verifier in PATHS."""
+    """Sequoia against each of the other tree verifiers, then the gain of each verifier in PATHS."""
     counted = (
         _counted(name, [one for one in comparisons if one.text.endswith(f": {OURS} over {name}")])
         for name in VERIFIERS

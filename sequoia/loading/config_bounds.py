@@ -2,8 +2,7 @@
 because libraries allocate memory of these sizes. References to other files are refused, and so are
 implementations that would be fetched as code. (`auto_map` is allowed: its code is never run.)
 
-The bounds are well above every published model: none has 1,024 layers, a vocabulary of a million
-tokens or hidden states with a million dimensions.
+The bounds are well above every published model.
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ from sequoia.errors import BadModel
 from sequoia.validate_input import shown
 
 MOST_IN_A_LIST = 2**16
-# Bounds of whole numbers by the name of their field: a pattern for a part of the name, and the
-# lowest and highest value. If several patterns match, the first one counts.
+# Bounds of whole numbers: a pattern for a part of the field's name, and the lowest and highest
+# value. If several patterns match, the first one counts.
 BOUNDS = tuple(
     (re.compile(words), low, high)
     for words, low, high in (
@@ -33,8 +32,8 @@ BOUNDS = tuple(
     )
 )
 ANYTHING = (-(2**53), 2**53)  # bounds of fields that match no pattern
-# Upper bounds of the fields that determine a model's size, under the names that most models use. If
-# a config has such a field, its value must be a whole number of at least 1.
+# Upper bounds of the fields that determine a model's size, under the names that most models use.
+# The value of such a field must be a whole number of at least 1.
 _WIDEST = 2**20
 _LAYERS = 2**10
 _HEADS = 2**12
@@ -64,12 +63,8 @@ _TEXT = re.compile(r"text|llm|language|decoder")
 
 
 def check_config(config: dict[str, Any], title: str) -> None:
-    """Raises BadModel if a whole number in the config is out of bounds, if a number is NaN, if a
-    list or object is too long, if the dtype is not allowed, or if the config refers to other files,
-    to code, or to quantised weights.
-
-    config: the parsed config.json. title: the model's name in messages.
-    """
+    """Raises BadModel if the config is unsafe to use, or if the weights are quantised. config: the
+    parsed config.json. title: the model's name in messages."""
     _refuse_references(config, title)
     for part in _parts(config):
         _check_numbers(part, title)
@@ -183,8 +178,7 @@ def _parts(config: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _values(value: Any, name: str = "config") -> Iterator[tuple[str, Any]]:
     """Every value in a config, at any depth, with the name of its field. An entry of a list has the
-    name of the list's field. Recursion is safe: the depth was bounded when the file was read (see
-    json_file.py)."""
+    name of the list's field. json_file.py limits the depth."""
     yield name, value
     if isinstance(value, dict):
         for key, inner in value.items():

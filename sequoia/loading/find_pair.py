@@ -1,8 +1,8 @@
 """Finds a pair: looks up both models, downloads missing files, checks the configs and compares the
 tokenizers.
 
-Configs and tokenizers are downloaded and checked first, so a pair that they rule out is refused
-before any weights are downloaded. Loads no weights (see load.py).
+Configs and tokenizers are downloaded and checked first. So a pair that they rule out is refused
+before its weights are downloaded.
 """
 
 from __future__ import annotations
@@ -50,9 +50,8 @@ def found_pair(
     on_progress: OnProgress,
     should_stop: ShouldStop,
 ) -> Iterator[FoundPair]:
-    """The target and the draft that `request` names, as a context manager; leaving it ends any
-    download. online: as for `Downloads`. Raises BadModel, BadPair, NotDownloaded, OutOfMemory or
-    Stopped."""
+    """The pair that `request` names, as a context manager. Leaving it ends any download. online: as
+    for `Downloads`. Raises BadModel, BadPair, NotDownloaded, OutOfMemory or Stopped."""
     refs = request.models
     with Downloads(on_progress, should_stop, online) as downloads:
         places = [downloads.locate(checked_name(ref.name), ref.revision) for ref in refs]

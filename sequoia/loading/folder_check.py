@@ -2,8 +2,8 @@
 
 Libraries look for files under many names, so every entry of the folder must be a plain file or a
 folder, and no link may lead out of the folder. The hub's cache is the exception: its snapshot
-folders contain links to the model's `blobs`, which may in turn be links to blobs shared between
-models. Only small files are read here; weights/check_files.py checks the weights.
+folders contain links to the model's `blobs`. These may in turn be links to blobs that several
+models share. Weights are not read here.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ CONFIG = "config.json"
 GENERATION = "generation_config.json"
 TOKENIZER = "tokenizer.json"
 TOKENIZER_CONFIG = "tokenizer_config.json"
-# Size limits in bytes. _JSON is for the files that are parsed here; of other files that match
-# _SMALL only the size is checked.
+# Size limits in bytes. The files in _JSON are parsed here. Of other files that match _SMALL only
+# the size is checked.
 _JSON = {
     CONFIG: 4_000_000,
     GENERATION: 1_000_000,
@@ -49,13 +49,8 @@ _KINDS = (
 
 def check_folder(folder: Path, title: str) -> dict[str, Any]:
     """Check the entries of `folder` and its small files, but not the weights. Returns the parsed
-    config.json.
-
-    Raises BadModel if config.json is missing, if an entry is neither a plain file nor a folder, or
-    is a link that leads out of the folder, if a file is too large, damaged, belongs to an adapter
-    or a training run, or refers to files or code elsewhere, or if `check_config` refuses the
-    config. title: the model's name in messages.
-    """
+    config.json. Raises BadModel if anything is missing, damaged or unsafe. title: the model's name
+    in messages."""
     names = _check_entries(folder, title)
     if CONFIG not in names:
         raise BadModel(f"{title} has no {CONFIG}, the file that names the model's type")
@@ -74,9 +69,8 @@ def check_folder(folder: Path, title: str) -> dict[str, Any]:
 
 
 def _check_entries(folder: Path, title: str) -> set[str]:
-    """Names of the files in `folder`. Raises BadModel if `folder` cannot be read, if `_checked`
-    refuses an entry of it, or if `_checked` or `_check_name` refuses an entry of the folder of chat
-    templates in it."""
+    """Names of the files in `folder`. Raises BadModel if an entry is refused, also one in the
+    folder of chat templates, or if `folder` cannot be read."""
     home = Path(os.path.realpath(folder))
     files = set[str]()
     try:
@@ -93,8 +87,8 @@ def _check_entries(folder: Path, title: str) -> set[str]:
 
 def _checked(path: Path, home: Path, title: str) -> set[str]:
     """A set with the name of the file at `path`, empty if `path` is a folder. Raises BadModel for
-    any other kind of entry, for a folder named like a JSON or safetensors file, and for links that
-    `_check_link` refuses."""
+    devices and the like, for a folder with the name of a file, and for links that `_check_link`
+    refuses."""
     if path.is_symlink():
         _check_link(path, home, title)
     mode = path.stat().st_mode
@@ -108,7 +102,7 @@ def _checked(path: Path, home: Path, title: str) -> set[str]:
 
 def _check_link(path: Path, home: Path, title: str) -> None:
     """Raises BadModel if the link at `path` leads nowhere, or out of the folder `home`. Links to
-    blobs, in which the hub's cache stores the content of files, are allowed (see `_is_blob`)."""
+    blobs of the hub's cache are allowed."""
     what = f"{title}: {path.name[:80]} is a link"
     try:
         real = Path(os.path.realpath(path, strict=True))
@@ -122,8 +116,8 @@ def _check_link(path: Path, home: Path, title: str) -> None:
 
 
 def _is_blob(real: Path, snapshot: Path) -> bool:
-    """Whether `real` is a blob of the model that the hub's folder `snapshot` belongs to, or a blob
-    that the cache shares between models."""
+    """Whether `real` is a blob of the model with the folder `snapshot`, or one that the cache
+    shares between models."""
     model = snapshot.parent.parent
     if snapshot.parent.name != "snapshots" or not model.name.startswith("models--"):
         return False
@@ -136,8 +130,8 @@ def _is_blob(real: Path, snapshot: Path) -> bool:
 
 
 def _check_name(path: Path, title: str) -> None:
-    """Raises BadModel if the file at `path` would change which model is loaded (an adapter, or a
-    shard of a training run), or if it is too large for a file without weights."""
+    """Raises BadModel if the file at `path` belongs to an adapter or a training run, or if it is
+    too large for a file without weights."""
     name = path.name
     if name == "adapter_config.json":
         raise BadModel(
@@ -158,8 +152,8 @@ def _check_name(path: Path, title: str) -> None:
 
 
 def _check_tokenizer_config(config: dict[str, Any], title: str) -> None:
-    """Raises BadModel if a field of the tokenizer's config would make libraries open other files or
-    pass further arguments to the tokenizer, or if one of three fields has the wrong type."""
+    """Raises BadModel if a field would make libraries open other files or pass further arguments to
+    the tokenizer, or if a field has the wrong type."""
     for name in ("fast_tokenizer_files", "init_inputs", "gguf_file"):
         if config.get(name):
             raise BadModel(
@@ -178,8 +172,8 @@ def _check_tokenizer_config(config: dict[str, Any], title: str) -> None:
 
 
 def read_tokenizer(folder: Path, title: str) -> str | None:
-    """The text of the folder's tokenizer.json; None if it has none. Raises BadModel if the file is
-    too large or not UTF-8."""
+    """The text of the folder's tokenizer.json, None if there is none. Raises BadModel if the file
+    cannot be read, is too large or not UTF-8."""
     if not (folder / TOKENIZER).is_file():
         return None
     data = read_bytes(folder / TOKENIZER, f"{title}: {TOKENIZER}", _MOST_OTHER, BadModel)

@@ -1,4 +1,4 @@
-"""Reads untrusted JSON files and checks their size and depth, before another library opens them.
+"""Reads untrusted JSON files and checks their size and depth.
 
 An object with a repeated key is rejected: Python uses the last of the values, but another parser
 may use the first.
@@ -19,15 +19,13 @@ MAX_DEPTH = 64  # levels of lists and objects
 def read_object(
     path: Path, what: str, most_bytes: int, error: type[SequoiaError]
 ) -> dict[str, Any]:
-    """The JSON object in the file at `path`. Raises `error` if the file cannot be read, has more
-    than `most_bytes` bytes, or is anything but a valid JSON object (see `object_of`). `what` names
-    the file in the message."""
+    """The JSON object in the file at `path`. Raises `error` as `read_bytes` and `object_of` do."""
     return object_of(read_bytes(path, what, most_bytes, error), what, error)
 
 
 def read_bytes(path: Path, what: str, most_bytes: int, error: type[SequoiaError]) -> bytes:
     """The content of the file at `path`. Raises `error` if it cannot be read or has more than
-    `most_bytes` bytes; `what` names the file in the message."""
+    `most_bytes` bytes. what: the file's name in the message."""
     try:
         with path.open("rb") as file:
             data = file.read(most_bytes + 1)
@@ -39,9 +37,9 @@ def read_bytes(path: Path, what: str, most_bytes: int, error: type[SequoiaError]
 
 
 def object_of(data: bytes, what: str, error: type[SequoiaError]) -> dict[str, Any]:
-    """The JSON object in `data`; NaN and Infinity are allowed as numbers, as in Python. Raises
+    """The JSON object in `data`. NaN and Infinity are allowed as numbers, as in Python. Raises
     `error` if `data` is not a JSON object, is nested too deeply, repeats a key within an object, or
-    contains an integer of thousands of digits. `what` names the data in the message."""
+    contains an integer of thousands of digits. what: the name of the data in the message."""
     try:
         found = json.loads(data.decode("utf-8"), object_pairs_hook=_unique_keys)
     except UnicodeDecodeError as problem:

@@ -59,15 +59,14 @@ def load_pair(
     on_progress: OnProgress | None = None,
     should_stop: ShouldStop = lambda: False,
 ) -> Pair:
-    """The pair called `name` (see pair_catalog.py), or the pair of the models `draft` and `target`:
-    checked, ready to decode, and downloaded first if it is not on this machine.
+    """The pair called `name` (see pair_catalog.py), or the pair of the models `draft` and `target`,
+    ready to decode. Models that are not on this machine are downloaded first.
 
-    For the first six arguments see PairRequest. online: whether to use the hub; None means yes
+    For the first six arguments see PairRequest. online: whether to use the hub. None means yes
     unless HF_HUB_OFFLINE is set. on_progress: called with the progress of downloads, passed checks
-    and sentences about the current step; by default, only the progress of downloads is printed, to
-    standard error. should_stop: polled during downloads and before each model's weights are loaded;
-    True cancels the load. Raises BadModel, BadPair, NotDownloaded, OutOfMemory or Stopped with the
-    reason.
+    and sentences about the current step. By default, the progress of downloads is printed to
+    standard error. should_stop: polled during downloads and before weights are loaded; True cancels
+    the load. Raises BadModel, BadPair, NotDownloaded, OutOfMemory or Stopped with the reason.
     """
     request = PairRequest(name, target, draft, device, dtype, offload)
     return load(request, online, on_progress or printer(), should_stop)
@@ -116,9 +115,8 @@ def fetch(
 ) -> None:
     """Download everything that `load` needs, so that `load` then runs without a network.
 
-    Raises the same errors as `load_pair`, but OutOfMemory only if the total memory is too small (of
-    the device or, for a streamed target, of the host): memory in use now may be free when the pair
-    is loaded.
+    Raises the same errors as `load_pair`. OutOfMemory means that the machine's memory is too small
+    in total: what is in use now may be free when the pair is loaded.
     """
     where = checked_device(request.device)
     dtype = checked_dtype(request.dtype)
@@ -139,9 +137,8 @@ def _plan(
     where: torch.device,
     dtype: torch.dtype | None,
 ) -> SpreadPlacement | OffloadPlacement | None:
-    """The placement of a target that is to be spread or streamed, None if both models go to
-    `where`. Raises OutOfMemory if the two models do not fit, and BadModel if the target cannot be
-    divided."""
+    """The placement of a target that is to be spread or streamed, or None. Raises OutOfMemory if
+    the two models do not fit, and BadModel if the target cannot be divided."""
     target, draft = sources
     sizes = [loaded_bytes(source, where, dtype) for source in sources]
     plan = refused(
@@ -192,9 +189,9 @@ def _template(tokenizer: Any, on_progress: OnProgress) -> ChatTemplate | None:
 
 
 def loaded_bytes(source: Source, device: torch.device, dtype: torch.dtype | None) -> int:
-    """Bytes of memory to load the weights of `source` in `dtype`: at least the size of the files;
-    for a bfloat16 file loaded as float32, twice its size. `dtype` None means that this machine
-    chooses the dtype; any copies needed for that choice are then included."""
+    """Bytes of memory to load the weights of `source` in `dtype`: for a bfloat16 file loaded as
+    float32, twice its size. With `dtype` None, this machine chooses the dtype. Copies that are
+    needed to choose are included."""
     stored = source.stored_dtype.itemsize
     used = (dtype or narrowest_dtype(device)).itemsize
     measured = device.type == "cpu" and source.weight_bytes // stored <= MEASURED_UP_TO
@@ -220,10 +217,9 @@ def load_model(
     draft: bool,
     on_progress: OnProgress,
 ) -> TreeModel:
-    """The model of `source` with weights in `dtype`, self-tested. If `dtype` is None, a small model
-    that is entirely on a CPU and not streamed gets the dtype in which a typical pass is fastest (a
-    draft perhaps int8 weights), and any other model the usual dtype of its device. Unused tensors
-    are reported to `on_progress`."""
+    """The model of `source` with weights in `dtype`, self-tested. With `dtype` None, a small model
+    on a CPU gets the dtype in which a typical pass is fastest. Other models get the usual dtype of
+    their device. Unused tensors are reported to `on_progress`."""
     device = where if isinstance(where, torch.device) else where.output
     weights = _weights(source, where, dtype or usual_dtype(device, source.stored_dtype))
     refuse_not_finite(weights.hf, source.title)
@@ -242,8 +238,7 @@ def load_model(
 
 
 def _weights(source: Source, where: _Where, dtype: torch.dtype) -> Weights:
-    """The weights on the device or devices of `where`, or on the CPU if `where` is an
-    OffloadPlacement."""
+    """The weights on the devices of `where`, or on the CPU for an OffloadPlacement."""
     devices = {"device_map": where.where} if isinstance(where, SpreadPlacement) else {}
 
     def read() -> Weights:
@@ -271,9 +266,9 @@ def _tested(
 
 
 def same_vocabulary(target: TreeModel, draft: TreeModel, pieces: int) -> str:
-    """Limit both models to their common vocabulary by cutting the padding tokens of the larger one.
-    Returns what was done, in words. Raises BadPair if the common vocabulary is smaller than
-    `pieces`, the tokenizer's highest token id plus 1."""
+    """Limit both models to their common vocabulary: the larger one loses padding tokens. Returns
+    what was done, in words. pieces: the tokenizer's highest token id plus 1. Raises BadPair if a
+    model has fewer tokens than that."""
     ours, its = target.vocab, draft.vocab
     common = min(ours, its)
     if common < pieces:
@@ -306,9 +301,8 @@ def stop_tokens(hf: Any, tokenizer: Any) -> frozenset[int]:
 
 
 def recorded_acceptances(path: Path) -> tuple[RecordedAcceptance, ...]:
-    """The acceptance recorded in the file at `path`, one entry for each temperature and kind of
-    text; empty if the file is missing. If an entry also has rates fitted to whole trees, these are
-    used instead of the counted ones."""
+    """The acceptance recorded in the file at `path`, for each temperature and kind of text. Empty
+    if the file is missing. Rates fitted to whole trees are preferred to counted ones."""
     if not path.is_file():
         return ()
     rows = load_json(path)["measured"]

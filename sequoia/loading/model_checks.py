@@ -34,11 +34,9 @@ class PassedCheck:
 
 @dataclass(frozen=True)
 class Source:
-    """A model whose config and small files passed all checks, before its weights are loaded.
-
-    name: the folder or hub id that was requested. folder: contains its files. config: a
-    `transformers` config. weight_bytes: size of the weight files, which may still be on the hub.
-    """
+    """A model whose config and small files passed all checks. name: the folder or hub id that was
+    requested. folder: contains its files. config: a `transformers` config. weight_bytes: size of
+    the weight files, which may still be on the hub."""
 
     name: str
     folder: Path
@@ -68,8 +66,7 @@ def _title(name: str, folder: Path) -> str:
 
 
 def checked_name(ref: Any) -> str:
-    """`ref` if it could name a model: text of 1 to 500 characters, not all spaces. Raises BadModel
-    otherwise."""
+    """`ref` if it could name a model. Raises BadModel otherwise."""
     if not isinstance(ref, str) or not ref.strip() or len(ref) > 500:
         raise BadModel(
             f"a model is named by a folder or a Hugging Face id (1 to 500 characters), not "
@@ -80,9 +77,9 @@ def checked_name(ref: Any) -> str:
 
 
 def check_source(name: str, folder: Path, weight_bytes: int | None = None) -> Source:
-    """Check the small files and the config of the model `name` in `folder`. The weight files are
-    checked as well, unless `weight_bytes` is given because they are not downloaded yet. Raises
-    BadModel if files are missing or unsafe, or if the type cannot run a tree."""
+    """Check the small files and the config of the model `name` in `folder`, and the weight files
+    unless `weight_bytes` is given (they are then not downloaded yet). Raises BadModel if files are
+    missing or unsafe, or if the model cannot run a tree."""
     title = _title(name, folder)
     refuse_unknown(title, check_folder(folder, title))
     config = refused(
@@ -99,8 +96,8 @@ def check_source(name: str, folder: Path, weight_bytes: int | None = None) -> So
 
 
 def check_weights(source: Source) -> None:
-    """Raises BadModel if a weight file is missing or damaged, or if the config describes a much
-    larger model than the files contain. Reads headers only."""
+    """Raises BadModel if a weight file is missing or damaged, or does not fit the config. Reads
+    headers only."""
     tensors = stored_tensors(source.folder, source.title)
     refused(
         BadModel,
@@ -160,9 +157,9 @@ def local_bytes(folder: Path, title: str = "") -> int:
 
 
 def refused(error: type[SequoiaError], what: str, load: Callable[[], Any]) -> Any:
-    """The result of `load()`. Other libraries raise all kinds of exceptions: any that `load` raises
-    is turned into `error`, whose message is `what` and the reason. SequoiaErrors, KeyboardInterrupt
-    and SystemExit pass unchanged, and running out of memory becomes OutOfMemory."""
+    """The result of `load()`. Other libraries raise all kinds of exceptions. They are turned into
+    `error`, or OutOfMemory if memory ran out. The message is `what` and the reason. SequoiaErrors,
+    KeyboardInterrupt and SystemExit pass unchanged."""
     try:
         return load()
     except SequoiaError:

@@ -1,5 +1,4 @@
-"""Refuses models that cannot run a token tree, judged by their config alone. Each function in
-_RULES recognises one kind of obstacle; _KINDS lists model types that are refused by name.
+"""Refuses models that cannot run a token tree, judged by their config alone.
 
 Unfit models that are not recognised here are only found by the self-test (models/self_test.py),
 after their weights were loaded.
@@ -130,9 +129,9 @@ def _alibi(config: Any) -> str:
 
 
 def _window(config: Any) -> str:
-    """The reason if the model has a sliding window that is shorter than its context. A window is
-    ignored if the config lists the types of its layers: `_other_layers` has then refused all layers
-    without full attention, and the others do not use the window."""
+    """The reason if the model has a sliding window that is shorter than its context. If the config
+    lists the types of its layers, the window is ignored: layers with full attention do not use it,
+    and `_other_layers` refuses all others."""
     window = getattr(config, "sliding_window", None)
     used = getattr(config, "use_sliding_window", True) and not _layer_types(config)
     if window and used and window < getattr(config, "max_position_embeddings", 0):
@@ -165,8 +164,8 @@ def _layer_types(config: Any) -> tuple[str, ...]:
     return tuple(getattr(config, "layer_types", None) or ())
 
 
-# Each rule gets the config of a layer. It returns the reason why the layer cannot run a tree; "" if
-# it finds none.
+# Each rule gets the config of a layer. It returns the reason why the layer cannot run a tree, or
+# "".
 _RULES = (
     _encoder_decoder,
     _encoder,

@@ -18,11 +18,11 @@ _MOST_CHARS = 1_000_000
 
 @dataclass(frozen=True)
 class ModelType:
-    """A model type and the outcome of its tests. result: "runs"; "partly" (runs only with the
-    change to its default config that `condition` names); "refused"; or "not built" (`transformers`
-    itself could not build it). reason: why the default config does not run, "" if it does. tried:
-    number of configs that ran and gave the output of `transformers`' own `generate()`. without:
-    config options that are refused, each with the reason."""
+    """A model type and the outcome of its tests. result: "runs"; "partly" (runs only if its default
+    config is changed, see `condition`); "refused"; or "not built" (`transformers` itself could not
+    build it). reason: why the default config does not run, "" if it does. tried: number of configs
+    that ran and gave the output of `transformers`' own `generate()`. without: config options that
+    are refused, each with the reason."""
 
     name: str
     result: str

@@ -1,7 +1,4 @@
-"""Suggested pairs that can be loaded by name, grouped by machine or purpose.
-
-The data is in assets/pair_catalog.json. This module loads no models.
-"""
+"""Suggested pairs that can be loaded by name. The data is in assets/pair_catalog.json."""
 
 from __future__ import annotations
 
@@ -81,7 +78,7 @@ def _read(file: Path) -> tuple[Preset, ...]:
 
 
 def find(name: Any) -> Preset | None:
-    """The pair called `name`; None for the bundled pair and for unknown names."""
+    """The pair called `name`, None for the bundled pair and for unknown names."""
     return next((one for one in presets() if one.name == name), None)
 
 

@@ -1,5 +1,4 @@
-"""A request to load a pair: which models, on which device, in which dtype. The API, the commands
-and the page all use it."""
+"""A request to load a pair: which models, on which device, in which dtype."""
 
 from __future__ import annotations
 
@@ -13,9 +12,8 @@ from sequoia.validate_input import shown
 
 @dataclass(frozen=True)
 class Ref:
-    """A reference to a model. name: a folder or a hub id. revision: the commit to use; "" means
-    any. If this machine has only another commit, that one is used. date: when `revision` was read
-    from the hub."""
+    """A reference to a model. name: a folder or a hub id. revision: the preferred commit, or "". If
+    this machine has only another commit, that one is used. date: when `revision` was looked up."""
 
     name: str
     revision: str = ""
@@ -27,12 +25,11 @@ class PairRequest:
     """A named pair, or two models given as local folders or Hugging Face ids. Raises BadPair if
     only one model is given, or two models and a name other than the default.
 
-    device: "auto" (GPUs if there are any, as few of them as have room for the pair), "spread" (the
-    target over all GPUs), "cpu", "cuda", "cuda:1" and so on. dtype: "auto" (for a small
-    model on a CPU the fastest by measurement, otherwise the usual one of the device), "float32",
-    "bfloat16" or "float16". offload: with True, those of the target's layers that do not fit
-    on the device are kept in host memory and streamed from there; a number sets how many layers
-    stay on the device (see large/offload.py).
+    device: "auto" (GPUs if there are any, as few as have room for the pair), "spread" (the target
+    over all GPUs), "cpu", "cuda", "cuda:1" and so on. dtype: "auto" (for a small model on a CPU the
+    fastest by measurement, otherwise the usual one of the device), "float32", "bfloat16" or
+    "float16". offload: True streams those of the target's layers that do not fit on the device from
+    host memory (see large/offload.py). A number sets how many layers stay on the device.
     """
 
     name: str = BUNDLED_NAME
@@ -71,8 +68,7 @@ class PairRequest:
 
     @property
     def streamed(self) -> bool | int:
-        """`offload`; if that is False, whether the catalog says that this pair needs
-        offloading."""
+        """`offload`, or True if the catalog says that this pair needs offloading."""
         one = find(self.name)
         return bool(one and one.offload) if self.offload is False else self.offload
 

@@ -15,8 +15,8 @@ from sequoia.exactness.losslessness.table_step import Model, Text
 
 @dataclass(frozen=True)
 class Cell:
-    """A set of texts: those that begin with `tokens`; if is_rest, only those whose next token has
-    no cell of its own. share: the probability of the set under the target."""
+    """The texts that begin with `tokens`. is_rest: only those whose next token has no cell of its
+    own. share: the probability of these texts under the target."""
 
     tokens: Text
     is_rest: bool
@@ -24,9 +24,9 @@ class Cell:
 
 
 class Cells:
-    """The cells for the first `places` tokens. top: at each position, at most this many tokens have
-    cells of their own: the most probable ones after the text so far, but none of probability 0. p:
-    the target's distributions."""
+    """The cells for the first `places` tokens. p: the target's distributions. top: at each
+    position, this many tokens have cells of their own: the most probable ones after the text so
+    far. Tokens of probability 0 never have one."""
 
     def __init__(self, p: Model, places: int, top: int) -> None:
         self.places = places
@@ -49,8 +49,7 @@ class Cells:
             yield Cell(text, True, share * float(row[others].sum()))
 
     def find(self, text: Sequence[int]) -> int | None:
-        """The index in `all` of the cell that contains `text`; None if the text is too short to
-        tell."""
+        """The index in `all` of the cell that contains `text`. None if the text is too short."""
         for length in range(1, len(text) + 1):
             start = tuple(text[:length])
             if start not in self._inner:

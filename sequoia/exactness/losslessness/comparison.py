@@ -1,5 +1,5 @@
-"""Compares counts of samples with the target's exact distribution. A chi-square test decides. The
-total variation is shown beside the mean total variation of a correct decoder."""
+"""Compares counts of samples with the target's exact distribution, by a chi-square test. The total
+variation is for display only."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ class Grouping:
 @dataclass(frozen=True)
 class Comparison:
     """Samples compared with the target's distribution. counts: samples in each cell so far. Only
-    the verdict at the end is valid: a look at every stage would sooner or later find even a correct
-    decoder's p-value below any level."""
+    the verdict at the end is valid. Sooner or later, even a correct decoder's p-value is below any
+    level for a while."""
 
     grouping: Grouping
     counts: tuple[int, ...]
@@ -68,8 +68,8 @@ class Comparison:
 
     @property
     def ended(self) -> Comparison:
-        """The comparison to use once sampling has ended. If it ended early, the cells are grouped
-        again, because with fewer samples more cells are too rare to be counted alone."""
+        """The comparison to use once sampling has ended. If it ended early, more cells are too rare
+        to be counted alone, so the cells are grouped again."""
         return self if self.is_complete else replace(self, grouping=self._grouping_so_far)
 
     @property
@@ -101,8 +101,7 @@ class Comparison:
 
     @property
     def differs(self) -> bool:
-        """Whether the p-value is below ALARM, which happens in about one of a million tests of a
-        correct decoder. Valid at the end of a test only, see `ended`."""
+        """Whether the p-value is below ALARM. Valid only at the end of a test, see `ended`."""
         return self.p_value is not None and self.p_value < ALARM
 
     @property

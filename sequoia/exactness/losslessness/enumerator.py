@@ -1,5 +1,5 @@
-"""The exact output distribution of code that draws random numbers. Enumerators replace the source
-of randomness, one for each combination of outcomes, and compute the combination's probability."""
+"""The exact output distribution of code that draws random numbers. The code is run once for each
+combination of outcomes, with an Enumerator in place of the random numbers."""
 
 from __future__ import annotations
 
@@ -13,16 +13,13 @@ Distribution = dict[Hashable, Any]
 
 
 class TooManyOutcomes(SequoiaError):
-    """There are more combinations of random outcomes than the caller allows, or too many to
-    enumerate at all."""
+    """There are too many combinations of random outcomes to enumerate."""
 
 
 class Enumerator:
-    """A Chance for one combination of outcomes. It follows a script of outcome numbers, chooses
-    outcome 0 after the script's end, and computes the joint probability (weight).
-
-    Probabilities keep the dtype of the distributions: Fractions make the result exact.
-    """
+    """A Chance for one combination of outcomes. It chooses the outcomes whose numbers are in
+    `script`, and outcome 0 after the script's end. weight: the probability of the combination,
+    exact if the distributions contain Fractions."""
 
     def __init__(self, script: Sequence[int] = ()) -> None:
         self.weight: Any = Fraction(1)
@@ -85,9 +82,8 @@ def distribution(
     chance: Callable[[Sequence[int]], Enumerator] = Enumerator,
     most: int | None = None,
 ) -> Distribution:
-    """The probability of each result of `run`, which is called once for every combination of
-    outcomes, with an Enumerator as its source of randomness. chance: makes the Enumerator for a
-    script. Raises TooManyOutcomes if there are more than `most` combinations."""
+    """The probability of each result of `run`, a function of a Chance. chance: makes the Enumerator
+    for a script. Raises TooManyOutcomes if there are more than `most` combinations of outcomes."""
     total: Distribution = {}
     script: Sequence[int] | None = ()
     visited = 0

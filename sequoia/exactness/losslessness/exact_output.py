@@ -1,5 +1,5 @@
-"""The exact output distribution of a decoder. From it, the size of a bug's bias and the probability
-that the test finds the bug are known before anything is sampled."""
+"""The exact output distribution of a decoder. It shows how large a bug's bias is, and how probably
+the test finds the bug, before anything is sampled."""
 
 from __future__ import annotations
 
@@ -27,10 +27,8 @@ _ONE_CHILD = Tree.chain(2)
 
 def output_shares(models: Models, decoding: Decoding, cells: Cells) -> list[float] | None:
     """The exact probability of each cell for the output of `decoding`, or None if it cannot be
-    computed. For a toy, that happens if there are too many combinations of random outcomes, or if
-    children are drawn in float16 and a node has several (see Float16Odds). For a pair, it is
-    computed only if just the first token is counted, the tree is a root with one child, and the
-    verifier is one of WALKING."""
+    computed. For a toy, that means that there are too many random outcomes. For a pair, only the
+    first token after a root with one child can be computed, for a verifier of WALKING."""
     if isinstance(models, Toy):
         return _of_toy(models, decoding, cells)
     if cells.places == 1 and decoding.tree == _ONE_CHILD and decoding.verifier in WALKING:
@@ -74,8 +72,8 @@ def _whole_text(toy: Toy, decoding: Decoding, cells: Cells, chance: Enumerator) 
 
 
 def _repeated(one: Distribution, length: int) -> Distribution:
-    """The distribution of the first `length` tokens of a text if each step's tokens have the
-    distribution `one`, independently of the tokens before."""
+    """The distribution of the first `length` tokens of a text. one: the distribution of the tokens
+    of a step, the same at every step."""
     done: Distribution = {}
     going: Distribution = {(): 1.0}
     while going:

@@ -20,8 +20,7 @@ from sequoia.models.pair import Pair
 @dataclass(frozen=True)
 class Findable:
     """How well a test with the cells of `grouping` would find a bug. shares: the exact probability
-    of each cell for the output of the decoder with the bug, or None if unknown; distance and power
-    are then None too."""
+    of each cell for the output of the decoder with the bug, or None if unknown."""
 
     bug: Bug
     grouping: Grouping
@@ -44,9 +43,8 @@ class Findable:
 
 
 class LosslessnessTest:
-    """The models and cells of a setting. pair: needed unless the setting is a toy. Raises
-    BadPrompt; BadTree; BadSamplingParams, for a wrong verifier or bug; and OutOfMemory, if a copy
-    of the target in float32 does not fit."""
+    """One test of `setting`. pair: needed unless the setting is a toy. Raises BadPrompt, BadTree,
+    BadSamplingParams, and OutOfMemory if a copy of the target in float32 does not fit."""
 
     def __init__(self, setting: Setting, pair: Pair | None = None) -> None:
         self.setting = setting
@@ -69,7 +67,7 @@ class LosslessnessTest:
             yield Comparison(self.grouping, tuple(counts))
 
     def findable(self) -> tuple[Findable, ...]:
-        """How well this test would find each bug that can be put into the verifier."""
+        """How well this test would find each bug that its verifier can have."""
         verifier = self.setting.verifier
         return tuple(self.find(bug) for bug in BUGS.values() if verifier in bug.verifiers)
 
@@ -81,7 +79,7 @@ class LosslessnessTest:
 
 
 def decoder_name(setting: Setting) -> str:
-    """The name of the sampled decoder in every result and file."""
+    """The name of the sampled decoder, for results and files."""
     bug = setting.decoding.bug
     return f"{BROKEN}: {bug.label}" if bug else "correct"
 

@@ -1,8 +1,6 @@
-"""p and q of a pair after any text, cached. The target runs in float32, the draft in the dtype it
-was loaded in; int8 weights are not used. Both use the reference forward pass over the whole text,
-without our KV cache or tree mask.
-
-Verification is lossless for any q, so the draft's precision does not matter.
+"""p and q of a pair after any text, cached. Both come from the reference forward pass over the
+whole text, without our KV cache or tree mask. The target runs in float32. Verification is lossless
+for any q, so the draft's precision does not matter.
 """
 
 from __future__ import annotations
@@ -26,9 +24,8 @@ Rows = Callable[[torch.Tensor, SamplingParams], torch.Tensor]
 
 
 class PairRows:
-    """p(text) and q(text): the distributions of `pair` after `prompt` and then `text`. The cached
-    distributions belong to this object alone. Raises BadPrompt, and OutOfMemory if a copy of the
-    target in float32 does not fit."""
+    """p(text) and q(text): the distributions of `pair` after `prompt` and then `text`. Raises
+    BadPrompt, and OutOfMemory if a copy of the target in float32 does not fit."""
 
     def __init__(self, pair: Pair, prompt: str, params: SamplingParams) -> None:
         ids = pair.encode(prompt)

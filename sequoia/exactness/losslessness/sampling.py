@@ -1,8 +1,5 @@
-"""Samples of a decoder that drafts and verifies as in real runs, but with known distributions. A
-bug breaks either the draws or the verification on purpose.
-
-The samples do not test the forward pass over a tree or the KV cache: the distributions come from
-the reference forward pass.
+"""Samples of a decoder that drafts and verifies as in real runs, but with known distributions. So
+the samples do not test the forward pass over a tree, or the KV cache.
 """
 
 from __future__ import annotations
@@ -100,6 +97,6 @@ def samples(models: Models, decoding: Decoding, cells: Cells, seed: int) -> Iter
 
 
 def _up_to(model: Model, places: float) -> Model:
-    """`model`, but after texts of `places` or more tokens it returns an arbitrary distribution, to
-    save forward passes. Tokens drawn from that distribution are not counted."""
+    """`model`, but after texts of `places` or more tokens it returns a wrong distribution, to save
+    forward passes. Tokens drawn from that distribution are not counted."""
     return lambda context: model(context if len(context) < places else ())

@@ -35,9 +35,8 @@ class Setting:
     places: how many tokens at the start of each text are counted jointly (1: the first token
     alone). samples: the number of texts. bug: a key of BUGS, or CORRECT.
 
-    Raises BadTree, or BadSamplingParams with a message that names the field, the value and what is
-    allowed. If `where` is PAIR, the verifier, the bug and the size of the tree are checked only
-    when `decoding` is read.
+    Raises BadTree or BadSamplingParams. For a pair, the verifier, the bug and the size of the tree
+    are checked only when `decoding` is read.
     """
 
     where: str = TOY
@@ -89,7 +88,7 @@ class Setting:
         return Decoding(tree, self.verifier, bug_named(self.bug))
 
     def top(self, models: Models) -> int:
-        """How many tokens have cells of their own at each position."""
+        """The `top` of Cells: how many tokens may have cells of their own at each position."""
         return models.vocab if self.where == TOY or self.places == 1 else TOP
 
 

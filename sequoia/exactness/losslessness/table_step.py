@@ -1,6 +1,5 @@
 """One decoding step with models that are functions from a text to the distribution of its next
-token. There is no forward pass over a tree and no KV cache. Drawing and verifying use the code of
-real runs."""
+token. Drawing and verifying use the code of real runs."""
 
 from __future__ import annotations
 
@@ -18,8 +17,7 @@ Model = Callable[[Text], Any]  # context -> distribution of the next token (voca
 
 
 def over_torch(verifier: Verifier) -> Verifier:
-    """The same verifier for models that return numpy arrays: its draw gets torch rows, as in real
-    runs."""
+    """`verifier` for models that return numpy arrays. Its draw gets torch rows, as in real runs."""
     return replace(
         verifier, draw=lambda chance, q, counts: verifier.draw(chance, torch.tensor(q), counts)
     )
@@ -28,8 +26,8 @@ def over_torch(verifier: Verifier) -> Verifier:
 def drafted(
     tree: Tree, verifier: Verifier, q: Model, prefix: Text, chance: Any
 ) -> tuple[list[int], list[Text]]:
-    """(tokens, contexts) of every node. A node's context is the text up to its token, that token
-    included. Children are drawn from q(context) of their parent, breadth first."""
+    """(tokens, contexts), each with an entry for every node. A node's context is the text up to and
+    including its token. Children are drawn from q(context) of their parent, breadth first."""
     tokens = [-1] * len(tree)
     contexts = [prefix] * len(tree)
     for node, children in enumerate(tree.children):
@@ -58,8 +56,8 @@ def verified(
     q: Model,
     chance: Any,
 ) -> Text:
-    """The prefix and the tokens that the step emits. tokens, contexts: those of each node of the
-    drafted tree."""
+    """The prefix and the tokens that the step emits. tokens, contexts: as `drafted` returns
+    them."""
     verdict = verifier.verify(
         tree, tokens, lambda node: p(contexts[node]), lambda node: q(contexts[node]), chance
     )

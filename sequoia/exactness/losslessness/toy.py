@@ -47,8 +47,8 @@ class Toy:
 
 
 def typed_distribution(text: Any, name: str) -> np.ndarray:
-    """The distribution that `text` lists, (words,) float64 that sums to 1. Raises
-    BadSamplingParams; the message begins with `name`."""
+    """The distribution that `text` lists: (words,) float64, sums to 1. Raises BadSamplingParams
+    with a message that begins with `name`."""
     if not isinstance(text, str) or len(text) > MOST_CHARS:
         found = f"{len(text)} characters" if isinstance(text, str) else shown(text)
         raise BadSamplingParams(

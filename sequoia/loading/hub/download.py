@@ -1,9 +1,7 @@
-"""Downloads models from the Hugging Face hub into its local cache: looks them up, checks the free
-disk space, fetches them, and explains what went wrong.
+"""Downloads models from the Hugging Face hub into its local cache.
 
-No server is contacted for a model that is complete in the cache. A `Downloads` context looks models
-up and downloads them in a separate process (download_worker.py). That process can be ended at any
-time; the next download of the same model continues where it stopped.
+A separate process (download_worker.py) looks models up and downloads them. It can be ended at any
+time. The next download of the same model continues where it stopped.
 """
 
 from __future__ import annotations
@@ -39,8 +37,8 @@ _ENVIRONMENT = {
 
 @dataclass(frozen=True)
 class Progress:
-    """Progress of the download of `model`: bytes done, bytes in total, and the rate over the last
-    seconds in bytes per second."""
+    """Progress of the download of `model`, in bytes. rate: bytes per second over the last
+    seconds."""
 
     model: str
     done: int
@@ -53,8 +51,8 @@ class Progress:
 
 @dataclass(frozen=True, eq=False)
 class Listing:
-    """A model on the hub at one commit. files: the files to download, with their sizes in bytes.
-    newest: whether the commit was looked up as the newest one of `main`."""
+    """A model on the hub at one commit. files: name -> bytes of each file to download. newest:
+    whether the commit was looked up as the newest one of `main`."""
 
     model: str
     commit: str
@@ -68,8 +66,8 @@ class Listing:
 
     @property
     def missing_bytes(self) -> int:
-        """Total size of the files that are not complete in the cache. Such a file counts in full,
-        even if an interrupted download has left a part of it there."""
+        """Total size of the files that are not complete in the cache. A file that is there in part
+        counts in full."""
         folder = hub_folder(self.model) / "snapshots" / self.commit
         return sum(count for name, count in self.files.items() if not (folder / name).exists())
 
@@ -77,11 +75,10 @@ class Listing:
 class Downloads:
     """A context manager that looks up and fetches models. Leaving it ends any download.
 
-    on_progress: called with a Progress several times a second while weights are downloaded.
-    should_stop: polled ten times a second during a look-up or a download; when it returns True,
-    Stopped is raised. online: False refuses every look-up, so nothing can be downloaded; None
-    does the same if HF_HUB_OFFLINE is set. A failed look-up or download raises NotDownloaded, whose
-    message gives the reason and, if one is known, the remedy.
+    on_progress: called several times a second while weights are downloaded. should_stop: polled ten
+    times a second during a look-up or a download. Once it returns True, Stopped is raised. online:
+    False refuses every look-up. None does the same if HF_HUB_OFFLINE is set. A failed look-up or
+    download raises NotDownloaded.
     """
 
     def __init__(
@@ -103,14 +100,15 @@ class Downloads:
 
     def locate(self, ref: str, revision: str = "") -> Path | Listing:
         """The folder of the model `ref` if it is on this machine, otherwise its listing on the hub.
-        If the cache has several commits of it, `revision` is preferred."""
+        No server is contacted for the former. If the cache has several commits of the model,
+        `revision` is preferred."""
         if Path(ref).is_dir():
             return Path(ref)
         return (is_hub_id(ref) and cached(ref, revision)) or self.look_up(ref, revision)
 
     def look_up(self, model: str, revision: str = "") -> Listing:
-        """The files of `model` on the hub at commit `revision`, or at the newest one if that is "".
-        Raises NotDownloaded, Stopped, or BadModel if `model` is not a hub id or has no complete
+        """The files of `model` on the hub at commit `revision` ("": the newest one). Raises
+        NotDownloaded, Stopped, or BadModel if `model` is not a hub id or has no complete
         safetensors weights."""
         if not is_hub_id(model):
             raise BadModel(
@@ -158,8 +156,8 @@ class Downloads:
     # -- the process -------------------------------------------------------------------------------
 
     def _ask(self, model: str, command: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        """Send `command` to the process, which is started if necessary, and yield its answers.
-        Raises NotDownloaded if the command fails, and Stopped if `should_stop` returns True."""
+        """Send `command` to the process and yield its answers. Raises NotDownloaded if the command
+        fails, and Stopped if `should_stop` returns True."""
         self._worker = self._worker or WorkerProcess(
             _SCRIPT, {**_ENVIRONMENT, "HF_HUB_CACHE": constants.HF_HUB_CACHE}
         )
@@ -230,9 +228,9 @@ def disk_free() -> int:
 
 
 def reason(model: str, kind: str, words: str, done: int) -> str:
-    """A message that says what went wrong and, if known, what to do. kind: as `kind_of` in
-    download_worker.py gives it. words: the original error. done: bytes of the files that are
-    already here."""
+    """A message that says what went wrong and often what to do. kind: from `kind_of` in
+    download_worker.py. words: the original error. done: bytes of the files that are already
+    here."""
     page = f"https://huggingface.co/{model}"
     kept = f" {size(done)} is already here; the next download continues there." if done else ""
     known = {

@@ -1,8 +1,8 @@
 """Downloads from the Hugging Face hub in a separate process. It reads commands from standard input
 and writes answers to standard output, one JSON object per line.
 
-Unlike a thread, a process can be ended at once, even if a connection hangs. The main program never
-contacts the hub. download.py runs this file as a script, so that it starts without importing torch.
+Unlike a thread, a process can be ended at once, even if a connection hangs. download.py runs this
+file as a script, so that it starts without importing torch.
 
     {"do": "list", "model", "revision"}   -> {"commit", "files": {name: bytes}}
     {"do": "get", "model", "commit", "files": [name, ...], "newest"} -> {"bytes": done so far,
@@ -36,14 +36,13 @@ from huggingface_hub.utils import WeakFileLock, build_hf_headers
 AT_ONCE = 4
 PROGRESS_SECONDS = 0.2
 LOCK_SECONDS = 2.0
-# bytes: progress is counted in chunks of this size, and at most one chunk of each file is lost when
-# the process is ended
+# bytes; progress is counted in chunks of this size, and ending the process loses little
 constants.DOWNLOAD_CHUNK_SIZE = 1 << 20
 
 
-# Kind of failure by the name of the exception or of one of its base classes; the first match
-# counts. The keys are names, because some of the classes are defined in libraries that
-# huggingface_hub uses (filelock, httpx).
+# Name of an exception or of one of its base classes -> kind of failure. The first match counts. The
+# keys are names, because some of the classes are defined in libraries that huggingface_hub uses
+# (filelock, httpx).
 _KINDS = {
     "RepositoryNotFoundError": "missing",
     "RevisionNotFoundError": "revision",
@@ -60,8 +59,8 @@ class Damaged(Exception):
 
 
 class Count:
-    """How many bytes of all files of one command are here so far, those of earlier downloads
-    included. kept: those of earlier downloads. Several threads may call `add` and `keep`."""
+    """total: how many bytes of all files of one command are here so far. kept: those of them that
+    earlier downloads left. Several threads may call `add` and `keep`."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -103,8 +102,8 @@ class Count:
 
 
 def listed(model: str, revision: str) -> Iterator[dict[str, Any]]:
-    """One message: the commit `revision` of `model`, or its newest one, and the names and sizes of
-    its top-level files (the first 2000)."""
+    """One message: the commit `revision` of `model` ("": its newest one), and the names and sizes
+    of its top-level files (the first 2000)."""
     info = HfApi().model_info(model, revision=revision or None, files_metadata=True)
     files = {
         file.rfilename: file.size or 0 for file in info.siblings or () if "/" not in file.rfilename
@@ -114,8 +113,7 @@ def listed(model: str, revision: str) -> Iterator[dict[str, Any]]:
 
 def got(model: str, commit: str, files: list[str], newest: bool) -> Iterator[dict[str, Any]]:
     """Download `files`. Yields the number of bytes so far, several times a second, and at the end
-    the folder of the files. newest: whether `commit` is the newest one of `main`; if so, the
-    cache's refs/main is set to it."""
+    the folder of the files. newest: whether to set the cache's refs/main to `commit`."""
     count = Count()
     with ThreadPoolExecutor(AT_ONCE) as pool:
         running = {pool.submit(get, model, commit, name, count) for name in files}
@@ -161,8 +159,8 @@ def get(model: str, commit: str, name: str, count: Count) -> None:
 
 def fill(url: str, about: HfFileMetadata, whole: Path, count: Count) -> None:
     """Download to a .part file and rename it to `whole`. If the .part file had content from an
-    earlier download, and the checksum is a SHA-256, as that of every large file, the checksum is
-    verified before the renaming."""
+    earlier download, its checksum is verified first. (Only small files have a checksum other than
+    SHA-256; it is not verified.)"""
     part = whole.with_suffix(".part")
     with part.open("ab") as file:
         if about.size is not None and file.tell() > about.size:
@@ -204,8 +202,7 @@ def kind_of(problem: BaseException) -> str:
 
 
 def serve() -> None:
-    """Carry out commands until one fails, or until standard input is closed because the program has
-    ended."""
+    """Carry out commands until one fails or standard input is closed."""
     commands: SimpleQueue[str] = SimpleQueue()
     threading.Thread(target=_read, args=(commands,), daemon=True).start()
     try:

@@ -1,5 +1,5 @@
 """Selects those of a model's files that are needed to load it, and finds models on this machine.
-Opens no model file and contacts no server.
+Contacts no server.
 
 Weights are safetensors only, because other formats can run code. The cache has the layout of
 `huggingface_hub`: a folder for each model, with `snapshots/COMMIT/FILE` and `refs/main`.
@@ -57,8 +57,8 @@ def weight_files(names: Iterable[str]) -> list[str]:
 
 
 def is_whole(folder: Path) -> bool:
-    """Whether `folder` has a config, all weight files and, for shards, their index, and none of the
-    files needed is a link to a file that does not exist."""
+    """Whether `folder` has a config, all weight files and, for shards, their index. A folder with a
+    broken link among the files to load is not whole."""
     names = {path.name for path in folder.iterdir()} if folder.is_dir() else set[str]()
     weights = weight_files(names)
     if "config.json" not in names or not weights:
@@ -74,8 +74,8 @@ def hub_folder(ref: str) -> Path:
 
 
 def cached(ref: str, revision: str = "") -> Path | None:
-    """The folder of one complete commit of the model `ref` in the hub's cache, None if there is
-    none. Preferred are `revision`, then the commit in `refs/main`, then the folder changed last."""
+    """The folder of one complete commit of the model `ref` in the hub's cache, or None. The order
+    of preference is `revision`, the commit in `refs/main`, the folder changed last."""
     base = hub_folder(ref)
     main = base / "refs" / "main"
     known = [revision, main.read_text(encoding="utf-8").strip() if main.is_file() else ""]

@@ -1,8 +1,5 @@
-"""Copies weights from host memory to the device that computes.
-
-On CUDA, copies run on a separate stream at the same time as other work; work that needs the copied
-bytes waits for them. On a CPU, copies are synchronous.
-"""
+"""Copies weights from host memory to the device that computes. On CUDA, copies run on a separate
+stream, at the same time as other work."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ from sequoia.this_machine.memory import free_bytes, size
 from sequoia.this_machine.step_timer import as_current_device
 
 _PORTABLE = 1  # cudaHostRegisterPortable: the memory is pinned for all devices
-PAGE = 4096  # bytes; memory is pinned in whole pages, so callers ask for multiples of this
+PAGE = 4096  # bytes; memory is pinned in whole pages
 
 
 class Copier(Protocol):
@@ -25,8 +22,8 @@ class Copier(Protocol):
     bytes."""
 
     def host(self, count: int) -> torch.Tensor:
-        """Host memory to copy from, a uint8 tensor (count,). Raises OutOfMemory if it cannot be
-        pinned."""
+        """Host memory to copy from, a uint8 tensor (count,). count: a multiple of PAGE. Raises
+        OutOfMemory if the memory cannot be pinned."""
         ...
 
     def buffer(self, count: int) -> torch.Tensor:
@@ -131,8 +128,8 @@ def _pin(pages: torch.Tensor, stream: torch.cuda.Stream) -> None:
 
 
 def _forget_error(runtime: Any, stream: torch.cuda.Stream) -> None:
-    """Clear the error that CUDA remembers after a refused call; otherwise the next kernel launch of
-    this thread would raise it. Where torch has no call to clear it, a launch here raises it, which
+    """Clear the error that CUDA remembers after a refused call. Otherwise the next kernel launch of
+    this thread would raise it. If torch has no call to clear it, a launch here raises it, which
     clears it."""
     if clear := getattr(runtime, "cudaGetLastError", None):
         clear()

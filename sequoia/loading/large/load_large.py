@@ -1,8 +1,5 @@
 """Places a target that is too large for one device: `accelerate` spreads it over several, or its
-layers are streamed from host memory.
-
-placement.py decides what goes where; load.py calls these functions and runs the self-test.
-"""
+layers are streamed from host memory. placement.py decides what goes where."""
 
 from __future__ import annotations
 
@@ -35,8 +32,7 @@ from sequoia.validate_input import shown
 
 class StreamedModel(TreeModel):
     """A target with layers that `stream` copies from host memory when passes need them. If all
-    layers are resident on the device, nothing is streamed, and the target is as fast as any other
-    model."""
+    layers are resident on the device, nothing is streamed."""
 
     def __init__(self, hf: Any, name: str, plan: OffloadPlacement) -> None:
         self.stream = LayerStream(hf, plan.resident, plan.output)
@@ -57,11 +53,10 @@ def plan_large(
 ) -> SpreadPlacement | OffloadPlacement | None:
     """The placement of the target, or None if both models go to `where` entirely.
 
-    sizes: bytes of the weights of target and draft. device: the requested one; "spread" spreads the
-    target, and so does "auto" if there are several GPUs and `where` is one of them that is too
-    small. dtype: None for the usual one on `where`. offloaded: False; True to keep as many layers
-    resident on the device as fit; or the number of resident layers. Raises BadModel or
-    OutOfMemory.
+    sizes: bytes of the weights of target and draft. device: the requested one. "spread" spreads the
+    target. "auto" does so only if the GPU `where` is too small and there are others. dtype: None
+    for the usual one on `where`. offloaded: False; True to keep as many layers resident on the
+    device as fit; or the number of resident layers. Raises BadModel or OutOfMemory.
     """
     dtype = dtype or usual_dtype(where, target.stored_dtype)
     gpus = torch.cuda.device_count()
@@ -95,8 +90,7 @@ def _refuse_nonsense(device: str, offloaded: Any, gpus: int) -> None:
 
 def placed(hf: Any, title: str, plan: SpreadPlacement | OffloadPlacement) -> TreeModel:
     """The target `hf` as a model that runs according to `plan`. `hf` must be on the devices of a
-    SpreadPlacement, or on the CPU for an OffloadPlacement. Errors of other libraries pass
-    through."""
+    SpreadPlacement, or on the CPU for an OffloadPlacement."""
     if isinstance(plan, OffloadPlacement):
         return StreamedModel(hf, title, plan)
     model = TreeModel(hf, title, plan.output, plan.layer_devices, plan.words)
@@ -106,9 +100,9 @@ def placed(hf: Any, title: str, plan: SpreadPlacement | OffloadPlacement) -> Tre
 
 
 def offloaded_by_accelerate(model: StreamedModel) -> TreeModel:
-    """The target of `model`, offloaded with `accelerate`'s cpu_offload for comparison: it copies
-    every layer just before use instead of in advance. `model` itself cannot be used afterwards: its
-    streaming is removed, so that there is only one copy of the weights."""
+    """The target of `model`, offloaded with `accelerate`'s cpu_offload for comparison. It copies
+    every layer just before use instead of in advance. `model` cannot be used afterwards, because
+    both share the weights."""
     model.stream.remove()
     other = TreeModel(
         cpu_offload(model.hf, model.device),
@@ -121,16 +115,16 @@ def offloaded_by_accelerate(model: StreamedModel) -> TreeModel:
 
 
 def copy_once(hf: Any, layer_devices: Sequence[torch.device]) -> None:
-    """Copy the inputs that all layers share, such as mask and positions, only once per pass to each
-    device. `accelerate` would copy them for every layer, and masks are large."""
+    """Copy the inputs that all layers share, such as the mask, only once per pass to each device.
+    `accelerate` would copy them for every layer, and masks are large."""
     copiers = {device: _InputCopier(device) for device in layer_devices}
     for layer, device in zip(decoder_layers(hf)[1], layer_devices, strict=True):
         layer.register_forward_pre_hook(copiers[device], with_kwargs=True)
 
 
 class _InputCopier:
-    """A hook that runs before a layer and replaces its keyword tensors with copies on `device`. It
-    caches the last copy under each name for the layers that follow."""
+    """A hook that runs before a layer and replaces its keyword tensors with copies on `device`. The
+    next layers get the same copies."""
 
     def __init__(self, device: torch.device) -> None:
         self._device = device

@@ -20,9 +20,8 @@ from sequoia.errors import BadModel
 @dataclass(frozen=True)
 class ModelParts:
     """Names of a causal LM's modules, in order: those `ahead` of the decoder layers, the `layers`,
-    and those `behind` them. Modules without weights of their own all count as `ahead`. sizes: bytes
-    of each module by name. tied: the head shares the embedding's weights, so both must be on the
-    same device."""
+    and those `behind` them. Modules without weights of their own count as `ahead`. sizes: module ->
+    bytes. tied: the head shares the embedding's weights, so both must be on the same device."""
 
     ahead: tuple[str, ...]
     layers: tuple[str, ...]
@@ -32,7 +31,7 @@ class ModelParts:
 
     @property
     def total(self) -> int:
-        """Bytes of all weights; tied weights count once."""
+        """Bytes of all weights. Tied weights count once."""
         return sum(self.sizes.values())
 
     @property

@@ -2,12 +2,11 @@
 computing device one layer at a time.
 
 The code of the `transformers` model is unchanged. A hook before each streamed layer points the
-layer's parameters at one of two device buffers, and a hook after it points them back at host
-memory. While one layer computes, the next streamed layer is copied into the other buffer. At the
-end of a pass the first streamed layers are copied for the next pass, so copying continues while the
-draft runs. If only one or two layers are streamed, each stays in a buffer and is copied only once.
-All other modules and the resident layers stay on the device; placement.py decides how many layers
-are resident.
+layer's parameters at one of two device buffers. A hook after it points them back at host memory.
+While one layer computes, the next streamed layer is copied into the other buffer. At the end of a
+pass the first streamed layers are copied for the next pass, so copying continues while the draft
+runs. If only one or two layers are streamed, each stays in a buffer and is copied only once. All
+other parts of the model stay on the device.
 """
 
 from __future__ import annotations
@@ -31,8 +30,7 @@ class LayerStream:
     there, and the others are streamed.
 
     Only one pass may run at a time; `alone` makes other threads wait. A pass that fails halfway
-    does not affect the next one. Between passes all parameters are complete, in host memory or on
-    the device, so the model can be saved, or restored with `remove`.
+    does not affect the next one. Between passes the model can be saved, or restored with `remove`.
     """
 
     def __init__(
@@ -88,25 +86,23 @@ class LayerStream:
         self._layers[i].point(buffer.views[i])
 
     def _after(self, i: int, *_: Any) -> None:
-        """Hook after streamed layer `i`: reuse its buffer for the layer after next. (The next layer
-        is in the other buffer.)"""
+        """Hook after streamed layer `i`: reuse its buffer for the layer after next. The next layer
+        is in the other buffer."""
         buffer = self._buffer_of(i)
         self._layers[i].rest()
         if buffer:
             self._fetch(self._next(self._next(i)), buffer)
 
     def _start(self, i: int) -> _Buffer:
-        """Copy layer `i` and, if there are two buffers, the next one. Called when no buffer has
-        layer `i`: in the first pass, or after a pass that failed. Returns the buffer of layer
-        `i`."""
+        """Copy layer `i` and, if there are two buffers, the next one. Needed in the first pass, or
+        after a pass that failed. Returns the buffer of layer `i`."""
         for buffer in self._buffers:
             self._fetch(i, buffer)
             i = self._next(i)
         return self._buffers[0]
 
     def _fetch(self, i: int, buffer: _Buffer) -> None:
-        """Start to copy layer `i` into `buffer`, unless a buffer contains it already. With one or
-        two streamed layers, each stays in its buffer."""
+        """Start to copy layer `i` into `buffer`, unless a buffer contains it already."""
         if self._buffer_of(i) is None:
             buffer.layer = None  # stays so if the copy cannot start
             buffer.ticket = self._copier.begin(self._layers[i].host, buffer.memory)
@@ -120,10 +116,9 @@ class LayerStream:
 
 
 class _Buffer:
-    """Memory on the device for one streamed layer. layer: the index, among the streamed layers, of
-    the one that is in it or is being copied into it, None if there is none. ticket: what
-    `Copier.begin` returned for that copy. views: for each streamed layer, its weights as views of
-    this memory."""
+    """Memory on the device for one streamed layer. layer: the index of the streamed layer that is
+    in it or is being copied into it, or None. ticket: what `Copier.begin` returned for that copy.
+    views: for each streamed layer, its weights as views of this memory."""
 
     def __init__(self, memory: torch.Tensor, layers: Sequence[_Layer]) -> None:
         self.memory = memory

@@ -1,8 +1,5 @@
 """Decides where to put the parts of a target that is too large for one device: on several devices,
-or partly in host memory.
-
-Only sizes in bytes are used, before any weights are loaded; load_large.py carries out the plan.
-"""
+or partly in host memory. Only sizes in bytes are needed, not the weights."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ from sequoia.loading.large.offload import streamed_layers
 from sequoia.this_machine.memory import DeviceBytes, size
 from sequoia.validate_input import whole
 
-# fraction of the free memory that a plan may use; single operations need the rest for a short time
+# fraction of the free memory that a plan may use; operations need some of the rest for a short time
 SHARE = 0.9
 HOST = torch.device("cpu")
 _STEPS = 64  # shares tried in the search for the smallest one that suffices
@@ -26,9 +23,9 @@ _STEPS = 64  # shares tried in the search for the smallest one that suffices
 
 @dataclass(frozen=True)
 class ExtraBytes:
-    """Bytes needed in addition to the target's weights: `per_layer` for each layer, on the layer's
-    device (the layer's KV cache), and `together` on the device of the logits (the draft with its
-    KV cache, and masks, logits and distributions)."""
+    """Bytes needed in addition to the target's weights. per_layer: for each layer's KV cache, on
+    the layer's device. together: for the draft, masks, logits and the rest, on the device of the
+    logits."""
 
     per_layer: int
     together: int
@@ -38,8 +35,7 @@ class ExtraBytes:
 class SpreadPlacement:
     """A target spread over several devices. where: the device of each module by name, as a
     `device_map` for `accelerate` (GPUs as numbers). layer_devices: the device of each decoder
-    layer. output: the device of the head, and so of token ids, masks, logits and the draft. needs:
-    predicted bytes on each device.
+    layer. output: the device of the head and the draft. needs: predicted bytes on each device.
     """
 
     where: Mapping[str, int | str]
@@ -80,11 +76,8 @@ def spread(
     all_of_them: bool = False,
 ) -> SpreadPlacement:
     """The target over as few devices as have room for it, or with `all_of_them` over all devices.
-    Each is filled to about the same share of its free memory.
-
-    free: free bytes of each device. Raises OutOfMemory, with the sizes in its message, if the
-    target does not fit even on all devices together, divided by layers.
-    """
+    Each is filled to about the same share of its free memory. free: free bytes of each device.
+    Raises OutOfMemory if the target does not fit."""
     devices = sorted(free, key=lambda device: -free[device])
     for count in range(len(devices) if all_of_them else 1, len(devices) + 1):
         used = sorted(devices[:count], key=str)
@@ -145,9 +138,9 @@ def offload(
     None.
 
     free: free bytes of `device` and of the host. converted: loading changes the dtype, so all
-    weights are first copied into host memory; otherwise the files are mapped, without copies.
-    Raises BadModel if `resident` is not between 0 and the number of layers, and OutOfMemory, with
-    the sizes in its message, if the placement does not fit.
+    weights are first copied into host memory. Otherwise the files are mapped, without copies.
+    Raises BadModel if `resident` is not between 0 and the number of layers, and OutOfMemory if the
+    placement does not fit.
     """
     layers = len(parts.layers)
     plans = [
@@ -181,8 +174,7 @@ def offload(
 
 
 def _device_bytes(parts: ModelParts, extra: ExtraBytes, resident: int) -> int:
-    """Bytes on the device with `resident` layers, including the buffers for streamed layers (none
-    if nothing is streamed)."""
+    """Bytes on the device with `resident` layers, including the buffers for streamed layers."""
     streamed = set(streamed_layers(len(parts.layers), resident))
     kept = sum(parts.sizes[name] for i, name in enumerate(parts.layers) if i not in streamed)
     buffers = min(len(streamed), 2) * parts.largest

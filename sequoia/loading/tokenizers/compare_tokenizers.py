@@ -1,9 +1,9 @@
 """Loads both tokenizers of a pair and compares them. Tokenizers that do not come with this program
 are tested in a separate process first.
 
-Only the target's tokenizer encodes and decodes text, so an id must mean the same token to both
-models. If a draft was trained with a tokenizer that splits text differently, decoding is still
-lossless, but the draft may predict worse.
+Only the target's tokenizer is used, so an id must mean the same token to both models. If a draft
+was trained with a tokenizer that splits text differently, decoding is still lossless, but the draft
+may predict worse.
 """
 
 from __future__ import annotations
@@ -48,12 +48,9 @@ class Shared:
 
 
 def matching_tokenizer(target: Source, draft: Source, trusted: bool = False) -> Shared:
-    """The tokenizer for the pair. Raises BadModel if either tokenizer cannot be used, and BadPair
-    if they have different tokens or split a short test text differently.
-
-    trusted: do not test the tokenizers in separate processes, because the pair comes with this
-    program.
-    """
+    """The tokenizer for the pair. trusted: do not test the tokenizers in separate processes. Raises
+    BadModel if either tokenizer cannot be used, and BadPair if they have different tokens or split
+    a short test text differently."""
     ours, other = (_tokenizer(source, trusted) for source in (target, draft))
     _refuse_other_pieces(ours.get_vocab(), other.get_vocab())
     for probe in _PROBES:
@@ -80,8 +77,8 @@ def _place(piece: str, vocabulary: Mapping[str, int]) -> str:
 
 
 def differences(ours: str, other: str) -> list[str]:
-    """The names, for messages, of the parts in which two tokenizers differ. Both are given as the
-    JSON text of a tokenizer.json."""
+    """The names, for messages, of the parts in which two tokenizers differ. ours, other: the text
+    of a tokenizer.json."""
     if ours == other:
         return []
     mine = _parts(ours)
@@ -90,9 +87,9 @@ def differences(ours: str, other: str) -> list[str]:
 
 
 def _parts(tokenizer: str) -> dict[str, Any]:
-    """The tokenizer's parts by key. "model" is divided: its merges become the part "merges" (for a
-    Unigram model, its tokens with their scores), and the vocabulary of any other model is left out,
-    because `_refuse_other_pieces` compares it."""
+    """The tokenizer's parts by key. The model's merges become a part of their own. For a Unigram
+    model, its tokens with their scores take their place. Other vocabularies are left out, because
+    `_refuse_other_pieces` compares them."""
     found = json.loads(tokenizer)
     model = dict(found["model"])
     vocabulary = model.pop("vocab", None)
@@ -135,9 +132,8 @@ def _ids(tokenizer: Any, text: str) -> list[int]:
 
 
 def _tokenizer(source: Source, trusted: bool) -> Any:
-    """The tokenizer of `source`. Unless `trusted` is true, a separate process opens tokenizer.json,
-    if there is one, before the tokenizer is loaded here, and another process then tries the loaded
-    tokenizer on hard texts."""
+    """The tokenizer of `source`. Unless `trusted`, tokenizer.json is first opened in a separate
+    process. The loaded tokenizer is then tried on hard texts in another process."""
     text = read_tokenizer(source.folder, source.title)
     if text is not None and not trusted:
         refuse_unopenable(text, source.title)

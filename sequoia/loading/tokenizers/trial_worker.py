@@ -41,7 +41,7 @@ def texts(length: int, patterns: str) -> Iterator[str]:
     """Texts of at most `length` characters on which many patterns are slow, and those in `patterns`
     in particular."""
     known = literals(patterns)
-    # so that every text contains the letters a pattern requires: libraries skip a pattern otherwise
+    # the letters that patterns may require; libraries skip a pattern if the text lacks them
     tail = "!b\n" + "".join(known) + PRINTED
     for unit in LONG:
         yield (unit * length)[: length - len(tail)] + tail
@@ -69,8 +69,7 @@ def patterns_in(tokenizer: Tokenizer) -> str:
 
 def tried(text: str, length: int) -> Iterator[dict[str, Any]]:
     """Test the tokenizer with the JSON `text`. Yields one message when it is open and, unless
-    `length` is 0, one when it has encoded and decoded all hard texts. Raises whatever the library
-    raises."""
+    `length` is 0, one when it has encoded and decoded all hard texts."""
     tokenizer = Tokenizer.from_str(text)
     tokenizer.no_padding()
     tokenizer.no_truncation()

@@ -16,8 +16,8 @@ MOST_PIECES = 2**21
 _START_SECONDS = 60.0
 _OPEN_SECONDS = 60.0
 _TRIAL_SECONDS = 10.0
-# bytes of memory that a test may use in addition to those of the started process; a tokenizer with
-# 260,000 tokens needs a tenth of it
+# bytes of memory that a test may use beyond those of the started process; a tokenizer with 260,000
+# tokens needs a tenth of it
 _MORE_BYTES = 3 * 1024**3
 _SCRIPT = Path(__file__).with_name("trial_worker.py")
 _ENVIRONMENT = {"TOKENIZERS_PARALLELISM": "false"}
@@ -32,14 +32,14 @@ class _HighId(_Failed):
 
 
 def refuse_unopenable(tokenizer: str, title: str) -> None:
-    """Raises BadModel if the library cannot open `tokenizer`, the text of the tokenizer.json of the
-    model `title`, within the limits of time and memory, or if a token id is too high."""
+    """Raises BadModel if the library cannot open `tokenizer`, the text of a tokenizer.json, within
+    the limits of time and memory, or if a token id is too high."""
     _refuse(tokenizer, 0, title, "tokenizer.json cannot be opened")
 
 
 def refuse_slow(tokenizer: str, title: str) -> None:
-    """Raises BadModel if `tokenizer`, JSON text as its library saves it, has too high a token id,
-    or is too slow, needs too much memory or fails on a hard text."""
+    """Raises BadModel if `tokenizer`, the text of a tokenizer.json, is too slow, needs too much
+    memory or fails on a hard text, or if a token id is too high."""
     failure = f"tokenizer fails a stress test with texts of up to {MOST_CHARS:,} characters"
     _refuse(tokenizer, MOST_CHARS, title, failure)
 

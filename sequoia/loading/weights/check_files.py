@@ -1,9 +1,5 @@
 """Finds a model's weight files, and refuses a config that describes a much larger model than they
-contain.
-
-Reads headers only. Names and shapes are compared with the model after it is built (see
-read_weights.py).
-"""
+contain. Reads headers only."""
 
 from __future__ import annotations
 
@@ -23,18 +19,16 @@ from sequoia.validate_input import shown
 ONE_FILE = "model.safetensors"
 INDEX = "model.safetensors.index.json"
 MOST_INDEX_BYTES = 32_000_000
-# Limit for the buffers that a model allocates from its config, such as masks of its whole context.
+# Limit for the buffers that a model allocates, such as masks of its whole context.
 MOST_TABLE_BYTES = 4_000_000_000
 _SAFETENSORS = re.compile(r"\w[\w.-]{0,200}\.safetensors")
-# parameters that a config may describe beyond twice those in the files: some models compute a few
-# of theirs
+# parameters that a config may describe beyond twice those in the files: some are computed
 _SPARE = 2**20
 
 
 def weight_paths(folder: Path, title: str) -> list[Path]:
     """The weight files in `folder`: model.safetensors, or else the files that the index names.
-    Raises BadModel if there are none, or if the index names anything but safetensors files in the
-    folder."""
+    Raises BadModel if there are none, or if the index is wrong."""
     if (folder / ONE_FILE).is_file():
         return [folder / ONE_FILE]
     if (folder / INDEX).is_file():
@@ -61,9 +55,9 @@ def stored_tensors(folder: Path, title: str) -> dict[str, Stored]:
 
 
 def check_described(config: Any, tensors: dict[str, Stored], title: str) -> None:
-    """Raises BadModel if the config describes a model whose parameters are more than twice the
-    numbers in `tensors` plus _SPARE, or whose buffers are very large. Such a model would be filled
-    with random numbers, or exhaust the memory."""
+    """Raises BadModel if the config describes a model with far more parameters than `tensors` have,
+    or with very large buffers. Such a model would be filled with random numbers, or exhaust the
+    memory."""
     with torch.device("meta"):
         hf = AutoModelForCausalLM.from_config(config)
     stored = sum(tensor.numbers for tensor in tensors.values())
@@ -82,8 +76,8 @@ def check_described(config: Any, tensors: dict[str, Stored], title: str) -> None
 
 
 def _weight_map(folder: Path, title: str) -> dict[str, str]:
-    """The file name of each tensor, from the index. Raises BadModel unless all of them are
-    safetensors files in `folder`."""
+    """Tensor -> file name, from the index. Raises BadModel unless all of the files are safetensors
+    files in `folder`."""
     what = f"{title}: {INDEX}"
     found = read_object(folder / INDEX, what, MOST_INDEX_BYTES, BadModel)
     where = found.get("weight_map")

@@ -14,7 +14,7 @@ from sequoia.errors import BadModel
 @torch.inference_mode()
 def refuse_not_finite(hf: Any, title: str) -> None:
     """Raises BadModel with the name of the first weight of the model `hf` that contains NaN or
-    infinity. Reads all weights in memory once; those left on disk are not checked."""
+    infinity. Weights left on disk are not checked."""
     for name, weight in hf.named_parameters():
         if _is_here(weight) and not _is_finite(weight):
             raise BadModel(f"{title}: {name} contains NaN or infinity{_why(weight.dtype)}")

@@ -34,9 +34,7 @@ def read_weights(source: Source, dtype: torch.dtype, **placement: Any) -> Weight
     """The model of `source` in `dtype`, on the CPU unless `placement` (further arguments of
     `from_pretrained`) names other devices.
 
-    Raises BadModel if a tensor is missing or has the wrong shape, if `unused_tensors` refuses one,
-    or if the rotary frequencies differ from those of the config. Errors of other libraries pass
-    through.
+    Raises BadModel if the weights do not fit the config. Errors of other libraries pass through.
     """
     try:
         loaded: Any = AutoModelForCausalLM.from_pretrained(

@@ -1,9 +1,9 @@
 """Compares the rotary frequencies of a loaded model with those that its config gives.
 
-`transformers` keeps them in float32, whatever the dtype of the weights. Rounded to bfloat16
-(8 significant bits) they would rotate queries and keys by wrong angles: off by up to 0.44 rad at
-position 1,000 for 64 rotated dimensions and base 10,000. The self-test compares a model with
-itself, so it cannot detect this.
+`transformers` keeps them in float32, whatever the dtype of the weights. If they were rounded to
+bfloat16, queries and keys would be rotated by wrong angles: off by up to 0.44 rad at position 1,000
+for 64 rotated dimensions and base 10,000. The self-test compares a model with itself, so it cannot
+detect this.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 it against the file's length.
 
 A file consists of 8 bytes with the header's length, the header as JSON, and the bytes of the
-tensors without gaps. Reads no weights.
+tensors without gaps.
 """
 
 from __future__ import annotations
@@ -42,8 +42,7 @@ class Stored:
 
 def read_header(path: Path, title: str) -> dict[str, Stored]:
     """The tensors in the file at `path`, by name. Raises BadModel if the file cannot be read, is
-    incomplete, is not a safetensors file, or has an inconsistent header. title: the model's name in
-    messages."""
+    incomplete or invalid. title: the model's name in messages."""
     what = f"{title}: {path.name[:80]}"
     try:
         with path.open("rb") as file:

@@ -24,8 +24,8 @@ _COMPUTED = re.compile(r"(\.|^)(masked_bias|causal_mask|inv_freq|(attn|attention
 
 @dataclass(frozen=True)
 class Unused:
-    """The parts that are in the files but not in the model built from the config. parts: for
-    the name of each, the number of its tensors."""
+    """The parts that are in the files but not in the model built from the config. parts: name of a
+    part -> number of its tensors."""
 
     parts: dict[str, int]
 
@@ -39,8 +39,8 @@ class Unused:
 
 
 def unused_tensors(hf: Any, title: str, unexpected: Iterable[str]) -> Unused:
-    """The tensors that `from_pretrained` reports as `unexpected`, counted by part, without those
-    that `hf` computes itself (masks and tables). Raises BadModel if one belongs to a part of `hf`
+    """The tensors that `from_pretrained` reports as `unexpected`, counted by part. Masks and tables
+    that `hf` computes itself are left out. Raises BadModel if a tensor belongs to a part of `hf`
     that processes text: decoder layers, embedding, final norm or head."""
     buffers = {name for name, _ in hf.named_buffers()}
     names = sorted(_full(name, hf) for name in unexpected if not _COMPUTED.search(name))
@@ -67,8 +67,9 @@ def _full(name: str, hf: Any) -> str:
 @dataclass(frozen=True)
 class _TextParts:
     """The parts of a model that process text. layers: name of the list of decoder layers, "" if
-    there is none. heads: indices after the last layer under which extra prediction heads are
-    stored. others: names of the parts before and after the layers, each ending with a dot."""
+    there is none. heads: indices of extra prediction heads, which are stored as if they were layers
+    after the last one. others: names of the parts before and after the layers, with a dot at the
+    end."""
 
     layers: str
     heads: range
@@ -104,8 +105,8 @@ def _is_end(module: Any, hf: Any) -> bool:
 
 
 def _top(name: str, layers: str) -> str:
-    """The name of the outermost module that contains the module `name`, or is it, but does not
-    contain `layers`."""
+    """The name of the largest module around the module `name` that does not contain `layers`. It
+    may be `name` itself."""
     parts = name.split(".")
     tops = (".".join(parts[:count]) for count in range(1, len(parts) + 1))
     return next(top for top in tops if not f"{layers}.".startswith(f"{top}."))

@@ -1,8 +1,7 @@
 """Historical bugs, reproduced on purpose to show that the losslessness test finds them.
 
-bug (what a bug is), one file for each kind of bug, and BUGS, which lists them all. Only
-`sequoia.exactness.losslessness` can decode with them: the engine uses only the verifiers of
-algorithm/verifiers and real randomness.
+bug (what a bug is), one file for each kind of bug, and BUGS, which lists them all. The engine
+cannot decode with them.
 """
 
 from __future__ import annotations

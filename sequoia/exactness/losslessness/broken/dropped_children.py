@@ -41,8 +41,7 @@ def _after_dropping(verify: Verify) -> Verify:
 
 
 def _kept(tree: Tree, tokens: Sequence[int], q: DistributionOf) -> list[int]:
-    """The root, and every node for which q is at least LEAST_Q at the node and at all its
-    ancestors."""
+    """The nodes that are left. With a node, all its descendants are dropped."""
     kept = [0]
     for node in range(1, len(tree)):
         parent = tree.parents[node]

@@ -14,7 +14,7 @@ from sequoia.exactness.losslessness.enumerator import Enumerator, TooManyOutcome
 VALUES = 2048  # a uniform float16 number is k / 2048, with k from 0 to 2047
 _LOGS = (torch.arange(VALUES) / VALUES).half().log().numpy()
 TOKENS_AT_ONCE = 4096
-NEVER = -200.0  # scores below it are ignored; the best one hardly ever is this low
+NEVER = -200.0  # scores below it are ignored; the best score is hardly ever this low
 
 
 class Float16Race(Seeded):
@@ -49,8 +49,8 @@ def first_drawn(q: np.ndarray) -> np.ndarray:
 
 def _high_scores(q: np.ndarray, first: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """All possible scores of at least NEVER, for the TOKENS_AT_ONCE tokens from `first` on. Returns
-    for each score its token, how many lower scores that token has, those below NEVER included, and
-    the score. All scores of one token are equally probable."""
+    three arrays with an entry for each score: its token, its rank k (its u is k / VALUES), and the
+    score. All scores of one token are equally probable."""
     some = torch.tensor(q[first : first + TOKENS_AT_ONCE], dtype=torch.float32)[:, None]
     all_scores = scores(torch.arange(VALUES)[None], some).float().numpy()  # increasing in u
     token, rank = np.nonzero(all_scores >= NEVER)
@@ -58,9 +58,9 @@ def _high_scores(q: np.ndarray, first: int) -> tuple[np.ndarray, np.ndarray, np.
 
 
 def _chances_of_the_best(token: np.ndarray, rank: np.ndarray, tokens: int) -> np.ndarray:
-    """For each score, the probability that its token gets it and all other tokens get lower ones,
-    or equal ones with a higher id. The scores are in increasing order. rank: how many lower scores
-    its token has, those below NEVER included."""
+    """For each score, the probability that its token gets it and wins: all other tokens get lower
+    scores, or the same score and have a higher id. token, rank: those of each score, in increasing
+    order of score. tokens: the size of the vocabulary."""
     below = VALUES - np.bincount(token, minlength=tokens)  # scores of each token below NEVER
     gain = np.log(rank + 1) - np.log(np.maximum(rank, 1))
     logs = np.log(np.maximum(below, 1)).sum() + np.cumsum(gain) - gain

@@ -17,8 +17,7 @@ from sequoia.exactness.losslessness.broken.bug import WALKING, Bug, Known
 
 
 class _NoPick:
-    """A Chance for the walk only. Its pick is a placeholder: the last token is picked after the
-    walk."""
+    """A Chance whose pick is a placeholder: the last token is picked after the walk."""
 
     def __init__(self, chance: Chance) -> None:
         self.accept = chance.accept

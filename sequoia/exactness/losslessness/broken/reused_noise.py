@@ -47,7 +47,7 @@ def _enumerated_u(chance: Enumerator) -> ChanceOfStep:
 
 class RepeatedDrafts:
     """The Chance of one step that drafts the same tokens as the first step. For toys only: their q
-    is the same after every text, so reused noise draws the same tokens again. remembered: the draws
+    does not depend on the text, so reused noise draws the same tokens again. remembered: the draws
     of the first step, shared by all steps of a sample."""
 
     def __init__(self, chance: Enumerator, remembered: list[Drawn]) -> None:
@@ -91,9 +91,8 @@ class UnknownU:
 
 
 class RepeatedU:
-    """The Chance of one step. Every step of a sample uses the same u when it first accepts or
-    rejects a token, another u the second time, and so on. remembered: the u so far, shared by all
-    steps of the sample."""
+    """The Chance of one step. The first `accept` of every step uses the same u, the second another
+    u, and so on. remembered: the u so far, shared by all steps of a sample."""
 
     def __init__(self, chance: Enumerator, remembered: list[UnknownU]) -> None:
         self._chance = chance
