@@ -110,9 +110,8 @@ class Tree:
 
     @cached_property
     def _cuts(self) -> dict[int, Tree]:
-        """Cut trees by number of levels; the last steps of a run use them. They stay in memory
-        with all their cached properties. That is why large objects such as attention masks are
-        built only for the whole tree, and its cuts share them."""
+        """Cut trees by number of levels. They stay in memory, with their cached properties, as long
+        as this tree."""
         return {}
 
     def is_cut_of(self, other: Tree) -> bool:

@@ -55,10 +55,9 @@ Decode = Callable[[str, SamplingParams], tuple[list[int], DecodeStats | None]]
 
 @dataclass(frozen=True)
 class Contestant:
-    """A named way to decode. ready: called before each prompt; returns the function that decodes
-    it. This call is not timed. In it adaptive trees are reset, because the planning of fixed trees
-    is not timed either. predicted, expected_tokens: the predicted speed-up over plain decoding and
-    the predicted tokens per step, each None if it was not predicted."""
+    """A named way to decode. ready: called before each prompt, untimed; returns the function that
+    decodes it. predicted: the predicted speed-up over plain decoding. expected_tokens: the
+    predicted tokens per step. Each is None if it was not predicted."""
 
     name: str
     group: str
@@ -310,9 +309,9 @@ def _assistant(pair: Pair, tokens: int | None) -> Iterator[None]:
 def other_dtypes(named: dict[str, Any], device: str, own: Pair) -> dict[str, Pair]:
     """The pair in each dtype that plain decoding is timed in, by the dtype's name. `generate()` is
     set to ignore the end-of-text token, so that it does not stop early. Left out are dtypes that do
-    not fit in memory, and dtypes many times slower on this device, as bfloat16 is on many CPUs:
-    they cannot be the fastest. own: the pair in its usual dtype; reused on a GPU to save memory,
-    and on any device if no other pair fits in memory."""
+    not fit in memory, and dtypes many times slower on this device, as bfloat16 is on many CPUs.
+    own: the pair in its usual dtype. It is reused on a GPU, to save memory, and if no other pair
+    fits in memory."""
     pairs = {}
     for name in PLAIN_DTYPES:
         if own.target.device.type == "cuda" and dtype_name(own) == name:

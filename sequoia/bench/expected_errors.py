@@ -3,8 +3,8 @@
 Two lanes are compared by their expected steps on the same texts. For several prompts, texts were
 decoded at a temperature above 0, and the expected number of steps of several trees on each text was
 recorded. A resampled race draws three texts of one prompt at random. The remaining texts of that
-prompt give the true ratio; as that has an error too, the interval is widened to allow for it. A 95%
-interval should miss the true ratio in at most about 5% of races.
+prompt give the true ratio. This ratio has an error too, so the interval is widened to allow for
+it. A 95% interval should miss the true ratio in at most about 5% of races.
 """
 
 from __future__ import annotations

@@ -10,9 +10,8 @@ Three figures are measured, each with a goal:
 
 In a recorded session, several lanes of the same kind take turns on one prompt, so these lanes
 differ by chance alone. A resampled race picks one session at random and deals its runs to the
-lanes. A true difference of 10% is made by dividing one lane's step times by 1.1. Figures for single
-races depend more on the number of sessions than on the number of races: of the 48 sessions recorded
-at temperature 0.6, two already make up 4%.
+lanes. A true difference of 10% is made by dividing one lane's step times by 1.1. More resampled
+races do not make up for few sessions: two of 48 sessions are already 4%.
 """
 
 from __future__ import annotations
@@ -148,8 +147,8 @@ def _found_different(verdict: Verdict, lanes: Sequence[Line]) -> bool:
 
 
 def enough_races(sampler: Resampler, lanes: Sequence[Line], tokens: int) -> Verdict:
-    """The verdict after as many races as it calls enough, at most MOST_RACES. As on the page, each
-    verdict says how many more races are needed, and the next verdict is given after them."""
+    """The verdict after as many races as it calls enough, at most MOST_RACES. Each verdict says how
+    many more races are needed, and the next verdict is given after them."""
     races = list[list[LaneRun]]()
     more = FIRST_RACES
     while True:

@@ -1,6 +1,5 @@
-"""One draft-and-verify step that stays on the GPU: the host synchronises once per phase and, with
-top-p, once per CHUNK_ROWS nodes of the tree, but not once per level or trial. The reference is
-HostStep (host_step.py).
+"""One draft-and-verify step that stays on the GPU: the host does not wait for each level or trial.
+The reference is HostStep (host_step.py).
 
 For trees that are known before they are drafted, on CUDA with Triton. Draws and distributions come
 from the same code as on the host, algorithm/sampling.py and algorithm/distributions.py, except the
@@ -231,8 +230,7 @@ class TreeOnDevice:
 
 
 def _most_trials(tree: Tree) -> int:
-    """The maximum number of trials of one walk: the number of children that can be tried along a
-    path, for the path with most."""
+    """The maximum number of trials of one walk."""
     most = [0] * len(tree)
     for node in range(1, len(tree)):
         most[node] = most[tree.parents[node]] + tree.ranks[node] + 1

@@ -1,9 +1,8 @@
 """The walk of algorithm/verifiers/walk.py as one Triton kernel: the whole walk runs on the device,
 without the host.
 
-The reference is walk.py: the same rule, trial by trial, in float64. Tests compare the two with the
-same random numbers, on a CPU with Triton's interpreter. The kernel is a single program, because
-every trial needs the result of the one before.
+The reference is walk.py: the same rule, trial by trial, in float64. The kernel is a single program,
+because every trial needs the result of the one before.
 """
 
 # A kernel is written in Triton's language, not Python. Type checkers do not know the types of its

@@ -2,26 +2,23 @@
 
 The pace is tokens per second: tokens per step divided by the step time. The ratios of all three are
 taken in each race, as logarithms, and averaged over races, each weighted by its number of tokens.
-The error within a race comes from the jackknife over up to eight segments of equally many tokens,
-with the two lanes paired segment by segment. If the texts are the same (see `SAME_TEXT`), paired
-segments are the same positions of one text, so easy and hard passages cancel. A further error of
-each lane's step time, `CLOCK_SPREAD`, is always added.
+The error within a race comes from the jackknife over up to eight segments of equally many tokens.
+The two lanes are paired segment by segment. If the texts are the same (see `SAME_TEXT`), paired
+segments are the same positions of one text, so easy and hard passages cancel. `CLOCK_SPREAD`, a
+further error of each lane's step time, is always added.
 
 If the texts differ, the segments of a run do not show how much runs differ from each other: a run
-that starts to repeat itself stays easy to draft to its end. So for each lane with a draft, a
-further error is added to the tokens per step, `RUN_SPREAD`, however long the run. Its value was
-chosen so that `python -m sequoia.bench.race_errors` meets its goals on recorded runs.
+that starts to repeat itself stays easy to draft to its end. So `RUN_SPREAD` is added to the error
+of the tokens per step, once for each lane with a draft. Its value was chosen so that
+`python -m sequoia.bench.race_errors` meets its goals on recorded runs.
 
-For such runs, the number of steps that each lane needs for the same texts, averaged over all draws,
-is sometimes known (`sequoia.algorithm.expected_steps`). The tokens per step are then computed from
-it instead of the actual number of steps. So neither lucky draws nor the difficulty of a text count,
-and the lanes are again compared at the same positions. The error of the tokens per step is then
-that from the segments and, unless both lanes need equally many steps everywhere, `TEXT_SPREAD`,
-because some texts suit one lane better than the other.
+For such runs, the expected number of steps that each lane needs for the same texts is sometimes
+known (`sequoia.algorithm.expected_steps`). The tokens per step are then computed from it instead of
+the actual number of steps. So neither lucky draws nor the difficulty of a text count. `TEXT_SPREAD`
+then takes the place of `RUN_SPREAD`, because some texts suit one lane better than the other.
 
-Tokens per step and step time each have an error of their own, from the same segments. With several
-races, the error within a race is pooled with the scatter between races, each weighted by its
-degrees of freedom.
+With several races, the error within a race is pooled with the scatter between races. Each is
+weighted by its degrees of freedom.
 """
 
 from __future__ import annotations
@@ -227,9 +224,9 @@ def compare_expected(
     one: ExpectedSteps | None, other: ExpectedSteps | None, drafted: int
 ) -> tuple[float, float] | None:
     """Logarithm of the tokens per step of `one` over `other`, and its variance, from the expected
-    steps of both at the same positions of the same texts. None if those of a lane are unknown, if
-    the two lanes' are for texts of different lengths, or if all steps of a lane start in one
-    segment. drafted: how many of the two lanes have a draft."""
+    steps of both lanes on the same texts. None if the expected steps of a lane are unknown, if the
+    lengths of the texts differ, or if all steps of a lane start in one segment. drafted: how many
+    of the two lanes have a draft."""
     if one is None or other is None or one.tokens != other.tokens:
         return None
     steps = np.array([one.steps, other.steps]).reshape(2, -1)  # (lanes, segments of all texts)

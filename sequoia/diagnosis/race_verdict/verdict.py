@@ -15,9 +15,8 @@ class PairVerdict:
     `slower`; per_step_range and step_time_range are their 95% confidence intervals. expected:
     whether the tokens per step are expected values on the same texts (compare_pair.py). p: the
     p-value after the corrections for several pairs and several looks, None if the race was stopped.
-    apart: whether the lanes count as different. certain: whether they count as different because
-    the corrected p-value is at most 5%, so that the interval excludes 1. A lane can be apart from
-    plain decoding without being certain (decide.py).
+    apart: whether the lanes count as different. certain: whether the corrected p-value is at most
+    5%. A lane can be apart from plain decoding without being certain (decide.py).
     """
 
     faster: int
