@@ -97,8 +97,9 @@ def best_first(acceptance: Acceptance, nodes: int, levels: int | None = None) ->
     non-increasing vector, in O(n log n).
 
     Takes the nodes with the highest scores from an infinite tree. No node scores higher than its
-    parent or its left sibling, so the n best always form a tree. Raises BadAcceptance for a vector that increases somewhere, and
-    BadTree for a size out of bounds or for several nodes with `levels` 1.
+    parent or its left sibling, so the n best always form a tree. Raises BadAcceptance for a vector
+    that increases somewhere, and BadTree for a size out of bounds or for several nodes with
+    `levels` 1.
     """
     _refuse_increase(acceptance)
     nodes, levels = _sizes(nodes, levels)

@@ -22,18 +22,20 @@ FINISHES = ("eos", "length", "context")
 class StepTrace:
     """One step of decoding.
 
-    index: 0 for the run's first step. prefix_len: the number of tokens before the root; the root is
-    the last known token. tree, tokens: the drafted tree and the token id of each node, the root's
-    included. draft_p, target_p: for each node, the draft's and the target's probability of its
-    token after its parent. Both are None for the root; target_p is also None for children of nodes
-    that verification did not reach. verdict: the result of verification. emitted: the token ids
-    that the step added: the accepted path without the root, then the bonus token, cut where the run
-    ended. seconds: time by phase (draft: draft model; verify: target model; overhead:
-    everything else). finish: why the run ended with this step (one of FINISHES), or None. clock:
-    empty if `seconds` were measured, else the machine for which they were simulated. level_seconds:
-    the time of each draft pass, the root's first; empty if unknown. residual_heads: one for each
-    trial, then one for the bonus token; empty if not recorded. expected_accepted: as computed by
-    the function of this name; None if not recorded.
+    index: 0 for the run's first step.
+    prefix_len: the number of tokens before the root. The root is the last known token.
+    tree, tokens: the drafted tree, and the token id of each node, the root's included.
+    draft_p, target_p: the draft's and the target's probability of each node's token after its
+        parent. None for the root. target_p is also None for children of nodes that verification did
+        not reach.
+    emitted: the token ids that the step added: the accepted path without the root, then the bonus
+        token, cut where the run ended.
+    seconds: time by phase. draft: draft model; verify: target model; overhead: everything else.
+    finish: why the run ended with this step (one of FINISHES), or None.
+    clock: empty if `seconds` were measured, else the machine for which they were simulated.
+    level_seconds: the time of each draft pass, the root's first; empty if unknown.
+    residual_heads: one for each trial, then one for the bonus token; empty if not recorded.
+    expected_accepted: as computed by the function of this name; None if not recorded.
     """
 
     index: int

@@ -1,4 +1,4 @@
-"""Commands that measure, resample or predict.
+"""Commands that measure, or compute from recordings.
 
 The benchmark: benchmark, decoders (the decoders it compares), table (timed rounds and the printed
 table), verifier_gains. Models of real shapes: random_weights. Acceptance by kind of text:

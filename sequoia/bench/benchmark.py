@@ -4,7 +4,7 @@ In each round, every prompt is decoded by all decoders in turn. A decoder's time
 prompts of the round, prefill included. Its speed-up in a round is the time of plain decoding by the
 same engine, in its fastest dtype, divided by that sum. The table shows medians over rounds, with
 the lowest and highest values. Except with --sizes, the machine's profile is measured before each
-table, to plan trees with.
+table, to plan trees with. With --offload, accelerate's rounds come last.
 """
 
 from __future__ import annotations

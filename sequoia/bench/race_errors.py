@@ -10,8 +10,8 @@ Three figures are measured, each with a goal:
 
 In a recorded session, several lanes of the same kind take turns on one prompt, so these lanes
 differ by chance alone. A resampled race picks one session at random and deals its runs to the
-lanes. A true difference of 10% is made by dividing one lane's step times by 1.1. More resampled
-races do not make up for few sessions: two of 48 sessions are already 4%.
+lanes. A true difference of 10% is made by dividing one lane's step times by 1.1. The number of
+sessions limits the precision: if there are 48, two of them make up 4% of the races.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ FIRST_RACES = 3  # races before the first verdict, which says how many more are 
 MOST_RACES = 600  # pooled in one verdict
 MOST_VERDICTS = 1_000_000  # per figure
 MOST_TOKENS = 1_000_000  # of a race
-# A resampled race at temperature 0 may begin at every 8th token of its runs, if the text that they
-# share is long enough from there on; at higher temperatures it begins at the first token.
+# At temperature 0, where runs share a text, a resampled race may begin at every 8th token of it.
+# At higher temperatures it begins at the first token.
 WINDOW = 8
 Line = tuple[str, float]  # kind of a lane, and the factor by which its pace is raised
 

@@ -20,11 +20,15 @@ from sequoia.bench.decoders import Contestant
 class Row:
     """Results of one contestant. Lists have an entry for each round, except by_prompt.
 
-    ms_per_token: with the prefill. step_ms_per_token: of the steps only. overhead_share,
-    overhead_ms: the time of a step spent outside both models, as a share of the step (0 to 1) and
-    in milliseconds. repetition: the share of repeated 8-grams, 0 to 1, averaged over the decoded
-    texts. ratio, step_ratio: speed-ups over the fastest plain decoding, filled in by `rated`.
-    predicted, expected_tokens: see Contestant. Figures of steps are None if `transformers` decoded.
+    ms_per_token: with the prefill.
+    step_ms_per_token: of the steps only.
+    overhead_share, overhead_ms: the time of a step spent outside both models, as a share of the
+        step (0 to 1) and in milliseconds.
+    repetition: the share of repeated 8-grams, 0 to 1, averaged over the decoded texts.
+    predicted, expected_tokens: see Contestant.
+    ratio, step_ratio: speed-ups over the fastest plain decoding, filled in by `rated`.
+
+    Figures of steps are None if `transformers` decoded.
     """
 
     name: str

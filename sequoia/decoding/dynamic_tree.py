@@ -27,7 +27,7 @@ from sequoia.planning.plan_for_machine import best_plan
 # The maximum number of children of a node. With the bundled pair, a child beyond this rank is
 # accepted in fewer than 1 of 200 visits.
 MAX_CHILDREN = 16
-PRIOR_VISITS = 8.0  # weight of the prior in each bin, in visits: a few steps outweigh it
+PRIOR_VISITS = 8.0  # weight of the prior in each bin, in visits
 # decay of the counts per step: about the last 200 steps count, and ranks that are no longer drafted
 # get another chance
 MEMORY = 0.995

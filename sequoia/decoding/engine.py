@@ -2,8 +2,8 @@
 step.
 
 `step` reads like the paper's algorithm. Plain decoding is the same engine with a tree of one node
-and no draft. Independent of planning: the tree is an argument (measuring/defaults.py plans one for
-this machine). Also independent of where a step is verified (see choose_step.py).
+and no draft. The tree is an argument; measuring/defaults.py plans one for this machine.
+choose_step.py decides whether the host or a GPU verifies.
 """
 
 from __future__ import annotations

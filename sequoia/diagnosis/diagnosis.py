@@ -24,9 +24,8 @@ class Remedy:
     """A change that may help. predicted: its speed-up over plain decoding. gain: how far that is
     above the run's measured speed-up.
 
-    tree: the tree to use instead; None for a change of the models.
-    label: "predicted", "predicted, what if" for a hypothetical model, or "measured" for plain
-    decoding.
+    tree: the tree to use instead; None for a change of the models. label: "predicted", "predicted,
+    what if" for a hypothetical model, or "measured" for plain decoding.
     """
 
     words: str

@@ -38,7 +38,7 @@ from sequoia.diagnosis.race_verdict.student_t import critical_value, two_sided_p
 SEGMENTS = 8
 LEAST_SEGMENTS = 3
 STEPS_PER_SEGMENT = 2
-# Standard deviations of logarithms, as far as the segments of one run do not show them.
+# Standard deviations of logarithms that the segments of one run do not show.
 # RUN_SPREAD: a lane's tokens per step, from run to run. TEXT_SPREAD: the ratio of two lanes'
 # expected tokens per step, from text to text; its index is how many of the two have a draft.
 # CLOCK_SPREAD: a lane's step time.
