@@ -109,9 +109,9 @@ def ours(
     acceptance: Acceptance,
     temperature: float,
 ) -> Iterator[Contestant]:
-    """The engine's own decoders. Trees are chosen for the measured `profile`, Sequoia's as in the
-    app. Speed-ups are predicted over plain decoding at `plain_seconds` per token. others: the pair
-    in each dtype that plain decoding is timed in, by the dtype's name."""
+    """The engine's own decoders. Trees are chosen for the measured `profile`. Speed-ups are
+    predicted over plain decoding at `plain_seconds` per token. others: the pair in each dtype that
+    plain decoding is timed in, by the dtype's name."""
     for name, other in others.items():
         yield _plain(f"plain, {name}", "plain", other)
     shapes = {
@@ -134,12 +134,12 @@ def ours(
 
 
 def fastest_plain(pair: Pair, others: dict[str, Pair], profile: HardwareProfile) -> float:
-    """Seconds per token of plain decoding (a pass over one row, plus the overhead) in its fastest
-    dtype, which may differ from the dtype that trees use.
+    """Seconds per token of plain decoding in its fastest dtype: a pass over one row, plus the
+    overhead.
 
-    The passes in all dtypes are timed here in turn, and the profile's pass is scaled by the ratio
-    of the fastest to the pair's own dtype. So the result stays comparable with the profile even if
-    the machine has become slower or faster since."""
+    The passes in all dtypes are timed here in turn. The profile's pass is then scaled by the ratio
+    of the fastest one to that in the pair's own dtype. So the result stays comparable with the
+    profile even if the machine has become slower or faster since."""
     own, *passes = [
         Pass(opened(one.target, 1, profile.prefix_length), 1) for one in (pair, *others.values())
     ]

@@ -1,10 +1,9 @@
 """One draft-and-verify step that stays on the GPU: the host does not wait for each level or trial.
 The reference is HostStep (host_step.py).
 
-For trees that are known before they are drafted, on CUDA with Triton. Draws and distributions come
-from the same code as on the host, algorithm/sampling.py and algorithm/distributions.py, except the
-target's top-p (likeliest_nucleus.py). The walk of algorithm/verifiers/walk.py is one kernel. All
-results are copied to the host at once.
+It needs CUDA, Triton and a tree that is known before it is drafted. Draws and distributions come
+from the same code as on the host, except the target's top-p (likeliest_nucleus.py). The walk of
+algorithm/verifiers/walk.py is one kernel. All results are copied to the host at once.
 """
 
 from __future__ import annotations
@@ -193,9 +192,9 @@ def warp_into(into: torch.Tensor, warp: Warp, logits: torch.Tensor) -> None:
 
 
 class _Level:
-    """The inner nodes of one level. Their children are the nodes from begin to end - 1. parent: for
-    each child, its parent's position in `nodes`; rank: its sibling rank. most: the maximum number
-    of children of a node."""
+    """The inner nodes of one level. Their children are the nodes from begin to end - 1. parent:
+    each child's parent, as a position in `nodes`. rank: each child's sibling rank. most: the
+    maximum number of children of a node."""
 
     def __init__(self, tree: Tree, nodes: Sequence[int], device: torch.device) -> None:
         children = [child for node in nodes for child in tree.children[node]]
