@@ -26,7 +26,8 @@ MAX_JSON_CHARS = 64 * 1024
 
 @dataclass(frozen=True)
 class Tree:
-    """A rooted ordered tree; `parents[i]` is the parent of node `i`, and `parents[0]` is -1.
+    """A rooted ordered tree. `parents[i]` is the parent of node `i`, and `parents[0]` is -1:
+    `(-1, 0, 0)` is a root with two children.
 
     Raises BadTree unless `0 <= parents[i] < i` for i > 0, the numbering is breadth first (`parents`
     never decreases), and there are 1 to MAX_NODES nodes.

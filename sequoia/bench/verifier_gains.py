@@ -60,12 +60,14 @@ def paired(ours: Sequence[float], theirs: Sequence[float]) -> Interval:
 class Gain:
     """Tokens per step of a verifier on a tree, and the ratios over Algorithm 2 on the same tree.
 
-    measured: tokens per step of the timed runs. measured_over: their ratio over Algorithm 2, None
-    for Algorithm 2 itself. expected: expected tokens per step over the verifier's random draws,
-    along its own steps. on_same_drafts: for Traversal, which draws children as Algorithm 2 does,
-    the ratio of its expected tokens to those of Algorithm 2, on the trees drafted for Algorithm 2.
-    expected and on_same_drafts need the distributions on the host. They are None if a GPU verified
-    those steps."""
+    measured: tokens per step of the timed runs.
+    measured_over: their ratio over Algorithm 2; None for Algorithm 2 itself.
+    expected: expected tokens per step over the verifier's random draws, along its own steps.
+    on_same_drafts: for Traversal, which draws children as Algorithm 2 does, the ratio of its
+        expected tokens to those of Algorithm 2, on the trees drafted for Algorithm 2.
+
+    The last two need the distributions on the host. They are None if a GPU verified the steps.
+    """
 
     name: str
     shape: str

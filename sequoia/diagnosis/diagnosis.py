@@ -41,10 +41,14 @@ class Remedy:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """speedup: measured, over the plain run. interval: the confidence interval of `speedup`, if
-    known. losses: largest first. noise: predictions up to this speed-up may lie above `speedup` by
-    chance alone. remedies: changes predicted above `noise`, best first. unclear: changes predicted
-    above `speedup` but not above `noise`, best first.
+    """The diagnosis of one run.
+
+    speedup: measured, over the plain run.
+    losses: largest first.
+    remedies: changes predicted above `noise`, best first.
+    noise: predictions up to this speed-up may lie above `speedup` by chance alone.
+    unclear: changes predicted above `speedup` but not above `noise`, best first.
+    interval: the confidence interval of `speedup`, if known.
     """
 
     speedup: float

@@ -31,9 +31,11 @@ _WHAT_IF = "predicted, what if"
 class DiagnosedRun:
     """A run and its tree, with the profile and acceptance vector calibrated to the run.
 
-    step: measured seconds of a mean step, by phase. token: the same for one token of plain
-    decoding. seconds, plain: the sums of `step` and `token`. tokens: mean tokens per step. speedup:
-    measured, over plain decoding.
+    step: measured seconds of a mean step, by phase.
+    token: the same for one token of plain decoding.
+    seconds, plain: the sums of `step` and `token`.
+    tokens: mean tokens per step.
+    speedup: measured, over plain decoding.
     """
 
     def __init__(

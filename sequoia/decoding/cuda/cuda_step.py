@@ -210,10 +210,14 @@ class _Level:
 
 
 class TreeOnDevice:
-    """A tree as tensors on the device. row: each node's row of the draft distributions q (inner
-    nodes, vocab), 0 for leaves. first, count: each node's first child (0 for leaves) and number of
-    children. parent: the parent of each node except the root. trials: the maximum number of trials
-    of one walk. inner: the number of inner nodes."""
+    """A tree as tensors on the device.
+
+    row: each node's row of the draft distributions q (inner nodes, vocab); 0 for leaves.
+    first, count: each node's first child (0 for leaves) and number of children.
+    parent: the parent of each node except the root.
+    trials: the maximum number of trials of one walk.
+    inner: the number of inner nodes.
+    """
 
     def __init__(self, device: torch.device, tree: Tree) -> None:
         self.tree = tree

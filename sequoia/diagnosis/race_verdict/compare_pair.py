@@ -62,11 +62,12 @@ class Comparison:
     """Natural logarithms of three ratios, lane `one` over lane `other`: pace, tokens per step and
     step time.
 
-    variances: of the three logarithms, for a race of one token; divide them by `tokens` to get the
-    variances of the means. tokens, races: counted over all races that were compared. freedom:
-    degrees of freedom of `variances`. paired: whether the lanes' texts count as the same in every
-    race (`SAME_TEXT`). expected: whether the tokens per step of all races are expected values on
-    the same texts.
+    variances: of the three logarithms, for a race of one token. Divided by `tokens`, they are the
+        variances of the means.
+    tokens, races: counted over all races that were compared.
+    freedom: degrees of freedom of `variances`.
+    paired: whether the lanes' texts count as the same in every race (`SAME_TEXT`).
+    expected: whether the tokens per step of all races are expected values on the same texts.
     """
 
     pace: float
@@ -129,11 +130,15 @@ def bounded_exp(log: float) -> float:
 
 @dataclass(frozen=True)
 class RaceComparison:
-    """Two lanes in one race. logs: natural logarithms of three ratios between the lanes: pace,
-    tokens per step and step time. variances: of these logarithms, from this race alone. freedom:
-    their degrees of freedom. tokens: the length of the shared text if `paired`, otherwise of the
-    shorter run. paired: whether the texts count as the same (`SAME_TEXT`). expected: whether the
-    tokens per step are expected values on the same texts."""
+    """Two lanes in one race.
+
+    logs: natural logarithms of three ratios between the lanes: pace, tokens per step and step time.
+    variances: of these logarithms, from this race alone.
+    freedom: their degrees of freedom.
+    tokens: the length of the shared text if `paired`, otherwise of the shorter run.
+    paired: whether the texts count as the same (`SAME_TEXT`).
+    expected: whether the tokens per step are expected values on the same texts.
+    """
 
     logs: Triple
     variances: Triple
