@@ -2,8 +2,8 @@
 
 Three figures are measured, each with a goal:
 
-- Identical lanes: at most 6% of verdicts may find them different. After one race, any two of them
-  count; after as many races as the verdict itself calls enough, only the last two.
+- Identical lanes: at most 6% of verdicts may find them different, after one race and after enough
+  races. The verdict itself says how many are enough.
 - A true difference of 10%: found by at least 88% of verdicts after enough races.
 - Plain decoding: never ties for first with a lane measured at least 1.4 times as fast, in races of
   96 tokens or more. This is a rule of the verdict, so the figure only confirms it.
