@@ -208,10 +208,9 @@ def checked(arguments: argparse.Namespace, made: argparse.ArgumentParser) -> arg
 
 
 def set_up() -> bool:
-    """Set environment variables, which must happen before Gradio and transformers are imported.
-    They switch off telemetry, and proxies for requests to this machine.
+    """Set environment variables. Must be called before Gradio and transformers are imported.
 
-    HF_HUB_OFFLINE is set as well: downloads run in a process of their own, and this process never
+    HF_HUB_OFFLINE is set too: downloads run in a process of their own, and this process never
     accesses the Hub. Returns whether the variable's original value allows downloads.
     """
     online = os.environ.get("HF_HUB_OFFLINE", "").upper() not in ("1", "ON", "YES", "TRUE")

@@ -1,10 +1,9 @@
 """Acceptance vectors: how often verification accepts a node's first child, its second, and so on.
 Independent of trees, of hardware and of how the rates were measured.
 
-`rates[k]` is the probability that child k of an accepted node is the one that is accepted (paper:
-section 3.1). Child 0 is drafted first. Child k need not have been tried: if an earlier child is
-accepted, the visit to the node counts as one in which child k is not accepted. At most one child is
-accepted, so the rates sum to at most 1.
+`rates[k]` is the probability that child k of an accepted node is accepted (paper: section 3.1).
+Child 0 is drafted first. If an earlier child is accepted, child k is not. So at most one child is
+accepted, and the rates sum to at most 1.
 """
 
 from __future__ import annotations
@@ -36,13 +35,11 @@ class Acceptance:
 
     @property
     def is_monotone(self) -> bool:
-        """True if no child is accepted more often than the one before it. `best_first` in
-        best_tree.py requires this."""
+        """True if no child is accepted more often than the one before it."""
         return all(left >= right for left, right in pairwise(self.rates))
 
     def smoothed(self) -> Acceptance:
-        """The nearest non-increasing vector (least squares), which has the same sum. Measured
-        vectors are smoothed before a tree is planned."""
+        """The nearest non-increasing vector (least squares). It has the same sum."""
         return Acceptance(tuple(min(max(rate, 0.0), 1.0) for rate in non_increasing(self.rates)))
 
     @classmethod

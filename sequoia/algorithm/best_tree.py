@@ -2,10 +2,10 @@
 section 3.1). Independent of time, hardware and models.
 
 `nodes` and `levels` include the root. T[n, l, b] is the largest expected number of tokens of a tree
-with exactly n nodes, exactly b children at the root and at most l levels; G(n, l) is its maximum
-over b. Children beyond the end of the vector have acceptance rate 0. There are two algorithms. The
-table (`dp_table`) works for every vector. The heap (`best_first`) is much faster, but works only
-for non-increasing vectors.
+with exactly n nodes, exactly b children at the root and at most l levels. G(n, l) is the maximum of
+T[n, l, b] over b. Children beyond the end of the vector have acceptance rate 0. There are two
+algorithms. The table (`dp_table`) works for every vector. The heap (`best_first`) is much faster,
+but works only for non-increasing vectors.
 """
 
 from __future__ import annotations
@@ -93,13 +93,13 @@ class Growth:
 
 
 def best_first(acceptance: Acceptance, nodes: int, levels: int | None = None) -> Growth:
-    """The `nodes` highest-scoring nodes, in order of score, of the infinite tree (every node has
-    infinitely many children) or of its first `levels` levels, for a non-increasing vector:
-    O(n log n).
+    """The best trees of 1 to `nodes` nodes and at most `levels` levels (None: no limit), for a
+    non-increasing vector, in O(n log n).
 
-    No node scores higher than its parent or its left sibling, so the n best always form a tree, and
-    no tree of n nodes is better. Raises BadAcceptance for a vector that increases somewhere, and
-    BadTree for a size out of bounds or for several nodes with `levels` 1.
+    Takes the nodes with the highest scores from an infinite tree. No node scores higher than its
+    parent or its left sibling, so the n best always form a tree. Raises BadAcceptance for a vector
+    that increases somewhere, and BadTree for a size out of bounds or for several nodes with
+    `levels` 1.
     """
     _refuse_increase(acceptance)
     nodes, levels = _sizes(nodes, levels)

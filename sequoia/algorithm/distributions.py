@@ -1,5 +1,4 @@
-"""From logits to probabilities: temperature, then top-p. Besides its dtype, the draft's
-distribution differs from the target's in two details, which `draft_rows` explains."""
+"""From logits to probabilities: temperature, then top-p."""
 
 from __future__ import annotations
 
@@ -35,7 +34,7 @@ def target_rows(logits: torch.Tensor, params: SamplingParams) -> torch.Tensor:
 
 def row_warp(params: SamplingParams) -> Callable[[torch.Tensor], np.ndarray]:
     """`target_rows` as a function that takes one row of logits (vocab,) and returns a numpy array.
-    It uses fewer operations, because verification calls it once per node."""
+    It is faster for one row."""
     warp = target_warp(params)
     return lambda logits: (
         _greedy_row(logits) if params.temperature == 0 and logits.is_cpu else _row(warp(logits))

@@ -35,8 +35,7 @@ def expected_accepted(
 ) -> Any:
     """The expected number of accepted nodes of `tree`, without its root, given the drafted
     `tokens`. p, q: the distributions after each node that has children; a verifier that starts at
-    the leaves needs p after every node. The step emits one token more than it accepts nodes, unless
-    the run ends in that step."""
+    the leaves needs p after every node."""
     if verifier.chances is None:
         return _from_leaves(tree, tokens, p, q, verifier.verify)
     return _from_root(tree, tokens, p, q, verifier.chances)

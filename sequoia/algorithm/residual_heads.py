@@ -1,7 +1,5 @@
 """The residual p and q (R and D in walk.py) at each trial of a walk, cut to a few most probable
-tokens: enough to draw a chart, and small enough to save. Computed after the walk, from the
-distributions that it used.
-"""
+tokens: enough to draw a chart, and small enough to save."""
 
 from __future__ import annotations
 
@@ -42,8 +40,8 @@ def residual_heads(
     reject: Reject | None,
 ) -> tuple[ResidualHead, ...]:
     """The head at each trial of `verdict`, in order, then the head at the end, where the target
-    adds its token. p, q: the distributions after each node of the path, as the walk used them; q
-    only after nodes with children. reject: as in Verifier."""
+    adds its token. p, q: the distributions that the walk used, after each node of the path; q only
+    after nodes with children. reject: as in Verifier."""
     found = []
     residual = p(0)
     for node, trials in _by_parent(tree, verdict):

@@ -27,11 +27,12 @@ BOUNDS: dict[str, tuple[Any, float, float]] = {
 class SamplingParams:
     """The settings of one run. Raises BadSamplingParams naming the field, the value and the bound.
 
-    temperature: logits are divided by it; 0 always chooses the most probable token. top_p: only the
-    smallest set of most probable tokens with at least this total probability can be emitted (1: all
-    tokens). max_new_tokens: the maximum number of emitted tokens. seed: determines every random
-    draw of the run. ignore_eos: whether the run continues after an end-of-text token, as in
-    benchmarks.
+    temperature: logits are divided by it; 0 always chooses the most probable token.
+    top_p: only the smallest set of most probable tokens with at least this total probability can be
+        emitted. 1 allows all tokens.
+    max_new_tokens: the maximum number of emitted tokens.
+    seed: determines every random draw of the run.
+    ignore_eos: whether the run continues after an end-of-text token, as in benchmarks.
     """
 
     temperature: float = 0.0

@@ -22,20 +22,20 @@ FINISHES = ("eos", "length", "context")
 class StepTrace:
     """One step of decoding.
 
-    index: 0 for the run's first step. prefix_len: the number of tokens before the root; the root is
-    the last known token. tree, tokens: the drafted tree and the token id of each node, the root's
-    included. draft_p, target_p: for each node, the draft's and the target's probability of its
-    token after its parent. Both are None for the root; target_p is also None for children of nodes
-    that verification did not reach. verdict: the result of verification. emitted: the token ids
-    that the step added: the accepted path without the root, then the bonus token, cut where the run
-    ended. seconds: time by phase (draft: draft model; verify: target model; overhead:
-    everything else). finish: why the run ended with this step (one of FINISHES), or None. clock:
-    empty if `seconds` were measured, else the machine for which they were simulated. level_seconds:
-    the time of each draft pass, the root's first; empty if unknown. residual_heads: the residual p
-    and q at each trial, cut to a few tokens, and as the last entry the p from which the bonus token
-    was drawn (without a q); empty if not recorded. expected_accepted: the mean number of nodes of
-    this drafted tree, besides the root, that the verifier accepts, over its random draws; None if
-    not recorded.
+    index: 0 for the run's first step.
+    prefix_len: the number of tokens before the root. The root is the last known token.
+    tree, tokens: the drafted tree, and the token id of each node, the root's included.
+    draft_p, target_p: the draft's and the target's probability of each node's token after its
+        parent. None for the root. target_p is also None for children of nodes that verification did
+        not reach.
+    emitted: the token ids that the step added: the accepted path without the root, then the bonus
+        token, cut where the run ended.
+    seconds: time by phase. draft: draft model; verify: target model; overhead: everything else.
+    finish: why the run ended with this step (one of FINISHES), or None.
+    clock: empty if `seconds` were measured, else the machine for which they were simulated.
+    level_seconds: the time of each draft pass, the root's first; empty if unknown.
+    residual_heads: one for each trial, then one for the bonus token; empty if not recorded.
+    expected_accepted: as computed by the function of this name; None if not recorded.
     """
 
     index: int
@@ -70,8 +70,7 @@ class DecodeStats:
 
     tried[k]: the number of nodes with sibling rank k among those that `Verdict.decided` yields.
     accepted[k]: the number of those that were accepted. visited: the number of accepted nodes that
-    have children, roots included; accepted[k] / visited is the acceptance rate of child k over all
-    visits, also those in which it was not tried. clock: the same for all steps, see StepTrace.
+    have children, roots included. clock: the same for all steps, see StepTrace.
     """
 
     steps: int = 0
@@ -160,6 +159,6 @@ def emitted_tokens(traces: Iterable[StepTrace]) -> list[int]:
 
 def repetition(tokens: Sequence[int], n: int = 8) -> float:
     """Share of the n-grams of `tokens` that occurred earlier in the text, 0 to 1. Repetitive text
-    is easier to draft: if this share is high, acceptance is higher than on other text."""
+    is easier to draft."""
     grams = [tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1)]
     return 1 - len(set(grams)) / len(grams) if grams else 0.0

@@ -26,7 +26,8 @@ MAX_JSON_CHARS = 64 * 1024
 
 @dataclass(frozen=True)
 class Tree:
-    """A rooted ordered tree; `parents[i]` is the parent of node `i`, and `parents[0]` is -1.
+    """A rooted ordered tree. `parents[i]` is the parent of node `i`, and `parents[0]` is -1:
+    `(-1, 0, 0)` is a root with two children.
 
     Raises BadTree unless `0 <= parents[i] < i` for i > 0, the numbering is breadth first (`parents`
     never decreases), and there are 1 to MAX_NODES nodes.
@@ -110,9 +111,8 @@ class Tree:
 
     @cached_property
     def _cuts(self) -> dict[int, Tree]:
-        """Cut trees by number of levels; the last steps of a run use them. They stay in memory
-        with all their cached properties. That is why large objects such as attention masks are
-        built only for the whole tree, and its cuts share them."""
+        """Cut trees by number of levels. They stay in memory, with their cached properties, as long
+        as this tree."""
         return {}
 
     def is_cut_of(self, other: Tree) -> bool:

@@ -58,15 +58,14 @@ def survey(
 
     An entry contains rates by rank, counts, the 95% confidence interval of the first rank's rate,
     the share of repeated text in the continuations, and the agreement of draft and target on the
-    prompts. It also contains rates to plan with, which are fitted to the tokens per step of a tree
-    of several levels (planning/fit_acceptance.py), and above temperature 0 rates to plan
-    Traversal's trees with (see `along_own_paths`). The interval treats all visited nodes as
-    independent, although nodes visited after the same prompt are not.
+    prompts. Its `fitted` rates are for planning trees (see planning/fit_acceptance.py). Above
+    temperature 0, its `own_paths` are for planning Traversal's trees. The interval treats all
+    visited nodes as independent, although nodes visited after the same prompt are not.
 
     kinds: prompts by the name of their kind, the pair's usual kind first. tokens: new tokens per
     continuation. ranks: number of siblings whose acceptance is counted. draws: how often each
-    prompt is continued, each time with another seed; once at temperature 0, where nothing is
-    random. Raises BadAcceptance unless `draws` is from 1 to 1000.
+    prompt is continued above temperature 0, each time with another seed. Raises BadAcceptance
+    unless `draws` is from 1 to 1000.
     """
     draws = whole(draws, "draws", 1, 1000, BadAcceptance)
     measured = []
@@ -133,8 +132,7 @@ def along_own_paths(
 ) -> dict[str, Any]:
     """The acceptance vector to plan Traversal's trees with, and how it was measured. It is counted
     along Traversal's final paths in a tree of TRIED_NODES nodes, and fitted to the tokens per step
-    with this tree. It is not needed at temperature 0, where all verifiers accept the same tokens.
-    rates: the rates by rank counted with the default verifier, from which the tree is made."""
+    with this tree. rates: those counted with the default verifier. The tree is made from them."""
     usual = Acceptance(tuple(rates))
     tree = best_tree(usual.smoothed(), TRIED_NODES, TRIED_LEVELS)
     found = path_acceptance(pair, prompts, params, tree, TRAVERSAL.key, usual)

@@ -3,9 +3,8 @@
 In each round, every prompt is decoded by all decoders in turn. A decoder's time is the sum over all
 prompts of the round, prefill included. Its speed-up in a round is the time of plain decoding by the
 same engine, in its fastest dtype, divided by that sum. The table shows medians over rounds, with
-the lowest and highest values. The machine's profile, used to plan trees and to predict speed-ups,
-is measured before each table, except with --sizes, which does not need it. With --offload,
-accelerate is measured after all other rows.
+the lowest and highest values. Except with --sizes, the machine's profile is measured before each
+table, to plan trees with. With --offload, accelerate's rounds come last.
 """
 
 from __future__ import annotations
@@ -149,9 +148,8 @@ class Block:
         return acceptance_of(pair, self.params, texts=self.prompts)[0].smoothed()
 
     def own_paths(self, pair: Pair, profile: HardwareProfile, acceptance: Acceptance) -> Acceptance:
-        """The acceptance vector along Traversal's final paths: recorded with the pair, or else
-        counted now, on other texts of the recorded kind that is most similar to the prompts (on
-        code if the pair has no recorded kinds). At temperature 0 it equals `acceptance`."""
+        """The acceptance vector along Traversal's final paths that is recorded with the pair. If
+        there is none: `acceptance` at temperature 0, else a vector counted now on other texts."""
         if known := own_paths_of(pair, self.params, TRAVERSAL.key, self.prompts):
             return known[0].smoothed()
         if self.params.temperature == 0:

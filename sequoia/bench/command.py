@@ -70,8 +70,7 @@ def writing(path: Path) -> Iterator[None]:
 
 
 def require_writable(path: Path) -> None:
-    """Raises a SequoiaError if `path` cannot be written. Called before a long measurement, whose
-    result would be lost. Creates the folder of `path` if needed."""
+    """Raises a SequoiaError if `path` cannot be written. Creates the folder of `path` if needed."""
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         is_new = not path.exists()

@@ -55,10 +55,9 @@ Decode = Callable[[str, SamplingParams], tuple[list[int], DecodeStats | None]]
 
 @dataclass(frozen=True)
 class Contestant:
-    """A named way to decode. ready: called before each prompt; returns the function that decodes
-    it. This call is not timed. In it adaptive trees are reset, because the planning of fixed trees
-    is not timed either. predicted, expected_tokens: the predicted speed-up over plain decoding and
-    the predicted tokens per step, each None if it was not predicted."""
+    """A named way to decode. ready: called before each prompt, untimed; returns the function that
+    decodes it. predicted: the predicted speed-up over plain decoding. expected_tokens: the
+    predicted tokens per step. Each is None if it was not predicted."""
 
     name: str
     group: str
@@ -110,9 +109,9 @@ def ours(
     acceptance: Acceptance,
     temperature: float,
 ) -> Iterator[Contestant]:
-    """The engine's own decoders. Trees are chosen for the measured `profile`, Sequoia's as in the
-    app. Speed-ups are predicted over plain decoding at `plain_seconds` per token. others: the pair
-    in each dtype that plain decoding is timed in, by the dtype's name."""
+    """The engine's own decoders. Trees are chosen for the measured `profile`. Speed-ups are
+    predicted over plain decoding at `plain_seconds` per token. others: the pair in each dtype that
+    plain decoding is timed in, by the dtype's name."""
     for name, other in others.items():
         yield _plain(f"plain, {name}", "plain", other)
     shapes = {
@@ -135,12 +134,12 @@ def ours(
 
 
 def fastest_plain(pair: Pair, others: dict[str, Pair], profile: HardwareProfile) -> float:
-    """Seconds per token of plain decoding (a pass over one row, plus the overhead) in its fastest
-    dtype, which may differ from the dtype that trees use.
+    """Seconds per token of plain decoding in its fastest dtype: a pass over one row, plus the
+    overhead.
 
-    The passes in all dtypes are timed here in turn, and the profile's pass is scaled by the ratio
-    of the fastest to the pair's own dtype. So the result stays comparable with the profile even if
-    the machine has become slower or faster since."""
+    The passes in all dtypes are timed here in turn. The profile's pass is then scaled by the ratio
+    of the fastest one to that in the pair's own dtype. So the result stays comparable with the
+    profile even if the machine has become slower or faster since."""
     own, *passes = [
         Pass(opened(one.target, 1, profile.prefix_length), 1) for one in (pair, *others.values())
     ]
@@ -310,9 +309,9 @@ def _assistant(pair: Pair, tokens: int | None) -> Iterator[None]:
 def other_dtypes(named: dict[str, Any], device: str, own: Pair) -> dict[str, Pair]:
     """The pair in each dtype that plain decoding is timed in, by the dtype's name. `generate()` is
     set to ignore the end-of-text token, so that it does not stop early. Left out are dtypes that do
-    not fit in memory, and dtypes many times slower on this device, as bfloat16 is on many CPUs:
-    they cannot be the fastest. own: the pair in its usual dtype; reused on a GPU to save memory,
-    and on any device if no other pair fits in memory."""
+    not fit in memory, and dtypes many times slower on this device, as bfloat16 is on many CPUs.
+    own: the pair in its usual dtype. It is reused on a GPU, to save memory, and if no other pair
+    fits in memory."""
     pairs = {}
     for name in PLAIN_DTYPES:
         if own.target.device.type == "cuda" and dtype_name(own) == name:
@@ -333,7 +332,7 @@ def other_dtypes(named: dict[str, Any], device: str, own: Pair) -> dict[str, Pai
 
 
 def _slowness(targets: list[TreeModel]) -> list[float]:
-    """How many times slower each target is than the fastest, in a pass over 1 row or in a pass over
-    9 rows (about as many as assisted generation verifies), whichever ratio is smaller."""
+    """How many times slower each target is than the fastest: the smaller of the ratios for passes
+    over 1 row and over 9 rows. Assisted generation verifies about 9 rows."""
     found = [least_seconds(targets, width) for width in (1, 9)]
     return [min(times[i] / min(times) for times in found) for i in range(len(targets))]

@@ -1,9 +1,8 @@
 """Evaluate a pair by the text it writes: `python -m sequoia.judge_pair --target DIR --draft DIR`.
 
-The pair reads excerpts (by default of texts that neither the current nor the previous bundled pair
-was trained on): how well does the target predict them, and how far does the draft agree with the
-target? It then continues the start of each excerpt: how repetitive is the continuation, and is code
-still valid Python?
+The pair reads excerpts: how well does the target predict them, and how far does the draft agree
+with the target? It then continues the start of each excerpt: how repetitive is the continuation,
+and is code still valid Python? The bundled pair was not trained on the default excerpts.
 """
 
 from __future__ import annotations
@@ -306,8 +305,7 @@ def _check(options: Namespace) -> None:
 
 def _before(path: Path, kinds: Mapping[str, Sequence[Excerpt]]) -> Any:
     """The earlier results in the file at `path`. Raises SequoiaError if it is another file, or if
-    its results are of other numbers of excerpts than `kinds`: now, not after the pair was judged.
-    """
+    its results are of other numbers of excerpts than `kinds`."""
     try:
         before = load_json(path)
         table(before, before)

@@ -15,8 +15,8 @@ def parses(text: str) -> bool:
 
 
 def without_last_line(text: str) -> str:
-    """`text` up to the start of its last logical line, which includes all lines that its brackets
-    and quotes span."""
+    """`text` without its last logical line. A logical line includes all lines that its brackets and
+    quotes span."""
     start = 0
     is_new = True
     try:

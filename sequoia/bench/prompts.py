@@ -1,5 +1,4 @@
-"""Reads the lists of prompts that the measuring commands and the experiments use: a bundled list,
-given by its name, or a JSON file."""
+"""Reads a list of prompts: a bundled list, given by its name, or a JSON file."""
 
 from __future__ import annotations
 

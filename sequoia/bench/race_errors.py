@@ -2,17 +2,16 @@
 
 Three figures are measured, each with a goal:
 
-- Identical lanes: at most 6% of verdicts may find them different. After one race, any two of them
-  count; after as many races as the verdict itself calls enough, only the last two.
+- Identical lanes: at most 6% of verdicts may find them different, after one race and after enough
+  races. The verdict itself says how many are enough.
 - A true difference of 10%: found by at least 88% of verdicts after enough races.
 - Plain decoding: never ties for first with a lane measured at least 1.4 times as fast, in races of
   96 tokens or more. This is a rule of the verdict, so the figure only confirms it.
 
 In a recorded session, several lanes of the same kind take turns on one prompt, so these lanes
 differ by chance alone. A resampled race picks one session at random and deals its runs to the
-lanes. A true difference of 10% is made by dividing one lane's step times by 1.1. Figures for single
-races depend more on the number of sessions than on the number of races: of the 48 sessions recorded
-at temperature 0.6, two already make up 4%.
+lanes. A true difference of 10% is made by dividing one lane's step times by 1.1. The number of
+sessions limits the precision: if there are 48, two of them make up 4% of the races.
 """
 
 from __future__ import annotations
@@ -57,8 +56,8 @@ FIRST_RACES = 3  # races before the first verdict, which says how many more are 
 MOST_RACES = 600  # pooled in one verdict
 MOST_VERDICTS = 1_000_000  # per figure
 MOST_TOKENS = 1_000_000  # of a race
-# A resampled race at temperature 0 may begin at every 8th token of its runs, if the text that they
-# share is long enough from there on; at higher temperatures it begins at the first token.
+# At temperature 0, where runs share a text, a resampled race may begin at every 8th token of it.
+# At higher temperatures it begins at the first token.
 WINDOW = 8
 Line = tuple[str, float]  # kind of a lane, and the factor by which its pace is raised
 
@@ -148,8 +147,8 @@ def _found_different(verdict: Verdict, lanes: Sequence[Line]) -> bool:
 
 
 def enough_races(sampler: Resampler, lanes: Sequence[Line], tokens: int) -> Verdict:
-    """The verdict after as many races as it calls enough, at most MOST_RACES. As on the page, each
-    verdict says how many more races are needed, and the next verdict is given after them."""
+    """The verdict after as many races as it calls enough, at most MOST_RACES. Each verdict says how
+    many more races are needed, and the next verdict is given after them."""
     races = list[list[LaneRun]]()
     more = FIRST_RACES
     while True:

@@ -3,9 +3,7 @@
 Times depend on the shapes and not on the values of the weights, so nothing has to be downloaded. A
 pair with random weights accepts almost no tokens. The results are therefore hardware profiles:
 speed-ups can only be predicted from them, with an acceptance vector counted elsewhere. Each profile
-comes with figures of the engine's efficiency, such as the target's pass compared with reading its
-weights once, the time of a draft pass, the share of a step spent outside the models, and the memory
-of a run, predicted and (on CUDA) measured.
+comes with figures of the engine's efficiency.
 """
 
 from __future__ import annotations
@@ -180,8 +178,8 @@ class ByteTokenizer:
 
 def build(name: str, device: torch.device, graphs: bool = True) -> Pair:
     """The pair `name` of SHAPES with random weights on `device`. All layers of a streamed target
-    are in host memory. graphs: False uses the forward pass of `transformers`, without CUDA graphs,
-    except for a streamed target, which never uses CUDA graphs. Raises OutOfMemory."""
+    are in host memory. graphs: False uses the forward pass of `transformers`, without CUDA graphs.
+    A streamed target never uses CUDA graphs. Raises OutOfMemory."""
     shape = SHAPES[name]
     dtype = narrowest_dtype(device)
     draft = _with_forward(TreeModel(shape.draft.build(device, dtype), shape.draft.name), graphs)
@@ -211,8 +209,8 @@ def measured_shape(
     graphs: bool = True,
     show: Callable[[str], None] = lambda _: None,
 ) -> tuple[HardwareProfile, dict[str, float]]:
-    """The profile of the pair `name` of SHAPES on `device`, and the figures of `efficiency`, for a
-    streamed target also that of `against_accelerate`. rounds, seconds: as in `measure_profile`.
+    """The profile of the pair `name` of SHAPES on `device`, and the figures of `efficiency`. For a
+    streamed target, `against_accelerate` adds one figure. rounds, seconds: as in `measure_profile`.
     graphs: as in `build`. show: called with one line that says what was measured. Raises
     OutOfMemory."""
     pair = build(name, device, graphs)

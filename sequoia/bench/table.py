@@ -18,15 +18,17 @@ from sequoia.bench.decoders import Contestant
 
 @dataclass
 class Row:
-    """Results of one contestant: lists have an entry for each round (by_prompt: for each prompt),
-    numbers are over all rounds.
+    """Results of one contestant. Lists have an entry for each round, except by_prompt.
 
-    ms_per_token: with the prefill. step_ms_per_token: of the steps only. overhead_share,
-    overhead_ms: the time of a step spent outside both models, as a share of the step (0 to 1) and
-    in milliseconds. These three, tokens_per_step and by_prompt are None if `transformers` decoded.
-    repetition: the share of repeated 8-grams, 0 to 1, averaged over the decoded texts. ratio,
-    step_ratio: speed-ups over the fastest plain decoding, filled in by `rated`. predicted,
-    expected_tokens: see Contestant.
+    ms_per_token: with the prefill.
+    step_ms_per_token: of the steps only.
+    overhead_share, overhead_ms: the time of a step spent outside both models, as a share of the
+        step (0 to 1) and in milliseconds.
+    repetition: the share of repeated 8-grams, 0 to 1, averaged over the decoded texts.
+    predicted, expected_tokens: see Contestant.
+    ratio, step_ratio: speed-ups over the fastest plain decoding, filled in by `rated`.
+
+    Figures of steps are None if `transformers` decoded.
     """
 
     name: str
@@ -152,10 +154,8 @@ def _by_prompt(rounds: Sequence[Sequence[DecodeStats]]) -> list[float]:
 
 
 def print_table(rows: Sequence[Row], title: str) -> None:
-    """Print the table. If it has a row of Sequoia, also print how Sequoia compares with plain
-    decoding and with the fastest row of `generate()`, assisted generation, the grid and
-    `accelerate`, as far as there are such rows. For trees of given sizes, print the time that each
-    step spends outside both models."""
+    """Print the table. Below it, print how Sequoia compares with the other decoders. For trees of
+    given sizes, print the time that each step spends outside both models."""
     print(title)
     print(
         f"  {'decoder':<46}{'ms/token':>22}{'speed-up over plain':>24}{'predicted':>11}"

@@ -1,6 +1,6 @@
-"""Tokens per step of different verifiers on the same trees, and their ratios over Algorithm 2 (the
-paper's verifier, which is the default one), with 95% confidence intervals over prompts; the ratios
-are paired by prompt. Tokens per step are measured, and also computed as the expected value over the
+"""Tokens per step of different verifiers on the same trees, and their ratios over Algorithm 2, the
+paper's verifier and the default here. Ratios are paired by prompt, and 95% confidence intervals are
+over prompts. Tokens per step are measured, and also computed as the expected value over the
 verifier's random draws."""
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _UNTIMED = 1_000_000  # the untimed runs add this to the seed, so they repeat no
 
 @dataclass(frozen=True)
 class Interval:
-    """A mean with its 95% confidence interval, whose bounds are NaN if there is only one prompt."""
+    """A mean with its 95% confidence interval. The bounds are NaN if there is only one prompt."""
 
     mean: float
     low: float
@@ -60,12 +60,14 @@ def paired(ours: Sequence[float], theirs: Sequence[float]) -> Interval:
 class Gain:
     """Tokens per step of a verifier on a tree, and the ratios over Algorithm 2 on the same tree.
 
-    measured: tokens per step of the timed runs. measured_over: their ratio over Algorithm 2, None
-    for Algorithm 2 itself. expected: expected tokens per step over the verifier's random draws,
-    along its own steps. on_same_drafts: the ratio of this verifier's expected tokens to those of
-    Algorithm 2 for the same drafted trees, along the steps of Algorithm 2; only for Traversal,
-    which draws children as Algorithm 2 does. Each of the two is None if a GPU verifies the steps
-    along which it is computed, because the host then does not have the distributions."""
+    measured: tokens per step of the timed runs.
+    measured_over: their ratio over Algorithm 2; None for Algorithm 2 itself.
+    expected: expected tokens per step over the verifier's random draws, along its own steps.
+    on_same_drafts: for Traversal, which draws children as Algorithm 2 does, the ratio of its
+        expected tokens to those of Algorithm 2, on the trees drafted for Algorithm 2.
+
+    The last two need the distributions on the host. They are None if a GPU verified the steps.
+    """
 
     name: str
     shape: str
@@ -113,9 +115,8 @@ def _gain(
 def expected_tokens(
     pair: Pair, lane: VerifiedTree, prompts: Sequence[str], params: SamplingParams
 ) -> dict[str, list[float]]:
-    """Expected tokens per step of each prompt along the steps of `lane`, by the verifier's key: for
-    the lane's own verifier, and in a lane of Algorithm 2 for Traversal too. Empty if a GPU verifies
-    the steps."""
+    """Expected tokens per step of each prompt along the steps of `lane`, by the key of a verifier:
+    the lane's own, and Traversal if that is Algorithm 2. Empty if a GPU verifies the steps."""
     keys = [lane.verifier, *([TRAVERSAL.key] if lane.verifier == DEFAULT_VERIFIER else [])]
     found: dict[str, list[float]] = {key: [] for key in keys}
     for number, prompt in enumerate(prompts):
@@ -146,8 +147,7 @@ def _accepted_along(decoder: Decoder, rules: Sequence[Verifier]) -> list[list[fl
 
 
 def print_gains(found: Sequence[Gain], prompts: int) -> None:
-    """Print a table of all gains. Then, unless a GPU verified the steps of Algorithm 2, print one
-    sentence for each tree: the gain of Traversal or, on a chain, of block verification."""
+    """Print a table of all gains, then one sentence for each gain on the same drafted trees."""
     print(f"  tokens per step, with 95% intervals over {prompts} prompts (ratios paired by prompt)")
     print(f"  {'verifier':<56}{'measured':>20}{'over Algorithm 2':>22}{'expected':>20}")
     for one in found:

@@ -16,9 +16,8 @@ from sequoia.models.tree_forward import Context
 def step_for(
     target: Context, drafter: Drafter, params: SamplingParams, verifier: Verifier, chance: Chance
 ) -> Step:
-    """The steps of one run. They are verified on the GPU if both models are on the same GPU, Triton
-    is installed, the verifier can run on a GPU, `chance` can draw there, and the kernel passes its
-    check. Otherwise, and always for dynamic trees, the host verifies."""
+    """The steps of one run. They are verified on the GPU if the models, the verifier, `chance` and
+    the kernel allow it, else on the host. Dynamic trees are always verified on the host."""
     host = HostStep(target, drafter, params, verifier, chance)
     rule = verifier.on_gpu
     if rule is None or not isinstance(chance, Seeded):

@@ -30,8 +30,7 @@ from sequoia.models.tree_forward import Context
 from sequoia.models.tree_mask import DynamicTreeLayout, TreeLayout
 from sequoia.this_machine.step_timer import Clock
 
-# as kept by Drafted: draft distributions q of one level, (nodes, vocab), or that of one node,
-# (vocab,); a numpy array if on the host
+# draft distributions of one level (nodes, vocab), or of one node (vocab,); numpy if on the host
 Distributions = np.ndarray | torch.Tensor
 _ROOT = Tree.chain(1)
 
@@ -58,8 +57,8 @@ class DynamicTree(Protocol):
 
     def see(self, distributions: torch.Tensor, drawn: Drawn, /) -> None:
         """Receives the tokens `drawn` for the children that `grow` has just added, and the
-        `distributions` that they were drawn from, which are those passed to `grow`. The tokens may
-        influence later levels, but they stay in the tree themselves."""
+        `distributions` passed to `grow`. The tokens may influence later levels, but they stay in
+        the tree themselves."""
         ...
 
 
@@ -95,8 +94,8 @@ class Drafted:
 
     def refuse_nan(self) -> None:
         """Raises BadModel if a draft distribution of the complete tree is NaN. One check at the end
-        is faster than one per level, because each draft pass empties the processor's cache. Until
-        then a NaN does no harm: drawing from it gives some token of the vocabulary."""
+        is faster than one per level. Until then a NaN does no harm: drawing from it gives some
+        token of the vocabulary."""
         if math.isnan(sum(self.probs)):
             raise overflowed("draft")
 
@@ -188,8 +187,7 @@ class Drafter:
 
     def keep(self, drafted: Drafted, verdict: Verdict) -> None:
         """Keep the accepted path in the draft's KV cache. If the last node of the path has not gone
-        through the draft yet (as a leaf, or as the root of a tree of one node), it does so together
-        with the next root that does."""
+        through the draft, it becomes part of `unread`."""
         if not drafted.root_drafted:
             self.unread = (*self.unread, verdict.bonus)
             return

@@ -1,12 +1,12 @@
 """A dynamic tree: its shape depends on the text. It grows one level at a time. Each level gets the
 children most likely to be accepted, as long as each of them saves at least the time it costs.
 
-How many children a node gets is decided from its draft distribution before any is drawn (pruning
-drawn children by their own q would bias the output). A draft probability is not an acceptance rate,
+How many children a node gets is decided from its draft distribution before any is drawn. Pruning
+drawn children by their own q would bias the output. A draft probability is not an acceptance rate,
 so a calibration, counted while decoding, converts one to the other. A node is worth drafting if it
-adds at least as many expected tokens as the best static tree emits in the time that the node costs
-(or more, because the number of nodes is limited, see `Costs`). arXiv 2606.01813 also weighs tokens
-against cost like this, for a draft that needs one pass for all levels.
+adds at least as many expected tokens as the best static tree emits in the time that the node costs.
+A limit on the number of nodes can raise this bound (see `Costs`). arXiv 2606.01813 also weighs
+tokens against cost like this, for a draft that needs one pass for all levels.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from sequoia.planning.plan_for_machine import best_plan
 # The maximum number of children of a node. With the bundled pair, a child beyond this rank is
 # accepted in fewer than 1 of 200 visits.
 MAX_CHILDREN = 16
-PRIOR_VISITS = 8.0  # weight of the prior in each bin, in visits: a few steps outweigh it
+PRIOR_VISITS = 8.0  # weight of the prior in each bin, in visits
 # decay of the counts per step: about the last 200 steps count, and ranks that are no longer drafted
 # get another chance
 MEMORY = 0.995
@@ -36,10 +36,10 @@ EDGES = np.array([0.003, 0.01, 0.03, 0.07, 0.15, 0.25, 0.4, 0.6, 0.8, 0.9, 0.97]
 
 
 class Calibration:
-    """How often the child of each rank was accepted, binned by the draft's probability at that
-    rank: the probability of its second most probable token for rank 1, and so on. At temperature 0
-    that is the child's own probability. Otherwise children are drawn, and it only shows how peaked
-    the distribution is.
+    """How often the child of each rank was accepted, in bins of a draft probability. For rank 0 it
+    is the greatest probability at the parent, for rank 1 the second greatest, and so on. At
+    temperature 0 this is the child's own probability. Otherwise children are drawn, and it only
+    shows how peaked the distribution is.
 
     At temperature 0 the prior is the draft probability itself, because the walk then follows the
     target's most probable token. Otherwise it is the static acceptance rate of that rank, because
@@ -65,7 +65,7 @@ class Calibration:
         return np.minimum.accumulate(found, axis=1)
 
     def decay(self) -> None:
-        """Reduce the weight of all counts; called once a step."""
+        """Reduce the weight of all counts. Call it once a step."""
         self._visited *= MEMORY
         self._accepted *= MEMORY
 
@@ -206,9 +206,9 @@ class CalibratedTree:
         return tuple(np.bincount(taken // scores.shape[1], minlength=len(scores)).tolist())
 
     def _next_front(self, nodes: range, rate: float) -> tuple[int, ...]:
-        """The nodes of the new level that are worth drafting children for. None of them if the tree
-        may not grow any further, or if a draft pass over them is not worth its time. rate: the
-        expected acceptance of a first child of theirs, estimated from the level above."""
+        """The nodes of the new level that are worth drafting children for. Empty if the tree may
+        not grow any further, or if a draft pass over them is not worth its time. rate: the expected
+        acceptance of a first child, estimated from the level above."""
         room = self._depth < self._levels - 1 and len(self._parents) < self._most
         front = tuple(
             node

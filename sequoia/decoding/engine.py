@@ -2,8 +2,8 @@
 step.
 
 `step` reads like the paper's algorithm. Plain decoding is the same engine with a tree of one node
-and no draft. Independent of planning: the tree is an argument (measuring/defaults.py plans one for
-this machine). Also independent of where a step is verified (see choose_step.py).
+and no draft. The tree is an argument; measuring/defaults.py plans one for this machine.
+choose_step.py decides whether the host or a GPU verifies.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ _SMALLER = "; ask for fewer tokens or a smaller tree"
 class Decoder:
     """The state of one run: the tokens known so far, and both models' caches. tree: one tree for
     all steps, or a TreeChoice that gives each step its own. has_heads, has_expected: whether to
-    fill in `residual_heads` (only above temperature 0, and never with Traversal) and
-    `expected_accepted` of the traces, where the host has the distributions. They are computed after
-    each step, outside its measured time. Raises BadPrompt, BadTree, BadSamplingParams or
+    fill in `residual_heads` and `expected_accepted` of the traces, if the host has the
+    distributions. There are heads only above temperature 0, and never with Traversal. Both are
+    computed outside a step's measured time. Raises BadPrompt, BadTree, BadSamplingParams or
     OutOfMemory."""
 
     @renamed_keywords(policy="params")
@@ -91,8 +91,7 @@ class Decoder:
 
     @property
     def bytes(self) -> int:
-        """Predicted bytes that the run allocates besides the weights: KV caches, masks and logits
-        and, with a CudaStep, the distributions of a step."""
+        """Predicted bytes that the run allocates besides the weights."""
         return self.needs.total()
 
     @property
@@ -126,8 +125,8 @@ class Decoder:
     @torch.inference_mode()
     def prefill(self) -> None:
         """Run the prompt, except its last token, through the target, and through the draft if the
-        run has one. The last token is the root of the first tree. Then capture CUDA graphs, if the
-        models use them, and, if one tree serves all steps, build its masks."""
+        run has one. The last token is the root of the first tree. Then build the masks of a fixed
+        tree, and capture CUDA graphs if the models use them."""
         if len(self.prompt) > 1:
             self._target.extend(self.prompt[:-1])
         self._drafter.prefill(self.prompt)

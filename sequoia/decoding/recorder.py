@@ -15,10 +15,9 @@ from sequoia.saved_files.run_file import Packer, Run
 class Recorder:
     """Collects one run. meta: see `Run`.
 
-    The end of the text so far may be held back, because the next token can still change it, usually
-    by completing a character of which the last token has only a part. `pending` is this end, as it
-    would read if no token followed. With the step that ends the run, `add` returns it as part of
-    the last token's text.
+    The end of the text may be held back, because the next token can still change it: a token may
+    contain only a part of a character. `pending` is this end, as it would read if no token
+    followed. In the step that ends the run, it belongs to the last token's text.
     """
 
     def __init__(self, pair: Pair, prompt: tuple[int, ...], meta: Mapping[str, Any]) -> None:

@@ -30,7 +30,7 @@ class RankCounts:
     def add(self, tree: Tree, verdict: Verdict) -> None:
         """Count the children that `Verdict.decided` yields for one step, up to the last rank of the
         given vector. The counts decay towards the given vector, so that ranks that are no longer
-        drafted, or a draft that is no longer used at all, are tried again."""
+        drafted are tried again."""
         for counts, start in zip((self._tried, self._accepted), self._start, strict=True):
             counts += (1 - MEMORY) * (start - counts)
         for child, accepted in verdict.decided(tree):

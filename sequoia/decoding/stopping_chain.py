@@ -1,5 +1,5 @@
-"""A chain that stops drafting after a token that the draft is unsure of: the strongest simple rival
-of a tree. `transformers` does this with its assistant confidence threshold.
+"""A chain that stops drafting after a token that the draft is unsure of. `transformers` does this
+with its assistant confidence threshold.
 
 The unsure token stays in the chain and is verified. Dropping it would bias the output: verification
 would see only tokens with a high draft probability, but it assumes that it sees every drawn token.

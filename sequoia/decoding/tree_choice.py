@@ -1,6 +1,5 @@
-"""TreeChoice: decides which tree each step drafts. This module has the fixed tree. The tree of
-replanned_tree.py is planned again every few steps. The trees of dynamic_tree.py and the chains of
-stopping_chain.py grow while they are drafted."""
+"""TreeChoice: decides which tree each step drafts. This module has the interface and the fixed
+tree."""
 
 from __future__ import annotations
 

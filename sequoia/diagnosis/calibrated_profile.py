@@ -21,13 +21,11 @@ def calibrated(
     """`profile` adjusted so that each phase of a step with `tree` takes as long as in a mean step
     of `stats`.
 
-    The times of all draft passes are scaled by one factor. The share of the overhead that is due to
-    levels is the same as in the profile, or less (see `_level_overhead`). The curves of the target
-    pass and of the remaining overhead are fixed at two points: the value of the `plain` run at 1
-    node, and the value of this run at len(tree). Between these points they keep the profile's
-    shape; the profile's points beyond len(tree) are scaled by the factor at len(tree). If the
-    `plain` run's value is the larger one (usually noise), this run's value is used at 1 node too,
-    because no pass gets faster with more nodes.
+    All draft passes are scaled by one factor. The curves of the target pass, and of the overhead
+    that is not due to levels, are fixed at two points: at 1 node to the value of `plain`, and at
+    len(tree) to the value of `stats`. Between these points they keep the profile's shape. Beyond
+    len(tree) they are scaled by the factor found there. No pass gets faster with more nodes: if the
+    value of `plain` is the larger one (usually noise), that of `stats` is used at 1 node too.
     """
     step = per_step(stats, "the run")
     token = per_token(plain)
@@ -51,9 +49,9 @@ def calibrated(
 
 
 def _level_overhead(tree: Tree, profile: HardwareProfile, measured: float, rest: float) -> float:
-    """Overhead per drafted level, in seconds: the profile's share of the `measured` overhead,
-    capped so that the levels together take no more than the excess over `rest`, the overhead of a
-    plain token."""
+    """Overhead per drafted level, in seconds. A level has the same share of the `measured` overhead
+    as in the profile. All levels together take at most what exceeds `rest`, the overhead of a plain
+    token."""
     drafted = len(tree.widths)
     predicted = phases(tree, profile)["overhead"]
     if not drafted or not predicted:  # the run says nothing about the cost of a level
@@ -65,7 +63,7 @@ def _pinned(
     seconds_at: Callable[[int], float], points: Iterable[Point], one: float, many: float, n: int
 ) -> tuple[Point, ...]:
     """The curve `seconds_at` (size to seconds) at the sizes of `points` and at 1 and n, changed to
-    pass through (1, one), or (1, many) if that is less, and through (n, many)."""
+    pass through (1, one) and (n, many). `one` is lowered to `many` if it is larger."""
     one = min(one, many)
     first = seconds_at(1)
     last = seconds_at(n)

@@ -12,8 +12,7 @@ from sequoia.diagnosis.speedup_interval import SpeedupInterval
 @dataclass(frozen=True)
 class Loss:
     """A cause of lost speed-up. name: "acceptance", "draft", "verify" or "overhead". without: the
-    speed-up of the same run without this loss but with all other losses, computed from measured
-    times; for "acceptance", also from the acceptance vector of a well-matched pair."""
+    speed-up of the same run without this loss, but with all other losses."""
 
     name: str
     without: float
@@ -25,9 +24,8 @@ class Remedy:
     """A change that may help. predicted: its speed-up over plain decoding. gain: how far that is
     above the run's measured speed-up.
 
-    tree: the tree to use instead, which one click can apply; None for a change of the models.
-    label: "predicted", "predicted, what if" for a hypothetical model, or "measured" for plain
-    decoding.
+    tree: the tree to use instead; None for a change of the models. label: "predicted", "predicted,
+    what if" for a hypothetical model, or "measured" for plain decoding.
     """
 
     words: str
@@ -43,10 +41,14 @@ class Remedy:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """speedup: measured, over the plain run. interval: the confidence interval of `speedup`, if
-    known. losses: largest first. noise: predictions up to this speed-up may lie above `speedup` by
-    chance alone. remedies: changes predicted above `noise`, best first. unclear: changes predicted
-    above `speedup` but not above `noise`, best first.
+    """The diagnosis of one run.
+
+    speedup: measured, over the plain run.
+    losses: largest first.
+    remedies: changes predicted above `noise`, best first.
+    noise: predictions up to this speed-up may lie above `speedup` by chance alone.
+    unclear: changes predicted above `speedup` but not above `noise`, best first.
+    interval: the confidence interval of `speedup`, if known.
     """
 
     speedup: float
@@ -69,8 +71,8 @@ class Diagnosis:
 
     @property
     def sentence(self) -> str:
-        """The speed-up, the largest loss, and the best remedy that one click can apply; if there is
-        no such remedy, why not."""
+        """The speed-up, the largest loss, and the best remedy that changes only the tree; if there
+        is no such remedy, why not."""
         words = f"{self._measured}{': slower than without drafts' * self.slow}."
         if self.losses:
             words += f" Largest loss: {self.losses[0].sentence}"

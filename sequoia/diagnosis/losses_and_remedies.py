@@ -1,5 +1,5 @@
 """What costs a run speed-up, and which changes are predicted to help. Losses are computed from the
-run's measured times, the loss by low acceptance also from an acceptance vector of the paper.
+run's measured times. The loss by low acceptance also needs an acceptance vector of the paper.
 Remedies, except plain decoding, are predicted with a hardware profile and an acceptance vector that
 are calibrated to the run."""
 
@@ -31,9 +31,11 @@ _WHAT_IF = "predicted, what if"
 class DiagnosedRun:
     """A run and its tree, with the profile and acceptance vector calibrated to the run.
 
-    step: measured seconds of a mean step, by phase. token: the same for one token of plain
-    decoding. seconds, plain: the sums of `step` and `token`. tokens: mean tokens per step. speedup:
-    measured, over plain decoding.
+    step: measured seconds of a mean step, by phase.
+    token: the same for one token of plain decoding.
+    seconds, plain: the sums of `step` and `token`.
+    tokens: mean tokens per step.
+    speedup: measured, over plain decoding.
     """
 
     def __init__(
@@ -115,7 +117,7 @@ class DiagnosedRun:
         return tuple(sorted(found.values(), key=attrgetter("predicted"), reverse=True))
 
     def trees(self) -> Iterator[Remedy]:
-        """Remedies that change only the tree, so that one click can apply them."""
+        """Remedies that change only the tree."""
         yield Remedy("Plain decoding", 1.0, 1 - self.speedup, Tree.chain(1), "measured")
         fastest = best_plan(self.acceptance, self.profile).tree
         yield self._remedy(f"The tree predicted to be fastest, {size_words(fastest)}", fastest)

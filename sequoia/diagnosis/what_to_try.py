@@ -1,9 +1,8 @@
 """What to try on a run: what costs it most speed-up, and which changes are predicted to help.
 
-Measures nothing. The planner predicts with a profile and an acceptance vector *calibrated* to the
-run (`calibrated`, `fitted`), so that its prediction for the tree in use equals the measurement in
-each phase. The more another tree differs from the tree in use, the more its prediction depends on
-the profile.
+Measures nothing. Predictions use a profile and an acceptance vector that are *calibrated* to the
+run. So the prediction for the tree in use equals the measurement. The more another tree differs
+from the tree in use, the more its prediction depends on the profile.
 """
 
 from __future__ import annotations

@@ -16,8 +16,8 @@ from sequoia.algorithm.verifiers.verifier import DistributionOf, Verifier
 def match(
     tree: Tree, tokens: Sequence[int], p: DistributionOf, q: DistributionOf, chance: Chance
 ) -> Verdict:
-    """Start at the root. At each node, sample a token from the target's distribution and go on to
-    the child that has this token. If no child has it, the token is the bonus and the walk ends."""
+    """Go down from the root. At each node, sample a token from the target's distribution and go on
+    to the child that has it. If no child has it, the token is the bonus and the walk ends."""
     node = 0
     path = [0]
     trials = []

@@ -15,9 +15,8 @@ class Trial:
 
     p and q are the probabilities of its token in R and D, the target's and the draft's distribution
     after the earlier rejections. The token is accepted if u * q < p. mass: after a rejection, the
-    sum of max(R - D, 0), the part of the target distribution that exceeds the draft's; None after
-    an acceptance. Two rules differ. Top-k match has no residuals: its p and q come from the whole
-    distributions, and u and mass are None. For Traversal see `traverse`.
+    sum of max(R - D, 0); None after an acceptance. Two rules differ. In top-k match, p and q are
+    the probabilities before any rejection, and u and mass are None. For Traversal see `traverse`.
     """
 
     node: int
@@ -40,8 +39,8 @@ class Verdict:
 
     def decided(self, tree: Tree) -> Iterator[tuple[int, bool]]:
         """(child, whether it was accepted) for the children of each node on the path, up to the
-        accepted child or, if none was accepted, for all of them. Acceptance by rank is counted from
-        these pairs, because the order of the trials differs between rules."""
+        accepted child or, if none was accepted, for all of them. These pairs do not depend on the
+        order of the trials, which differs between rules."""
         for node, taken in zip(self.path, (*self.path[1:], None), strict=True):
             for child in tree.children[node]:
                 yield child, child == taken

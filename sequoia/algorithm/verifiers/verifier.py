@@ -41,15 +41,17 @@ class OnGpu:
 class Verifier:
     """A way of drawing children, with the verification that makes it lossless.
 
-    key: the name in saved files and arguments. label: the name on the page. chain_label: the name
-    if the tree is a chain; "" if it is the same. drawn: words that follow the label in a menu, such
-    as how children are drawn; "" if the label says enough. `draw(chance, q, counts)` draws
-    counts[i] tokens for row i of q (rows, vocab). `verify(tree, tokens, p, q, chance)` verifies one
-    step. reject: how a rejection changes R and D (see walk.py) for the next sibling; None if it
-    does not change them, or if `chances` is None. `chances(p, q, tokens)`: for each of the siblings
-    with `tokens`, the probability that the walk, once at their parent, accepts it; None for a rule
-    that does not go down from the root child by child. on_gpu: None if steps can only be verified
-    on the host.
+    key: the name in saved files and arguments.
+    label: the name on the page.
+    drawn: words that follow the label in a menu, such as how children are drawn; may be "".
+    draw(chance, q, counts): draws counts[i] tokens for row i of q (rows, vocab).
+    verify(tree, tokens, p, q, chance): verifies one step.
+    chances(p, q, tokens): for each of the siblings with `tokens`, the probability that it is
+        accepted once the walk is at their parent. None for a rule that starts at the leaves.
+    reject: how a rejection changes R and D (see walk.py) for the next sibling. None if the rule
+        does not use `walk`.
+    on_gpu: None if steps can only be verified on the host.
+    chain_label: the name if the tree is a chain; "" if it is the same.
     """
 
     key: str

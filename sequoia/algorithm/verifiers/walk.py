@@ -71,8 +71,7 @@ def walk(
             accepted, u = chance.accept(weights[1], weights[0])
             if accepted:
                 break
-            # Not computed earlier, because most first children are accepted, and accepting one
-            # needs a single probability rather than the whole distribution.
+            # Not computed earlier: to accept the first child, one probability is enough.
             if draft is None:
                 draft = distribution.astype(residual.dtype) / total
             residual, draft, mass = reject(residual, draft, token)
@@ -90,10 +89,9 @@ def walk(
 def residuals(
     p: np.ndarray, q: np.ndarray, tokens: Sequence[int], reject: Reject | None
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """R and D before the trial of each sibling, after the rejection of all earlier ones; at the end
-    R and D after the rejection of the last. tokens: the siblings' tokens in draft order. p, q
-    (vocab,): the distributions after their parent. The numbers equal those in `walk`; this is for
-    code that analyses a walk afterwards."""
+    """R and D before the trial of each sibling, if all earlier ones were rejected; at the end R and
+    D after the rejection of the last. tokens: the siblings' tokens in draft order. p, q (vocab,):
+    the distributions after their parent. The numbers equal those in `walk`."""
     residual = p
     draft = np.divide(q, q.sum(dtype=p.dtype), dtype=p.dtype)
     for index, token in enumerate(tokens):

@@ -1,11 +1,9 @@
-"""One draft-and-verify step that stays on the GPU: the host synchronises once per phase and, with
-top-p, once per CHUNK_ROWS nodes of the tree, but not once per level or trial. The reference is
-HostStep (host_step.py).
+"""One draft-and-verify step that stays on the GPU: the host does not wait for each level or trial.
+The reference is HostStep (host_step.py).
 
-For trees that are known before they are drafted, on CUDA with Triton. Draws and distributions come
-from the same code as on the host, algorithm/sampling.py and algorithm/distributions.py, except the
-target's top-p (likeliest_nucleus.py). The walk of algorithm/verifiers/walk.py is one kernel. All
-results are copied to the host at once.
+It needs CUDA, Triton and a tree that is known before it is drafted. Draws and distributions come
+from the same code as on the host, except the target's top-p (likeliest_nucleus.py). The walk of
+algorithm/verifiers/walk.py is one kernel. All results are copied to the host at once.
 """
 
 from __future__ import annotations
@@ -194,9 +192,9 @@ def warp_into(into: torch.Tensor, warp: Warp, logits: torch.Tensor) -> None:
 
 
 class _Level:
-    """The inner nodes of one level. Their children are the nodes from begin to end - 1. parent: for
-    each child, its parent's position in `nodes`; rank: its sibling rank. most: the maximum number
-    of children of a node."""
+    """The inner nodes of one level. Their children are the nodes from begin to end - 1. parent:
+    each child's parent, as a position in `nodes`. rank: each child's sibling rank. most: the
+    maximum number of children of a node."""
 
     def __init__(self, tree: Tree, nodes: Sequence[int], device: torch.device) -> None:
         children = [child for node in nodes for child in tree.children[node]]
@@ -212,10 +210,14 @@ class _Level:
 
 
 class TreeOnDevice:
-    """A tree as tensors on the device. row: each node's row of the draft distributions q (inner
-    nodes, vocab), 0 for leaves. first, count: each node's first child (0 for leaves) and number of
-    children. parent: the parent of each node except the root. trials: the maximum number of trials
-    of one walk. inner: the number of inner nodes."""
+    """A tree as tensors on the device.
+
+    row: each node's row of the draft distributions q (inner nodes, vocab); 0 for leaves.
+    first, count: each node's first child (0 for leaves) and number of children.
+    parent: the parent of each node except the root.
+    trials: the maximum number of trials of one walk.
+    inner: the number of inner nodes.
+    """
 
     def __init__(self, device: torch.device, tree: Tree) -> None:
         self.tree = tree
@@ -231,8 +233,7 @@ class TreeOnDevice:
 
 
 def _most_trials(tree: Tree) -> int:
-    """The maximum number of trials of one walk: the number of children that can be tried along a
-    path, for the path with most."""
+    """The maximum number of trials of one walk."""
     most = [0] * len(tree)
     for node in range(1, len(tree)):
         most[node] = most[tree.parents[node]] + tree.ranks[node] + 1

@@ -41,9 +41,8 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Case:
-    """One step to verify. p: (nodes, vocab) float64; q: (inner nodes, vocab) float32; noise:
-    (nodes + 1,), u of each trial, of which some are unused, and last the number that draws the
-    bonus token."""
+    """One step to verify. p: (nodes, vocab) float64. q: (inner nodes, vocab) float32. noise:
+    (nodes + 1,), numbers for the trials, and last the number that draws the bonus token."""
 
     tree: Tree
     tokens: list[int]
@@ -82,9 +81,8 @@ class Scripted:
 @cache
 def kernel_problem(device: torch.device, vocab: int, replacing: bool) -> str:
     """Why the kernel is not used on `device`, as the end of a sentence; "" if it is. The check runs
-    once for each combination of arguments, before the first step, so no step's clock includes the
-    kernel's compilation. If memory runs out, raises torch's error, because that says nothing about
-    the kernel."""
+    once for each combination of arguments. If memory runs out, raises torch's error, because that
+    says nothing about the kernel."""
     try:
         problem = _disagreement(device, vocab, replacing)
     except Exception as raised:  # no compiler, no headers, an old GPU

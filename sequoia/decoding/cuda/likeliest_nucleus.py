@@ -1,5 +1,5 @@
-"""Top-p on a GPU without sorting the vocabulary: the nucleus (the tokens that top-p keeps) nearly
-always lies within the few thousand most probable tokens. The reference is `nucleus` of
+"""Top-p on a GPU, usually without sorting the vocabulary: the tokens that top-p keeps, the nucleus,
+are sought among the few thousand most probable ones. The reference is `nucleus` of
 algorithm/distributions.py."""
 
 from __future__ import annotations
@@ -12,11 +12,10 @@ LIKELIEST = 4096  # how many of the most probable tokens are searched for the nu
 
 
 def likeliest_nucleus(probs: torch.Tensor, top_p: float) -> torch.Tensor:
-    """The same distributions as `nucleus(probs, top_p)`, for probs (rows, vocab). If only
-    some of several equally probable tokens fit, those with the lowest ids are kept. For a
-    vocabulary of at most LIKELIEST tokens, `nucleus` itself is used. For a larger one, this waits
-    for the device, and falls back to `nucleus`, which sorts, if the nucleus of any row may have
-    more than LIKELIEST tokens."""
+    """The same distributions as `nucleus(probs, top_p)`, for probs (rows, vocab). If only some of
+    several equally probable tokens fit, those with the lowest ids are kept. If the nucleus of any
+    row may have more than LIKELIEST tokens, `nucleus` itself is called, which sorts. With a
+    vocabulary of more than LIKELIEST tokens, this waits for the device."""
     if probs.shape[-1] <= LIKELIEST:
         return nucleus(probs, top_p)
     ordered = probs.topk(LIKELIEST).values  # (rows, LIKELIEST)

@@ -1,9 +1,8 @@
 """The walk of algorithm/verifiers/walk.py as one Triton kernel: the whole walk runs on the device,
 without the host.
 
-The reference is walk.py: the same rule, trial by trial, in float64. Tests compare the two with the
-same random numbers, on a CPU with Triton's interpreter. The kernel is a single program, because
-every trial needs the result of the one before.
+The reference is walk.py: the same rule, trial by trial, in float64. The kernel is a single program,
+because every trial needs the result of the one before.
 """
 
 # A kernel is written in Triton's language, not Python. Type checkers do not know the types of its
@@ -37,12 +36,15 @@ def launch(
     trials: torch.Tensor,
     replacing: bool,
 ) -> torch.Tensor:
-    """Walk a tree. p: (nodes, vocab) float64 target distributions; q: (inner nodes, vocab) float32
-    draft distributions; row: (nodes,) each node's row of q; tokens, first, count: (nodes,) drafted
-    token, first child and number of children of each node; noise: (maximum number of trials + 1,)
-    float64 in [0, 1), the last for the bonus token; trials: (maximum number of trials, TRIAL)
-    float64, the output, filled in as far as needed. replacing: whether siblings were drawn
-    independently.
+    """Walk a tree.
+
+    p: (nodes, vocab) float64, target distributions.
+    q: (inner nodes, vocab) float32, draft distributions.
+    row: (nodes,), each node's row of q.
+    tokens, first, count: (nodes,), each node's drafted token, first child and number of children.
+    noise: (maximum number of trials + 1,) float64 in [0, 1), the last for the bonus token.
+    trials: (maximum number of trials, TRIAL) float64, the output, filled in as far as needed.
+    replacing: whether siblings were drawn independently.
 
     Returns (3,) float64: the number of trials, the node at which the walk ended, and the bonus
     token.

@@ -2,26 +2,23 @@
 
 The pace is tokens per second: tokens per step divided by the step time. The ratios of all three are
 taken in each race, as logarithms, and averaged over races, each weighted by its number of tokens.
-The error within a race comes from the jackknife over up to eight segments of equally many tokens,
-with the two lanes paired segment by segment. If the texts are the same (see `SAME_TEXT`), paired
-segments are the same positions of one text, so easy and hard passages cancel. A further error of
-each lane's step time, `CLOCK_SPREAD`, is always added.
+The error within a race comes from the jackknife over up to eight segments of equally many tokens.
+The two lanes are paired segment by segment. If the texts are the same (see `SAME_TEXT`), paired
+segments are the same positions of one text, so easy and hard passages cancel. `CLOCK_SPREAD`, a
+further error of each lane's step time, is always added.
 
 If the texts differ, the segments of a run do not show how much runs differ from each other: a run
-that starts to repeat itself stays easy to draft to its end. So for each lane with a draft, a
-further error is added to the tokens per step, `RUN_SPREAD`, however long the run. Its value was
-chosen so that `python -m sequoia.bench.race_errors` meets its goals on recorded runs.
+that starts to repeat itself stays easy to draft to its end. So `RUN_SPREAD` is added to the error
+of the tokens per step, once for each lane with a draft. Its value was chosen so that
+`python -m sequoia.bench.race_errors` meets its goals on recorded runs.
 
-For such runs, the number of steps that each lane needs for the same texts, averaged over all draws,
-is sometimes known (`sequoia.algorithm.expected_steps`). The tokens per step are then computed from
-it instead of the actual number of steps. So neither lucky draws nor the difficulty of a text count,
-and the lanes are again compared at the same positions. The error of the tokens per step is then
-that from the segments and, unless both lanes need equally many steps everywhere, `TEXT_SPREAD`,
-because some texts suit one lane better than the other.
+For such runs, the expected number of steps that each lane needs for the same texts is sometimes
+known (`sequoia.algorithm.expected_steps`). The tokens per step are then computed from it instead of
+the actual number of steps. So neither lucky draws nor the difficulty of a text count. `TEXT_SPREAD`
+then takes the place of `RUN_SPREAD`, because some texts suit one lane better than the other.
 
-Tokens per step and step time each have an error of their own, from the same segments. With several
-races, the error within a race is pooled with the scatter between races, each weighted by its
-degrees of freedom.
+With several races, the error within a race is pooled with the scatter between races. Each is
+weighted by its degrees of freedom.
 """
 
 from __future__ import annotations
@@ -41,7 +38,7 @@ from sequoia.diagnosis.race_verdict.student_t import critical_value, two_sided_p
 SEGMENTS = 8
 LEAST_SEGMENTS = 3
 STEPS_PER_SEGMENT = 2
-# Standard deviations of logarithms, as far as the segments of one run do not show them.
+# Standard deviations of logarithms that the segments of one run do not show.
 # RUN_SPREAD: a lane's tokens per step, from run to run. TEXT_SPREAD: the ratio of two lanes'
 # expected tokens per step, from text to text; its index is how many of the two have a draft.
 # CLOCK_SPREAD: a lane's step time.
@@ -65,11 +62,12 @@ class Comparison:
     """Natural logarithms of three ratios, lane `one` over lane `other`: pace, tokens per step and
     step time.
 
-    variances: of the three logarithms, for a race of one token; divide them by `tokens` to get the
-    variances of the means. tokens, races: counted over all races that were compared. freedom:
-    degrees of freedom of `variances`. paired: whether the lanes' texts count as the same in every
-    race (`SAME_TEXT`). expected: whether the tokens per step of all races are expected values on
-    the same texts.
+    variances: of the three logarithms, for a race of one token. Divided by `tokens`, they are the
+        variances of the means.
+    tokens, races: counted over all races that were compared.
+    freedom: degrees of freedom of `variances`.
+    paired: whether the lanes' texts count as the same in every race (`SAME_TEXT`).
+    expected: whether the tokens per step of all races are expected values on the same texts.
     """
 
     pace: float
@@ -132,11 +130,15 @@ def bounded_exp(log: float) -> float:
 
 @dataclass(frozen=True)
 class RaceComparison:
-    """Two lanes in one race. logs: natural logarithms of three ratios between the lanes: pace,
-    tokens per step and step time. variances: of these logarithms, from this race alone. freedom:
-    their degrees of freedom. tokens: the length of the shared text if `paired`, otherwise of the
-    shorter run. paired: whether the texts count as the same (`SAME_TEXT`). expected: whether the
-    tokens per step are expected values on the same texts."""
+    """Two lanes in one race.
+
+    logs: natural logarithms of three ratios between the lanes: pace, tokens per step and step time.
+    variances: of these logarithms, from this race alone.
+    freedom: their degrees of freedom.
+    tokens: the length of the shared text if `paired`, otherwise of the shorter run.
+    paired: whether the texts count as the same (`SAME_TEXT`).
+    expected: whether the tokens per step are expected values on the same texts.
+    """
 
     logs: Triple
     variances: Triple
@@ -227,9 +229,9 @@ def compare_expected(
     one: ExpectedSteps | None, other: ExpectedSteps | None, drafted: int
 ) -> tuple[float, float] | None:
     """Logarithm of the tokens per step of `one` over `other`, and its variance, from the expected
-    steps of both at the same positions of the same texts. None if those of a lane are unknown, if
-    the two lanes' are for texts of different lengths, or if all steps of a lane start in one
-    segment. drafted: how many of the two lanes have a draft."""
+    steps of both lanes on the same texts. None if the expected steps of a lane are unknown, if the
+    lengths of the texts differ, or if all steps of a lane start in one segment. drafted: how many
+    of the two lanes have a draft."""
     if one is None or other is None or one.tokens != other.tokens:
         return None
     steps = np.array([one.steps, other.steps]).reshape(2, -1)  # (lanes, segments of all texts)

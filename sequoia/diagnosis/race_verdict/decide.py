@@ -2,11 +2,9 @@
 Measures nothing and is independent of models.
 
 Two lanes count as different if the p-value of their pair, after Holm's correction over all pairs
-compared, is at most 5%. Lanes share a place only if no two of them are different. There is one
-exception: from `PLAIN_TOKENS` tokens on, plain decoding never ties with a lane measured at least
-`PLAIN_RATIO` times as fast, whatever p is. Their places then differ, but if p is above 5%, the
-details say that chance is not ruled out. In a race of two prompts, only lanes on the same
-prompt are compared.
+compared, is at most 5%. From `PLAIN_TOKENS` tokens on, plain decoding also counts as different from
+a lane measured at least `PLAIN_RATIO` times as fast, whatever p is. Lanes share a place only if no
+two of them are different. In a race of two prompts, only lanes on the same prompt are compared.
 
 The verdict on a stopped race shows intervals and no p-values, because the moment of stopping may
 depend on who was ahead. If verdicts with p-values were given before on some of the same runs, p is
@@ -55,8 +53,8 @@ def race_verdict(
     stopped: whether a planned run is missing or unfinished, because of Stop or a time limit. looks:
     how many verdicts with p-values have been given on these runs or some of them, including this
     one. compare: `compare_pair`, or a function that caches its results. elsewhere: a machine on
-    which a tree is predicted to win; it is named if a chain does as well as every tree here. Raises
-    BadTrace if the runs were timed by different clocks.
+    which a tree is predicted to win; the sentence may name it. Raises BadTrace if the runs were
+    timed by different clocks.
     """
     clock = _one_clock(lanes)
     compared = {

@@ -1,5 +1,4 @@
-"""Another machine, on which a tree is predicted to beat the best chain. It is named when a chain
-does as well as the trees in a race here."""
+"""Another machine, on which a tree is predicted to beat the best chain."""
 
 from __future__ import annotations
 

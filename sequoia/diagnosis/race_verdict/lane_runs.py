@@ -17,11 +17,10 @@ KINDS = ("plain", "chain", "tree")
 
 @dataclass(frozen=True)
 class LaneRun:
-    """One lane in one race. prompt, seed: identify the race; in a race of two prompts, those of the
-    lane. steps: (tokens, seconds) of each step. text: the ids of the emitted tokens, or () if
-    unknown; lanes with the same text are compared at the same positions. clock: the name of the
-    simulated clock that gave the times, empty if they were measured. expected: the expected steps
-    of the lane on the texts of all lanes, None if unknown."""
+    """One lane in one race. prompt, seed: those of the lane; they identify the race. steps:
+    (tokens, seconds) of each step. text: the ids of the emitted tokens, or () if unknown. clock:
+    the name of the simulated clock that gave the times, empty if they were measured. expected: the
+    expected steps of the lane on the texts of all lanes, None if unknown."""
 
     prompt: Hashable
     seed: int

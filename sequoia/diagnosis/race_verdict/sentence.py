@@ -17,9 +17,8 @@ _LEAST_P = 0.001  # smaller p-values are shown as "p < 0.001"
 def sentence(
     verdict: Verdict, lanes: Sequence[LaneRuns], elsewhere: Elsewhere | None = None
 ) -> str:
-    """Who won and by how much; or that the race is too close to call, and what more races would
-    show; or that there is no verdict. If a chain does as well as every tree, it also names the
-    machine `elsewhere`, on which a tree is predicted to win."""
+    """Who won and by how much, or why that is open. elsewhere: a machine on which a tree is
+    predicted to win. It is named only if a chain is in first place here."""
     clock = f"Simulated as on {machine_of(verdict.clock)}. " if verdict.clock else ""
     words = " ".join([_who_won_on_each(verdict, lanes), *_luck(verdict, lanes)])
     if elsewhere and _should_name_elsewhere(verdict, lanes):
@@ -28,8 +27,8 @@ def sentence(
 
 
 def details(verdict: Verdict, lanes: Sequence[LaneRuns]) -> tuple[str, ...]:
-    """The sentences under "How sure?", which stand beside the figures of each pair: how p was
-    corrected, what was compared, and which prompts the verdict holds for."""
+    """The sentences under "How sure?": how p was corrected, what was compared, and which prompts
+    the verdict holds for."""
     return tuple(_details(verdict, several=len(prompts_of(lanes)) > 1))
 
 
@@ -37,9 +36,8 @@ def details(verdict: Verdict, lanes: Sequence[LaneRuns]) -> tuple[str, ...]:
 
 
 def _should_name_elsewhere(verdict: Verdict, lanes: Sequence[LaneRuns]) -> bool:
-    """Whether to name a machine on which a tree would win: on a prompt, a chain did at least as
-    well as every tree here. On a simulated clock, a tie only means that more races are needed, so
-    it does not count."""
+    """Whether a tree raced, and a chain is in first place on a prompt. On a simulated clock, a tie
+    only means that more races are needed, so it does not count."""
     if all(lane.kind != "tree" for lane in lanes):
         return False
     leaders = [
@@ -50,8 +48,8 @@ def _should_name_elsewhere(verdict: Verdict, lanes: Sequence[LaneRuns]) -> bool:
 
 
 def _luck(verdict: Verdict, lanes: Sequence[LaneRuns]) -> Iterator[str]:
-    """If the verdict is on a single race: a sentence for each lane that was faster in that race
-    than a lane in first place, although it is certainly slower by the expected tokens per step."""
+    """For a single race, a sentence for each lane that was lucky: it was faster in this race than a
+    lane in first place, but by its expected tokens per step it is certainly slower."""
     lucky = dict.fromkeys(  # each once, even if it was faster than several lanes in first place
         pair.slower
         for winner in (verdict.leaders if verdict.races == 1 else ())

@@ -10,14 +10,15 @@ from typing import Any
 class PairVerdict:
     """Two lanes compared. faster, slower: their indexes in the race.
 
-    ratio: pace of `faster` over `slower`, at least 1. least, most: its 95% confidence interval, for
-    this pair alone. per_step, step_time: ratios of tokens per step and of step time, `faster` over
-    `slower`; per_step_range and step_time_range are their 95% confidence intervals. expected:
-    whether the tokens per step are expected values on the same texts (compare_pair.py). p: the
-    p-value after the corrections for several pairs and several looks, None if the race was stopped.
-    apart: whether the lanes count as different. certain: whether they count as different because
-    the corrected p-value is at most 5%, so that the interval excludes 1. A lane can be apart from
-    plain decoding without being certain (decide.py).
+    ratio: pace of `faster` over `slower`, at least 1.
+    least, most: the 95% confidence interval of `ratio`, for this pair alone.
+    per_step, step_time: ratios of tokens per step and of step time, `faster` over `slower`.
+    per_step_range, step_time_range: their 95% confidence intervals.
+    p: the p-value corrected for several pairs and several looks; None if the race was stopped.
+    apart: whether the lanes count as different.
+    certain: whether the corrected p-value is at most 5%. A lane can be apart from plain decoding
+        without being certain (decide.py).
+    expected: whether the tokens per step are expected values on the same texts (compare_pair.py).
     """
 
     faster: int
@@ -62,19 +63,28 @@ class Verdict:
     """The verdict on one race, or on several pooled races.
 
     order: indexes of the lanes that made steps, fastest first. In a race of two prompts, the lanes
-    on the first prompt come first, and each prompt has its own places. places: one for each lane,
-    None if it made no step. pairs: all pairs of lanes on the same prompt that are long enough to
-    compare. scope: the prompts that the verdict holds for, in words. races: how many were pooled.
-    tokens: the length of the shortest run. stopped: whether planned runs are missing or unfinished.
-    paired: whether there are `pairs` and in each of them the two texts count as the same
-    (compare_pair.py). enough: whether these races would have found a true difference of 10% between
-    the first two lanes (in a race of two prompts, of each prompt). more_races: how many more races
-    of this length would find it; 0 if these do, None if unknown or too many. more_to_separate: the
-    same for the measured difference between the first two lanes; 0 if they are apart. looks: how
-    many verdicts with p-values have been given on these runs or some of them, this one included.
-    clock: the name of the simulated clock that gave all step times, empty if they were measured.
+        on the first prompt come first, and each prompt has its own places.
+    places: one for each lane; None if it made no step.
+    pairs: all pairs of lanes on the same prompt that are long enough to compare.
+    scope: the prompts that the verdict holds for, in words.
+    races: how many were pooled.
+    tokens: the length of the shortest run.
+    stopped: whether planned runs are missing or unfinished.
+    paired: whether there are `pairs`, and the two texts of each count as the same
+        (compare_pair.py).
+    enough: whether these races would have found a true difference of 10% between the first two
+        lanes, on each prompt.
+    more_races: how many more races of this length would find it; 0 if these do, None if unknown or
+        too many.
+    more_to_separate: the same for the measured difference between the first two lanes; 0 if they
+        are apart.
+    looks: how many verdicts with p-values have been given on these runs or some of them, this one
+        included.
+    clock: the name of the simulated clock that gave all step times; empty if they were measured.
     speedup_ratios: one for each lane that has a speed-up over plain decoding on both of two
-    prompts. sentence: the verdict in words. details: the sentences under "How sure?".
+        prompts.
+    sentence: the verdict in words.
+    details: the sentences under "How sure?".
     """
 
     order: tuple[int, ...]
