@@ -53,13 +53,13 @@ def p_value(square: float, freedom: int) -> float:
     return float(torch.special.gammaincc(half[0], half[1]))
 
 
-def threshold(freedom: int, alarm: float = ALARM) -> float:
-    """The value of the statistic whose p-value is `alarm`, found by bisection."""
+def threshold(freedom: int) -> float:
+    """The value of the statistic whose p-value is ALARM, found by bisection."""
     low = 0.0
     high = 100.0 + 10 * freedom
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (middle, high) if p_value(middle, freedom) > alarm else (low, middle)
+        low, high = (middle, high) if p_value(middle, freedom) > ALARM else (low, middle)
     return high
 
 

@@ -61,7 +61,8 @@ def _readable(lines: Iterable[str]) -> Iterable[tuple[str, Any]]:
             entry = json.loads(line)
         except ValueError:
             continue
-        if isinstance(entry, dict) and entry.keys() == {"key", "found"}:
+        is_result = isinstance(entry, dict) and entry.keys() == {"key", "found"}
+        if is_result and isinstance(entry["key"], str):
             yield line, entry
 
 

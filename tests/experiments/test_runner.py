@@ -88,11 +88,12 @@ def test_a_torn_last_line_is_run_again(pair: Pair, tmp_path: Path, torn: str) ->
     assert len(file.read_text(encoding="utf-8").splitlines()) == 5
 
 
-def test_a_damaged_line_is_run_again(pair: Pair, tmp_path: Path) -> None:
+@pytest.mark.parametrize("damage", ['{"key', '{"key": [1], "found": {}}', "[]"])
+def test_a_damaged_line_is_run_again(pair: Pair, tmp_path: Path, damage: str) -> None:
     run_experiment(Squares().experiment, pair, SETTINGS, tmp_path)
     file = tmp_path / "squares.jsonl"
     lines = file.read_text(encoding="utf-8").splitlines()
-    lines[2] = lines[2][:5]
+    lines[2] = damage
     file.write_text("\n".join(lines) + "\n", encoding="utf-8")
     again = Squares()
     assert run_experiment(again.experiment, pair, SETTINGS, tmp_path).is_complete

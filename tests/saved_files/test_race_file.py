@@ -179,6 +179,26 @@ def test_a_further_run_that_makes_no_sense_is_refused(file: str, changes: dict[s
         RaceLog.from_json(pooled(file, **changes))
 
 
+@pytest.mark.parametrize(
+    ("expected", "says"),
+    [
+        ({"tokens": [4] * 10_000, "steps": []}, "a list of 10000; expected at most"),
+        ({"tokens": [4], "steps": []}, "1 texts, but 0 lists of expected steps"),
+        ({"tokens": [4], "steps": [[0] * SEGMENTS]}, "the expected steps of a text must not all"),
+    ],
+)
+def test_expected_steps_that_make_no_sense_are_refused_with_the_reason(
+    file: str, expected: dict[str, Any], says: str
+) -> None:
+    with pytest.raises(BadTrace, match=says):
+        RaceLog.from_json(pooled(file, expected=expected))
+
+
+def test_a_run_without_a_prompt_has_an_empty_one(file: str) -> None:
+    read = RaceLog.from_json(changed(file, lambda data: data["lanes"][0]["run"]["meta"].clear()))
+    assert read.lanes[0].prompt == ""
+
+
 def test_further_runs_must_have_the_lanes_of_the_race(file: str) -> None:
     short = {**POOL["runs"][0], "lanes": POOL["runs"][0]["lanes"][:2]}
     for pool in (

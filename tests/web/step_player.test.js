@@ -127,3 +127,16 @@ test("another step stops what plays", () => {
   player.play();
   assert.equal(player.playing, false);
 });
+
+test("a step without times plays in slow motion at any rate", () => {
+  const { player } = playerOf();
+  player.setRate("x1");
+  player.take({ ...STEP, step: { ...STEP.step, seconds: undefined } });
+  assert.equal(player.rate, "slow");
+  player.play();
+  paint(1000);
+  paint(1016);
+  assert.equal(player.playing, true);
+  player.take(STEP);
+  assert.equal(player.rate, "x1");
+});

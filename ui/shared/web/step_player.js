@@ -30,13 +30,15 @@ export class StepPlayer extends StepMotion {
     return this.#step;
   }
 
+  /** The rate that was set; "slow" for a step without times. */
   get rate() {
-    return this.#rate;
+    const isUntimed = this.#step && !this.#step.step.seconds;
+    return isUntimed ? "slow" : this.#rate;
   }
 
   get pace() {
-    const [, name] = STEP_RATES.find(([rate]) => rate === this.#rate);
-    return this.#rate === "slow" ? super.pace : "at " + name;
+    const [, name] = STEP_RATES.find(([rate]) => rate === this.rate);
+    return this.rate === "slow" ? super.pace : "at " + name;
   }
 
   /**
