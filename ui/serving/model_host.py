@@ -31,7 +31,7 @@ Measure = Callable[[Pair], object]  # measures the pair's step times on this mac
 
 
 class RunningJobs(Protocol):
-    """The running jobs of one view."""
+    """The jobs of one view."""
 
     @property
     def busy(self) -> bool: ...

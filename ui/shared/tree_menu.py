@@ -20,9 +20,9 @@ class Shape:
     name: str  # the short label
     more: str  # follows `name` in the long label
     how: str  # describes such a tree; may have placeholders for its numbers
-    fields: tuple[str, ...] = ()  # labels of the numbers (for a kind in TEXTS, of the text) to type
+    fields: tuple[str, ...] = ()  # labels of the numbers to type; for a kind in TEXTS, of a text
     start: tuple[Any, ...] = ()  # their defaults
-    make: Callable[..., Tree] | None = None  # builds the tree from them, without an acceptance
+    make: Callable[..., Tree] | None = None  # builds the tree; None if that needs an acceptance
     about: str = ""  # explains the shape
     menu: str = ""  # the long label, if it is not `name` + `more`
 
