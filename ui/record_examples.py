@@ -40,9 +40,9 @@ CLEAR = 1.05  # the least ratio of speeds that counts as a difference
 @dataclass(frozen=True)
 class Recipe:
     """One example. prompt: the name of a prompt preset. tree: the kind of tree and its numbers, as
-    in the form's menu. shows: the required result. "slower" is slower than plain decoding, "slower
-    than NAME" slower than another example, and "" no requirement. draft: "" for the bundled draft,
-    or SHUFFLED."""
+    in the form's menu. shows: the required result. "faster" and "slower" compare with plain
+    decoding, "slower than NAME" with another example. "": no requirement. draft: "" for the bundled
+    draft, or SHUFFLED."""
 
     name: str
     title: str

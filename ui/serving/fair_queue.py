@@ -18,7 +18,7 @@ _LOOK_SECONDS = 0.2  # between two checks of `should_stop`
 # Seconds between two reports of the remaining wait. A page that gets no report asks whether its job
 # still exists.
 _REPORT_SECONDS = 3.0
-# Called with the jobs ahead: once at the start, at each change, and every few seconds.
+# Called while jobs are ahead: at the start, at each change, and every few seconds.
 OnWait = Callable[[Wait], None]
 
 

@@ -61,7 +61,7 @@ class Inbox(Generic[Event]):
             self._read_at = time.monotonic()
 
     def is_read(self, seconds: float) -> bool:
-        """Whether a reader is waiting for events, or did less than `seconds` ago. Creating and
+        """Whether a reader is waiting for events, or was less than `seconds` ago. Creating and
         reopening the inbox count as reading."""
         return self._readers > 0 or time.monotonic() - self._read_at < seconds
 

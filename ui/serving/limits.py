@@ -29,7 +29,7 @@ class Limits:
     upload_seconds: float = 600.0
     kept: int = 512 * MIB  # all temporary files: uploads and files to download
     kept_files: int = 10_000  # the number of temporary files
-    models: bool = True  # whether visitors may load other models, which may download them
+    models: bool = True  # whether visitors may load other models, and download them
     measures: bool = True  # whether visitors may measure this machine
     # Whether everyone may follow any run, read-only. If not, a run can be followed only if its
     # visitor allows it, because a prompt is private among strangers.

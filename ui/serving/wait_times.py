@@ -93,8 +93,8 @@ class WaitTimes:
             self._seen = _no_jobs()
 
     def expected(self, demand: Demand) -> float:
-        """Seconds that a job will take, at most its limit. They are on the line of seconds over
-        tokens that fits the first guess and the recent jobs of its kind."""
+        """Seconds that a job will take, at most its limit. The estimate is on a line of seconds
+        over tokens, fitted to the first guess and the recent jobs of its kind."""
         guess = demand.tokens * self.token_seconds if demand.tokens else demand.limit
         with self._lock:
             seen = list(self._seen[demand.kind])

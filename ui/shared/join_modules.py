@@ -1,4 +1,4 @@
-"""Joins the page's ES modules into one when the app starts.
+"""Joins the page's ES modules into one.
 
 There is no build step: restart the app after editing a module. The modules are joined because one
 request for each of them would delay the first paint. A module may use these forms: named imports,
