@@ -1,9 +1,8 @@
 """Record a run, or with `--race` a race, as the page would make it: `python -m ui.record NAME`.
 
 The file is written to assets/runs/ or assets/races/, or to the folder given by `--out`. The page
-opens with the files called "welcome"; the run of that name is made by ui.record_opening. A race has
-the lanes of one of the form's presets and ignores `--tree`. The race that comes with the program
-was recorded with `python -m ui.record welcome --tokens 96 --race "on an A100" --further`.
+opens with the files called "welcome". The welcome run is made by ui.record_opening, the welcome
+race by `python -m ui.record welcome --tokens 96 --race "on an A100" --further`.
 """
 
 from __future__ import annotations
@@ -35,8 +34,7 @@ from ui.shared.tree_request import TreeRequest
 
 
 def record(decode_request: DecodeRequest, model_host: ModelHost) -> str:
-    """Make the requested run and return the text of its file. Raises SequoiaError if the run
-    fails."""
+    """Make the requested run and return the text of its file. Raises SequoiaError if it fails."""
     return recordings.played(record_run(decode_request, model_host)).to_json()
 
 
@@ -49,8 +47,9 @@ def record_run(decode_request: DecodeRequest, model_host: ModelHost) -> Run:
 def record_race(
     preset: RacePreset, prompt: str, params: SamplingParams, goes_on: bool, model_host: ModelHost
 ) -> str:
-    """Make a race with the lanes of `preset` and return the text of its file. goes_on: whether to
-    add all further runs that the page offers. Raises SequoiaError if it fails."""
+    """Make the race of `preset` and return the text of its file. prompt: used if `preset` has none.
+    goes_on: whether to add all further runs that the page offers. Raises SequoiaError if it
+    fails."""
     asked = {name: getattr(params, name) for name in PARAMS}
     form = {
         **asked,

@@ -1,9 +1,8 @@
 """Record the runs of the menu "Examples": `python -m ui.record_examples`.
 
-assets/examples.json lists the examples, each with a title, a sentence about it, its settings, and
-the result that it must show. Every run is made several times. The run that took the least time,
-including its plain decoding, is kept, because other programs disturbed it least. If a run does not
-show what its sentence says, the command ends with an error and writes nothing.
+assets/examples.json lists the examples: their titles, settings, and the results they must show.
+Every run is made several times. The fastest is kept, because other programs disturbed it least. If
+a kept run does not show its result, the command ends with an error and writes nothing.
 """
 
 from __future__ import annotations
@@ -35,14 +34,14 @@ from ui.shared.tree_request import TreeRequest
 
 FILE = ASSETS / "examples.json"
 SHUFFLED = "draft with shuffled weights"
-CLEAR = 1.05  # the least ratio of speeds that counts as "faster"
+CLEAR = 1.05  # the least ratio of speeds that counts as a difference
 
 
 @dataclass(frozen=True)
 class Recipe:
     """One example. prompt: the name of a prompt preset. tree: the kind of tree and its numbers, as
-    in the form's menu. shows: "faster" or "slower" (than plain decoding), or "slower than NAME"
-    with the name of another example; "" if there is no such requirement. draft: "" for the bundled
+    in the form's menu. shows: the required result. "faster" and "slower" compare with plain
+    decoding, "slower than NAME" with another example. "": no requirement. draft: "" for the bundled
     draft, or SHUFFLED."""
 
     name: str
@@ -71,8 +70,7 @@ def recipes() -> list[Recipe]:
 
 @contextmanager
 def shuffled_pair() -> Iterator[Pair]:
-    """The bundled pair with a useless draft: each tensor has the bundled draft's weights in random
-    order."""
+    """The bundled pair with a useless draft: the weights in each of its tensors are shuffled."""
     with tempfile.TemporaryDirectory() as folder:
         draft = Path(folder) / SHUFFLED
         draft.mkdir()
@@ -96,8 +94,7 @@ def _shuffled(weight: torch.Tensor, chance: torch.Generator) -> torch.Tensor:
 def record_all(
     asked: Sequence[Recipe], hosts: Mapping[str, ModelHost], tokens: int, rounds: int
 ) -> dict[str, list[Run]]:
-    """Run every example `rounds` times, each once per round, after a round that is not counted.
-    Returns the runs by the example's name."""
+    """Run every example once per round. Returns the runs by the example's name."""
     runs: dict[str, list[Run]] = {one.name: [] for one in asked}
     for number in range(rounds + 1):
         for one in asked:

@@ -2,9 +2,9 @@
 
 Every prompt of assets/opening_prompts.json is decoded several times at temperature 0, each time
 with a tree and then without a draft. The speed-up of a prompt is the median over its runs. The page
-opens with a prompt whose text is not a loop and whose runs accept a child that is not the first of
-its parent: of these prompts, the one whose speed-up is nearest the median of all. The file,
-assets/runs/welcome.json, also contains the speed-ups of all prompts.
+opens with the prompt whose speed-up is nearest the median of all prompts. Two kinds of prompts are
+left out: those whose text is a loop, and those whose run accepts only first children. The file
+welcome.json also contains the speed-ups of all prompts.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ def accepts_side_child(step: StepTrace) -> bool:
 
 
 def chosen(candidates: Sequence[Candidate]) -> Candidate:
-    """Of the candidates that accept a side child and are no loops, the one whose speed-up is
-    nearest the median of all candidates. Raises SequoiaError if there is none."""
+    """The candidate whose speed-up is nearest the median of all candidates, among those that accept
+    a side child and are no loops. Raises SequoiaError if there is none."""
     median = statistics.median(one.speedup for one in candidates)
     branching = [one for one in candidates if one.has_side_child]
     if not branching:
@@ -98,7 +98,7 @@ def opening_meta(candidates: Sequence[Candidate]) -> dict[str, Any]:
 def record_all(
     prompts: Sequence[Preset], asked: DecodeRequest, rounds: int, model_host: ModelHost
 ) -> list[Candidate]:
-    """Run every prompt `rounds` times, each once per round, after a round that is not counted."""
+    """Run every prompt once per round."""
     runs: dict[str, list[Run]] = {prompt.name: [] for prompt in prompts}
     for number in range(rounds + 1):
         for prompt in prompts:

@@ -18,12 +18,12 @@ _LOOK_SECONDS = 0.2  # between two checks of `should_stop`
 # Seconds between two reports of the remaining wait. A page that gets no report asks whether its job
 # still exists.
 _REPORT_SECONDS = 3.0
-# Called with the jobs ahead: once at the start, at each change, and every few seconds.
+# Called while jobs are ahead: at the start, at each change, and every few seconds.
 OnWait = Callable[[Wait], None]
 
 
 class Cancelled(Exception):
-    """A job was stopped before its turn, while the models loaded, or while it measured."""
+    """A job was stopped before it was done."""
 
 
 def wait_words(wait: Wait, what: str = "yours") -> str:
@@ -38,8 +38,8 @@ def _unknown_share() -> float:
 @dataclass(frozen=True, eq=False)
 class Work:
     """Work that waits for the engine or uses it. share: returns the fraction that is done, from 0
-    to 1. job: the job that does the work, if there is one. returns: whether the job had an earlier
-    turn since it was started and queues again for more work; it is then never refused."""
+    to 1. job: the job that does the work, if there is one. returns: whether the job has had a turn
+    since it was started. If so, a full queue does not refuse it."""
 
     demand: Demand = field(default_factory=Demand)
     share: Callable[[], float] = _unknown_share
@@ -49,17 +49,15 @@ class Work:
 
 @dataclass(eq=False)
 class _Ticket:
-    """A place in the queue. began: when it became the first one. The duration of its work is
-    counted from then on, because the visitors behind it also wait until the work really starts."""
+    """A place in the queue. began: when it became the first one."""
 
     work: Work
     began: float = 0.0
 
 
 class FairQueue:
-    """First come, first served: the first one in the queue has the engine. At most `most` can be in
-    the queue, including the one that has the engine; a job that `returns` enters even a full queue.
-    `times` learns how long the work takes."""
+    """The first one in the queue has the engine. `most`: the length at which the queue is full,
+    including the one that has the engine. `times` learns how long the work takes."""
 
     def __init__(self, most: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._most = most
@@ -86,8 +84,7 @@ class FairQueue:
     def turn(
         self, should_stop: ShouldStop, on_wait: OnWait, work: Work | None = None
     ) -> Iterator[None]:
-        """Wait for a turn; it lasts until the context ends. While waiting, `on_wait` is called with
-        the jobs ahead: once at the start, at each change, and every few seconds.
+        """Wait for a turn, which lasts until the context ends. Calls `on_wait` while waiting.
 
         Raises Cancelled if `should_stop` returns True while waiting, and Busy if the queue is full,
         unless `work.returns`.

@@ -17,8 +17,7 @@ _LOOK_SECONDS = 1.0  # after so long without a message, check whether the run ha
 
 
 class Followers:
-    """The visitors who follow one run. If the run's own page closes, its last message may never be
-    made. Therefore `follow` also checks whether the run is over."""
+    """The visitors who follow one run."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -26,8 +25,7 @@ class Followers:
         self._inboxes: weakref.WeakSet[Inbox[str]] = weakref.WeakSet()
 
     def made(self, make: Callable[[], str]) -> str:
-        """Make the next message, send it to all followers and return it. A visitor who begins to
-        follow meanwhile gets it together with all earlier ones."""
+        """Make the next message, send it to all followers and return it."""
         with self._lock:
             message = make()
             for inbox in self._inboxes:
@@ -38,14 +36,13 @@ class Followers:
         self, so_far: SoFar, is_going: Callable[[], bool]
     ) -> AsyncGenerator[str, None]:
         """The messages of the run: first the message of `so_far`, which contains all earlier ones,
-        then each as it is made. No messages if `so_far` returns None: then the run has just ended
-        and its recording was dropped."""
+        then each as it is made. No messages if `so_far` returns None."""
         inbox = await in_thread(self._enter, so_far)
         while inbox is not None:
             try:
                 batch = await asyncio.wait_for(inbox.awaited(), _LOOK_SECONDS)
             except TimeoutError:
-                if not is_going():
+                if not is_going():  # if the run's own page closed, there may be no last message
                     return
                 continue
             for message in batch.events:

@@ -24,17 +24,16 @@ def change_gradio() -> None:
 
 
 def _forget(self: SessionState, key: int, value: Any = None) -> None:
-    """Does nothing. The two methods of Gradio that it replaces would store the last value of every
-    component for each recent visitor, up to 32 MiB for an uploaded file. Only deep links need these
-    values, and this page has none."""
+    """Does nothing. It replaces two methods that store the last value of every component for each
+    recent visitor, which takes much memory. Only deep links need these values, and this page has
+    none."""
 
 
 _gradio_begins_session = SessionState.__init__
 
 
 def _begin_session(self: SessionState, blocks: gr.Blocks) -> None:
-    """Begins a session without a description of the components, which only deep links need. Gradio
-    would make one for each new visitor while all other visitors wait. It is more than half of the
-    cost of a new page."""
+    """Begins a session without a description of the components. Gradio would make one for each new
+    visitor while all other visitors wait. Only deep links need it."""
     without_components: Any = SimpleNamespace(default_config=blocks.default_config, blocks=())
     _gradio_begins_session(self, without_components)

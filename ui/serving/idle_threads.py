@@ -1,6 +1,6 @@
-"""Ends the threads of handlers that are no longer needed. AnyIO, which runs Gradio's handlers, ends
-threads that have been idle for ten seconds, but only when it uses a thread for the next handler.
-After a busy time all of them would stay."""
+"""Ends the threads of handlers that are no longer needed. Gradio's handlers run in threads of
+AnyIO. When AnyIO uses a thread, it also ends all threads that have been idle for ten seconds.
+Without further handlers, all threads would stay after a busy time."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ SECONDS = 11.0  # after the last request
 
 
 class IdleThreads:
-    """ASGI middleware that uses a thread once, some time after the last request. This ends all
-    other idle threads."""
+    """ASGI middleware that uses a thread once, some time after the last request."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -36,4 +35,4 @@ class IdleThreads:
 
 
 def _nothing() -> None:
-    """Does nothing; called in a thread, so that AnyIO looks for idle ones."""
+    """Called in a thread, so that AnyIO looks for idle ones."""

@@ -1,5 +1,5 @@
-"""Passes events from a job's thread to a reader: another thread, or a handler that awaits them and
-so occupies no thread while the job posts nothing. Independent of jobs and of the page.
+"""Passes events from a job's thread to a reader. The reader is another thread, or a handler that
+awaits the events and occupies no thread meanwhile. Independent of jobs and of the page.
 """
 
 from __future__ import annotations
@@ -23,8 +23,7 @@ Wake = Callable[[], None]
 
 @dataclass(frozen=True)
 class Batch(Generic[Event]):
-    """Events in order; empty only if another reader took the last one. over: whether the job has
-    ended."""
+    """Events in order; may be empty if the job has ended. over: whether it has ended."""
 
     events: list[Event]
     over: bool
@@ -56,25 +55,24 @@ class Inbox(Generic[Event]):
             self._wakers.clear()
 
     def reopen(self) -> None:
-        """Accept further events after the last one. If that one has not been read yet, it is read
-        together with them. The time without a reader is counted from now on."""
+        """Accept further events after the last one. Unread events stay."""
         with self._changed:
             self._over = False
             self._read_at = time.monotonic()
 
     def is_read(self, seconds: float) -> bool:
-        """Whether a reader is waiting for events, or less than `seconds` have passed since one did,
-        or since the inbox was created or reopened."""
+        """Whether a reader is waiting for events, or was less than `seconds` ago. Creating and
+        reopening the inbox count as reading."""
         return self._readers > 0 or time.monotonic() - self._read_at < seconds
 
     def wait(self) -> Batch[Event]:
-        """All unread events. Waits until there is one, or the job has ended."""
+        """All unread events. Waits until there is one or the job has ended."""
         with self._changed, self._reading():
             self._changed.wait_for(lambda: self._events or self._over)
             return self._take()
 
     async def awaited(self) -> Batch[Event]:
-        """The same as `wait` for a handler: other handlers can run meanwhile."""
+        """The same as `wait`, for a handler."""
         with self._reading():
             while True:
                 posted = asyncio.Event()
@@ -122,8 +120,7 @@ def _waker(posted: asyncio.Event) -> Wake:
 
 class Received(Generic[Event, Made]):
     """The result of `make` for each batch of events in `inbox`, until the last event was read. A
-    thread iterates with `for`, a handler with `async for`. A second reader continues where the
-    first one left off."""
+    thread iterates with `for`, a handler with `async for`."""
 
     def __init__(self, inbox: Inbox[Event], make: Callable[[list[Event]], Made]) -> None:
         self._inbox = inbox

@@ -35,9 +35,9 @@ Event = TypeVar("Event")
 class Job(ABC, Generic[Event]):
     """`start` begins the work in the background; `batches` yields its events until it has ended.
 
-    name: the job's name in messages. if_it_fails: a sentence that is added to the message if the
-    job fails unexpectedly, or is stopped without a message of its own. if_out_of_memory: a sentence
-    that is added if memory ran out.
+    name: the job's name in messages. if_it_fails: a sentence for the last message of a job that
+    failed unexpectedly or was stopped. if_out_of_memory: a sentence that is added if memory ran
+    out.
     """
 
     name = "run"
@@ -50,7 +50,7 @@ class Job(ABC, Generic[Event]):
         self._turns = 0
         self._halt = threading.Event()
         self._busy = False
-        self._ending = threading.Lock()  # held from the end of the work to the last event
+        self._ending = threading.Lock()  # held between the end of the work and the last event
         self._released = False
         self._parting: str | None = None
 
@@ -149,8 +149,8 @@ class Job(ABC, Generic[Event]):
         return self._halt.is_set()
 
     def release(self) -> None:
-        """Free the caches now, or if the job is running, as soon as its work has ended. Afterwards
-        the job cannot continue."""
+        """Free the caches. A running job frees them as soon as its work has ended. Afterwards the
+        job cannot continue."""
         self._released = True
         if not self._busy:
             self.free_caches()
@@ -173,7 +173,7 @@ class Job(ABC, Generic[Event]):
     @contextmanager
     def turn(self, chat: bool = False) -> Iterator[Pair]:
         """Wait for this job's turn and yield the pair. chat: whether prompts become chat messages,
-        if the models have a chat template. Raises NotLoaded or Busy; and Cancelled if the job is
+        if the models have a chat template. Raises NotLoaded, Busy, or Cancelled if the job is
         halted while it waits."""
         if not self._model_host.settled:
             self.post(
@@ -212,8 +212,7 @@ class Job(ABC, Generic[Event]):
                 self._rest(broken, last)
 
     def _rest(self, broken: bool, last: Event) -> None:
-        """Clean up after the work has ended. broken: whether the job cannot continue. last: the
-        last event."""
+        """Clean up after the work has ended. broken: whether the job cannot continue."""
         self._busy = False
         try:
             if broken or self._released:

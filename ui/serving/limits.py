@@ -1,5 +1,4 @@
-"""The limits on what visitors may use: sizes, times, and the length of the queue. Other modules
-check them."""
+"""The limits on what visitors may use: sizes, times, and the length of the queue."""
 
 from __future__ import annotations
 
@@ -10,45 +9,30 @@ MIB = 1024 * 1024
 
 @dataclass(frozen=True)
 class Limits:
-    """The most that one visitor, or all visitors together, may use.
+    """The most that one visitor, or all visitors together, may use."""
 
-    tokens, prompt_chars: of one run. nodes: of one tree, with its root. seconds: decoding time of
-    one run, or of a race with its analysis (wall clock); it is counted anew when a paused run is
-    resumed. waiting: visitors in the queue, including the one being served.
-
-    In each view separately: sessions: visitors whose runs are remembered. held: paused runs that
-    keep their KV caches. runs, stored_nodes: number of runs stored for reload, and the number of
-    nodes in all of them (one node of one step is about 100 bytes).
-
-    models: whether visitors may load other models, which includes downloading them. measures:
-    whether visitors may measure this machine; all visitors share its profile. shares: whether
-    everyone may follow any run, read-only. That suits one machine or a workshop. Among strangers a
-    prompt is private: without `shares`, a run can be followed only if its visitor allows it.
-
-    In bytes: request: size of a request that uploads no file. upload: size of the files in one
-    request. uploads_each, uploads: uploads within `upload_seconds`, from one address and in total.
-    kept: all temporary files (uploads and files to download), of which there are at most
-    `kept_files`.
-    """
-
-    tokens: int = 4096
-    nodes: int = 1024
+    tokens: int = 4096  # of one run
+    nodes: int = 1024  # of one tree, with its root
     prompt_chars: int = 20_000
-    seconds: float = 1800.0
-    waiting: int = 60
-    sessions: int = 64
-    held: int = 4
-    runs: int = 32
-    stored_nodes: int = 2_000_000
-    request: int = 4 * MIB
-    upload: int = 32 * MIB
-    uploads_each: int = 256 * MIB
-    uploads: int = 512 * MIB
+    seconds: float = 1800.0  # of one run or race; counted anew when a paused run is resumed
+    waiting: int = 60  # visitors in the queue, including the one being served
+    # in each view separately
+    sessions: int = 64  # visitors whose runs are remembered
+    held: int = 4  # paused runs that keep their KV caches
+    runs: int = 32  # runs stored for reload
+    stored_nodes: int = 2_000_000  # in all stored runs; one node of one step is about 100 bytes
+    # in bytes
+    request: int = 4 * MIB  # one request that uploads no file
+    upload: int = 32 * MIB  # the files in one request
+    uploads_each: int = 256 * MIB  # from one address within `upload_seconds`
+    uploads: int = 512 * MIB  # from all addresses within `upload_seconds`
     upload_seconds: float = 600.0
-    kept: int = 512 * MIB
-    kept_files: int = 10_000
-    models: bool = True
-    measures: bool = True
+    kept: int = 512 * MIB  # all temporary files: uploads and files to download
+    kept_files: int = 10_000  # the number of temporary files
+    models: bool = True  # whether visitors may load other models, and download them
+    measures: bool = True  # whether visitors may measure this machine
+    # Whether everyone may follow any run, read-only. If not, a run can be followed only if its
+    # visitor allows it, because a prompt is private among strangers.
     shares: bool = True
 
     @property

@@ -48,7 +48,6 @@ class MeasurementJob(Job[Report]):
         return self._share
 
     def raise_if_halted(self) -> None:
-        """Raises Cancelled if `halted` returns True."""
         if self.halted():
             raise Cancelled
 

@@ -31,7 +31,7 @@ Measure = Callable[[Pair], object]  # measures the pair's step times on this mac
 
 
 class RunningJobs(Protocol):
-    """The running jobs of one view."""
+    """The jobs of one view."""
 
     @property
     def busy(self) -> bool: ...
@@ -62,8 +62,8 @@ class ModelHost:
     does not wait for these. waiting: the maximum length of the queue.
 
     `version` counts the pairs loaded so far. The callbacks in `before_unload` are called before a
-    pair is unloaded; code that keeps part of a pair after its turn must register one. `sessions`
-    contains the sessions of each view. `one_each` limits how many jobs a visitor or an address has.
+    pair's memory is freed. Code that keeps part of a pair after its turn must register one.
+    `sessions` contains the sessions of each view.
     """
 
     def __init__(
@@ -91,8 +91,8 @@ class ModelHost:
         threading.Thread(target=self._fill, name="model-host", daemon=True).start()
 
     def on_progress(self, news: LoadNews) -> None:
-        """Log the progress of `load` and, until loading has ended, show the latest of it, except
-        passed checks, in the page's header."""
+        """Print `news` about a download. Until loading has ended, `news` also becomes the status,
+        unless it is a passed check."""
         self._log(news)
         if not self.settled and not isinstance(news, PassedCheck):
             self.status = Status(self.status.stage, str(news))
@@ -107,8 +107,8 @@ class ModelHost:
         return self.status.settled
 
     def pair(self, should_stop: ShouldStop) -> Pair:
-        """The pair, once it is loaded. Raises NotLoaded; and Cancelled if `should_stop` returns
-        True while loading goes on."""
+        """Wait until loading has ended and return the pair. Raises NotLoaded, or Cancelled if
+        `should_stop` returns True while waiting."""
         self._wait(should_stop)
         if self._lost:
             raise NotLoaded(self._lost)
@@ -130,8 +130,7 @@ class ModelHost:
         self, should_stop: ShouldStop, on_wait: OnWait, work: Work | None = None
     ) -> Iterator[Pair]:
         """Wait for the caller's turn and yield the pair that is loaded then. The turn lasts until
-        the context ends. on_wait: called with the jobs ahead while waiting. work: the work of the
-        turn. Raises NotLoaded, Busy or Cancelled."""
+        the context ends. Raises NotLoaded, Busy or Cancelled."""
         self.pair(should_stop)
         with self._engine(should_stop, on_wait, work):
             yield self.pair(should_stop)
@@ -162,7 +161,7 @@ class ModelHost:
 
     def close(self, words: str, seconds: float) -> None:
         """The program is ending: stop all jobs after their current step, with `words` as their last
-        message. Waits at most `seconds` for the current step."""
+        message. Waits at most about `seconds` for these steps."""
         for jobs in self.sessions:
             jobs.end_all(words)
         end = time.monotonic() + seconds
@@ -207,8 +206,8 @@ class ModelHost:
             raise
 
     def _prepared(self, load: Load) -> Pair:
-        """A loaded pair that is measured and has its first tree planned. No run may be in progress,
-        as that would disturb the measurement."""
+        """Load a pair, measure it and plan its first tree. No run may be in progress, as that would
+        disturb the measurement."""
         pair = load()
         self.status = Status("measuring", "timing the models on this machine")
         self._measure(pair)
@@ -226,7 +225,6 @@ class ModelHost:
         self.version += 1
 
     def _unload(self) -> None:
-        """Unload the current pair, if there is one, and free its memory."""
         if self._pair is None:
             return
         self._pair = None

@@ -1,5 +1,5 @@
-"""Allows each visitor one job at a time, waiting or running, and with --per-address each network
-address a few. Independent of the page and of the kind of job.
+"""Allows each visitor one job at a time, waiting or running. With --per-address, each network
+address may have a few. Independent of the page and of the kind of job.
 
 A visitor is one opened page. A person who opens many pages has a single address, but so has a whole
 room behind a router. Therefore there is no limit per address by default.
@@ -47,9 +47,9 @@ class OneEach:
 
     @contextmanager
     def entering(self, who: str, request: Any, job: InLine) -> Iterator[None]:
-        """The caller starts `job` of the visitor `who` inside this context. Until the context
-        ends, no other visitor can enter one. Raises Busy if the visitor has a job that waits or
-        runs, or if their address has too many such jobs."""
+        """The caller starts `job` of the visitor `who` inside this context. Only one visitor at a
+        time can enter. Raises Busy if the visitor has a job that waits or runs, or if their address
+        has too many such jobs."""
         with self._lock:
             self._entries = {
                 key: entry for key, entry in self._entries.items() if entry.job.in_line
@@ -83,8 +83,7 @@ class OneEach:
 
 
 def _household(client: str) -> str:
-    """`client`; for an IPv6 address only its first _PREFIX bits, as a device can choose the
-    rest."""
+    """`client`. Of an IPv6 address only the first _PREFIX bits, as a device can choose the rest."""
     try:
         found = ipaddress.ip_address(client)
     except ValueError:

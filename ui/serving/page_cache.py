@@ -1,6 +1,6 @@
-"""The page itself is the same for everybody, but Gradio copies its whole description and renders it
-anew for each visitor: a third of what a new page costs. Here it is rendered once for each
-address of the server and stored."""
+"""Stores the page, which is the same for everybody, once for each address of the server. Gradio
+would copy its whole description and render it anew for each visitor: a third of what a new page
+costs."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ Address = tuple[Any, ...]
 
 
 class PageCache:
-    """ASGI middleware that answers GET / with the page as it was rendered for the first visitor who
-    used the same address."""
+    """ASGI middleware that answers GET / with the stored page."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -72,7 +71,7 @@ def _address(scope: Scope) -> Address:
 
 
 def _is_complete(answer: list[Message]) -> bool:
-    """Whether `answer` is a page, not an error, has its end, and sets no cookie."""
+    """Whether `answer` is a whole page that sets no cookie, not an error."""
     if not answer or answer[0].get("status") != 200 or answer[-1].get("more_body"):
         return False
     return all(name.lower() != b"set-cookie" for name, _ in answer[0].get("headers", ()))

@@ -29,10 +29,13 @@ class Notice:
 
 @dataclass(frozen=True)
 class Ended:
-    """A run or race has ended or paused. end: why: "stopped" (it was halted), "time" (the time
-    limit), "paused" (the requested steps are done), "broken" (an error), or else the `finish` of a
-    run's last step, and "length" for a race. meta: the new meta if plain decoding was timed; it
-    replaces the meta that was sent when the run began."""
+    """A run or race has ended or paused.
+
+    end: the reason. "stopped": it was halted. "time": the time limit. "paused": the requested steps
+    are done. "broken": an error. "length": all tokens are generated, or a race is complete. Other
+    values are those of `finish` in a run's last step. meta: replaces the meta that was sent when
+    the run began; None if it stays.
+    """
 
     end: str
     error: str | None = None
@@ -42,8 +45,8 @@ class Ended:
 
 class RunJob(Job[Any]):
     """A run or a race that is watched and recorded. Its events are Notice, Ended, and those of the
-    subclass. After every `start` (see Job), `messages` must be read to its end. If one reader stops
-    early, another may read the rest."""
+    subclass. After every `start` (see Job), `messages` must be read. If one reader stops early,
+    another may read the rest."""
 
     if_out_of_memory = "Choose fewer tokens or a smaller tree and start again."
 
@@ -71,8 +74,7 @@ class RunJob(Job[Any]):
         return self._message(events)
 
     def follow(self) -> AsyncGenerator[str, None]:
-        """The messages of the run for another visitor, from its first step on. Call it only if
-        `can_be_followed`."""
+        """The messages of the run for another visitor, from its first step on."""
         return self._followers.follow(self._so_far, lambda: self.busy)
 
     @property
@@ -83,7 +85,7 @@ class RunJob(Job[Any]):
     @abstractmethod
     def _so_far(self) -> str | None:
         """Everything recorded so far, as the first message for a visitor who begins to follow. None
-        if the run has just ended and its recording was dropped."""
+        if there is no recording."""
 
     @property
     def _ahead(self) -> dict[str, Any]:
@@ -92,9 +94,8 @@ class RunJob(Job[Any]):
         return {**wait_field(self._wait), **can_follow}
 
     def _look_for_a_run_to_follow(self) -> bool:
-        """Whether another visitor's job of the same name can be followed while this one does not
-        run. The next message will say so. (A race and the further runs of one are both a
-        "race".)"""
+        """Whether another visitor's job of the same name can be followed now. The next message will
+        say so."""
         current = self._model_host.queue.current
         job = current.job if current else None
         self._can_follow = False
@@ -126,7 +127,7 @@ class RunJob(Job[Any]):
         """A message with the events of one batch."""
 
     def forget(self) -> None:
-        """Drop the recording. From then on only the RunStore has it."""
+        """Drop the recording."""
         self.recording = None
 
     def notice(self, words: str | None) -> Notice:

@@ -17,7 +17,7 @@ from ui.serving.sessions import R, SessionRun, Sessions
 from ui.serving.short_work import in_thread
 from ui.shared.events import QUIET, UNQUEUED, Updates, visitor
 
-# Event options of a page that asks for its job's state: it may ask again before it has an answer.
+# Event options for asking after a job's state. A page may ask again before it has an answer.
 ASKED: dict[str, Any] = {**UNQUEUED, "trigger_mode": "multiple"}
 FOLLOWING: dict[str, Any] = {**QUIET, "concurrency_limit": None}
 _NEXT_SECONDS = 0.5  # between two checks for a run to follow
@@ -35,17 +35,16 @@ class SessionView(ABC, Generic[R]):
 
     def start(self, request: gr.Request, job: R, steps: int | None = None) -> None:
         """Start or resume `job` for the visitor, for `steps` steps, or to its end if None. Raises
-        Busy if the visitor has a job that waits or runs, in this view or another, if the visitor's
-        address has too many, if the server has no room, or if the program is ending."""
+        Busy if the visitor has a job that waits or runs in any view, and for other reasons (see
+        Busy)."""
         who = visitor(request)
         with self._model_host.one_each.entering(who, request, job):
             self.sessions.go(who, job, steps)
 
     async def started(self, request: gr.Request, make: Callable[[], R]) -> R:
         """Make a job with `make`, start it for the visitor, and return it. This happens in a
-        thread, so that other pages are served meanwhile: making a job may take long, and so may
-        waiting until other jobs have started. A job that was made is also started, even if the page
-        is closed meanwhile. Raises what `make` and `start` raise."""
+        thread, because it may take long. If the page is closed meanwhile, the job is started all
+        the same. Raises what `make` and `start` raise."""
         return await in_thread(self._make_and_start, request, make)
 
     def _make_and_start(self, request: gr.Request, make: Callable[[], R]) -> R:
@@ -54,10 +53,9 @@ class SessionView(ABC, Generic[R]):
         return job
 
     def job_state(self, event: gr.EventData, request: gr.Request) -> Updates:
-        """The answer to a page that has had no message from its job for a while. It sets the
-        buttons. If no job is running and the page has not yet shown how the job ended, the answer
-        also says why nothing is running: the click may have been refused before a handler saw it,
-        or the stream of messages may have broken."""
+        """The answer to a page that asks for the state of its job. It sets the buttons. If no job
+        is running and the page has not shown how its job ended, the answer also says why. Then the
+        click was refused before a handler saw it, or the stream of messages has broken."""
         job = self.sessions.get(visitor(request))
         # read before `buttons_now`: a job that ends in between still sends its own last message
         was_going = job is not None and job.busy
@@ -69,8 +67,7 @@ class SessionView(ABC, Generic[R]):
 
     @abstractmethod
     def buttons_now(self, request: gr.Request) -> Updates:
-        """At least one update, which sets the buttons for the current state of the visitor's
-        job."""
+        """Updates that set the buttons for the current state of the visitor's job; at least one."""
 
     @abstractmethod
     def not_running(self, words: str) -> Updates:
@@ -87,13 +84,11 @@ class SessionView(ABC, Generic[R]):
 
 class RunView(SessionView[R]):
     """A view of runs. A visitor whose own run does not have the engine may follow another visitor's
-    run, read-only. The page offers this while the visitor's own run waits or after it was
-    refused."""
+    run, read-only."""
 
     async def follow(self, request: gr.Request) -> AsyncIterator[str]:
         """The messages of the current run, and of the next ones as long as the visitor's own run
-        waits. Ends when the visitor's own run begins, or if the current run is no longer
-        shared."""
+        waits. Ends when that run begins, or if the followed run is no longer shared."""
         who = visitor(request)
         while True:
             if (job := self._run_to_follow(who)) is not None:
@@ -124,8 +119,8 @@ class RunView(SessionView[R]):
 
 
 def _what_became_of(job: SessionRun | None, heard: bool) -> str:
-    """The sentence for a page that shows a job as running although it is not. heard: whether the
-    page has had messages from the job."""
+    """A sentence for a page whose job is not running. heard: whether the page has had messages from
+    the job."""
     if not heard:
         return "Not started: the server did not accept the request. Try again in a moment."
     name = job.name if job else "run"

@@ -1,7 +1,7 @@
 """Stores one run per visitor. Independent of models and of Gradio.
 
-The key of a session is a string that the browser chooses. Gradio's page makes it long and random,
-so nobody can guess the key of another visitor. The string is used only as a key.
+The key of a session is a string that the browser chooses. Gradio's page makes it random, so that
+nobody can guess the key of another visitor. The string is used only as a key.
 """
 
 from __future__ import annotations
@@ -67,8 +67,7 @@ class Sessions(Generic[R]):
 
     def go(self, who: str, run: R, steps: int | None = None) -> None:
         """Start or resume `run` as the run of visitor `who`, for `steps` steps, or to its end if
-        None. Raises Busy if the visitor's last run is still in progress, if no session or no thread
-        is free, or if the program is ending."""
+        None. Raises Busy."""
         with self._lock:
             if self._ending is not None:
                 raise Busy(self._ending)
@@ -108,8 +107,8 @@ class Sessions(Generic[R]):
                     run.end(words)
 
     def abandon_all(self) -> None:
-        """Send the last message of each run that is still in progress, without waiting for the
-        run."""
+        """Send the last message of each run that is still in progress now. Called after
+        `end_all`."""
         with self._lock:
             for run in self._runs.values():
                 run.abandon()
@@ -123,8 +122,8 @@ class Sessions(Generic[R]):
             run.release()
 
     def _idle(self) -> str:
-        """Of the visitors whose run is not busy, the one whose run was started or resumed longest
-        ago. Raises Busy if there is none."""
+        """The visitor without a busy run whose run was started or resumed longest ago. Raises Busy
+        if there is none."""
         idle = next((who for who, run in self._runs.items() if not run.busy), None)
         if idle is None:
             raise Busy(f"all {self._limits.sessions} sessions are in use; try again in a minute")

@@ -15,7 +15,7 @@ _LOOK_SECONDS = 1.0
 
 
 class ShortPauses:
-    """Excludes the existing objects from collections each time that a pair has been loaded."""
+    """Excludes the existing objects from collections each time a pair has been loaded."""
 
     def __init__(self, model_host: ModelHost) -> None:
         self._model_host = model_host

@@ -1,6 +1,6 @@
 """Short blocking work of an async handler, done in a thread so that other visitors are served
-meanwhile. The threads are AnyIO's, because those end when they are no longer needed
-(idle_threads.py); those of `asyncio.to_thread` would stay."""
+meanwhile. The threads are AnyIO's, because those of `asyncio.to_thread` would stay when they are no
+longer needed (see idle_threads.py)."""
 
 from __future__ import annotations
 
@@ -17,6 +17,5 @@ T = TypeVar("T")
 
 
 async def in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """What `work` returns. If the caller is cancelled after `work` has begun, it still runs to its
-    end."""
+    """What `work` returns. Work that has begun runs to its end, even if the caller is cancelled."""
     return await to_thread.run_sync(lambda: work(*args, **kwargs), limiter=_AT_ONCE)

@@ -23,11 +23,8 @@ _log = logging.getLogger(__name__)
 
 
 class Shutdown:
-    """Waits for a signal, then ends the process.
-
-    clean_up: removes the temporary files. It is called at the end, also if a signal comes before
-    `wait_and_end` is called, but not after a second signal.
-    """
+    """Waits for a signal, then ends the process. clean_up: called before the end, but not after a
+    second signal."""
 
     def __init__(self, clean_up: Callable[[], None]) -> None:
         self._clean_up = clean_up
@@ -51,7 +48,7 @@ class Shutdown:
         if self._asked.is_set():
             os._exit(_AT_ONCE)
         self._asked.set()
-        if not self._waiting:  # no page is served yet
+        if not self._waiting:  # `wait_and_end` was not called yet
             self._end()
 
     def _end(self) -> None:

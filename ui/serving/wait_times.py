@@ -1,5 +1,5 @@
-"""Predicts how long jobs take on this machine, from recent jobs of the same kind, and how long a
-visitor waits for the jobs ahead. Independent of models.
+"""Predicts how long jobs take on this machine, from recent jobs of the same kind. Independent of
+models.
 """
 
 from __future__ import annotations
@@ -18,16 +18,15 @@ _GUESS_WEIGHT = 0.3
 # If the token counts of jobs vary by less than this (sum of squared relative deviations), their
 # time is taken as proportional to tokens.
 _SAME = 0.01
-_TRUST = 2.0  # once 1 / _TRUST of a job is done, only its own pace counts
+_TRUST = 2.0  # once half of a job (1 / _TRUST) is done, only its own pace counts
 _OVERDUE = 0.1  # a job is expected to still need at least this fraction of its time so far
 
 
 @dataclass(frozen=True)
 class Demand:
     """The size of a job. kind: jobs of the same kind take about the same time per token. tokens:
-    the most tokens that it decodes (for single steps and tests of losslessness, the number of steps
-    or samples), or 0 if its time does not depend on them. limit: the most seconds that are
-    predicted for it."""
+    the most tokens that it decodes, for some kinds the number of steps or samples; 0 if its time
+    does not depend on them. limit: the most seconds that are predicted for it."""
 
     kind: str = "run"
     tokens: float = 0.0
@@ -52,7 +51,7 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})  # no fields: the visitor does
 
 
 def wait_field(wait: Wait | None) -> dict[str, Any]:
-    """The field of a message that describes the jobs ahead; no field if the visitor does not
+    """The field of a message that describes the jobs ahead. No field if the visitor does not
     wait."""
     if wait is None:
         return {}
@@ -60,8 +59,7 @@ def wait_field(wait: Wait | None) -> dict[str, Any]:
 
 
 def duration_words(seconds: float) -> str:
-    """A predicted duration in words, rounded by at most a quarter: "about 7 seconds", "about 2.5
-    minutes"."""
+    """A predicted duration in words: "about 7 seconds", "about 2.5 minutes"."""
     if seconds < 4.5:
         return "a few seconds"
     if seconds < 17.5:
@@ -89,15 +87,14 @@ class WaitTimes:
             self._seen[demand.kind].append((demand.tokens, seconds))
 
     def forget(self, token_seconds: float) -> None:
-        """Start over, because other models are served and their times differ."""
+        """Forget all jobs, because other models are served now."""
         with self._lock:
             self.token_seconds = token_seconds
             self._seen = _no_jobs()
 
     def expected(self, demand: Demand) -> float:
-        """Seconds that a job will take, from a weighted least-squares line of seconds over tokens
-        fitted to the first guess and the recent jobs of its kind. Slope and intercept are never
-        negative. At most the job's limit."""
+        """Seconds that a job will take, at most its limit. The estimate is on a line of seconds
+        over tokens, fitted to the first guess and the recent jobs of its kind."""
         guess = demand.tokens * self.token_seconds if demand.tokens else demand.limit
         with self._lock:
             seen = list(self._seen[demand.kind])
@@ -120,8 +117,8 @@ def _no_jobs() -> defaultdict[str, deque[tuple[float, float]]]:
 
 
 def _on_line(points: list[tuple[float, float, float]], at: float) -> float:
-    """The seconds at `at` tokens, on the line fitted to `points`, each (tokens, seconds,
-    weight)."""
+    """The seconds at `at` tokens, on a line fitted to `points` by weighted least squares. Each
+    point is (tokens, seconds, weight). Slope and intercept are never negative."""
     total = sum(weight for _, _, weight in points)
     tokens = sum(weight * one for one, _, weight in points) / total
     seconds = sum(weight * one for _, one, weight in points) / total

@@ -29,7 +29,7 @@ class Rates:
 
 def rates_of(pair: Pair | None) -> dict[str, Rates]:
     """The vectors to plan with, by key: those shipped with the pair, those measured for it, and
-    the one of the paper. Only the last if `pair` is None."""
+    the paper's. Only the paper's if `pair` is None."""
     found: dict[str, Rates] = {}
     if pair is None:
         name = "Llama3-70B with 8B, CNN"
@@ -38,8 +38,7 @@ def rates_of(pair: Pair | None) -> dict[str, Rates]:
         kind = known.kind and f" {known.kind}"
         key = f"T{known.temperature:g}{'' if known.kind == pair.known[0].kind else kind}"
         short = f"{known.kind and known.kind + ', '}T {known.temperature:g}"
-        # like "Bundled pair, code, T = 0.6" in the Lab, where raw counts are marked "counted"
-        name = f"{pair.name} pair, {short}"
+        name = f"{pair.name} pair, {short}"  # such as "bundled pair, code, T 0.6"
         found[key] = Rates(name, "recorded", known.acceptance, known.temperature, short=short)
     for how, findings in (("", pair.measured), (", as a chat", pair.measured.chats)):
         for (temperature, top_p, verifier), acceptance in dict(

@@ -1,4 +1,4 @@
-"""A table of acceptance by rank and level as the browser draws it (web/acceptance_table.js)."""
+"""A table of acceptance by rank and level, as a message to the browser."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ MAX_DEPTHS = 14
 def by_level_table(
     name: str, label: str, temperature: float, runs: int, by_level: AcceptanceByLevel
 ) -> dict[str, Any]:
-    """A table of acceptance by rank and level, as the browser draws it (ui/shared/web/
-    acceptance_table.js)."""
+    """The table as a JSON object. web/acceptance_table.js describes its fields."""
     cells = [
         [depth, rank, cell.visits, cell.accepted, *cell.interval]
         for (depth, rank), cell in sorted(by_level.cells.items())

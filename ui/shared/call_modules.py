@@ -28,7 +28,7 @@ def _module(name: str) -> str:
 
 def call(module: str, code: str, parameters: str = "") -> str:
     """JavaScript for the `js` of a Gradio event: a function of `parameters` that returns the value
-    of the expression `code`, in which `web` is the exports of `module`."""
+    of the expression `code`. In this expression, `web` is the exports of `module`."""
     return f"async ({parameters}) => {_module(module)}.then((web) => {code})"
 
 

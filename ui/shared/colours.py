@@ -1,5 +1,5 @@
 """All colours of the page, from assets/colours.json: as CSS variables and as values of the Gradio
-theme. The page's scripts import that file directly."""
+theme."""
 
 from __future__ import annotations
 

@@ -26,8 +26,8 @@ def download(text: str, name: str) -> dict[str, Any]:
 
 
 def _written(data: bytes, name: str) -> str:
-    """The path of the file, in the folder that Gradio would copy it to, named by a hash of the
-    content. A file that already exists is not written again."""
+    """Write the file where Gradio would copy it: in a folder named by a hash of the content.
+    Returns the path. A file that already exists is not written again."""
     path = Path(get_upload_folder(), hash_bytes(data), name)
     if not path.exists():
         return save_bytes_to_cache(data, name, get_upload_folder())

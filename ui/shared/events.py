@@ -1,5 +1,5 @@
 """Gradio's events as all views use them: their options, the types of handlers' inputs and results,
-and the visitor's key. No endpoint is offered to programs."""
+and the visitor's key."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ import gradio as gr
 from ui.shared import markup
 from ui.shared.call_modules import call
 
-# FormData: the unvalidated values that Gradio passes to a handler whose inputs are a set of
-# components. Updates: the new values or updates that a handler returns. The keys of both are
-# components.
+# The keys of both are components. FormData: the unvalidated values that Gradio passes to a handler
+# whose inputs are a set. Updates: the new values or updates that a handler returns.
 FormData = Mapping[Any, Any]
 Updates = dict[Any, Any]
 
@@ -22,9 +21,9 @@ UNQUEUED: dict[str, Any] = {**QUIET, "queue": False}
 
 
 def model_work(waiting: int) -> dict[str, Any]:
-    """Options of an event that uses the models. All views share our own queue, which holds at most
-    `waiting` visitors. Gradio's limit is twice that, so a visitor for whom our queue has no room
-    gets our message instead of waiting in Gradio's queue."""
+    """Options of an event that uses the models. waiting: the length of our own queue. Gradio's
+    limit is twice that. So a visitor for whom our queue has no room gets our message instead of
+    waiting in Gradio's queue."""
     return {
         **QUIET,
         "concurrency_id": "engine",

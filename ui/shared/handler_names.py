@@ -1,6 +1,6 @@
 """Names of the page's handlers in Gradio's list of endpoints and in logs: the tab, then the name of
-the function in the code. Where two handlers would get the same name, each also gets the name of
-the event that calls it. Gradio would only number them."""
+the function in the code. If two handlers would get the same name, each also gets the name of the
+event that calls it. Gradio would only number them."""
 
 from __future__ import annotations
 
@@ -37,9 +37,8 @@ class HandlerNames:
         return f"{self._tabs[number]}_{_own_name(one)}"
 
     def _caller(self, one: BlockFunction) -> str:
-        """What calls the handler: "after_" and the handler before it, and what calls that one if
-        it follows another; else "on_load" if the page's load calls it; else "on_" and one component
-        that calls it, with the event."""
+        """What calls the handler: "on_load", "on_" with a component and its event, or "after_" with
+        the handler before it. If that one also follows a handler, what calls it is appended."""
         if one.trigger_after is not None:
             before = self._blocks.fns[one.trigger_after]
             further = "" if before.trigger_after is None else f"_{self._caller(before)}"

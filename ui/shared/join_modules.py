@@ -1,10 +1,9 @@
-"""Joins the page's ES modules into one when the app starts.
+"""Joins the page's ES modules into one.
 
 There is no build step: restart the app after editing a module. The modules are joined because one
-request for each of them would delay the first paint. A module may use only these forms: named
-imports, `import * as`, imports of JSON files and of a module for its side effects, and `export` in
-front of a function, class or const. `join` refuses all others except a default import of a module,
-which it treats like the import of a JSON file.
+request for each of them would delay the first paint. A module may use these forms: named imports,
+`import * as`, imports of JSON files and of a module for its side effects, and `export` in front of
+a function, class or const.
 """
 
 from __future__ import annotations
@@ -50,8 +49,9 @@ def imported(path: Path) -> list[Path]:
 
 
 def join(paths: Iterable[Path]) -> str:
-    """The source of one module that exports `modules`: an object with the exports of each of
-    `paths` under the module's name, such as "decode/connect". Raises BadModule."""
+    """The source of one module that exports the object `modules`. Its keys are the names of the
+    modules at `paths`, such as "decode/connect", and its values their exports. Raises
+    BadModule."""
     paths = list(paths)
     order = _in_order(paths)
     number = {path: f"module_{i}" for i, path in enumerate(order)}
@@ -85,8 +85,8 @@ def _in_order(paths: list[Path]) -> list[Path]:
 
 def _scoped(path: Path, number: dict[Path, str]) -> str:
     """JavaScript that assigns the exports of the module at `path`, or the value in a JSON file, to
-    its name in `number`. A module runs inside a function, so that its names do not clash with those
-    of other modules."""
+    the name `number[path]`. A module runs inside a function, so that names in different modules do
+    not clash."""
     source = path.read_text(encoding="utf-8")
     if path.suffix == ".json":
         return f"const {number[path]} = {markup.literal(json.loads(source))};"

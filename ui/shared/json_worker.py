@@ -1,6 +1,6 @@
-"""Parses one large JSON file in a process of its own, run as a script by large_json.py. The file is
-untrusted: nested lists take 70 times the file's size in memory, and in the server's own process no
-other thread would run while they are parsed.
+"""Parses one large JSON file. large_json.py runs this script in a process of its own, because the
+file is untrusted. Nested lists take 70 times the file's size in memory. In the server's own
+process, no other thread would run while they are parsed.
 
 Arguments: the file, and the most memory to use in bytes. Output: the value cut into small pieces.
 Each piece is marshalled and preceded by its length, so that the server's other threads are blocked
@@ -36,7 +36,7 @@ class Refused(Exception):
 
 def scan(data: bytes) -> None:
     """Raises Refused if the JSON in `data` has too many values, lists and objects, or levels, or if
-    its brackets do not match. Nothing is parsed."""
+    brackets are missing. Nothing is parsed."""
     bare = _TEXT.sub(b"", data)
     if bare.count(b",") + bare.count(b"[") + bare.count(b"{") > MAX_VALUES:
         raise Refused(f"it has more than {MAX_VALUES} values")
@@ -59,8 +59,8 @@ def pieces_of(value: Any) -> Iterator[tuple[str, Any]]:
     """Cut `value` into the pieces from which `values_of` builds it again, each with its kind.
 
     "value": a whole value of at most PIECE bytes, or a long text. "list", "object": a longer
-    container begins. "entries": some of its entries. "key": the key (in a list, the index) of an
-    entry over PIECE bytes, whose own pieces follow. "end": the container is complete.
+    container begins. "entries": some of its entries. "key": the key of an entry that is itself cut
+    into pieces, which follow; in a list, the index. "end": the container is complete.
     """
     if not isinstance(value, list | dict) or len(marshal.dumps(value)) <= PIECE:
         yield "value", value

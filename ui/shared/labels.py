@@ -17,8 +17,8 @@ _EMPTY = "None is not "  # follows the name in the message about an empty field
 
 
 def with_labels(problem: SequoiaError, labels: Mapping[str, str]) -> SequoiaError:
-    """`problem` with the label of its field in place of the name that the message begins with, if
-    `labels` has that name. If the field is empty, the message asks for a value."""
+    """`problem` with a label in place of the name that its message begins with. Unchanged if
+    `labels` has no label for that name. If the field is empty, the message asks for a value."""
     name, colon, rest = str(problem).partition(": ")
     if not colon or name not in labels:
         return problem

@@ -26,8 +26,8 @@ _alone = threading.Lock()
 
 def uploaded_json(path: Any, most: int, name: str, error: type[SequoiaError]) -> Mapping[str, Any]:
     """The JSON object of format "sequoia-{name}" in the uploaded file at `path`. Raises `error`,
-    with a reason that can be shown to the visitor, if the file has no such object, has more than
-    `most` bytes, cannot be read, or cannot be parsed within the limits on memory and time."""
+    with a reason for the visitor, if the file has no such object, has more than `most` bytes,
+    cannot be read, or takes too much memory or time to parse."""
     kind = f"{name} file"
     if check_upload(path, most, kind, error) <= LARGE:
         return read_json(uploaded_text(path, most, kind, error), name, most, error)

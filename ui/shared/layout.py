@@ -1,5 +1,4 @@
-"""Parts of the page that several views share: the two columns, the component that a script draws
-into, the buttons that start and stop a job, menus, and the fields of the sampling parameters."""
+"""Parts of the page that several views share."""
 
 from __future__ import annotations
 
@@ -37,8 +36,8 @@ def drawn(
     """The component that `script`, a module of the page, draws into. Its value is the latest
     message to that script, at first `value`. Its id begins with `view`.
 
-    missed, asked: methods that the browser may call by their own names, `missed` for messages that
-    did not arrive, `asked` for details that no message contains.
+    missed, asked: methods that the browser may call by their own names. `missed` returns messages
+    that did not arrive, `asked` details that no message contains.
     """
     functions = [server_function(method) for method in (missed, asked) if method]
     return gr.HTML(
@@ -68,13 +67,12 @@ def start_button(label: str, elem_id: str) -> gr.Button:
 
 
 def stop_button(elem_id: str) -> gr.Button:
-    """The button beside the start button, enabled only while something can be stopped (in Decode
-    also while a run is paused: it then says "Start over")."""
+    """The button beside the start button. It is disabled at first."""
     return gr.Button("Stop", elem_id=elem_id, scale=1, min_width=50, interactive=False)
 
 
 def busy_buttons(start: gr.Button, stop: gr.Button, busy: bool) -> Updates:
-    """Updates of both buttons: for when the work begins (`busy`), or has ended."""
+    """Updates that enable one of the buttons: `stop` if `busy`, else `start`."""
     return {start: gr.update(interactive=not busy), stop: gr.update(interactive=busy)}
 
 

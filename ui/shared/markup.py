@@ -1,7 +1,6 @@
 """The only place where Python puts unknown text into HTML. Independent of the page and of runs.
 
-Gradio renders the text of its pop-up messages as HTML, and that text may contain what a visitor
-typed.
+Gradio renders the text of its pop-up messages as HTML. That text may contain what a visitor typed.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ def toast(text: Any) -> str:
 
 
 def _inert(escaped: str) -> str:
-    """`escaped` in which the characters that template languages interpret are escaped, too."""
+    """`escaped` with the characters that template languages interpret escaped, too."""
     return (
         escaped.replace("{", "&#123;")
         .replace("}", "&#125;")
@@ -82,8 +81,8 @@ def error_banner(text: Any) -> str:
 
 
 def style(source: str) -> str:
-    """A style element with the CSS in `source`. A closing tag within it, which our CSS never has,
-    is escaped, so that it cannot end the element."""
+    """A style element with the CSS in `source`. A closing tag within it is escaped, so that it
+    cannot end the element."""
     return "<style>\n" + source.replace("</", "<\\/") + "\n</style>"
 
 

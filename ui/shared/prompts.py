@@ -1,6 +1,5 @@
-"""The default temperature of the forms, the check of a prompt's length, the example prompts in
-assets/prompts.json (some are easy to draft, others hard), and the texts on which acceptance was
-counted."""
+"""The example prompts in assets/prompts.json, the check of a prompt's length, the texts on which
+acceptance was counted, and the default temperature of the forms."""
 
 from __future__ import annotations
 
@@ -63,8 +62,7 @@ def _preset(entry: Any) -> Preset:
 
 @cache
 def surveyed_texts(kind: str) -> frozenset[str]:
-    """The texts of `kind`, such as "code", on which the recorded acceptance of the bundled pair for
-    this kind was counted, without white space at either end. Trees for text of this kind are
-    planned with that acceptance. Empty for a kind for which none was counted."""
+    """The texts of `kind`, such as "code", on which the bundled pair's recorded acceptance was
+    counted. White space at either end is removed. Empty if there is no file for `kind`."""
     path = ASSETS / "survey" / f"{kind}.json"
     return frozenset(map(str.strip, load_json(path))) if path.is_file() else frozenset()

@@ -43,8 +43,7 @@ class Entry:
     @property
     def model_names(self) -> tuple[str, str]:
         """The names to show for target and draft. A profile of the bundled pair calls its models
-        just "target" and "draft"; if `bundled`, or if the profile's own name contains "bundled
-        pair", these become "bundled target" and "bundled draft"."""
+        just "target" and "draft". These become "bundled target" and "bundled draft"."""
         names = (self.profile.target, self.profile.draft)
         bundled = names == ("target", "draft") and (self.bundled or "bundled pair" in self.name)
         return ("bundled target", "bundled draft") if bundled else names
@@ -56,8 +55,8 @@ class Entry:
 
 
 def parse_entry(text: str, name: str) -> Entry:
-    """The profile in the JSON `text`. The source "measured" becomes "recorded". name: the profile's
-    name if the text does not contain one. Raises BadProfile."""
+    """The profile in the JSON `text`. The source "measured" becomes "recorded". name: used if the
+    text has no name. Raises BadProfile."""
     profile = HardwareProfile.from_json(text)
     if profile.source == "measured":
         profile = replace(profile, source="recorded")

@@ -1,5 +1,4 @@
-"""A run compared with plain decoding: the fields of a message's `meta` from which every view
-computes the same speed-up and confidence interval (sequoia.diagnosis.speedup_interval)."""
+"""The fields of a message's `meta` that compare a run with plain decoding."""
 
 from __future__ import annotations
 
@@ -18,12 +17,12 @@ def step_of(trace: StepTrace) -> Step:
 def compared_with_plain(
     run: Sequence[Step], plain: Sequence[Step], label: str = "measured"
 ) -> dict[str, Any]:
-    """The `meta` fields that compare a run with plain decoding. `run` and `plain`: their steps.
+    """The fields for the steps of a run and of plain decoding. `plain` must have at least one step.
 
-    plain_seconds: seconds per token of `plain`, which must have at least one step. plain_label:
-    `label`, where the times of both runs come from. plain_spread, only if both runs are long enough
-    and took some time: the two values of plain_seconds at which the speed-up of `run` would equal
-    the lower and the upper end of its confidence interval.
+    plain_seconds: seconds per token of `plain`. plain_label: `label`, where the times of both runs
+    come from. plain_spread: if plain_seconds had these two values, the speed-up would be the lower
+    and the upper end of its confidence interval (see sequoia.diagnosis.speedup_interval). The field
+    is missing if there is no interval.
     """
     seconds = sum(time for _, time in plain) / sum(tokens for tokens, _ in plain)
     meta = {"plain_seconds": seconds, "plain_label": label}

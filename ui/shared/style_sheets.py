@@ -8,8 +8,9 @@ from ui.shared.join_modules import UI
 
 
 def styles() -> str:
-    """Style elements for the page's head. `launch(css=)` is not used, because Gradio would insert
-    the sheets twice, the second time with every selector rewritten, so other rules would win."""
+    """Style elements for the page's head. `launch(css=)` is not used: Gradio would insert the
+    sheets twice. It would rewrite the selectors of the second copy, so that other rules would
+    win."""
     return "\n".join(map(markup.style, _texts()))
 
 
@@ -19,7 +20,6 @@ def css() -> str:
 
 
 def _texts() -> list[str]:
-    """The CSS of the colours and of each sheet."""
     views = sorted(UI.glob("*/web"), key=lambda folder: (folder.parent.name != "shared", folder))
     sheets = [sheet for folder in views for sheet in sorted(folder.rglob("*.css"))]
     return [colours.variables(), *(sheet.read_text(encoding="utf-8") for sheet in sheets)]

@@ -15,24 +15,20 @@ from sequoia.validate_input import shown
 
 @dataclass(frozen=True)
 class Shape:
-    """One entry of the menus. `name` is the short label, used for the lanes of a race; the long
-    label is `menu`, or `name` + `more` if `menu` is empty. `about` explains the shape in a sentence
-    or two. `how` describes such a tree; it may have placeholders for the tree's numbers. `fields`
-    are the labels of the numbers that a visitor types (for the kinds in TEXTS, of one text), and
-    `start` their defaults. `make` builds the tree from these; None if that also needs a pair's
-    acceptance."""
+    """One entry of the menus."""
 
-    name: str
-    more: str
-    how: str
-    fields: tuple[str, ...] = ()
-    start: tuple[Any, ...] = ()
-    make: Callable[..., Tree] | None = None
-    about: str = ""
-    menu: str = ""
+    name: str  # the short label
+    more: str  # follows `name` in the long label
+    how: str  # describes such a tree; may have placeholders for its numbers
+    fields: tuple[str, ...] = ()  # labels of the numbers to type; for a kind in TEXTS, of a text
+    start: tuple[Any, ...] = ()  # their defaults
+    make: Callable[..., Tree] | None = None  # builds the tree; None if that needs an acceptance
+    about: str = ""  # explains the shape
+    menu: str = ""  # the long label, if it is not `name` + `more`
 
     @property
     def label(self) -> str:
+        """The long label."""
         return self.menu or self.name + self.more
 
 
@@ -200,8 +196,8 @@ def tree_choices(clock: str = "") -> list[tuple[str, str]]:
 
 def listed_numbers(kind: Any, text: Any) -> tuple[Any, ...]:
     """The numbers of a shape, typed as one text such as "64, 8". For a kind in TEXTS, the text
-    itself, unchecked; for a kind without fields, nothing. Raises BadTree if `kind` is not a shape,
-    or if `text` is not one number of at least 0 for each field."""
+    itself, unchecked. Raises BadTree if `kind` is not a shape, or if `text` is not one number of at
+    least 0 for each field."""
     if not isinstance(kind, str) or kind not in SHAPES:
         raise BadTree(f"tree: {shown(kind)} is not the name of a shape; known: {', '.join(SHAPES)}")
     fields = SHAPES[kind].fields

@@ -30,8 +30,7 @@ from sequoia.validate_input import shown, whole
 from ui.shared.labels import with_labels
 from ui.shared.tree_menu import FITTED, LEAST_WIDE, PLANNED, SHAPES, WIDE_LEVELS, WIDE_NODES
 
-# The name with which an error message of Tree or of ui/shared/tree_menu.py begins, and the label of
-# the form's field for this value.
+# The label of a form's field, by the name with which an error message about its value begins.
 _LABELS = {
     "nodes of the chain": "Nodes",
     "sequences": "Sequences",
@@ -47,9 +46,9 @@ _LABELS = {
 class ChosenTree:
     """The result of a request: one tree, or a TreeChoice that makes one for each step.
 
-    how: the tree in words. acceptance: the vector that the tree was planned from, before smoothing;
-    None for a fixed shape, such as a chain of 6 nodes. source: where that vector comes from, such
-    as "recorded code"; empty for a fixed shape.
+    how: the tree in words. acceptance: the vector that the tree was planned from, before smoothing.
+    source: where that vector comes from, such as "recorded code". A fixed shape, such as a chain of
+    6 nodes, has neither.
     """
 
     tree: Tree | TreeChoice
@@ -78,7 +77,7 @@ class _Run:
 @dataclass(frozen=True)
 class TreeRequest:
     """A shape and its numbers. kind: a key of SHAPES. numbers: the values of the shape's fields, in
-    order; surplus values are dropped. Raises BadTree if they do not describe a tree of at most
+    order. Surplus values are dropped. Raises BadTree if the tree cannot be made, or has more than
     `most` nodes."""
 
     kind: str
@@ -120,9 +119,8 @@ class TreeRequest:
         clock: SimulatedClock | None = None,
     ) -> ChosenTree:
         """The tree for decoding `prompt`. If `prompt` is empty, the tree for the pair's usual kind
-        of text. clock: the simulated machine to plan for; None for this machine. All shapes except
-        the fixed ones need the pair's acceptance, and most also need step times; what is not known
-        yet is measured first."""
+        of text. clock: the simulated machine to plan for; None for this machine. Acceptance and
+        step times are measured first if they are needed and not known yet."""
         run = _Run(pair, params, verifier, [prompt] if prompt else [], clock)
         if self.kind in PLANNED:
             return self._planned(run)
@@ -143,12 +141,9 @@ class TreeRequest:
         verifier: str,
         clock: SimulatedClock | None = None,
     ) -> Tree | None:
-        """The tree for the pair's usual kind of text, if it is known without running a model. For a
-        tree that is replanned while decoding, this is the tree of the first step.
-
-        A fixed shape is always known, a dynamic tree never. For any other shape, None is returned
-        while models load (`pair` is None), if the acceptance is not known yet, or, without `clock`,
-        if this machine's step times are not known yet."""
+        """The tree for the pair's usual kind of text, or None if it is not known without running a
+        model. pair: None while models load. For a tree that is replanned while decoding, this is
+        the tree of the first step. A dynamic tree is never known."""
         if make := SHAPES[self.kind].make:
             return self._made(make)
         if pair is None or self.kind == "dynamic" or not known_acceptance(pair, params, verifier):
@@ -226,12 +221,10 @@ def _profile(run: _Run) -> HardwareProfile | None:
 
 
 def _own_paths_words(plan: Plan, own: Plan | None) -> str:
-    """For the verifier Traversal: words that compare two plans.
+    """For the verifier Traversal: words that compare two plans. No words if `own` is None.
 
-    plan: made with the acceptance counted under Sequoia's rule; Sequoia draws children as Traversal
-    does. own: made with the acceptance counted along Traversal's own final paths. It is None for
-    other verifiers, at temperature 0, and if no such acceptance is recorded; then there are no
-    words."""
+    plan: made with the acceptance counted under Sequoia's rule. own: made with the acceptance
+    counted along Traversal's own final paths, if that is recorded."""
     if own is None:
         return ""
     if own.tree == plan.tree:

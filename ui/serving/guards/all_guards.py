@@ -41,7 +41,7 @@ class Address:
 
 
 def all_guards(limits: Limits, address: Address) -> list[Middleware]:
-    """The middleware of the app, outermost first."""
+    """The guards as middleware, outermost first."""
     return [
         Middleware(AnswerHeaders, on_a_space=address.on_a_space),
         Middleware(FailureLog),

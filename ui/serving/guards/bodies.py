@@ -85,7 +85,7 @@ class BodyLimits:
     def _counted(self, scope: Scope, receive: Receive, length: int) -> Receive:
         """A `receive` for an upload. It raises MultiPartException when the upload exceeds a limit.
         Gradio handles this error like its own ones and removes the part that has arrived. Raises
-        TooMuch if the declared `length` already exceeds one."""
+        TooMuch at once if the declared `length` exceeds a limit."""
         address = sender(scope, self._proxies).client
         self._check_upload(length)
         self._uploads.check(address, length)
@@ -113,8 +113,8 @@ class BodyLimits:
 
 
 class NameCount:
-    """Counts the files in an upload, whose body arrives in pieces, by counting the word "filename".
-    The word is also counted if it occurs inside a file, which is rare."""
+    """Counts the files in an upload by counting the word "filename". The word is also counted if it
+    occurs inside a file, which is rare. The body arrives in pieces."""
 
     def __init__(self) -> None:
         self._end = b""  # the end of the last piece, in which the word may have begun

@@ -1,5 +1,4 @@
-"""For a request that fails unexpectedly: one line in the log, and one sentence as the answer, if
-none has begun."""
+"""Logs a request that fails unexpectedly in one line, and answers it with one sentence."""
 
 from __future__ import annotations
 
@@ -11,8 +10,7 @@ from ui.serving.one_line_errors import in_one_line
 
 
 class FailureLog:
-    """ASGI middleware that logs an unexpected error of the app, and answers with status 500 if the
-    app has not begun its answer."""
+    """ASGI middleware. It answers with status 500, unless the app has begun its answer."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

@@ -49,8 +49,8 @@ def sender(scope: Scope, proxies: Sequence[Network]) -> Sender:
 
 
 def with_port(scheme: str, host: str) -> str:
-    """`host` in lower case, with its own port or the default one of `scheme`. A scheme other than
-    http and https has none; then nothing follows the colon."""
+    """`host` in lower case, with its own port or the default port of `scheme`. For a scheme without
+    a known default, nothing follows the colon."""
     name, port = split_port(host)
     return f"{name}:{port or _DEFAULT_PORTS.get(scheme, '')}"
 
@@ -65,7 +65,7 @@ def split_port(host: str) -> tuple[str, str]:
 
 def is_in(address: str, networks: Sequence[Network]) -> bool:
     """Whether `address` is an IP address in one of `networks`. An IPv4 address may be written as
-    an IPv6 one, such as ::ffff:10.0.0.1, as a socket that accepts both kinds does."""
+    an IPv6 one, such as ::ffff:10.0.0.1."""
     try:
         found = ipaddress.ip_address(address)
     except ValueError:
@@ -80,8 +80,7 @@ def _last(value: str) -> str:
 
 
 def _last_untrusted(value: str, proxies: Sequence[Network]) -> str:
-    """The last of the addresses in `value` that is not a trusted proxy's; if all are proxies', the
-    last one."""
+    """The last address in `value` that is not a trusted proxy's. If all are, the last one."""
     addresses = [address.strip() for address in value.split(",")]
     outside = [address for address in addresses if not is_in(address, proxies)]
     return (outside or addresses)[-1]

@@ -4,8 +4,9 @@ import { el, show } from "./dom.js";
 import { addTerm } from "./tooltips.js";
 
 /**
- * How often the children of one rank were accepted: visits of their parents, times accepted (a
- * fraction if it is an expected value), and the ends of the 95% confidence interval of the rate.
+ * How often the children of one rank were accepted: visits of their parents, times accepted, and
+ * the two ends of the 95% confidence interval of the rate. An expected number of times can be a
+ * fraction.
  * @typedef {[number, number, number, number]} Counts
  *
  * Counts by rank and depth, made by `by_level_table` in ui/shared/acceptance_table.py.
@@ -20,8 +21,8 @@ import { addTerm } from "./tooltips.js";
  * @property {[number, number, number, number, number, number][]} cells depth, rank and Counts
  * @property {Counts[]} all the counts of each rank, summed over all depths
  * @property {boolean | null} holds whether acceptance depends on the rank alone; null if unknown
- * @property {[number, number] | null} doubtful depth and rank of the cell with the strongest
- *   evidence of a difference from the same rank at the other depths; null if `holds` is null
+ * @property {[number, number] | null} doubtful depth and rank of the cell that differs most clearly
+ *   from the same rank at the other depths; null if `holds` is null
  * @property {string} sentence what `holds` means, in words
  */
 

@@ -15,7 +15,7 @@ const ASK_MS = 2000; // after which a missing first value is requested
 
 /**
  * Call `view.take` with every new value of a component: the parsed message, or {error} if the value
- * is not JSON. `root.view` is set to the view, for tests and for the browser's console.
+ * is not JSON. Sets `root.view` to the view, for tests and for the browser's console.
  * @template M the type of the component's messages
  * @param {HTMLElement} root
  * @param {Props} props
@@ -23,7 +23,7 @@ const ASK_MS = 2000; // after which a missing first value is requested
  * @param {{take: (message: M) => void}} view
  * @param {object} [around]
  * @param {() => void} [around.ask] requests the first value; called if none has arrived after
- *   ASK_MS, because a tab that is built while the page loads can miss it
+ *   ASK_MS: a tab that is built while the page loads can miss it
  * @param {(message: M) => void} [around.taken] called after each message
  */
 export function connectComponent(root, props, watch, view, { ask, taken } = {}) {

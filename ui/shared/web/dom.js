@@ -49,7 +49,7 @@ export const svg = (tag, attributes, parent) =>
   dress(document.createElementNS(SVG, tag), attributes, parent);
 
 /**
- * Set the text of a node if it differs, so that repainting an unchanged view costs nothing.
+ * Set the text of a node if it differs.
  * @param {Element} node
  * @param {string} value
  */
@@ -143,8 +143,8 @@ export function pool(make) {
 }
 
 /**
- * The inner size of an element in px, at first 0. An observer updates it, so that painting never
- * forces a layout.
+ * The inner size of an element in px, at first 0. An observer updates it, so that reading it forces
+ * no layout.
  * @param {Element} node
  * @param {() => void} onChange called after each change of the size
  * @returns {{w: number, h: number}}
@@ -162,9 +162,8 @@ export function sized(node, onChange) {
 }
 
 /**
- * Call `then` once, as soon as half of `node` has been visible for a moment. Meant for costly
- * content further down the page: it is not triggered by scrolling past, or while the layout still
- * moves.
+ * Call `then` once, as soon as half of `node` has been visible for a moment. Scrolling past it does
+ * not count.
  * @param {Element} node
  * @param {() => void} then
  */

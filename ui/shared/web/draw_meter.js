@@ -19,7 +19,7 @@ export class DrawMeter {
     el("span", { text: "1" }, this.under);
   }
 
-  /** @param {Trial | null | undefined} trial the meter is hidden without one, or if it has no u */
+  /** @param {Trial | null | undefined} trial without a trial or its u, the meter is hidden */
   paint(trial) {
     const isShown = Boolean(trial) && known(trial.u);
     show(this.root, isShown);

@@ -12,7 +12,7 @@ import * as pictures from "./save_picture.js";
  * @param {{part: string, title: string, term?: string, cls?: string}} about as for
  *   `makePanel`
  * @param {{caption?: () => string[], name?: () => string}} [saved] `caption`: the lines above
- *   the saved figure; `name`: the name of its file without "sequoia-" and the suffix, by default
+ *   the saved figure; `name`: the middle of its file's name, after "sequoia-"; by default
  *   `about.part`
  * @returns {{panel: ReturnType<typeof makePanel>, word: HTMLElement, chart: Chart}} `word`: the
  *   line beside the title

@@ -1,4 +1,4 @@
-/* The latest run of the visitor that ended or paused on this page, shared with the other views. */
+/* The visitor's latest run that ended or paused on this page. All views can read it. */
 
 /**
  * @typedef {object} FinishedRun

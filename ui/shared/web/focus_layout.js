@@ -9,17 +9,17 @@ import { keyOf } from "./tree_scene.js";
 
 /** Trees with more nodes than this are shown in the focus layout by default. */
 export const LARGE = 160;
-// How many siblings are drawn one by one: the first and the last of the rejected ones, and the
-// first of the untried ones. If two or more of the same kind remain, they are folded together.
+// How many rejected and untried siblings are drawn one by one. If two or more of the same kind
+// remain, they are folded together.
 const FIRST_REJECTED = 9;
 const LAST_REJECTED = 3;
 const FIRST_UNTRIED = 2;
 
 /**
- * What a cell of the drawn tree hides. A cell of one node has only `folded`; a cell that represents
+ * What a cell of the drawn tree hides. A cell of one node has only `folded`. A cell that represents
  * several siblings has the other fields, and its key is "g<parent>:<kind>".
  * @typedef {object} Fold
- * @property {number} [folded] number of nodes below the cell that are not drawn
+ * @property {number} [folded] number of nodes below the cell; 0 if the cell is unfolded
  * @property {number} [count] number of siblings folded together
  * @property {number} [nodes] number of nodes in the subtrees of these siblings
  * @property {"rejected" | "untried"} [what] kind of these siblings
@@ -28,11 +28,11 @@ const FIRST_UNTRIED = 2;
 
 /**
  * Lay out the accepted path, some of the other children of its nodes, and what a person has
- * unfolded. The remaining nodes are not drawn; the cells that hide them count them (see Fold).
+ * unfolded. The remaining nodes are not drawn.
  * @param {Topology} topo
  * @param {StepView} view
- * @param {Set<string>} opened keys of the cells that a person has unfolded: "n<node>" shows that
- *   node's children, "g<parent>:<kind>" shows all siblings of that group
+ * @param {Set<string>} opened keys of the cells that a person has unfolded: of a node to show its
+ *   children, of a group to show all its siblings
  * @param {boolean} hasBonus whether the step has a token from the target
  * @returns {{items: Item[], rows: number, cols: number}}
  */

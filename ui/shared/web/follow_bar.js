@@ -1,5 +1,5 @@
-/* Lets a visitor follow another visitor's run: a button to do so while the visitor's own run waits
-   or after it was refused, and a sentence above the run that is followed. */
+/* Lets a visitor follow another visitor's run: a button to do so, and a sentence above the run that
+   is followed. */
 import { button, el, show, text } from "./dom.js";
 
 /**

@@ -1,5 +1,4 @@
-/* The state of following another visitor's run: whether there is a run to follow, and whether the
-   run on screen is someone else's. Independent of the DOM. */
+/* The state of following another visitor's run. Independent of the DOM. */
 
 /**
  * The fields of a message that matter for following. `wait`: the visitor's own run is waiting;
@@ -14,16 +13,16 @@ export class Following {
   canFollow = false; // there is another visitor's run to follow
   isFollowed = false; // the run on screen is another visitor's
   isWaiting = false; // the visitor's own run is waiting
-  isWanted = false; // the visitor asked to follow; reset by a message with any run not followed
+  isWanted = false; // the visitor asked to follow; reset when any other run is shown
 
   /**
-   * Update the state from a message. The error and the notice of a message about another visitor's
-   * run are removed; while the visitor's own run waits, the notice on screen takes their place.
+   * Update the state from a message. A message about another visitor's run loses its error and its
+   * notice. While the visitor's own run waits, the notice on screen is kept.
    * @template {Message} M
    * @param {M} message
    * @param {string | null} notice that is on screen
-   * @returns {M | null} the message to show; null if it is about another visitor's run that
-   *   the visitor does not follow, or no longer follows
+   * @returns {M | null} the message to show; null if it is about another visitor's run and the
+   *   visitor does not want to follow
    */
   note(message, notice) {
     if (message.followed) return this.noteFollowed(message, notice);
@@ -43,8 +42,7 @@ export class Following {
   }
 
   /**
-   * Whether to show the button that starts following: there is a run to follow, and the run on
-   * screen is not a followed one or has ended.
+   * Whether to offer to follow a run.
    * @param {boolean} isOver whether the run on screen has ended
    * @returns {boolean}
    */

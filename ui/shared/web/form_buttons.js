@@ -34,8 +34,8 @@ export const formBeside = (form) => ({
 
 /**
  * @param {string} form the prefix of the ids of the form's elements
- * @returns {boolean} whether the form's Stop button can be pressed, as it can while a job runs;
- *   false while the button says "Start over"
+ * @returns {boolean} whether the form's Stop button can be pressed; false while it says "Start
+ *   over"
  */
 export function canStop(form) {
   const stop = /** @type {HTMLButtonElement} */ (document.getElementById(form + "-stop"));
@@ -49,8 +49,7 @@ function press(id) {
   return true;
 }
 
-// Sets a button's tooltip each time it is pointed at or focused, because Gradio sometimes rebuilds
-// buttons.
+// Sets a button's tooltip each time: Gradio sometimes rebuilds buttons.
 function setHint(event) {
   const button = event.target.closest?.(".pg-go button");
   const key = button?.textContent.trim() === "Start over" ? "button start over" : HINTS[button?.id];

@@ -1,6 +1,5 @@
-/* What the page adds to the forms, which Gradio makes: tooltips for the labels, one tab stop for
-   each group of buttons, and the focus on a field whose value was refused. The tooltips' texts are
-   from tooltips.json; the pointer and the Tab key open them. */
+/* What the page adds to Gradio's forms: tooltips for the labels, one tab stop for each group of
+   buttons, and the focus on a field whose value was refused. */
 import { showForm } from "./form_side.js";
 import { rove } from "./roving_focus.js";
 import { markTerm, openTooltip } from "./tooltips.js";
@@ -58,8 +57,8 @@ function fieldOf(target) {
   return [];
 }
 
-// Marks a label as a term when the pointer or the focus enters its field, because Gradio sometimes
-// rebuilds labels. Opens its tooltip if the pointer is on it, or if the Tab key moved the focus.
+// Marks a label as a term when the pointer or the focus enters its field: Gradio sometimes rebuilds
+// labels. Opens its tooltip if the pointer is on the label, or if the Tab key moved the focus.
 function explain(event) {
   const [field, key] = fieldOf(event.target);
   /** @type {HTMLElement} */

@@ -1,6 +1,5 @@
 /* Hides and shows the form beside a view, for each tab separately. In a narrow window the form is a
-   drawer over the view, closed at first, so that the result is visible. The button in the page's
-   header indicates whether the form of the open tab is shown. */
+   drawer over the view, closed at first, so that the result is visible. */
 
 const HIDDEN = "is-alone"; // class of a tab's page whose form is hidden, in a wide window
 const DRAWN = "is-drawn"; // class of a tab's page whose drawer is open, in a narrow window
@@ -45,8 +44,7 @@ export function followForm() {
 }
 
 // Closes the drawer when the visitor presses beside it, or presses a button that starts or stops
-// something, so that the view with the result is visible. After a press on a tab, the header's
-// button indicates whether the form of that tab is shown.
+// something.
 function press(event) {
   const target = /** @type {Element} */ (event.target);
   const isTab = target.closest?.("[role=tab], .overflow-dropdown button");

@@ -1,6 +1,5 @@
 /* The small picture of the tree that the fields of a form describe. When a field changes, the
-   server is asked for the tree. The picture is hidden while a field is invalid, and if the tree is
-   not known or has only one node. */
+   server is asked for the tree. The picture is hidden if the server answers with no tree. */
 import { el, show, text } from "./dom.js";
 import { watchFormValues } from "./form_values.js";
 import { TreeThumbnail, isChain, sizeInWords } from "./tree_thumbnail.js";
@@ -12,7 +11,7 @@ const SIZE = [96, 40];
 const PAUSE = 120; // ms without another change before the server is asked
 const AGAIN = 1000; // ms before the server is asked again while models load
 const SAVED = "kept:"; // begins the value of the field `clock` if that is a saved profile
-// Names of the fields on which a tree depends: in every form, in Decode, and in a lane of a race.
+// Names of the fields on which a tree depends.
 const OF_ALL = ["temperature", "top_p", "clock"];
 const OF_DECODE = ["tree", "first", "second", "branching", "verifier"];
 const OF_A_LANE = ["kind", "numbers", "verifier"];
@@ -74,7 +73,7 @@ class FormTree {
     }
   }
 
-  // Whether the fields ask for the tree that is fastest on the machine, which may be a chain.
+  // Whether the fields ask for a tree that is planned for speed. It may be a chain.
   get isPlanned() {
     const { kind, tree } = JSON.parse(this.#question);
     return (kind ?? tree) === "planned";

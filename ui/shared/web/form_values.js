@@ -11,7 +11,7 @@ const waiting = new Map();
 const watching = new Map();
 
 /**
- * Record the values of a tab's form. Gradio calls it when the page loads and after each change.
+ * Record the values of a tab's form.
  * @param {string} tab
  * @param {string[]} names of the fields
  * @param {any[]} values of these fields

@@ -47,7 +47,7 @@ export function readable(text) {
 
 /**
  * A text escaped for Plotly, which otherwise interprets a few tags and links in names and hover
- * texts. A name may come from an opened file, so it is not trusted.
+ * texts.
  * @param {string} words
  * @returns {string}
  */

@@ -1,13 +1,12 @@
 /* Says after a reload that the reload ended a running job. Gradio reloads the page by itself when
-   its connection to the server breaks. The form and the run on screen are restored elsewhere, from
-   the page's address. */
+   its connection to the server breaks. */
 import { sayIn } from "./page_link.js";
 
 const KEY = "sequoia-interrupted-";
 
 /**
- * Remember if the page closes during a job of `tab`, and show a notice in `tab` when the page is
- * opened again in the same tab of the browser.
+ * If the page closes during a job of `tab`, remember it. The reloaded page then shows a notice in
+ * `tab`.
  * @param {string} tab
  * @param {() => boolean} isBusy whether a job is running
  * @param {string} job its name in the notice, such as "run"

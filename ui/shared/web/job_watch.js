@@ -1,7 +1,7 @@
 /* Asks the server for the state of the visitor's job if the buttons show a job but no message has
-   arrived for a while: the click may have been refused, or the connection may have broken. It also
-   asks if a message shows that a job is running but the buttons do not. The answer sets the buttons
-   (ui/serving/session_view.py). Independent of the DOM. */
+   arrived for a while. The click may have been refused, or the connection may have broken. Also
+   asks if a message shows a running job but the buttons do not. The answer sets the buttons
+   (`job_state` in ui/serving/session_view.py). Independent of the DOM. */
 
 const SILENT_MS = 5000; // without a message before the server is asked
 const LOOK_MS = 1000; // between two looks at the buttons
@@ -11,8 +11,7 @@ const LOOK_MS = 1000; // between two looks at the buttons
  * @typedef {object} Asked
  * @property {boolean} heard whether a message has arrived since the buttons began to show a job
  * @property {boolean} over whether the latest message reported how the job ended or why it was
- *   refused. Then only the buttons are out of date, as can happen on a busy server, so the answer
- *   need not say why no job is running
+ *   refused. If so, only the buttons are out of date
  *
  * @typedef {object} JobView
  * @property {() => boolean} isBusy whether the buttons show a running job

@@ -6,8 +6,8 @@ const MOST_RATES = 1024;
 const WORD = /^[\w.:-]{1,40}$/;
 
 /**
- * One value in the address. `read` parses its text, and throws a RangeError with what is expected.
- * `write` returns its text, or null for a value that an address cannot contain.
+ * One value in the address. `read` parses its text. It throws a RangeError that says what is
+ * expected. `write` returns its text, or null for a value that an address cannot contain.
  * @template T
  * @typedef {{read: (text: string) => T, write: (value: any) => string | null}} Field
  */
@@ -93,7 +93,7 @@ export const tree = {
 
 const LANE = /^([a-z0-9_]{1,20}):([a-z0-9]{1,20}):([\d ,−-]{0,300})$/;
 
-/** @type {Field<string[]>} a race's lane: kind, numbers and verifier; in the text, numbers last */
+/** @type {Field<string[]>} a race's lane: kind, numbers, verifier; in the text, numbers are last */
 export const lane = {
   read(value) {
     const [, kind, verifier, numbers] = LANE.exec(value) ?? refuse(value, "a lane");

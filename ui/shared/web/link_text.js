@@ -2,7 +2,7 @@
    fragment contains the open tab and the values that this tab shows. Pure. */
 import { FIELDS } from "./link_fields.js";
 
-/** Maximum length of a fragment in characters; in a written fragment, each is one byte (ASCII). */
+/** Maximum length of a fragment in characters, which are single bytes in a written fragment. */
 export const MOST_BYTES = 2000;
 
 /**
@@ -11,7 +11,7 @@ export const MOST_BYTES = 2000;
 
 /**
  * The fragment for a tab and its values. If it would be too long, the longest values are left out.
- * Values that are null or undefined, or that the tab does not have, are ignored.
+ * Values that are null or undefined are ignored, and so are names that the tab does not have.
  * @param {string} tab
  * @param {Record<string, any>} values by the names in link_fields.js
  * @returns {{hash: string, left: string[]}} `hash`: the fragment; `left`: the names of the values

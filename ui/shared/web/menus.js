@@ -1,7 +1,7 @@
-/* Finds out whether a different option of a menu was chosen (called from ui/shared/menus.py), and
-   closes a menu that is left with the Tab key, because gradio 6.31 leaves it open. */
+/* Finds out whether a different option of a menu was chosen (called from ui/shared/menus.py). Also
+   closes a menu that is left with the Tab key: gradio 6.31 leaves it open. */
 
-/** @type {Record<string, any>} each menu's option when it got the focus, or the one chosen since */
+/** @type {Record<string, any>} the current option of each menu that has had the focus */
 const before = {};
 
 /**
@@ -16,11 +16,10 @@ export function opened(menu, option) {
 }
 
 /**
- * Called when an option may have been chosen: `option` if it differs from the menu's last one, else
- * null.
+ * Called when an option may have been chosen.
  * @param {string} menu its id
  * @param {any} option
- * @returns {any}
+ * @returns {any} `option` if it differs from the menu's last one, else null
  */
 export function chosen(menu, option) {
   if (before[menu] === option) return null;

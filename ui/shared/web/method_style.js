@@ -1,10 +1,10 @@
 /* How a method looks in every chart of the page. A method is a way to decode, such as a tree shape
-   or a verifier, and has its own colour and marker. Up to four lines of the same method differ in
-   their dash pattern, and every second one has open markers. */
+   or a verifier. It has its own colour and marker. Lines of the same method differ in their dash
+   pattern, and every second one has open markers. */
 import { MARKER_PATHS } from "./marker_paths.js";
 
 /**
- * `earlierSame`: number of earlier lines of this method. `symbol`: Plotly's name of the marker;
+ * `earlierSame`: number of earlier lines of this method. `symbol`: Plotly's name of the marker.
  * `path`: the marker as an SVG path centred on the origin.
  * @typedef {{earlierSame: number, colour: string, dash: string, symbol: string,
  *   path: string}} MethodStyle

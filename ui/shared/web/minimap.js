@@ -1,6 +1,5 @@
-/* A small picture of the whole tree, shown beside a view of it. A frame can mark the part that the
-   view shows. The nodes of each state are drawn as one path, so that a large tree is drawn
-   quickly. */
+/* A small picture of the whole tree. A frame can mark the part that a larger view of it shows. The
+   nodes of each state are drawn as one path, so that a large tree is drawn quickly. */
 import { attr, el, svg } from "./dom.js";
 import { StatePaths } from "./tree_dots.js";
 

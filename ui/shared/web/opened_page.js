@@ -3,8 +3,8 @@ import { el } from "./dom.js";
 import { unpack } from "./packed_data.js";
 
 /**
- * Call `show` with the element to draw into and the page's data. If that fails, an error message
- * that says that the file is damaged is shown instead.
+ * Call `show` with the element to draw into and the page's data. If that fails, say that the file
+ * is damaged.
  * @param {(stage: HTMLElement, data: any) => void} show
  */
 export async function openSavedPage(show) {

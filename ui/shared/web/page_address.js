@@ -1,10 +1,10 @@
-/* Puts the name of the run or race on screen into the page's address, if the server has stored it,
-   so that a reload shows it again. */
+/* Puts the name of the run or race on screen into the page's address, so that a reload shows it
+   again. */
 
 /**
  * Put the name of the run or race that a message is about into the address, under `kind`. If the
- * server has not stored it, such as the recorded example, the earlier name is removed. A message
- * without a name or without `meta` changes nothing.
+ * server has not stored that run or race, remove the earlier name instead. A message without a name
+ * or without `meta` changes nothing.
  * @param {Record<string, any>} message with the name, if it has one, under `kind`
  * @param {"run" | "race"} kind
  */

@@ -67,8 +67,8 @@ function showStatus(element, { stage, words }) {
   box.querySelector("small").textContent = sizes.map((one) => " · " + one).join("");
 }
 
-// Asks for the status every POLL_MS while the page is visible, because another visitor may load
-// other models. `changed` is called when other models are ready.
+// Asks for the status regularly while the page is visible, because another visitor may load other
+// models. Calls `changed` when other models are ready.
 function poll(element, status, changed) {
   let version = null;
   let asking = false;

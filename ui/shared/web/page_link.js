@@ -6,8 +6,8 @@ import { decodeLink, encodeLink } from "./link_text.js";
 /** @import { LinkState } from "./link_text.js" */
 
 /**
- * The methods of a tab's view that this module uses. `read` returns the values that the view shows,
- * by the names in link_fields.js. `apply` shows such values. `say` shows an error or a notice.
+ * A tab's view. `read` returns the values that it shows, by the names in link_fields.js. `apply`
+ * shows such values. `say` shows an error or a notice.
  * @typedef {object} LinkedView
  * @property {() => Record<string, any>} read
  * @property {(values: Record<string, any>) => void} apply
@@ -29,11 +29,11 @@ const NAMES = {
 const views = new Map();
 /** @type {LinkState | null} values to show as soon as the view of their tab is there */
 let pending = null;
-let isFollowing = false; // this module is opening the tab in the address, so it does not write it
+let isFollowing = false; // this module is opening the tab in the address; the address must stay
 let timer = 0;
 
 /**
- * Register the view of a tab. Values from the address that wait for it are applied.
+ * Register the view of a tab. Applies the values from the address that wait for the view.
  * @param {string} tab
  * @param {LinkedView} view
  */
@@ -63,8 +63,8 @@ export function sayIn(tab, words) {
   whenThere(tab, (view) => view.say(words, false));
 }
 
-/** Show the tab and values in the address, now and whenever the visitor changes it, for example by
- * the Back button. Also add each tab that is opened to the browser's history. Called once. */
+/** Show the tab and values in the address, now and each time it changes, for example by the Back
+ * button. Also add each tab that is opened to the browser's history. */
 export function followAddress() {
   document.addEventListener("click", noteTab);
   window.addEventListener("popstate", follow);

@@ -17,7 +17,7 @@ const ENTITIES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "
 const escaped = (text) => String(text).replace(/[&<>"']/g, (letter) => ENTITIES[letter]);
 
 // A browser ends a script at the closing tag and reads "<!--" as a comment, even inside a string.
-// The backslash prevents both, and does not change the meaning of a string or regular expression.
+// A backslash prevents both. It does not change the meaning of a string or regular expression.
 const inScript = (source) => source.replace(/<(?=\/script|!--)/gi, "<\\");
 
 // The same for a style element. In a CSS string, "\2f " is a slash.

@@ -57,8 +57,8 @@ export class PanAndZoom {
     this.zoomTo(this.view.zoom * factor);
   }
 
-  /** Zoom so that the whole picture just fits the box, as far as a zoom from LEAST_ZOOM to 1
-   * allows. If that is the zoom already, return to zoom 1. */
+  /** Zoom so that the whole picture fits the box, with a zoom from LEAST_ZOOM to 1. If that is the
+   * zoom already, return to zoom 1. */
   zoomFit() {
     const { frame, size, zoom } = this.view;
     if (!frame) return;

@@ -12,8 +12,8 @@ import { sourced } from "./run_words.js";
  * @import { StepMotion } from "./step_motion.js"
  */
 
-/** @type {[Phase, string, string | null][]} phase, label, and its key in a step's `seconds`; null
- * if no key is for this phase alone */
+/** @type {[Phase, string, string | null][]} phase, label, and the key of its time in a step's
+ * `seconds`; null without a time of its own */
 const PHASES = [
   ["guess", "1 guess", "draft"],
   ["check", "2 check", "verify"],

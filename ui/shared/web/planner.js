@@ -16,14 +16,14 @@
  * @property {[number, number, number][]} draft_seconds
  * @property {[number, number, number][]} overhead_seconds
  * @property {number} level_overhead
- * @property {number} [calibrated_nodes] number of nodes of the largest tree whose time was measured
- *   or compared with a measurement, 0 if there is none; missing: the largest size in target_seconds
+ * @property {number} [calibrated_nodes] most nodes of a tree whose time was measured or compared
+ *   with a measurement, 0 if none was; by default the largest size in target_seconds
  */
 
 /**
- * The best trees of all sizes: the first n nodes are the best tree of n nodes. For each node: its
- * parent, its gain in expected tokens, its depth and its rank. `totals`: the expected tokens of the
- * tree that ends with this node.
+ * The best trees of all sizes: the first n nodes are the best tree of n nodes. Each list has one
+ * value per node. `gains`: its gain in expected tokens. `totals`: the expected tokens of the tree
+ * that ends with this node.
  * @typedef {{parents: number[], gains: number[], depths: number[], ranks: number[],
  *   totals: number[]}} Growth
  */
@@ -161,8 +161,8 @@ export function depthsOf(parents) {
 
 /**
  * @param {number[]} parents
- * @returns {number[]} number of nodes with children on each level except the last, which is the
- *   number of nodes that the draft pass for their children processes
+ * @returns {number[]} number of nodes with children on each level except the last. The draft pass
+ *   for their children processes as many nodes
  */
 export function widths(parents) {
   const depths = depthsOf(parents);
@@ -187,7 +187,7 @@ export function canonical(parents) {
 }
 
 /**
- * @param {number[]} one parents of a tree; of its nodes' order, only that of siblings matters
+ * @param {number[]} one parents of a tree; only the order of siblings matters
  * @param {number[]} other
  * @returns {boolean} whether both are the same tree
  */
@@ -274,9 +274,9 @@ const before = (a, b) => b[0] - a[0] < 0 || (a[0] === b[0] && (a[1] - b[1] || a[
 // -- time ------------------------------------------------------------
 
 /**
- * Seconds for a pass over `size` nodes, from points whose dips are smoothed: constant before the
- * first point, linear between points, and beyond the last point on the line through the last two. A
- * single point holds for all sizes.
+ * Seconds for a pass over `size` nodes, from points whose dips are smoothed. They are constant
+ * before the first point and linear between points. The line through the last two points continues
+ * beyond the last. A single point holds for all sizes.
  * @param {[number, number, number][]} points
  * @param {number} size
  * @returns {number}
@@ -294,7 +294,7 @@ export function secondsAt(points, size) {
   return size > x1 ? y1 + slope * (size - x1) : y0 + slope * (size - x0);
 }
 
-// Points whose seconds never decrease. A larger pass cannot be faster, so a dip is noise, and is
+// Points whose seconds never decrease. A larger pass cannot be faster, so a dip is noise. It is
 // pooled with the points before it.
 function rising(points) {
   const seconds = pooled(
@@ -313,8 +313,7 @@ const passSeconds = (profile, n) =>
  */
 export const plainSeconds = (profile) => passSeconds(profile, 1);
 
-// Seconds for drafting from the `width` nodes of a level that have children: a draft pass, and the
-// overhead of a level.
+// Seconds for drafting the children of `width` nodes of a level.
 const levelSeconds = (profile, width) =>
   secondsAt(profile.draft_seconds, width) + profile.level_overhead;
 
@@ -331,8 +330,7 @@ export const stepSeconds = (parents, profile) =>
   );
 
 /**
- * Seconds of a step with the first 1, 2, ... nodes of a growth. The difference of neighbours is the
- * cost of adding a node.
+ * Seconds of a step with the first 1, 2, ... nodes of a growth.
  * @param {Growth} growth
  * @param {Profile} profile
  * @returns {number[]}
@@ -368,8 +366,7 @@ export function predict(parents, rates, profile) {
 
 /**
  * @param {Profile} profile
- * @returns {number} most nodes of a planned tree: USUAL_NODES, or as many as were timed if that is
- *   more, but never over MAX_NODES
+ * @returns {number} most nodes of a planned tree: USUAL_NODES, or more if larger passes were timed
  */
 export const nodesFor = (profile) =>
   Math.min(Math.max(USUAL_NODES, profile.target_seconds.at(-1)[0]), MAX_NODES);
@@ -381,15 +378,14 @@ export const nodesFor = (profile) =>
 export const levelsFor = (nodes) => (nodes <= USUAL_NODES ? USUAL_LEVELS : WIDE_LEVELS);
 
 /**
- * The fastest of the best trees of all sizes and level limits up to the maxima, or the root alone
- * (plain decoding) if no tree is predicted to be faster than that. The vector is smoothed first.
+ * The fastest of the best trees of all sizes and level limits up to the maxima. The vector is
+ * smoothed first. If no tree is predicted to be faster than plain decoding, the root alone.
  * @param {number[]} rates
  * @param {Profile} profile
  * @param {number} [maxNodes]
  * @param {number} [maxLevels]
- * @param {number} [slack] if not 0 and a tree is faster than plain decoding: choose the tree with
- *   the most expected tokens among those whose speed-up is at most this share below that of the
- *   fastest, and at least 1
+ * @param {number} [slack] for example 0.01: among the trees within 1% of the fastest, choose the
+ *   one with the most expected tokens. It is not predicted to be slower than plain decoding
  * @returns {Prediction}
  */
 export function bestPlan(

@@ -67,8 +67,8 @@ export class Playback {
   }
 
   /**
-   * Take a message or a whole run file. An empty value and a repeated text are ignored. Any other
-   * value that is neither an object nor JSON of one sets `error`.
+   * Take a message or a whole run file. An empty value and a repeated text are ignored. Another
+   * value sets `error` if it is neither an object nor JSON of one.
    * @param {any} value as JSON text or as an object
    */
   ingest(value) {

@@ -11,7 +11,7 @@ import { rove } from "./roving_focus.js";
 /** Height of the track in px, as in base.css. */
 export const TRACK_HEIGHT = 34;
 
-/** The bar. A subclass draws the track, and maps it to values that the store can seek. */
+/** The bar. A subclass draws the track and maps it to values that the store can seek. */
 export class PlaybackBar {
   /**
    * @param {any} store a Playback that also has `seek`, `step`, `goLive` and `last`

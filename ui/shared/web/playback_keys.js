@@ -1,6 +1,5 @@
-/* The keyboard of a view with a playback. While the view is scrolled out of sight, or the focus is
-   in a field or outside the view, all keys are ignored except Ctrl+Enter, and Escape in a text
-   area. */
+/* The keyboard of a view with a playback. Most keys are ignored while the view is scrolled out of
+   sight, and while the focus is in a field or outside the view. */
 import { button, el } from "./dom.js";
 
 /** @import { FormBeside } from "./form_buttons.js" */
@@ -82,7 +81,7 @@ export class PlaybackKeys {
 
   // Handles the keys that work even while the visitor types in the form: Ctrl+Enter runs, and
   // Escape in a text area stops. Both are ignored if something else uses the key or the view
-  // is hidden. Returns true for Ctrl+Enter, and for Escape if something was stopped.
+  // is hidden. Returns whether the key was used.
   runOrStop(event) {
     const { stage, page, dialog } = this;
     const isBusy = event.isComposing || event.defaultPrevented || dialog.open;

@@ -13,7 +13,7 @@ const MIN_GRAMS = 16;
  * @typedef {{grams: number, repeats: number}} RepeatCounts
  */
 
-/** Counts over a growing text, as `repetition` in sequoia/algorithm/step_trace.py counts them. */
+/** Counts over a growing text, as `repetition` in sequoia/algorithm/step_trace.py does. */
 export class Repeats {
   recent = [];
   known = new Set();

@@ -29,8 +29,8 @@ export class ResidualBars {
 
   /**
    * @param {ResidualPicture | null} picture
-   * @param {boolean} isOneToken whether p has all its mass on one token, as at temperature 0; if
-   *   there is no picture, a note then says why
+   * @param {boolean} isOneToken whether p is all on one token, as at temperature 0. If so, a note
+   *   replaces a missing picture
    */
   paint(picture, isOneToken) {
     show(this.root, picture !== null || isOneToken);

@@ -1,5 +1,5 @@
-/* The contents of a picture of p and q at one moment of a walk, after the rejections so far: a row
-   for each of a few tokens, the part that a rejection removes, a title and a note. Pure. */
+/* The contents of a picture of p and q at one moment of a walk, after the rejections so far. It has
+   a row for each of a few tokens, a title and a note. Pure. */
 import { percent, visible } from "./format.js";
 
 /**
@@ -23,8 +23,8 @@ import { percent, visible } from "./format.js";
  * @typedef {object} ResidualPicture
  * @property {string} title
  * @property {(ResidualRow | null)[]} rows the last row is for all other tokens; null: an empty row
- * @property {string} note in words: what a rejection changes and what happens next, or what the
- *   last token is drawn from; may be ""
+ * @property {string} note what a rejection changes, or what the last token is drawn from; may be
+ *   empty
  */
 
 const PLACES = 5; // default number of tokens in a picture
@@ -63,16 +63,16 @@ export function residualPicture(step, node, most = PLACES) {
   };
 }
 
-// The index of the node's moment in `residuals`, which may be empty; -1 if the node was not tried
-// or the target added no token.
+// The index of the node's moment in `residuals`; -1 if the node was not tried or the target added
+// no token.
 /** @type {(step: StepView, node: NodeId) => number} */
 function momentOf({ trials, kind }, node) {
   if (node === "bonus") return kind === "none" ? -1 : trials.length;
   return trials.findIndex((trial) => trial.node === node);
 }
 
-// The node that the walk is at: the parent of the node that is tried, or, after the last trial, the
-// last node of the path.
+// The node that the walk is at: the parent of the node that is tried. After the last trial, it is
+// the last node of the path.
 /** @type {(step: StepView, at: number) => number} */
 const parentAt = ({ topo, trials, path }, at) =>
   at < trials.length ? topo.parents[trials[at].node] : path.at(-1);
@@ -99,8 +99,8 @@ function rowOf(step, moment, token, isCut) {
   return { key: String(token), label, p, q, cut: isCut ? Math.min(p, q) : 0, mark: "" };
 }
 
-// The row of all tokens that have no row of their own. mass: the residual mass after a rejection,
-// null without one; the cuts of all rows sum to 1 - mass.
+// The row of all tokens that have no row of their own. mass: the residual mass after a rejection;
+// null without one. The cuts of all rows sum to 1 - mass.
 /** @type {(rows: (ResidualRow | null)[], moment: Residual, mass: number | null) => ResidualRow} */
 function rest(rows, moment, mass) {
   const missing = (name) => rows.reduce((left, row) => left - (row?.[name] ?? 0), 1);
@@ -120,8 +120,8 @@ function markOf(step, at) {
 }
 
 // Whether the rejected token is removed from q, as when siblings are drawn without replacement. If
-// so, q is rescaled, and another token has a larger share of it at the next trial. False if no
-// sibling is tried next.
+// so, q is rescaled, and another token's share is larger at the next trial. False if no sibling is
+// tried next.
 function isDropped(step, at) {
   if (!hasSibling(step, at)) return false;
   const [moment, next] = [step.residuals[at], step.residuals[at + 1]];

@@ -1,5 +1,5 @@
-/* The models and short facts of a run or a race, such as its machine and temperature: a strip on
-   the page, or lines of text in a saved picture or page. */
+/* The models and short facts of a run or a race, such as its temperature: as a strip on the page,
+   or as lines of text in a saved picture or page. */
 import { el } from "./dom.js";
 import { known, readable } from "./format.js";
 import { rove } from "./roving_focus.js";
@@ -50,9 +50,9 @@ function factChip([name, value, term = name]) {
 }
 
 /**
- * The facts that runs and races have in common, together with those of one kind only.
+ * The facts that runs and races have in common, together with their own.
  * @param {Meta} meta
- * @param {Fact[]} own the facts of one kind only; they precede the date
+ * @param {Fact[]} own the facts that only runs or only races have; they precede the date
  * @returns {Fact[]} without facts whose value is missing
  */
 export function sharedFacts({ title, device, clock, dtype, policy: params, date }, own) {
