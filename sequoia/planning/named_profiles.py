@@ -34,8 +34,8 @@ def named_profile(name: str) -> HardwareProfile:
 
 
 def machine_name(name: str) -> str:
-    """The machine of the profile `name`, in a few words: the `name` in its file, or if it has none,
-    its device; in both cases only up to the first comma. Raises BadProfile for unknown names."""
+    """The machine of the profile `name`, in a few words: the `name` in its file, or else its
+    device, up to the first comma. Raises BadProfile for unknown names."""
     device = named_profile(name).device
     return str(_files()[name].get("name", device)).split(",")[0]
 

@@ -19,7 +19,7 @@ from .model import Forward, Objective, logits, next_token
 REPEATED_ROWS = 0.25  # fraction of the rows in which a passage is repeated
 FACTOR = 0.5  # wanted probability of a token, divided by its probability one repetition earlier
 WEIGHT = 0.3  # usual weight of `fading`, relative to the cross-entropy
-SHORTEST = 4  # tokens of the shortest repeated passage; others have up to a quarter of the row
+SHORTEST = 4  # tokens of the shortest repeated passage; the longest has a quarter of the row
 
 
 class Repetitions(NamedTuple):
@@ -36,9 +36,9 @@ class Repetitions(NamedTuple):
 
 def ending_loops(weight: float) -> Objective:
     """Objective of a target's decay: cross-entropy with the next tokens, in nats per token, plus
-    `weight` times `fading`. In the first REPEATED_ROWS of the rows a passage is repeated, and these
-    rows do not count for the cross-entropy. If that fraction is less than one row, the objective is
-    the cross-entropy alone."""
+    `weight` times `fading`. In the first rows a passage is repeated. These rows do not count for
+    the cross-entropy. If REPEATED_ROWS is less than one row, the objective is the cross-entropy
+    alone."""
 
     def objective(network: Forward, windows: torch.Tensor) -> torch.Tensor:
         count = int(REPEATED_ROWS * len(windows))
@@ -56,8 +56,8 @@ def ending_loops(weight: float) -> Objective:
 
 def repetitions(windows: torch.Tensor) -> Repetitions:
     """`windows` (rows, width) with a passage of each row repeated until the row's end. The place
-    and the length of the passage depend only on the row, so that a run that was interrupted gives
-    the same result."""
+    and the length of the passage depend only on the row, so that a resumed run gives the same
+    result."""
     width = windows.shape[1]
     places = torch.arange(width, device=windows.device)[None]
     number = (windows * (places + 1)).sum(1, keepdim=True).double()

@@ -36,8 +36,7 @@ class BadReport(SequoiaError):
 
 @dataclass(frozen=True)
 class Result:
-    """How a stage ended. files: the SHA-256 of each file that it left, by name. The log and the
-    files of its outcome are not among them."""
+    """How a stage ended. files: the SHA-256 of each file that it left, by name, without the log."""
 
     outcome: Outcome
     files: Mapping[str, str]
@@ -111,8 +110,8 @@ class Folder:
         return path
 
     def finish(self, stage: str, outcome: Outcome) -> None:
-        """Store the outcome in the stage's working folder, and move that folder to the results in
-        one operation, after the result of an earlier run, if any, was moved away."""
+        """Store the outcome in the stage's working folder, and move that folder to the results. An
+        earlier result of the stage is moved away."""
         work = self._running / stage
         for name in _NOT_KEPT:
             (work / name).unlink(missing_ok=True)
