@@ -58,8 +58,8 @@ def acceptance_of(
 ) -> tuple[Acceptance, str]:
     """The pair's acceptance vector under `params` and `verifier`, and its source. The source is
     "recorded" and the kind of text, such as "recorded code", if the pair comes with a vector
-    counted under nearly the same settings. Otherwise it is "measured": the vector is measured at
-    the first call with these settings (about a second for a small pair) and stored with the pair.
+    counted under nearly the same settings. Otherwise it is "measured". The first call with these
+    settings then measures the vector and stores it with the pair.
 
     texts: the prompts. Recorded vectors counted on the most similar kind of text are preferred.
     """
@@ -170,10 +170,10 @@ def default_plan(
     most: int = MAX_NODES,
     profile: HardwareProfile | None = None,
 ) -> Plan:
-    """The plan for this pair and texts like `texts`, on this machine or the machine of `profile`:
-    among the trees predicted within `SLACK` of the fastest, the one with the most tokens per step.
-    The tree has at most `most` nodes, and no more than `bounds` allows for the profile. The plan
-    contains the pair's acceptance vector before smoothing, and its source."""
+    """The plan for this pair and texts like `texts`, on this machine or the machine of `profile`.
+    Among the trees predicted within `SLACK` of the fastest, it has the one with the most tokens per
+    step. The tree has at most `most` nodes, and no more than `bounds` allows for the profile. The
+    plan contains the pair's acceptance vector before smoothing, and its source."""
     profile = profile or machine(pair)
     return _planned(*acceptance_of(pair, params, verifier, texts), profile, most)
 

@@ -1,5 +1,4 @@
-"""Computes the same logits of a model in different ways (with a tree, or with the bare model),
-compares them, and says how far apart rounding alone may put them.
+"""Computes the same logits of a model with a tree and with the bare model, and compares them.
 
 The bare model is the model of `transformers` without our cache and mask. The spread of logits is
 their standard deviation over the vocabulary.

@@ -297,8 +297,8 @@ class _CapturedForward:
 
 class CudaCapture:
     """Captures work as CUDA graphs on one device. The graphs share the memory for their
-    intermediate results, so only one may be replayed at a time, and a result is valid until the
-    next replay of any of them."""
+    intermediate results. So only one may be replayed at a time, and a result is valid until the
+    next replay."""
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
@@ -333,9 +333,9 @@ class CudaCapture:
             here.wait_stream(self._side)
         graph = torch.cuda.CUDAGraph()
         # The outer context restores the current stream, because a failed capture leaves torch on
-        # the side stream. The capture is on our own side stream, which belongs to this device and
-        # already has the libraries' workspaces; torch's default stream for captures belongs to the
-        # device that captured first. "thread_local" allows other threads to use CUDA meanwhile.
+        # the side stream. That stream is our own, because torch's default stream for captures
+        # belongs to the device that captured first, and because the libraries already have their
+        # workspaces for it. "thread_local" allows other threads to use CUDA meanwhile.
         first: list[Exception] = []
         try:
             with (
@@ -350,8 +350,8 @@ class CudaCapture:
 
 
 def _noting_errors(work: Replay, errors: list[Exception]) -> torch.Tensor:
-    """The result of `work`. If it raises an error, the error is also added to `errors`: the end of
-    the failed capture raises another error, which says only that the capture failed."""
+    """The result of `work`. An error that it raises is also added to `errors`, because the end of
+    the failed capture raises another error that hides it."""
     try:
         return work()
     except Exception as problem:

@@ -97,8 +97,8 @@ def _set_prefix(context: Context, prefix: int) -> None:
 
 
 def _logits(context: Context) -> Iterator[torch.Tensor]:
-    """The logits (nodes, vocab) of three passes: over a tree; over a second tree with other tokens,
-    after keeping a path of the first; and over one token, after keeping a path of the second."""
+    """The logits (nodes, vocab) of three passes: over a tree, over the same tree with other tokens,
+    and over one token. Between the passes, a path of the tree is kept."""
     vocab = context.model.vocab
     layout = whole_tree_layout(context, _TREE)
     for first in (3, 90):

@@ -73,7 +73,7 @@ class Pair:
 
     @property
     def limit_reason(self) -> str:
-        """Why `limit` is lower than the model's config states, "" if it is not."""
+        """Why `limit` is lower than a model's config states, "" if it is not."""
         reasons = [one.limit_reason for one in (self.target, self.draft) if one.limit == self.limit]
         return next(filter(None, reasons), "")
 

@@ -34,8 +34,7 @@ from sequoia.this_machine.memory import DeviceBytes
 
 _COLDEST = 0.05  # lowest temperature at which the divided logits cannot overflow in any dtype
 PREFILL_CHUNK = 1024  # prompt tokens per pass; the mask grows with the square of that
-# CUDA graphs for a longer prefix are captured up to this many tokens before they are needed
-_AHEAD = 64
+_AHEAD = 64  # tokens; graphs for a longer prefix are captured up to this long before their use
 
 
 class TreeModel:
@@ -281,8 +280,8 @@ class Context:
 
     @torch.inference_mode()
     def capture_ahead(self, most: int) -> None:
-        """If trees of `most` nodes will soon need more cache slots than the CUDA graphs attend to,
-        capture graphs that attend to more now, so that no step has to wait."""
+        """Capture CUDA graphs for a longer prefix now, if trees of `most` nodes will need them
+        soon. Then no step has to wait."""
         graphs = self.model.graphs
         columns = min(self.length + most + _AHEAD, self.capacity)
         if not graphs or columns <= self._captured_up_to:

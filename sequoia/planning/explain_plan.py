@@ -162,7 +162,7 @@ def _slower(rival: Plan, best: Plan) -> str:
 
 def _cost(rival: Plan, best: Plan, profile: HardwareProfile) -> str:
     """The difference in step time, with the phase that changes most: "1.4 ms per step (1.2 ms of it
-    drafting)", or "1.4 ms of drafting per step" if that is about all. A change in the other
+    drafting)". If one phase explains it all: "1.4 ms of drafting per step". A change in the other
     direction has a minus."""
     mine = phases(rival.tree, profile)
     theirs = phases(best.tree, profile)

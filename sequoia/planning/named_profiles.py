@@ -1,5 +1,5 @@
-"""Hardware profiles that come with the program, by name: simulated profiles of well-known GPUs, and
-recorded or published profiles. Each is a file in assets/hardware_profiles."""
+"""Hardware profiles that come with the program, by name. Each is a file in
+assets/hardware_profiles."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def profile_names() -> tuple[str, ...]:
 
 
 def named_profile(name: str) -> HardwareProfile:
-    """The profile `name`: one of `profile_names()`, or a profile that has been replaced, which
-    saved files may still name. Raises BadProfile for other names."""
+    """The profile `name`. It may also be one that was replaced by a newer one, because saved files
+    may still name it. Raises BadProfile for unknown names."""
     if not isinstance(name, str) or name not in _files():
         raise BadProfile(
             f"no hardware profile is named {shown(name)}; choose one of "

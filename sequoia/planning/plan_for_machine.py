@@ -87,9 +87,8 @@ def best_plan(
     considered.
 
     slack: trees whose predicted speed-up is at most this share below the fastest count as equally
-    fast, and the one with the most expected tokens is chosen. None is predicted slower than plain
-    decoding. Slack is useful because times are only accurate to a few per cent, and a larger tree
-    loses less if acceptance turns out different.
+    fast, and the one with the most expected tokens is chosen. Slack is useful because times are
+    only accurate to a few per cent, and a larger tree loses less if acceptance turns out different.
 
     A vector that increases somewhere is smoothed first. The plan contains the smoothed vector.
     Raises BadTree for maxima outside 1 to MAX_NODES, or a slack outside 0 to 1.

@@ -1,9 +1,9 @@
 """The objective of a target's decay, which teaches it not to repeat a passage endlessly.
 
-A small model that repeats a passage once becomes surer of it with each repetition, until nothing
-else is ever sampled. In part of the rows a passage is therefore repeated on purpose, and the model
-learns to find each token less probable than one repetition earlier (Xu et al. 2022, "Learning to
-Break the Loop", arXiv 2206.02369).
+A small model that repeats a passage once becomes surer of it with each repetition, until hardly
+anything else is sampled. So in part of the rows a passage is repeated on purpose. The model learns
+to find each token less probable than one repetition earlier (Xu et al. 2022, "Learning to Break the
+Loop", arXiv 2206.02369).
 """
 
 from __future__ import annotations

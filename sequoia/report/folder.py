@@ -30,8 +30,7 @@ _NOT_KEPT = (OUTCOME,)  # its content is part of result.json
 
 
 class BadReport(SequoiaError):
-    """The folder contains no report, is in use by another process, or contains the report of
-    another machine or version; or a result in it cannot be used."""
+    """The folder, or a result in it, cannot be used."""
 
 
 @dataclass(frozen=True)
