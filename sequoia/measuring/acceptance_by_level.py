@@ -84,9 +84,9 @@ class AcceptanceByLevel:
 
 
 def counting_tree(ranks: int, width: int, levels: int) -> Tree:
-    """A tree for counting acceptance by level, with `levels` levels including the root. The root
-    has `ranks` children. On each level between the root and the last one, the first `width` of any
-    siblings have `width` children each, and the others have none."""
+    """A tree for counting acceptance by level, with `levels` levels including the root. If there
+    are at least two, the root has `ranks` children. On each level between the root and the last
+    one, the first `width` of any siblings have `width` children each, and the others have none."""
     parents = [-1]
     level = [0]
     for children in [ranks, *[width] * (levels - 2)][: levels - 1]:

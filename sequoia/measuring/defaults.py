@@ -138,9 +138,9 @@ def _recorded(
 
 def kind_of(pair: Pair, texts: Sequence[str]) -> str:
     """The kind of text most similar to `texts`, among the kinds the pair's acceptance was counted
-    on. Two texts are similar if draft and target agree about as much on both. If `texts` are none
-    or decide nothing, it is the kind of the pair's first recorded vector ("" if it has none). The
-    last answer is cached."""
+    on. Two texts are similar if draft and target agree about as much on both. Without `texts`, or
+    if they decide nothing, it is the kind of the pair's first recorded vector ("" if it has none).
+    The last answer is cached."""
     kinds = {
         known.kind: known.agreement for known in reversed(pair.known) if known.agreement is not None
     }

@@ -130,7 +130,7 @@ class GraphedForward:
 
     def ahead(self, kv_cache: KVCache, columns: int) -> list[tuple[int, bool]]:
         """The recurring sizes (rows, last_only) without a graph for passes over `columns` slots.
-        None once capturing was abandoned."""
+        Empty once capturing was abandoned."""
         if self.failed is not None:
             return []
         reach = reach_of(columns, kv_cache.capacity)

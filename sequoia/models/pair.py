@@ -86,8 +86,8 @@ class Pair:
         """Token ids of `prompt`. chat: whether to wrap it as a chat message first; the text then
         ends where the answer begins. None means the value of `chats`.
 
-        Raises BadPrompt if the prompt is empty or not text, is too long for the context, or cannot
-        be wrapped or tokenised.
+        Raises BadPrompt if the prompt is empty or not text, is too long, or cannot be wrapped or
+        tokenised.
         """
         if not isinstance(prompt, str) or not prompt.strip():
             raise BadPrompt("the prompt is empty; type some text for the models to continue")

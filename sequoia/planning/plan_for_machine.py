@@ -28,8 +28,8 @@ _ROUNDING = 1e-12  # a larger tree must be faster by more than this
 @dataclass(frozen=True)
 class Plan:
     """A tree and its prediction: tokens and seconds of one step, and speed-up over plain decoding.
-    acceptance: the vector that the tree was planned with. source: where that vector comes from,
-    such as "recorded"; empty if unknown."""
+    acceptance: the vector that the prediction is for, smoothed or not. source: where that vector
+    comes from, such as "recorded"; empty if unknown."""
 
     tree: Tree
     expected_tokens: float

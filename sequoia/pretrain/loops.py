@@ -19,7 +19,7 @@ from .model import Forward, Objective, logits, next_token
 REPEATED_ROWS = 0.25  # fraction of the rows in which a passage is repeated
 FACTOR = 0.5  # wanted probability of a token, divided by its probability one repetition earlier
 WEIGHT = 0.3  # usual weight of `fading`, relative to the cross-entropy
-SHORTEST = 4  # tokens of the shortest repeated passage; the longest has a quarter of the row
+SHORTEST = 4  # tokens of the shortest repeated passage; others have up to a quarter of the row
 
 
 class Repetitions(NamedTuple):

@@ -72,8 +72,8 @@ class Seen:
 
     def _copied(self, parent: ast.AST, lines: list[str]) -> Iterator[tuple[int, int]]:
         """The line ranges (first, end), counted from 0 and without `end`, of the copies in
-        `parent`. A copy is a function or class, or a method of a class that is not a copy itself.
-        If a class would have nothing but a docstring left, all of it is removed."""
+        `parent`. If a class is not a copy itself, the definitions in it are looked at. If it would
+        have nothing but a docstring left, all of it counts as a copy."""
         for node in getattr(parent, "body", ()):
             if not isinstance(node, DEFINITIONS):
                 continue

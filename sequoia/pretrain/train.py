@@ -68,8 +68,8 @@ def fit(
     """Train until the end of `schedule`, and yield the loss of each step. `state` is complete
     whenever this yields, so it can be saved then. Raises BadTraining if the loss is not finite.
 
-    network: the compiled form of `state.model`, None to use the model itself. Only the time spent
-    in this function is added to `state.seconds`.
+    network: what computes the logits, such as the compiled form of `state.model`. None for the
+    model itself. Only the time spent in this function is added to `state.seconds`.
     """
     state.model.train()
     while not schedule.is_done(state.tokens):

@@ -24,7 +24,7 @@ class NoMachine(SequoiaError):
 @dataclass(frozen=True)
 class Machine:
     """card: whether there is a graphics card that can be used. If so, `name`, `free_bytes` and the
-    two speeds are the card's, otherwise the processor's.
+    two speeds are those of the card, otherwise those of the processor and its memory.
 
     host_free_bytes: the free memory of the machine. operations_per_second: the speed of a matrix
     product. bytes_per_second: bytes read and written per second by a copy in memory. slowness: how
