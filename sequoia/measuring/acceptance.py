@@ -23,12 +23,12 @@ from sequoia.renamed_keywords import renamed_keywords
 @dataclass(frozen=True)
 class CountedAcceptance:
     """Acceptance counts: at `accepted[k]` of `visited` roots, child k was accepted. repetition: the
-    share of repeated 8-grams in the decoded or given text, 0 to 1, averaged over prompts. by_level:
-    the counts at nodes of every depth.
+    share of repeated 8-grams in the text, 0 to 1, averaged over prompts. by_level: the counts at
+    nodes of every depth.
 
-    Teacher-forced counts (acceptance_teacher_forced.py) are sums of acceptance probabilities, not
-    whole numbers; every position of the text counts as a root. Their intervals are too wide,
-    because a probability varies less than the yes or no that decoding draws with it.
+    Teacher-forced counts (acceptance_teacher_forced.py) are sums of probabilities, not whole
+    numbers, and every position of the text counts as a root. Their intervals are too wide: a
+    probability varies less than a count of 0 or 1.
     """
 
     accepted: tuple[float, ...]
@@ -62,10 +62,10 @@ def count_acceptance(
     progress: Progress = lambda _: None,
 ) -> CountedAcceptance:
     """Count acceptance while decoding at most `params.max_new_tokens` tokens after each prompt.
-    Every step uses `tree`, by default a root with `ranks` children; only the last steps before the
-    token limit or the end of the context use a part of it with fewer levels. To count by level, use
-    a tree from `counting_tree` (acceptance_by_level.py). The rates are those of the root's
-    children, because deeper nodes seldom have as many. Raises BadPrompt without prompts."""
+    Every step uses `tree`, by default a root with `ranks` children. Only the last steps use a
+    smaller part of it. To count by level, use a tree from `counting_tree`
+    (acceptance_by_level.py). The rates are those of the root's children, because deeper nodes
+    seldom have as many. Raises BadPrompt without prompts."""
     prompts = list(prompts)
     tree = tree or Tree.from_branching([ranks])
     if not prompts:

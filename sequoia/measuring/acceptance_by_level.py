@@ -24,8 +24,7 @@ _ENOUGH = f"enough counts (at least {_LEAST:g} acceptances and {_LEAST:g} reject
 class Cell:
     """Counts for one depth and rank. visits: nodes of this depth that were on a step's accepted
     path and had a child of this rank. accepted: how many of these children were accepted. In
-    teacher-forced counts, visits are positions, and accepted is an expected number, not always
-    whole."""
+    teacher-forced counts, visits are positions of the text, and accepted is an expected number."""
 
     visits: int = 0
     accepted: float = 0
@@ -85,10 +84,9 @@ class AcceptanceByLevel:
 
 
 def counting_tree(ranks: int, width: int, levels: int) -> Tree:
-    """A tree for counting acceptance by level, with `levels` levels including the root. Unless that
-    is the only level, the root has `ranks` children. On each further level except the last, the
-    first `width` nodes of each group of siblings have `width` children each, and the other nodes
-    have none."""
+    """A tree for counting acceptance by level, with `levels` levels including the root. If there
+    are at least two, the root has `ranks` children. On each level between the root and the last
+    one, the first `width` of any siblings have `width` children each, and the others have none."""
     parents = [-1]
     level = [0]
     for children in [ranks, *[width] * (levels - 2)][: levels - 1]:
@@ -103,9 +101,9 @@ class DepthVerdict:
     """Whether the counts are consistent with rates that depend on the rank alone. `holds` is None
     if the counts are too few to decide.
 
-    compared: number of cells with enough counts. The remaining fields describe the cell with the
-    smallest p-value: its depth, rank and counts (`here`), and the counts of the same rank at all
-    other depths (`elsewhere`). p_value: Bonferroni-corrected for all comparisons.
+    compared: number of cells with enough counts. The other fields are about the cell with the
+    smallest p-value. here: its counts. elsewhere: the counts of its rank at all other depths.
+    p_value: Bonferroni-corrected for all comparisons.
     """
 
     holds: bool | None
@@ -141,8 +139,8 @@ class DepthVerdict:
 
 
 def depth_verdict(by_level: AcceptanceByLevel) -> DepthVerdict:
-    """Compare the counts of each cell, if they are enough, with those of the same rank at all other
-    depths, by two-proportion tests with Bonferroni's correction."""
+    """Compare each cell with the cells of the same rank at all other depths, by two-proportion
+    tests with Bonferroni's correction. Cells with too few counts are left out."""
     found = []
     for (depth, rank), here in sorted(by_level.cells.items()):
         elsewhere = by_level.by_rank(rank, but=depth)

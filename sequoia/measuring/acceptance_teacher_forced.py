@@ -1,11 +1,11 @@
 """Teacher-forced acceptance: the target's distribution p and the draft's distribution q are
 compared at every position of a text, without decoding a tree.
 
-At each position, siblings are drawn exactly as in decoding and passed to the same `verify`. Each
-child's acceptance probability is recorded, where decoding would draw a random number to accept or
-reject it. So only the siblings are random: given them, each position adds the exact acceptance
-probability of each rank. The mean over all draws of siblings equals the rates at which decoding
-accepts (tests/measuring/test_acceptance_teacher_forced.py checks this in exact fractions).
+At each position, siblings are drawn exactly as in decoding and passed to the same `verify`.
+Decoding would draw random numbers to accept or reject them. Here each child's acceptance
+probability is added up instead, so only the siblings are random. The mean over all draws of
+siblings equals the rates at which decoding accepts
+(tests/measuring/test_acceptance_teacher_forced.py checks this in exact fractions).
 
 All positions of the text have the same weight. Counting while decoding with a tree of two levels
 weighs them slightly differently, because the position right after an accepted child is never a root
@@ -55,9 +55,9 @@ def teacher_forced_acceptance(
     """For each child rank, the expected number of acceptances summed over all positions, if every
     node has `ranks` children.
 
-    own: True measures along the target's own continuations of `prompts`, of at most
-    `params.max_new_tokens` tokens each, decoded plainly under `params`. False measures along
-    `prompts` themselves, without decoding. Raises BadPrompt, BadTree or BadModel.
+    own: True measures along the target's own continuations of `prompts`, decoded under `params`
+    without a tree. False measures along `prompts` themselves. Raises BadPrompt, BadTree or
+    BadModel.
     """
     prompts = list(prompts)
     if not prompts:
@@ -89,10 +89,10 @@ def teacher_forced_acceptance(
 def sibling_rates(
     p: np.ndarray, q: np.ndarray, tokens: Sequence[int], tree: Tree | None = None
 ) -> list[Any]:
-    """The probability of each child to be the accepted one, at a node with distributions p and q,
-    each (vocab,). tokens: the children's tokens, in the order drawn.
+    """For each child, the probability that it is the accepted one. p, q: (vocab,) the target's and
+    draft's distributions at the parent. tokens: the children's tokens, in the order drawn.
 
-    At most one child is accepted, so the probabilities sum to at most 1. They are floats or
+    The probabilities sum to at most 1, because at most one child is accepted. They are floats or
     fractions, like p. tree: a root with these children; built here if not given.
     """
     tree = tree or Tree.from_branching([len(tokens)])
@@ -107,8 +107,7 @@ def sibling_rates(
 
 
 def agreement(pair: Pair, texts: Iterable[str]) -> float:
-    """The probability mass that target and draft share at temperature 1, from 0 to 1: the mean of
-    `shared_mass`."""
+    """The mean of `shared_mass`: 0 if target and draft have nothing in common, 1 if they agree."""
     return float(shared_mass(pair, texts).mean())
 
 

@@ -1,5 +1,5 @@
-"""The tree to decode with when none is given: planned for this machine from the pair's recorded
-acceptance, or from a quick measurement."""
+"""The tree to decode with when none is given. It is planned from step times of this machine and the
+pair's acceptance vector, which is recorded or measured quickly."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ def acceptance_of(
 ) -> tuple[Acceptance, str]:
     """The pair's acceptance vector under `params` and `verifier`, and its source. The source is
     "recorded" and the kind of text, such as "recorded code", if the pair comes with a vector
-    counted under nearly the same settings. Otherwise it is "measured": the vector is measured at
-    the first call with these settings (about a second for a small pair) and stored with the pair.
+    counted under nearly the same settings. Otherwise it is "measured". The first call with these
+    settings then measures the vector and stores it with the pair.
 
     texts: the prompts. Recorded vectors counted on the most similar kind of text are preferred.
     """
@@ -91,9 +91,9 @@ def known_acceptance(
 
 def _settings_that_matter(params: SamplingParams, verifier: str) -> tuple[SamplingParams, str]:
     """The settings, with those that do not affect acceptance replaced by defaults. At temperature 0
-    every verifier accepts only the most probable token, and top-p never removes it. A verifier that
-    judges whole paths accepts children of the root exactly as Algorithm 2 does if they are
-    leaves, as they are when acceptance is counted."""
+    every verifier accepts only the most probable token, and top-p never removes it. Acceptance is
+    counted with trees of two levels. There, a verifier that judges whole paths accepts exactly as
+    Algorithm 2 does."""
     if params.temperature == 0:
         return SamplingParams(), DEFAULT_VERIFIER
     return params, DEFAULT_VERIFIER if judges_paths(verifier) else verifier
@@ -107,8 +107,8 @@ def judges_paths(verifier: str) -> bool:
 def own_paths_of(
     pair: Pair, params: SamplingParams, verifier: str, texts: Sequence[str] = ()
 ) -> tuple[Acceptance, str] | None:
-    """The recorded vector counted along the final paths of a verifier that judges whole paths, and
-    its source as in `acceptance_of`. None for other verifiers, at temperature 0, and if no such
+    """For a verifier that judges whole paths: the recorded vector counted along its final paths,
+    and the source as in `acceptance_of`. None for other verifiers, at temperature 0, and if no such
     vector is recorded."""
     if params.temperature == 0 or not judges_paths(verifier):
         return None
@@ -122,8 +122,8 @@ def _recorded(
     pair: Pair, params: SamplingParams, verifier: str, texts: Sequence[str]
 ) -> RecordedAcceptance | None:
     """The recorded vector nearest in temperature, of the kind of `texts` if possible. None if no
-    recorded temperature is near, and for another verifier or top-p: vectors are recorded with the
-    default verifier and without top-p."""
+    recorded temperature is near. Vectors are recorded with the default verifier and without top-p,
+    so None for other settings too."""
     if verifier != DEFAULT_VERIFIER or params.top_p < 1:
         return None
     near = [known for known in pair.known if abs(known.temperature - params.temperature) <= _NEAR]
@@ -138,10 +138,9 @@ def _recorded(
 
 def kind_of(pair: Pair, texts: Sequence[str]) -> str:
     """The kind of text most similar to `texts`, among the kinds the pair's acceptance was counted
-    on: the kind on which draft and target agree about as much as on `texts`. Without `texts`, or if
-    they are too short to decide, it is the pair's usual kind, that of its first recorded vector (""
-    if it has none). The last answer is cached, because a run asks several times for the same
-    prompt."""
+    on. Two texts are similar if draft and target agree about as much on both. Without `texts`, or
+    if they decide nothing, it is the kind of the pair's first recorded vector ("" if it has none).
+    The last answer is cached."""
     kinds = {
         known.kind: known.agreement for known in reversed(pair.known) if known.agreement is not None
     }
@@ -171,10 +170,10 @@ def default_plan(
     most: int = MAX_NODES,
     profile: HardwareProfile | None = None,
 ) -> Plan:
-    """The plan for this pair and texts like `texts`, on this machine or the machine of `profile`:
-    among the trees predicted within `SLACK` of the fastest, the one with the most tokens per step.
-    The tree has at most `most` nodes, and no more than `bounds` allows for the profile. The plan
-    contains the pair's acceptance vector before smoothing, and its source."""
+    """The plan for this pair and texts like `texts`, on this machine or the machine of `profile`.
+    Among the trees predicted within `SLACK` of the fastest, it has the one with the most tokens per
+    step. The tree has at most `most` nodes, and no more than `bounds` allows for the profile. The
+    plan contains the pair's acceptance vector before smoothing, and its source."""
     profile = profile or machine(pair)
     return _planned(*acceptance_of(pair, params, verifier, texts), profile, most)
 
@@ -208,8 +207,8 @@ def default_chain(
 ) -> Plan:
     """The chain that `default_plan` would choose if no node could have two children. It is planned
     with the same acceptance, times, bounds and `SLACK`, so that a race between the two compares
-    only their shapes. The chain has at least two nodes, even if plain decoding is predicted to be
-    faster, unless `most` is 1."""
+    only their shapes. If `most` allows it, the chain has at least two nodes, even if plain decoding
+    is predicted to be faster."""
     profile = profile or machine(pair)
     acceptance, source = acceptance_of(pair, params, verifier, texts)
     longest = min(levels_for(_most_nodes(profile, most)), most)
@@ -218,7 +217,6 @@ def default_chain(
 
 
 def _most_nodes(profile: HardwareProfile, most: int) -> int:
-    """The maximum nodes of a plan: `most`, or what `bounds` allows if that is less."""
     return min(bounds(profile)[0], most)
 
 
@@ -230,8 +228,8 @@ def speculate(
     tree: Tree | None = None,
     verifier: str = DEFAULT_VERIFIER,
 ) -> Iterator[StepTrace]:
-    """Decode `prompt` with a token tree at every step, and yield a StepTrace for each step. Without
-    `tree`, a tree is planned for this machine.
+    """Decode `prompt` with a token tree, and yield a StepTrace for each step. Without `tree`, a
+    tree is planned for this machine.
 
     Arguments are checked when this function is called, before the first step. Raises BadPrompt,
     BadTree, BadSamplingParams or OutOfMemory.

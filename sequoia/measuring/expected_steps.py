@@ -1,6 +1,6 @@
-"""How many steps each lane of a race needs on average for given texts, so that lanes are compared
-at the same positions of the same texts. Computed from both models' distributions along each text:
-each model reads it once, for any number of lanes, and no tree is decoded."""
+"""How many steps each lane of a race needs on average for given texts. All lanes are compared at
+the same positions of the same texts. The steps are computed from both models' distributions along
+each text, without decoding. Each model reads a text once, for any number of lanes."""
 
 from __future__ import annotations
 
@@ -26,9 +26,7 @@ from sequoia.measuring.text_places import TextPlace, text_places
 from sequoia.models.pair import Pair
 
 LEAST_TOKENS = 3 * SEGMENTS  # shorter texts are left out
-# draws of the rejected siblings at each position; only the chances of children after the first
-# depend on them
-DRAWS = 4
+DRAWS = 4  # draws of the rejected siblings at each position
 Floats = NDArray[np.float64]
 
 
@@ -55,11 +53,11 @@ def expected_steps(
     params: SamplingParams,
     lanes: Sequence[FixedLane | None],
 ) -> tuple[ExpectedSteps | None, ...]:
-    """The expected steps of each lane on `texts`, token ids that the target could have emitted
-    after `prompt` under `params`. Texts of fewer than LEAST_TOKENS tokens are left out, and equal
-    texts count once. The result is None for a lane that is None, and for all lanes if no text is
-    left. Raises BadModel if a model overflows."""
-    distinct = dict.fromkeys(map(tuple, texts))  # an equal text adds no information
+    """The expected steps of each lane on `texts`: token ids that the target could have emitted
+    after `prompt` under `params`. Texts of fewer than LEAST_TOKENS tokens are left out. Equal texts
+    count once. A lane that is None gets None, and if no text is left, all lanes get None. Raises
+    BadModel if a model overflows."""
+    distinct = dict.fromkeys(map(tuple, texts))
     long_enough = [text for text in distinct if len(text) >= LEAST_TOKENS]
     fixed = [lane for lane in lanes if lane is not None]
     if not long_enough or not fixed:
@@ -87,7 +85,7 @@ def expected_step_starts(
     """One array (tokens,) for each lane: the probability that a step starts at each token of
     `text`, which follows `prompt`. At temperature 0 nothing is random, so every probability is 0 or
     1. Raises BadModel if a model overflows."""
-    most_children: dict[str, int] = {}  # of any node in a verifier's trees, at least 1
+    most_children: dict[str, int] = {}  # by verifier, at least 1
     for lane in lanes:
         children = max(map(len, lane.tree.children))
         most_children[lane.verifier] = max(most_children.get(lane.verifier, 1), children)
@@ -106,8 +104,8 @@ def expected_step_starts(
 
 
 def _mean_chances(place: TextPlace, children: int, rule: Verifier, chance: Chance) -> Floats:
-    """(children,) for each child, the probability that it is the accepted one if the text continues
-    with `place.token`, averaged over DRAWS draws of the rejected siblings."""
+    """(children,) the probability that each child is the accepted one, if the text continues with
+    `place.token`. Averaged over DRAWS draws of the rejected siblings."""
     assert rule.reject is not None
     given = (place.p, place.q, place.token)
     first = child_chances(*given, 1, rule.reject, chance)

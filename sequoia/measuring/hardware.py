@@ -1,7 +1,6 @@
 """How long the forward passes of a pair and the engine's own work take on this machine.
 
-The engine's own passes and steps are timed. Times of passes are medians over interleaved rounds, so
-that a slow moment affects every size alike.
+Times of passes are medians over rounds with all sizes, so that a slow moment affects them alike.
 """
 
 from __future__ import annotations
@@ -28,26 +27,21 @@ from sequoia.planning.hardware_profile import HardwareProfile, Point
 from sequoia.this_machine.memory import free_bytes
 from sequoia.validate_input import number, whole
 
-# nodes of the timed target passes; densest at the sizes of trees planned for a CPU, at which passes
-# begin to take longer
+# nodes of the timed target passes; densest at the usual sizes of trees planned for a CPU
 SIZES = (1, 2, 4, 6, 8, 12, 16, 32, 64, 128)
 WIDTHS = (1, 2, 4, 8, 16, 32)  # nodes of the timed draft passes
-# nodes of the chain from which the overhead of a level is computed: the overhead of its steps minus
-# that of plain steps, divided by its drafted levels
-CHAIN = 6
+CHAIN = 6  # nodes of the chain from which the overhead of a level is computed
 OVERHEAD_SIZES = (1, CHAIN, 16, 61)  # nodes: the root and 0, 1, 3 or 12 sequences of five below it
-# also measured on machines where trees of more than 128 nodes may pay
+# also measured if target passes over more than 128 nodes were timed
 WIDE_WIDTHS = (64, 128, 256)
 WIDE_OVERHEAD_SIZES = (256,)
 _FLAT = 1.5  # the next size is tried while doubling the nodes takes less than 1.5 times as long
 _SLOW = 20  # if fewer than this many passes over 128 nodes fit into the time, sizes may be skipped
 PASSES = 0.8  # share of the time spent on passes; the rest is spent on whole steps
-# Roughly the number of draft passes in a step with a planned tree. The mean time of so many passes
-# includes the first, which is slower: before it, the target's weights have replaced the draft's in
-# the processor's cache.
+# Roughly the draft passes in a step with a planned tree. The first one is slower, because the
+# target's pass has replaced the draft's weights in the processor's cache.
 _DRAFTS_A_STEP = 6
-# The overhead is measured from this many steps if every drafted token is accepted, and if there is
-# time. If drafted tokens are rejected, more steps are needed to reach the same number of tokens.
+# If time allows, the overhead is measured from this many steps, or more if tokens are rejected.
 _STEPS = 32
 _PROMPT = "The quick brown fox jumps over the lazy dog. "
 
@@ -65,13 +59,10 @@ def measure_profile(
     """Times of target passes over `sizes` nodes and of draft passes over `widths` nodes, both after
     `prefix` tokens (at most half the context), and the engine's overhead after a short prompt.
 
-    sizes: by default up to 128 nodes, and then up to 1,024 while doubling the nodes takes less than
-    1.5 times as long and enough memory is free. widths: by default up to 32, or up to 256 if more
-    than 128 nodes are measured; only every second one if sizes were skipped (see `_while_flat`).
-    Takes at most about `seconds`, or longer if a warm-up, one round and a few steps need more. An
-    exception raised by `progress` ends the measurement, and its results are lost. Raises BadProfile
-    for a size, width, prefix, number of rounds or seconds that is not positive or too large, and if
-    `sizes` or `widths` is empty.
+    sizes: by default as `_while_flat` chooses them, up to 1,024. widths: by default up to 32, or up
+    to 256 if a size is above 128. Takes about `seconds` at most, or longer if one round and a few
+    steps need more. An exception raised by `progress` ends the measurement. Raises BadProfile for
+    numbers that are not positive or too large, and if `sizes` or `widths` is empty.
     """
     prefix = min(whole(prefix, "prefix", 1, 2**20, BadProfile), pair.limit // 2)
     rounds = whole(rounds, "rounds", 1, 10**6, BadProfile)
@@ -112,7 +103,7 @@ def measure_profile(
 
 def _passes(model: TreeModel, what: str, sizes: Sequence[int], prefix: int) -> list[Pass]:
     """A pass for each number of nodes in `sizes`. Raises BadProfile without sizes or for a size out
-    of range. what: what the message calls them."""
+    of range. what: the name of the sizes in the error message."""
     sizes = [whole(n, what, 1, MAX_NODES, BadProfile) for n in sizes]
     if not sizes:
         raise BadProfile(f"{what}: 0 sizes were given, at least 1 is needed")
@@ -121,10 +112,9 @@ def _passes(model: TreeModel, what: str, sizes: Sequence[int], prefix: int) -> l
 
 
 def _while_flat(model: TreeModel, prefix: int, seconds: float, progress: Progress) -> list[Pass]:
-    """A pass for each number of nodes in SIZES, then passes over twice as many nodes again and
-    again while doubling costs little time and enough memory is free. If few passes fit into
-    `seconds`, and a pass over 128 nodes takes hardly longer than a pass over one, the sizes in
-    between are skipped: their times hardly differ."""
+    """A pass for each number of nodes in SIZES. Then the nodes are doubled while that costs little
+    time and enough memory is free. The sizes between 1 and 128 are skipped if few passes fit into
+    `seconds` and the times at 1 and 128 hardly differ."""
     context = opened(model, MAX_NODES, prefix)
     one = Pass(context, 1)
     most = Pass(context, SIZES[-1])
@@ -154,10 +144,9 @@ def _fits(context: Context, nodes: int) -> bool:
 def _rounds(
     targets: Sequence[Pass], drafts: Sequence[Pass], rounds: int, seconds: float, progress: Progress
 ) -> None:
-    """Run a warm-up round and up to `rounds` timed rounds; each pass stores its own times. As in
-    decoding, several draft passes alternate with one target pass, because two models that take
-    turns evict each other's weights from the processor's cache: passes timed alone would look
-    faster.
+    """Run a warm-up round and up to `rounds` timed rounds. Each pass stores its own times. As in
+    decoding, several draft passes alternate with one target pass. Passes timed alone would look
+    faster, because no other model's weights displace theirs from the processor's cache.
     """
     start = time.perf_counter()
     turns = max(len(targets), len(drafts))
@@ -182,7 +171,7 @@ def _points(passes: Sequence[Pass]) -> tuple[Point, ...]:
 
 
 def _point(size: int, found: Sequence[float]) -> Point:
-    """(size, median, spread): the spread is half the interquartile range."""
+    """(size, median, spread) of the seconds `found`. The spread is half the interquartile range."""
     low, _, high = statistics.quantiles(found, n=4) if len(found) > 1 else (found[0], 0, found[0])
     return size, statistics.median(found), (high - low) / 2
 
@@ -190,7 +179,7 @@ def _point(size: int, found: Sequence[float]) -> Point:
 def _overheads(
     pair: Pair, sizes: Sequence[int], seconds: float, progress: Progress
 ) -> Iterator[tuple[Tree, Point]]:
-    """A tree of each size, with (nodes, seconds, spread): the time that one of its steps spends
+    """A tree of each size, with (nodes, seconds, spread) of the time that one of its steps spends
     outside the models."""
     for done, n in enumerate(sizes):
         tree = Tree.sequences((n - 1) // (CHAIN - 1), CHAIN - 1) if n > 1 else Tree.chain(1)
@@ -200,10 +189,9 @@ def _overheads(
 
 
 def _by_level(found: Sequence[tuple[Tree, Point]]) -> tuple[float, tuple[Point, ...]]:
-    """The overhead of one drafted level in seconds, and the points of the remaining overhead, which
-    depends on the number of nodes and never decreases with it. Trees with more than CHAIN - 1
-    drafted levels are overestimated a little: the overhead of a level, taken from a chain, already
-    includes that of one node, which the remaining overhead then counts again."""
+    """The overhead of one drafted level in seconds, and the points of the remaining overhead by
+    number of nodes, made never to decrease. The overhead of a level comes from a chain, so it
+    includes that of one node. Deep trees are therefore overestimated a little."""
     medians = {len(tree): point[1] for tree, point in found}
     level = max(medians[CHAIN] - medians[1], 0.0) / (CHAIN - 1)
     rest = accumulate((median - level * len(tree.inner) for tree, (_, median, _) in found), max)
@@ -213,9 +201,9 @@ def _by_level(found: Sequence[tuple[Tree, Point]]) -> tuple[float, tuple[Point, 
 
 
 def _overhead(pair: Pair, tree: Tree, seconds: float, progress: Progress) -> Point:
-    """(nodes, seconds, spread): the time that a step with `tree` spends outside the models. It is
-    measured while decoding after a fixed prompt for about `seconds` at most, but for at least three
-    steps if the context has room for them."""
+    """(nodes, seconds, spread) of the time that a step with `tree` spends outside the models. It is
+    measured while decoding a fixed prompt for about `seconds`, but for at least three steps if the
+    context has room for them."""
     prompt = (_PROMPT * 3)[: max(pair.limit // 4, 1)]  # short enough for the smallest context
     params = SamplingParams(temperature=0.6, max_new_tokens=_STEPS * tree.levels, ignore_eos=True)
     steps = with_progress(
@@ -223,8 +211,7 @@ def _overhead(pair: Pair, tree: Tree, seconds: float, progress: Progress) -> Poi
     )
     # the last trees are truncated, when few more tokens may be emitted
     full = [step for step in steps if len(step.tree) == len(tree)]
-    # drop the first full step unless it is the only one; steps with truncated trees count only if
-    # none is full, which happens in very small contexts
+    # without the first full step, if there are others; in a very small context none may be full
     kept = full[1:] or full or steps
     return _point(len(tree), [step.seconds["overhead"] for step in kept])
 

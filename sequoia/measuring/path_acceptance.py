@@ -1,5 +1,6 @@
-"""The acceptance vector of a verifier that judges whole paths, such as Traversal: counted along its
-final paths and fitted to its tokens per step. A final path is the accepted path of one step.
+"""The acceptance vector of a verifier that judges whole paths, such as Traversal. It is counted
+along the final paths, and then fitted to the tokens per step. A final path is the accepted path of
+one step.
 
 At a root whose children are leaves, Traversal accepts exactly as Algorithm 2 does. In deeper trees
 it does not, because whether a child is accepted also depends on the nodes below it.
@@ -41,9 +42,8 @@ def path_acceptance(
     usual: Acceptance,
 ) -> PathAcceptance:
     """Decode at most `params.max_new_tokens` tokens after each prompt with `tree`, and count at
-    every node of the final paths which child the path continues with. Ranks not counted at any
-    node get the rates of `usual`. Raises BadPrompt if no step has the whole tree, as without
-    prompts."""
+    every node of the final paths which child the path continues with. Ranks that no node was
+    counted for get the rates of `usual`. Raises BadPrompt if no step has the whole tree."""
     steps = list[StepTrace]()
     for number, prompt in enumerate(prompts):
         decoder = Decoder(pair, prompt, params.further(number), tree, verifier)
@@ -60,8 +60,8 @@ def path_acceptance(
 
 
 def _counted(by_level: AcceptanceByLevel, usual: Acceptance) -> Acceptance:
-    """Rates by rank over all depths. Each rank is counted only at nodes with a child of that rank,
-    so the rates can sum to more than 1 by chance; they are then scaled down to a sum of 1."""
+    """Rates by rank over all depths. Each rank is counted at its own set of nodes, so the rates can
+    sum to more than 1 by chance. They are then scaled down to a sum of 1."""
     cells = [by_level.by_rank(rank) for rank in range(len(usual.rates))]
     rates = [
         cell.rate if cell.visits else rate for cell, rate in zip(cells, usual.rates, strict=True)

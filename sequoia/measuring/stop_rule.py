@@ -18,9 +18,9 @@ LONG_CHAIN = 16  # nodes
 def measured_stop_rule(
     pair: Pair, prompts: Iterable[str], params: SamplingParams, profile: HardwareProfile
 ) -> StopRule:
-    """The rule predicted to be fastest on the machine of `profile`, from steps with long chains: at
-    most `params.max_new_tokens` tokens are decoded after each of `prompts`. Raises BadPrompt
-    without prompts."""
+    """The rule predicted to be fastest on the machine of `profile`. At most `params.max_new_tokens`
+    tokens are decoded after each of `prompts`, with long chains. Raises BadPrompt without
+    prompts."""
     prompts = list(prompts)
     if not prompts:
         raise BadPrompt("a stop rule is measured on prompts; 0 were given, at least 1 is needed")

@@ -24,8 +24,8 @@ _log = logging.getLogger(__name__)
 
 def use_fast_forward(model: TreeModel, int8: bool = False) -> TreeModel:
     """Make `model` use a faster forward if there is one with the same logits as the forward of
-    `transformers`, and return `model`. The log says why each faster forward was rejected. If all
-    were, `no_fast_forward` says why the last one was.
+    `transformers`, and return `model`. The log says why a faster forward was rejected. If all were,
+    `no_fast_forward` gives the reason of the last one.
 
     The faster forward is FastLlama on a CPU, CUDA graphs on one GPU, and grouped attention for a
     model whose weights are in several places. int8: use weights rounded to int8, for drafts only.
@@ -65,7 +65,6 @@ def _faster_forwards(model: TreeModel, int8: bool) -> list[Callable[[], Forward 
 
 
 def _with_graphs(forward: Forward, device: torch.device) -> GraphedForward:
-    """`forward`, run through CUDA graphs."""
     return GraphedForward(forward, CudaCapture(device))
 
 
@@ -83,8 +82,8 @@ def grouped_forward(hf: Any, *given: Any) -> torch.Tensor:
 def _problem_with(
     model: TreeModel, make: Callable[[], Forward | None], usual: Forward, bound: float
 ) -> str:
-    """Make `model` use the forward that `make` returns, or `usual` if it returns None. Returns why
-    that forward must not be used, "" if it may."""
+    """Make `model` use the forward from `make`, or `usual` if that is None. Returns why the forward
+    must not be used, "" if it may."""
     try:
         model.forward = make() or usual
         return _disagreement(model, usual, bound)
@@ -107,8 +106,6 @@ def _disagreement(model: TreeModel, usual: Forward, bound: float) -> str:
 
 
 def _use(model: TreeModel, plain: Forward, why: str) -> None:
-    """Make `model` use the forward `plain`, and note the reason in `no_fast_forward` and the
-    log."""
     model.forward = plain
     model.no_fast_forward = why
     _log.warning("%s runs without its faster forward: %s", model.name, why)

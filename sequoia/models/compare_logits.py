@@ -1,5 +1,4 @@
-"""Computes the same logits of a model in different ways (with a tree, or with the bare model),
-compares them, and says how far apart rounding alone may put them.
+"""Computes the same logits of a model with a tree and with the bare model, and compares them.
 
 The bare model is the model of `transformers` without our cache and mask. The spread of logits is
 their standard deviation over the vocabulary.
@@ -16,19 +15,19 @@ from sequoia.models.attention_kernels import without_cudnn_attention
 from sequoia.models.tree_forward import TreeModel
 from sequoia.models.tree_mask import whole_tree_layout
 
-# of the logits' spread; enough for rounded weights, but less than a wrong mask or position causes
+# as a fraction of the spread; rounded weights cause less, a wrong mask or position causes more
 INT8_TOLERANCE = 0.5
 
 
 def branched(
     model: TreeModel, tokens: Sequence[int], before: Sequence[int] = (), first: int = 0
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Two rows of float64 logits (vocab,) from a tree of the three `tokens`: a root and its two
-    children. The first row is at the second child. The second row is at the root's token, appended
-    once more after the branch with the second child was kept.
+    """Two rows of float64 logits (vocab,) from a tree of three `tokens` a, b, c: the root a with
+    the children b and c. The first row is after a, c. The root and c are then kept, and the second
+    row is after a, c, a.
 
     before: the tokens before the tree; if there are none, `tokens`. first: the position of the
-    first token before the tree.
+    first of them.
     """
     before = before or tokens
     context = model.open(len(before) + 13, first)
@@ -76,9 +75,8 @@ def sample_tokens(model: TreeModel) -> list[int]:
 
 
 def sample_logits(model: TreeModel) -> list[torch.Tensor]:
-    """Logits (vocab,) at a branch of a tree that follows three tokens, and of one that follows
-    seven. The second row is omitted if the weights are in several places, because passes are slow
-    then."""
+    """Logits (vocab,) at a branch of a tree after three tokens, and after seven. The second row is
+    omitted if the weights are in several places, because passes are slow then."""
     tokens = sample_tokens(model)
     texts = [(), (tokens * 3)[:7]]
     return [branched(model, tokens, text)[0] for text in texts[: 1 if model.placement else 2]]

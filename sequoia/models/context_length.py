@@ -2,9 +2,9 @@
 change. Both are read from its config alone.
 
 Some models compute differently once a text is longer than a number in their config. The worst case
-is LongRoPE (Phi-3 with 128k tokens of context): once a pass goes beyond the original context, all
-tokens of that pass get other rotary frequencies, while those in the KV cache keep the old ones. A
-tree across that limit would change the output, so such a model is used only up to the limit.
+is LongRoPE (Phi-3 with 128k tokens of context). Once a pass goes beyond the original context, all
+its tokens get other rotary frequencies, but those in the KV cache keep the old ones. A tree across
+that limit would change the output, so such a model is used only up to the limit.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _LENGTHS = (
 @dataclass(frozen=True)
 class ContextLength:
     """tokens: the most tokens that prompt and output may have together. reason: why that is less
-    than the context that the config states; "" if it is not less."""
+    than the config's context, "" if it is not."""
 
     tokens: int
     reason: str = ""
@@ -51,8 +51,8 @@ def _of_layer(config: Any) -> ContextLength:
 
 
 def changes_at(config: Any, limit: int) -> tuple[int, ...]:
-    """The text lengths below `limit` beyond which the computation may change according to the
-    config, in increasing order. Not all of them really change the logits of every model."""
+    """The text lengths below `limit` beyond which the computation may change, in increasing order.
+    For some models it does not change there."""
     found = {_count(length) for layer in layer_configs(config) for length in _stated(layer)}
     return tuple(sorted(length for length in found if 0 < length < limit))
 

@@ -1,11 +1,11 @@
-"""CUDA graphs of a model's forward, each for one KV cache, one number of input rows and one reach
-(see below). A tree level has few nodes, so launching the kernels one by one would take longer than
-running them.
+"""CUDA graphs of a model's forward. A tree level has few nodes, so launching its kernels one by one
+would take longer than running them.
 
-A graph reads its inputs (ids, positions, mask, and the indices of the cache slots to write) from
-tensors whose addresses never change. It attends to a fixed number of cache slots, its reach: the
-length of prefix and input, rounded up to 1, 2, 3, 4, 6, 8, 12, ... times STEP (but not beyond the
-capacity). Unused slots are masked out, so one graph works for every prefix within its reach.
+A graph is for one KV cache, one number of input rows and one reach. It reads its inputs (ids,
+positions, mask, and the indices of the cache slots to write) from tensors whose addresses never
+change. The reach is the number of cache slots that it attends to: the length of prefix and input,
+rounded up to 1, 2, 3, 4, 6, 8, 12, ... times STEP, but not beyond the capacity. Unused slots are
+masked out, so one graph works for every prefix within its reach.
 """
 
 from __future__ import annotations
@@ -52,9 +52,8 @@ class GraphedForward:
     """A Forward (ids, positions, mask, kv_cache, last_only) that runs passes of recurring sizes
     through CUDA graphs of `forward`, and all others through `forward` itself.
 
-    plain: `forward` itself. failed: why capturing was abandoned, None if it was not; once it is
-    set, the plain forward is always used. Graphs are dropped together with the KV cache that they
-    write to.
+    plain: `forward` itself. failed: why capturing was abandoned, None if it was not. Once it is
+    set, the plain forward is always used. Graphs are dropped together with their KV cache.
     """
 
     def __init__(self, forward: Forward, capture: Capture) -> None:
@@ -102,10 +101,9 @@ class GraphedForward:
         return len(self._graphs.get(kv_cache, ()))
 
     def acquire(self, layers: int, capacity: int, alike: bool = False) -> KVCache:
-        """A KV cache of at least `capacity` slots. An earlier run's cache is reused with its graphs
-        if one fits; otherwise a new one is made and the oldest spare is dropped, so that there are
-        never more caches than were in use at the same time. The capacity is rounded up to a
-        multiple of STEP, so that more runs fit the same cache. For `alike` see KVCache."""
+        """A KV cache of at least `capacity` slots. If a spare fits, it is reused with its graphs.
+        Otherwise a new cache replaces the oldest spare. The capacity is rounded up to a multiple of
+        STEP, so that more runs fit the same cache. For `alike` see KVCache."""
         rounded = -(-capacity // STEP) * STEP
         fitting = [
             spare
@@ -122,8 +120,8 @@ class GraphedForward:
         return spare
 
     def release(self, kv_cache: KVCache | None) -> None:
-        """Keep the KV cache of a finished run as a spare for a later run; beyond MOST_SPARES, the
-        oldest is freed. None frees all spares."""
+        """Keep the KV cache of a finished run as a spare for a later run. At most MOST_SPARES are
+        kept, the latest ones. None frees all spares."""
         if kv_cache is None:
             self._spares.clear()
             return
@@ -131,8 +129,8 @@ class GraphedForward:
         del self._spares[:-MOST_SPARES]
 
     def ahead(self, kv_cache: KVCache, columns: int) -> list[tuple[int, bool]]:
-        """The recurring sizes (rows, last_only) whose graphs do not exist yet for passes over
-        `columns` slots; none once capturing was abandoned."""
+        """The recurring sizes (rows, last_only) without a graph for passes over `columns` slots.
+        Empty once capturing was abandoned."""
         if self.failed is not None:
             return []
         reach = reach_of(columns, kv_cache.capacity)
@@ -151,8 +149,7 @@ class GraphedForward:
     @contextmanager
     def capturing(self) -> Iterator[None]:
         """A context in which every size counts as recurring, except those too large for a graph. A
-        size is captured at its first pass here, and from then on at its first pass with each other
-        reach."""
+        recurring size is captured at its first pass with each reach."""
         self._capturing = True
         try:
             yield
@@ -171,8 +168,7 @@ class GraphedForward:
         return graphs.get(size)
 
     def _due(self, kv_cache: KVCache, size: _Size, graphs: int) -> bool:
-        """Whether to capture this pass of the given size. graphs: the number of graphs that
-        exist for `kv_cache`."""
+        """Whether to capture this pass. graphs: the number of graphs for `kv_cache`."""
         rows, _, last_only = size
         recurring = self._recurring.setdefault(kv_cache, set())
         if self._capturing:
@@ -225,8 +221,8 @@ class GraphedForward:
 
 
 def reach_of(columns: int, capacity: int) -> int:
-    """The reach of the graph for a pass over `columns` slots. There are two reaches for each
-    doubling: more would need more captures, and slots that are masked out cost little."""
+    """The reach of the graph for a pass over `columns` slots. More different reaches would need
+    more captures, and slots that are masked out cost little."""
     steps = -(-columns // STEP)
     dropped = max(0, steps.bit_length() - 2)  # `steps` is rounded up to its first two binary digits
     return min((-(-steps >> dropped) << dropped) * STEP, capacity)
@@ -240,8 +236,8 @@ def result_rows(rows: int) -> int:
 
 class _Results:
     """One buffer for the logits of all graphs, since a result is valid only until the next pass. A
-    larger graph replaces the buffer by one of twice the size or more. The graphs captured before
-    keep the old buffers alive, but all buffers together are at most twice as large as the last."""
+    larger graph gets a larger buffer, which later graphs use too. The earlier graphs keep the
+    smaller buffers alive."""
 
     def __init__(self) -> None:
         self._logits: torch.Tensor | None = None
@@ -301,8 +297,8 @@ class _CapturedForward:
 
 class CudaCapture:
     """Captures work as CUDA graphs on one device. The graphs share the memory for their
-    intermediate results, so only one may be replayed at a time, and a result is valid until the
-    next replay of any of them."""
+    intermediate results. So only one may be replayed at a time, and a result is valid until the
+    next replay."""
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
@@ -337,9 +333,9 @@ class CudaCapture:
             here.wait_stream(self._side)
         graph = torch.cuda.CUDAGraph()
         # The outer context restores the current stream, because a failed capture leaves torch on
-        # the side stream. The capture is on our own side stream, which belongs to this device and
-        # already has the libraries' workspaces; torch's default stream for captures belongs to the
-        # device that captured first. "thread_local" allows other threads to use CUDA meanwhile.
+        # the side stream. That stream is our own, because torch's default stream for captures
+        # belongs to the device that captured first, and because the libraries already have their
+        # workspaces for it. "thread_local" allows other threads to use CUDA meanwhile.
         first: list[Exception] = []
         try:
             with (
@@ -354,8 +350,8 @@ class CudaCapture:
 
 
 def _noting_errors(work: Replay, errors: list[Exception]) -> torch.Tensor:
-    """The result of `work`. If it raises an error, the error is also added to `errors`: the end of
-    the failed capture raises another error, which says only that the capture failed."""
+    """The result of `work`. An error that it raises is also added to `errors`, because the end of
+    the failed capture raises another error that hides it."""
     try:
         return work()
     except Exception as problem:

@@ -39,8 +39,8 @@ def _cpu_names() -> Iterator[str]:
 
 
 def dtype_name(pair: Pair) -> str:
-    """The dtypes of target and draft in words, as "bfloat16, draft int8", or only "bfloat16" if
-    both have that one."""
+    """The dtypes of target and draft in words: "bfloat16, draft int8", or "bfloat16" if both have
+    it."""
     names = [model.numbers for model in (pair.target, pair.draft)]
     return names[0] if names[0] == names[1] else f"{names[0]}, draft {names[1]}"
 

@@ -5,8 +5,8 @@ Small models on a CPU spend most of a pass outside their matrix products. Here o
 queries, keys and values, and one product computes gate and up. Weights are packed once, if possible
 in oneDNN's own layout. Attention runs in float32 whatever the dtype of the weights, because torch's
 attention over a bfloat16 cache takes five times as long for one row. One complex product applies
-the rotary positions. The reference is tree_forward.transformers_forward: choose_forward.py compares
-the two when a model is loaded and uses this one only if they agree.
+the rotary positions. The reference is tree_forward.transformers_forward. choose_forward.py compares
+the two.
 """
 
 from __future__ import annotations
@@ -27,9 +27,7 @@ FAMILIES = ("llama", "mistral", "qwen2", "qwen3")
 # In passes over up to this many rows, reading the weights takes longest, and int8 halves that time.
 # In larger passes arithmetic takes longest.
 INT8_ROWS = 8
-# torch's int8 kernel reads this many inputs at a time, so rows are padded with zeros to a multiple
-# of it
-INT8_STEP = 16
+INT8_STEP = 16  # torch's int8 kernel reads this many inputs at a time
 _POSITIONS = 1024  # positions in the first table of rotations
 _PACKED_UP_TO = 2**30  # bytes of weights; the packed copy needs as many bytes again
 
@@ -225,8 +223,8 @@ class _Layer:
         return torch.cat((self._head_norm(heads[:, :rotated]), heads[:, rotated:]), 1)
 
     def _paired(self, pairs: torch.Tensor) -> torch.Tensor:
-        """The new order of the rows of the weights for queries, keys and values: queries and keys
-        in the order `pairs` within each head, values unchanged."""
+        """The new order of the weights' rows for queries, keys and values. pairs: the order within
+        each head of queries and keys. Values stay as they are."""
         order = torch.arange((self._heads + 2 * self._kv_heads) * self._dim).view(-1, self._dim)
         rotated = self._heads + self._kv_heads
         order[:rotated] = order[:rotated, pairs]
@@ -304,10 +302,10 @@ def _product(weight: torch.Tensor, bias: torch.Tensor | None) -> Linear:
 def packed_int8(modules: Sequence[torch.nn.Linear], order: torch.Tensor | None = None) -> Linear:
     """`packed`, with weights rounded to int8 (one scale for each output) for up to INT8_ROWS rows.
 
-    More rows are multiplied with unrounded weights, in the dtype of `narrowest_dtype`: on a CPU for
-    which that is float32, bfloat16 takes four times as long. Inputs are padded to a multiple of 16,
-    because the AVX-512 kernel of torch 2.13 would read past the end of rows of any other length and
-    return garbage or crash. Any number of rows and outputs is safe.
+    More rows are multiplied with unrounded weights, in the dtype of `narrowest_dtype`. (Some CPUs
+    take four times as long in bfloat16 as in float32.) Inputs are padded to a multiple of
+    INT8_STEP. For other lengths, the AVX-512 kernel of torch 2.13 would read past the end of the
+    rows, and return garbage or crash. Any number of rows and outputs is safe.
     """
     exact, bias = _joint(modules, order)
     weight = exact.float()

@@ -1,5 +1,4 @@
-"""Chooses the dtype in which a small model on a CPU runs fastest, by measuring. Other models stay
-in the dtype in which they were loaded."""
+"""Chooses the dtype in which a small model on a CPU runs fastest, by measuring."""
 
 from __future__ import annotations
 
@@ -20,8 +19,7 @@ def best_dtype(
     hf: Any, read: Callable[[torch.dtype], Any], name: str, width: int, draft: bool = False
 ) -> TreeModel:
     """`hf` in the dtype in which a pass over `width` rows is fastest: float32, bfloat16, or for a
-    draft also int8. This is measured for small models on a CPU; other models stay in the dtype in
-    which they were loaded.
+    draft also int8. A large model, or one on a GPU, stays in the dtype in which it was loaded.
 
     read: loads the model again in another dtype. Converting it with `hf.to(dtype)` would also round
     the numbers that `transformers` always keeps in float32 (rotary frequencies, some routers).
@@ -44,10 +42,8 @@ def fastest(models: list[TreeModel], width: int) -> TreeModel:
 
 def least_seconds(models: list[TreeModel], width: int) -> list[float]:
     """Seconds of the shortest pass of each model over `width` rows after a short prefix. The models
-    are timed in turn, several times each.
-
-    The shortest, not the median: other work on the machine can only add time, and the dtype that
-    `best_dtype` chooses by these times stays in use until the model is unloaded.
+    are timed in turn, several times each. The shortest counts, not the median, because other work
+    on the machine can only add time.
     """
     trials = [_trial(model, width) for model in models]
     for _ in range(_ROUNDS):

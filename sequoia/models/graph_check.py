@@ -1,6 +1,5 @@
-"""Compares a model's CUDA graphs with its plain forward when the model is loaded. A graph captured
-after one prefix must give the right logits after other prefixes too, and must free its memory when
-it is dropped.
+"""Compares a model's CUDA graphs with its plain forward. A graph captured after one prefix must
+give the right logits after other prefixes too. It must free its memory when it is dropped.
 
 A graph repeats whatever the model's Python code decided during the capture. If the code decides by
 the length of the cache, for example, the replay is wrong for other lengths.
@@ -23,8 +22,8 @@ _TREE = Tree((-1, 0, 0, 1, 1, 2, 5))
 _PATH = (0, 2, 5, 6)  # from the root to the deepest node
 # lengths of prefixes: graphs are captured after the first, and replayed after all of them
 _PREFIXES = (3, 7, 41)
-# Further prefixes, which need other graphs: by how many tokens each is longer than the reach of
-# those graphs (see cuda_graphs.py).
+# further prefixes are longer than the reach of those graphs by this many tokens, so they need new
+# graphs (see cuda_graphs.py)
 _BEYOND = (3, 29)
 _ROOM = 2 * len(_PATH) + len(_PATH)  # enough positions for two trees and the token after them
 _SEED = 1
@@ -33,9 +32,9 @@ _MOST_KEPT = 100e6
 
 
 def graph_problem(graphed: TreeModel, plain: TreeModel, bound: float) -> str:
-    """What is wrong with the CUDA graphs of `graphed`, as the end of a sentence, "" if nothing is.
-    plain: the same model without graphs. bound: the largest difference of logits that rounding
-    explains, divided by their standard deviation."""
+    """What is wrong with the CUDA graphs of `graphed`, "" if nothing is. plain: the same model
+    without graphs. bound: the largest difference of logits allowed, divided by their standard
+    deviation."""
     if graphed.limit < _ROOM:
         return f"its context of {graphed.limit} tokens is too short to test them; {_ROOM} needed"
     before = allocated_bytes(graphed.device)
@@ -98,8 +97,8 @@ def _set_prefix(context: Context, prefix: int) -> None:
 
 
 def _logits(context: Context) -> Iterator[torch.Tensor]:
-    """The logits (nodes, vocab) of three passes: over a tree; over a second tree with other tokens,
-    after keeping a path of the first; and over one token, after keeping a path of the second."""
+    """The logits (nodes, vocab) of three passes: over a tree, over the same tree with other tokens,
+    and over one token. Between the passes, a path of the tree is kept."""
     vocab = context.model.vocab
     layout = whole_tree_layout(context, _TREE)
     for first in (3, 90):

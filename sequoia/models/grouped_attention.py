@@ -1,10 +1,8 @@
 """Grouped-query attention that does not copy keys and values for every query head.
 
-With a mask, `transformers` repeats keys and values for every query head, in each layer of each pass
-over more than one row, for all slots that the pass attends to. Here the query heads that share a
-key head become additional rows instead, and only the mask, which is far smaller, is repeated. The
-reference is `sdpa_attention_forward` of `transformers`; the two are compared when a model is
-loaded.
+With a mask, `transformers` repeats keys and values for every query head. Here the query heads that
+share a key head become additional rows instead. Only the mask is repeated, and it is far smaller.
+The reference is `sdpa_attention_forward` of `transformers`.
 """
 
 from __future__ import annotations
@@ -35,9 +33,9 @@ def grouped_attention(
     **others: Any,
 ) -> tuple[torch.Tensor, None]:
     """query: (1, heads, rows, head_dim); key, value: (1, kv_heads, columns, head_dim);
-    attention_mask: (1, 1, rows, columns). Returns (1, rows, heads, head_dim) and None. Cases in
-    which `transformers` makes no copies either, and those that this function does not support, are
-    passed on to `transformers`."""
+    attention_mask: (1, 1, rows, columns). Returns (1, rows, heads, head_dim) and None. Some cases
+    are passed on to `transformers`: those in which it makes no copies either, and those that this
+    function does not support."""
     heads, rows = query.shape[1:3]
     kv_heads = key.shape[1]
     if heads == kv_heads or rows == 1 or not _plain(attention_mask, others):

@@ -1,8 +1,8 @@
-"""The preallocated KV cache of one run. A run writes slots after its prefix, then keeps some of
-them. Independent of the model.
+"""The KV cache of one run, with a fixed number of slots. A run writes slots after its prefix, then
+keeps some of them.
 
-`transformers` calls `update(k, v, layer_idx)`, as on its own caches. No memory is allocated before
-the first pass.
+`transformers` calls `update(k, v, layer_idx)`, as on its own caches. The first pass allocates the
+memory.
 """
 
 from __future__ import annotations
@@ -104,8 +104,8 @@ class KVCache(Cache):
     def part(
         self, i: int, key_states: torch.Tensor, value_states: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Keys and values of layer `i`, as views of the tensors for all layers, which the first
-        call allocates. A layer that differs from the first one gets tensors of its own."""
+        """Keys and values of layer `i`, as views of the tensors for all layers. A layer that
+        differs from the first one gets tensors of its own."""
         if not self._stacked:
             self._stacked = tuple(
                 states.new_zeros(
@@ -122,8 +122,8 @@ class KVCache(Cache):
 
     def joint(self, kv_heads: int, head_dim: int, like: torch.Tensor) -> torch.Tensor:
         """Keys and values of all layers as one tensor (layers, 2, 1, kv_heads, capacity, head_dim)
-        with the dtype and device of `like`, allocated by the first call. The fast forward uses it,
-        so that accepted slots of all layers are moved at once."""
+        with the dtype and device of `like`. With one tensor, the accepted slots of all layers are
+        moved at once."""
         if self._joint is None:
             self._joint = like.new_empty(
                 (len(self.cache_layers), 2, 1, kv_heads, self.capacity, head_dim)
@@ -156,7 +156,7 @@ class KVCache(Cache):
     def fixed_window(self, indices: torch.Tensor, length: int) -> Iterator[None]:
         """A context in which updates write the slots `indices` (rows,) and return the first
         `length` slots, whatever was reserved. No tensor changes its address, so a CUDA graph
-        captured here is valid for every prefix that, with the new rows, fits in those slots."""
+        captured here can be replayed after other prefixes, as long as the slots suffice."""
         end = self.cache_layers[0].end  # the same for every layer
         self._set_window(indices, length)
         try:
@@ -224,8 +224,8 @@ def _shape(states: torch.Tensor) -> tuple[int, ...]:
 
 
 def _part_of(kv_cache: weakref.ref[KVCache], i: int) -> Allocate:
-    """A function that allocates layer `i` of `kv_cache`. It has a weak reference, because a layer
-    must not keep its cache alive."""
+    """A function that allocates layer `i`. Its reference is weak, because a layer must not keep its
+    cache alive."""
 
     def allocate(
         key_states: torch.Tensor, value_states: torch.Tensor

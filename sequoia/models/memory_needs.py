@@ -41,29 +41,27 @@ def mask_and_logit_bytes(capacity: int, nodes: int, vocab: int, element_bytes: i
 
 
 def distribution_bytes(nodes: int, vocab: int, params: SamplingParams = DEMANDING) -> int:
-    """Bytes that a step on a GPU needs at most for the distributions of a tree: p (float64) of all
-    nodes, q (float32) of no more nodes than that, and intermediate results for up to CHUNK_ROWS
-    nodes."""
+    """Bytes that a step on a GPU needs at most for the distributions of a tree: p (float64) and q
+    (float32) of all nodes, and intermediate results for up to CHUNK_ROWS nodes."""
     return nodes * vocab * (8 + 4) + min(nodes, CHUNK_ROWS) * vocab * _bytes_in_between(params)
 
 
 def usual_distribution_bytes(device: torch.device, nodes: int, vocab: int) -> int:
-    """Bytes on `device` for the distributions of a step with `nodes` nodes: 0 on a CPU, where they
+    """Bytes on `device` for the distributions of a step with `nodes` nodes. 0 on a CPU, where they
     are computed one by one."""
     return distribution_bytes(nodes, vocab) if device.type == "cuda" else 0
 
 
 def _bytes_in_between(params: SamplingParams) -> int:
-    """Bytes per vocabulary entry of intermediate results, while p or q of a node is computed or
-    children are drawn from q. The figures were measured, except for the 32 of the sort on a GPU,
-    which are an upper bound."""
+    """Bytes of intermediate results per node and vocabulary entry, while p or q is computed or
+    children are drawn. They were measured, except the 32 for sorting on a GPU, an upper bound."""
     if params.temperature > 0 and params.top_p < 1:
         return 48 + 32
     return 28  # for drawing children; computing p or q needs less
 
 
 def usual_capacity(config: Any) -> int:
-    """Cache slots of a typical run, for predicting memory before anything is loaded."""
+    """Cache slots of a typical run."""
     return (
         min(getattr(config, "max_position_embeddings", 0) or USUAL_TOKENS, USUAL_TOKENS)
         + USUAL_NODES

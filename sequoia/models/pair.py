@@ -1,5 +1,4 @@
-"""Pair: a target, a draft and their tokenizer, and the conversion of prompts to token ids. Loads
-nothing and runs no model."""
+"""Pair: a target, a draft and their tokenizer, and the conversion of prompts to token ids."""
 
 from __future__ import annotations
 
@@ -24,11 +23,10 @@ class RecordedAcceptance:
     one `kind` at one temperature, and usually fitted to the tokens per step of a tree on the same
     texts (see planning/fit_acceptance.py).
 
-    agreement: the mean overlap of p and q along those texts (see `agreement` in
-    measuring/acceptance_teacher_forced.py), by which the kind of another text is recognised; None
-    if it was not measured. own_paths: another vector for the verifier Traversal, measured along its
-    final paths and fitted to its tokens per step (see measuring/path_acceptance.py); None if it was
-    not measured.
+    agreement: the mean overlap of p and q along those texts, None if it was not measured (see
+    `agreement` in measuring/acceptance_teacher_forced.py). The kind of another text is recognised
+    by it. own_paths: a vector for the verifier Traversal, None if it was not measured (see
+    measuring/path_acceptance.py).
     """
 
     temperature: float
@@ -45,9 +43,9 @@ class Pair:
 
     begin: token ids with which every prompt begins, unless it is wrapped as a chat message. stop:
     token ids that end a run. known: acceptance vectors that come with the pair, those for the usual
-    kind of text first. measured: a cache for measurements of this pair (see measuring/defaults.py).
-    template: wraps a prompt as a chat message; None if the models have no chat template. chats:
-    whether prompts are wrapped by default.
+    kind of text first. measured: a cache for measurements of this pair. template: wraps a prompt as
+    a chat message; None if the models have no chat template. chats: whether prompts are wrapped by
+    default.
     """
 
     name: str
@@ -75,8 +73,7 @@ class Pair:
 
     @property
     def limit_reason(self) -> str:
-        """Why a model that determines `limit` has a lower limit than its config states, "" if none
-        has."""
+        """Why `limit` is lower than a model's config states, "" if it is not."""
         reasons = [one.limit_reason for one in (self.target, self.draft) if one.limit == self.limit]
         return next(filter(None, reasons), "")
 
@@ -89,9 +86,8 @@ class Pair:
         """Token ids of `prompt`. chat: whether to wrap it as a chat message first; the text then
         ends where the answer begins. None means the value of `chats`.
 
-        Raises BadPrompt if the prompt is empty, is not text, is too long, leaves no room for an
-        answer, has no tokens, or makes the chat template or the tokenizer fail, and if it should be
-        wrapped but there is no chat template.
+        Raises BadPrompt if the prompt is empty or not text, is too long, or cannot be wrapped or
+        tokenised.
         """
         if not isinstance(prompt, str) or not prompt.strip():
             raise BadPrompt("the prompt is empty; type some text for the models to continue")
@@ -137,7 +133,7 @@ class Pair:
         return ids if ids[: len(self.begin)] == self.begin else self.begin + ids
 
     def _message(self, prompt: str) -> tuple[int, ...]:
-        """Tokens of the rendered chat message. No special tokens are added, because the template
+        """Token ids of the rendered chat message. No special tokens are added, because the template
         contains them."""
         if self.template is None:
             raise BadPrompt(
@@ -146,8 +142,7 @@ class Pair:
         return self._ids(self.template(prompt), add_special_tokens=False)
 
     def _ids(self, text: str, **options: Any) -> tuple[int, ...]:
-        """Token ids of `text`. All prompts are tokenised here, so that none is longer than
-        MOST_CHARS, the length with which the tokenizer was tested
+        """Token ids of `text`. The limit is the length with which the tokenizer was tested
         (loading/tokenizers/try_tokenizer.py)."""
         if len(text) > MOST_CHARS:
             raise BadPrompt(

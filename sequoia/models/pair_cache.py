@@ -14,13 +14,11 @@ T = TypeVar("T")
 
 @dataclass
 class PairCache:
-    """Cached measurements of one pair, filled mainly by measuring/defaults.py. Any of them may
-    still be missing.
+    """Cached measurements of one pair. Any of them may still be missing.
 
     profile: this machine's step times with the pair. acceptances: by temperature, top-p and
     verifier. kind: the texts classified last, and the kind of text found. chats: the cache for chat
-    messages, whose acceptance is different. other: anything else computed once for the pair, by
-    descriptive keys, such as the plans of an experiment.
+    messages, whose acceptance is different. other: anything else computed once for the pair.
     """
 
     profile: HardwareProfile | None = None
@@ -38,9 +36,8 @@ class PairCache:
         return self.other[key]
 
     def as_chat(self) -> PairCache:
-        """The cache for chat messages, always the same object. It gets each profile of this cache
-        once, so a profile measured later with chat messages stays in it until this cache has a new
-        one."""
+        """The cache for chat messages, always the same object. A new profile in this cache replaces
+        the one there."""
         self.chats = self.chats or PairCache()
         if self.profile is not None and self.profile is not self._passed_on:
             self.chats.profile = self._passed_on = self.profile

@@ -35,9 +35,8 @@ class Pass:
         return found
 
     def run(self, times: int = 1) -> None:
-        """Run `times` passes in a row and append their mean seconds to `self.times`. If, say, the
-        first pass of a row is always slow, it counts in the mean; a median over single passes would
-        ignore it."""
+        """Run `times` passes in a row and append their mean seconds to `self.times`. A first pass
+        that is always slow counts in the mean; a median would ignore it."""
         start = time.perf_counter()
         for _ in range(times):
             synchronize(self._context.forward(self._tokens, self._layout).device)

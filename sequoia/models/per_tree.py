@@ -13,8 +13,8 @@ T = TypeVar("T")
 
 
 class PerTree(Generic[T]):
-    """A cached function of a tree. It returns the latest result if that was made for `tree` or if
-    serves(tree, the tree that it was made for) is true, otherwise make(tree)."""
+    """A cached function of a tree. It calls make(tree), unless the latest result can be used again:
+    serves(tree, old) says whether the result for the tree `old` can be used for `tree`."""
 
     def __init__(
         self, make: Callable[[Tree], T], serves: Callable[[Tree, Tree], bool] = operator.eq

@@ -19,9 +19,8 @@ _CONVERSIONS = ("aten::_to_copy", "aten::to", "aten::copy_")
 
 
 def has_router(model: TreeModel) -> bool:
-    """Whether `model` selects experts, or anything else, by comparing activations. If it does,
-    rounding can change the selection and thereby the output a lot. Runs one pass over three
-    tokens."""
+    """Whether `model` selects experts, or anything else, by comparing activations. Rounding can
+    then change the selection, and so the output, a lot. Runs one pass over three tokens."""
     with _Choices() as choices:
         own_logits(model, sample_tokens(model))
     return choices.made

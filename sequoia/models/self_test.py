@@ -1,10 +1,10 @@
-"""Tests a model when it is loaded: a token tree must give the same logits as the bare model, which
-is the model of `transformers` without our cache and mask.
+"""Tests a model: a token tree must give the same logits as the bare model. The bare model is the
+model of `transformers` without our cache and mask.
 
-The test runs at the start of a text and, as far as SECONDS suffice, around every text length at
-which the computation may change according to the config, and near the end of the context. No text
-of such a length is processed: a few tokens are given positions that high. With CUDA graphs, and if
-time is left, the test also runs after a prefix that is too long for the shortest graphs.
+The test runs at the start of a text. If there is time, it also runs near the end of the context and
+around every text length at which the config says that the computation may change. For this, a few
+tokens are given high positions; no long text is processed. With CUDA graphs, there is also a test
+after a prefix that is too long for the shortest graphs.
 """
 
 from __future__ import annotations
@@ -34,13 +34,11 @@ from sequoia.models.fast_llama import FastLlama
 from sequoia.models.routers import has_router
 from sequoia.models.tree_forward import TreeModel, transformers_forward
 
-# time limit for all positions except the start; if a pass is slow, as that of an offloaded target,
-# fewer positions are tested, or none
-SECONDS = 5.0
+SECONDS = 5.0  # time limit for all positions except the start
 _PASSES_AT_START = 6
 _PASSES_ELSEWHERE = 4
-# Tokens before a tree, fewer at the lowest positions. In the test at the start there are three; the
-# numbers differ because a model's code may have cached something for a prefix of three tokens.
+# Tokens before a tree, fewer at the lowest positions. Not three, as in the test at the start,
+# because a model's code may have cached something for a prefix of three tokens.
 _PREFIX = 7
 _BRANCH = "its logits for a branch of a tree differ from those for the same tokens in a row"
 _ALONE = "its logits for a text with an explicit mask and positions differ from those without"
@@ -81,9 +79,9 @@ def _test(model: TreeModel) -> None:
 
 def _allowed(model: TreeModel) -> float:
     """The largest difference of logits that rounding can explain, divided by their standard
-    deviation. It is larger for int8, and for routers (mixtures of experts) in half precision, where
-    rounding may select another expert. A wrong mask or position would change logits by about one
-    standard deviation."""
+    deviation. It is larger for int8. It is also larger for mixtures of experts in half precision,
+    because rounding may select another expert. A wrong mask or position would change logits by
+    about one standard deviation."""
     allowed = tolerance(model.dtype)
     if model.numbers == "int8" or (is_half(model.dtype) and has_router(model)):
         return INT8_TOLERANCE
@@ -91,8 +89,7 @@ def _allowed(model: TreeModel) -> float:
 
 
 def _where(tested: Sequence[int]) -> str:
-    """Where the model was tested, as the end of a sentence: at the start, and around the positions
-    `tested`."""
+    """Where the model was tested, as the end of a sentence."""
     if not tested:
         return ", at the start; a pass takes too long here to test other positions"
     positions = "position" if len(tested) == 1 else "positions"
@@ -100,9 +97,9 @@ def _where(tested: Sequence[int]) -> str:
 
 
 def _at_the_start(model: TreeModel, allowed: float) -> float:
-    """Compute the same logits in three ways and compare them: with a tree of three tokens, with the
-    tokens in a row, and with the bare model. Returns the largest difference, divided by the logits'
-    standard deviation. Raises BadModel if it is more than `allowed`."""
+    """Compare the same logits from a tree of three tokens, from the tokens in a row, and from the
+    bare model. Returns the largest difference, divided by the logits' standard deviation. Raises
+    BadModel if it is more than `allowed`."""
     tokens = sample_tokens(model)
     text = [*tokens, tokens[0], tokens[2]]
     with model.capturing():
@@ -120,8 +117,7 @@ def _checked(
     model: TreeModel, what: str, why: str, found: Sequence[float], allowed: float
 ) -> float:
     """The largest of the differences `found`. Raises BadModel if it is more than `allowed` or NaN.
-    For the message, `what` says which logits differ from which, and `why` states the probable
-    cause."""
+    For the message: `what` says which logits differ from which, and `why` is the probable cause."""
     worst = float(torch.tensor(found).max())  # NaN if any is NaN; Python's max may ignore a NaN
     if math.isnan(worst):
         raise BadModel(
@@ -137,9 +133,9 @@ def _checked(
 
 
 def _exact(model: TreeModel) -> TreeModel:
-    """`model` with the forward of `transformers` in place of the fast one, for tests at high
-    positions: the fast one's table of rotations grows with the cache slots in use, which are few
-    here, so it may lack those positions. The two forwards have already been compared."""
+    """`model` with the forward of `transformers` in place of the fast one. The fast one's table of
+    rotations may lack high positions, because it grows with the cache slots in use, and these are
+    few here."""
     if not isinstance(model.forward, FastLlama):
         return model
     return model.with_forward(partial(transformers_forward, model.hf))
@@ -147,7 +143,7 @@ def _exact(model: TreeModel) -> TreeModel:
 
 def _around_changes(model: TreeModel, seconds: float) -> Iterator[tuple[int, list[float]]]:
     """Test one position after the other, and yield each with its differences of logits. Stops when
-    less time is left than `seconds`, the expected time for one position."""
+    there is no time for another. seconds: the expected time for one position."""
     end = time.perf_counter() + SECONDS
     for position, prefix in _positions(model):
         if time.perf_counter() + seconds > end:
@@ -168,9 +164,8 @@ def _positions(model: TreeModel) -> Iterator[tuple[int, int]]:
 
 
 def _around(model: TreeModel, position: int, prefix: int) -> list[float]:
-    """Differences of logits from the bare model: at a node at `position`, and at the next token
-    once that node's branch is kept. There are `prefix` tokens, then the tree's root right before
-    `position`."""
+    """Differences of logits from the bare model, at a child of the root and at the token after it.
+    The child is at `position`. There are `prefix` tokens before the root."""
     first = position - 1 - prefix
     tokens = sample_tokens(model)
     before = [tokens[i % 3] for i in range(prefix)]

@@ -1,8 +1,8 @@
 """Converts token ids to text one token at a time, with a tokenizer alone.
 
-The texts of all tokens, and `TextStream.pending` at the end, together equal the tokenizer's
-`decode` of all ids, except in the case described last. Every character is returned with the token
-that completes it, or later if the next token may change it. There are two kinds of tokens:
+The texts of all tokens, followed by `TextStream.pending`, equal the tokenizer's `decode` of all
+ids, except in the case described last. Every character is returned with the token that completes
+it, or later if the next token may change it. There are two kinds of tokens:
 
 - Tokens that represent UTF-8 bytes: all tokens of a byte-level tokenizer (GPT-2, Llama 3, Qwen),
   and the 256 tokens <0x00> to <0xFF> with which other tokenizers (Llama 2, Mistral, Gemma) spell
@@ -11,10 +11,10 @@ that completes it, or later if the next token may change it. There are two kinds
 - Tokens that represent whole characters: all others. They are decoded together with the tokens
   before them, because many tokenizers write a token differently at the start of a text.
 
-The result differs from `decode` in this case only: if a sequence of tokens like <0xE4> is not valid
-UTF-8 as a whole, `decode` replaces all of its bytes, even those that form characters. Here such
-characters were already returned, so only the other bytes are replaced. Encoding a text never
-produces such a sequence.
+The result differs from `decode` if a sequence of tokens like <0xE4> is not valid UTF-8 as a whole.
+Then `decode` replaces all of its bytes, even those that form characters. Here such characters were
+already returned, so only the other bytes are replaced. Encoding a text never produces such a
+sequence.
 """
 
 from __future__ import annotations
@@ -129,8 +129,8 @@ class TextStream:
             self._shown = len(before)
 
     def add(self, token: int) -> str:
-        """The text that `token` adds or makes final, without an incomplete character and without
-        what the next token may change."""
+        """The text that is final with `token`. An incomplete character, and text that the next
+        token may change, are held back."""
         data = self._bytes.of(token)
         if data is None:
             broken = self._broken()
@@ -183,9 +183,8 @@ class TextStream:
         return REPLACEMENT in self._tokenizer.convert_ids_to_tokens(token)
 
     def _forget(self, held: int) -> None:
-        """Drop ids on which later text does not depend. held: how many characters of the text are
-        held back. If none, all ids but the last one are dropped; otherwise all but the last eight,
-        once there are more than sixteen."""
+        """Drop ids on which later text does not depend. held: characters of the text that are held
+        back."""
         if held and len(self._window) <= 2 * _ENOUGH:
             return
         self._window = self._window[-_ENOUGH if held else -1 :]

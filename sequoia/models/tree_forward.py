@@ -1,8 +1,7 @@
-"""A causal language model that can run a tree: each forward pass processes some or all of the
-tree's nodes after a prefix, and after the last pass the accepted nodes are added to the prefix.
+"""A causal language model that can run a tree. Each forward pass processes some or all of the
+tree's nodes after a prefix. After the last pass, the accepted nodes are added to the prefix.
 
-The model is an unmodified one of Hugging Face; the KV cache and the mask are ours. Independent of
-drafting and verification.
+The model is an unmodified one of Hugging Face. The KV cache and the mask are ours.
 """
 
 from __future__ import annotations
@@ -34,17 +33,14 @@ from sequoia.models.tree_mask import (
 from sequoia.this_machine.memory import DeviceBytes
 
 _COLDEST = 0.05  # lowest temperature at which the divided logits cannot overflow in any dtype
-# tokens per pass; a longer prompt takes several passes, because the mask of a pass grows with the
-# square of its tokens
-PREFILL_CHUNK = 1024
-# CUDA graphs for a longer prefix are captured up to this many tokens before they are needed
-_AHEAD = 64
+PREFILL_CHUNK = 1024  # prompt tokens per pass; the mask grows with the square of that
+_AHEAD = 64  # tokens; graphs for a longer prefix are captured up to this long before their use
 
 
 class TreeModel:
-    """A causal LM of `transformers` with full attention, shared by any number of runs; each run
-    opens a Context of its own. Only one pass may run at a time, and with CUDA graphs its logits are
-    valid only until the next pass.
+    """A causal LM of `transformers` with full attention, for any number of runs. Each run opens a
+    Context of its own. Only one pass may run at a time. With CUDA graphs, its logits are valid only
+    until the next pass.
 
     vocab: the number of logits used; those beyond are padding. limit: the longest text in tokens.
     limit_reason: why that is less than the config states, "" if it is not (see context_length.py).
@@ -90,7 +86,7 @@ class TreeModel:
 
     @property
     def forward_words(self) -> str:
-        """The forward in use, in words for a reader."""
+        """The forward in use, in words."""
         if self.forward_name == "fast":
             return "this program's forward pass, which is faster than that of transformers"
         return f"the forward pass of {self.forward_name}"
@@ -124,9 +120,9 @@ class TreeModel:
         return other
 
     def at_temperature(self, temperature: float) -> TreeModel:
-        """A copy of this model whose forward divides the logits by `temperature`, if the forward
-        can do that at no cost and without overflows; otherwise the model itself. The result's
-        `temperature` is the number by which its logits are divided."""
+        """A copy of this model whose forward divides the logits by `temperature`, or the model
+        itself if its forward cannot do that for free and without overflows. The `temperature` of
+        the result says by what its logits are divided."""
         if not (
             isinstance(self.forward, FastLlama)
             and self.forward.takes_temperature
@@ -149,8 +145,7 @@ class TreeModel:
 
     @property
     def _layers_are_alike(self) -> bool:
-        """Whether all weights are in one place, all layers have the same config and the same device
-        for their KV caches, and no layer uses the cache of another."""
+        """Whether the layers' keys and values are expected to be alike (see KVCache)."""
         return (
             self.placement == ""
             and len({*self.layer_devices}) == 1
@@ -214,8 +209,7 @@ class Context:
         return Counter({model.device: beside}) + self._cache_bytes()
 
     def held(self) -> DeviceBytes:
-        """The part of `needs` that is allocated already: the KV cache, once this run or an earlier
-        one has used it."""
+        """The part of `needs` that is allocated already: the KV cache, once it was used."""
         return self._cache_bytes() if self.kv_cache.allocated else Counter()
 
     def _cache_bytes(self) -> DeviceBytes:
@@ -248,10 +242,9 @@ class Context:
     def forward(
         self, tokens: Sequence[int] | torch.Tensor, layout: TreeLayout | DynamicTreeLayout
     ) -> torch.Tensor:
-        """Process the next nodes of `layout`, one for each of `tokens`; they follow those already
-        written to the KV cache. Returns the logits (nodes, vocab) after each node. The nodes are
-        written to the KV cache, but not added to the prefix. Tokens given as a tensor (nodes,) on
-        the device are not copied to the host."""
+        """Process the next nodes of `layout`, one for each of `tokens`. Returns the logits (nodes,
+        vocab) after each node. The nodes are written to the KV cache, but not added to the prefix.
+        Tokens given as a tensor (nodes,) on the device are not copied to the host."""
         first = self.kv_cache.written
         last = first + len(tokens)
         mask = layout.mask.view(self.length, first, last)
@@ -270,9 +263,9 @@ class Context:
 
     @torch.inference_mode()
     def capture(self, sizes: Iterable[int], ends: Iterable[int] = ()) -> None:
-        """If the model uses CUDA graphs, capture them before the first step, so that no step has to
-        wait. sizes: numbers of tokens in passes over trees. ends: numbers of tokens in passes that
-        return only the last token's logits."""
+        """If the model uses CUDA graphs, capture them now, so that no step has to wait. sizes:
+        numbers of tokens in passes over trees. ends: numbers of tokens in passes that return only
+        the last token's logits."""
         if not self.model.graphs or self.model.graphs.failed:
             return
         passes = [*((rows, False) for rows in sizes), *((rows, True) for rows in ends)]
@@ -287,9 +280,8 @@ class Context:
 
     @torch.inference_mode()
     def capture_ahead(self, most: int) -> None:
-        """Called between steps. If trees of `most` nodes will soon need more cache slots than the
-        graphs in use attend to, now capture graphs that attend to more, so that no step has to
-        wait."""
+        """Capture CUDA graphs for a longer prefix now, if trees of `most` nodes will need them
+        soon. Then no step has to wait."""
         graphs = self.model.graphs
         columns = min(self.length + most + _AHEAD, self.capacity)
         if not graphs or columns <= self._captured_up_to:

@@ -1,5 +1,4 @@
-"""The tree attention mask, and the positions of a tree's nodes. Independent of the model's forward
-and of tokens.
+"""The tree attention mask, and the positions of a tree's nodes.
 
 A layout is for the nodes that a model processes after the prefix. These need not be the whole tree:
 the draft model never processes leaves.
@@ -35,9 +34,9 @@ class TreeMask:
     """The additive attention mask of n nodes. Each node attends to the whole prefix, and to the
     nodes for which its row of `seen` (n, n) is true.
 
-    The mask is built once, with `capacity` columns of zeros on the left; the mask for any shorter
-    prefix is a view of it. own: the columns of the nodes (n, n), 0 where the row's node attends to
-    the column's node, and the dtype's lowest value elsewhere.
+    The mask is built once, with `capacity` columns of zeros on the left. The mask for any prefix is
+    a view of it. own: (n, n) the columns of the nodes, 0 where the row's node attends to the
+    column's node, and the dtype's lowest value elsewhere.
     """
 
     def __init__(
@@ -84,8 +83,8 @@ def whole_tree_layout(spec: MaskSpec, tree: Tree) -> TreeLayout:
 
 
 class DynamicTreeLayout:
-    """A TreeLayout that grows level by level: a new node attends to itself and to whatever its
-    parent attends to. Allocated once, for up to `most` nodes, and reused for every tree."""
+    """A TreeLayout that grows level by level. A new node attends to itself and to whatever its
+    parent attends to. It is allocated once, for up to `most` nodes, and reused for other trees."""
 
     def __init__(self, spec: MaskSpec, most: int) -> None:
         # the last row never changes: it serves as the parent of the first nodes
@@ -117,8 +116,8 @@ class DynamicTreeLayout:
 
 def aligned(mask: torch.Tensor, times: int = 1) -> torch.Tensor:
     """(1, 1, times * rows, columns): copies of `mask` (1, 1, rows, columns), one below the other,
-    with rows aligned to 16 bytes. Attention kernels load 16 bytes at once, but our views can start
-    at any element; torch checks their strides, but not where they start."""
+    with rows aligned to 16 bytes. Attention kernels load 16 bytes at once. Our views can start at
+    any element, and torch does not check that."""
     rows, columns = mask.shape[2:]
     # nothing attends to the added columns, but a kernel may read them
     padded = mask.new_zeros((1, times, rows, -(-columns // _ALIGNED) * _ALIGNED))

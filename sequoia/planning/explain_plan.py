@@ -1,5 +1,4 @@
-"""Explains why a tree is the best, and why a run was faster or slower than predicted. Computes
-numbers and sentences from plans and from a run's totals; measures nothing."""
+"""Explains why a tree is the best, and why a run was faster or slower than predicted."""
 
 from __future__ import annotations
 
@@ -35,16 +34,13 @@ def knee(profile: HardwareProfile) -> int | None:
 
 def chosen(grid: SpeedupGrid) -> tuple[int, int]:
     """(row, column) of the fastest cell. Of equally fast cells, the one in the first column, then
-    in the first row: the smallest size and level limit, if the grid's are in increasing order.
-
-    Raises BadProfile if the grid has no tree at all.
-    """
+    in the first row. Raises BadProfile if the grid has no tree at all."""
     _, row, column = _fastest_cell(grid)
     return row, column
 
 
 def fastest(grid: SpeedupGrid) -> Plan:
-    """The plan of the fastest cell, chosen as in `chosen`."""
+    """The plan of the cell that `chosen` returns."""
     return _fastest_cell(grid)[0]
 
 
@@ -65,9 +61,8 @@ def _fastest_cell(grid: SpeedupGrid) -> tuple[Plan, int, int]:
 
 
 def why(grid: SpeedupGrid, profile: HardwareProfile) -> str:
-    """In sentences: the tree of the fastest cell of `grid`; what one more level would change, and
-    how much slower the runner-up is, if `grid` shows that; and the warning of
-    `calibration_words`."""
+    """Sentences about the tree of the fastest cell of `grid`, a tree with one more level, the
+    runner-up, and the warning of `calibration_words`. What `grid` does not show is left out."""
     best, _, column = _fastest_cell(grid)
     words = _best_words(best)
     second = runner_up(grid)
@@ -134,9 +129,8 @@ def _one_more_level(grid: SpeedupGrid, best: Plan, column: int) -> Plan | None:
 
 
 def _no_deeper(tree: Tree, grid: SpeedupGrid) -> str:
-    """Why allowing one more level gives the same tree. Empty for plain decoding, if the grid allows
-    no more levels than `tree` has, and for a tree that branches also if the grid has no row for one
-    more level."""
+    """Why allowing one more level gives the same tree. Empty if the grid does not show that, and
+    for plain decoding."""
     if len(tree) == 1 or tree.levels >= max(grid.levels):
         return ""
     if tree.levels == len(tree):
@@ -167,9 +161,9 @@ def _slower(rival: Plan, best: Plan) -> str:
 
 
 def _cost(rival: Plan, best: Plan, profile: HardwareProfile) -> str:
-    """The difference in step time, with the phase that contributes most: "1.4 ms per step (1.2 ms
-    of it drafting)", or "1.4 ms of drafting per step" if that is about all. A contribution with the
-    opposite sign has a minus."""
+    """The difference in step time, with the phase that changes most: "1.4 ms per step (1.2 ms of it
+    drafting)". If one phase explains it all: "1.4 ms of drafting per step". A change in the other
+    direction has a minus."""
     mine = phases(rival.tree, profile)
     theirs = phases(best.tree, profile)
     change = {phase: mine[phase] - theirs[phase] for phase in PHASES}

@@ -1,10 +1,9 @@
 """An acceptance vector adjusted to the measured tokens per step of a tree.
 
-The rates of a vector are counted node by node, mostly at the root of a tree, so they do not show
-that acceptance comes in streaks. In easy text the draft may be right for a dozen tokens in a row,
-in hard text for none; and a step ends at the end of the tree even if the streak continues. A deep
-tree therefore usually yields fewer tokens per step than the rates predict: in greedy decoding a
-fifth fewer, or worse.
+The rates of a vector are counted node by node, so they do not show that acceptance comes in
+streaks. In easy text the draft may be right for a dozen tokens in a row, in hard text for none. A
+step ends at the end of the tree even if the streak continues. A deep tree therefore usually yields
+fewer tokens per step than the rates predict: in greedy decoding a fifth fewer, or worse.
 """
 
 from __future__ import annotations
@@ -19,10 +18,9 @@ from sequoia.algorithm.tree import Tree
 def fitted(acceptance: Acceptance, tree: Tree, tokens: float) -> Acceptance:
     """`acceptance`, smoothed and adjusted so that `tree` is expected to yield `tokens` per step.
     If the rates predict more tokens, they are scaled down. If they predict fewer, they are mixed
-    with the rates of a draft whose first child is always accepted. With a tree of one node, the
-    vector is only smoothed. A tree yields at least one token, and at most as many as it has levels:
-    if `tokens` is less than one, all rates become 0; if it is more than the levels, the first rate
-    becomes 1 and all others 0."""
+    with those of a perfect draft, whose first child is always accepted. With a tree of one node,
+    the vector is only smoothed. A tree yields between one token and as many as it has levels. For
+    `tokens` outside these, all rates become 0 or those of the perfect draft."""
     rates = np.array(acceptance.smoothed().rates)
     perfect = np.eye(1, len(rates))[0]
 

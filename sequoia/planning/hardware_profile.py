@@ -1,8 +1,7 @@
-"""HardwareProfile: how long forward passes of two models take on one machine. Measures nothing, and
-is independent of trees and acceptance.
+"""HardwareProfile: how long forward passes of two models take on one machine.
 
-A measured point is (size, seconds, spread): the median time of a pass over `size` nodes, and half
-the interquartile range of its repeated measurements.
+A point is (size, seconds, spread). If it was measured, `seconds` is the median of repeated
+measurements for `size` nodes, and `spread` is half their interquartile range.
 """
 
 from __future__ import annotations
@@ -61,10 +60,9 @@ class HardwareProfile:
     which is plain decoding. draft_seconds: points of the draft pass, by the number of nodes it
     processes. overhead_seconds: points of the time that a step spends outside both models, by the
     step's number of nodes; or one number for all sizes. level_overhead: seconds added to the
-    overhead for each level with a draft pass. prefix_length: tokens in the KV cache before a pass.
-    source: one of SOURCES. date: ISO 8601. versions: library to version. calibrated_nodes: nodes of
-    the largest tree whose time was measured or compared with a measurement, 0 if there is none;
-    None means the largest size in target_seconds.
+    overhead for each draft pass. prefix_length: tokens in the KV cache before a pass. source: one
+    of SOURCES. date: ISO 8601. versions: library to version. calibrated_nodes: see
+    `calibrated_up_to`; None means the largest size in target_seconds.
 
     Sizes increase within each list. Between two points, time is interpolated linearly and never
     decreases. Before the first point it is that of the first; beyond the last it is extrapolated
@@ -184,7 +182,7 @@ class HardwareProfile:
 
     @property
     def plain_seconds(self) -> float:
-        """Seconds of one token in plain decoding on the same engine."""
+        """Seconds of one token in plain decoding."""
         return self.verify_seconds(1) + self.overhead(1)
 
     @cached_property
@@ -200,8 +198,7 @@ class HardwareProfile:
         return _line(self.overhead_seconds)
 
     def to_dict(self) -> dict[str, Any]:
-        """The profile as JSON values, with the name and version of the file format. Older versions
-        of the program can read them too."""
+        """The profile as JSON values, with the name and version of the file format."""
         data = asdict(self)
         if self.calibrated_nodes is None:
             del data["calibrated_nodes"]
@@ -210,8 +207,8 @@ class HardwareProfile:
     @classmethod
     def from_dict(cls, data: Any) -> HardwareProfile:
         """The profile from data written by `to_dict`, or computed from the roofline parameters in
-        `data`. Raises BadProfile for anything else. Files from before `level_overhead` existed
-        include that time in `overhead_seconds`."""
+        `data`. Raises BadProfile for anything else. Files without `level_overhead` include that
+        time in `overhead_seconds`."""
         data = check_format(data, "profile", BadProfile)
         if "roofline" in data:
             data = _with_roofline(data)
@@ -236,8 +233,8 @@ class HardwareProfile:
 
 def _with_roofline(data: Mapping[str, Any]) -> dict[str, Any]:
     """The content of a profile's file, completed with the curves computed from its roofline. Curves
-    in the file replace computed ones, so that measured curves can be added later. The profile
-    counts as simulated until the curves of both models are in the file."""
+    in the file replace computed ones. The profile counts as simulated unless the curves of both
+    models are in the file."""
     computed = HardwareProfile.roofline(**_roofline_parameters(data["roofline"])).to_dict()
     if "target_seconds" in data and "draft_seconds" in data:
         computed.pop("calibrated_nodes", None)  # it is that of the computed curves
@@ -260,15 +257,14 @@ def _roofline_parameters(value: Any) -> dict[str, Any]:
 
 
 def _line(points: tuple[Point, ...]) -> np.ndarray:
-    """(2, points): sizes and seconds. A larger pass cannot be faster, so a dip is taken as noise
-    and averaged with the points before it."""
+    """(2, points): sizes and seconds. A larger pass cannot be faster, so a dip is noise. It is
+    averaged with the points before it."""
     seconds = non_increasing([-seconds for _, seconds, _ in points])
     return np.array([[size for size, _, _ in points], [-value for value in seconds]], dtype=float)
 
 
 def _at(line: np.ndarray, size: int) -> float:
-    """Seconds at `size`: constant before the first point, linear between points, and beyond the
-    last point extrapolated from the last two (constant if there is only one)."""
+    """Seconds at `size`, interpolated as HardwareProfile describes."""
     size = whole(size, "nodes of a pass", 1, MAX_SIZE, BadProfile)
     sizes, seconds = line
     if len(sizes) == 1 or size <= sizes[-1]:

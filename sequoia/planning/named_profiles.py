@@ -1,5 +1,5 @@
-"""Hardware profiles that come with the program, by name: simulated profiles of well-known GPUs, and
-recorded or published profiles. Each is a file in assets/hardware_profiles."""
+"""Hardware profiles that come with the program, by name. Each is a file in
+assets/hardware_profiles."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def profile_names() -> tuple[str, ...]:
 
 
 def named_profile(name: str) -> HardwareProfile:
-    """The profile `name`: one of `profile_names()`, or a profile that has been replaced, which
-    saved files may still name. Raises BadProfile for other names."""
+    """The profile `name`. It may also be one that was replaced by a newer one, because saved files
+    may still name it. Raises BadProfile for unknown names."""
     if not isinstance(name, str) or name not in _files():
         raise BadProfile(
             f"no hardware profile is named {shown(name)}; choose one of "
@@ -34,8 +34,8 @@ def named_profile(name: str) -> HardwareProfile:
 
 
 def machine_name(name: str) -> str:
-    """The machine of the profile `name`, in a few words: the `name` in its file, or if it has none,
-    its device; in both cases only up to the first comma. Raises BadProfile for unknown names."""
+    """The machine of the profile `name`, in a few words: the `name` in its file, or else its
+    device, up to the first comma. Raises BadProfile for unknown names."""
     device = named_profile(name).device
     return str(_files()[name].get("name", device)).split(",")[0]
 

@@ -1,5 +1,5 @@
-"""The speed-ups that the paper reports (arXiv 2402.12374, version 3), beside the speed-ups that a
-simulated clock gives for trees of the same size and the same tokens per step. Measures nothing.
+"""The speed-ups that the paper reports (arXiv 2402.12374, version 3). Beside them, speed-ups
+computed from simulated step times, with trees of the same size and the same tokens per step.
 
 The paper gives only the nodes and levels of Sequoia's trees. Each is replaced by the best tree of
 that size for the acceptance vector of the paper's appendix E; step times hardly depend on the
@@ -54,10 +54,10 @@ class PaperRow:
 @dataclass(frozen=True)
 class PaperTable:
     """The rows for one target, draft and machine. source: the table in the paper. sequences: the
-    number of independent sequences that SpecInfer verified, and their length; None if the paper
-    does not state them, in which case Sequoia's tree is assumed. clock: the name of a profile
-    that comes with the program, and changes to the figures it is computed from. clock_source: where
-    these figures come from, in words."""
+    number of independent sequences that SpecInfer verified, and their length. None if the paper
+    does not state them; Sequoia's tree is then assumed. clock: the name of a profile that comes
+    with the program, and changes to the figures it is computed from. clock_source: where these
+    figures come from, in words."""
 
     key: str
     panel: str
@@ -137,8 +137,8 @@ def _in_order(results: Mapping[str, Any]) -> list[tuple[str, Any]]:
 
 
 def _launched(model: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a RooflineModel. Instead of a launch time, a model in the file may have
-    `pass_ms`, the time of a pass over one node. All of it then counts as launching kernels."""
+    """The fields of a RooflineModel. A model in the file may have `pass_ms`, the time of a pass
+    over one node, instead of a launch time. All of it then counts as launching kernels."""
     known = {name: value for name, value in model.items() if name != "pass_ms"}
     if "pass_ms" not in model:
         return known

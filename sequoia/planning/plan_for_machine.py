@@ -1,10 +1,5 @@
-"""The fastest tree for a machine (paper: section 3.3), for which the expected tokens of a step,
-divided by the predicted time of the step, are highest. Measures nothing itself.
-
-A step verifies its n nodes in one target pass. For each level except the last, it runs one draft
-pass over the nodes of that level that have children. The engine's own overhead is added. Plain
-decoding is a step of one node. All times are in seconds.
-"""
+"""The fastest tree for a machine (paper: section 3.3): the one with the most expected tokens per
+second. The time of a step is predicted by simulated_step_times.py."""
 
 from __future__ import annotations
 
@@ -33,8 +28,8 @@ _ROUNDING = 1e-12  # a larger tree must be faster by more than this
 @dataclass(frozen=True)
 class Plan:
     """A tree and its prediction: tokens and seconds of one step, and speed-up over plain decoding.
-    `acceptance`: the vector the prediction is based on. `source`: where that vector comes from,
-    such as "recorded"; empty if unknown."""
+    acceptance: the vector that the prediction is for, smoothed or not. source: where that vector
+    comes from, such as "recorded"; empty if unknown."""
 
     tree: Tree
     expected_tokens: float
@@ -62,15 +57,14 @@ class SpeedupGrid:
 
 
 def predict(tree: Tree, acceptance: Acceptance, profile: HardwareProfile) -> Plan:
-    """The plan with the given `tree`, which may have any shape."""
+    """The plan with the given `tree`."""
     tokens = expected_tokens(tree, acceptance)
     seconds = step_seconds(tree, profile)
     return Plan(tree, tokens, seconds, tokens * profile.plain_seconds / seconds, acceptance)
 
 
 def bounds(profile: HardwareProfile) -> tuple[int, int]:
-    """Maximum nodes and levels of a planned tree: USUAL_NODES nodes, or the largest timed size if
-    that is more (up to MAX_NODES); the levels follow from the nodes."""
+    """Maximum nodes and levels of a planned tree. A profile with larger sizes allows more."""
     nodes = min(max(USUAL_NODES, profile.target_seconds[-1][0]), MAX_NODES)
     return nodes, levels_for(nodes)
 
@@ -92,14 +86,12 @@ def best_plan(
     the trees with the same size and level limit, only the one with the most expected tokens is
     considered.
 
-    slack: among all considered trees whose predicted speed-up is at most this share below the
-    fastest and at least 1, the one with the most expected tokens is chosen. If no tree is faster
-    than plain decoding, slack has no effect. It is useful because times are only accurate to a few
-    per cent, and a larger tree loses less if acceptance turns out different.
+    slack: trees whose predicted speed-up is at most this share below the fastest count as equally
+    fast, and the one with the most expected tokens is chosen. Slack is useful because times are
+    only accurate to a few per cent, and a larger tree loses less if acceptance turns out different.
 
-    A vector that increases somewhere is smoothed first; the plan contains the smoothed vector, on
-    which its prediction is based. Raises BadTree for maxima outside 1 to MAX_NODES, or a slack
-    outside 0 to 1.
+    A vector that increases somewhere is smoothed first. The plan contains the smoothed vector.
+    Raises BadTree for maxima outside 1 to MAX_NODES, or a slack outside 0 to 1.
     """
     max_nodes = whole(
         bounds(profile)[0] if max_nodes is None else max_nodes, "max_nodes", 1, MAX_NODES, BadTree
@@ -133,13 +125,15 @@ def best_chain(
     slack: float = 0.0,
     min_nodes: int = 1,
 ) -> Plan:
-    """The chain of `min_nodes` to `max_nodes` nodes that is predicted to be fastest: the rival that
-    a planned tree is compared with. By default it may be a chain of one node, which is plain
-    decoding, and has at most as many levels as a planned tree. The vector is smoothed as in
-    `best_plan`. With a `slack`, the chain is the longest one whose predicted speed-up is at most
-    this share below the fastest and at least 1; if all are below 1, the fastest. Raises BadTree for
-    a `max_nodes` outside 1 to MAX_NODES, a `min_nodes` outside 1 to `max_nodes`, or a slack outside
-    0 to 1."""
+    """The chain of `min_nodes` to `max_nodes` nodes that is predicted to be fastest. A chain of one
+    node is plain decoding. By default the chain has at most as many levels as a planned tree. The
+    vector is smoothed as in `best_plan`.
+
+    slack: the longest chain is chosen whose predicted speed-up is at most this share below the
+    fastest and at least 1. If all are below 1, slack has no effect. Raises BadTree for a
+    `max_nodes` outside 1 to MAX_NODES, a `min_nodes` outside 1 to `max_nodes`, or a slack outside 0
+    to 1.
+    """
     max_nodes = whole(
         bounds(profile)[1] if max_nodes is None else max_nodes, "max_nodes", 1, MAX_NODES, BadTree
     )
@@ -155,8 +149,7 @@ def best_chain(
 
 def _longest_fast(speedups: np.ndarray, slack: float) -> int:
     """Index of the largest of `speedups`; of equal ones, the first. With `slack`, the last index
-    whose speed-up is at most this share below the largest, but not below 1; if all are below 1, the
-    last of the largest."""
+    whose speed-up is at most this share below the largest, but not below 1."""
     fastest = float(speedups.max())
     if not slack:
         return int((speedups >= fastest * (1 - _ROUNDING)).argmax())

@@ -1,6 +1,6 @@
-"""The fastest stopping chain: a chain that stops drafting after a token the draft is unsure of. How
-long it may be, and how sure the draft must be to continue, is chosen by the results of steps with
-long chains."""
+"""The fastest stopping chain: a chain that stops drafting after a token the draft is unsure of. The
+results of steps with long chains show how long it should be, and how sure the draft must be to
+continue."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ class StopRule:
 
 
 def best_stop_rule(steps: Sequence[LongChainStep], profile: HardwareProfile) -> StopRule:
-    """The rule that would have been fastest on `steps` with the times of `profile`; of equally fast
+    """The rule that would have been fastest on `steps` with the times of `profile`. Of equally fast
     rules, the one with the smallest `max_nodes`, then the smallest `min_prob`. Of the tokens
-    accepted in a long chain, a shorter one accepts those that it drafts. If nothing was drafted in
-    any of `steps`, all rules are equally fast. Raises BadTrace without steps."""
+    accepted in a long chain, a shorter one accepts those that it drafts. Raises BadTrace without
+    steps."""
     if not steps:
         raise BadTrace(
             "a stop rule is chosen from steps with long chains; 0 were given, at least 1 is needed"

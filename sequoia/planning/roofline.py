@@ -1,10 +1,10 @@
 """Roofline model: how long a forward pass takes, computed from published figures of a device and a
-model. Independent of trees and acceptance; measures nothing.
+model.
 
 A pass over n nodes launches kernels, reads the weights and the KV cache, and computes. Launching
-and reading overlap, so the longer of the two counts; it hardly depends on n and is called `fixed`.
-Computing takes a time proportional to n. The pass takes a smooth maximum of the two, sqrt(fixed² +
-compute²): nearly flat at first, then a knee where both are equal, then nearly proportional to n.
+and reading overlap, so the longer of the two counts. It hardly depends on n and is called `fixed`.
+Computing takes a time proportional to n. The pass takes a smooth maximum of both times, sqrt(fixed²
++ compute²): nearly flat at first, then a knee where both are equal, then nearly proportional to n.
 The arithmetic of attention is left out, because it is small for contexts of a few thousand tokens.
 """
 
@@ -126,8 +126,8 @@ def pass_seconds(model: RooflineModel, device: RooflineDevice, nodes: int, prefi
 
 
 def fixed_seconds(model: RooflineModel, device: RooflineDevice, cached: int) -> float:
-    """Seconds to launch a pass, to read the weights on the device and `cached` tokens of KV cache
-    from its memory, or to copy the offloaded weights, whichever takes longest."""
+    """The longest of three times, in seconds: to launch a pass, to read the device's weights and
+    `cached` tokens of KV cache, and to copy the offloaded weights."""
     launch = model.layers * model.launch_us_per_layer * MICRO
     return max(launch, *_read_seconds(model, device, cached))
 

@@ -29,8 +29,7 @@ def with_article(name: str) -> str:
 
 
 def machine_of(clock: str) -> str:
-    """The machine that a simulated clock stands for, such as "an A100": the part of the clock's
-    name before the first comma, with an article."""
+    """The machine in the name of a simulated clock: "an A100" for "A100, Llama 2"."""
     return with_article(clock.split(",")[0].strip())
 
 
@@ -54,8 +53,8 @@ class SimulatedClock:
     """Gives decoded steps the times that `profile` predicts for them. Only the times are simulated;
     tokens, trees and acceptance are those of the decoded steps.
 
-    name: shown with every figure of this clock; by default the profile's device. Raises BadProfile
-    for a name that is not text or has more than 200 characters.
+    name: by default the profile's device. Raises BadProfile for a name that is not text or too
+    long.
     """
 
     profile: HardwareProfile
@@ -67,8 +66,7 @@ class SimulatedClock:
         object.__setattr__(self, "name", name)
 
     def step(self, tree: Tree) -> SimulatedStep:
-        """Times of a step that verifies `tree`. For a tree truncated by the token limit or the end
-        of the context, pass the truncated tree. A tree of one node is plain decoding."""
+        """Times of a step that verifies `tree`. A tree of one node is plain decoding."""
         return SimulatedStep(
             tuple(self.profile.draft_seconds_at(width) for width in tree.widths),
             self.profile.verify_seconds(len(tree)),
@@ -89,8 +87,7 @@ def phases(tree: Tree, profile: HardwareProfile) -> dict[str, float]:
 
 
 def step_seconds(tree: Tree, profile: HardwareProfile) -> float:
-    """Predicted seconds of one step with `tree`: one target pass, a draft pass for every level
-    except the last, and the overhead."""
+    """Predicted seconds of one step with `tree`."""
     return (
         profile.verify_seconds(len(tree))
         + profile.overhead(len(tree))
@@ -99,7 +96,7 @@ def step_seconds(tree: Tree, profile: HardwareProfile) -> float:
 
 
 class StepTimes:
-    """Caches the times that one profile predicts for passes over 1 to `nodes` nodes. With them, the
+    """Caches the times that one profile predicts for passes over 1 to `nodes` nodes, so that the
     step time of a tree can be updated cheaply after each node that is added to it."""
 
     def __init__(self, profile: HardwareProfile, nodes: int) -> None:

@@ -256,8 +256,8 @@ def _collected(
 
 
 def _write_kept_out(folder: Path, prepared: Prepared) -> None:
-    """Write the texts of the sources that are never trained on, one file for each text. The files
-    of an earlier step `text` are removed, so that no excerpts come from them."""
+    """Write the texts of the sources that are never trained on, one file for each text. Files of an
+    earlier run are removed."""
     for kind in KINDS:
         shutil.rmtree(folder / kind, ignore_errors=True)
         for i, text in enumerate(prepared.of(kind, "kept")):
@@ -279,8 +279,8 @@ def training_step(
 ) -> bool:
     """Train the model `name`, "target" or "draft", or decay its learning rate.
 
-    tokens: length of the step, None for the default. usual: default length of a run with a constant
-    rate; the default length of a decay is computed from it.
+    tokens: length of the step, None for the default. usual: default length with a constant rate.
+    A decay is by default a fixed share of that.
     """
     stage = _stage(args, name, tokens or (_decay(usual) if is_decay else usual), is_decay)
     if not run(stage, args.resume, args.compile, args.quiet):

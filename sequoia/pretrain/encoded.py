@@ -1,8 +1,7 @@
-"""The text of a training run as token ids: written to the run's folder once, then read from there,
-the part to train on as a memory map.
+"""The text of a training run as token ids, in files of the run's folder.
 
-The files are train.u16, held-KIND.u16 for each kind of text, and text.json with the kinds, the
-tokenizer's fingerprint and further notes, such as the counts of each source.
+The files are train.u16, held-KIND.u16 for each kind of text, and text.json. The last one has the
+kinds, the tokenizer's fingerprint, and further notes.
 """
 
 from __future__ import annotations
@@ -46,8 +45,8 @@ def write(
     held: Mapping[str, Sequence[str]],
     notes: Mapping[str, Any],
 ) -> Encoded:
-    """Encode the texts and write them to the folder `out`. notes: further values for text.json,
-    which is written last, so that a folder with a text.json is complete."""
+    """Encode the texts and write them to the folder `out`. notes: further values for text.json.
+    That file is written last, so a folder that has it is complete."""
     out.mkdir(parents=True, exist_ok=True)
     (out / MANIFEST).unlink(missing_ok=True)
     encode(tokenizer, train).tofile(out / TRAIN)

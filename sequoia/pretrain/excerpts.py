@@ -18,7 +18,7 @@ MIN_EXCERPT = 900  # characters
 PROMPT = (250, 600)  # minimum and maximum characters of a prompt of code
 MIN_PARAGRAPH = 200  # characters of the paragraph that an excerpt of prose starts with
 
-# what the step `text` needs, so that there are texts of a kind to choose from
+# what the step `text` needs to find texts of each kind
 KEPT_OUT_BY = {
     "code": "--packages and a package of KEPT_OUT",
     "prose": "--docs and a manual that is kept out",
@@ -50,9 +50,8 @@ def pick(folder: Path, kind: str, count: int) -> list[dict[str, str]]:
 
 
 def _of_source(folder: Path, find: Callable[[str], Excerpt | None]) -> Iterator[dict[str, str]]:
-    """The excerpt that `find` returns for each file in `folder`, in the order of a hash of the
-    files' names without the number and "-" that they begin with. Files without an excerpt are
-    skipped."""
+    """The excerpt that `find` returns for each file in `folder`, in the order of a hash of their
+    names. Files without an excerpt are skipped."""
     for path in sorted(folder.iterdir(), key=lambda path: content_hash(_name(path))):
         parts = find(path.read_text())
         if parts is not None:
@@ -66,9 +65,9 @@ def _name(path: Path) -> str:
 
 
 def code_excerpt(text: str) -> Excerpt | None:
-    """An excerpt that starts with a top-level block, such as a definition; None if there is none
-    that is long enough and has a place where the prompt may end. The prompt ends after a line at
-    which the code is complete, or only lacks the body of a block."""
+    """An excerpt that starts with a top-level block, such as a definition. The prompt ends after a
+    line at which the code is complete, or only lacks the body of a block. None if no such excerpt
+    is long enough."""
     lines = text.split("\n")
     tree = parsed(text)
     starts = (
@@ -87,8 +86,8 @@ def _whole_lines(text: str, most: int) -> str:
 
 
 def _code_cut(excerpt: str) -> int | None:
-    """The length of the prompt in characters, None if there is no suitable one. A hash chooses
-    among the lines after which the prompt may end (see `_is_complete`)."""
+    """The length of the prompt in characters, chosen by a hash. None if there is no suitable one
+    (see `_is_complete`)."""
     cuts = [
         i + 1
         for i in range(PROMPT[0], min(PROMPT[1], len(excerpt) - 1))
@@ -99,7 +98,7 @@ def _code_cut(excerpt: str) -> int | None:
 
 def _is_complete(prompt: str) -> bool:
     """Whether `prompt` is valid Python, by itself or with a body added to the block that it ends
-    with. False if its last line consists of spaces."""
+    with. False if its last line is blank."""
     last = prompt.rstrip("\n").split("\n")[-1]
     if not last.strip():
         return False

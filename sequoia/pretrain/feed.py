@@ -1,6 +1,6 @@
 """Selects the tokens that each step trains on. For a given text, batch and context they depend only
-on the seed and on the number of tokens trained on so far, so resuming a run needs no other record
-of its position in the text."""
+on the seed and on the number of tokens trained on so far. So that number is all that is needed to
+resume a run."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class Feed(Protocol):
 
 class Blocks:
     """The blocks of a text in random order, each once in a pass over the text. Every pass cuts the
-    text into blocks at other positions and has another order; at the start and the end of the text,
-    together less than two blocks are left out.
+    text into blocks at other positions and has another order. At the ends of the text, less than
+    two blocks are left out.
 
     text: (tokens,) uint16; it may be a memory map. A row is a whole block or an equal part of one,
-    and the token after it. So a run can change its context in the middle of a pass; if it does so
-    at the end of a block, that pass uses no part of a block twice.
+    and the token after it. So a run can change its context between two blocks, in the middle of a
+    pass.
     """
 
     def __init__(self, text: np.ndarray, seed: int, block: int = BLOCK) -> None:
@@ -71,9 +71,8 @@ class Blocks:
 
 
 class Samples:
-    """Texts of equal length that a target wrote, after a short beginning from real text, in random
-    order. As long as the context stays the same, no text is repeated before all have been used, and
-    each repetition has another order.
+    """Texts that a target wrote, in random order. As long as the context stays the same, no text is
+    repeated before all have been used. Each repetition has another order.
 
     rows: the texts, (texts, width) uint16. Each row of a step is the start of one of them.
     """

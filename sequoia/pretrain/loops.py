@@ -1,9 +1,9 @@
 """The objective of a target's decay, which teaches it not to repeat a passage endlessly.
 
-A small model that repeats a passage once becomes surer of it with each repetition, until nothing
-else is ever sampled. In part of the rows a passage is therefore repeated on purpose, and the model
-learns to find each token less probable than one repetition earlier (Xu et al. 2022, "Learning to
-Break the Loop", arXiv 2206.02369).
+A small model that repeats a passage once becomes surer of it with each repetition, until hardly
+anything else is sampled. So in part of the rows a passage is repeated on purpose. The model learns
+to find each token less probable than one repetition earlier (Xu et al. 2022, "Learning to Break the
+Loop", arXiv 2206.02369).
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ class Repetitions(NamedTuple):
 
 def ending_loops(weight: float) -> Objective:
     """Objective of a target's decay: cross-entropy with the next tokens, in nats per token, plus
-    `weight` times `fading`. In the first REPEATED_ROWS of the rows a passage is repeated, and these
-    rows do not count for the cross-entropy. If that fraction is less than one row, the objective is
-    the cross-entropy alone."""
+    `weight` times `fading`. In the first rows a passage is repeated. These rows do not count for
+    the cross-entropy. If REPEATED_ROWS is less than one row, the objective is the cross-entropy
+    alone."""
 
     def objective(network: Forward, windows: torch.Tensor) -> torch.Tensor:
         count = int(REPEATED_ROWS * len(windows))
@@ -56,8 +56,8 @@ def ending_loops(weight: float) -> Objective:
 
 def repetitions(windows: torch.Tensor) -> Repetitions:
     """`windows` (rows, width) with a passage of each row repeated until the row's end. The place
-    and the length of the passage depend only on the row, so that a run that was interrupted gives
-    the same result."""
+    and the length of the passage depend only on the row, so that a resumed run gives the same
+    result."""
     width = windows.shape[1]
     places = torch.arange(width, device=windows.device)[None]
     number = (windows * (places + 1)).sum(1, keepdim=True).double()

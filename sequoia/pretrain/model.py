@@ -54,7 +54,7 @@ def optimisers(
     model: PreTrainedModel, peak: float
 ) -> tuple[torch.optim.Optimizer, torch.optim.Optimizer]:
     """Muon for the matrices inside the layers, and AdamW for the embedding and the norms. Both
-    start with the learning rate `peak`, which `fit` changes at each step."""
+    start with the learning rate `peak`."""
     inner = []
     rest = []
     for name, weight in model.named_parameters():
@@ -100,9 +100,9 @@ def distillation(teacher: Forward) -> Objective:
 def overlap(
     teacher: Forward, network: Forward, windows: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Means over all positions of `windows` (rows, context + 1): of sum min(p, q), the probability
-    that one drafted token is accepted at temperature 1; and of top-1 agreement, the fraction of
-    positions where the most probable token is the same."""
+    """(sum min(p, q), top-1 agreement), both averaged over all positions of `windows` (rows,
+    context + 1). The first is the probability that one drafted token is accepted at temperature 1.
+    The second is the fraction of positions where both models' most probable token is the same."""
     tokens = windows[:, :-1]
     target = logits(teacher, tokens)
     draft = logits(network, tokens)

@@ -1,10 +1,8 @@
-"""Removes near-duplicates: Python files and definitions most of whose lines occurred before, in the
-same order, and paragraphs of prose that occurred before.
+"""Removes near-duplicates: Python files, definitions, and paragraphs of prose that occurred before.
 
 In Python, spans of three lines are compared. Indentation, blank lines and lines of comments are
-ignored. All names in the style of a class name are replaced with the same one, so that a class
-copied under another name counts as a copy. The later copy is the one removed, so add the best
-sources first.
+ignored. All names in the style of a class name count as the same name, so that a class copied under
+another name is found. The later copy is the one removed, so add the best sources first.
 """
 
 from __future__ import annotations
@@ -27,9 +25,8 @@ DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 class Seen:
-    """All spans and paragraphs so far. `keep` and `keep_paragraphs` return the new parts of a text.
-    `keep` adds the text's spans and the paragraphs of its docstrings, unless the whole file is a
-    copy or is not valid Python; `keep_paragraphs` adds the text's paragraphs."""
+    """All spans and paragraphs so far. `keep` and `keep_paragraphs` return the parts of a text that
+    are new, and remember them. The paragraphs of docstrings are remembered too."""
 
     def __init__(self) -> None:
         self._spans: set[int] = set()
@@ -74,9 +71,9 @@ class Seen:
         return sum(span in self._spans for span in spans) / len(spans)
 
     def _copied(self, parent: ast.AST, lines: list[str]) -> Iterator[tuple[int, int]]:
-        """The line ranges (first, end), counted from 0 and without `end`, of definitions directly
-        in `parent` that are copies. For a class that is not a copy, the ranges of the definitions
-        in it that are copies, or its own range if nothing but a docstring would be left."""
+        """The line ranges (first, end), counted from 0 and without `end`, of the copies in
+        `parent`. If a class is not a copy itself, the definitions in it are looked at. If it would
+        have nothing but a docstring left, all of it counts as a copy."""
         for node in getattr(parent, "body", ()):
             if not isinstance(node, DEFINITIONS):
                 continue
@@ -89,7 +86,6 @@ class Seen:
 
 
 def _is_emptied(node: ast.ClassDef, cuts: list[tuple[int, int]]) -> bool:
-    """Whether the class `node` has only docstrings left when the line ranges `cuts` are removed."""
     return all(
         _is_docstring(child) or (isinstance(child, DEFINITIONS) and _range(child) in cuts)
         for child in node.body
@@ -124,7 +120,7 @@ def _paragraph_mark(paragraph: str) -> int | None:
 
 
 def _cut(text: str, cuts: list[tuple[int, int]]) -> str | None:
-    """`text` without the line ranges `cuts` and the blank lines before each of them, None if the
+    """`text` without the line ranges `cuts` and the blank lines before each of them. None if the
     rest is not valid Python."""
     lines = [line + "\n" for line in text.split("\n")]
     for start, end in reversed(cuts):

@@ -15,8 +15,8 @@ from .prose import joined, page
 from .sources import Manual, Source, installed, manuals, standard_library
 
 HELD_OUT = 0.02  # fraction of the files, approximately
-# characters to train on, after which the rest of a source of code is left out if this project does
-# not require it, so that none dominates
+# after about this many characters, the rest of a source of code is left out, so that none
+# dominates; sources that this project requires are used completely
 MAX_CHARS = 2_000_000
 MIN_SPLIT = 4000  # characters; texts of at least this length are split in two, if possible
 
@@ -130,8 +130,8 @@ def _prose(source: Source, manual: Manual, seen: Seen) -> Iterator[Text]:
 
 def parts(text: Text) -> list[str]:
     """`text` as one or two texts to train on. A long text is split before one of its definitions or
-    long paragraphs, chosen by a hash, so that a model also learns texts that start like a prompt
-    and not only like a file. It stays whole if it has none."""
+    long paragraphs, if it has any. A hash chooses which. So a model also learns texts that start
+    like a prompt and not only like a file."""
     marks = [mark.start() for mark in STARTS[text.kind].finditer(text.text)]
     if len(text.text) < MIN_SPLIT or not marks:
         return [text.text]
@@ -140,8 +140,8 @@ def parts(text: Text) -> list[str]:
 
 
 def _mixed(source: Source) -> Sequence[Path]:
-    """The files of a source of code. If the source may be cut off at MAX_CHARS, they are in the
-    order of a hash of the last parts of their paths, so that the choice is unbiased."""
+    """The files of a source of code. If the source may be cut off at MAX_CHARS, they are ordered by
+    a hash, so that the choice is unbiased."""
     if source.is_required:
         return source.files
     return sorted(
@@ -162,8 +162,8 @@ def _read(path: Path) -> str | None:
 
 
 def _side(source: Source, text: str) -> str:
-    """The side of a file: "kept" if its source is kept out, otherwise chosen by a hash of `text`,
-    so that it is always the same."""
+    """The side of a file: "kept" if its source is kept out, otherwise chosen by a hash of
+    `text`."""
     if source.is_kept_out:
         return "kept"
     return "held" if content_hash(text) < HELD_OUT * 2**64 else "train"

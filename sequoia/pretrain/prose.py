@@ -1,5 +1,5 @@
-"""Extracts English text from documentation: turns a page of HTML, POD or plain text into
-paragraphs, each on one line, and examples that keep their lines. Looks at one page at a time."""
+"""Extracts English text from a page of documentation in HTML, POD or plain text. Each paragraph
+becomes one line. Examples keep their lines."""
 
 from __future__ import annotations
 
@@ -100,8 +100,8 @@ def is_fit(block: str) -> bool:
 
 
 def is_sentence(block: str) -> bool:
-    """Whether a block looks like an English sentence: it has at least eight words, enough of them
-    are common English words, and it is mostly letters."""
+    """Whether a block looks like an English sentence: it has at least eight words, many of them
+    common, and it is mostly letters."""
     words = re.findall(r"[A-Za-z']+", block)
     if len(words) < 8:
         return False
@@ -152,8 +152,7 @@ def _block(kind: str, piece: str, has_python: bool) -> str:
 
 
 def _ends(words: str) -> bool:
-    """Whether `words` end like a sentence, or with a colon as before an example, and are not very
-    short."""
+    """Whether `words` are not very short, and end like a sentence or with a colon."""
     return words.endswith((".", ":", "!", "?", ".)", '."', ".'")) and len(words) > 15
 
 
@@ -185,8 +184,7 @@ def _pod_plain(part: str) -> str:
 
 
 def text_blocks(raw: str) -> Iterator[str]:
-    """Those paragraphs of a plain text page that look like sentences, without the page's line
-    breaks."""
+    """Paragraphs of a plain text page that look like sentences, each on one line."""
     for part in re.split(r"\n\s*\n", raw):
         words = " ".join(part.translate(PLAIN).split())
         if is_sentence(words):

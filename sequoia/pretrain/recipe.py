@@ -81,8 +81,8 @@ class Schedule:
         how many were trained on before this step.
 
         Without a decay it grows linearly during the warm-up and then stays 1. In a decay it is
-        1 - sqrt(fraction of the decay done), which ends at a lower loss than a linear decay
-        (Haegele et al. 2024, arXiv 2405.18392).
+        1 - sqrt(fraction of the decay done). That ends at a lower loss than a linear decay (Haegele
+        et al. 2024, arXiv 2405.18392).
         """
         if self.decay_from is None:
             return min(1.0, step / WARMUP_STEPS)
@@ -111,9 +111,8 @@ class Recipe:
         whole("seed", self.seed, 0, 2**63 - 1)
 
     def longer(self) -> Recipe:
-        """The recipe for the decay: half as many rows of twice the length, so the number of tokens
-        per step is the same, or if `batch` is odd, less by the tokens of one of this recipe's rows.
-        The recipe itself if `batch` is 1 or such rows are longer than a block of text."""
+        """The recipe for the decay: half as many rows of twice the length. The recipe itself if
+        `batch` is 1 or such rows are longer than a block of text."""
         if self.batch == 1 or 2 * self.context > BLOCK:
             return self
         return replace(self, batch=self.batch // 2, context=2 * self.context)

@@ -1,8 +1,7 @@
 """Texts for a draft to learn from: the target continues pieces of real text at several
 temperatures.
 
-The texts are rows of a file. They are appended in batches, so the work can be stopped and resumed;
-an incomplete batch at the end of the file is then removed.
+The texts are rows of a file. They are appended in batches, so the work can be stopped and resumed.
 """
 
 from __future__ import annotations
@@ -49,7 +48,8 @@ def extend(
 ) -> Iterator[int]:
     """Append batches of rows of `width` tokens to the file at `path` until it contains at least
     `tokens` tokens. Yields the number of tokens in the file after each batch. Batch number i
-    depends only on `model`, `feed`, `width`, `seed` and i."""
+    depends only on `model`, `feed`, `width`, `seed` and i. An incomplete batch in the file is
+    removed first."""
     batch = ROWS * width
     path.touch()
     with path.open("r+b") as file:

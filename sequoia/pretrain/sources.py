@@ -1,5 +1,5 @@
 """Finds the sources of text: the standard library, installed packages and documentation, each with
-its licence. Does not open the text files."""
+its licence."""
 
 from __future__ import annotations
 
@@ -278,9 +278,9 @@ def _source(distribution: metadata.Distribution, is_required: bool) -> Source:
 
 
 def is_allowed(parts: Sequence[str]) -> bool:
-    """Whether the file with the path `parts` below a source's root may be used: it is below that
-    root, in none of SKIPPED_FOLDERS (most of them hold copies of other projects), and its name does
-    not say that it has intentional errors."""
+    """Whether the file with the path `parts` below a source's root may be used. Files above the
+    root, in SKIPPED_FOLDERS (mostly copies of other projects), and with intentional errors may
+    not."""
     return (
         SKIPPED_FOLDERS.isdisjoint(parts)
         and not parts[-1].startswith(SKIPPED_NAMES)

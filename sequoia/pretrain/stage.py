@@ -1,9 +1,13 @@
 """Trains one model from start to saved folder: the training loop with its progress bar, log,
 held-out checks and checkpoints.
 
-Files in the run's folder: NAME.ckpt (checkpoint of the run at a constant rate; a decay does not
-change it), NAME-decay.ckpt (checkpoint of the decay), each with its predecessor (.previous),
-NAME-training.log, NAME-constant/ (the model without a decay) and NAME/ (the finished model).
+Files in the run's folder:
+NAME.ckpt: checkpoint of the run at a constant rate; a decay does not change it
+NAME-decay.ckpt: checkpoint of the decay
+NAME.ckpt.previous, NAME-decay.ckpt.previous: the checkpoints before these
+NAME-training.log: the log
+NAME-constant/: the model without a decay
+NAME/: the finished model
 """
 
 from __future__ import annotations
@@ -74,9 +78,9 @@ class Stage:
     fingerprint of the training text in `feed`, without the samples of a target. held: held-out
     tokens of each kind of text. teacher: the target that a draft learns from, None for a target.
     warm: a folder with weights that a new run at a constant rate starts from, None for random ones.
-    is_decay: whether this stage is the decay, which starts from the checkpoint of the run at a
-    constant rate and reduces the learning rate to zero. loops_weight: weight of the loss against
-    endless repetition in the decay of a target.
+    is_decay: whether this stage reduces the learning rate to zero, starting from the checkpoint of
+    the run at a constant rate. loops_weight: weight of the loss against endless repetition in the
+    decay of a target.
     """
 
     name: str
@@ -121,9 +125,9 @@ class Stage:
         return ending_loops(self.loops_weight) if self.is_decay else next_token
 
     def identity(self) -> dict[str, Any]:
-        """The settings that must be the same in a checkpoint and in the run that resumes from it. A
-        draft's target may differ, as it may have been trained further, and so may the batch and the
-        context."""
+        """The settings that must be the same in a checkpoint and in the run that resumes from it.
+        The batch and the context may differ. So may a draft's target, which may have been trained
+        further."""
         recipe = self.recipe
         return {
             "size": asdict(recipe.size),
@@ -212,8 +216,7 @@ def _train(
 
 
 def _schedule(stage: Stage, state: State) -> Schedule:
-    """The schedule for `stage.tokens` tokens. They are counted from the first step, or for a decay
-    from the decay's start, which is noted in `state`."""
+    """The schedule for `stage.tokens` tokens. The start of a decay is noted in `state`."""
     if not stage.is_decay:
         return Schedule(stage.tokens)
     if state.decay_from is None:
@@ -230,9 +233,9 @@ def _end_of_text(tokenizer: PreTrainedTokenizerBase) -> int:
 
 
 def _start(stage: Stage, resume: bool) -> State:
-    """The state to start from: that of this stage's checkpoint, or else of the checkpoint that a
-    decay starts from, or else one with the weights in `stage.warm` or with random ones. Raises
-    BadTraining if this stage has a checkpoint and `resume` is false."""
+    """The state to start from: that of this stage's checkpoint, if there is one. Otherwise a decay
+    starts from the checkpoint at a constant rate, and other stages from the weights in `stage.warm`
+    or from random ones. Raises BadTraining if this stage has a checkpoint and `resume` is false."""
     state = fresh(stage.recipe, len(stage.tokenizer), _end_of_text(stage.tokenizer), stage.device)
     if stage.checkpoint.exists() and not resume:
         raise BadTraining(
@@ -300,8 +303,8 @@ def _millions(state: State) -> str:
 
 
 def export(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, folder: Path) -> None:
-    """Write the weights (bfloat16, safetensors), the config and the tokenizer to `folder`, from
-    which AutoModelForCausalLM and AutoTokenizer can load them."""
+    """Write the weights (bfloat16, safetensors), the config and the tokenizer to `folder`.
+    AutoModelForCausalLM and AutoTokenizer can load them from there."""
     copied = copy.deepcopy(model).bfloat16().cpu()  # pyright: ignore[reportCallIssue]
     copied.eval().save_pretrained(folder)
     tokenizer.save_pretrained(folder)

@@ -1,5 +1,4 @@
-"""The training loop and its checkpoints. stage.py handles the progress bar, the log and the saved
-model."""
+"""The training loop and its checkpoints."""
 
 from __future__ import annotations
 
@@ -30,12 +29,11 @@ COUNTERS = ("step", "tokens", "seconds", "decay_from")  # fields of State saved 
 
 @dataclass
 class State:
-    """The state of a run, all of which a checkpoint contains.
+    """The state of a run. A checkpoint contains all of it. There is no random state to save: the
+    rows of a step depend only on `tokens` and the run's settings, and nothing else is random.
 
-    There is no random state to save: the rows of a step are determined by `tokens` and the run's
-    settings, and nothing else is random. step: number of steps so far. tokens: number of tokens so
-    far. seconds: training time so far. decay_from: the number of tokens at which the decay started,
-    None before it.
+    step: number of steps so far. tokens: number of tokens so far. seconds: training time so far.
+    decay_from: the number of tokens at which the decay started, None before it.
     """
 
     model: PreTrainedModel
@@ -70,9 +68,8 @@ def fit(
     """Train until the end of `schedule`, and yield the loss of each step. `state` is complete
     whenever this yields, so it can be saved then. Raises BadTraining if the loss is not finite.
 
-    network: computes the logits instead of `state.model`, such as its compiled form. Only the time
-    spent in this function is added to `state.seconds`. Training does not depend on that time, so a
-    run that was paused gives the same result.
+    network: what computes the logits, such as the compiled form of `state.model`. None for the
+    model itself. Only the time spent in this function is added to `state.seconds`.
     """
     state.model.train()
     while not schedule.is_done(state.tokens):
@@ -94,8 +91,7 @@ def fit(
 def _step(
     state: State, objective: Objective, rows: torch.Tensor, network: Forward, rate: float
 ) -> float:
-    """Update all weights once, with the mean loss over `rows`, which is returned. The rows are
-    processed in parts that suit the device."""
+    """Update all weights once. Returns the mean loss over `rows`."""
     total = torch.zeros((), device=rows.device)
     for part in rows.split(_part(rows)):
         loss = objective(network, part) * (len(part) / len(rows))
@@ -156,7 +152,7 @@ def previous(path: Path) -> Path:
 
 def save(state: State, path: Path, identity: dict[str, Any]) -> None:
     """Write `state` to `path` atomically: if writing fails, the old checkpoint is still there.
-    Afterwards the old checkpoint is kept beside the new one (see `previous`).
+    Otherwise it is kept beside the new one (see `previous`).
 
     identity: the settings that must be the same in a run that resumes from this checkpoint.
     """

@@ -1,5 +1,4 @@
-"""Everything worth knowing about this machine, in one command that can be stopped and continued:
-`python -m sequoia.report`.
+"""A command that measures, checks and records what this machine can do: `python -m sequoia.report`.
 
 stage.py: a stage, one piece of work. stages.py: the list of all stages. choose.py: which stages fit
 into the time. machine.py: the machine, as far as the stages depend on it. run_stage.py: runs one

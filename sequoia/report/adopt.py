@@ -100,9 +100,7 @@ def _moved(
 
 def checked(folder: Folder, place: Adoptable, machine: str) -> str | None:
     """The text of the file of `place`. None if there is no file, or its stage did not succeed.
-    Raises SequoiaError, OSError or ValueError if the stage's result cannot be read, or if the file
-    was changed after its stage wrote it, is refused by `place.read`, or names another machine than
-    the report."""
+    Raises SequoiaError, OSError or ValueError if the file must not be adopted."""
     path = folder.stages / place.stage / place.file
     result = folder.result(place.stage)
     if not path.exists() or (result and result.outcome.status != "done"):

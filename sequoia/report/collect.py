@@ -34,10 +34,10 @@ def collect(
     started: float,
     show: Callable[[str], None] = print,
 ) -> bool:
-    """Run the wanted stages that still have to run (see `_is_open`), as far as the time allows.
-    Then print the table (see `table`) and write it to summary.txt. Returns False if the last result
-    of any stage, now or from an earlier run, is "failed". started: the `time.monotonic()` at which
-    the budget began."""
+    """Run the wanted stages that still have to run, as far as the time allows. Then print the table
+    (see `table`) and write it to summary.txt. Returns False if the last result of any stage is
+    "failed", also if that is from an earlier run. started: the `time.monotonic()` at which the
+    budget began."""
     notes = {stage.name: _not_wanted(stage, wanted) for stage in stages}
     left = [one for one in stages if not notes[one.name] and _is_open(one, folder, wanted)]
     end = started + wanted.seconds - _TO_END

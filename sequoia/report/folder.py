@@ -30,14 +30,12 @@ _NOT_KEPT = (OUTCOME,)  # its content is part of result.json
 
 
 class BadReport(SequoiaError):
-    """The folder contains no report, is in use by another process, or contains the report of
-    another machine or version; or a result in it cannot be used."""
+    """The folder, or a result in it, cannot be used."""
 
 
 @dataclass(frozen=True)
 class Result:
-    """How a stage ended. files: the SHA-256 of each file that it left, by name. The log and the
-    files of its outcome are not among them."""
+    """How a stage ended. files: the SHA-256 of each file that it left, by name, without the log."""
 
     outcome: Outcome
     files: Mapping[str, str]
@@ -111,8 +109,8 @@ class Folder:
         return path
 
     def finish(self, stage: str, outcome: Outcome) -> None:
-        """Store the outcome in the stage's working folder, and move that folder to the results in
-        one operation, after the result of an earlier run, if any, was moved away."""
+        """Store the outcome in the stage's working folder, and move that folder to the results. An
+        earlier result of the stage is moved away."""
         work = self._running / stage
         for name in _NOT_KEPT:
             (work / name).unlink(missing_ok=True)

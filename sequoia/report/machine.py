@@ -23,12 +23,13 @@ class NoMachine(SequoiaError):
 
 @dataclass(frozen=True)
 class Machine:
-    """card: whether there is a graphics card that can be used. name: the name of the card, or if
-    there is none, of the processor, with its threads. free_bytes: the free memory of the card, or
-    of the machine if there is no card. host_free_bytes: the free memory of the machine.
-    operations_per_second: the speed of a matrix product. bytes_per_second: bytes read and written
-    per second by a copy in memory. Both are the card's, if there is one. slowness: how many times
-    as long processes take as on a quiet machine; at least 1."""
+    """card: whether there is a graphics card that can be used. If so, `name`, `free_bytes` and the
+    two speeds are those of the card, otherwise those of the processor and its memory.
+
+    host_free_bytes: the free memory of the machine. operations_per_second: the speed of a matrix
+    product. bytes_per_second: bytes read and written per second by a copy in memory. slowness: how
+    many times as long processes take as on a quiet machine; at least 1.
+    """
 
     name: str
     card: bool

@@ -23,7 +23,7 @@ _LONGEST = 300  # maximum characters of a printed line or an error in an outcome
 
 
 def run_stage(stage: Stage, folder: Path, scratch: Path, seconds: float) -> Outcome:
-    """Run `stage` in `folder` for at most `seconds` or the stage's limit, whichever is shorter.
+    """Run `stage` in `folder` for at most `seconds`, and no longer than the stage's own limit.
     Caches and temporary files are written to `scratch`."""
     limit = min(stage.limit, seconds)
     start = time.monotonic()
@@ -86,8 +86,8 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _ended(stage: Stage, folder: Path, limit: float) -> Outcome:
-    """The outcome of a stage stopped after `limit` seconds: "failed" if that is its own limit, and
-    "cut" if the budget ended."""
+    """The outcome of a stage stopped after `limit` seconds: "failed" if that is its own limit,
+    otherwise "cut"."""
     words = f"stopped after {limit:.0f} s; its last line: {_last_line(folder)}"
     return Outcome("failed" if limit >= stage.limit else "cut", words)
 

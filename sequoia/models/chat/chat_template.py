@@ -1,5 +1,4 @@
-"""Turns a prompt into a chat message with a model's chat template. Independent of models and
-tokens."""
+"""Turns a prompt into a chat message with a model's chat template."""
 
 from __future__ import annotations
 
@@ -26,8 +25,8 @@ class ChatTemplate:
     message, up to where the answer begins, or raises BadPrompt.
 
     variables: the special tokens that the template may use, by name. Rendering happens in a
-    separate process (render_template.py). A call that finds none running starts one. The latest
-    results are cached. Safe to call from any thread.
+    separate process (render_template.py), which is started when it is needed. The latest results
+    are cached. Safe to call from any thread.
     """
 
     def __init__(self, template: str, variables: Mapping[str, Any]) -> None:
@@ -62,8 +61,8 @@ class ChatTemplate:
         return answer["text"]
 
     def _answer(self, message: str) -> dict[str, Any] | None:
-        """The answer of the process. If it takes too long, the process is ended and None is
-        returned. Raises WorkerEnded, or BadPrompt if a new process does not start in time."""
+        """The answer of the process. None if it takes too long; the process is then ended. Raises
+        WorkerEnded, or BadPrompt if a new process does not start in time."""
         worker = self._worker or _started()
         worker.send({**self._fixed, "message": message})
         answer = worker.receive(_RENDER_SECONDS)

@@ -4,9 +4,9 @@ Templates are programs written by strangers. `transformers` renders them in Jinj
 keeps them from accessing anything outside the template, but does not limit their time or memory. A
 process can be limited and ended.
 
-Every line read or written is a JSON object. The script first writes one with the field `ready`. It
-then reads objects with the arguments of `rendered` as fields, and answers each with one that has
-the field `text` or `error`.
+Every line read or written is a JSON object. The script first writes {"ready": true}. It then reads
+objects with the arguments of `rendered` as fields, and answers each with {"text": ...} or
+{"error": ...}.
 """
 
 from __future__ import annotations
