@@ -65,9 +65,14 @@ def survey(
     kinds: prompts by the name of their kind, the pair's usual kind first. tokens: new tokens per
     continuation. ranks: number of siblings whose acceptance is counted. draws: how often each
     prompt is continued above temperature 0, each time with another seed. Raises BadAcceptance
-    unless `draws` is from 1 to 1000.
+    unless `draws` is from 1 to 1000, and another SequoiaError for a bad temperature or number of
+    tokens, before anything is measured.
     """
     draws = whole(draws, "draws", 1, 1000, BadAcceptance)
+    settings = [
+        SamplingParams(temperature, max_new_tokens=tokens, ignore_eos=True)
+        for temperature in temperatures
+    ]
     measured = []
     for kind, prompts in kinds.items():
         about = {
@@ -75,9 +80,9 @@ def survey(
             "prompts": len(prompts),
             "agreement": round(agreement(pair, prompts), 4),
         }
-        for temperature in temperatures:
+        for params in settings:
+            temperature = params.temperature
             repeats = draws if temperature else 1
-            params = SamplingParams(temperature, max_new_tokens=tokens, ignore_eos=True)
             figures = _figures(pair, [*prompts] * repeats, params, ranks, kind)
             measured.append({**about, "draws": repeats, "temperature": temperature, **figures})
     return {

@@ -132,11 +132,15 @@ def _recorded(path: Path) -> Sequence[Texts]:
         prompts = [[_numbers(text) for text in texts] for texts in load_json(path)]
     except (OSError, ValueError, TypeError, AttributeError) as problem:
         raise SequoiaError(f"--steps: {str(path)[:200]!r}: {str(problem)[:200]}") from None
-    lanes = {tuple(text) for texts in prompts for text in texts}
+    lanes = {
+        tuple((lane, len(steps)) for lane, steps in text.items())
+        for texts in prompts
+        for text in texts
+    }
     if len(lanes) != 1 or min(map(len, prompts)) <= TEXTS:
         raise SequoiaError(
             f"--steps: {str(path)[:200]!r}: every prompt needs at least {TEXTS + 1} texts, and all "
-            "texts need the same lanes"
+            "texts need the same lanes with equally many segments"
         )
     return prompts
 

@@ -295,6 +295,7 @@ def _check(options: Namespace) -> None:
     """Raises SequoiaError for a number out of bounds, or a file that cannot be written."""
     if options.limit is not None:
         whole(options.limit, "--limit", 1, MOST_EXCERPTS, SequoiaError)
+    whole(options.tokens, "--tokens", 1, MOST_TOKENS, SequoiaError)
     whole(options.draws, "--draws", 1, MOST_DRAWS, SequoiaError)
     whole(options.timed, "--timed", 0, MOST_EXCERPTS, SequoiaError)
     if options.threads is not None:

@@ -281,6 +281,9 @@ def main(argv: Sequence[str] | None) -> None:
         require_writable(options.steps)
         record_file(options.steps, options.record_tokens, options.repeats, options.prompts)
     about, sessions = read_sessions(options.steps)
+    shortest = min(run.length for session in sessions for run in session.runs)
+    for length in options.tokens:
+        whole(length, "--tokens", 1, shortest, SequoiaError)
     print(f"{len(sessions)} sessions of {about['pair']}, recorded on {about['device']}")
     met = report(sessions, options.tokens, options.races, options.seed)
     print("All goals are met." if met else "Not all goals are met.")

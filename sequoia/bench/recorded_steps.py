@@ -36,6 +36,11 @@ class RecordedRun:
     steps: Steps
     common: int
 
+    @property
+    def length(self) -> int:
+        """The number of tokens emitted in the run."""
+        return sum(tokens for tokens, _ in self.steps)
+
     def to_dict(self) -> dict[str, Any]:
         return {
             "kind": self.kind,

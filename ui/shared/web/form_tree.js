@@ -69,7 +69,7 @@ class FormTree {
       this.paint(parents);
       if (!parents && waits) this.askAfter(AGAIN, question);
     } catch {
-      this.paint(null);
+      if (key === this.#question) this.paint(null);
     }
   }
 
