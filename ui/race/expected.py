@@ -17,8 +17,8 @@ def expected_of(
     ids that each lane emitted.
 
     A value is None if the lane's tree changes from step to step, if its verifier does not allow the
-    computation, or if these texts are too short. At temperature 0 the result is None instead of a
-    tuple: nothing is random, so the expected steps are the actual ones.
+    computation, or if all of these texts are too short. At temperature 0 the result is None instead
+    of a tuple: nothing is random, so the expected steps are the actual ones.
     """
     if params.temperature == 0:
         return None

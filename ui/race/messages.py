@@ -235,8 +235,8 @@ def _kind(lane: LaneLog) -> str | None:
 
 
 class OpenedRace(StoredRace):
-    """A race from a file. Its times are labelled recorded, even if the file calls them measured, or
-    simulated if they are from a simulated clock. Raises BadTrace if it cannot be played."""
+    """A race from a file. Its times are labelled simulated if they are from a simulated clock, else
+    recorded. Raises BadTrace if it cannot be played."""
 
     def __init__(self, log: RaceLog) -> None:
         if not any(lane.run.steps for lane in log.lanes):

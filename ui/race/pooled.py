@@ -67,8 +67,8 @@ def how_many_more(verdict: Verdict, room: int) -> int:
     """How many further runs to make, at most `room`.
 
     If the first two lanes are separate already: USUAL_MORE. If not: as many as separate them. If
-    these are too many: as many as detect a difference of 10%. If the runs so far would detect it:
-    USUAL_MORE. If these are also too many: `room`.
+    these are too many: as many as detect a difference of 10%, or USUAL_MORE if the runs so far
+    would detect it. If these are also too many: `room`.
     """
     if verdict.more_to_separate == 0:
         return min(USUAL_MORE, room)

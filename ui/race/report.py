@@ -62,8 +62,8 @@ class Tally:
 class FinishedRace:
     """A race that has ended. prompt: for lanes that have no prompt of their own. acceptances: the
     acceptance that each lane's tree was fitted to, None for a fixed shape. clock: the simulated
-    clock that timed all lanes, None if their times were measured here. base: the first plain lane
-    by index, None if there is none."""
+    clock that timed all lanes, None if their times were measured here. base: the index of the
+    first plain lane, None if there is none."""
 
     pair: Pair
     prompt: str

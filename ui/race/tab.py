@@ -214,7 +214,7 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
             job.halt()
 
     async def _go_on(self, request: gr.Request, name: Any) -> RaceOnJob:
-        """Raises SequoiaError if further runs of the race `name` are refused."""
+        """Start further runs of the race `name`. Raises SequoiaError if they are refused."""
         kept = self.stored.newest.get(name)
         if kept is None:
             raise BadTrace("this race is no longer stored; run it again")
@@ -364,7 +364,7 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         return self._shown(kept)
 
     def open_lane(self, event: gr.EventData, request: gr.Request) -> Updates:
-        """Play the run of one lane in the Decode view. `event` has {race, lane}; `lane` is an index.
+        """Play the run of one lane in Decode. `event` has {race, lane}; `lane` is the lane's index.
         Raises gr.Error, shown as a pop-up, if the run cannot be played."""
         try:
             asked = sent_with(event)

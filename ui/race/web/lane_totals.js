@@ -283,8 +283,8 @@ export function placesByPrompt(lanes, totals, t, done) {
  * Place of each lane at t. Null if it has not finished, or if another lane may still finish with
  * less decode time. `done`: no further steps will arrive.
  *
- * The place is 1 plus the number of lanes that finished earlier. A lane with an "even" speed-up over
- * this one does not count. No place is better than that of a lane that finished earlier, so tied
+ * The place is 1 plus the number of lanes that finished earlier. A lane whose speed-up over this one
+ * is "even" does not count. No place is better than that of a lane that finished earlier, so tied
  * lanes are neighbours in the order of finish.
  * @param {LaneTotals[]} totals
  * @param {number} t

@@ -27,7 +27,7 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
  */
 
 const PAUSE = 125; // ms between two drawings, at least
-const LONGEST = 1000; // ms; the pause after slow drawings, at most
+const LONGEST = 1000; // ms; the longest pause, after slow drawings
 const SHARE = 0.1; // of the time of a running race, for drawing: it takes cores from the models
 const MARKERS = 9; // at most, on one line
 
@@ -165,7 +165,7 @@ export class RaceCharts {
     this.drawSoon();
   }
 
-  // The drawing of tokens over decode time; null before the first step.
+  // Null before the first step.
   tokenFigure() {
     const { totals, lanes, t, line, end } = this.store;
     if (!end) return null;
@@ -178,7 +178,7 @@ export class RaceCharts {
     return { data, layout: { ...this.layout("tokens", line * 1.06), shapes: [finishLine(line)] } };
   }
 
-  // The drawing of speed-up over decode time; null before there is a speed-up.
+  // Null before there is a speed-up.
   ratioFigure() {
     const { lanes, totals, t, end } = this.store;
     const references = lanes.map((_, i) => referenceLane(lanes, totals, end, i));

@@ -17,8 +17,10 @@ import { el, show, text } from "../../shared/web/dom.js";
  * from index `from` on. `server.get_steps([race, lane, from])` returns the details of some steps of
  * a lane. `plotly`: the address of Plotly's script. `page`: the form beside the view.
  *
- * `trigger` is called with "apply" and {lane, parents}; `lane` is the lane's number in the form.
- * With "open" and {race, lane}; `lane` is the lane's index. Or with "more" and {race}.
+ * `trigger` is called with one of these names and objects:
+ * "apply", {lane, parents}: `lane` is the lane's number in the form.
+ * "open", {race, lane}: `lane` is the lane's index.
+ * "more", {race}.
  * @typedef {{server?: any, trigger?: (name: string, data?: object) => void,
  *   plotly?: string | null, page?: import("../../shared/web/form_buttons.js").FormBeside}} Options
  */
