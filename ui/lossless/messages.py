@@ -137,7 +137,7 @@ def verdict(sampled: Sampled, going: bool) -> str:
 
 
 def _what_it_would_find(sampled: Sampled) -> str:
-    """How sure the test is to find a bug, in words: of the bugs it can find, the hardest."""
+    """How likely the test is to find the hardest of the bugs that it can find, in words."""
     if not sampled.findable:
         return "none of the bugs can be put into this verifier, so how much this says is not known"
     powers = [

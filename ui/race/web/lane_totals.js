@@ -108,8 +108,8 @@ export class LaneTotals {
 
   /**
    * The lane's pace up to t: the logarithm of seconds per token, its standard error (jackknife over
-   * segments), and the number of segments; null if there are too few segments, or if one of them
-   * took all the time.
+   * segments), and the number of segments. Null if it cannot be computed, for example from too few
+   * segments.
    * @param {number} t
    * @returns {Pace | null}
    */
@@ -139,8 +139,8 @@ export class LaneTotals {
 const rate = (sum) => sum.tokens / sum.seconds;
 
 /**
- * The ratio of tokens per second, `lane` over `other`, each after its last step by t; NaN while one
- * of them has no step.
+ * The ratio of tokens per second, `lane` over `other`, from the steps that have ended by t. NaN
+ * while one of them has no step.
  * @param {LaneTotals} lane
  * @param {LaneTotals} other
  * @param {number} t
@@ -283,9 +283,9 @@ export function placesByPrompt(lanes, totals, t, done) {
  * Place of each lane at t. Null if it has not finished, or if another lane may still finish with
  * less decode time. `done`: no further steps will arrive.
  *
- * The place is 1 plus the number of lanes that finished earlier. A lane whose speed-up over this one
- * is "even" does not count. No place is better than that of a lane that finished earlier, so tied
- * lanes are neighbours in the order of finish.
+ * The place is 1 plus the number of lanes that finished earlier. A lane whose speed-up over this
+ * one is "even" does not count. No place is better than that of a lane that finished earlier, so
+ * tied lanes are neighbours in the order of finish.
  * @param {LaneTotals[]} totals
  * @param {number} t
  * @param {boolean} done

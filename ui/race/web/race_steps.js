@@ -141,7 +141,7 @@ export class RaceSteps {
   }
 
   /**
-   * A step with the content of messages only. The tokens that are not emitted have no text.
+   * A step with the content of messages only. Tokens that were not emitted have no text.
    * @param {number} lane
    * @param {number} i
    * @returns {StepView}

@@ -264,8 +264,8 @@ export class RaceStore extends Playback {
   }
 
   /**
-   * The race time at which the nearest step after or before the time shown ended; the end or the
-   * start of the race if there is none.
+   * The nearest race time, after or before the time shown, at which a step ended. If there is none,
+   * the end or the start of the race.
    * @param {number} by 1: after, -1: before
    * @returns {number}
    */

@@ -95,7 +95,7 @@ export class WhereTimeWent {
   }
 
   /**
-   * Draw each bar, and after it the loss relative to the previous bar. All are on one scale.
+   * Draw each bar, and beside it the loss relative to the previous bar, on a common scale.
    * @param {HTMLElement} host
    * @param {Bar[]} bars
    * @param {Interval | null} interval
