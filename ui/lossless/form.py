@@ -71,8 +71,7 @@ class LosslessForm:
         return set(self.fields.values())
 
     def setting(self, data: FormData) -> Setting:
-        """The Setting with the values of the form. Raises a SequoiaError for a wrong value;
-        `field_of` finds the field that its message is about."""
+        """The Setting with the values of the form. Raises a SequoiaError for a wrong value."""
         typed = {name: data[part] for name, part in self.fields.items()}
         children = typed_numbers(typed["children"], 60)
         if not children:
@@ -83,9 +82,9 @@ class LosslessForm:
         return Setting(**{**typed, "children": tuple(children)})
 
     def preset(self, bug: Any) -> Updates:
-        """Updates that fill the form with the setting of PRESETS for `bug`: one in which the test
-        finds the bug, or for CORRECT the one that the page opens with. The decoder stays as chosen.
-        Empty for an unknown bug."""
+        """Updates that fill the form with the setting of PRESETS for `bug`, in which the test finds
+        the bug. For CORRECT, it is the setting that the page opens with. The decoder stays as
+        chosen. Empty for an unknown bug."""
         setting = PRESETS.get(bug) if isinstance(bug, str) else None
         if setting is None:
             return {}
@@ -104,8 +103,8 @@ class LosslessForm:
         }
 
     def refused(self, problem: SequoiaError | None) -> Updates:
-        """Updates that show the problem at the field it is about, and clear all other fields of
-        earlier problems. No value changes."""
+        """Updates that show `problem` at its field, and no problem at the other fields. No value
+        changes."""
         wrong = field_of(problem)
         words = str(with_labels(problem, LABELS)) if problem else ""
         return {
@@ -183,7 +182,6 @@ def _id(name: str) -> str:
 
 
 def _fine() -> dict[str, Any]:
-    """Properties of a field without a problem."""
     return {"info": "", "elem_classes": []}
 
 

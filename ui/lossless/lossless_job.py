@@ -33,9 +33,8 @@ class Sampled:
 
 
 class LosslessJob(MeasurementJob):
-    """Draws and counts the samples of `setting`, but no more once about `seconds` have passed since
-    its turn began. The exact computations before the first sample count towards this time, but it
-    does not cut them short."""
+    """Draws and counts the samples of `setting`. It stops about `seconds` after its turn began, but
+    always completes the exact computations before the first sample."""
 
     name = "test"
     if_it_fails = "Nothing was decided."
@@ -48,7 +47,7 @@ class LosslessJob(MeasurementJob):
         self._last: Report | None = None
 
     def demand(self) -> Demand:
-        """The time is learned per sample, because all samples take about equally long."""
+        """The size is in samples, because all samples take about equally long."""
         where = self._setting.where
         return Demand(f"test of losslessness, {where}", self._setting.samples, self._seconds)
 
@@ -86,8 +85,8 @@ class LosslessJob(MeasurementJob):
         self.post(self._last)
 
     def stopped(self, words: str) -> Report:
-        """The last report with counts again, marked as the end; without counts, a report of
-        `words` alone."""
+        """The last report with counts, now marked as the end. If there is none, a report with
+        `words` only."""
         if self._last is None:
             return super().stopped(words)
         return replace(self._last, words=words, over=True)

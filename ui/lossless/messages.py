@@ -18,20 +18,19 @@ from ui.lossless.lossless_job import Sampled
 from ui.serving.measurement_job import Report
 from ui.shared.message_text import message_text
 
-MOST_ROWS = 24  # in a message during a test; the last message has all rows, for the CSV file
+MOST_ROWS = 24  # in a message during a test; the last message has all rows
 SHOWS = 0.5  # the smallest power at which a bug counts as visible in a setting
 HUGE = 1e12  # in place of infinity, which JSON does not have
 _LETTERS = "abcdefgh"  # the words of a toy
 
 
 def refusal_message(error: str) -> str:
-    """A message that says why no test is running; an empty `error` clears the banner. The counts on
-    screen stay."""
+    """A message that says why no test is running. An empty `error` clears the banner."""
     return message_text({"error": error})
 
 
 def bug_chosen_message(bug: object) -> str:
-    """A message about the bug that was chosen for the next test. Its `bug` is null for the correct
+    """A message about the bug chosen for the next test. Its field `bug` is null for the correct
     decoder and for an unknown value."""
     found = BUGS.get(bug) if isinstance(bug, str) else None
     return message_text({"bug": _bug(found)})
@@ -94,7 +93,7 @@ def test_fields(sampled: Sampled, going: bool) -> dict[str, Any]:
 
 
 def _ended(sampled: Sampled) -> Sampled:
-    """The test as it ended: its verdict and its power are those for the samples drawn so far."""
+    """The test as it ended, with the verdict and the power for the samples that were drawn."""
     draws = sampled.comparison.draws
     findable = sampled.findable
     if draws:
@@ -109,8 +108,7 @@ def _kind(comparison: Comparison, going: bool) -> str:
 
 
 def verdict(sampled: Sampled, going: bool) -> str:
-    """The result in one or two sentences; while the test goes on, how many samples it has. Empty if
-    none was drawn."""
+    """The result in words, or during the test how many samples it has. Empty if it has none."""
     comparison = sampled.comparison
     draws = f"{comparison.draws:,} samples"
     if not comparison.draws:
@@ -121,7 +119,7 @@ def verdict(sampled: Sampled, going: bool) -> str:
             "sample, because the number of samples is fixed in advance."
         )
     wanted = sampled.test.setting.samples
-    could_have = sampled.test.grouping.freedom > 0  # whether all samples would give a verdict
+    could_have = sampled.test.grouping.freedom > 0  # whether a complete test has a verdict
     if comparison.p_value is None and comparison.draws < wanted and could_have:
         return f"Stopped after {draws} of {wanted:,}: too few for a verdict."
     if comparison.p_value is None:
@@ -139,7 +137,7 @@ def verdict(sampled: Sampled, going: bool) -> str:
 
 
 def _what_it_would_find(sampled: Sampled) -> str:
-    """The power of the test, for the bug that is hardest to find among those it can find."""
+    """How likely the test is to find the hardest of the bugs that it can find, in words."""
     if not sampled.findable:
         return "none of the bugs can be put into this verifier, so how much this says is not known"
     powers = [
@@ -182,8 +180,8 @@ def _finds(one: Findable) -> dict[str, Any]:
 
 
 def _rows(sampled: Sampled) -> list[dict[str, Any]]:
-    """One row for each group of cells, in the order of `chi_square.groups`, and a last row for
-    samples that the target would never emit, if there are any."""
+    """One row for each group of cells, in the order of `chi_square.groups`. If there are samples
+    that the target would never emit, one more row counts them."""
     comparison = sampled.comparison
     grouping = comparison.grouping
     cells = sampled.test.cells.all
@@ -201,9 +199,12 @@ def _rows(sampled: Sampled) -> list[dict[str, Any]]:
 
 
 def _name(group: list[Cell], piece: Callable[[int], str] | None) -> dict[str, Any]:
-    """The name of a row. tokens: the texts of the tokens in its cell. rest: "" for exactly these
-    tokens, "other" for these and then any token without a cell of its own, "rare" for several rare
-    cells together, "more" or "other more" if rare cells were added to the row's cell."""
+    """The name of the row for a group of cells. tokens: the texts of the tokens of its first cell.
+
+    rest: "" for exactly these tokens. "other": after them, any token without a cell of its own.
+    "more" and "other more": the same, with rare cells added. "rare": several rare cells, no tokens
+    named.
+    """
     first = group[0]
     text = _letter if piece is None else piece
     if len(group) > 1 and not _is_common(group):
@@ -213,8 +214,8 @@ def _name(group: list[Cell], piece: Callable[[int], str] | None) -> dict[str, An
 
 
 def _is_common(group: list[Cell]) -> bool:
-    """Whether the first cell of a group is more probable than all its others together, as a common
-    cell with rare cells added always is."""
+    """Whether the first cell of a group is more probable than all its others together. A common
+    cell to which rare cells were added always is."""
     return group[0].share > sum(cell.share for cell in group[1:])
 
 

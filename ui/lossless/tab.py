@@ -26,8 +26,7 @@ SECONDS = 120.0  # time limit of a test
 
 
 class LosslessTab(SessionView[LosslessJob]):
-    """The view's components and their handlers. The server stores no sample of a test: not in a
-    cache, a statistic or a file."""
+    """The view's components and their handlers. The server stores no sample of a test."""
 
     form: LosslessForm
 
@@ -67,8 +66,7 @@ class LosslessTab(SessionView[LosslessJob]):
         blocks.unload(self.close)
 
     def break_on_purpose(self, bug: Any) -> Updates:
-        """Describe a bug, and fill the form with a setting in which the test finds it. For the
-        correct decoder, hide the description and fill in the setting that the page opens with."""
+        """Describe `bug`, and fill the form with its preset."""
         return {self.board: bug_chosen_message(bug), **self.form.preset(bug)}
 
     def fill_form_with_a_bug(self, event: gr.EventData) -> Updates:
@@ -122,8 +120,8 @@ class LosslessTab(SessionView[LosslessJob]):
             require_length(setting.prompt, self._limits.prompt_chars, "prompt:")
 
     def _refused_late(self, report: Report) -> Updates:
-        """Updates for a value that was refused only once the models were known, such as a prompt
-        without tokens. Empty if none was."""
+        """Updates for a value that only the job could refuse, because it has the models: for
+        example, a prompt without tokens. Empty if no value was refused."""
         problem = SequoiaError(report.error or "")
         return self._refused(problem) if field_of(problem) else {}
 

@@ -1,8 +1,8 @@
 """Loads another pair of models in its own thread. The pair is downloaded while other visitors
 decode, and loaded when it is this job's turn in the queue. Independent of the page.
 
-If loading fails or is stopped, the current pair stays loaded. If it had to be unloaded to make
-room, it is loaded again.
+If loading fails or is stopped, the previous pair stays in use. It is loaded again if it had to make
+room.
 """
 
 from __future__ import annotations
@@ -22,16 +22,15 @@ from ui.serving.model_host import ModelHost
 from ui.serving.wait_times import Demand, Wait
 
 KEPT = "The current models stay loaded."
-_USUAL_SECONDS = 60.0  # predicted for the first load, and the longest time predicted for any
-_ERROR_NUMBER = re.compile(r"\[Errno -?\d+\] ")  # begins a message of the operating system
+_USUAL_SECONDS = 60.0  # predicted for the first load, and the most predicted for any load
+_ERROR_NUMBER = re.compile(r"\[Errno -?\d+\] ")  # in messages of the operating system
 
 
 @dataclass(frozen=True)
 class Report:
     """The state of a load. words: the current activity, or a sentence about a stopped load.
-    progress: how far the current download is; None without one. checks: the checks passed so far.
-    over: whether the load has ended. error: the reason if it failed. done: whether the new models
-    are in use."""
+    progress: of the current download; None without one. checks: those passed so far. over: whether
+    the load has ended. error: the reason if it failed. done: whether the new models are in use."""
 
     words: str
     progress: Progress | None = None
@@ -42,8 +41,8 @@ class Report:
 
 
 class LoadJob(Job[Report]):
-    """Loads one pair. Stop ends a download at once. While the target's weights are read, it takes
-    effect after them; once the draft is being read, it has no effect."""
+    """Loads one pair. Stop ends a download. While the target's weights are read, Stop takes effect
+    after them. While the draft's weights are read, it has no effect."""
 
     name = "loading of other models"
     if_it_fails = if_out_of_memory = KEPT
@@ -83,8 +82,8 @@ class LoadJob(Job[Report]):
         return f"{text.removesuffix('.')}. {KEPT}" if ready else text
 
     def _load(self) -> Pair:
-        """Load the pair. The model host calls this again, perhaps long after this job has ended, if
-        the pair has to be reloaded. Such a reload cannot be stopped."""
+        """Load the pair. The model host may call this again long after this job has ended, to
+        reload the pair. Such a reload cannot be stopped."""
         return load(
             self._pair_request, False, self._on_progress, lambda: self.busy and self.halted()
         )

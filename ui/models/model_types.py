@@ -1,5 +1,4 @@
-"""The list of model types for the Models view: which types run, which do not, and why. Independent
-of Gradio."""
+"""The list of model types for the Models view. Independent of Gradio."""
 
 from __future__ import annotations
 
@@ -20,8 +19,8 @@ def types_message() -> dict[str, Any]:
 
 
 def summary(known: KnownTypes) -> str:
-    """How many types run, and a warning if the list is for another version of transformers than
-    the installed one."""
+    """How many types run, and a warning if another version of transformers is installed than the
+    list was made with."""
     counts = (
         f"{len(known.types)} causal model types of transformers {known.transformers}, tested with "
         f"tiny models: {known.count('runs')} run, {known.count('partly')} run with some configs, "

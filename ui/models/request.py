@@ -43,9 +43,9 @@ def parse(form: Mapping[str, Any], limits: Limits) -> PairRequest:
 
 
 def field_of(error: str, form: Mapping[str, Any]) -> str | None:
-    """The field of the form that `error` is about: the field whose name begins the message.
-    Otherwise, if the visitor named two models (OWN), the first of "target" and "draft" that is
-    empty or whose text occurs in the message. Otherwise None."""
+    """The field of the form that `error` is about: the one whose name begins the message. If there
+    is none and the pair is OWN, it is "target" or "draft": the first that is empty or whose text
+    occurs in the message. Otherwise None."""
     first = error.split(" ", 1)[0].rstrip(":")
     if first in form:
         return first

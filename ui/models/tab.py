@@ -1,8 +1,5 @@
 """The Models view: the known pairs, and the handlers that load another pair. Every handler is safe
-for any caller and any value.
-
-A public page does not have this view. A request to load a pair is refused there in any case.
-"""
+for any caller and any value. A public page does not have this view."""
 
 from __future__ import annotations
 
@@ -94,16 +91,15 @@ class ModelsTab(SessionView[LoadJob]):
     # -- showing -----------------------------------------------------------------------------------
 
     async def come(self) -> AsyncIterator[str]:
-        """Send the view when it becomes visible, and if models are being loaded, again once loading
-        has ended."""
+        """Send the view. If models are being loaded, send it again after that."""
         while not self._model_host.settled:
             yield self._whole()
             await settled(self._model_host)
         yield self._whole()
 
     def fields(self, name: Any) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
-        """Updates for the pair `name`: show the fields for two models of one's own, or hide them,
-        and tick streaming if the pair needs it, else untick it."""
+        """Updates of the fields target, draft and offload for the pair `name`. Target and draft are
+        shown only for OWN. The box for streaming is ticked if the pair needs it, else unticked."""
         one = find(name)
         own = gr.update(visible=name == OWN)
         return own, own, gr.update(value=bool(one and one.offload))
@@ -122,9 +118,8 @@ class ModelsTab(SessionView[LoadJob]):
     # -- loading -----------------------------------------------------------------------------------
 
     async def change(self, data: FormData, request: gr.Request) -> AsyncIterator[Updates]:
-        """Download and load the requested models, for all tabs. If that fails, the current models
-        stay loaded, or are loaded again. If the request is refused, its error replaces that of an
-        earlier load."""
+        """Download and load the requested models, for all tabs. If that fails, the previous models
+        stay in use."""
         form = {name: data[getattr(self, name)] for name in FORM}
         try:
             task = await self.started(request, lambda: self._job(form))
@@ -144,7 +139,7 @@ class ModelsTab(SessionView[LoadJob]):
         yield {self.board: self._whole(), **busy_buttons(self.load_it, self.stop_it, False)}
 
     def _job(self, form: dict[str, Any]) -> LoadJob:
-        """A job that loads the pair requested in the form. Raises SequoiaError if it is refused."""
+        """Raises SequoiaError if the request in `form` is refused."""
         pair_request = parse(form, self._limits)
         view.require_fit(pair_request)
         return LoadJob(self._model_host, pair_request, self._online)

@@ -1,6 +1,5 @@
 """Messages with the content of the Models view: the named pairs and whether they fit this machine,
-the loaded pair, the model types, and the progress of a load. Reads how much memory and disk is
-free. Independent of Gradio."""
+the loaded pair, the model types, and the progress of a load. Independent of Gradio."""
 
 from __future__ import annotations
 
@@ -29,7 +28,8 @@ from ui.serving.model_host import named, parameter_count
 from ui.shared.message_text import message_text
 
 VERSION = 1
-# Least GPU memory for a streamed target, in bytes: for the draft, the KV cache and two layers.
+# Bytes of GPU memory that a pair with a streamed target needs: for the draft, the KV cache and two
+# layers of the target.
 _LEAST_CARD = 24e9
 
 
@@ -75,15 +75,14 @@ def report_message(report: Report, field: str | None = None) -> str:
 
 
 def no_load_message(field: str | None = None) -> str:
-    """A message that clears the progress and the result of the last load. field: if a new request
-    was refused because of a field of the form, that field."""
+    """A message that hides the last load. field: the field of the form that a refused request is
+    about."""
     return message_text({"v": VERSION, "load": None, "field": field})
 
 
 def require_fit(pair_request: PairRequest) -> None:
-    """Raises BadModel for a named pair that cannot fit into the memory of the requested device,
-    before anything is downloaded. For the device "spread" nothing is checked here: loading
-    divides the pair among the GPUs."""
+    """Raises BadModel for a named pair that cannot fit into the memory of the requested device. The
+    device "spread" is not checked here."""
     one = find(pair_request.name)
     if one is None or pair_request.device == "spread":
         return
@@ -143,8 +142,8 @@ def _machine(device: torch.device, disk: int, online: bool) -> dict[str, Any]:
 
 
 def _unused_card() -> str:
-    """Words that come after the device's name: why the graphics card is not used. Empty if it is
-    used, or if there is none."""
+    """Why the graphics card is not used, as the end of a sentence. Empty if it is used, or if there
+    is none."""
     problem = unusable_gpu()
     return (
         f"; the graphics card is not used, because it cannot compute ({problem})" if problem else ""
@@ -152,8 +151,8 @@ def _unused_card() -> str:
 
 
 def _devices(requested: str) -> tuple[torch.device, ...]:
-    """The devices that a pair may be loaded on if the device `requested` is chosen: one, or with
-    "auto" all GPUs, because a pair that is too large for one is spread over them."""
+    """The devices that a pair may use if the device `requested` is chosen. With "auto", a pair that
+    is too large for one GPU is spread over all of them."""
     first = checked_device(requested)
     if requested != "auto" or first.type != "cuda":
         return (first,)
@@ -161,8 +160,8 @@ def _devices(requested: str) -> tuple[torch.device, ...]:
 
 
 def _row(one: Preset, devices: Sequence[torch.device], disk: int) -> dict[str, Any]:
-    """The table's row for a pair; see PairRow in web/pair_table.js. devices: those that it may be
-    loaded on. disk: free bytes."""
+    """The table's row for a pair; see PairRow in web/pair_table.js. devices: those that it may use.
+    disk: free bytes."""
     models = {role: _model(getattr(one, role)) for role in ("target", "draft")}
     memory = _memory(one, *devices)
     missing = sum(model.bytes for model in one.models if not is_here(model.id))
@@ -182,9 +181,9 @@ def _row(one: Preset, devices: Sequence[torch.device], disk: int) -> dict[str, A
 
 
 def _why_not(one: Preset, fits: str, device: torch.device) -> str:
-    """Why no choice in the form can load the pair here; "" if one may. fits: whether it fits
-    `device`. If it does not, another device or a streamed target may still work on a machine with a
-    GPU. Disk space is not considered."""
+    """Why the pair cannot be loaded here, whatever else is chosen in the form; "" if it may be.
+    fits: `_memory` for `device`. With a GPU, another device or a streamed target may still fit.
+    Disk space is not considered."""
     if any(model.pickle for model in one.models):
         return "its draft is a pickle file"
     return "" if fits != "no" or device.type == "cuda" else "does not fit this machine"
@@ -200,9 +199,9 @@ def _model(model: Model) -> dict[str, Any]:
 
 
 def _memory(one: Preset, *devices: torch.device) -> dict[str, str]:
-    """Whether the pair fits into memory: "yes", "tight" (it fits, but not into the memory that is
-    free now) or "no"; and the figures in words. Only a pair too large for the first of `devices`
-    is spread over all of them."""
+    """Whether the pair fits into memory, and the figures in words. "tight": it would fit, but not
+    into the memory that is free now. Only a pair too large for the first of `devices` is spread
+    over all of them."""
     first = devices[0]
     if one.offload:
         return _streamed(one, first)
@@ -246,8 +245,8 @@ def _streamed(one: Preset, device: torch.device) -> dict[str, str]:
 
 
 def _disk(one: Preset, missing: int, free: int) -> dict[str, str]:
-    """Whether the pair fits on disk: "here" (nothing to download), "yes" or "no"; and the figures
-    in words. missing: bytes of the models that are not complete on disk. free: free bytes."""
+    """Whether the pair fits on disk, and the figures in words. "here": nothing to download.
+    missing: bytes of the models that are not complete on disk. free: free bytes."""
     if not missing:
         return _verdict("here", "on this machine")
     there = sum(_parts(model.id) for model in one.models if not is_here(model.id))
@@ -270,7 +269,7 @@ def _parts(model: str) -> int:
 
 
 def _total(device: torch.device) -> int:
-    """Memory of the device in bytes, free or not."""
+    """Bytes of memory, free or not."""
     if device.type == "cuda":
         return torch.cuda.get_device_properties(device).total_memory
     return container_memory.most(psutil.virtual_memory().total)

@@ -115,8 +115,8 @@ def _speedups(panel: Mapping[str, Any]) -> Markup:
 
 
 def _with_graphs(table: PaperTable, name: str) -> str:
-    """Sentences on the speed-ups of Sequoia's trees in `table` on the same card, if plain decoding
-    uses CUDA graphs as tree decoding does. name: the card's profile with CUDA graphs."""
+    """Sentences on the speed-ups of Sequoia's trees in `table` if plain decoding uses CUDA graphs
+    too. name: the profile, with CUDA graphs, of the card in the table."""
     profile = named_profile(name)
     plain = profile.plain_seconds
     speedups = [simulated_speedup(row.results[0], profile) for row in table.rows]
@@ -187,8 +187,8 @@ def _here(experiment: str) -> list[Markup]:
 
 
 def _shape_gain() -> str:
-    """A sentence on the paper's comparison of tree shapes, computed with the only acceptance vector
-    that the paper prints."""
+    """A sentence that compares tree shapes as the paper does. Computed with the only acceptance
+    vector that the paper prints."""
     acceptance = paper_acceptance()
     best = expected_tokens(best_tree(acceptance, NODES), acceptance)
     counts = range(1, MOST_SEQUENCES + 1)
@@ -202,7 +202,7 @@ def _shape_gain() -> str:
 
 
 def _rerun(experiment: str | None) -> Markup | None:
-    """The recorded finding of the experiment that repeats a table, or None if there is none."""
+    """The finding of the recorded experiment that repeats a table; None if there is none."""
     found = findings().get(experiment or "")
     if found is None:
         return None

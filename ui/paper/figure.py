@@ -1,5 +1,4 @@
-"""The figure of the Paper tab: speed-ups of the paper against the simulated ones. Pure
-functions."""
+"""The figure of the Paper tab: simulated speed-ups plotted against the paper's. Pure functions."""
 
 from __future__ import annotations
 
@@ -24,8 +23,8 @@ RANGE = (0.16, 1.08)  # of both axes, as log10: 1.4 to 12, so that no marker is 
 
 
 def speedups_figure() -> Figure:
-    """A marker for each speed-up that is simulated; it lies on the diagonal if paper and
-    simulation agree. Filled markers are for Sequoia, open ones for the other methods."""
+    """A marker for each simulated speed-up. It lies on the diagonal if paper and simulation agree.
+    Filled markers are for Sequoia, open ones for the other methods."""
     traces = [_trace(panel, is_sequoia) for is_sequoia in (True, False) for panel in GROUPS]
     return {"data": traces, "layout": _layout()}
 

@@ -1,5 +1,4 @@
-"""The findings of the recorded experiments, which the Paper tab shows beside the results of the
-paper."""
+"""The findings of the recorded experiments."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""The Paper tab: tables that the server writes once, and a figure that the browser draws. The tab
-has no handlers."""
+"""The Paper tab: tables that the server writes once, and a figure that the browser draws."""
 
 from __future__ import annotations
 
@@ -20,4 +19,4 @@ class PaperTab:
         drawn("pp", "paper/paper_view", [], page(), value=figure)
 
     def wire(self, _blocks: gr.Blocks) -> None:
-        """Nothing to connect."""
+        """Does nothing: the tab has no handlers."""

@@ -21,8 +21,8 @@ HEADS = (
 
 
 def speedup_table(table: PaperTable) -> Markup:
-    """A table with a group of lines for each pair of texts and temperature, and in each group one
-    line for each verifier."""
+    """A table with a group of lines for each row of `table`, and in a group one line for each
+    verifier."""
     title = f"{table.target} with {table.draft}"
     return element(
         "table",
@@ -66,7 +66,7 @@ def _head(words: str, label: str) -> Markup:
 
 
 def _row(table: PaperTable, row: PaperRow) -> Markup:
-    """A group of lines with the same texts and temperature. The first line names both."""
+    """A group of lines with the same texts and temperature."""
     temperature = None if row.temperature is None else f"T = {row.temperature:g}"
     small = element("small", temperature) if temperature else None
     texts = element("th", row.texts, small, scope="rowgroup", rowspan=len(row.results))

@@ -10,7 +10,7 @@ METHODS = {OURS: "Sequoia", SEQUENCES: "SpecInfer", "top-k": "Top-k match"}
 
 
 def titled(texts: str, temperature: float | None) -> str:
-    """The texts and, unless it is None, the temperature: "C4, T = 0.6"."""
+    """The texts and the temperature, if there is one: "C4, T = 0.6"."""
     return texts if temperature is None else f"{texts}, T = {temperature:g}"
 
 

@@ -1,10 +1,9 @@
-"""The check of losslessness at temperatures above 0: every lane with a draft repeats one step at
-the same position of a text, and the counts of the step's first token are compared with the target's
-distribution.
+"""The check of losslessness at temperatures above 0. Every lane with a draft repeats one step at
+the same position of a text. The first tokens of these steps are counted, and the counts are
+compared with the target's distribution.
 
-Lanes take turns, so that whenever the check ends, all have made about the same number of draws. If
-another run is waiting for the models, the check ends before its next draw. Independent of threads
-and of the page.
+Lanes take turns, so that whenever the check ends, all have made about the same number of draws. It
+ends early if another run is waiting for the models. Independent of threads and of the page.
 """
 
 from __future__ import annotations
@@ -37,8 +36,9 @@ Round = Mapping[int, Result]
 
 
 class DistributionCheck:
-    """The check of one race. tree_of: for a lane's index, its tree or a function that makes a new
-    TreeChoice for each draw. is_awaited: whether another run is waiting for the models."""
+    """The check of one race. tree_of: returns the tree of the lane with this index, or a function
+    that makes a new TreeChoice for each draw. is_awaited: whether another run is waiting for the
+    models."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class DistributionCheck:
         self._why: str | None = None  # reason for ending before all draws are made
         self._seconds = seconds
         self._end = time.monotonic() + seconds
-        # the lane in whose text the position is: the first plain lane, or lane 0 if none is plain
+        # the position is in the text of this lane
         self._lane = finished.base or 0
         self._position = find_position(
             finished.pair,
@@ -66,8 +66,7 @@ class DistributionCheck:
         )
 
     def _over(self) -> bool:
-        """Whether the check must end now. Once true, it stays true, even if the run that was
-        waiting has gone."""
+        """Whether the check must end now. Once true, it stays true."""
         self._why = self._why or self._reason_to_end()
         return self._why is not None
 
@@ -81,10 +80,9 @@ class DistributionCheck:
         return None
 
     def rounds(self) -> Iterator[Round]:
-        """After each round of up to BATCH draws per lane, the results so far of all lanes with a
-        draft, by lane index. Ends when each of them has made DRAWS draws or the check must end. If
-        DRAWS draws at the position cannot show a difference, none is made, and every result says
-        so."""
+        """Draw in rounds, until all lanes with a draft have made DRAWS draws or the check must end.
+        Yields the results so far after each round, by lane index. If DRAWS draws cannot show a
+        difference at this position, none is made, and every result says so."""
         lanes = [i for i, lane in enumerate(self._finished.lanes) if not lane.is_plain]
         if not self._position.can_differ(DRAWS):
             yield dict.fromkeys(lanes, self._blind())
@@ -100,8 +98,8 @@ class DistributionCheck:
                 return
 
     def _one_batch(self, draws: Iterator[FirstTokens], found: FirstTokens) -> FirstTokens:
-        """`found` with up to BATCH more draws of a lane. Whether the check must end is asked before
-        each draw, because a single one may take seconds."""
+        """`found` with up to BATCH more draws of a lane. The check may end before each of them,
+        because a single draw may take seconds."""
         for _ in range(BATCH):
             if self._over():
                 break

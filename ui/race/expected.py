@@ -1,5 +1,5 @@
-"""Computes, after a race, the expected number of steps of each lane on the texts of all lanes with
-the same prompt. Independent of threads and of the page."""
+"""Computes the expected number of steps of each lane after a race. Independent of threads and of
+the page."""
 
 from __future__ import annotations
 
@@ -13,10 +13,13 @@ from sequoia.measuring.expected_steps import expected_steps, fixed_lane
 def expected_of(
     pair: Pair, race: Race, texts: Sequence[Sequence[int]], params: SamplingParams
 ) -> tuple[ExpectedSteps | None, ...] | None:
-    """One value per lane. It is None if the lane's tree changes from step to step, if the value
-    cannot be computed for its verifier, or if all texts on its prompt are too short. None instead
-    of the tuple at temperature 0, where nothing is random: the expected steps are the actual ones.
-    texts: the token ids that each lane emitted."""
+    """For each lane, the expected steps on the texts of all lanes with its prompt. texts: the token
+    ids that each lane emitted.
+
+    A value is None if the lane's tree changes from step to step, if its verifier does not allow the
+    computation, or if all of these texts are too short. At temperature 0 the result is None instead
+    of a tuple: nothing is random, so the expected steps are the actual ones.
+    """
     if params.temperature == 0:
         return None
     found: list[ExpectedSteps | None] = [None] * len(race.lanes)

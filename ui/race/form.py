@@ -1,5 +1,5 @@
-"""The form of the Race view: one or two prompts, two to four lanes, and their common settings. Runs
-nothing."""
+"""The form of the Race view: one or two prompts, two to four lanes, and their common
+settings."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class RaceControls(RunControls):
 
     @property
     def form(self) -> set[Any]:
-        """As in RunControls, and the components of the lanes."""
+        """Those of RunControls, and the components of the lanes."""
         lanes = (part for lane in self.lanes for part in (lane.kind, lane.verifier, lane.numbers))
         return {*super().form, *lanes}
 
@@ -75,8 +75,8 @@ class RaceControls(RunControls):
 
     @property
     def changes_of_a_preset(self) -> list[Any]:
-        """The events after which the form no longer has the lanes and the clock of a preset. The
-        choice of another kind of lane is handled apart."""
+        """Events after which the form no longer has the lanes and the clock of a preset, except the
+        choice of another kind of lane."""
         fields = (part for lane in self.lanes for part in lane.details)
         return [self.clock.input, *(field.input for field in fields)]
 
@@ -100,8 +100,8 @@ class RaceControls(RunControls):
 
     @property
     def parts(self) -> dict[str, Any]:
-        """The components whose values are part of a link to the page, by name. The names of a
-        lane's components end in the lane's number, such as "kind1"."""
+        """The components whose values a link to the page has, by name. The names of a lane's
+        components end in the lane's number: "kind1"."""
         return {
             **{name: getattr(self, name) for name in self.names},
             **{
@@ -112,9 +112,9 @@ class RaceControls(RunControls):
         }
 
     def use(self, values: Mapping[str, Any]) -> Updates:
-        """Updates that put `values` into the form. The values are named as in `parts`, and
-        RaceRequest.parse has accepted them. It has not read the fields that a lane's kind does not
-        use, so those are left out."""
+        """Updates that put `values` into the form. They are named as in `parts`, and
+        RaceRequest.parse has accepted them. Fields that a lane's kind does not use are left out,
+        because RaceRequest.parse does not check them."""
         updates = {part: gr.update(value=values[name]) for name, part in self.parts.items()}
         for number, lane in enumerate(self.lanes, start=1):
             kind = values[f"kind{number}"]
@@ -133,22 +133,22 @@ class RaceControls(RunControls):
         return [self.run, self.stop, self.save, self.open, self.example]
 
     def resting(self, rests: bool = True) -> Updates:
-        """Updates of the buttons when a race is over, or with `rests` False when one begins. Save
-        is disabled during a race, because its file would be that of an earlier race."""
+        """Updates of the buttons when a race ends, or when one begins if `rests` is False. Save is
+        disabled during a race, because it has the file of an earlier race."""
         others = {
             button: gr.update(interactive=rests) for button in (self.save, self.open, self.example)
         }
         return {**busy_buttons(self.run, self.stop, not rests), **others}
 
     def interruptible(self) -> Updates:
-        """Updates of the buttons while only the check of losslessness or further runs of a race are
-        running. Run stays enabled: it ends them and starts a new race."""
+        """Updates of the buttons during the check of losslessness or further runs of a race. Run
+        stays enabled: it ends them and starts a new race."""
         return {**self.resting(False), self.run: gr.update(interactive=True)}
 
 
 def race_controls(profiles: gr.BrowserState, trees: FormTrees) -> RaceControls:
     """Lay out the form in the current column. profiles: the hardware profiles saved in the
-    visitor's browser. trees: finds the tree of a lane's fields, for the picture below them."""
+    visitor's browser. trees: finds the trees for the pictures below the lanes."""
     gr.Markdown("Set up the next race", elem_id="rc-setup")
     prompt = prompt_box("rc", "Prompt for all lanes (Ctrl+Enter to start)", 3)
     second = gr.Textbox(
@@ -195,8 +195,8 @@ def race_controls(profiles: gr.BrowserState, trees: FormTrees) -> RaceControls:
 
 
 def _presets() -> tuple[tuple[gr.Button, ...], gr.Markdown]:
-    """The buttons that fill the form with a preset, and the sentence about the chosen preset. The
-    form starts with the first preset."""
+    """The buttons that fill the form with a preset, and the text about the chosen preset. The form
+    starts with the first preset."""
     gr.Markdown("Start with", elem_id="rc-start")
     with gr.Row(elem_classes="pg-chips rc-presets"):
         buttons = tuple(
@@ -213,9 +213,9 @@ def _presets() -> tuple[tuple[gr.Button, ...], gr.Markdown]:
 
 
 def began(form: RaceControls, updates: Updates | None = None) -> str:
-    """JavaScript that sets the buttons when a race or its further runs begin. updates: those to
-    make; if None, those for a race. The browser does this without the server, whose answer could
-    arrive late and disable Run after the race has ended."""
+    """JavaScript that changes the buttons when a race or its further runs begin. updates: of the
+    buttons; None means those for a race. The browser does this without the server, because the
+    server's answer could arrive after the race and disable Run."""
     updates = form.resting(False) if updates is None else updates
     buttons = markup.literal([updates[button] for button in form.buttons])
     return f"() => {buttons}"
@@ -253,8 +253,8 @@ def _lane(number: int, lane: FormLane, trees: FormTrees) -> LaneControls:
 
 
 def details_of(kind: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Updates of a lane's numbers and verifier for the shape `kind`: the numbers get their labels
-    and defaults, and fields that the shape does not use are hidden."""
+    """Updates of a lane's numbers and verifier for the shape `kind`. The numbers get their labels
+    and defaults. Fields that the shape does not use are hidden."""
     shape = SHAPES.get(kind) if isinstance(kind, str) else None
     verifier = gr.update(visible=shape is not None and kind != "plain")
     if shape is None or not shape.fields:

@@ -2,19 +2,26 @@
 of Gradio and of models.
 
 A message: {v, race, from, meta?, lanes?, stored?, trees?, moves, done, stopped?, error, notice,
-wait?, follow?, followed?, results?, verdict?, pool?}. A message about further runs has no `from`
-and no `done`. For `wait`, `follow` and `followed` see ui.decode.messages.
-A message without a race has `race` null and no `moves`. An answer to a browser that missed steps
-has no `done`, `error` or `notice`. `moves` are steps, and `from` is the index of the first one, so
-that a reader notices a gap. Trees are numbered across the race, and each is sent once, except that
-`since` and `whole` send all. A step: {lane, tree: its number, text: one
-string per emitted token, drafted: how many of these tokens the draft proposed, path, seconds:
-{draft, verify, overhead}, finish}. A lane: {name, how, verifier, plain, most, changes, on: the name
-of its prompt in a race of two prompts, kind: the menu's key for its tree, or null, number: its
-number in the form, from 1, or null for a race from a file}; see LaneLog.
-`verdict` has the fields of sequoia.diagnosis.race_verdict.Verdict, with lanes by their index.
-`pool` is the state of the further runs (see ui.race.pooled). Both are sent when the steps have
-ended, in every message about further runs, and from then on by `since` and `whole`.
+wait?, follow?, followed?, results?, verdict?, pool?}. For `wait`, `follow` and `followed` see
+ui.decode.messages. A message without a race has `race` null and no `moves`. A message about further
+runs has no `from` and no `done`. An answer to a browser that missed steps has no `done`, `error` or
+`notice`.
+
+moves: steps. A step: {lane, tree, text, drafted, path, seconds: {draft, verify, overhead}, finish}.
+`tree` is a number. `text` has one string for each emitted token. The draft proposed the first
+`drafted` of these tokens.
+
+from: the index of the first step, so that a reader notices a gap.
+
+trees: parents of the nodes of each tree. Trees are numbered across the race. Each is sent once,
+except that `since` and `whole` send all.
+
+lanes: {name, how, verifier, plain, most, changes, on, kind, number}. `kind` is the menu's key for
+the tree, or null. `number` is the lane's number in the form, from 1, or null for a race from a
+file. For the others see LaneLog.
+
+verdict: the fields of sequoia.diagnosis.race_verdict.Verdict. pool: the state of the further runs,
+see ui.race.pooled.
 """
 
 from __future__ import annotations
@@ -49,8 +56,8 @@ STEP_NODES = 2000  # an answer to the browser ends once its steps have this many
 
 @dataclass(frozen=True)
 class Added:
-    """New steps as a message describes them, the index of the first one, and the trees (parents of
-    each node) that no earlier message had."""
+    """New steps as a message describes them. first: the index of the first one. trees: those that
+    no earlier message had, as parents of the nodes."""
 
     first: int
     steps: list[Step]
@@ -59,8 +66,8 @@ class Added:
 
 @dataclass(frozen=True)
 class Continuation:
-    """The inputs for further runs of a race: the request, and the tree of each lane, None if it
-    changes from step to step."""
+    """The inputs for further runs of a race. trees: one for each lane, None if it changes from step
+    to step."""
 
     request: RaceRequest
     trees: tuple[Tree | None, ...]
@@ -69,9 +76,9 @@ class Continuation:
 class StoredRace:
     """A race that can be shown: its steps in order. One thread adds steps, and any may read.
 
-    continuation: None for a race from a file, which cannot be continued. planned: while further
-    runs are being made, how many runs there will be, the first included; else None.
-    node_count: size in nodes, for the RunStore.
+    continuation: None for a race from a file, which cannot be continued. planned: how many runs
+    there will be, the race itself included; None unless further runs are being made. node_count:
+    size in nodes, for the RunStore.
     """
 
     continuation: Continuation | None = None
@@ -106,8 +113,9 @@ class StoredRace:
         return RaceLog(self.meta, self._lanes, self.results, self.pool, self.expected)
 
     def steps_of(self, lane: int, first: int) -> str:
-        """A message with the steps of a lane from `first` on as `Packer` writes them, their trees,
-        and the texts of their tokens. It ends after the step that reaches STEP_NODES nodes."""
+        """A message with the steps of a lane from `first` on, as `Packer` writes them. It also has
+        their trees and the texts of their tokens. It ends after the step that reaches STEP_NODES
+        nodes."""
         lanes = self.log().lanes
         run = lanes[lane].run if lane < len(lanes) else Run({}, {}, (), ())
         packer = Packer()
@@ -138,16 +146,16 @@ class StoredRace:
         self._pooled = pool_state(log, self.verdict, request)
 
     def add_run(self, run: PooledRun) -> None:
-        """Add a further run and compute the verdict again. The series counts as stopped until
-        `end_runs` completes it, so this verdict has no p-values."""
+        """Add a further run and compute the verdict again, without p-values: the series counts as
+        stopped until `end_runs` completes it."""
         pool = self.pool or Pool()
         self.node_count += sum(len(lane.steps) for lane in run.lanes)
         self.pool = replace(pool, runs=(*pool.runs, run), stopped=True)
         self.judge()
 
     def end_runs(self, *, complete: bool) -> None:
-        """Called when no further runs will be made. complete: whether all planned runs were made;
-        if so, the verdict is computed once more, with p-values."""
+        """Called when no further runs will be made. complete: whether all planned runs were made.
+        If so, compute the verdict once more, with p-values."""
         self.planned = None
         if complete and self.pool:
             verdicts = self.pool.verdicts + 1
@@ -156,7 +164,7 @@ class StoredRace:
 
     @property
     def judged(self) -> dict[str, Any]:
-        """The verdict and the state of the further runs, as fields of a message; empty before there
+        """The verdict and the state of the further runs, as fields of a message. Empty until there
         is a verdict."""
         if self.verdict is None:
             return {}
@@ -219,8 +227,7 @@ class StoredRace:
 
 
 def _kind(lane: LaneLog) -> str | None:
-    """The kind of the lane's tree in the menu; None if its file does not say, or says an unknown
-    one."""
+    """The kind of the lane's tree in the menu; None if it is not recorded or unknown."""
     tree = lane.run.meta.get("tree")
     wish = tree.get("wish") if isinstance(tree, Mapping) else None
     kind = wish[0] if isinstance(wish, list) and wish else None
@@ -228,8 +235,8 @@ def _kind(lane: LaneLog) -> str | None:
 
 
 class OpenedRace(StoredRace):
-    """A race from a file. Its times are labelled simulated if a simulated clock gave them, else
-    recorded, even if the file calls them measured. Raises BadTrace if it has no steps."""
+    """A race from a file. Its times are labelled simulated if they are from a simulated clock, else
+    recorded. Raises BadTrace if it cannot be played."""
 
     def __init__(self, log: RaceLog) -> None:
         if not any(lane.run.steps for lane in log.lanes):
@@ -272,7 +279,7 @@ class RaceRecording(StoredRace):
         self._recorders = tuple(recorders)
 
     def add(self, made: Iterable[tuple[int, StepTrace]]) -> Added:
-        """Record the steps `made`, each given as (lane, step)."""
+        """Record the steps `made`, pairs of (lane, step)."""
         with self._lock:
             first = len(self._steps)
             trees = len(self._trees)
@@ -292,9 +299,8 @@ class RaceRecording(StoredRace):
             return RaceLog(self.meta, lanes, self.results, self.pool, self.expected)
 
     def _beside_plain(self, lane: LaneLog, run: Run, runs: Sequence[Run]) -> Run:
-        """`run`, with its speed-up over the plain lane on the same prompt added to its meta, so
-        that the Decode view can show it. Unchanged if `lane` is plain itself, or if no plain lane
-        on its prompt has made a step."""
+        """`run`, whose meta now has its speed-up over the plain lane on the same prompt. Unchanged
+        if `lane` is plain itself, or if no plain lane on its prompt has made a step."""
         plain = next(
             (
                 run
@@ -323,9 +329,8 @@ def batch(
     judged: Mapping[str, Any] | None = None,
     ahead: Mapping[str, Any] = NOTHING,
 ) -> str:
-    """One message with the steps `added`. first: whether it is the first message of the race, which
-    also describes the lanes. judged: StoredRace.judged, if there is a new verdict. results: if they
-    are new."""
+    """A message with the steps `added`. first: whether it is the race's first message, which also
+    describes the lanes. results, judged (StoredRace.judged): only if they are new."""
     return message_text(
         {
             "v": VERSION,

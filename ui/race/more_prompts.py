@@ -1,7 +1,6 @@
-"""Prompts and seeds for a race's further runs. The prompts are those of the race and others that
-are shipped with the program, of the same kind of text: code or prose. Shipped texts on which the
-bundled pair's acceptance was counted are left out, because trees were planned on them. Data:
-assets/prompts.json, opening_prompts.json and bench/."""
+"""Prompts and seeds for a race's further runs. Besides the race's own prompts, these are prompts
+that are shipped with the program, of the same kind of text: code or prose. Shipped texts on which
+the bundled pair's acceptance was counted are left out, because trees were planned on them."""
 
 from __future__ import annotations
 
@@ -17,7 +16,6 @@ from ui.shared.prompts import presets, read_prompts, surveyed_texts
 
 CODE = "code"
 PROSE = "prose"
-# _SURELY_CODE matches lines that no prose has, _LIKE_CODE lines that are rare in prose
 _SURELY_CODE = re.compile(
     r"""^\s*(?:
         (?:async\s+)?def\s+\w+\( | class\s+\w+\s*[:({] | import\s+[\w.]+\s*(?:$|as\b|;)
@@ -35,8 +33,8 @@ _LIKE_CODE = re.compile(
 
 
 def kind_of(text: str) -> str:
-    """CODE or PROSE. A prompt is code if one line is surely code, or at least a third of its lines
-    that are not blank look like code."""
+    """CODE or PROSE. A text is code if one line is surely code, or if a third of its lines look
+    like code. Blank lines do not count."""
     lines = [line for line in text.splitlines() if line.strip()]
     if any(map(_SURELY_CODE.match, lines)):
         return CODE
@@ -46,8 +44,8 @@ def kind_of(text: str) -> str:
 
 @cache
 def prompts_of(kind: str) -> tuple[str, ...]:
-    """All shipped prompts of a kind of text, in a fixed order, without the texts that trees were
-    planned on."""
+    """The shipped prompts of a kind of text in a fixed order, except those that trees were planned
+    on."""
     named = [*read_prompts(ASSETS / "opening_prompts.json"), *presets()]
     texts = [preset.text for preset in named if kind_of(preset.text) == kind]
     every = dict.fromkeys([*texts, *load_json(ASSETS / "bench" / f"{kind}.json")])
@@ -66,13 +64,13 @@ class FurtherRun:
 def further_runs(
     prompts: Sequence[str], params: SamplingParams, made: int, most: int
 ) -> list[FurtherRun]:
-    """The next further runs of a race on one or two `prompts`: at most `most`, after the `made`
-    earlier ones.
+    """The next further runs of a race on one or two `prompts`, at most `most`. made: how many there
+    were before.
 
     Above temperature 0 every run has a new seed, so prompts are used again once all have been used.
     At temperature 0 a new seed changes nothing, so each prompt is used once. Two prompts of the
-    same kind of text are never replaced, because other prompts would not differ in the way these
-    two do; so at temperature 0 they get no further runs.
+    same kind of text are never replaced, because other prompts would not differ as these two do. So
+    at temperature 0 they have no further runs.
     """
     if len(prompts) == 2 and kind_of(prompts[0]) == kind_of(prompts[1]):
         seeds = range(made + 1, made + most + 1) if params.temperature else ()
@@ -89,7 +87,7 @@ def further_runs(
 def _further_prompts(
     prompt: str, params: SamplingParams, made: int, most: int
 ) -> list[tuple[str, SamplingParams]]:
-    """The prompt and the parameters of each run, for one of the race's prompts."""
+    """For each further run, what takes the place of `prompt`, and the run's parameters."""
     others = [text for text in prompts_of(kind_of(prompt)) if text != prompt]
     if params.temperature == 0:
         return [(text, params) for text in others[made : made + most]]

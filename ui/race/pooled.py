@@ -1,12 +1,15 @@
 """The state of a race's further runs, as the page shows it. Independent of Gradio and of models.
 
-A state: {runs: [{prompt: its beginning, or in a race of two prompts those of both, seed, seconds:
-per token, one value per lane, null for a lane without steps}, ...], with the race itself as the
-first run; more: how many further runs "Race on" would make, 0 if none are possible; most: the most
-runs that a race may have; kind: the kind of text of the further prompts, "code" or "prose", both
-joined by "and" in a race of two prompts, empty if further runs keep the prompts; seeds: whether
-each run has a new seed; planned: while further runs are being made, how many runs there will be,
-else null}.
+A state: {runs, more, most, kind, seeds, planned}.
+runs: [{prompt, seed, seconds}, ...]. The race itself is the first run. `prompt` is the beginning of
+the prompt, or of both prompts. `seconds` are per token, one value for each lane, null for a lane
+without steps.
+more: how many further runs "Race on" would make, 0 if none are possible.
+most: the most runs that a race may have.
+kind: the kind of text of the further prompts: "code", "prose", or for two prompts "code and prose".
+Empty if further runs keep the prompts.
+seeds: whether each run has a new seed.
+planned: how many runs there will be; null unless further runs are being made.
 """
 
 from __future__ import annotations
@@ -61,10 +64,12 @@ def _kind(prompt: str, second: str) -> str:
 
 
 def how_many_more(verdict: Verdict, room: int) -> int:
-    """How many further runs to make, at most `room`: enough to separate the first two lanes, else
-    enough to detect a difference of 10% between them, else `room`. But USUAL_MORE if the two are
-    separate already, or if `room` runs cannot separate them and the runs so far would detect
-    10%."""
+    """How many further runs to make, at most `room`.
+
+    If the first two lanes are separate already: USUAL_MORE. If not: as many as separate them. If
+    these are too many: as many as detect a difference of 10%, or USUAL_MORE if the runs so far
+    would detect it. If these are also too many: `room`.
+    """
     if verdict.more_to_separate == 0:
         return min(USUAL_MORE, room)
     needed = [more for more in (verdict.more_to_separate, verdict.more_races) if more]

@@ -1,5 +1,5 @@
 """Further runs of a finished race, in their own thread: the same lanes and settings with other
-prompts and seeds, one run after another. They are pooled with the first run.
+prompts or seeds, one run after another. They are pooled with the race.
 
 Each run takes its own turn in the queue, so other visitors' runs may come in between. Stop keeps
 the runs that are complete.
@@ -44,9 +44,8 @@ class RunMade:
 
 
 class RaceOnJob(RunJob):
-    """Further runs of `race`, which must have been run here, to its end, and have a verdict. Raises
-    BadTrace if one of these is not so or no further run is possible, and Busy if further runs of it
-    are already being made."""
+    """Further runs of `race`. Raises BadTrace if it cannot have any: it must have been run here and
+    to its end, and have a verdict. Raises Busy if further runs of it are already being made."""
 
     name = "race"
     if_it_fails = "The runs so far are kept."
@@ -78,8 +77,7 @@ class RaceOnJob(RunJob):
 
     @property
     def is_replaceable(self) -> bool:
-        """Whether the visitor's next run may end this job: true until this job's last message is
-        made."""
+        """Whether the visitor's next run may end this job."""
         return not self._is_over
 
     @property
@@ -110,7 +108,7 @@ class RaceOnJob(RunJob):
 
     def work(self, steps: int | None) -> Ended:  # noqa: ARG002  further runs are not stepped
         end = time.monotonic() + TIME_LIMITS * self._limits.seconds
-        self.post(Notice(None))  # so that a first message has the number of planned runs
+        self.post(Notice(None))  # makes a first message, with the number of planned runs
         try:
             for further in self._runs:
                 # checked before a run, so that a complete one is always kept
@@ -128,8 +126,7 @@ class RaceOnJob(RunJob):
         return Ended("time", notice=f"Stopped at the time limit. {self.if_it_fails}")
 
     def _one_run(self, further: FurtherRun) -> PooledRun | None:
-        """One further run, in a turn of its own; None if it was stopped or reached the time
-        limit."""
+        """One further run; None if it was stopped or reached the time limit."""
         with self.turn(self._asked.request.chat) as pair:
             if not made_with(self._race.meta, pair):
                 raise PairChanged(
@@ -165,8 +162,8 @@ class RaceOnJob(RunJob):
         return tallies
 
     def _lanes(self, pair: Pair, further: FurtherRun) -> list[Lane]:
-        """The lanes of one further run. A fixed tree is reused. A TreeChoice learns from its run,
-        so each run gets a new one."""
+        """The lanes of one further run. Fixed trees are used again. Each run has new TreeChoices,
+        because a TreeChoice learns from its run."""
         request = self._asked.request
         first = request.lanes[0].on
         return [
@@ -180,7 +177,6 @@ class RaceOnJob(RunJob):
         ]
 
     def _choice(self, pair: Pair, asked: LaneRequest) -> Any:
-        """A new TreeChoice for a lane whose tree changes."""
         request = self._asked.request
         tree_request = asked.tree_request
         return tree_request.tree(

@@ -1,7 +1,5 @@
 """Chooses the trees of a race's lanes before its first step, and writes the notes that the page
-shows about the plan: the texts that the trees were planned on, the speed-up that a chain not in the
-race would reach, the lanes left out, and a machine on which a tree would win. Independent of
-threads and of the page."""
+shows about them. Independent of threads and of the page."""
 
 from __future__ import annotations
 
@@ -26,7 +24,7 @@ from ui.shared.saved_profiles import Entry
 from ui.shared.tree_menu import PLANNED
 from ui.shared.tree_request import ChosenTree
 
-# the clock of the A100 preset, and the first that is tried in the search for RacePlan.elsewhere
+# the clock of the A100 preset; RacePlan.elsewhere prefers it to other clocks
 FAMILIAR_CLOCK = "a100-llama-2-7b-eager"
 MOST_NOTES = 5  # plan_race writes at most this many
 MAX_NOTE = 400
@@ -60,8 +58,8 @@ class RacePlan:
 
 
 def plan_race(pair: Pair, asked: RaceRequest, most: int) -> RacePlan:
-    """Choose the tree of every lane, which may need a measurement first. most: the most nodes of
-    the tuned chain that a note may name.
+    """Choose the tree of every lane. This may measure the pair's acceptance first. most: the most
+    nodes of a tuned chain in a note.
 
     A lane with a planned tree is left out if an earlier lane on the same prompt would make the same
     steps. Raises BadSamplingParams if no prompt keeps two lanes or more.
@@ -111,8 +109,7 @@ def _tree(pair: Pair, asked: RaceRequest, lane: LaneRequest) -> ChosenTree:
 
 def _repeats(lanes: Sequence[ChosenLane]) -> Iterator[tuple[int, int]]:
     """(lane, earlier lane), by index, for each lane with a planned tree that would make the same
-    steps as an earlier lane on the same prompt (see `_is_same`). Lanes of any kind that is not in
-    PLANNED are never left out, even if equal."""
+    steps as an earlier lane on the same prompt."""
     for i, lane in enumerate(lanes):
         for first, other in enumerate(lanes[:i]):
             planned = lane.request.tree_request.kind in PLANNED
@@ -122,8 +119,8 @@ def _repeats(lanes: Sequence[ChosenLane]) -> Iterator[tuple[int, int]]:
 
 
 def _is_same(lane: ChosenLane, other: ChosenLane) -> bool:
-    """Whether two lanes would make the same steps: they have the same fixed tree, and the same
-    verifier unless the tree is a single node, which leaves nothing to verify."""
+    """Whether two lanes would make the same steps: they have the same fixed tree and verifier. For
+    a tree of one node the verifiers may differ, because there is nothing to verify."""
     tree = lane.chosen.tree
     if not isinstance(tree, Tree) or tree != other.chosen.tree:
         return False
@@ -142,8 +139,8 @@ def _same_words(lane: ChosenLane, other: ChosenLane) -> str:
 
 
 def _planned_from(asked: RaceRequest, lanes: Sequence[ChosenLane]) -> Iterator[str]:
-    """A note on the source of the acceptance that trees and chains are planned from. In a race on
-    two prompts, it names both sources if they differ."""
+    """A note on the source of the acceptance that trees and chains are planned from. It names the
+    sources by prompt if they differ."""
     sources = _sources(asked, lanes)
     if len(words := set(sources.values())) == 1:
         yield f"Trees and chain lengths are planned from acceptance {words.pop()}."
@@ -154,8 +151,7 @@ def _planned_from(asked: RaceRequest, lanes: Sequence[ChosenLane]) -> Iterator[s
 
 
 def _sources(asked: RaceRequest, lanes: Sequence[ChosenLane]) -> dict[str, str]:
-    """The source of the acceptance, in words, by the name of the prompt ("" if there is only
-    one)."""
+    """The source of the acceptance in words, by the name of the prompt ("" in a race of one)."""
     found: dict[str, dict[str, None]] = {}
     for lane in lanes:
         if lane.chosen.source:
@@ -179,9 +175,8 @@ def _source_words(source: str, prompt: str) -> str:
 def _missing_chains(
     pair: Pair, asked: RaceRequest, lanes: Sequence[ChosenLane], most: int
 ) -> Iterator[str]:
-    """Notes on the speed-up that a tuned chain is predicted to reach: one for each prompt on which
-    a lane has a branching tree or one that changes, if it can be predicted. No notes if a tuned
-    chain was requested."""
+    """Notes on the speed-up that a tuned chain is predicted to reach, at most one for each prompt.
+    No notes if a tuned chain was requested."""
     kinds = [lane.tree_request.kind for lane in asked.lanes]
     if "tuned_chain" in kinds:
         return
@@ -205,6 +200,7 @@ def _missing_chain(
 
 
 def _branches(chosen: ChosenTree) -> bool:
+    """Whether the tree branches or changes from step to step."""
     tree = chosen.tree
     return not isinstance(tree, Tree) or tree.levels < len(tree)
 
@@ -215,8 +211,8 @@ def _elsewhere(asked: RaceRequest, lanes: Sequence[ChosenLane]) -> Elsewhere | N
 
 
 def _other_machine(acceptance: Acceptance, clock: Entry | None) -> Elsewhere | None:
-    """A machine on which a tree is predicted to win, if there is one, except the machine of the
-    profile `clock`."""
+    """A machine on which a tree is predicted to win; None if none is found. The machine of `clock`
+    is left out."""
     known = sorted(
         clocks.simulated_clocks().items(), key=lambda one: (one[0] != FAMILIAR_CLOCK, one[0])
     )

@@ -1,5 +1,4 @@
-"""Races read from files (the one that the view opens with, and a visitor's upload), and the run of
-one lane with a title."""
+"""Races read from files, and the run of one lane with a title."""
 
 from __future__ import annotations
 

@@ -42,8 +42,7 @@ from ui.shared.speedup_meta import step_of
 
 
 class Tally:
-    """A lane's totals, its tokens, the sizes of its trees, and the tokens and seconds of each
-    step."""
+    """A lane's totals and tokens, and the tree size, tokens and seconds of each step."""
 
     def __init__(self) -> None:
         self.stats = DecodeStats()
@@ -63,8 +62,8 @@ class Tally:
 class FinishedRace:
     """A race that has ended. prompt: for lanes that have no prompt of their own. acceptances: the
     acceptance that each lane's tree was fitted to, None for a fixed shape. clock: the simulated
-    clock that timed all lanes, None if their times were measured here. base: index of the first
-    plain lane, None if there is none."""
+    clock that timed all lanes, None if their times were measured here. base: the index of the
+    first plain lane, None if there is none."""
 
     pair: Pair
     prompt: str
@@ -93,10 +92,9 @@ class FinishedRace:
             yield places, part
 
     def timed(self, max_nodes: int) -> list[dict[str, Any] | None]:
-        """One result per lane, None for a plain lane: where its time went and what to try, compared
-        with the first plain lane. A part is None if it cannot be computed; both are if there is no
-        plain lane. max_nodes: a suggested tree with more nodes is only described; its `parents` are
-        None."""
+        """For each lane, where its time went and what to try, compared with the first plain lane.
+        None for a plain lane. Each of the two parts is None if it cannot be computed, for example
+        without a plain lane. max_nodes: a suggested tree with more nodes has no `parents`."""
         base = None if self.base is None else self.tallies[self.base]
         results = [
             None if lane.is_plain else self._timed(i, base, max_nodes)
@@ -109,8 +107,7 @@ class FinishedRace:
         result: dict[str, Any] = {"waterfall": None, "doctor": None, "lossless": None}
         if base is None:
             return result
-        # an error means that one of the two lanes has no steps or target passes that took no time,
-        # or that no advice can be computed; what was computed before the error is kept
+        # for example, a lane without steps raises an error; what was computed before it is kept
         with suppress(SequoiaError):
             bars = time_breakdown(tally.stats, base.stats)
             result["waterfall"] = {
@@ -123,8 +120,8 @@ class FinishedRace:
         return result
 
     def _acceptance(self, i: int) -> Acceptance:
-        """The acceptance that lane i's tree was fitted to. If there is none, that of the pair with
-        the lane's verifier, which is measured now if it is not known."""
+        """The acceptance that lane i's tree was fitted to. If there is none, the pair's acceptance
+        with the lane's verifier. That is measured now if it is not known."""
         verifier = self.lanes[i].verifier
         return (
             self.acceptances[i] or acceptance_of(self.pair, self.params, verifier, [self.prompt])[0]
@@ -168,11 +165,13 @@ class FinishedRace:
         tree_of: Callable[[int], TreeSource],
         should_stop: ShouldStop,
     ) -> Iterator[tuple[int, Result]]:
-        """At temperature 0, (lane index, result) for each lane that has a draft and made steps: its
-        tokens compared with `reference`, the tokens of plain decoding. If `reference` is None or
-        empty, the results say that nothing was checked. tree_of: returns the tree of the lane with
-        this index, or a function that makes its TreeChoice; `check_text` needs it if it repeats the
-        lane's run in float32. should_stop: ends the repeated run."""
+        """(lane index, result) for each lane that has a draft and emitted tokens, at temperature 0.
+        The result compares its tokens with `reference`, the tokens of plain decoding. If these are
+        None or empty, it says that nothing was checked.
+
+        `check_text` may repeat a lane's run in float32. tree_of: returns the lane's tree for that,
+        or a function that makes its TreeChoice. should_stop: ends the repeated run.
+        """
         for i, (lane, tally) in enumerate(zip(self.lanes, self.tallies, strict=True)):
             if lane.is_plain or not tally.tokens:
                 continue
@@ -194,8 +193,8 @@ class FinishedRace:
             yield i, exactness_result(match.verdict, match.sentence, at=match.index)
 
     def plain_tokens(self) -> Iterator[list[int]]:
-        """Yields the plain lane's tokens, once. If there is no plain lane, runs plain decoding now
-        and yields the growing list after each step, until it is as long as the longest text."""
+        """Yields the plain lane's tokens. If there is no plain lane, runs plain decoding now, until
+        it has as many tokens as the longest text, and yields the growing list after each step."""
         if self.base is not None:
             yield self.tallies[self.base].tokens
             return
@@ -209,8 +208,7 @@ class FinishedRace:
 
 
 def as_simulated(value: Any) -> Any:
-    """`value` with "simulated" in place of "measured" in every text in it, for the analysis of a
-    race whose step times are simulated."""
+    """`value` with "simulated" in place of "measured" in every text in it."""
     if isinstance(value, str):
         return value.replace("measured", "simulated")
     if isinstance(value, Mapping):
@@ -231,7 +229,7 @@ def exactness_result(
 
 def verdict_of(log: RaceLog) -> Verdict:
     """The verdict on a race that has ended, pooled with its further runs. It counts as stopped if a
-    lane did not finish, or if not all of the planned further runs were made."""
+    lane did not finish or a planned further run is missing."""
     pool = log.pool or Pool()
     lanes = [_lane_runs(log, i) for i in range(len(log.lanes))]
     stopped = not ran_to_end(log) or pool.stopped
@@ -285,7 +283,7 @@ def _first_run(lane: LaneLog, meta: Mapping[str, Any], expected: ExpectedSteps |
 
 def _kind(lane: LaneLog) -> str:
     """The lane's kind in the verdict: "plain", "chain" or "tree". A tree without branches is a
-    chain, whichever menu entry made it."""
+    chain, whatever was chosen in the menu."""
     if lane.plain:
         return "plain"
     branches = any(len(step.tree) > step.tree.levels for step in lane.run.steps)

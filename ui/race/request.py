@@ -42,10 +42,9 @@ class LaneRequest:
 @dataclass(frozen=True)
 class RaceRequest:
     """One race as requested. lanes: with a second_prompt, the lanes on the first prompt, then those
-    on the second. check: after the race, at temperatures above 0, compare first tokens with the
-    target's distribution. chat: treat each prompt as a chat message if the models have a chat
-    template. clock: the profile of the simulated clock that times all lanes, see ui.decode.clocks;
-    None to time them on this machine."""
+    on the second. check: whether the check of losslessness at temperatures above 0 is wanted. chat:
+    treat each prompt as a chat message if the models have a chat template. clock: the profile of
+    the simulated clock that times all lanes; None to time them on this machine."""
 
     prompt: str
     params: SamplingParams
@@ -57,9 +56,9 @@ class RaceRequest:
 
     @classmethod
     def parse(cls, form: Mapping[str, Any], limits: Limits) -> RaceRequest:
-        """The request in `form`: the values for DecodeRequest.parse without those in `fixed` below;
-        `check`; `second_prompt`, which may be missing; and `lanes`, a list of (kind, numbers as
-        text, verifier). Raises a SequoiaError if a value is invalid."""
+        """The request in `form`. Its values are those for DecodeRequest.parse (except the ones in
+        `fixed` below), `check`, `second_prompt` (may be missing) and `lanes`, a list of (kind,
+        numbers as text, verifier). Raises a SequoiaError if a value is invalid."""
         fixed = {
             "tree": "plain",
             "first": None,
@@ -152,8 +151,7 @@ def _lane(
 def _named(
     numbers: Sequence[int], lanes: Sequence[tuple[TreeRequest, str]]
 ) -> tuple[LaneRequest, ...]:
-    """The lanes with their `numbers` in the form and unique names. A name includes the verifier,
-    unless the lane is plain decoding or all lanes of its kind use the default verifier."""
+    """The lanes with their numbers in the form, and with names that are all different."""
     names = [_name(lane, lanes) for lane in lanes]
     numbered = [
         f"{name} {names[: i + 1].count(name)}" if names.count(name) > 1 else name
@@ -166,6 +164,8 @@ def _named(
 
 
 def _name(lane: tuple[TreeRequest, str], lanes: Sequence[tuple[TreeRequest, str]]) -> str:
+    """The kind of a lane in words, and its verifier. The verifier is left out for plain decoding,
+    and if all lanes of this kind have the default one."""
     tree_request, verifier = lane
     name = SHAPES[tree_request.kind].name
     beside = {other for one, other in lanes if one.kind == tree_request.kind}

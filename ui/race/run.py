@@ -1,8 +1,8 @@
-"""One race in its own thread, and its messages. Lanes take turns, then the race is analysed.
+"""One race in its own thread, and its messages. Lanes take turns, then the race is analysed: where
+the time went, what to try, and whether the output is lossless.
 
-Stop ends all lanes after the current step. The analysis (where the time went, what to try, whether
-the output is lossless) is not part of any lane's decode time. Steps and analysis share one time
-limit.
+Stop ends all lanes after the current step. The analysis is not part of any lane's decode time.
+Steps and analysis share one time limit.
 """
 
 from __future__ import annotations
@@ -38,8 +38,7 @@ _OF_A_LANE = ("verifier", "tree", "acceptance", "plain_seconds")
 @dataclass(frozen=True)
 class Started:
     """The trees are chosen; the lanes are about to read their prompts. prompts: the token ids of
-    each lane's prompt. meta: what is the same for all lanes, the second prompt if there is one, and
-    RacePlan.meta; the rest is in each lane's log. continuation: the inputs for further runs."""
+    each lane's prompt. meta: of the race as a whole; each lane's log has that of the lane."""
 
     pair: Pair
     prompts: tuple[tuple[int, ...], ...]
@@ -58,8 +57,8 @@ class StepMade:
 
 @dataclass(frozen=True)
 class StepsEnded:
-    """The last step was made; results follow unless the visitor has left. stopped: whether a lane
-    did not finish. expected: see `RaceJob._expected`."""
+    """The last step was made. Results may follow. stopped: whether a lane did not finish. expected:
+    see `RaceJob._expected`."""
 
     stopped: bool
     expected: tuple[ExpectedSteps | None, ...] | None = None
@@ -67,7 +66,7 @@ class StepsEnded:
 
 @dataclass(frozen=True)
 class CheckBegins:
-    """Only the check of losslessness is left. The visitor's next run may end it."""
+    """Only the check of losslessness is left."""
 
 
 @dataclass(frozen=True)
@@ -78,10 +77,10 @@ class ResultsSoFar:
 
 
 class RaceJob(RunJob):
-    """A race that is watched and recorded. `start` is called once.
+    """A race that is watched and recorded.
 
-    checking: whether the check of losslessness for temperatures above 0 is running. The reader may
-    stop reading when it begins, and get the remaining messages from another call of `messages`.
+    checking: whether the check of losslessness for temperatures above 0 is running. When it begins,
+    the reader may stop and get the remaining messages from another call of `messages`.
     """
 
     name = "race"
@@ -89,7 +88,7 @@ class RaceJob(RunJob):
 
     @property
     def is_replaceable(self) -> bool:
-        """Whether the visitor's next run may end it."""
+        """Whether the visitor's next run may end this job."""
         return self.checking
 
     def __init__(
@@ -111,8 +110,8 @@ class RaceJob(RunJob):
 
     @property
     def in_line(self) -> bool:
-        """Whether the race keeps its visitor from starting another run. The check of losslessness
-        does not: it ends when another run wants the models."""
+        """Whether the race keeps its visitor from starting another run. During the check of
+        losslessness it does not: the check ends when another run is waiting."""
         return self.busy and not self.checking
 
     def demand(self) -> Demand:
@@ -124,8 +123,7 @@ class RaceJob(RunJob):
 
     @property
     def _tokens(self) -> int:
-        """The most tokens that all lanes together may emit. Until plan_race has chosen the lanes,
-        all requested ones count."""
+        """The most tokens that all lanes together may emit."""
         return len(self._raced or self.request.lanes) * self.request.params.max_new_tokens
 
     def _take(self, event: Any) -> None:
@@ -207,8 +205,7 @@ class RaceJob(RunJob):
         return Ended("time" if late else "stopped" if self.halted() else "length", notice=late)
 
     def _begin(self, pair: Pair) -> tuple[Race, tuple[Acceptance | None, ...]]:
-        """The race, and the acceptance that each lane's tree was fitted to. Choosing a tree may
-        need a measurement first."""
+        """The race, and the acceptance that each lane's tree was fitted to."""
         asked = self.request
         plan = plan_race(pair, asked, self._limits.nodes)
         lanes = [
@@ -258,8 +255,8 @@ class RaceJob(RunJob):
         )
 
     def _run_steps(self, race: Race) -> tuple[tuple[Tally, ...], str | None]:
-        """Make steps until the race ends, is stopped, or reaches the time limit. Returns each
-        lane's tally, and a message if the time limit ended the race."""
+        """Make steps until the race is over or must end. Returns each lane's tally, and a message
+        if the time limit was reached."""
         tallies = tuple(Tally() for _ in race.lanes)
         for decoder in race.decoders:  # as Race.prefill does, but Stop works between two lanes
             if not self.halted():
@@ -276,9 +273,8 @@ class RaceJob(RunJob):
     def _expected(
         self, pair: Pair, race: Race, tallies: Sequence[Tally]
     ) -> tuple[ExpectedSteps | None, ...] | None:
-        """The expected steps of each lane, None for a lane without them (see `expected_of`). None
-        instead of the tuple at temperature 0, if the race was stopped or reached its time limit, or
-        if the visitor has left."""
+        """The expected steps of each lane (see `expected_of`). None instead of the tuple at
+        temperature 0, or if the race must end without them."""
         if race.running or self._released or self._must_end():
             return None
         if self.request.params.temperature:
@@ -333,8 +329,8 @@ class RaceJob(RunJob):
         yield from ({places[lane]: lossless} for lane, lossless in found)
 
     def _check_distributions(self, finished: FinishedRace) -> Iterator[Round]:
-        """Run the check of losslessness for temperatures above 0, and yield its results so far
-        after each round of draws. If it is not run, yield results that say why."""
+        """Run the check of losslessness for temperatures above 0. Yields its results so far after
+        each round of draws. If it is not run, yields results that say why."""
         awaited = self._model_host.queue.awaited
         is_single = not self.request.second_prompt
         if not (self.request.check and is_single) or self._must_end() or awaited:
@@ -382,7 +378,7 @@ class RaceJob(RunJob):
 
     def _tree(self, finished: FinishedRace, i: int) -> TreeSource:
         """The tree of lane i. If it changes from step to step, a function that makes a new
-        TreeChoice for each run or draw: a TreeChoice learns, and draws must be independent."""
+        TreeChoice: a TreeChoice learns, but repeated runs must be independent."""
         tree = finished.lanes[i].tree
         lane = self._raced[i]
         if isinstance(tree, Tree):

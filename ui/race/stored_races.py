@@ -1,5 +1,4 @@
-"""The races that a page can show again, by name, and the answers to a browser's requests for their
-steps."""
+"""The races that a page can show again, by name, and their steps for a browser that asks."""
 
 from __future__ import annotations
 
@@ -34,13 +33,12 @@ class StoredRaces:
 
     @cached_property
     def _welcome_text(self) -> str:
-        """The text of the welcome race's file. It is written once, because most pages open with
-        this race."""
+        """Made only once, because most pages open with this race."""
         return self.welcome.log().to_json() if self.welcome else ""
 
     def get_moves(self, asked: Any) -> str:
-        """The steps that a browser missed. asked: [race name, index of the first step]. A message
-        with an error if the race is not stored or `asked` is malformed."""
+        """A message with the steps that a browser missed. asked: [race name, index of the first
+        step]. If the race is not stored or `asked` is malformed, a message with an error."""
         name, first = parse_missed(asked)
         kept = self.find(name)
         if kept is None:
@@ -51,9 +49,9 @@ class StoredRaces:
         return kept.since(first)
 
     def get_steps(self, asked: Any) -> str:
-        """Steps of one lane with everything that a picture of them needs, as many as fit into one
-        answer. asked: [race name, lane, index of the first step]. An empty message if the race is
-        not stored or `asked` is malformed."""
+        """A message with some steps of one lane, see StoredRace.steps_of. asked: [race name, lane,
+        index of the first step]. An empty message if the race is not stored or `asked` is
+        malformed."""
         name, lane, first = asked if isinstance(asked, list) and len(asked) == 3 else [None] * 3
         kept = self.find(name)
         if kept is None or not _is_index(lane) or not _is_index(first):

@@ -57,7 +57,7 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         super().__init__(model_host, limits)
         self._live = live
         self.stored = StoredRaces(limits)
-        # visitors whose next race is about to start, once their last check or further runs end
+        # visitors whose next race starts as soon as their last check or further runs have ended
         self._starting: set[str] = set()
         # so that only one of several simultaneous requests can continue the same race
         self._going_on = threading.Lock()
@@ -146,8 +146,8 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
     # -- races -------------------------------------------------------------------------------------
 
     async def run(self, data: FormData, request: gr.Request) -> AsyncIterator[str]:
-        """Run a race and analyse it, except for the check of losslessness at temperatures above 0.
-        Before that, end the check or the further runs of the visitor's last race."""
+        """Run a race and analyse it, up to the check of losslessness at temperatures above 0. First
+        end the check or the further runs of the visitor's last race."""
         try:
             race = await self._start(request, data)
         except SequoiaError as problem:
@@ -189,8 +189,7 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         return race
 
     async def check(self, request: gr.Request) -> AsyncIterator[str]:
-        """The messages of the check of losslessness after the visitor's race, if one is
-        running."""
+        """Send the messages of the check of losslessness, if it is running."""
         race = self.sessions.get(visitor(request))
         if not isinstance(race, RaceJob) or not race.checking:
             return
@@ -201,9 +200,8 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
             race.halt()
 
     async def race_on(self, event: gr.EventData, request: gr.Request) -> AsyncIterator[str]:
-        """Make further runs, with other prompts or seeds, of the race that the browser names.
-        Before that, wait for the analysis of the visitor's last race, and end its check or its
-        further runs."""
+        """Make further runs of the race that the browser names. First wait for the analysis of the
+        visitor's last race, and end its check or its further runs."""
         try:
             job = await self._go_on(request, sent_with(event).get("race"))
         except SequoiaError as problem:
@@ -236,7 +234,7 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
 
     async def _await_analysis(self, who: str) -> None:
         """Wait until the visitor's last race is analysed, at most _ANALYSED_WITHIN seconds. The
-        verdict and its button for further runs are on screen before the analysis is complete."""
+        button for further runs can be pressed before that."""
         race = self.sessions.get(who)
         end = time.monotonic() + _ANALYSED_WITHIN
         while race and race.busy and not race.is_replaceable and time.monotonic() < end:
@@ -244,9 +242,8 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
 
     async def _end_replaceable(self, who: str) -> None:
         """End the check or the further runs of the visitor's last race, if one of them is running.
-        Then wait until its last message has been made, at most _REPLACED_WITHIN seconds and only
-        while a page reads its messages: a later one would bring the old race back to the
-        screen."""
+        Then wait until its last message was made, because a later one would bring the old race back
+        to the screen. Waits at most _REPLACED_WITHIN seconds, and only while a page reads."""
         race = self.sessions.get(who)
         if race is None or not race.is_replaceable:
             return
@@ -261,8 +258,8 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         return self.form.resting(False)
 
     def buttons_now(self, request: gr.Request) -> Updates:
-        """Updates of the buttons for the current state of the visitor's race, and of the file to
-        save, if the race has newly ended."""
+        """Updates of the buttons for the current state of the visitor's race. If it has just ended,
+        also an update of the file to save."""
         who = visitor(request)
         race = self.sessions.get(who)
         if who in self._starting:
@@ -280,8 +277,8 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         return {self.board: notice_message(error=words)}
 
     def _keep(self, race: RaceJob | RaceOnJob) -> StoredRace | None:
-        """Once a race has ended, store its recording with its final size, drop it from `race` and
-        return it; None if the race made none, or if it was dropped before."""
+        """Store the recording of a race that has ended, drop it from `race` and return it. None if
+        there is none, or if it was dropped before."""
         kept = race.recording
         if kept is not None:
             race.forget()
@@ -291,9 +288,9 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
     def details(
         self, kind: Any, tree: Any, parents: Any
     ) -> tuple[dict[str, Any], dict[str, Any], str]:
-        """Updates of a lane's numbers and verifier for the shape `kind`. The sentence about the
-        preset is cleared, since the lanes no longer match it. If the shape is the lab tree and the
-        Decode form has one (`tree` is its shape), its `parents` are copied."""
+        """Updates of a lane's numbers and verifier for the shape `kind`. The text about the preset
+        is cleared, since the lanes no longer match it. tree, parents: from the Decode form. If both
+        shapes are "lab", its `parents` are copied."""
         numbers, verifier = details_of(kind)
         return {**numbers, **({"value": parents} if kind == tree == "lab" else {})}, verifier, ""
 
@@ -303,8 +300,8 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         return self.form.filled_with(preset) if preset else {self.form.about: gr.skip()}
 
     def apply(self, event: gr.EventData) -> Updates:
-        """Copy a suggested tree to a lane of the form. `event` has {lane: its number in the form,
-        from 1, parents}."""
+        """Copy a suggested tree to a lane of the form. `event` has {lane, parents}; `lane` is its
+        number in the form, from 1."""
         asked = sent_with(event)
         lanes = self.form.lanes
         try:
@@ -326,7 +323,7 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         }
 
     def use_link(self, event: gr.EventData, profiles: Any = None) -> Updates:
-        """Put the values of a link, which the browser sent, into the form. profiles: the hardware
+        """Put the values of a link into the form. `event` has the values. profiles: the hardware
         profiles saved in the browser, untrusted."""
         sent = sent_with(event)
         values = {name: sent.get(name) for name in self.form.parts}
@@ -367,9 +364,8 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         return self._shown(kept)
 
     def open_lane(self, event: gr.EventData, request: gr.Request) -> Updates:
-        """Play the run of one lane in the Decode view. `event` has {race, lane: its index}. Raises
-        gr.Error, shown as a pop-up, if the race is not stored, it has no such lane, the lane has no
-        steps, or the visitor's own run is in progress in Decode."""
+        """Play the run of one lane in Decode. `event` has {race, lane}; `lane` is the lane's index.
+        Raises gr.Error, shown as a pop-up, if the run cannot be played."""
         try:
             asked = sent_with(event)
             kept = self.stored.find(asked.get("race"))

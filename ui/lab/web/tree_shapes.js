@@ -1,13 +1,12 @@
-/* Named tree shapes with exactly n nodes, and for chain, sequences and kary the limit of the
-   expected tokens as n grows.
-   If a shape has no tree of exactly n nodes, it is cut or extended, so that all trees in a
-   comparison have the same number of nodes. Trees are lists of parents. */
+/* Trees of named shapes with exactly n nodes, as lists of parents. If a shape has no tree of
+   exactly n nodes, a smaller one is extended or a larger one cut, so that all trees in a comparison
+   have the same number of nodes. */
 import * as planner from "../../shared/web/planner.js";
 import { PUBLISHED_TREES } from "./published_trees.js";
 
 /** @typedef {import("./lab_state.js").LabState} LabState */
 /**
- * k of a shape, the list of "branching", or null for a shape without a setting.
+ * The number k of a shape, the list of "branching", or null for a shape without a setting.
  * @typedef {number | number[] | null} Setting
  */
 
@@ -102,8 +101,8 @@ const sumOfFirst = (rates, k) => planner.sum(rates.slice(0, k));
 const geometricSum = (share) => (share < 1 - 1e-12 ? 1 / (1 - share) : Infinity);
 
 /**
- * By name: a shape's label and its tree of n nodes; if it has a k, the smallest that `bestK` tries;
- * and for some shapes the limit of the expected tokens as n grows.
+ * The shapes by name. `make`: the tree of n nodes. `least`: for a shape with a k, the smallest k
+ * that `bestK` tries. `limit`: the expected tokens that the shape approaches as n grows.
  * @type {Record<string, {label: (setting: any) => string, make: (n: number, setting: any) =>
  *   number[], least?: number, limit?: (rates: number[], setting: any) => number}>}
  */
@@ -143,8 +142,8 @@ export function fullTree(rates, levels) {
 }
 
 /**
- * The number or list that was chosen for a shape, or else the best k for this size; null if the
- * shape has no setting.
+ * What was chosen for a shape; if nothing was, the best k for this size. Null if the shape has no
+ * setting.
  * @param {string} name
  * @param {number} n
  * @param {LabState} state
@@ -172,7 +171,6 @@ const OWN = {
 };
 
 /**
- * The label of a tree.
  * @param {string} name of a shape, or "best", "fitted", "hand"
  * @param {number} n
  * @param {LabState} state
@@ -182,7 +180,6 @@ export const label = (name, n, state) =>
   name in OWN ? OWN[name](state) : SHAPES[name].label(setting(name, n, state));
 
 /**
- * The expected tokens that a shape approaches as n → ∞.
  * @param {string} name of a shape with a `limit` in SHAPES
  * @param {Setting} k
  * @param {number[]} rates

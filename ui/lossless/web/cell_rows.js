@@ -24,7 +24,7 @@ export function nameOf({ tokens, rest }) {
 }
 
 /**
- * The rows of the CSV file, heading included. The last column names the sampled decoder.
+ * The rows of the CSV file, heading included.
  * @param {Test} test
  * @returns {any[][]}
  */

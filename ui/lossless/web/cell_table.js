@@ -10,7 +10,7 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 /** @typedef {import("./lossless_view.js").Row} Row */
 /** @typedef {import("./lossless_view.js").Test} Test */
 
-const MOST = 24; // rows shown at most
+const MOST = 24; // rows shown
 const COLUMNS = ["cell", "probability", "expected", "samples", "difference"];
 
 /** The panel with the table. */

@@ -3,7 +3,7 @@ import { percent } from "../../shared/web/format.js";
 
 /** @typedef {import("./lossless_view.js").Row} Row */
 
-const FAR = 3; // standard deviations from which a difference is marked
+const FAR = 3; // standard deviations; a larger difference is far
 
 /**
  * @param {Row} row
@@ -17,8 +17,7 @@ export function isFar({ share, seen }, draws) {
 
 /**
  * @param {{draws: number, distance: number, floor: number, p_value: number | null}} test
- * @returns {string} how far off all counts are together, and if there is a p-value, how rare that
- *   is by chance
+ * @returns {string} how far off all counts are together, and the p-value if there is one
  */
 export function rareness({ draws, distance, floor, p_value }) {
   const off = `Total variation ${percent(distance, 1)}; chance alone gives ${percent(floor, 1)}`;

@@ -1,6 +1,5 @@
 /* The Lossless tab: counts of samples beside the target's exact distribution, the verdict, and the
-   bugs that the test would find. The figures of a test come from ui/lossless/messages.py. Until a
-   test has its first counts, the tab shows recorded tests instead. */
+   bugs that the test would find. Before a test has counts, the tab shows recorded tests instead. */
 import { canStop } from "../../shared/web/form_buttons.js";
 import { watchJob } from "../../shared/web/job_watch.js";
 import { connectComponent } from "../../shared/web/connect_component.js";
@@ -14,6 +13,7 @@ import { recordedTests } from "./recorded_tests.js";
 import { VerdictPanel } from "./verdict_panel.js";
 
 /**
+ * The messages are made in ui/lossless/messages.py.
  * @typedef {{share?: number | null, words?: string, error?: string | null, notice?: string,
  *   bug?: Bug | null, test?: Test}} Message
  *

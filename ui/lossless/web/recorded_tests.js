@@ -1,5 +1,4 @@
-/* A recorded test of the correct decoder beside a recorded test of a broken decoder, shown until
-   a test of the visitor has its first counts. The rows of the two are aligned. */
+/* A recorded test of the correct decoder beside a recorded test of a broken decoder. */
 import { el } from "../../shared/web/dom.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { nameOf } from "./cell_rows.js";
@@ -26,7 +25,7 @@ const WORDS = {
     "The draft’s random numbers were reused. Each first word still comes out as often as it should, " +
     "but some pairs come out far too often and others far too rarely.",
 };
-// The share that fills a bar's whole track.
+// The share whose bar fills its whole track.
 const LARGEST = Math.max(...RECORDED.tests.flatMap(({ rows, draws }) => sharesOf(rows, draws)));
 
 /**
@@ -88,5 +87,5 @@ function sharesOf(rows, draws) {
   return rows.flatMap(({ share, seen }) => [share, seen / draws]);
 }
 
-const percent = (share) => (100 * share).toFixed(1) + "%"; // one decimal each, to be compared
+const percent = (share) => (100 * share).toFixed(1) + "%"; // always one decimal, to compare rows
 const wide = (share) => `${(100 * share) / LARGEST}%`;

@@ -1,10 +1,10 @@
-/* The progress of a load: the current activity, the download, the checks passed, and the result. */
+/* The progress of a load. */
 import { attr, el, show, text } from "../../shared/web/dom.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { progressBar } from "../../shared/web/progress_bar.js";
 
 /**
- * Progress of a load, as `report_message` of ui/models/view.py sends it.
+ * Made by `report_message` in ui/models/view.py.
  * @typedef {object} Load
  * @property {string} title the state of the load: "Loading", "Loaded", "Not loaded" or "Stopped"
  * @property {string} words the current activity, or a sentence about a stopped load
@@ -45,7 +45,6 @@ export class LoadPanel {
   }
 
   /**
-   * Show a load.
    * @param {Load | null} load null to hide the panel
    * @returns {State | ""}
    */

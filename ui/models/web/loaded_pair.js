@@ -3,14 +3,14 @@ import { el, show } from "../../shared/web/dom.js";
 import { makePanel } from "../../shared/web/panel.js";
 
 /**
- * The pair in use, as `loaded` of ui/models/view.py makes it.
+ * The pair in use; `loaded` in ui/models/view.py.
  * @typedef {object} Loaded
  * @property {string} name
  * @property {LoadedModel} target
  * @property {LoadedModel} draft
  * @property {number} vocab size of the vocabulary, in tokens
  * @property {number} limit longest context, in tokens
- * @property {string} why why the limit is less than the models' configs state; "" if it is not
+ * @property {string} why why the limit is less than a model's config states; "" if it is not
  * @property {boolean} chat whether the models have a chat template that works
  *
  * @typedef {object} LoadedModel

@@ -1,9 +1,9 @@
-/* The list of which model types run and which do not, in a box that opens, with a filter field. */
+/* The list of model types: which run, and which do not. */
 import { el, text } from "../../shared/web/dom.js";
 import { makePanel } from "../../shared/web/panel.js";
 
 /**
- * The list, as `types_message` of ui/models/model_types.py makes it.
+ * The list; `types_message` in ui/models/model_types.py.
  * @typedef {{summary: string, rows: {name: string, result: string, words: string}[]}} Types
  */
 

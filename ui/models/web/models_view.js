@@ -1,5 +1,5 @@
 /* The Models view: the pair in use, the progress of a load, the suggested pairs and the model
-   types. All content comes from ui/models/view.py. */
+   types. */
 import { connectComponent, whenShown } from "../../shared/web/connect_component.js";
 import { canStop } from "../../shared/web/form_buttons.js";
 import { watchJob } from "../../shared/web/job_watch.js";
@@ -10,10 +10,10 @@ import { ModelTypes } from "./model_types.js";
 import { PairTable } from "./pair_table.js";
 
 /**
- * A message from ui/models/view.py. It has either the whole view, or only `load`, the progress of a
- * load. A `load` of null clears the progress: no load is running, and the form says why in its
- * element md-problem. `field`: the field of the form that the error is about. `error`: why a
- * message could not be read.
+ * A message from ui/models/view.py. It has either the whole view except `load`, or only `load`, the
+ * progress of a load. `load` is null to hide the progress; then the form's element md-problem says
+ * why. `field`: the field of the form that the error is about. `error`: why a message could not be
+ * read.
  * @typedef {object} Message
  * @property {string} [error]
  * @property {string | null} [field]
@@ -63,8 +63,8 @@ class ModelsView {
   }
 }
 
-// Mark as invalid the field of the form that an error is about, and link it to the element with the
-// message. All other fields are unmarked. wrong: the field's name; error: the element's id.
+// Mark the field `wrong` of the form as invalid, and the others as valid. `error`: the id of the
+// element with the message.
 function markField(wrong, error) {
   for (const name of FIELDS) {
     const field = document.querySelector(`#md-${name} :is(input, textarea)`);

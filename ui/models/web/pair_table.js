@@ -4,7 +4,7 @@ import { makePanel } from "../../shared/web/panel.js";
 import { rove } from "../../shared/web/roving_focus.js";
 
 /**
- * A row, as `_row` of ui/models/view.py makes it.
+ * A row; `_row` in ui/models/view.py.
  * @typedef {object} PairRow
  * @property {string} name
  * @property {string} tier what the pair is for, in words
@@ -17,7 +17,7 @@ import { rove } from "../../shared/web/roving_focus.js";
  * @property {string[]} gated ids of the models whose licence has to be accepted on the Hub
  * @property {{fits: string, words: string}} memory
  * @property {{fits: string, words: string}} disk
- * @property {string} why_not why no choice in the form can load it here; "" if one may
+ * @property {string} why_not why it cannot be loaded here; "" if it may be
  *
  * @typedef {{id: string, parameters: string, bytes: string, source: string}} ModelCell
  *

@@ -1,5 +1,5 @@
-/* The check of losslessness at temperatures above 0: counts of the first tokens that each lane with
-   a draft sampled at one position of a text, compared with the target's distribution there. */
+/* The check of losslessness at temperatures above 0. Each lane with a draft samples tokens at one
+   position of a text. Their counts are compared with the target's distribution there. */
 import { laneName } from "./lane.js";
 import { el, show, text } from "../../shared/web/dom.js";
 import { count, known, percent, readable, short, visible } from "../../shared/web/format.js";
@@ -14,7 +14,7 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 /** @typedef {{i: number, count: Count, p: number | null}} Counted a lane with its counts */
 /**
  * A row of the table: one cell of the test, or the sum of all cells that are not listed. `left`:
- * how many cells such a sum has; 0 for a row of one cell.
+ * the number of cells in such a sum; 0 for one cell.
  * @typedef {import("./race_store.js").Cell & {left: number}} Row
  */
 
@@ -125,7 +125,6 @@ export class DistributionCheck {
 }
 
 /**
- * The statistic and its degrees of freedom, in words.
  * @param {Count} count
  * @returns {string}
  */
@@ -135,8 +134,7 @@ function chiSquare({ statistic, freedom }) {
 }
 
 /**
- * The smallest deviation that the check would flag in every lane with enough samples for a test, in
- * words.
+ * In words, the smallest deviation that the check would flag in every lane with enough samples.
  * @param {Count[]} counts
  * @returns {string}
  */

@@ -1,5 +1,4 @@
-/* The card of one lane: its name, its progress to the finish line, its text, and its figures at the
-   race time shown. */
+/* The card of one lane, for the race time shown. */
 import { laneMark } from "./lane_style.js";
 import { LaneText } from "./lane_text.js";
 import { intervalInWords, placeInWords, speedInterval, speedRatio } from "./lane_totals.js";
@@ -54,7 +53,7 @@ export class LaneView {
    * @param {number} index of the lane
    * @param {LaneStyle} style
    * @param {{trigger: Trigger | null, showTree: (lane: number) => void}} act
-   *   trigger: null if there is to be no button that opens the lane in Decode
+   *   trigger: null for a card without the button that opens the lane in Decode
    */
   constructor(store, host, index, style, { trigger, showTree }) {
     this.store = store;
@@ -101,8 +100,8 @@ export class LaneView {
   }
 
   /**
-   * Show the lane's tree, or nothing for plain decoding. If the tree changes from step to step,
-   * show that of the last step shown.
+   * Show the lane's tree, or nothing for plain decoding. A tree that changes is shown as it was in
+   * the last step shown.
    * @param {LaneTotals} total
    * @param {number} done number of steps shown
    */
@@ -171,11 +170,7 @@ export class LaneView {
     }
   }
 
-  /**
-   * Make the elements of the losslessness check: its verdict, its progress, and the words that
-   * explain the verdict.
-   * @param {HTMLElement} foot
-   */
+  /** @param {HTMLElement} foot */
   makeCheck(foot) {
     this.verdict = el("span", { class: "race-badge", "data-part": "lossless" }, foot);
     const counting = { class: "race-counting", "aria-label": "Progress of the losslessness check" };
@@ -226,8 +221,7 @@ export class LaneView {
   }
 
   /**
-   * Show the decode time of a lane that has finished. It is animated if the race time was moving,
-   * and not if the visitor jumps to a later time in a paused race.
+   * Show the decode time of a lane that has finished. It is animated if the race time was moving.
    * @param {LaneTotals} total
    * @param {boolean} isOver
    * @param {boolean} wasMoving
@@ -339,8 +333,7 @@ function briefly(how, { clock }) {
 }
 
 /**
- * How a lane decodes. The most important parts come first, because the page may cut the end; then
- * only the tooltip (the `title`) shows all.
+ * How a lane decodes. The most important parts come first, because the page may cut the end.
  * @param {Lane} lane
  * @returns {string}
  */
@@ -354,7 +347,7 @@ function described({ how, verifier, plain, most, changes, kind }) {
 }
 
 /**
- * The name of a lane as it is shown. In a race of two prompts it includes the name of its prompt.
+ * The name of a lane on the page. In a race of two prompts it includes the name of its prompt.
  * @param {Lane} lane
  * @param {number} index
  * @returns {string}

@@ -1,5 +1,5 @@
-/* How a lane looks everywhere on the page. Its colour and marker are those of its decoding method;
-   lanes of the same method differ in dash, and every second of them has open markers. */
+/* The look of a lane: its decoding method gives the colour and the marker. Lanes of the same method
+   differ in dash, and every second of them has open markers. */
 import { svg } from "../../shared/web/dom.js";
 import { methodStyles } from "../../shared/web/method_style.js";
 
@@ -20,7 +20,6 @@ const METHODS = new Map([
 ]);
 
 /**
- * The style of each lane of a race.
  * @param {Lane[]} lanes
  * @returns {LaneStyle[]}
  */

@@ -1,5 +1,5 @@
 /* A lane's text, with the origin of each part: draft or target. The elements of a step are made
-   once. Afterwards they are only shown or hidden, depending on the time shown. */
+   once, and then only shown or hidden. */
 import { el, show, text } from "../../shared/web/dom.js";
 import { readable } from "../../shared/web/format.js";
 import { addTerm } from "../../shared/web/tooltips.js";

@@ -55,7 +55,7 @@ function upTo(list, bound, of) {
   return low;
 }
 
-/** One lane's steps with their running totals: `sums[k]` has the totals after k steps. */
+/** One lane's steps. `sums[k]`: the totals after k steps. */
 export class LaneTotals {
   constructor() {
     /** @type {ShownStep[]} */
@@ -64,7 +64,7 @@ export class LaneTotals {
     this.sums = [START];
     this.eights = new Repeats();
     this.largest = 0; // nodes of the largest tree
-    // Its number in the race. A fixed tree is smaller in steps where it was cut.
+    // The number of that tree. (Even a fixed tree is smaller in steps in which it was cut.)
     this.largestTree = -1;
     /** @type {{k: number, pace: Pace | null} | null} the last pace that was computed */
     this.paced = null;
@@ -108,8 +108,8 @@ export class LaneTotals {
 
   /**
    * The lane's pace up to t: the logarithm of seconds per token, its standard error (jackknife over
-   * segments), and the number of segments; null if there are too few segments, or if one of them
-   * took all the time.
+   * segments), and the number of segments. Null if it cannot be computed, for example from too few
+   * segments.
    * @param {number} t
    * @returns {Pace | null}
    */
@@ -139,8 +139,8 @@ export class LaneTotals {
 const rate = (sum) => sum.tokens / sum.seconds;
 
 /**
- * The ratio of tokens per second, `lane` over `other`, each after its last step by t; NaN while one
- * of them has no step.
+ * The ratio of tokens per second, `lane` over `other`, from the steps that have ended by t. NaN
+ * while one of them has no step.
  * @param {LaneTotals} lane
  * @param {LaneTotals} other
  * @param {number} t
@@ -212,8 +212,8 @@ export const intervalInWords = ({ least, most, verdict }) =>
   `${least.toFixed(2)}–${most.toFixed(2)}${verdict === "even" ? ", no clear difference" : ""}`;
 
 /**
- * Index of the lane that `lane` is compared with at t: the plain lane on its prompt. If that prompt
- * has no plain lane: the slowest lane on it, or -1 while no lane on it has made a step.
+ * Index of the lane that `lane` is compared with at t: the plain lane on its prompt. If there is
+ * none, the slowest lane on this prompt, or -1 while no lane on it has made a step.
  * @param {Lane[]} lanes
  * @param {LaneTotals[]} totals
  * @param {number} t
@@ -240,8 +240,8 @@ export function lanesByPrompt(lanes) {
 }
 
 /**
- * Index of the lane that leads at t: the lane with the most tokens. If several have the most, the
- * one that had them first leads. -1 while no lane has made a step.
+ * Index of the lane with the most tokens at t. If several have the most, it is the one that had
+ * them first. -1 while no lane has made a step.
  * @param {LaneTotals[]} totals
  * @param {number} t
  * @returns {number}
@@ -280,11 +280,12 @@ export function placesByPrompt(lanes, totals, t, done) {
 }
 
 /**
- * Place of each lane at t; null if it has not finished, or if a lane with less decode time may
- * still finish before it. The place is 1 plus the number of lanes that finished earlier, without
- * those that show no clear difference from it, but never better than the place of a lane that
- * finished earlier. So lanes that share a place are neighbours in the order of finish. `done`: no
- * further steps will arrive, so a lane that has not finished in `totals` never will.
+ * Place of each lane at t. Null if it has not finished, or if another lane may still finish with
+ * less decode time. `done`: no further steps will arrive.
+ *
+ * The place is 1 plus the number of lanes that finished earlier. A lane whose speed-up over this
+ * one is "even" does not count. No place is better than that of a lane that finished earlier, so
+ * tied lanes are neighbours in the order of finish.
  * @param {LaneTotals[]} totals
  * @param {number} t
  * @param {boolean} done
@@ -310,7 +311,7 @@ export function lanePlaces(totals, t, done) {
 }
 
 /**
- * Places at the time shown; once the race is over, the places of the verdict.
+ * The places at the time shown. Once the race is over, these are the places of the verdict.
  * @param {{lanes: Lane[], totals: LaneTotals[], t: number, done: boolean, isOver: boolean,
  *   verdict: {places: (Place | null)[]} | null}} store
  * @returns {(Place | null)[]}

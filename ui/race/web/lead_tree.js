@@ -1,8 +1,7 @@
-/* The token tree of the leading lane or of a chosen lane, at the race time shown. While the race
-   time moves, it shows the last complete step (until there is one, the first step), or animates the
-   current one if playback is slow enough. When the race is paused, it shows the step at that time,
-   which can be played in slow motion. After the race, it shows the lane's best step: the one that
-   emitted the most tokens. */
+/* The token tree of the leading lane or of a chosen lane, at the race time shown.
+   While the race time moves: the last complete step (at the start, the first one), or if playback is
+   slow enough, the current step, animated. When the race is paused: the step at that time. At the
+   end of the race: the lane's best step, which emitted the most tokens. */
 import { laneName } from "./lane.js";
 import { leadingLane } from "./lane_totals.js";
 import { RaceSteps } from "./race_steps.js";
@@ -23,10 +22,10 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 const HEIGHT = 300; // of the tree, in px
 const EACH = { done: 100, running: 300 }; // ms between two trees while the race time moves
-const LEAD_KEPT = 800; // ms that each leader is shown at least: a short lead would only flicker
+const LEAD_KEPT = 800; // ms for which each leader is shown at least: a short lead would flicker
 const READABLE = 0.5; // a step that is on screen for this many seconds or more is animated
 const STANDS = 400; // ms that the race must be paused at a step's end before the step is played
-const SLOW = 0.2; // with more seconds per step than this, details are requested during the race
+const SLOW = 0.2; // seconds per step, from which details are requested during a race
 
 /** The panel below the lanes. */
 export class LeadTree {
@@ -201,7 +200,7 @@ export class LeadTree {
       this.#playing = setTimeout(() => stage.play(), STANDS);
   }
 
-  /** @type {(lane: number) => boolean} whether steps are rare enough to request details of each */
+  /** @type {(lane: number) => boolean} */
   isSlow(lane) {
     const { clock, steps } = this.store.totals[lane];
     return clock / steps.length > SLOW;

@@ -1,5 +1,5 @@
-/* The table below "How sure?": for every pair of lanes that the verdict compares, the ratios of
-   tokens per step, of step time, and of pace, which combines both, and the p-value. */
+/* The table below "How sure?". For each pair of lanes that the verdict compares, it has the ratios
+   of tokens per step, step time and pace, and the p-value. */
 import { laneName } from "./lane.js";
 import { el, show } from "../../shared/web/dom.js";
 import { readable, short } from "../../shared/web/format.js";

@@ -1,5 +1,5 @@
 /* The charts: tokens over decode time, and speed-up with its confidence interval. They are drawn in
-   turns, each at most four times a second. The newest state is always drawn in the end. */
+   turns, each at most four times a second. */
 import { laneName } from "./lane.js";
 import { laneStyles } from "./lane_style.js";
 import { referenceLane, speedInterval, speedRatio } from "./lane_totals.js";
@@ -19,20 +19,19 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 /** @typedef {import("./lane_totals.js").Interval} Interval */
 /** @typedef {import("./race_store.js").RaceStore} RaceStore */
 /**
- * A chart in its panel. `make` returns what to draw; `shows`: the state it shows; `at`: when it was
- * drawn last, in milliseconds.
+ * A chart in its panel. `make` returns what to draw. `shows`: the state that it shows, as a key.
+ * `at`: when it was drawn last, in milliseconds.
  * @typedef {{data: any[], layout: any}} Drawing the arguments for Plotly
  * @typedef {{panel: any, word: HTMLElement, chart: Chart, make: () => Drawing | null,
  *   shows: string, at: number}} Figure
  */
 
-// Between two drawings, in ms. Charts are drawn one at a time, so that text waits for one at most.
-const PAUSE = 125;
-const LONGEST = 1000; // ms between two drawings at most, however slow they are
+const PAUSE = 125; // ms between two drawings, at least
+const LONGEST = 1000; // ms; the longest pause, after slow drawings
 const SHARE = 0.1; // of the time of a running race, for drawing: it takes cores from the models
 const MARKERS = 9; // at most, on one line
 
-// Margins are fixed, because Plotly's automatic ones cost a second layout at each drawing.
+// Plotly's automatic margins would cost a second layout at each drawing.
 const MARGIN = { l: 52, r: 12, b: 42 };
 const NARROW = 480; // px; a narrower chart needs two lines for its legend
 const axis = (label, range) => ({ title: { text: label }, automargin: false, range });
@@ -118,7 +117,7 @@ export class RaceCharts {
     }
   }
 
-  /** A key for the state that the charts should show. They are drawn when it has changed. */
+  /** A key for the state that the charts should show. */
   get state() {
     const { version, built, t, steps, done } = this.store;
     return [version, built, t, steps.length, done].join();
@@ -130,7 +129,7 @@ export class RaceCharts {
     return old.sort((a, b) => a.at - b.at)[0];
   }
 
-  /** Draw both charts although no number has changed, because the colours have. */
+  /** Draw both charts again, in other colours. */
   drawAgain() {
     this.tokens.shows = "";
     this.speedup.shows = "";
@@ -159,14 +158,14 @@ export class RaceCharts {
     this.waiting = setTimeout(() => this.afterDraw());
   }
 
-  /** A chart has been drawn: note the time it took, and continue with the next. */
+  /** Called when a chart has been drawn: note the time it took, and continue with the next. */
   afterDraw() {
     this.waiting = 0;
     this.cost = performance.now() - this.at;
     this.drawSoon();
   }
 
-  // The drawing of tokens over decode time; null before the first step.
+  // Null before the first step.
   tokenFigure() {
     const { totals, lanes, t, line, end } = this.store;
     if (!end) return null;
@@ -179,7 +178,7 @@ export class RaceCharts {
     return { data, layout: { ...this.layout("tokens", line * 1.06), shapes: [finishLine(line)] } };
   }
 
-  // The drawing of speed-up over decode time; null before there is a speed-up.
+  // Null before there is a speed-up.
   ratioFigure() {
     const { lanes, totals, t, end } = this.store;
     const references = lanes.map((_, i) => referenceLane(lanes, totals, end, i));
@@ -205,8 +204,8 @@ export class RaceCharts {
     return { data: [...curves, ...bars], layout: this.layout("speed-up (×)", top * 1.08) };
   }
 
-  // The layout of a chart. The x axis ends where a finished race ends. While a race runs, the axis
-  // grows by half its length at a time, so that it seldom changes. `top`: the end of the y axis.
+  // While a race runs, the x axis grows by half its length at a time, so that it seldom changes.
+  // `top`: the end of the y axis.
   layout(label, top) {
     const { done, end } = this.store;
     const room = done ? end * 1.02 : 1.5 ** Math.ceil(Math.log(end) / Math.log(1.5));

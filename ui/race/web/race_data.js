@@ -4,8 +4,8 @@ import { recordedMeta, relabelled } from "../../shared/web/save_page.js";
 /** @import { RaceStore } from "./race_store.js" */
 
 /**
- * The race as one message, in the form in which the server sends a recorded race. Its further runs
- * are included, and no more of them can be made.
+ * The race as one message, as the server sends a recorded race. Its further runs are included, and
+ * no more of them can be made.
  * @param {RaceStore} store
  * @returns {any}
  */

@@ -1,5 +1,4 @@
-/* The header: the models and settings of the race, the source of its numbers, its state, its
-   prompts, its notes, and errors. */
+/* The header: the models, settings, state, prompts and notes of the race, and banners. */
 import { FollowBar } from "../../shared/web/follow_bar.js";
 import { laneName } from "./lane.js";
 import { placeInWords, placesByPrompt } from "./lane_totals.js";
@@ -89,7 +88,7 @@ export class RaceHeader {
     }
     this.following.paint();
     const over = store.done && store.end;
-    // While further runs are made, nothing is read out: only the verdict after the last one counts.
+    // read out only the verdict after the last of the further runs
     if (store.pool?.planned) return;
     text(
       this.spoken,
@@ -142,12 +141,10 @@ export function raceFacts(meta) {
   ]);
 }
 
-/** @type {(store: RaceStore) => boolean} whether an earlier moment of a finished race is shown */
+/** @type {(store: RaceStore) => boolean} whether a finished race is shown at an earlier time */
 const isReplay = ({ state, isOver, end }) => state === "finished" && end > 0 && !isOver;
 
 /**
- * The state of the race in words. If an earlier moment of a finished race is shown, it says whether
- * the replay is playing or paused.
  * @param {RaceStore} store
  * @returns {string}
  */
@@ -163,7 +160,7 @@ function timeInWords(store) {
 }
 
 /**
- * The places of the lanes that have one, in words and in order of decode time, for screen readers.
+ * The places of the lanes in words, for screen readers; the lane with the least decode time first.
  * @param {RaceStore} store
  * @returns {string}
  */

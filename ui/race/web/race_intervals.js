@@ -1,6 +1,5 @@
-/* For each prompt, the pace of its leading lane relative to each other lane on it, with a 95%
-   confidence interval and one dot per run, all on one axis. Shown from the beginning of further
-   runs on: they narrow the intervals. */
+/* The pace of the leading lane relative to each other lane on its prompt, with a 95% confidence
+   interval and one dot per run, all on one axis. Shown once further runs have begun. */
 import { laneName } from "./lane.js";
 import { laneStyles } from "./lane_style.js";
 import { lanesByPrompt } from "./lane_totals.js";
@@ -18,7 +17,7 @@ import { addTerm } from "../../shared/web/tooltips.js";
 
 const LEAST_REACH = Math.log(1.1); // the axis goes at least this far on either side of 1
 
-/** One row for each lane that the verdict compares with the leader on its prompt. */
+/** One row for each lane that is compared with the leader on its prompt. */
 export class RaceIntervals {
   /**
    * @param {RaceStore} store
@@ -124,7 +123,7 @@ const isPair = (faster, slower, one, other) =>
   (faster === one && slower === other) || (faster === other && slower === one);
 
 /**
- * The ratio and interval of a pair: the leader's pace over that of the other lane.
+ * The leader's pace over that of the other lane of a pair, with the interval.
  * @param {import("./race_store.js").Pair} pair
  * @param {number} leader
  * @returns {{ratio: number, least: number, most: number}}

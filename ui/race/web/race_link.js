@@ -21,7 +21,7 @@ export function linkRace(store, fill) {
   });
 }
 
-// The values of a form with each lane's three fields joined into one list.
+// The values of the form, but with the three fields of each lane as one list.
 function withLanes(values) {
   const lanes = LANES.filter((number) => `kind${number}` in values).map((number) => [
     `lane${number}`,
@@ -30,7 +30,7 @@ function withLanes(values) {
   return { ...values, ...Object.fromEntries(lanes) };
 }
 
-// The reverse: each lane's list split into its three fields.
+// The reverse of `withLanes`.
 function withFields(values) {
   const fields = LANES.filter((number) => `lane${number}` in values).flatMap((number) => {
     const [kind, numbers, verifier] = values[`lane${number}`];

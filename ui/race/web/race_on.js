@@ -9,7 +9,7 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 /** @typedef {import("./race_store.js").Verdict} Verdict */
 /** @typedef {import("../../shared/web/form_buttons.js").FormBeside} FormBeside */
 
-/** The button, the progress while further runs are made, and how many runs would be enough. */
+/** The button, with words about the runs that it makes, or their progress. */
 export class RaceOn {
   /** @type {Pool | null} the pool when the button was pressed */
   pressed = null;
@@ -17,7 +17,7 @@ export class RaceOn {
   /**
    * @param {RaceStore} store
    * @param {HTMLElement} host
-   * @param {Trigger | null} trigger without it, as in a saved page, no further runs can be made
+   * @param {Trigger | null} trigger null in a saved page: no further runs can be made
    * @param {FormBeside} page
    */
   constructor(store, host, trigger, page) {
@@ -83,8 +83,8 @@ function progress(pool) {
 }
 
 /**
- * What further runs would show, in words. If none are possible, it says so only if the limit of
- * runs is reached, and is empty otherwise.
+ * What further runs would show, in words. If none are possible, it is empty, or says that the limit
+ * of runs is reached.
  * @param {Pool} pool
  * @param {Verdict} verdict
  * @returns {string}
@@ -104,8 +104,8 @@ function offer(pool, verdict) {
 }
 
 /**
- * How many further runs would separate lanes that are too close to call, and how many would show a
- * difference of 10%; empty if neither is known.
+ * In words, how many further runs would separate the first two lanes, and how many would show a
+ * difference of 10%. Empty if neither is known.
  * @param {Verdict} verdict
  * @returns {string}
  */

@@ -1,7 +1,7 @@
-/* The steps of a race, in the form that pictures of their trees need. Of what a picture shows,
-   messages of a race have the shape of the tree, the accepted path, the emitted text and the times.
-   The details (all drafted tokens, probabilities, the verifier's decisions) are requested from the
-   server, a few steps of a lane at a time. */
+/* The steps of a race, in the form that pictures of their trees need. Messages of a race have the
+   tree, the accepted path, the emitted text and the times of each step. The details (all drafted
+   tokens, probabilities, the verifier's decisions) are requested from the server, some steps of a
+   lane at a time. */
 import { topology } from "../../shared/web/tree_layout.js";
 import { viewStep } from "../../shared/web/step_view.js";
 
@@ -47,7 +47,7 @@ export class RaceSteps {
     this.plain = this.store.lanes.map(() => []);
     /** @type {(StepView | undefined)[][]} with all details */
     this.whole = this.store.lanes.map(() => []);
-    /** @type {number[]} how many steps of each lane are before the first that did not arrive */
+    /** @type {number[]} for each lane, how many of its steps are before the first gap */
     this.sure = this.store.lanes.map(() => 0);
     this.#hasGap = false;
     this.#indexed = 0;
@@ -72,13 +72,14 @@ export class RaceSteps {
     if (!this.#hasGap) this.sure[step.lane]++;
   }
 
-  // A step is missing, and its lane is not known: in each lane, the indexes of the steps after it
-  // may be too small.
+  // A step is missing, and its lane is not known. So in each lane, later steps may have indexes that
+  // are too small.
   noteGap() {
     this.#hasGap = true;
     this.whole.forEach((steps, lane) => steps.splice(this.sure[lane]));
   }
 
+  /** @type {(lane: number, i: number) => boolean} whether step i has its true index */
   isSure(lane, i) {
     return !this.#hasGap || i < this.sure[lane];
   }
@@ -104,9 +105,9 @@ export class RaceSteps {
   }
 
   /**
-   * Request the details of a step and of the steps after it. Nothing is requested if the details of
-   * this step are known, if an earlier step is missing, too soon after the last request, or in a
-   * saved page.
+   * Request the details of a step and of the steps after it. Nothing is requested if they are known,
+   * if an earlier step is missing, or too soon after the last request. A saved page requests
+   * nothing.
    * @param {number} lane
    * @param {number} i
    */
@@ -140,8 +141,7 @@ export class RaceSteps {
   }
 
   /**
-   * A step with the content of messages only: tree, and texts of the accepted path and of the token
-   * after it.
+   * A step with the content of messages only. Tokens that were not emitted have no text.
    * @param {number} lane
    * @param {number} i
    * @returns {StepView}
@@ -194,8 +194,8 @@ export class RaceSteps {
 }
 
 /**
- * The step with defaults for parts that a broken message left out. It is not dropped, so that later
- * steps of the lane keep their indexes.
+ * The step with defaults for parts that a broken message left out. (It cannot be dropped: later
+ * steps of the lane would have wrong indexes.)
  * @param {RaceStep} step
  * @returns {RaceStep}
  */

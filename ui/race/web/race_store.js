@@ -1,6 +1,4 @@
-/* The part of the race that the page has received, and the race time shown. Playback, the base
-   class of RaceStore, receives the messages and calls for painting. A message's `moves` are steps,
-   each of one lane. */
+/* The part of the race that the page has received, and the race time shown. */
 import { Following } from "../../shared/web/following.js";
 import { Playback, SLOWEST_FRAME } from "../../shared/web/playback.js";
 import { addTrees } from "../../shared/web/tree_numbers.js";
@@ -8,10 +6,9 @@ import { LaneTotals } from "./lane_totals.js";
 
 /**
  * What is known of a lane before its first step; `StoredRace.lanes` in ui/race/messages.py.
- * `kind`: the menu's key for its tree; null if the race is from a file that has none or an unknown
- * one. `most`: maximum nodes of a tree. `changes`: whether the tree changes from step to step.
- * `on`: in a race of two prompts, the name of the lane's prompt. `number`: the lane's number in the
- * form, from 1; null if the race is from a file.
+ * `most`: maximum nodes of a tree. `changes`: whether the tree changes from step to step. `on`: in
+ * a race of two prompts, the name of the lane's prompt. `kind`: the menu's key for its tree, or
+ * null. `number`: the lane's number in the form, from 1; null if the race is from a file.
  * @typedef {{name: string, how: string, verifier: string, plain: boolean, most: number,
  *   changes: boolean, on?: string, kind?: string | null, number?: number | null}} Lane
  */
@@ -40,11 +37,11 @@ import { LaneTotals } from "./lane_totals.js";
  */
 /**
  * Who won and how sure that is; `Verdict` in sequoia/diagnosis/race_verdict describes all fields.
- * `order`: lanes that made steps, fastest first; those on the first prompt precede those on the
- * second. `places`: of each lane, null if it made no step. `details`: the sentences under "How
- * sure?". `more_to_separate`: how many further runs would separate the first two lanes, 0 if they
- * are apart; `more_races`: how many would detect a difference of 10%, 0 if none are needed for it;
- * both null if not known or too many.
+ * `order`: lanes that made steps, fastest first, those on the first prompt before the others.
+ * `places`: null for a lane that made no step. `details`: the sentences under "How sure?".
+ * `more_to_separate`: how many further runs would separate the first two lanes. `more_races`: how
+ * many would detect a difference of 10%. Both are 0 if no more are needed, and null if not known or
+ * too many.
  * @typedef {{place: number, tied: boolean}} Place
  * @typedef {[number, number]} Range
  * @typedef {{faster: number, slower: number, ratio: number, least: number, most: number,
@@ -55,17 +52,13 @@ import { LaneTotals } from "./lane_totals.js";
  *   sentence: string, details: string[]}} Verdict
  */
 /**
- * The race and its further runs; ui/race/pooled.py describes all fields. `seconds`: per token, one
- * value per lane.
- * `more`: how many further runs "Race on" would make, 0 if none are possible. `planned`: while
- * further runs are being made, how many runs there will be, else null.
+ * The race and its further runs; ui/race/pooled.py describes the fields.
  * @typedef {{prompt: string, seed: number, seconds: (number | null)[]}} PooledRun
  * @typedef {{runs: PooledRun[], more: number, most: number, kind: string, seeds: boolean,
  *   planned: number | null}} Pool
  */
 /**
- * A message from the server; ui/race/messages.py. Without a `race` it has only words to show, such
- * as why a file was refused, or the jobs ahead in the queue.
+ * A message from the server; ui/race/messages.py. Without a `race` it has only words to show.
  * @typedef {{race?: string | null, from?: number, meta?: any, lanes?: Lane[], trees?: number[][],
  *   moves?: Step[], done?: boolean, stopped?: boolean, error?: string | null,
  *   notice?: string | null, results?: (Result | null)[], verdict?: Verdict,
@@ -115,7 +108,7 @@ export class RaceStore extends Playback {
     this.t = 0; // the race time shown, in seconds
     this.follow = true;
     this.playing = false;
-    this.clock = 0; // if playback counts steps per second: seconds since its last step
+    this.clock = 0; // for playback in steps per second: seconds since the last step
     this.before = null; // time of the previous frame, in milliseconds
     /** @type {{a: number, b: number} | null} */
     this.gap = null;
@@ -213,7 +206,7 @@ export class RaceStore extends Playback {
     this.totals[step?.lane]?.add(step, this.trees[step.tree]?.length || 0);
   }
 
-  /** Compute all totals again: after missing steps arrived, or when a message has the lanes. */
+  /** Compute all totals again, because missing steps or the lanes have arrived. */
   addAgain() {
     this.built += 1;
     this.totals = this.lanes.map(() => new LaneTotals());
@@ -245,7 +238,7 @@ export class RaceStore extends Playback {
     return most > 0 ? most : Math.max(...this.totals.map((total) => total.at(this.end).tokens), 1);
   }
 
-  /** Called after each message: start to play a recorded race; else stay at its end if `follow`. */
+  /** Called after each message: start to play a new recorded race, or show the newest step. */
   settle() {
     if (!this.end) return;
     if (!this.opened) {
@@ -271,8 +264,8 @@ export class RaceStore extends Playback {
   }
 
   /**
-   * The race time at which the nearest step after or before the time shown ended; the end or the
-   * start of the race if there is none.
+   * The nearest race time, after or before the time shown, at which a step ended. If there is none,
+   * the end or the start of the race.
    * @param {number} by 1: after, -1: before
    * @returns {number}
    */

@@ -1,5 +1,5 @@
-/* The verdict on a race that is over: one sentence, the prompts it holds for, the figures behind
-   it, and further runs. */
+/* The verdict on a race that is over: a sentence or more, the prompts it holds for, the figures
+   behind it, and further runs. */
 import { PairTable } from "./pair_table.js";
 import { RaceIntervals } from "./race_intervals.js";
 import { RaceOn } from "./race_on.js";

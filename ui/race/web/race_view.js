@@ -14,10 +14,13 @@ import { el, show, text } from "../../shared/web/dom.js";
 
 /**
  * Options of the view; each may be left out. `server.get_moves([race, from])` returns all steps
- * from index `from` on, `server.get_steps([race, lane, from])` the details of some steps of a lane.
- * `trigger` is called with "apply" and {lane, parents}, where `lane` is the lane's number in the
- * form; with "open" and {race, lane}, where `lane` is its index; or with "more" and {race}.
- * `plotly` is the address of Plotly's script. `page`: the form beside the view.
+ * from index `from` on. `server.get_steps([race, lane, from])` returns the details of some steps of
+ * a lane. `plotly`: the address of Plotly's script. `page`: the form beside the view.
+ *
+ * `trigger` is called with one of these names and objects:
+ * "apply", {lane, parents}: `lane` is the lane's number in the form.
+ * "open", {race, lane}: `lane` is the lane's index.
+ * "more", {race}.
  * @typedef {{server?: any, trigger?: (name: string, data?: object) => void,
  *   plotly?: string | null, page?: import("../../shared/web/form_buttons.js").FormBeside}} Options
  */
@@ -85,8 +88,6 @@ class RaceView {
     this.timeWent.paint();
   }
 
-  /** Called when the lanes have changed, or when missing steps have arrived and the store has made
-   * all totals anew. */
   buildLanes() {
     const { store, grid } = this;
     this.built = store.built;

@@ -1,5 +1,4 @@
-/* The table of pooled runs below "How sure?": for each run the start of its prompt, its seed and
-   the pace of every lane. */
+/* The table of pooled runs below "How sure?". */
 import { laneName } from "./lane.js";
 import { el, show } from "../../shared/web/dom.js";
 import { known, readable } from "../../shared/web/format.js";

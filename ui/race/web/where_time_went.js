@@ -24,7 +24,7 @@ const NAMES = {
   overhead: "after overhead",
 };
 
-/** One panel for each lane with an analysis: lanes with a draft, in a race with a plain lane. */
+/** One panel for each lane with an analysis. */
 export class WhereTimeWent {
   /**
    * @param {RaceStore} store
@@ -45,8 +45,8 @@ export class WhereTimeWent {
     const { lanes } = this.store;
     const results = this.store.results || [];
     if (this.results === results && this.lanes === lanes) return;
-    // Panels are rebuilt only if something they show has changed, so that no button is replaced
-    // under the pointer. A check of losslessness in progress changes other parts of the results.
+    // A check of losslessness in progress changes other parts of the results. The panels are not
+    // rebuilt for that, so that no button is replaced under the pointer.
     const shown = JSON.stringify(results.map((result) => [result?.waterfall, result?.doctor]));
     const same = this.shown === shown && this.lanes === lanes;
     this.results = results;
@@ -83,8 +83,8 @@ export class WhereTimeWent {
   }
 
   /**
-   * The interval of the lane's speed-up over plain decoding, from the whole race; null without a
-   * plain lane, and in a race too short for an interval.
+   * The interval of the lane's speed-up over plain decoding, from the whole race. Null without a
+   * plain lane, or if the race is too short for an interval.
    * @param {number} i index of the lane
    * @returns {Interval | null}
    */
@@ -95,8 +95,7 @@ export class WhereTimeWent {
   }
 
   /**
-   * Draw each bar with its loss relative to the previous bar. The scale is from 0 to the end of
-   * the longest bar, with its loss.
+   * Draw each bar, and beside it the loss relative to the previous bar, on a common scale.
    * @param {HTMLElement} host
    * @param {Bar[]} bars
    * @param {Interval | null} interval
