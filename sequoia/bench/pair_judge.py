@@ -48,6 +48,7 @@ TEMPERATURES = (0.0, 0.6)
 MOST_EXCERPTS = 1_000_000
 MOST_DRAWS = 1000
 MOST_THREADS = 1024
+MOST_TOKENS = 4096
 RANKS = 8
 # size of the tree: about the size planned for a CPU
 TRIED_NODES = 12

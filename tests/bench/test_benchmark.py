@@ -20,7 +20,7 @@ from sequoia.algorithm.verifiers import VERIFIERS
 from sequoia.bench import acceptance_survey, benchmark, decoders
 from sequoia.bench.decoders import Contestant
 from sequoia.bench.table import timed
-from sequoia.errors import OutOfMemory
+from sequoia.errors import OutOfMemory, SequoiaError
 from sequoia.models.pair import Pair
 from sequoia.models.pass_times import Pass
 from sequoia.planning.plan_for_machine import predict
@@ -396,6 +396,18 @@ def test_further_draws_of_a_prompt_differ() -> None:
     assert twice["visited"] > once["visited"]
     assert [*twice["accepted"]] != [2 * count for count in once["accepted"]]
     assert (once["prompts"], twice["prompts"]) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("temperatures", "tokens", "says"),
+    [([0.6, 9.0], 12, "temperature: 9"), ([0.6], 0, "max_new_tokens: 0")],
+)
+def test_a_survey_refuses_bad_settings_before_it_measures(
+    monkeypatch: pytest.MonkeyPatch, temperatures: list[float], tokens: int, says: str
+) -> None:
+    monkeypatch.setattr(acceptance_survey, "agreement", lambda *_: pytest.fail("measured"))
+    with pytest.raises(SequoiaError, match=says):
+        acceptance_survey.survey(tiny_pair(), {"verse": PROMPTS[:1]}, temperatures, tokens, 4, 1)
 
 
 @pytest.mark.slow

@@ -61,6 +61,7 @@ LANES = {"plain": [4.0], "chain of 6": [2.0]}
         ("[]", "every prompt needs at least 4 texts"),
         (json.dumps([[LANES] * 3]), "every prompt needs at least 4 texts"),
         (json.dumps([[LANES] * 3 + [{"plain": [4.0]}]]), "all texts need the same lanes"),
+        (json.dumps([[LANES] * 3 + [{**LANES, "plain": [4.0, 1]}]]), "equally many segments"),
     ],
 )
 def test_a_damaged_file_is_refused_in_one_line(

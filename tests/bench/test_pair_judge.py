@@ -181,6 +181,7 @@ def test_damaged_excerpts_are_refused(
     [
         (["--limit", "0"], "--limit: 0 is not a whole number"),
         (["--before", "nowhere.json"], "--before: 'nowhere.json'"),
+        (["--tokens", "0"], "--tokens: 0 is not a whole number from 1 to 4096"),
         (["--draws", "0"], "--draws: 0 is not a whole number from 1 to 1000"),
         (["--timed", "-1"], "--timed: -1 is not a whole number from 0"),
         (["--threads", "0"], "--threads: 0 is not a whole number from 1"),

@@ -93,6 +93,17 @@ def test_a_bad_option_is_refused_in_one_line(
     assert capsys.readouterr().err.startswith(f"error: {said}")
 
 
+def test_a_race_longer_than_the_recorded_runs_is_refused(
+    session: Session, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "steps.json"
+    write_sessions(path, {"pair": "tiny", "device": "cpu"}, [session])
+    shortest = min(run.length for run in session.runs)
+    assert main(["--steps", str(path), "--tokens", "1", str(shortest + 1)]) == 2
+    said = f"error: --tokens: {shortest + 1} is not a whole number from 1 to {shortest}"
+    assert capsys.readouterr().err.startswith(said)
+
+
 def test_a_window_cuts_steps_at_both_ends() -> None:
     steps = ((4, 0.4), (2, 0.1), (4, 0.8))
     assert window(steps, 2, 6) == ((2, 0.2), (2, 0.1), (2, pytest.approx(0.4)))

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from fakes import PROMPTS, tiny_pair
 
+from sequoia.algorithm.expected_steps import SEGMENTS
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.decoding.race import Lane, Race

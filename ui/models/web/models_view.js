@@ -58,7 +58,6 @@ class ModelsView {
   showAll({ pairs, loaded, machine, types }) {
     this.pairs.show(pairs, machine);
     this.use.show(loaded);
-    if (loaded) this.root.dataset.pair = loaded.name;
     this.types.show(types);
   }
 }

@@ -1,7 +1,7 @@
 /* The token tree of the leading lane or of a chosen lane, at the race time shown.
-   While the race time moves: the last complete step (at the start, the first one), or if playback is
-   slow enough, the current step, animated. When the race is paused: the step at that time. At the
-   end of the race: the lane's best step, which emitted the most tokens. */
+   While the race time moves: the last complete step (at the start, the first one), or the current
+   step, animated, if playback is slow enough. When the race is paused: the step at that time. At
+   the end of the race: the lane's best step, which emitted the most tokens. */
 import { laneName } from "./lane.js";
 import { leadingLane } from "./lane_totals.js";
 import { RaceSteps } from "./race_steps.js";

@@ -72,8 +72,8 @@ export class RaceSteps {
     if (!this.#hasGap) this.sure[step.lane]++;
   }
 
-  // A step is missing, and its lane is not known. So in each lane, later steps may have indexes that
-  // are too small.
+  // A step is missing, and its lane is not known. So the indexes of later steps may be too small in
+  // each lane.
   noteGap() {
     this.#hasGap = true;
     this.whole.forEach((steps, lane) => steps.splice(this.sure[lane]));
@@ -105,8 +105,8 @@ export class RaceSteps {
   }
 
   /**
-   * Request the details of a step and of the steps after it. Nothing is requested if they are known,
-   * if an earlier step is missing, or too soon after the last request. A saved page requests
+   * Request the details of a step and of the steps after it. Nothing is requested if they are
+   * known, if an earlier step is missing, or too soon after the last request. A saved page requests
    * nothing.
    * @param {number} lane
    * @param {number} i
