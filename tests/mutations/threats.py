@@ -345,8 +345,8 @@ FILES = (
     Mutation(
         "a list of any length",
         "sequoia/saved_files/check_fields.py",
-        "or len(values) > most:",
-        "or False:",
+        "if len(values) > most:",
+        "if False:",
         _TRACES,
     ),
     Mutation("a description of any size", _RUN_FILE, "> MAX_META_SIZE:", "> 10**12:", _TRACES),
