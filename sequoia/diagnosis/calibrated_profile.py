@@ -23,9 +23,10 @@ def calibrated(
 
     All draft passes are scaled by one factor. The curves of the target pass, and of the overhead
     that is not due to levels, are fixed at two points: at 1 node to the value of `plain`, and at
-    len(tree) to the value of `stats`. Between these points they keep the profile's shape. Beyond
-    len(tree) they are scaled by the factor found there. No pass gets faster with more nodes: if the
-    value of `plain` is the larger one (usually noise), that of `stats` is used at 1 node too.
+    len(tree) to the value of `stats`. Between these points they keep the profile's shape. The
+    profile's points beyond len(tree) are scaled by the factor found there. No pass gets faster with
+    more nodes: if the value of `plain` is the larger one (usually noise), that of `stats` is used
+    at 1 node too.
     """
     step = per_step(stats, "the run")
     token = per_token(plain)

@@ -9,6 +9,7 @@ from sequoia.experiments.experiment import Done, Experiment
 from sequoia.experiments.result import Axis, Column, ExperimentResult, Settings
 from sequoia.experiments.text_units import cases, text_units
 from sequoia.experiments.verifiers_compared import run_unit, summary
+from sequoia.planning.paper_results import paper_file
 
 # nodes, chain, every, profile: see temperature.py
 _FIXED = {
@@ -19,25 +20,26 @@ _FIXED = {
     "temperatures": [1.0],
     "top_ps": [0.8, 0.9, 1.0],
 }
-# arXiv 2402.12374, Table 8: tokens per step
-PAPER = {
-    ("Sequoia", 0.8): 2.54,
-    ("Sequoia", 0.9): 2.61,
-    ("Sequoia", 1.0): 2.69,
-    ("SpecInfer", 0.8): 2.35,
-    ("SpecInfer", 0.9): 2.42,
-    ("SpecInfer", 1.0): 2.55,
-    ("top-k match", 0.8): 2.43,
-    ("top-k match", 0.9): 2.27,
-    ("top-k match", 1.0): 2.12,
-}
+# name of a verifier -> its key in the paper's tables
+_IN_PAPER = {"Sequoia": "sequoia", "SpecInfer": "specinfer", "top-k match": "top-k"}
+
+
+def paper_tokens() -> dict[tuple[str, float], float]:
+    """Tokens per step in Table 8 of arXiv 2402.12374, by verifier and top-p."""
+    table = next(table for table in paper_file()["tables"] if table["key"] == "top-p")
+    return {
+        (name, float(row["texts"].removeprefix("top-p "))): row["results"][key][0]
+        for row in table["rows"]
+        for name, key in _IN_PAPER.items()
+    }
 
 
 def _summary(settings: Settings, done: Done) -> ExperimentResult:
     result = summary(settings, done, Axis("top-p", "top-p"), lambda case: case.top_p)
     top_p = {case.words: case.top_p for case in cases(settings)}
+    paper = paper_tokens()
     rows = tuple(
-        {**row, "paper": PAPER.get((str(row["verifier"]), top_p[str(row["case"])]))}
+        {**row, "paper": paper.get((str(row["verifier"]), top_p[str(row["case"])]))}
         for row in result.rows
     )
     column = Column("paper", "tokens per step in Table 8", "paper")

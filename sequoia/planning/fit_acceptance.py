@@ -19,8 +19,8 @@ def fitted(acceptance: Acceptance, tree: Tree, tokens: float) -> Acceptance:
     """`acceptance`, smoothed and adjusted so that `tree` is expected to yield `tokens` per step.
     If the rates predict more tokens, they are scaled down. If they predict fewer, they are mixed
     with those of a perfect draft, whose first child is always accepted. With a tree of one node,
-    the vector is only smoothed. A tree yields between one token and as many as it has levels. For
-    `tokens` outside these, all rates become 0 or those of the perfect draft."""
+    the vector is only smoothed. If `tokens` is too small or too large to be reached, all rates
+    become 0 or those of the perfect draft."""
     rates = np.array(acceptance.smoothed().rates)
     perfect = np.eye(1, len(rates))[0]
 

@@ -205,7 +205,7 @@ def installed(folders: Sequence[Path | str] = ()) -> Iterator[Source]:
 
 def required(roots: Iterable[str] = ROOT_REQUIREMENTS) -> list[metadata.Distribution]:
     """The installed distributions among `roots` and all that they depend on, directly or
-    indirectly, sorted by name. Those with a copyleft licence are left out."""
+    indirectly, sorted by name. Those with a copyleft or proprietary licence are left out."""
     found: dict[str, metadata.Distribution] = {}
     waiting = list(roots)
     while waiting:
@@ -219,12 +219,12 @@ def required(roots: Iterable[str] = ROOT_REQUIREMENTS) -> list[metadata.Distribu
             waiting += [
                 _bare(line) for line in distribution.requires or () if "extra ==" not in line
             ]
-    return [found[name] for name in sorted(found) if not _is_copyleft(licence(found[name]))]
+    return [found[name] for name in sorted(found) if not _is_restricted(licence(found[name]))]
 
 
-def _is_copyleft(text: str) -> bool:
-    """Whether the licence `text` has a copyleft part, and no "OR" that allows another licence
-    instead."""
+def _is_restricted(text: str) -> bool:
+    """Whether the licence `text` has a copyleft or proprietary part, and no "OR" that allows a
+    permissive licence instead."""
     has_choice = " OR " in text.upper() and FREE.search(text)
     return bool(NOT_FREE_ENOUGH.search(text)) and not has_choice
 

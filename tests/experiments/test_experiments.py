@@ -15,8 +15,9 @@ import pytest
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
+from sequoia.assets_folder import ASSETS
 from sequoia.errors import SequoiaError
-from sequoia.experiments import command, planned, shapes
+from sequoia.experiments import command, planned, shapes, specinfer, top_p
 from sequoia.experiments.continuations import continuation
 from sequoia.experiments.drafted_trees import drafted_along
 from sequoia.experiments.experiment import SIZES, Unit
@@ -30,6 +31,8 @@ from sequoia.experiments.text_units import Text, new_tokens
 from sequoia.experiments.traversal_gain import traversal_gain
 from sequoia.measuring.text_places import text_places
 from sequoia.models.pair import Pair
+from sequoia.planning.paper_results import paper_tables
+from sequoia.text_files import load_json
 from tests.fakes import same_pair, tiny_pair
 
 MINE = ("budget", "temperature", "top-p", "ranks", "specinfer")
@@ -100,6 +103,24 @@ def test_at_temperature_0_all_verifiers_are_equal(name: str) -> None:
     tokens = experiment.run_unit(pair(), unit)["tokens"]
     assert len({tokens[one] for one in ("Sequoia", "SpecInfer", "top-k match", "Traversal")}) == 1
     assert tokens["chain"] == tokens["block"]
+
+
+def test_the_papers_figures_beside_measured_tokens_are_tokens_per_step() -> None:
+    """Tables 1 and 8 give a speed-up with each of them."""
+    tables = {table.key: table for table in paper_tables()}
+    rows = {
+        row.texts: {one.method: one.tokens for one in row.results} for row in tables["top-p"].rows
+    }
+    assert top_p.paper_tokens()["Sequoia", 0.8] == rows["top-p 0.8"]["sequoia"]
+    assert top_p.paper_tokens()["top-k match", 1.0] == rows["top-p 1.0"]["top-k"]
+    shown = load_json(ASSETS / "experiments" / "top-p.json")["rows"]
+    assert {row["paper"] for row in shown} == {None, *top_p.paper_tokens().values()}
+    (row,) = (
+        {one.method: one.tokens for one in row.results}
+        for row in tables["a100-7b"].rows
+        if (row.texts, row.temperature) == ("C4", 0.6)
+    )
+    assert {(5, 8): (row["specinfer"], row["sequoia"])} == specinfer.PAPER
 
 
 def test_the_same_unit_gives_the_same_values_again() -> None:

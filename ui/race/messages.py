@@ -3,9 +3,11 @@ of Gradio and of models.
 
 A message: {v, race, from, meta?, lanes?, stored?, trees?, moves, done, stopped?, error, notice,
 wait?, follow?, followed?, results?, verdict?, pool?}. For `wait`, `follow` and `followed` see
-ui.decode.messages. A message without a race has `race` null and no `moves`. A message about further
-runs has no `from` and no `done`. An answer to a browser that missed steps has no `done`, `error` or
-`notice`.
+ui.decode.messages.
+
+Some messages have fewer fields. One without a race has `race` null and no `from`, `moves` or
+`done`. One about further runs has no `from` and no `done`. The first one to a follower and an
+answer to a browser that missed steps have no `error` and no `notice`; the answer has no `done`.
 
 moves: steps. A step: {lane, tree, text, drafted, path, seconds: {draft, verify, overhead}, finish}.
 `tree` is a number. `text` has one string for each emitted token. The draft proposed the first

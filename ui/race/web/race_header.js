@@ -88,7 +88,7 @@ export class RaceHeader {
     }
     this.following.paint();
     const over = store.done && store.end;
-    // read out only the verdict after the last of the further runs
+    // read nothing out while further runs are made: the verdict changes after each
     if (store.pool?.planned) return;
     text(
       this.spoken,
@@ -106,7 +106,7 @@ export class RaceHeader {
       meta.chat ? "prompt, as a chat message" : "prompt",
     );
     this.paintPrompt(1, String(meta.second_prompt || ""), "second prompt");
-    /** @type {string[]} sentences about the lanes' trees; `RacePlan` in ui/race/race_plan.py */
+    /** @type {string[]} sentences about the choice of trees; `RacePlan` in ui/race/race_plan.py */
     const notes = Array.isArray(meta.notes) ? meta.notes.map(String) : [];
     const lines = this.noteLines.take(notes.length);
     notes.forEach((note, i) => text(lines[i], readable(note)));

@@ -46,13 +46,10 @@ export class RaceIntervals {
     const compared = this.compared();
     const [leader, other] = this.orders.map(([first]) => first);
     if (other !== undefined)
-      text(this.leader, "Pace of the first lane on each prompt, relative to:");
+      text(this.leader, "Pace of the fastest lane on each prompt, relative to:");
     else if (leader !== undefined)
       text(this.leader, `Pace of ${laneName(lanes[leader], leader)} relative to:`);
-    const isExpected = this.store.verdict.pairs.some(({ expected }) => expected);
-    const circles = isExpected ? "single runs, with it" : "single runs";
-    const what = isExpected ? " of the average, without the luck of the draws" : "";
-    text(this.key, `${what}; circles: ${circles}; dashed: equal pace`);
+    text(this.key, barsAndCircles(this.store.verdict.pairs) + "; dashed: equal pace");
     const ends = axisEnds(compared);
     const rows = this.rows.take(compared.length);
     compared.forEach((one, i) => this.paintRow(rows[i], one, ends));
@@ -105,6 +102,14 @@ export class RaceIntervals {
     const made = row.dots.take(dots.length);
     dots.forEach((dot, i) => (made[i].style.left = at(dot)));
   }
+}
+
+// What bars and circles are. A bar leaves out the luck of the draws if both lanes have expected
+// steps.
+function barsAndCircles(pairs) {
+  if (!pairs.some(({ expected }) => expected)) return "; circles: single runs";
+  const where = pairs.every(({ expected }) => expected) ? "" : "where possible ";
+  return ` of the average, ${where}without the luck of the draws; circles: single runs, with that luck`;
 }
 
 function makeRow(host) {

@@ -2,8 +2,8 @@
 sites may show it in a frame.
 
 Gradio's page needs 'unsafe-inline' and 'unsafe-eval' for scripts. So the headers do not prevent an
-injected script from running. But such a script cannot send anything to another machine, except by
-navigating away from the page or over WebRTC.
+injected script from running. But such a script can send data to another machine only by opening
+another page or over WebRTC.
 """
 
 from __future__ import annotations

@@ -153,7 +153,9 @@ export function step({ topo, trials, path, kind }) {
   if (topo.n === 1) return "Nothing drafted; the target decoded one token.";
   const drafted = count(topo.n - 1, "token");
   const end =
-    kind === "none" ? "; the run ended inside the accepted path." : ", plus one from the target.";
+    kind === "none"
+      ? "; the run ended before the target’s own token."
+      : ", plus one from the target.";
   return `${drafted} drafted, ${trials.length} tried, ${path.length - 1} accepted${end}`;
 }
 

@@ -11,7 +11,7 @@ import { momentAt } from "./moment.js";
  * @import { NodeId } from "../../shared/web/tree_scene.js"
  */
 
-const ROWS = 9; // bars of a picture
+const ROWS = 9; // rows of bars: for 8 tokens (PLACES in moment.js) and for all others
 const ROUNDING = 1e-9; // probabilities that differ by less are equal
 const BEFORE = "The walk has not started. Press “.” until the first trial is shown.";
 const NO_TRIAL = "This node was not tried in this step.";
