@@ -15,8 +15,8 @@ ROOT = Path(__file__).resolve().parent.parent
 # From the bottom up. A package may import those in the rows before its own, and none in its own
 # row. Files outside all folders count as packages of their own.
 ENGINE = [
-    {"errors", "assets_folder", "renamed_keywords", "text_files"},
-    {"validate_input", "library_errors"},
+    {"errors", "assets_folder", "renamed_keywords"},
+    {"validate_input", "library_errors", "text_files"},
     {"algorithm"},
     {"planning", "saved_files", "this_machine"},
     {"models"},

@@ -21,13 +21,7 @@ from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.traversal import TRAVERSAL
 from sequoia.assets_folder import ASSETS
-from sequoia.bench.command import (
-    add_pair_options,
-    option_parser,
-    reports_errors,
-    require_writable,
-    write_json,
-)
+from sequoia.bench.command import add_pair_options, option_parser, reports_errors, write_json
 from sequoia.bench.prompts import text_list
 from sequoia.decoding.engine import Decoder, run
 from sequoia.errors import BadAcceptance
@@ -38,6 +32,7 @@ from sequoia.measuring.path_acceptance import path_acceptance
 from sequoia.models.describe import dtype_name, versions
 from sequoia.models.pair import Pair
 from sequoia.planning.fit_acceptance import fitted
+from sequoia.text_files import require_writable
 from sequoia.validate_input import whole
 
 # size of the tree that the rates are fitted with: about the size that is planned for a CPU

@@ -23,13 +23,7 @@ from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import MAX_NODES
 from sequoia.algorithm.verifiers.traversal import TRAVERSAL
 from sequoia.assets_folder import ASSETS
-from sequoia.bench.command import (
-    add_pair_options,
-    option_parser,
-    reports_errors,
-    require_writable,
-    write_json,
-)
+from sequoia.bench.command import add_pair_options, option_parser, reports_errors, write_json
 from sequoia.bench.decoders import (
     PLAIN_DTYPES,
     Contestant,
@@ -55,6 +49,7 @@ from sequoia.models.describe import describe, dtype_name, place_of, versions
 from sequoia.models.pair import Pair
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import best_plan
+from sequoia.text_files import require_writable
 from sequoia.validate_input import shown
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import sys
 from argparse import Action, ArgumentDefaultsHelpFormatter, ArgumentParser
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import Any
 
 from sequoia.errors import SequoiaError
-from sequoia.text_files import write_text
+from sequoia.text_files import write_text, writing
 
 
 def option_parser(prog: str, doc: str | None) -> ArgumentParser:
@@ -57,26 +56,6 @@ def reports_errors(command: Callable[[Sequence[str] | None], None]) -> Callable[
         return 0
 
     return main
-
-
-@contextmanager
-def writing(path: Path) -> Iterator[None]:
-    """A context in which `path` is written. It turns an OSError into a SequoiaError that names the
-    path."""
-    try:
-        yield
-    except OSError as problem:
-        raise SequoiaError(f"{path} cannot be written ({problem.strerror or problem})") from None
-
-
-def require_writable(path: Path) -> None:
-    """Raises a SequoiaError if `path` cannot be written. Creates the folder of `path` if needed."""
-    with writing(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        is_new = not path.exists()
-        path.open("ab").close()
-        if is_new:
-            path.unlink()
 
 
 def write_json(path: Path, data: Any) -> None:

@@ -28,7 +28,7 @@ from sequoia.algorithm.step_trace import emitted_tokens
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
 from sequoia.assets_folder import ASSETS
-from sequoia.bench.command import option_parser, reports_errors, require_writable, writing
+from sequoia.bench.command import option_parser, reports_errors
 from sequoia.bench.prompts import text_list
 from sequoia.decoding.engine import plain
 from sequoia.diagnosis.race_verdict.compare_pair import compare_expected
@@ -38,7 +38,7 @@ from sequoia.loading.load import load_pair
 from sequoia.measuring.defaults import acceptance_of
 from sequoia.measuring.expected_steps import FixedLane, expected_steps
 from sequoia.models.pair import Pair
-from sequoia.text_files import load_json, write_text
+from sequoia.text_files import load_json, require_writable, write_text, writing
 from sequoia.validate_input import whole
 
 FILE = ASSETS / "bench" / "recorded_steps" / "expected.json"

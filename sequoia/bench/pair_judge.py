@@ -26,13 +26,7 @@ from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import StepTrace, emitted_tokens, repetition
 from sequoia.algorithm.tree import Tree
 from sequoia.assets_folder import ASSETS, BUNDLED_PAIR
-from sequoia.bench.command import (
-    add_pair_options,
-    option_parser,
-    reports_errors,
-    require_writable,
-    write_json,
-)
+from sequoia.bench.command import add_pair_options, option_parser, reports_errors, write_json
 from sequoia.bench.judged_table import USUAL, mean, same_number, table, weighted
 from sequoia.bench.parses import parses
 from sequoia.decoding.engine import Decoder, plain, run
@@ -41,7 +35,7 @@ from sequoia.loading.load import load_pair
 from sequoia.measuring.acceptance_teacher_forced import shared_mass, teacher_forced_acceptance
 from sequoia.models.attention_kernels import without_cudnn_attention
 from sequoia.models.pair import Pair
-from sequoia.text_files import load_json
+from sequoia.text_files import load_json, require_writable
 from sequoia.validate_input import whole
 
 TEMPERATURES = (0.0, 0.6)

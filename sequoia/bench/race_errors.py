@@ -25,7 +25,7 @@ from datetime import datetime
 from pathlib import Path
 
 from sequoia.assets_folder import ASSETS
-from sequoia.bench.command import option_parser, reports_errors, require_writable, writing
+from sequoia.bench.command import option_parser, reports_errors
 from sequoia.bench.prompts import text_list
 from sequoia.bench.recorded_steps import (
     RecordedRun,
@@ -47,6 +47,7 @@ from sequoia.diagnosis.race_verdict.decide import PLAIN_RATIO, RATIO_TO_FIND
 from sequoia.errors import SequoiaError
 from sequoia.loading.load import load_pair
 from sequoia.models.describe import describe
+from sequoia.text_files import require_writable, writing
 from sequoia.validate_input import whole
 
 STEPS = ASSETS / "bench" / "recorded_steps" / "bundled.json"

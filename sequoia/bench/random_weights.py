@@ -23,7 +23,7 @@ from transformers import LlamaConfig, LlamaForCausalLM, Qwen3Config, Qwen3ForCau
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.best_tree import best_tree
 from sequoia.algorithm.sampling_params import SamplingParams
-from sequoia.bench.command import option_parser, reports_errors, require_writable, write_json
+from sequoia.bench.command import option_parser, reports_errors, write_json
 from sequoia.decoding.engine import Decoder, run
 from sequoia.errors import BadModel
 from sequoia.loading.large.load_large import StreamedModel, offloaded_by_accelerate
@@ -35,6 +35,7 @@ from sequoia.models.pair import Pair
 from sequoia.models.pass_times import Pass, opened
 from sequoia.models.tree_forward import TreeModel
 from sequoia.planning.hardware_profile import HardwareProfile
+from sequoia.text_files import require_writable
 from sequoia.this_machine.dtypes import narrowest_dtype
 from sequoia.this_machine.memory import require
 from sequoia.this_machine.step_timer import synchronize

@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from sequoia.algorithm.progress import ShouldStop
-from sequoia.bench.command import add_pair_options, option_parser, reports_errors, writing
+from sequoia.bench.command import add_pair_options, option_parser, reports_errors
 from sequoia.errors import SequoiaError
 from sequoia.experiments.experiment import SIZES, Experiment
 from sequoia.experiments.prompts import MAX_PROMPTS
@@ -23,7 +23,7 @@ from sequoia.experiments.registry import EXPERIMENTS, experiment_named
 from sequoia.experiments.result import ExperimentResult, to_csv
 from sequoia.experiments.runner import RunProgress, run_experiment
 from sequoia.loading.load import load_pair
-from sequoia.text_files import write_text
+from sequoia.text_files import write_text, writing
 from sequoia.validate_input import whole
 
 

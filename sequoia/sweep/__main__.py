@@ -20,6 +20,7 @@ from sequoia.sweep.summary import faults, not_built, summary
 from sequoia.sweep.toy_configs import kinds
 from sequoia.sweep.trial import Outcome
 from sequoia.sweep.variants import condition
+from sequoia.text_files import require_writable
 from sequoia.validate_input import whole
 
 
@@ -37,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     _report(found, time.monotonic() - start)
     if any(map(faults, found.values())):
         return 1
-    if not options.only and options.variants is None:
+    if _is_whole(options):
         options.out.write_text(known(found).to_text() + "\n", encoding="utf-8")
     return 0
 
@@ -60,7 +61,14 @@ def _options(argv: Sequence[str] | None) -> Namespace:
     if options.variants is not None:
         whole(options.variants, "--variants", 1, 1000, SequoiaError)
     whole(options.jobs, "--jobs", 1, 1000, SequoiaError)
+    if _is_whole(options):
+        require_writable(options.out)
     return options
+
+
+def _is_whole(options: Namespace) -> bool:
+    """Whether all variants of all types are tested."""
+    return not options.only and options.variants is None
 
 
 def _parser() -> ArgumentParser:

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from sequoia.bench.command import add_pair_options, option_parser, require_writable, write_json
+from sequoia.bench.command import add_pair_options, option_parser, write_json
 from sequoia.errors import SequoiaError
+from sequoia.text_files import require_writable
 
 
 @pytest.mark.parametrize(

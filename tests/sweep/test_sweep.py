@@ -304,6 +304,14 @@ def test_numbers_below_one_are_refused(
     assert capsys.readouterr().err == expected
 
 
+def test_a_list_that_cannot_be_written_is_refused_before_a_type_is_tested(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(command, "outcomes", lambda *_: pytest.fail("a type was tested"))
+    assert command.main(["--out", "/dev/null/list.json"]) == 2
+    assert capsys.readouterr().err.startswith("error: /dev/null/list.json cannot be written")
+
+
 @pytest.mark.parametrize(
     ("tokens", "says"),
     [
