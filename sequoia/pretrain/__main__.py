@@ -228,10 +228,11 @@ def text_step(args: Namespace, _tokens: int | None) -> bool:
     """Collect and encode the text. With --resume, a text that exists is used unchanged."""
     if args.resume and (args.out / encoded.MANIFEST).exists():
         return True
+    _make_folder(args.out)
     if args.text:
         corpus = text_corpus(args.text)
         train, held, notes = corpus.train, {"text": corpus.held}, {}
-        _write_kept_out(args.out / "kept-out", Prepared())
+        _write_kept_out(args.out, Prepared())
     else:
         train, held, notes = _collected(args)
     tokenizer = _new_tokenizer(args, train)
@@ -241,13 +242,20 @@ def text_step(args: Namespace, _tokens: int | None) -> bool:
     return True
 
 
+def _make_folder(out: Path) -> None:
+    try:
+        (out / "kept-out").mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise BadTraining(f"--out: {out} cannot be written ({problem.strerror})") from None
+
+
 def _collected(
     args: Namespace,
 ) -> tuple[Sequence[str], dict[str, Sequence[str]], dict[str, object]]:
     prepared = prepare(args.packages, args.docs)
     train = [part for kind in KINDS for text in prepared.of(kind, "train") for part in parts(text)]
     held = {kind: [text.text for text in prepared.of(kind, "held")] for kind in KINDS}
-    _write_kept_out(args.out / "kept-out", prepared)
+    _write_kept_out(args.out, prepared)
     notes = {
         "prose_share": prepared.prose_share,
         "sources": [vars(count) for count in prepared.counts],
@@ -255,9 +263,11 @@ def _collected(
     return train, {kind: texts for kind, texts in held.items() if texts}, notes
 
 
-def _write_kept_out(folder: Path, prepared: Prepared) -> None:
+def _write_kept_out(out: Path, prepared: Prepared) -> None:
     """Write the texts of the sources that are never trained on, one file for each text. Files of an
-    earlier run are removed."""
+    earlier run are removed, and so is its text.json, which does not list these sources."""
+    (out / encoded.MANIFEST).unlink(missing_ok=True)
+    folder = out / "kept-out"
     for kind in KINDS:
         shutil.rmtree(folder / kind, ignore_errors=True)
         for i, text in enumerate(prepared.of(kind, "kept")):
@@ -328,7 +338,7 @@ def samples_step(args: Namespace, tokens: int | None) -> bool:
     with stop_on_signals() as stop:
         for done in sample.extend(path, writer, prompts, BLOCK + 1, wanted, recipe.seed):
             print(f"samples: {done:,} tokens", flush=True)
-            if stop.requested:
+            if stop.requested and done < wanted:
                 return False
     return True
 

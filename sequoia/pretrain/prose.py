@@ -142,13 +142,12 @@ def _block(kind: str, piece: str, has_python: bool) -> str:
     if kind == "pre":
         return _example(words) if has_python else ""
     words = " ".join(words.split())
-    if kind in ("dt", "div", "", "hr") and not is_sentence(words):
-        return ""
     if kind == "li":
         return f"- {words}" if is_sentence(words) else ""
-    if kind in ("p", "dd", "blockquote") and not _ends(words):
-        return ""
-    return words
+    if kind in ("p", "dd", "blockquote"):
+        return words if _ends(words) else ""
+    is_heading = re.fullmatch("h[1-6]", kind)
+    return words if is_heading or is_sentence(words) else ""
 
 
 def _ends(words: str) -> bool:

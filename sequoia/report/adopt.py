@@ -82,19 +82,19 @@ def _moved(
     folder: Folder, place: Adoptable, machine: str, assets: Path, show: Callable[[str], None]
 ) -> bool:
     """Move the file of `place`, if there is one and its stage succeeded. Returns False if the file
-    is refused."""
+    is refused or cannot be moved."""
     path = folder.stages / place.stage / place.file
     try:
         text = checked(folder, place, machine)
+        if text is not None:
+            target = assets / place.asset.format(machine=file_name(machine))
+            target.parent.mkdir(parents=True, exist_ok=True)
+            write_text_at_once(target, text)
+            path.unlink()
+            show(f"{path} -> {target}")
     except (SequoiaError, OSError, ValueError) as problem:
         show(f"refused: {path}: {problem}")
         return False
-    if text is not None:
-        target = assets / place.asset.format(machine=file_name(machine))
-        target.parent.mkdir(parents=True, exist_ok=True)
-        write_text_at_once(target, text)
-        path.unlink()
-        show(f"{path} -> {target}")
     return True
 
 

@@ -22,7 +22,7 @@ from sequoia.errors import SequoiaError
 from sequoia.report.child import ROOT
 from sequoia.report.run_stage import LOG, OUTCOME
 from sequoia.report.stage import ENDS, Outcome
-from sequoia.text_files import load_json
+from sequoia.text_files import load_json, writing
 from sequoia.validate_input import as_file, check_format
 
 RESULT = "result.json"
@@ -70,9 +70,11 @@ class Folder:
     def opened(self) -> Iterator[None]:
         """A context in which the folder exists and is locked. Work in progress is removed before
         it, and after it if no exception was raised. Raises BadReport if another process has locked
-        the folder."""
-        self.path.mkdir(parents=True, exist_ok=True)
-        with (self.path / "lock").open("a") as lock:
+        the folder, and another SequoiaError if it cannot be written."""
+        with writing(self.path):
+            self.path.mkdir(parents=True, exist_ok=True)
+            lock = (self.path / "lock").open("a")
+        with lock:
             _lock(lock, self.path)
             shutil.rmtree(self._running, ignore_errors=True)
             yield

@@ -615,6 +615,7 @@ def test_no_signal_handlers_are_set_outside_the_main_thread() -> None:
         (["--threads", "0"], "0", "1 to 1024"),
         (["--tokenizer", "no/such/folder"], "no/such/folder", "no tokenizer"),
         (["--text", "no/such/file"], "no/such/file", "UTF-8 text file"),
+        (["--out", "/dev/null/run"], "/dev/null/run", "cannot be written"),
     ],
     ids=lambda value: value if isinstance(value, str) else " ".join(value),
 )
@@ -650,8 +651,10 @@ def test_kept_out_texts_of_an_earlier_text_are_removed(
     """Guards against excerpts of a text that the pair may have been trained on since."""
     kept = tmp_path / "kept-out"
     first = Prepared([Text(name, "a/b.py", "code", "kept", "x = 1\n") for name in ("one", "two")])
-    _write_kept_out(kept, first)
-    _write_kept_out(kept, Prepared([Text("two", "c.py", "code", "kept", "y = 2\n")]))
+    (tmp_path / encoded.MANIFEST).write_text("{}")
+    _write_kept_out(tmp_path, first)
+    assert not (tmp_path / encoded.MANIFEST).exists()
+    _write_kept_out(tmp_path, Prepared([Text("two", "c.py", "code", "kept", "y = 2\n")]))
     assert [path.relative_to(kept).as_posix() for path in kept.rglob("*.py")] == [
         "code/two/0000-c.py"
     ]

@@ -179,6 +179,7 @@ HTML = """<html><head><title>No</title></head><body><nav>Home</nav>
 <pre>with open(name) as file:
     text = file.read()</pre>
 <p>no sentence</p>
+<div>Home<br>Next<br/>Up</div>
 <p>It’s closed at the end of the block, as you can see in the example above.</p></body></html>"""
 
 

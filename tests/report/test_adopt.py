@@ -126,6 +126,15 @@ def test_a_run_that_is_no_run_is_refused(tmp_path: Path) -> None:
     assert "runs/welcome.json" not in files(tmp_path / "assets")
 
 
+def test_assets_that_cannot_be_written_are_named(tmp_path: Path) -> None:
+    folder = report(tmp_path / "out")
+    (tmp_path / "assets").touch()
+    is_good, text = adopted(folder, tmp_path / "assets")
+    assert not is_good
+    assert text.count("refused: ") == len(text.splitlines())
+    assert (folder.stages / "profile" / "profile.json").exists()
+
+
 def test_a_report_of_another_version_is_refused(tmp_path: Path) -> None:
     folder = report(tmp_path / "out", "ba9876543210")
     with pytest.raises(BadReport, match="by version ba9876543210 of the program"):

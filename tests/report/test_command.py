@@ -33,6 +33,16 @@ def test_the_status_says_whether_a_stage_has_failed(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("_two_stages")
+def test_a_folder_that_cannot_be_written_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    assert main([str(file)]) == 2
+    assert capsys.readouterr().err.startswith(f"error: {file} cannot be written (")
+
+
+@pytest.mark.usefixtures("_two_stages")
 def test_an_unknown_stage_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(tmp_path / "out"), "--skip", "c"]) == 2
     assert capsys.readouterr().err == "error: unknown stage 'c'; known: a, b\n"

@@ -34,6 +34,7 @@ def crossing() -> Found:
     }
     words = (
         f"usual step {1e3 * usual:.2f} ms; slowest {1e3 * seconds[slowest]:.1f} ms after "
-        f"{steps[slowest].prefix_len} tokens (the first graphs are for up to {STEP} tokens)"
+        f"{steps[slowest].prefix_len} tokens (on a card, the first graphs are for up to {STEP} "
+        "tokens)"
     )
     return Found(words, figures)
