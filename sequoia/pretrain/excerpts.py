@@ -98,7 +98,7 @@ def _code_cut(excerpt: str) -> int | None:
 
 def _is_complete(prompt: str) -> bool:
     """Whether `prompt` is valid Python, by itself or with a body added to the block that it ends
-    with. False if its last line is blank."""
+    with. False if it ends with a line of spaces."""
     last = prompt.rstrip("\n").split("\n")[-1]
     if not last.strip():
         return False
