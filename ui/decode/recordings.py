@@ -157,7 +157,7 @@ def played(run: Run) -> Run:
     """`run` with the meta that `messages.recorded` returns, so that it is no longer labelled
     measured. Raises BadTrace if `run` has no steps."""
     if not run.steps:
-        raise BadTrace("the run file contains no steps, so there is nothing to play")
+        raise BadTrace("the run contains no steps, so there is nothing to play")
     return replace(run, meta=messages.recorded(run.meta))
 
 

@@ -17,7 +17,7 @@ const TOUR = "Take the tour (3 min)";
 const RESUME = "Resume the tour";
 const EVEN = 0.05; // a speed-up that differs from 1 by less than this is called "same speed"
 
-/** The band above everything else. */
+/** The band above the panels. */
 export class Headline {
   /**
    * @param {RunStore} store

@@ -34,7 +34,7 @@ import * as treeLayout from "../../shared/web/tree_layout.js";
  *   or all, like `trees`
  * @property {Step[]} [steps]
  * @property {boolean} [done]
- * @property {string} [end] why the run ended
+ * @property {string} [end] why the run ended or paused
  * @property {string} [tail] the incomplete character at the end of the last token
  * @property {string | null} [error]
  * @property {string | null} [notice]
@@ -211,7 +211,7 @@ export class RunStore extends Playback {
 
   // -- the step shown ----------------------------------------------------------------------------
 
-  /** Why the run ended, as a key of run_words.js; null while it is in progress. */
+  /** Why the run ended or paused, as a key of run_words.js; null while it is in progress. */
   get ending() {
     // a run from a file has no `end`: its last step says why
     return this.done ? this.end || this.steps[this.last]?.finish || "stopped" : null;
@@ -346,8 +346,8 @@ export class RunStore extends Playback {
   }
 
   /**
-   * The node to explain: the one under the pointer, else the pinned one, else `decisive` of the
-   * StepView. Null if `view` returns null.
+   * The node to explain: the one under the pointer or with the keyboard focus, else the pinned one,
+   * else `decisive` of the StepView. Null if `view` returns null.
    */
   get selected() {
     const view = this.view();
