@@ -40,7 +40,7 @@ from sequoia.this_machine.memory import ROOM, require, require_possible
 from sequoia.validate_input import whole
 
 # Bytes per parameter while the faster dtype is chosen: the weights as stored, copies in both
-# dtypes, and the packed weights of each copy.
+# dtypes, and the packed weights of each copy. The int8 weights of a draft are not included.
 _BYTES_TO_CHOOSE = 16
 _ROWS = (16, 2)  # tokens in a typical pass of the target, and of the draft
 _Where = torch.device | SpreadPlacement | OffloadPlacement

@@ -22,7 +22,7 @@ class Model:
 
     id: its id on the Hugging Face hub. bytes: total size of its weight files. licence: the
     licence's name. gated: the licence must be accepted on the model's page before a download. chat:
-    the tokenizer has a chat template. source: where the figure in `bytes` was found. revision: the
+    the tokenizer has a chat template. source: where the figure in `bytes` comes from. revision: the
     commit to use, looked up on the hub on `revision_date`; "" accepts any commit. pickle: the model
     is published only as a pickle file, which is refused.
     """

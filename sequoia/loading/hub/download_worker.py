@@ -42,7 +42,7 @@ constants.DOWNLOAD_CHUNK_SIZE = 1 << 20
 
 # Name of an exception or of one of its base classes -> kind of failure. The first match counts. The
 # keys are names, because some of the classes are defined in libraries that huggingface_hub uses
-# (filelock, httpx).
+# (filelock, httpx2).
 _KINDS = {
     "RepositoryNotFoundError": "missing",
     "RevisionNotFoundError": "revision",
