@@ -134,7 +134,7 @@ class FirstTokens:
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
-        """The cells of the test, the most probable first."""
+        """The cells of the test: the most probable token first, all rarer tokens together last."""
         return _cells(self.distribution, self.counts, self.draws)
 
     @property

@@ -39,8 +39,8 @@ from sequoia.validate_input import whole
 # of its dtype, and another order of the terms is rounded differently. Over L layers, 2 L such
 # roundings are a random walk of about sqrt(2 L) half-ulps of the logits' spread. The spread is a
 # quarter of the top logit or more. A margin compares two logits of two runs, so it is off by twice
-# as much. L = 32 gives 2 to 4 ulp; 16 leaves room. A wrong row, mask or position changes logits by
-# their whole spread: about 128 ulp of bfloat16, millions of float32.
+# as much. L = 32 gives 2 ulp or a few more; 16 leaves room. A wrong row, mask or position changes
+# logits by their whole spread: at least 32 ulp of bfloat16, millions of float32.
 TIE_ULP = 16
 # the tree for repeating a run if its own is not given
 USUAL_TREE = Tree.from_branching([3, 2, 1, 1])

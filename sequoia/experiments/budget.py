@@ -1,5 +1,5 @@
 """Tokens per step as a function of the number of nodes, for trees of several shapes (paper: Figure
-4, left, and Tables 5 and 6)."""
+4, left)."""
 
 from __future__ import annotations
 

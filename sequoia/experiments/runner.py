@@ -126,7 +126,7 @@ def _identity(pair: Pair) -> Iterator[tuple[str, Any]]:
 
 
 def _checksum(model: TreeModel) -> float:
-    """The sum of all one-dimensional parameters, such as norm weights. It is cheap to compute, and
-    two models with different weights practically never have the same sum."""
+    """The sum of all one-dimensional parameters, such as norm weights. It is cheap to compute and
+    differs between most models. Fine-tuning of the matrices alone does not change it."""
     small = (one for one in model.hf.parameters() if one.dim() == 1 and not one.is_meta)
     return float(sum(one.detach().double().sum().item() for one in small))
