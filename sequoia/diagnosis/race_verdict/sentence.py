@@ -253,14 +253,17 @@ def _details(verdict: Verdict, several: bool) -> Iterator[str]:
         )
     same = "The texts of each prompt" if several else "All texts"
     if verdict.paired:
-        yield f"{same} are the same, so lanes are compared at the same positions."
+        yield (
+            f"{same} are the same, except perhaps near the end, so lanes are compared at the same "
+            "positions."
+        )
     else:
         yield from _of_different_texts(verdict)
     yield f"This holds for {verdict.scope} ({_races(verdict)}); other prompts may differ."
 
 
 def _of_different_texts(verdict: Verdict) -> Iterator[str]:
-    """What was compared if the texts differ, as they do at temperatures above 0."""
+    """What was compared if the texts of some lanes differ."""
     expected = [pair.expected for pair in verdict.pairs]
     if any(expected):
         yield (
@@ -271,7 +274,7 @@ def _of_different_texts(verdict: Verdict) -> Iterator[str]:
     if not all(expected):
         which = " of lanes without such a prediction" if any(expected) else ""
         yield (
-            f"The texts{which} differ, and runs with other random draws would differ too; the "
+            f"The texts{which} differ, and a different text alone can change the pace; the "
             "intervals include this variation."
         )
 
