@@ -115,7 +115,7 @@ def _checks(machine: Machine) -> Iterator[Stage]:
         ("check-recovery", "decoding after a failure", ("recovery",), 85, 30, skip),
         ("check-offload", "streamed layers with random delays", ("offload", "50"), 70, 30, skip),
         ("check-memory", "memory compared with its prediction", ("memory",), 70, 60, skip),
-        ("check-crossing", "steps that capture CUDA graphs again", ("crossing",), 50, 15, ""),
+        ("check-crossing", "step times as text outgrows CUDA graphs", ("crossing",), 50, 15, ""),
         (
             "check-sanitizer",
             "races and memory errors in the kernel",
