@@ -43,8 +43,8 @@ def expected_to_dict(expected: ExpectedSteps) -> dict[str, Any]:
 
 
 def expected_of(data: Mapping[str, Any], what: str) -> ExpectedSteps:
-    """The expected steps that `expected_to_dict` wrote as `data`. what: their lane, for messages.
-    Raises BadTrace, or KeyError for a missing field."""
+    """The expected steps that `expected_to_dict` wrote as `data`. what: the start of messages, such
+    as "lane 1". Raises BadTrace, or KeyError for a missing field."""
     tokens = list_of(data["tokens"], f"{what}: tokens of texts", MAX_EXPECTED_TEXTS)
     steps = list_of(data["steps"], f"{what}: expected steps", MAX_EXPECTED_TEXTS)
     found = ExpectedSteps(

@@ -289,7 +289,7 @@ def files(form: str, what: str, has_example: bool = False) -> dict[str, Any]:
 
 def _sharing(form: str, what: str) -> None:
     """The button that saves what is on screen as one HTML file, and the button that copies a link
-    to it. Neither calls the server."""
+    to it. Neither calls a Python function."""
     saver, tab = SHARED[what]
     with gr.Row(elem_classes="pg-files"):
         page = gr.Button("Save as web page", size="sm", min_width=60, elem_id=f"{form}-html")

@@ -10,7 +10,7 @@ stored: whether the page can load the run again by its name.
 trees, pieces: only those that no earlier message of the run contained; in an answer to `get_steps`,
 all of the run.
 end: why the run ended or paused (see ui.serving.run_job.Ended).
-tail: the incomplete character at the end of the last token.
+tail: text that is held back after the last token, such as an incomplete character.
 wait: how many runs are ahead, and their expected seconds. follow: true if the current run can be
 followed meanwhile. Functions here get `wait` and `follow` together, as `ahead`.
 followed: true for another visitor's run (added by ui.serving.following).

@@ -1,5 +1,5 @@
 """Times the steps of a run whose text becomes longer than its first CUDA graphs allow. On a card,
-one step then takes longer, because new graphs are captured."""
+new graphs are captured between two steps, so no step should have to wait for them."""
 
 from __future__ import annotations
 
