@@ -10,7 +10,7 @@ import numpy as np
 
 from sequoia.errors import SequoiaError
 
-USUAL = 0.6  # temperature of figures reported for only one temperature
+USUAL = 0.6  # temperature of teacher-forced acceptance and of timed runs
 RESAMPLES = 2000
 
 
@@ -100,14 +100,14 @@ def _interval(
     return measure(pairs), values[int(0.025 * RESAMPLES)], values[int(0.975 * RESAMPLES)]
 
 
-# -- means over positions --------------------------------------------------------------------------
+# -- means over excerpts ---------------------------------------------------------------------------
 
 
 def weighted(forced: Sequence[Mapping[str, Any]], name: str) -> float:
-    """Mean of the number `name` over all positions of all excerpts."""
+    """Mean of the number `name` over all excerpts, weighted by their numbers of positions."""
     return float(mean(forced, name))
 
 
 def mean(forced: Sequence[Mapping[str, Any]], name: str) -> np.ndarray:
-    """Mean of `name`, a number or a list of numbers, over all positions of all excerpts."""
+    """The same as `weighted`, where `name` is a number or a list of numbers."""
     return np.average([each[name] for each in forced], 0, [each["positions"] for each in forced])

@@ -11,7 +11,8 @@ Three figures are measured, each with a goal:
 In a recorded session, several lanes of the same kind take turns on one prompt, so these lanes
 differ by chance alone. A resampled race picks one session at random and deals its runs to the
 lanes. A true difference of 10% is made by dividing one lane's step times by 1.1. The number of
-sessions limits the precision: if there are 48, two of them make up 4% of the races.
+sessions at one temperature limits the precision: if there are 48, two of them make up 4% of the
+races.
 """
 
 from __future__ import annotations

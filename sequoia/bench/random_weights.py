@@ -367,10 +367,13 @@ def _options(argv: Sequence[str] | None) -> Namespace:
         "--rounds",
         type=int,
         default=15,
-        help="how often each pass is timed, unless --seconds run out first",
+        help="timed rounds over all passes; fewer if --seconds run out first",
     )
     parser.add_argument(
-        "--seconds", type=float, default=60.0, help="approximate time limit per pair, in seconds"
+        "--seconds",
+        type=float,
+        default=60.0,
+        help="approximate time limit for the profile of each pair, in seconds",
     )
     parser.add_argument(
         "--no-graphs",
