@@ -117,7 +117,10 @@ class DepthVerdict:
     @property
     def sentence(self) -> str:
         if self.holds is None:
-            return "Too few counts to tell whether acceptance depends on depth; decode more tokens."
+            return (
+                "Too few counts to tell whether acceptance depends on depth; decode more tokens "
+                "with a tree of at least 3 levels."
+            )
         parent = f"a node at depth {self.depth}" if self.depth else "the root"
         found = (
             f"child {self.rank + 1} of {parent} is accepted {self.here.rate:.0%} of "

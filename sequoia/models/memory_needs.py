@@ -48,7 +48,7 @@ def distribution_bytes(nodes: int, vocab: int, params: SamplingParams = DEMANDIN
 
 def usual_distribution_bytes(device: torch.device, nodes: int, vocab: int) -> int:
     """Bytes on `device` for the distributions of a step with `nodes` nodes. 0 on a CPU, where they
-    are computed one by one."""
+    are not counted."""
     return distribution_bytes(nodes, vocab) if device.type == "cuda" else 0
 
 

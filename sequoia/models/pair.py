@@ -44,7 +44,7 @@ class Pair:
     begin: token ids with which every prompt begins, unless it is wrapped as a chat message. stop:
     token ids that end a run. known: acceptance vectors that come with the pair, those for the usual
     kind of text first. measured: a cache for measurements of this pair. template: wraps a prompt as
-    a chat message; None if the models have no chat template. chats: whether prompts are wrapped by
+    a chat message; None if the models have none that works. chats: whether prompts are wrapped by
     default.
     """
 
@@ -137,7 +137,7 @@ class Pair:
         contains them."""
         if self.template is None:
             raise BadPrompt(
-                "these models have no chat template; a prompt can only be used verbatim"
+                "these models have no chat template that works; a prompt can only be used verbatim"
             )
         return self._ids(self.template(prompt), add_special_tokens=False)
 

@@ -1,10 +1,11 @@
 """Tests a model: a token tree must give the same logits as the bare model. The bare model is the
 model of `transformers` without our cache and mask.
 
-The test runs at the start of a text. If there is time, it also runs near the end of the context and
-around every text length at which the config says that the computation may change. For this, a few
-tokens are given high positions; no long text is processed. With CUDA graphs, there is also a test
-after a prefix that is too long for the shortest graphs.
+The test runs at the start of a text. If there is time, it also runs around every text length at
+which the config says that the computation may change, and near the end of the context if that has
+fewer than UNSTATED tokens. For this, a few tokens are given high positions; no long text is
+processed. With CUDA graphs, there is also a test after a prefix that is too long for the shortest
+graphs.
 """
 
 from __future__ import annotations

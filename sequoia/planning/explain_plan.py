@@ -244,7 +244,7 @@ class Comparison:
         return (
             f"{start}: {'; '.join(map(_part, ordered))}."
             if ordered
-            else f"{start}: every part is as predicted."
+            else f"{start}: no part alone changes the speed-up by more than 0.5%."
         )
 
     def matters(self, part: Part) -> bool:
