@@ -193,14 +193,15 @@ def _capped(plan: Plan, nodes: int, most: int) -> str:
     `nodes`. Else empty. most: the largest size that “Max nodes” accepts."""
     if not len(plan.tree) == nodes > 1:
         return ""
-    words = f" It has {nodes} nodes, the largest size considered. A larger tree may be faster"
+    words = f" The best tree has {nodes} nodes, the largest size considered."
+    words += " A larger tree may be faster"
     return f"{words}: set “Max nodes” above {nodes}." if nodes < most else f"{words}."
 
 
 def _default(default: Plan, plan: Plan, second: Plan | None, here: bool) -> str:
-    """In sentences: the tree that Decode's default setting chooses with the same times and
-    acceptance. plan: the fastest tree. second: the runner-up. here: whether the times are this
-    machine's."""
+    """In sentences: the tree that Decode's default setting would choose with the same times,
+    acceptance and largest size. plan: the fastest tree. second: the runner-up. here: whether the
+    times are this machine's."""
     rule = (
         f"In Decode, “Sequoia, planned for this machine” {'uses' if here else 'would use'} the "
         f"tree with the most expected tokens among those within {SLACK * 100:g}% of the fastest"

@@ -172,7 +172,7 @@ def test_without_a_size_the_planners_own_bound_holds(
     ]
     assert shown["plan"]["speedup"] == pytest.approx(wanted[0])
     assert f"{wanted[1]:.2f}× plain decoding" in shown["there"]
-    assert f"It has {min(128, most)} nodes, the largest size considered" in shown["why"]
+    assert f"The best tree has {min(128, most)} nodes, the largest size considered" in shown["why"]
     assert ("above 128" in shown["why"]) == (most > 128)  # no larger size than the field accepts
 
 

@@ -1,5 +1,5 @@
-/* The panel with two commands for the bundled pair: one does the same as Run, the other records a
-   full result. */
+/* The panel with two commands for the bundled pair: one runs the same units as Run, the other
+   records a full result. Both use float32. */
 import { el, text } from "../../shared/web/dom.js";
 import { makePanel } from "../../shared/web/panel.js";
 
@@ -11,7 +11,7 @@ export class CommandPanel {
   constructor(host) {
     const about = { part: "command", title: "Run it from a terminal", cls: "xp-command" };
     const { body } = makePanel(host, about);
-    this.small = line(body, "The same as Run, with the bundled pair:");
+    this.small = line(body, "The same units as Run, with the bundled pair in float32:");
     this.full = line(body, "The full experiment, saved as the recorded result:");
   }
 
