@@ -125,7 +125,8 @@ def verdict(sampled: Sampled, going: bool) -> str:
     if comparison.p_value is None:
         return (
             f"No verdict from {draws}: the target is so sure of one result that no other is "
-            "expected often enough to be counted. Try a higher temperature or another prompt."
+            "expected often enough to be counted. Try a higher temperature or another prompt; for "
+            "a toy, another p."
         )
     if comparison.differs:
         return (

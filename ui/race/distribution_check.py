@@ -16,6 +16,7 @@ from sequoia.algorithm.progress import ShouldStop
 from sequoia.decoding.tree_choice import TreeSource
 from sequoia.exactness.same_distribution import (
     LEAST_BITS,
+    MIN_EXPECTED,
     MOST_PLACES,
     FirstTokens,
     TextPosition,
@@ -132,7 +133,10 @@ class DistributionCheck:
         """The result for a position at which DRAWS draws cannot show a difference."""
         position = self._position
         bits = f"{position.bits:.2g} bits of entropy"
-        why = f"spread over so many tokens that hardly any is drawn twice ({bits})"
+        why = (
+            f"spread over so many tokens that none is expected {MIN_EXPECTED:g} times in {DRAWS} "
+            f"samples ({bits})"
+        )
         if position.bits < LEAST_BITS:
             where = (
                 f"each of the first {position.looked} positions"

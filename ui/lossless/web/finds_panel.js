@@ -65,7 +65,7 @@ function biasText(distance) {
 }
 
 function powerText({ power, distance }) {
-  if (!known(power)) return "not computed for this tree";
+  if (!known(power)) return "not computed for this setting";
   if (distance < NO_BIAS) return "hidden here";
   if (power > NEAR_ONE) return "above 0.999999";
   if (power < SHOWS) return `hidden here (${power.toPrecision(2)})`;
