@@ -41,8 +41,8 @@ CLEAR = 1.05  # the least ratio of speeds that counts as a difference
 class Recipe:
     """One example. prompt: the name of a prompt preset. tree: the kind of tree and its numbers, as
     in the form's menu. shows: the required result. "faster" and "slower" compare with plain
-    decoding, "slower than NAME" with another example. "": no requirement. draft: "" for the bundled
-    draft, or SHUFFLED."""
+    decoding, "faster than NAME" and "slower than NAME" with another example. "": no requirement.
+    draft: "" for the bundled draft, or SHUFFLED."""
 
     name: str
     title: str

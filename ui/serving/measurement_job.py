@@ -1,4 +1,4 @@
-"""A job that measures the loaded pair and reports its progress. Independent of the page."""
+"""A job that makes a measurement and reports its progress. Independent of the page."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class Report:
 
 
 class MeasurementJob(Job[Report]):
-    """Measures the loaded pair once."""
+    """Makes one measurement, usually of the loaded pair."""
 
     _share = 0.0
 
     @abstractmethod
     def measure(self, pair: Pair) -> Any:
-        """Measure `pair` during this job's turn, and call `report` with the progress. Returns the
-        measured values."""
+        """Make the measurement during this job's turn, and call `report` with the progress. Returns
+        the measured values. pair: the loaded pair."""
 
     def work(self, steps: int | None) -> Report:  # noqa: ARG002  a measurement has no steps
         self.post(self.notice("waiting for the models"))

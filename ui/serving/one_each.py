@@ -21,7 +21,7 @@ _PREFIX = 64  # leading bits of an IPv6 address that all devices of a household 
 
 
 class InLine(Protocol):
-    """A job. in_line: whether it waits or runs, so that its visitor may not start another."""
+    """A job. in_line: whether it keeps its visitor from starting another."""
 
     name: str
 
@@ -48,7 +48,7 @@ class OneEach:
     @contextmanager
     def entering(self, who: str, request: Any, job: InLine) -> Iterator[None]:
         """The caller starts `job` of the visitor `who` inside this context. Only one visitor at a
-        time can enter. Raises Busy if the visitor has a job that waits or runs, or if their address
+        time can enter. Raises Busy if the visitor has a job that is `in_line`, or if their address
         has too many such jobs."""
         with self._lock:
             self._entries = {

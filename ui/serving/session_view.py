@@ -35,7 +35,7 @@ class SessionView(ABC, Generic[R]):
 
     def start(self, request: gr.Request, job: R, steps: int | None = None) -> None:
         """Start or resume `job` for the visitor, for `steps` steps, or to its end if None. Raises
-        Busy if the visitor has a job that waits or runs in any view, and for other reasons (see
+        Busy if the visitor has a job in any view that is `in_line`, and for other reasons (see
         Busy)."""
         who = visitor(request)
         with self._model_host.one_each.entering(who, request, job):

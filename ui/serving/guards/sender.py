@@ -22,7 +22,7 @@ _DEFAULT_PORTS = {"http": "80", "https": "443"}
 @dataclass(frozen=True)
 class Sender:
     """client: the IP address of the browser. scheme, host: those in its address bar; the host may
-    include a port."""
+    include a port. Behind an untrusted proxy, all three are those of the proxy's request."""
 
     client: str
     scheme: str
