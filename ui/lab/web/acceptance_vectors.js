@@ -94,7 +94,7 @@ function fitted(one, date) {
 }
 
 function counted(one, date) {
-  const words = `${about(one)}, counted over ${one.visited} nodes, ${date}`;
+  const words = `${about(one)}, counted over ${one.visited} roots, ${date}`;
   return {
     key: "counted-" + about(one),
     label: `Bundled pair, ${about(one)}, counted`,

@@ -190,7 +190,7 @@ export class Margins {
       figure.note,
       profile
         ? "As long as a node gains more than it costs, a larger tree is faster. The cost at n nodes is averaged over nearby sizes, about n/4 of them."
-        : "Shown once this machine has been timed, which happens when the models are loaded.",
+        : "This figure needs step times. The app measures those of its machine when it loads models.",
     );
     if (!profile) return;
     figure.draw(marginTraces(this.state), {

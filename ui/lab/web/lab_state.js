@@ -10,7 +10,7 @@ import * as shapes from "./tree_shapes.js";
  * @property {string} label "measured", "recorded", "paper", "synthetic", "imported", ...
  * @property {string} words more about the source, such as the prompt and the temperature
  * @property {number[]} [accepted] accepted children by rank; only of a vector that was counted
- * @property {number} [visited] nodes or positions at which they were counted
+ * @property {number} [visited] roots or positions at which they were counted
  * @property {Origin} [from] the origin of the vector before it was edited by hand
  */
 

@@ -147,8 +147,8 @@ export class LabTree {
     this.parents = parents;
   }
 
-  // What planTree needs to decide which nodes are drawn. A tree drawn by hand is drawn with all its
-  // levels.
+  // What planTree needs to decide which nodes are drawn. In a tree drawn by hand, no level is left
+  // out because it does not fit.
   limits() {
     const { topo, state, view } = this;
     this.digit = treeFrame.widthOf("0", view.family);

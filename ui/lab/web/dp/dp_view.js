@@ -61,7 +61,7 @@ export class Dp {
   /** The node budget and level cap that were last requested.
    * @type {Pick<Wanted, "n" | "levels">} */
   #budget = { n: 0, levels: null };
-  #asked = ""; // the same as text
+  #asked = ""; // #budget as text
   #shownFor = ""; // #asked when `home` or `take` last ran
   #look = ""; // what the painted cells depend on besides the table, as text
   /** @type {DpTable | null} */

@@ -94,7 +94,7 @@ export class DpWalk {
     const rows = this.rows.take(count).slice(0, count);
     rows.forEach((row, i) => this.write(row, first + i));
     const place = `step ${at + 1} of ${steps.length}`;
-    text(this.place, steps.length ? place : "no steps: the root alone");
+    text(this.place, steps.length ? place : "no steps");
     this.back.disabled = at <= 0;
     this.next.disabled = at >= steps.length - 1;
     attr(box, "aria-activedescendant", steps.length ? this.id + at : null);
