@@ -1,4 +1,5 @@
 /* The token tree of the leading lane or of a chosen lane, at the race time shown.
+   Until a lane has completed a step, no lane leads, and only the tree of a chosen lane is shown.
    While the race time moves: the last complete step (at the start, the first one), or the current
    step, animated, if playback is slow enough. When the race is paused: the step at that time. At
    the end of the race: the lane's best step, which emitted the most tokens. */

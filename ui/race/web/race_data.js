@@ -4,8 +4,8 @@ import { recordedMeta, relabelled } from "../../shared/web/save_page.js";
 /** @import { RaceStore } from "./race_store.js" */
 
 /**
- * The race as one message, as the server sends a recorded race. Its further runs are included, and
- * no more of them can be made.
+ * The fields of one message with the whole race. `race`, `from` and `done` are added when the saved
+ * page is opened. The further runs are included, and no more of them can be made.
  * @param {RaceStore} store
  * @returns {any}
  */

@@ -105,7 +105,7 @@ function offer(pool, verdict) {
 
 /**
  * In words, how many further runs would separate the first two lanes, and how many would show a
- * difference of 10%. Empty if neither is known.
+ * difference of 10%. Empty if neither number is known and above 0.
  * @param {Verdict} verdict
  * @returns {string}
  */
