@@ -32,7 +32,7 @@ MAX_NOTE = 400
 
 @dataclass(frozen=True)
 class Entry:
-    """A profile with its name. note: which of its figures are assumptions. bundled: whether its
+    """A profile with its name. note: where its figures come from, in words. bundled: whether its
     models are known to be the bundled pair."""
 
     name: str

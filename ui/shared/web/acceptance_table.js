@@ -88,11 +88,11 @@ export function acceptanceTable(byLevel, place = "root") {
     const child = "child " + (rank + 1);
     el("th", { text: child, scope: "row" }, row);
     for (let depth = 0; depth < byLevel.depths; depth++) {
-      const box = cell(row, cells.get(depth + "," + rank), `${child} of a node at depth ${depth}`);
+      const column = isMany ? `depth ${depth}` : place;
+      const box = cell(row, cells.get(depth + "," + rank), `${child}, ${column}`);
       box.classList.toggle("hw-doubt", isDoubtful(byLevel, depth, rank));
     }
-    if (isMany)
-      cell(row, byLevel.all[rank], `${child} of nodes at all depths`).classList.add("hw-all");
+    if (isMany) cell(row, byLevel.all[rank], `${child}, all depths`).classList.add("hw-all");
   }
   return table;
 }

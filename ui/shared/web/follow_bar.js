@@ -8,7 +8,7 @@ import { button, el, show, text } from "./dom.js";
  * A store of runs or races.
  * @typedef {object} Followable
  * @property {Following} following
- * @property {boolean} done whether the run on screen has ended
+ * @property {boolean} done whether the run on screen has ended or paused
  */
 
 /** The button and the sentence, for runs or for races. */

@@ -43,7 +43,7 @@ export class Following {
 
   /**
    * Whether to offer to follow a run.
-   * @param {boolean} isOver whether the run on screen has ended
+   * @param {boolean} isOver whether the run on screen has ended or paused
    * @returns {boolean}
    */
   isOffered(isOver) {
