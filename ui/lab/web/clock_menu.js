@@ -16,7 +16,7 @@ const THIS_MACHINE = "this machine";
  * @property {string} key
  * @property {string} name
  * @property {string} label its name in the menu
- * @property {string} note which figures of the profile are assumptions
+ * @property {string} note where the figures of the profile come from
  * @property {Profile} profile
  */
 
