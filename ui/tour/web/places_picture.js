@@ -8,8 +8,8 @@ const COLUMN = 66;
 const TALL = 32;
 const ROW = 44;
 
-// Each place without a first child starts a row. The rows are in depth-first order. Other places
-// share the row of their first child.
+// Each place without a first child is the last of its row. The rows are in depth-first order. Other
+// places share the row of their first child.
 function rowOf(place, all) {
   const ends = [...all].filter((one) => !all.includes(one + "0")).sort();
   const below = ends.findIndex((one) => one.startsWith(place));
