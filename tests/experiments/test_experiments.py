@@ -105,6 +105,13 @@ def test_at_temperature_0_all_verifiers_are_equal(name: str) -> None:
     assert tokens["chain"] == tokens["block"]
 
 
+@pytest.mark.parametrize("name", ["temperature", "top-p"])
+def test_the_predicted_speed_up_names_the_machine(name: str) -> None:
+    experiment = EXPERIMENTS[name]
+    columns = experiment.summary(experiment.sizes["small"], {}).columns
+    assert "speed-up on A100" in [one.label for one in columns]
+
+
 def test_the_papers_figures_beside_measured_tokens_are_tokens_per_step() -> None:
     """Tables 1 and 8 give a speed-up with each of them."""
     tables = {table.key: table for table in paper_tables()}

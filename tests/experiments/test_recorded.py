@@ -90,6 +90,8 @@ def test_recorded_results_use_the_labels_of_new_ones() -> None:
     sizes = recorded("budget")
     assert {one.name for one in sizes.series} == set(LABELS.values())
     assert [one.label for one in sizes.columns[3:]] == list(LABELS.values())
+    for name in ("temperature", "top-p"):
+        assert recorded(name).columns[3].label == "speed-up on A100"
     verifiers = {one.name for one in recorded("temperature").series}
     assert {"chain, token verification", "chain, block verification"} < verifiers
     for file in FILES:
