@@ -217,18 +217,31 @@ def test_the_command_lists_runs_and_prints_csv(
     assert command.main(["--csv", str(tmp_path / "ranks.json")]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 1 + 3 * 4
     assert command.main(["--csv", str(tmp_path / "none.json")]) == 2
-    assert command.main(["ranks", "--prompts", "0"]) == 2
-    assert "--prompts: 0 is not a whole number from 1 to 28" in capsys.readouterr().err
 
 
-def test_an_unwritable_folder_is_named_in_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--prompts", "0"], "--prompts: 0 is not a whole number from 1 to 28"),
+        (["--prompts", "99"], "--prompts: 99 is not a whole number from 1 to 28"),
+        (["--out", "file"], "file/ranks.json cannot be written ("),
+        (["--out", "folder"], "folder/ranks.jsonl cannot be written ("),
+    ],
+)
+def test_a_bad_option_is_refused_in_one_line_before_models_are_loaded(
+    options: list[str],
+    says: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "file").write_text("")
-    monkeypatch.setattr(command, "load_pair", lambda **_: pair())
-    assert command.main(["ranks", "--out", str(tmp_path / "file")]) == 2
+    (tmp_path / "folder" / "ranks.jsonl").mkdir(parents=True)
+    monkeypatch.setattr(command, "load_pair", lambda **_: pytest.fail("models were loaded"))
+    assert command.main(["ranks", *options]) == 2
     words = capsys.readouterr().err
-    assert words.startswith(f"error: {tmp_path / 'file'} cannot be written (")
+    assert words.startswith(f"error: {says}")
     assert words.count("\n") == 1
 
 
