@@ -23,6 +23,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from sequoia.saved_files.check_fields import MAX_HOW
 from sequoia.saved_files.run_file import MAX_STEPS, Run, clock_of
 from ui.serving.wait_times import NOTHING
 from ui.shared.message_text import message_text
@@ -144,7 +145,7 @@ def recorded(meta: Mapping[str, Any]) -> dict[str, Any]:
         texts = _valid(tree, ("how", "why"), lambda value: isinstance(value, str))
         clean["tree"] = {
             **_valid(tree, ("nodes", "levels"), _is_number),
-            **{name: relabelled(text[:200]) for name, text in texts.items()},
+            **{name: relabelled(text[:MAX_HOW]) for name, text in texts.items()},
             **_valid(tree, ("wish",), _is_tree_request),
         }
     if _is_number(seconds := meta.get("plain_seconds", 0)) and 0 < seconds < 1e6:
