@@ -129,7 +129,7 @@ export class StepStage extends EventTarget {
 
   // -- playing ------------------------------------------------------------------------------------
 
-  /** Play from the current picture; from the first one if the result is shown. If the visitor's
+  /** Play from the current picture; at the end of the step, from the first one. If the visitor's
    * system asks for reduced motion, only show that picture. */
   play() {
     this.player.play();
