@@ -129,3 +129,15 @@ test("a drawn tree may be smaller or larger than the budget", () => {
   assert.equal(table.notCompared({ nodes: 2 })[1], "2 of 64 nodes drawn: not compared");
   assert.equal(table.notCompared({ nodes: 80 })[1], "80 nodes drawn, budget 64: not compared");
 });
+
+test("only a field that may stay empty offers the best k", () => {
+  Object.assign(document, { createElement: () => new FakeNode() });
+  const host = { appendChild() {} };
+  const placeholder = (name) => {
+    const row = { name, field: null };
+    made(ShapesTable, {}).makeField(row, host, host);
+    return row.field.getAttribute("placeholder");
+  };
+  const found = ["sequences", "kary", "branching"].map(placeholder);
+  assert.deepEqual(found, ["best k", "best k", "such as 2, 1"]);
+});
