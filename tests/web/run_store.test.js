@@ -1,4 +1,4 @@
-// How the Decode view plays a run by itself, and what its totals say.
+// How the Decode view plays a run by itself, and what it says of its totals and its final tree.
 import "./fake_page.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -68,4 +68,27 @@ test("the tooltip of the speed-up explains an interval only where one is shown",
     assert.equal(unit.textContent.includes("("), i === 2);
     assert.equal(tile.getAttribute("title").includes("In parentheses"), i === 2);
   }
+});
+
+test("a small final tree is called cut only if all steps have the same tree", async () => {
+  const canvas = { setAttribute() {}, getContext() {} };
+  Object.assign(document, { createElement: () => canvas }); // needed when the module is imported
+  const { TreeNote } = await import("../../ui/decode/web/tree_tools.js");
+  const noteOf = (tree) => {
+    const store = new RunStore();
+    const steps = [0, 0, 1].map((number, i) => ({ ...STEP, i, tree: number }));
+    const trees = [
+      [-1, 0, 1],
+      [-1, 0],
+    ];
+    const message = { run: "r", from: 0, meta: { tree }, trees, steps, done: true, end: "length" };
+    store.take(/** @type {any} */ (message), false);
+    store.at = store.last;
+    const [root, words, back] = [new FakeNode(), new FakeNode(), new FakeNode()];
+    made(TreeNote, { store, root, words, back }).paint();
+    return [root.hidden, back.hidden, words.textContent];
+  };
+  const cut = "Final tree truncated by the token limit.";
+  assert.deepEqual(noteOf({ nodes: 3 }), [false, false, cut]);
+  assert.deepEqual(noteOf({ wish: ["dynamic", 12, 6] }), [true, true, ""]);
 });

@@ -271,6 +271,15 @@ def test_the_view_says_which_tree_the_default_of_decode_is(
     assert says in view(tab, tab.look(chosen, request()))["default"]
 
 
+def test_max_nodes_does_not_limit_the_default_of_decode(tab: HardwareTab) -> None:
+    key = "a100-llama2-7b-jf68m"
+    profile = saved_profiles.shipped()[key].profile
+    tree = best_plan(PAPER, profile, slack=hardware_view.SLACK).tree
+    shown = view(tab, tab.look(asked(tab, profile=key, rates="paper", nodes="2"), request()))
+    assert shown["plan"]["nodes"] == 2
+    assert f"it has {len(tree)} nodes on {tree.levels} levels" in shown["default"]
+
+
 # -- runs ------------------------------------------------------------------------------------------
 
 

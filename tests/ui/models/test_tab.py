@@ -40,9 +40,10 @@ from ui.hardware.tab import HERE, HardwareTab
 from ui.lab.tab import LabTab
 from ui.models import load_job, model_types
 from ui.models import view as models_view
-from ui.models.load_job import LoadJob, Report
+from ui.models.load_job import KEPT, LoadJob, Report
 from ui.models.request import OWN, field_of, parse
 from ui.models.tab import FORM, ModelsTab
+from ui.serving.fair_queue import Cancelled
 from ui.serving.limits import LOCAL, PUBLIC
 from ui.serving.model_host import ModelHost
 
@@ -554,6 +555,30 @@ def test_an_unexpected_error_is_logged_and_shown_without_its_text(
     last = list(task.reports())[-1]
     assert "an unexpected error; see the server's log for details" in str(last.error)
     assert "index" not in str(last.error)
+
+
+@pytest.mark.parametrize(
+    ("problem", "field", "words"),
+    [(Cancelled(), "words", "Stopped."), (MemoryError(), "error", "Out of memory.")],
+)
+def test_models_are_said_to_stay_only_if_some_are_loaded(
+    model_host: ModelHost,
+    monkeypatch: pytest.MonkeyPatch,
+    problem: BaseException,
+    field: str,
+    words: str,
+) -> None:
+    def failing(*_: Any) -> Any:
+        raise problem
+
+    monkeypatch.setattr(load_job, "fetch", failing)
+    empty = ModelHost(failing, 1)
+    empty.open()
+    wait(lambda: empty.settled)
+    for host, said in ((empty, words), (model_host, f"{words} {KEPT}")):
+        task = LoadJob(host, PairRequest("bundled"), False)
+        task.start()
+        assert getattr(list(task.reports())[-1], field) == said
 
 
 @pytest.mark.slow
