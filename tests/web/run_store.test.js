@@ -69,3 +69,14 @@ test("the tooltip of the speed-up explains an interval only where one is shown",
     assert.equal(tile.getAttribute("title").includes("In parentheses"), i === 2);
   }
 });
+
+test("if missing steps are no longer stored, the visitor reads why", async () => {
+  const error = "This run is no longer stored.";
+  const server = { get_steps: async () => JSON.stringify({ v: 1, error, notice: null }) };
+  const store = new RunStore(/** @type {any} */ (server));
+  store.take(/** @type {any} */ ({ run: "r", from: 2, meta: {}, steps: [STEP], notice: "n" }), false);
+  await new Promise(setImmediate);
+  assert.equal(store.error, error);
+  assert.equal(store.notice, "n");
+  assert.deepEqual(store.gap, { a: 0, b: 2 });
+});

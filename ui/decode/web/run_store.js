@@ -164,7 +164,7 @@ export class RunStore extends Playback {
       const answer = await this.server.get_steps([run, from]);
       const message = typeof answer === "string" ? JSON.parse(answer) : answer;
       if (!message || this.run !== run) return;
-      this.take({ ...message, run, done: undefined, error: undefined, notice: undefined }, true);
+      this.take({ ...message, run, done: undefined, notice: undefined }, true);
       if (!this.steps.includes(null)) this.gap = null;
       this.changed();
     } catch {
