@@ -403,7 +403,7 @@ export class RunStore extends Playback {
   // after the one on screen is in progress, and `clock` is the time since it began.
   advanceSlowly() {
     while (this.clock >= this.duration(this.at)) {
-      if (this.at >= this.last) return this.arrive();
+      if (this.at >= this.last) return this.standAtResult();
       this.clock -= this.duration(this.at);
       if (this.opening && !this.isRateChosen) return this.speedUp();
       this.move(this.at + 1);
@@ -415,6 +415,13 @@ export class RunStore extends Playback {
   speedUp() {
     this.rate = this.easyRate;
     this.slow.picture = null;
+  }
+
+  // In slow motion, the newest step stands at its result until the next one arrives.
+  standAtResult() {
+    if (this.done) return this.arrive();
+    this.clock = this.duration(this.at);
+    this.slow.follow(this.clock);
   }
 
   arrive() {
