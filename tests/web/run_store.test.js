@@ -120,3 +120,10 @@ test("in slow motion the newest step stands at its result until the next one arr
   store.advance(store.before + 50);
   assert.deepEqual([store.at, store.slow.picture], [1, 0]);
 });
+
+test("slow motion that was chosen before begins with the first picture of step 1", () => {
+  const opened = new RunStore();
+  opened.chooseRate("slow");
+  for (const store of [paced(2), playing(opened)])
+    assert.deepEqual([store.at, store.slow.picture, store.playing], [0, 0, true]);
+});

@@ -251,6 +251,7 @@ export class RunStore extends Playback {
     if (this.follow || (this.recorded && this.steps.length === 1)) return;
     if (!this.isRateChosen) this.rate = this.recorded ? this.easyRate : "easy";
     if (this.recorded && prefersStillness()) return this.rest();
+    if (this.rate === "slow") this.slow.picture = 0;
     this.play();
     this.opening = true;
     if (this.recorded && this.meta.opening) this.openSlowly();
