@@ -98,12 +98,20 @@ class LiveView(RunView[DecodeJob]):
             [self.stage, *form.course],
             **UNQUEUED,
         )
+        fields = {name: getattr(form, name) for name in form.names}
         gr.on(
-            [part.change for part in form.form],
+            [field.change for field in fields.values()],
             None,
             form.run,
             form.run,
             js=anew("web.changed()"),
+            **QUIET,
+        )
+        self.profiles.change(
+            None,
+            [form.run, form.clock, self.profiles],
+            form.run,
+            js=anew("web.profilesChanged(clock, profiles)", "label, clock, profiles"),
             **QUIET,
         )
         clock = [self.profiles, form.clock]
@@ -118,7 +126,6 @@ class LiveView(RunView[DecodeJob]):
         self.stage.link(
             self.use_link, self.profiles, [self.stage, *form.form, *form.tree_fields], **QUIET
         )
-        fields = {name: getattr(form, name) for name in form.names}
         note_form(blocks, "decode", form.noted(fields))
         form.open.upload(self.open, form.open, self.shown, **QUIET)
         on_choice(form.example, self.example, [], self.shown, **QUIET)
