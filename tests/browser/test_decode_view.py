@@ -958,6 +958,19 @@ def test_a_block_has_its_number_once_its_step_is_counted(page: Any, canned: dict
     assert page.evaluate(shown) == counts[:3]
 
 
+@pytest.mark.parametrize(
+    ("parents", "name"),
+    [([-1], "alone"), ([-1, 0, 1], "with chain"), ([-1, 0, 0], "with tree")],
+)
+def test_the_row_of_the_run_is_named_after_its_tree(
+    page: Any, parents: list[int], name: str
+) -> None:
+    give(page, made(parents))
+    row = page.locator(".sq-beat-names > :last-child")
+    assert row.inner_text() == name
+    assert row.evaluate("row => row.offsetHeight") == 20  # px, one line
+
+
 def test_track_and_bars_seek(page: Any, canned: dict[str, Any]) -> None:
     """On both time lines a click goes to the step under the pointer; the bars show the time of each
     phase."""
