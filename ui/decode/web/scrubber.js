@@ -3,7 +3,7 @@
    draft, and solid for the rest. A second row above shows the steps of plain decoding on the same
    time axis, if their times are known. */
 import { drawnBlocks } from "./track_blocks.js";
-import { attr, el, svg, text } from "../../shared/web/dom.js";
+import { attr, el, show, svg, text } from "../../shared/web/dom.js";
 import * as format from "../../shared/web/format.js";
 import { PlaybackBar } from "../../shared/web/playback_bar.js";
 import { sourced } from "../../shared/web/run_words.js";
@@ -109,6 +109,7 @@ export class Scrubber extends PlaybackBar {
     this.paintControls(some);
     text(this.place, some ? `step ${at + 1} / ${count}` : "no steps");
     text(this.names[1], rowName(this.store.largest));
+    show(this.key, this.store.largest.n > 1);
     const words = some ? this.describe(at) : "no steps yet";
     this.paintSlider(1, Math.max(count, 1), Math.max(at + 1, 1), words);
     this.paintBlocks();
