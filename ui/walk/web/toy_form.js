@@ -86,7 +86,7 @@ export class ToyForm {
   }
 
   /**
-   * Fill the form.
+   * Fill the form with a toy of the visitor's own.
    * @param {Toy} toy
    */
   put({ p, q, children, verifier, shape }) {
@@ -95,7 +95,13 @@ export class ToyForm {
     this.counts.forEach((menu, i) => (menu.value = String(children[i] ?? 0)));
     [p, q].forEach((values, i) => (this.fields[i].texts = values.map(String)));
     this.size.value = String(p.length);
+    this.nameOwn();
     this.paint();
+  }
+
+  nameOwn() {
+    this.preset.value = OWN;
+    text(this.about, "");
   }
 
   resize(count) {
@@ -104,8 +110,7 @@ export class ToyForm {
   }
 
   changed() {
-    this.preset.value = OWN;
-    text(this.about, "");
+    this.nameOwn();
     this.paint();
     if (this.toy) this.take(this.toy);
   }

@@ -40,7 +40,6 @@ function applyToy(view, values) {
   const problem = problemOf(p, q, verifier) || childrenProblem(children);
   if (problem) return view.say(`${DAMAGED}: ${problem}`);
   view.form.put({ p, q, children, verifier, shape });
-  view.form.preset.value = "own";
   view.choose(false);
   view.takeToy(view.form.toy, seed);
 }
