@@ -1,8 +1,9 @@
 // The stops of the tour.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { made } from "./fake_page.js";
+import { FakeNode, made } from "./fake_page.js";
 import { publishRun } from "../../ui/shared/web/finished_run.js";
+import { DrawCard } from "../../ui/tour/web/draw_card.js";
 import { YoursStop } from "../../ui/tour/web/stop_yours.js";
 
 document.dispatchEvent = () => true;
@@ -23,4 +24,18 @@ test("the recorded run can replace one's own, until the next own run", () => {
   assert.equal(stop.run.label, "recorded");
   publishRun({ ...OWN, label: "simulated" });
   assert.equal(stop.run.label, "simulated");
+});
+
+test("the bound on how far the shares are off is rounded up", () => {
+  const words = { p: [50, 50], table: "", worst: "{worst}" };
+  const boundOf = (...found) => {
+    const nodes = { title: new FakeNode(), cells: [new FakeNode(), new FakeNode()] };
+    const card = made(DrawCard, { words, found, ...nodes, worst: new FakeNode() });
+    card.paint();
+    return card.worst.textContent;
+  };
+  assert.equal(boundOf(5034, 4966), "0.4");
+  assert.equal(boundOf(5001, 4999), "0.1");
+  assert.equal(boundOf(5110, 4890), "1.1");
+  assert.equal(boundOf(5, 5), "0");
 });
