@@ -2,37 +2,81 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FakeNode, made } from "./fake_page.js";
+import { followAddress } from "../../ui/shared/web/page_link.js";
+import { PRESETS } from "../../ui/walk/web/presets.js";
+import { SharesField } from "../../ui/walk/web/shares_field.js";
 import { ToyForm } from "../../ui/walk/web/toy_form.js";
+import { linkWalk } from "../../ui/walk/web/walk_link.js";
 import { WalkView } from "../../ui/walk/web/walk_view.js";
+
+const TAB = { textContent: "Walk", getAttribute: () => "true" };
+const heard = {};
+Object.assign(document, { querySelectorAll: () => [TAB] });
+Object.assign(globalThis, {
+  window: { addEventListener: (name, act) => (heard[name] = act) },
+  location: { hash: "" },
+});
+followAddress();
 
 const menu = () => ({ value: "" });
 
-/** A form without its elements. */
-function fakeForm() {
+/** A view without its elements, at the toy that the tab opens with. */
+function opened() {
   const counts = [menu(), menu()];
   const menus = { preset: menu(), shape: menu(), verifier: menu(), size: menu(), counts };
-  return made(ToyForm, {
-    ...menus,
-    about: new FakeNode(),
-    fields: [{}, {}],
-    paint() {},
-    take() {},
+  const fields = ["p", "q"].map((letter) => made(SharesField, { letter, paint() {} }));
+  const form = made(ToyForm, { ...menus, fields, about: new FakeNode(), paint() {} });
+  const real = { isRecorded: false, menu: menu(), open() {} };
+  const parts = { form, real, runs: { take() {} }, notice: new FakeNode() };
+  const view = made(WalkView, {
+    ...parts,
+    link: {},
+    isReal: false,
+    takeStep() {},
+    paintSource() {},
   });
+  form.take = (toy, seed) => view.takeToy(toy, seed);
+  form.startFirst();
+  linkWalk(view);
+  return view;
+}
+
+function goTo(hash) {
+  location.hash = hash;
+  heard.popstate();
 }
 
 test("a toy from a link has no description of a ready-made one", () => {
-  const form = fakeForm();
-  form.about.textContent = "The draft and the target prefer different words.";
-  form.put({ p: [0.5, 0.5], q: [0.5, 0.5], children: [2, 0], verifier: "chain" });
+  const { form } = opened();
+  assert.equal(form.about.textContent, PRESETS[0].about);
+  goTo("#walk&p=0.5,0.5&q=0.5,0.5");
   assert.equal(form.preset.value, "own");
   assert.equal(form.about.textContent, "");
 });
 
+test("the address without values shows the toy that the tab opens with", () => {
+  const view = opened();
+  const { toy, seed } = view;
+  goTo("#walk&p=0.5,0.5&q=0.5,0.5&seed=9");
+  assert.deepEqual([view.toy.p, view.seed], [[0.5, 0.5], 9]);
+  Object.assign(view, { isReal: true, hasShown: true });
+  view.real.isRecorded = true;
+  goTo("#walk");
+  assert.deepEqual([view.isReal, view.toy, view.seed], [false, toy, seed]);
+  assert.equal(view.form.preset.value, PRESETS[0].key);
+});
+
+test("a step of the run in Decode stays at the address without values", () => {
+  const view = opened();
+  view.isReal = true;
+  goTo("#walk");
+  assert.ok(view.isReal);
+});
+
 test("a step of the run in Decode has no link, and the button says so", () => {
   let copies = 0;
-  const link = { copy: () => (copies += 1) };
-  const fields = { link, isReal: true, real: { isRecorded: false }, notice: new FakeNode() };
-  const view = made(WalkView, fields);
+  const view = opened();
+  Object.assign(view, { isReal: true, link: { copy: () => (copies += 1) } });
   view.copyLink();
   assert.match(view.notice.textContent, /Use “Copy link” in Decode/);
   assert.equal(copies, 0);

@@ -32,7 +32,7 @@ export class ToyForm {
     const both = el("div", { class: "wk-both" }, this.root);
     this.fields = [new SharesField(both, "p", changed), new SharesField(both, "q", changed)];
     this.last = el("p", { class: "wk-note", hidden: "", text: LAST }, this.root);
-    this.start(PRESETS[0]);
+    this.startFirst();
   }
 
   makeTree() {
@@ -76,6 +76,10 @@ export class ToyForm {
   choose(key) {
     const preset = PRESETS.find((one) => one.key === key);
     if (preset) this.start(preset);
+  }
+
+  startFirst() {
+    this.start(PRESETS[0]);
   }
 
   start({ key, about, toy, seed }) {

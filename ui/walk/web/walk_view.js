@@ -118,9 +118,23 @@ export class WalkView {
     } else this.real.open(wanted);
   }
 
+  /** Show the toy that the tab opens with. The address stays. */
+  restart() {
+    this.hasShown = false;
+    this.isReal = false;
+    this.real.wanted = null;
+    this.paintSource();
+    this.form.startFirst();
+  }
+
+  /** @returns {boolean} whether the step is from the run in Decode */
+  get isOfDecode() {
+    return this.isReal && !this.real.isRecorded;
+  }
+
   /** Called each time the view becomes visible. Decode may show another step by then. */
   shown() {
-    if (this.isReal && !this.real.isRecorded && !this.real.wanted) this.real.open();
+    if (this.isOfDecode && !this.real.wanted) this.real.open();
   }
 
   /** @param {{runs?: Listed[], error?: string}} message */
@@ -147,7 +161,7 @@ export class WalkView {
   }
 
   copyLink() {
-    if (this.isReal && !this.real.isRecorded) this.say(NO_LINK);
+    if (this.isOfDecode) this.say(NO_LINK);
     else this.link.copy();
   }
 
