@@ -2,8 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FakeNode, made } from "./fake_page.js";
-import { followAddress } from "../../ui/shared/web/page_link.js";
+import { copyLink, followAddress } from "../../ui/shared/web/page_link.js";
 import { PRESETS } from "../../ui/walk/web/presets.js";
+import { RealStep } from "../../ui/walk/web/real_step.js";
 import { SharesField } from "../../ui/walk/web/shares_field.js";
 import { ToyForm } from "../../ui/walk/web/toy_form.js";
 import { linkWalk } from "../../ui/walk/web/walk_link.js";
@@ -14,8 +15,11 @@ const heard = {};
 Object.assign(document, { querySelectorAll: () => [TAB] });
 Object.assign(globalThis, {
   window: { addEventListener: (name, act) => (heard[name] = act) },
-  location: { hash: "" },
+  location: { hash: "", href: "http://localhost/" },
 });
+let copied = "";
+const clipboard = { writeText: async (text) => (copied = text) };
+Object.defineProperty(globalThis, "navigator", { value: { clipboard } });
 followAddress();
 
 const menu = () => ({ value: "" });
@@ -83,4 +87,31 @@ test("a step of the run in Decode has no link, and the button says so", () => {
   view.real.isRecorded = true;
   view.copyLink();
   assert.equal(copies, 1);
+});
+
+/** The form of a real step without its elements, at step 4 of the run `code`. */
+function realStep(ask, take) {
+  const nodes = { about: new FakeNode(), line: new FakeNode() };
+  const refusal = { words: "", say: (words) => (refusal.words = words) };
+  const lists = { runs: new Map(), listed: [{ name: "code" }, { name: "prose" }] };
+  const rest = { on: { ask, take }, menu: { value: "code" }, at: 4, ...lists };
+  return made(RealStep, { ...nodes, refusal, ...rest });
+}
+
+test("a recorded run that cannot be loaded leaves no other step on screen or in the link", async () => {
+  const taken = [];
+  const ask = async () => {
+    throw new Error("offline");
+  };
+  const real = realStep(ask, (step) => taken.push(step));
+  const view = opened();
+  Object.assign(view, { isReal: true, real });
+  const chosen = real.choose("prose");
+  await copyLink("walk");
+  assert.equal(copied, "http://localhost/#walk&example=prose");
+  await chosen;
+  assert.deepEqual(taken, [null]);
+  assert.match(real.refusal.words, /could not be loaded/);
+  await copyLink("walk");
+  assert.equal(copied, "http://localhost/#walk&example=prose");
 });
