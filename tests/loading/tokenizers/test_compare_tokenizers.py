@@ -11,7 +11,15 @@ from typing import Any
 
 import pytest
 from fakes import EOS, pair_of, save, tiny_model, tiny_tokenizer
-from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
+from tokenizers import (
+    Regex,
+    Tokenizer,
+    decoders,
+    models,
+    normalizers,
+    pre_tokenizers,
+    processors,
+)
 from transformers import BertConfig, Gemma2Config, GPTNeoXConfig, PretrainedConfig, XLMConfig
 
 from sequoia import Pair, load_pair
@@ -130,6 +138,17 @@ def test_tokenizers_that_split_texts_differently_are_refused(good: Path, tmp_pat
         BadPair, match="same tokens but split text differently, for instance 'def f"
     ):
         matching_tokenizer(source(good), none)
+
+
+def test_tokenizers_may_differ_in_the_special_tokens_that_they_add(
+    good: Path, tmp_path: Path
+) -> None:
+    core = tiny_tokenizer().backend_tokenizer
+    core.post_processor = processors.TemplateProcessing(f"{EOS} $A", special_tokens=[(EOS, 0)])
+    begin = json.loads(core.to_str())["post_processor"]
+    shared = matching_tokenizer(source(good), changed(good, tmp_path / "x", post_processor=begin))
+    assert "; post-processor differs, so" in shared.words
+    assert shared.tokenizer("a")["input_ids"] == tiny_tokenizer()("a")["input_ids"]
 
 
 # -- one of them
