@@ -56,8 +56,9 @@ def _luck(verdict: Verdict, lanes: Sequence[LaneRuns]) -> Iterator[str]:
         for pair in verdict.pairs
         if pair.faster == winner and pair.certain and pair.expected and _was_ahead(pair, lanes)
     )
-    for lane in lucky:
-        yield f"{_capital(_name(lanes[lane]))} was ahead this time, by the luck of the draws."
+    for lane in (lanes[index] for index in lucky):
+        who = f"On {lane.on}, {_name(lane)}" if lane.on else _capital(_name(lane))
+        yield f"{who} was ahead this time, by the luck of the draws."
 
 
 def _was_ahead(pair: PairVerdict, lanes: Sequence[LaneRuns]) -> bool:

@@ -453,6 +453,21 @@ def test_a_lane_that_was_luckier_than_two_winners_is_named_once() -> None:
     assert found.sentence.count("The chain was ahead this time") == 1
 
 
+def test_a_lane_that_was_lucky_on_two_prompts_is_named_with_each() -> None:
+    lanes = [
+        replace(expecting(LaneRuns(name, kind, (LaneRun(on, 0, steps),)), expected), on=on)
+        for on in ("code", "prose")
+        for name, kind, steps, expected in (
+            ("Chain", "chain", ((6, 0.02),) * 40, 3.0),
+            ("Sequoia", "tree", ((5, 0.021),) * 48, 5.0),
+        )
+    ]
+    assert race_verdict(lanes).sentence.endswith(
+        " On code, the chain was ahead this time, by the luck of the draws. On prose, the chain "
+        "was ahead this time, by the luck of the draws."
+    )
+
+
 # -- two prompts -----------------------------------------------------------------------------------
 
 
