@@ -160,8 +160,9 @@ def _tokens_per_step(lane: LaneRuns, pair: PairVerdict) -> float:
 
 
 def _why_the_chain(pair: PairVerdict, lanes: Sequence[LaneRuns]) -> str | None:
-    """Why the tree is slower than the chain: what its extra nodes cost in each step, and how much
-    time their tokens save. None if the totals of all steps do not show the chain ahead."""
+    """Why the tree is slower than the chain: how much longer its steps are, and how much time their
+    extra tokens save. The tree may have fewer nodes than the chain. None if the totals of all steps
+    do not show the chain ahead."""
     chain, tree = lanes[pair.faster], lanes[pair.slower]
     of_chain = _tokens_per_step(chain, pair)
     cost = tree.step_seconds - chain.step_seconds
@@ -175,10 +176,9 @@ def _why_the_chain(pair: PairVerdict, lanes: Sequence[LaneRuns]) -> str | None:
             f"{_ms(-saved)}"
         )
     if tokens <= 0:
-        return f"extra nodes cost {_ms(cost)} per step and add no tokens"
+        return f"steps are {_ms(cost)} longer and give no more tokens"
     return (
-        f"extra nodes cost {_ms(cost)} per step, but their {tokens:.1f} tokens save only "
-        f"{_ms(saved)}"
+        f"steps are {_ms(cost)} longer, but their {tokens:.1f} extra tokens save only {_ms(saved)}"
     )
 
 

@@ -295,14 +295,23 @@ def test_a_tree_that_wins_is_compared_with_the_chain() -> None:
     assert words.endswith("; 5.0 tokens per step against 4.0.")
 
 
-def test_a_chain_that_wins_says_what_the_trees_nodes_cost() -> None:
+@pytest.mark.parametrize(
+    ("tokens", "seconds", "ahead", "why"),
+    [
+        (5, 0.03, 20, "steps are 10.0 ms longer, but their 1.0 extra tokens save only 5.0 ms"),
+        (3, 0.03, 100, "steps are 10.0 ms longer and give no more tokens"),
+        (2, 0.018, 80, "steps are 2.0 ms shorter but give 2.0 fewer tokens, worth 10.0 ms"),
+    ],
+)
+def test_a_chain_that_wins_says_what_the_trees_steps_cost_and_save(
+    tokens: int, seconds: float, ahead: int, why: str
+) -> None:
+    """Not what its nodes cost: it may have no more of them than the chain."""
     words = sentence_of(
-        Plain=("plain", 1, 0.01), Chain=("chain", 4, 0.02), Sequoia=("tree", 5, 0.03)
+        Plain=("plain", 1, 0.01), Chain=("chain", 4, 0.02), Sequoia=("tree", tokens, seconds)
     )
-    assert words.startswith("The chain wins here, 20% ahead of Sequoia (95%: ")
-    assert words.endswith(
-        "): Sequoia’s extra nodes cost 10.0 ms per step, but their 1.0 tokens save only 5.0 ms."
-    )
+    assert words.startswith(f"The chain wins here, {ahead}% ahead of Sequoia (95%: ")
+    assert words.endswith(f"): Sequoia’s {why}.")
 
 
 def test_only_a_tree_is_ahead_of_the_best_chain() -> None:
@@ -587,7 +596,7 @@ CHAIN_WINS = (
 def test_a_chain_that_wins_names_a_machine_on_which_the_tree_would() -> None:
     words = race_verdict(CHAIN_WINS, elsewhere=ELSEWHERE).sentence
     assert words.startswith("The tuned chain wins here, ")
-    assert "Sequoia’s extra nodes cost " in words
+    assert "Sequoia’s steps are " in words
     assert words.endswith(
         " On an A100, the tree planned for it would be 35% ahead of the best chain (predicted)."
     )
