@@ -85,14 +85,15 @@ def _who_won_on(group: Sequence[int], verdict: Verdict, lanes: Sequence[LaneRuns
 
 
 def _larger_speedup(found: SpeedupRatio) -> str:
+    name = _in_sentence(found.name)
     bounds = f"95%: {found.least:.2f} to {found.most:.2f}×"
     if found.least <= 1:
         return (
-            f"Whether {found.name} gains more on {found.larger} or on {found.smaller} is too close "
+            f"Whether {name} gains more on {found.larger} or on {found.smaller} is too close "
             f"to call ({found.larger} over {found.smaller}: {found.ratio:.2f}×; {bounds})."
         )
     return (
-        f"{found.name}’s speed-up over plain decoding is {found.ratio:.2f}× as large on "
+        f"{_capital(name)}’s speed-up over plain decoding is {found.ratio:.2f}× as large on "
         f"{found.larger} as on {found.smaller} ({bounds})."
     )
 
@@ -298,12 +299,16 @@ def _corrections(verdict: Verdict) -> str:
 
 
 def _name(lane: LaneRuns) -> str:
+    return _in_sentence(lane.name)
+
+
+def _in_sentence(name: str) -> str:
     """A lane's name inside a sentence."""
-    if lane.name in ("Chain", "Tuned chain"):
-        return f"the {lane.name.lower()}"
-    if lane.name == "Plain":
+    if name in ("Chain", "Tuned chain"):
+        return f"the {name.lower()}"
+    if name == "Plain":
         return "plain decoding"
-    shape, comma, verifier = lane.name.partition(", ")
+    shape, comma, verifier = name.partition(", ")
     return f"{shape} ({verifier})" if comma else shape
 
 

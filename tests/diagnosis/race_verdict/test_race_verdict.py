@@ -534,6 +534,21 @@ def test_speed_ups_that_are_too_close_are_not_called_different() -> None:
     assert "Whether Sequoia gains more on code or on prose is too close to call" in words
 
 
+@pytest.mark.parametrize(
+    ("prose", "words"),
+    [
+        ((5, 0.0201), "Whether the tuned chain gains more on code or on prose"),
+        ((2, 0.018), "The tuned chain’s speed-up over plain decoding is 2.25× as large on code"),
+    ],
+)
+def test_a_lane_is_named_in_every_sentence_alike(prose: tuple[int, float], words: str) -> None:
+    lanes = [
+        replace(lane, name="Tuned chain") if lane.kind == "tree" else lane
+        for lane in on_two_prompts((5, 0.02), prose)
+    ]
+    assert words in race_verdict(lanes).sentence
+
+
 def test_without_plain_decoding_two_prompts_are_not_compared() -> None:
     lanes = [lane for lane in on_two_prompts((5, 0.02), (2, 0.02)) if lane.kind != "plain"]
     found = race_verdict(lanes)
