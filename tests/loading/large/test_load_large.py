@@ -441,7 +441,7 @@ def test_the_host_memory_that_is_pinned_is_checked_too(
     two_cards[CARDS[0]] = 32 * 10**9
     two_cards[HOST] = 10**5
     with pytest.raises(
-        OutOfMemory, match=r"3 layers to be streamed from pinned host memory need about .* on cpu"
+        OutOfMemory, match=r"streaming 3 layers from pinned host memory needs about .* on cpu"
     ):
         planned(llama, "cuda", 1)
     two_cards[HOST] = 10**9
