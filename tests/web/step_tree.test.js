@@ -47,3 +47,14 @@ test("without a token from the target no column is headed by it", () => {
   const step = stepOf(TREE, [0, 1], { emitted: [1], finish: "length" });
   assert.deepEqual(drawn(step, {}).heads, ["now", "guess 1", "guess 2", ""]);
 });
+
+test("in the focus layout the token from the target is below its heading", () => {
+  for (const path of [[0], [0, 1], [0, 1, 3], [0, 2]])
+    for (const opened of [new Set(), new Set(["n1"])]) {
+      const { heads, cells } = drawn(stepOf(TREE, path), { isFocused: true, opened });
+      assert.equal(heads.indexOf("target"), cells.get("bonus").col);
+      assert.equal(heads.at(-1), "target");
+      const others = [...cells.values()].filter((cell) => cell.key !== "bonus");
+      assert.ok(others.every(({ col }) => heads[col] === (col ? "guess " + col : "now")));
+    }
+});
