@@ -58,3 +58,9 @@ test("in the focus layout the token from the target is below its heading", () =>
       assert.ok(others.every(({ col }) => heads[col] === (col ? "guess " + col : "now")));
     }
 });
+
+test("the key to the colours is hidden if nodes are shaded by their share", () => {
+  const step = stepOf(topology([-1, 0, 0, 0, 0]), [0]);
+  assert.ok(drawn(step, {}).hasKey);
+  assert.equal(drawn(step, { share: () => 0.5 }).hasKey, false);
+});

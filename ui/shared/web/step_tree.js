@@ -112,7 +112,7 @@ export class StepTree {
     const plan = isFocused ? focusPlan(step, look) : this.fullPlan(step, look);
     this.draw(step, plan, look);
     this.overview(step, look, isFocused);
-    show(this.key, this.hasRoomForKey(step, isFocused));
+    show(this.key, !look.share && this.hasRoomForKey(step, isFocused));
     this.follow(step, plan, look, this.layout(isFocused));
     this.drawn = step;
   }
