@@ -198,10 +198,14 @@ def _tokens(value: Any) -> list[list[Any]]:
 def relabelled(value: Any) -> Any:
     """`value` with "measured" replaced by "recorded" in every text in it."""
     if isinstance(value, str):
-        return re.sub("measured", "recorded", value, flags=re.IGNORECASE)
+        return re.sub("measured", _recorded_word, value, flags=re.IGNORECASE)
     if isinstance(value, Mapping):
         return {name: relabelled(part) for name, part in value.items()}
     return tuple(map(relabelled, value)) if isinstance(value, list | tuple) else value
+
+
+def _recorded_word(measured: re.Match[str]) -> str:
+    return "Recorded" if measured[0].startswith("M") else "recorded"
 
 
 def _is_interval(value: Any, middle: float) -> bool:

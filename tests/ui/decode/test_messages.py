@@ -136,6 +136,11 @@ def test_a_recorded_speed_is_called_recorded() -> None:
     )
 
 
+def test_recorded_has_a_capital_where_measured_had_one() -> None:
+    clean = messages.recorded({"tree": {"how": "Measured, then measured again."}})
+    assert clean["tree"]["how"] == "Recorded, then recorded again."
+
+
 @pytest.mark.parametrize(
     ("spread", "kept"),
     [
