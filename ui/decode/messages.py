@@ -23,6 +23,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from sequoia.planning.named_profiles import machine_of
 from sequoia.saved_files.check_fields import MAX_HOW
 from sequoia.saved_files.run_file import MAX_STEPS, Run, clock_of
 from ui.serving.wait_times import NOTHING
@@ -134,7 +135,8 @@ def recorded(meta: Mapping[str, Any]) -> dict[str, Any]:
     clean["label"] = "simulated" if clock else "recorded"
     if clock:
         note = meta.get("clock_note")
-        clean |= {"clock": clock, "clock_note": note[:MAX_NOTE] if isinstance(note, str) else ""}
+        clean |= {"clock": clock, "clock_machine": machine_of(clock)}
+        clean["clock_note"] = note[:MAX_NOTE] if isinstance(note, str) else ""
     if meta.get("chat") is True:
         clean |= {"chat": True, "prompt_tokens": _tokens(meta.get("prompt_tokens"))}
     if isinstance(params := meta.get("policy"), Mapping):
@@ -196,10 +198,14 @@ def _tokens(value: Any) -> list[list[Any]]:
 def relabelled(value: Any) -> Any:
     """`value` with "measured" replaced by "recorded" in every text in it."""
     if isinstance(value, str):
-        return re.sub("measured", "recorded", value, flags=re.IGNORECASE)
+        return re.sub("measured", _recorded_word, value, flags=re.IGNORECASE)
     if isinstance(value, Mapping):
         return {name: relabelled(part) for name, part in value.items()}
     return tuple(map(relabelled, value)) if isinstance(value, list | tuple) else value
+
+
+def _recorded_word(measured: re.Match[str]) -> str:
+    return "Recorded" if measured[0].startswith("M") else "recorded"
 
 
 def _is_interval(value: Any, middle: float) -> bool:

@@ -9,7 +9,7 @@ from sequoia.diagnosis.race_verdict.elsewhere import Elsewhere
 from sequoia.diagnosis.race_verdict.lane_runs import LaneRuns
 from sequoia.diagnosis.race_verdict.two_prompts import prompts_of
 from sequoia.diagnosis.race_verdict.verdict import PairVerdict, SpeedupRatio, Verdict
-from sequoia.planning.simulated_step_times import machine_of
+from sequoia.planning.named_profiles import machine_of
 
 _LEAST_P = 0.001  # smaller p-values are shown as "p < 0.001"
 

@@ -657,6 +657,6 @@ def test_the_other_machine_is_the_first_on_which_the_tree_is_clearly_ahead() -> 
     assert found is not None
     profile = clocks[1].profile
     tree = best_plan(rates, profile).predicted_speedup
-    assert found.machine == "an a100-llama-2-7b-eager"
+    assert found.machine == "“a100-llama-2-7b-eager”"
     assert found.ratio == pytest.approx(tree / best_chain(rates, profile).predicted_speedup)
     assert tree_elsewhere(rates, clocks[:1]) is None
