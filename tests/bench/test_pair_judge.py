@@ -55,6 +55,13 @@ def test_the_last_logical_line_is_removed(text: str, left: str) -> None:
         ("def f(x):\n    return x\n", True),
         ('a = "\x0c"\nb = (', True),  # a form feed is no line end
         ("def f(x):\n    y = g(x)\n    return [y, (", True),  # truncated
+        ("def f():\n    return g(", True),  # truncated in the first statement of a block
+        ("class A:\n    '''doc", True),
+        ("@dec\nde", True),
+        ("try:\n    a()\n", True),  # truncated before the `except`
+        ("def f():\n    try:\n        a()\n        b(", True),
+        ("try:\n    a()\nb()\nc(", False),
+        ("if x:\ny = 1\nz(", False),
         ("def f(x):\n    return x)\n    y = (\n", False),  # wrong before the last line
         ("def f(x):\n  return x\n    y = 1\nz = 2\n", False),
         ("The parser reads one token at a time.\nThen it goes on.", False),
