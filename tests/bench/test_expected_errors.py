@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
 
@@ -86,11 +87,6 @@ def test_a_damaged_file_is_refused_in_one_line(
     ],
 )
 def test_a_bad_option_is_refused_in_one_line(
-    arguments: list[str],
-    said: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    arguments: list[str], said: str, refuses: Callable[..., None]
 ) -> None:
-    monkeypatch.setattr(expected_errors, "load_pair", lambda: pytest.fail("models were loaded"))
-    assert main(arguments) == 2
-    assert capsys.readouterr().err.startswith(f"error: {said}")
+    refuses(expected_errors, arguments, said)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -196,14 +197,9 @@ def test_damaged_excerpts_are_refused(
     ],
 )
 def test_a_bad_option_is_refused_in_one_line(
-    arguments: list[str],
-    said: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    arguments: list[str], said: str, refuses: Callable[..., None]
 ) -> None:
-    monkeypatch.setattr(pair_judge, "load_pair", lambda **_: pytest.fail("models were loaded"))
-    assert main(arguments) == 2
-    assert capsys.readouterr().err.startswith(f"error: {said}")
+    refuses(pair_judge, arguments, said)
 
 
 @pytest.mark.parametrize("text", ["{", "[]", "{}", '{"kinds": {"code": {"excerpts": 2}}}'])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -83,14 +84,9 @@ def test_a_file_without_enough_to_resample_is_refused(session: Session, tmp_path
     ],
 )
 def test_a_bad_option_is_refused_in_one_line(
-    arguments: list[str],
-    said: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    arguments: list[str], said: str, refuses: Callable[..., None]
 ) -> None:
-    monkeypatch.setattr(race_errors, "load_pair", lambda: pytest.fail("models were loaded"))
-    assert main(arguments) == 2
-    assert capsys.readouterr().err.startswith(f"error: {said}")
+    refuses(race_errors, arguments, said)
 
 
 def test_a_race_longer_than_the_recorded_runs_is_refused(
