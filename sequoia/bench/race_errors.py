@@ -25,6 +25,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
+from sequoia.algorithm.sampling_params import MOST_TOKENS
 from sequoia.assets_folder import ASSETS
 from sequoia.bench.command import option_parser, reports_errors
 from sequoia.bench.prompts import text_list
@@ -57,7 +58,6 @@ GOAL_FOUND = 0.88  # smallest share of verdicts that must find a true difference
 FIRST_RACES = 3  # races before the first verdict, which says how many more are needed
 MOST_RACES = 600  # pooled in one verdict
 MOST_VERDICTS = 1_000_000  # per figure
-MOST_TOKENS = 1_000_000  # of a race
 # At temperature 0, where runs share a text, a resampled race may begin at every 8th token of it.
 # At higher temperatures it begins at the first token.
 WINDOW = 8
@@ -277,8 +277,10 @@ def main(argv: Sequence[str] | None) -> None:
     whole(options.races, "--races", 1, MOST_VERDICTS, SequoiaError)
     whole(options.prompts, "--prompts", 1, 1000, SequoiaError)
     whole(options.repeats, "--repeats", 1, 1000, SequoiaError)
+    whole(options.record_tokens, "--record-tokens", 1, MOST_TOKENS, SequoiaError)
+    longest = options.record_tokens if options.record else MOST_TOKENS
     for length in options.tokens:
-        whole(length, "--tokens", 1, MOST_TOKENS, SequoiaError)
+        whole(length, "--tokens", 1, longest, SequoiaError)
     if options.record:
         require_writable(options.steps)
         record_file(options.steps, options.record_tokens, options.repeats, options.prompts)

@@ -78,6 +78,8 @@ def test_a_file_without_enough_to_resample_is_refused(session: Session, tmp_path
     [
         (["--races", "0"], "--races: 0 is not a whole number from 1"),
         (["--tokens", "96", "0"], "--tokens: 0 is not a whole number from 1"),
+        (["--record", "--record-tokens", "64"], "--tokens: 96 is not a whole number from 1 to 64"),
+        (["--record", "--record-tokens", "0"], "--record-tokens: 0 is not a whole number from 1"),
         (["--record", "--prompts", "0"], "--prompts: 0 is not a whole number from 1"),
         (["--record", "--repeats", "0"], "--repeats: 0 is not a whole number from 1"),
         (["--record", "--steps", "/dev/null/steps.json"], "/dev/null/steps.json cannot be written"),
