@@ -45,7 +45,7 @@ from sequoia.diagnosis.race_verdict.compare_pair import (
     pool,
     races_of,
 )
-from sequoia.diagnosis.race_verdict.decide import PLAIN_RATIO, RATIO_TO_FIND
+from sequoia.diagnosis.race_verdict.decide import PLAIN_RATIO, PLAIN_TOKENS, RATIO_TO_FIND
 from sequoia.errors import SequoiaError
 from sequoia.loading.load import load_pair
 from sequoia.models.describe import describe
@@ -206,12 +206,7 @@ def report(sessions: Sequence[Session], tokens: Sequence[int], races: int, seed:
             print(f"temperature {temperature:g}, {length}-token races, {races} verdicts per figure")
             met &= _same(sampler, length, races)
             met &= _found(sampler, length, races)
-            ties = plain_ties(sampler, length, races)
-            met &= ties == 0
-            print(
-                "  plain decoding tied for first with a lane measured at least "
-                f"{PLAIN_RATIO}x as fast: {ties} races (goal: 0)"
-            )
+            met &= _ties(sampler, length, races)
     return met
 
 
@@ -242,6 +237,18 @@ def _found(sampler: Resampler, tokens: int, races: int) -> bool:
         flush=True,
     )
     return share >= GOAL_FOUND
+
+
+def _ties(sampler: Resampler, tokens: int, races: int) -> bool:
+    """Print how often plain decoding ties for first with a lane that is clearly faster. Returns
+    whether the goal is met. In shorter races than PLAIN_TOKENS there is none."""
+    ties = plain_ties(sampler, tokens, races)
+    has_goal = tokens >= PLAIN_TOKENS
+    print(
+        f"  plain decoding tied for first with a lane measured at least {PLAIN_RATIO}x as fast: "
+        f"{ties} races ({'goal: 0' if has_goal else f'no goal below {PLAIN_TOKENS} tokens'})"
+    )
+    return ties == 0 or not has_goal
 
 
 # -- the command line ------------------------------------------------------------------------------

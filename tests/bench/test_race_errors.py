@@ -135,6 +135,18 @@ def test_the_command_prints_its_three_figures(
     assert "plain decoding tied for first with a lane measured at least 1.4x as fast: 0" in printed
 
 
+def test_ties_of_plain_decoding_have_a_goal_only_in_long_races(
+    session: Session, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for figure in ("_same", "_found"):
+        monkeypatch.setattr(race_errors, figure, lambda *_: True)
+    monkeypatch.setattr(race_errors, "plain_ties", lambda *_: 3)
+    assert race_errors.report([session], [95], 10, 1)
+    assert "3 races (no goal below 96 tokens)" in capsys.readouterr().out
+    assert not race_errors.report([session], [95, 96], 10, 1)
+    assert "3 races (goal: 0)" in capsys.readouterr().out
+
+
 def test_a_missing_file_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--steps", str(tmp_path / "none.json")]) == 2
     assert "none.json is not a file of recorded steps" in capsys.readouterr().err
