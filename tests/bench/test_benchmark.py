@@ -365,15 +365,35 @@ def test_prompts_of_one_name_are_refused_before_anything_is_measured(
     assert "names the same kind twice" in capsys.readouterr().err
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("prompts", ["nothing", "empty.json", "numbers.json"])
-def test_files_without_prompts_are_refused(
-    prompts: str, folders: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("prompts", "says"),
+    [
+        ("nothing", "--prompts '{}' is neither"),
+        ("empty.json", "{} must contain"),
+        ("numbers.json", "{} must contain"),
+    ],
+)
+def test_files_without_prompts_are_refused_before_models_are_loaded(
+    prompts: str, says: str, tmp_path: Path, refuses: Callable[..., None]
 ) -> None:
     (tmp_path / "empty.json").write_text("[]")
     (tmp_path / "numbers.json").write_text("[1]")
-    assert benchmark.main([*folders, "--prompts", str(tmp_path / prompts), "--rounds", "1"]) == 2
-    assert prompts in capsys.readouterr().err
+    path = str(tmp_path / prompts)
+    refuses(benchmark, ["--prompts", path], says.format(path))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--tokens", "0"], "max_new_tokens: 0 is not a whole number"),
+        (["--temperature", "0", "9"], "temperature: 9"),
+        (["--seed", "-1"], "seed: -1 is not a whole number"),
+    ],
+)
+def test_bad_sampling_parameters_are_refused_before_models_are_loaded(
+    arguments: list[str], says: str, refuses: Callable[..., None]
+) -> None:
+    refuses(benchmark, arguments, says)
 
 
 @pytest.mark.parametrize(

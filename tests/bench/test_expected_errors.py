@@ -82,6 +82,7 @@ def test_a_damaged_file_is_refused_in_one_line(
         (["--texts", "3"], "--texts: 3 is not a whole number from 4"),
         (["--steps", "nowhere.json"], "--steps: 'nowhere.json'"),
         (["--races", "0"], "--races: 0 is not a whole number from 1"),
+        (["--record", "--seed", "-1"], "seed: -1 is not a whole number"),
         (["--record", "--prompts", "0"], "--prompts: 0 is not a whole number from 1"),
         (["--record", "--steps", "/dev/null/steps.json"], "/dev/null/steps.json cannot be written"),
     ],
