@@ -152,6 +152,13 @@ def test_the_table_compares_pairs_excerpt_by_excerpt() -> None:
     assert len(table(after, None).splitlines()) == len(lines) - 2
 
 
+def test_all_figures_of_the_table_are_in_one_column() -> None:
+    found = judge(tiny_pair(), {"code": EXCERPTS[:1]}, Task(tokens=4, draws=1, timed=1))
+    rows = table(found, None).splitlines()[1:]
+    assert "speed-up" in rows[-2]
+    assert {len(row) for row in rows} == {66}
+
+
 # -- the command line ------------------------------------------------------------------------------
 
 
