@@ -296,15 +296,15 @@ def _temperature(run: Run) -> float:
 
 
 def _by_level_tables(run: Run | None, made_here: bool) -> list[dict[str, Any]]:
-    """Tables of acceptance by rank and level: one of `run`, if it has steps, then for each
+    """Tables of acceptance by rank and level: one of `run`, if it tried any node, then for each
     temperature one of the recorded runs. Counts of a run on a simulated clock are measured too: it
     has real tokens."""
     tables = [
         by_level_table(f"recorded run{'s' * (runs > 1)}", "recorded", temperature, runs, by_level)
         for temperature, (runs, by_level) in recorded().items()
     ]
-    if run is not None and run.steps:
-        counts = AcceptanceByLevel.fold(run.steps)
+    counts = AcceptanceByLevel.fold(run.steps if run is not None else ())
+    if run is not None and counts.cells:
         is_new = made_here or _is_measured(run)
         name, label = ("latest run", "measured") if is_new else ("run in Decode", "recorded")
         tables.insert(0, by_level_table(name, label, _temperature(run), 1, counts))

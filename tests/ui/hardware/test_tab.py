@@ -33,6 +33,7 @@ from ui.serving.model_host import ModelHost
 from ui.shared import saved_profiles
 from ui.shared.acceptance_rates import PAPER, rates_of
 from ui.shared.saved_profiles import Entry
+from ui.shared.tree_request import TreeRequest
 
 PROFILE = HardwareProfile(
     device="one card",
@@ -333,6 +334,16 @@ def test_counts_of_a_run_made_here_on_a_simulated_clock_are_measured(
     shown = view(tab, tab.look(asked(tab), request(run=run.recording.name)))
     assert shown["run"] is None  # its times are not this machine's
     assert (shown["atlas"][0]["name"], shown["atlas"][0]["label"]) == ("latest run", "measured")
+
+
+def test_a_run_of_plain_decoding_has_no_table_of_acceptance(tab: HardwareTab, make: Any) -> None:
+    plain = TreeRequest("plain", ())
+    run = make(run_store=tab._live.run_store, tokens=8, tree_request=plain)
+    run.start(None)
+    for _ in run.messages():
+        pass
+    shown = view(tab, tab.look(asked(tab), request(run=run.recording.name)))
+    assert {by_level["label"] for by_level in shown["atlas"]} == {"recorded"}
 
 
 def test_recorded_tables_are_by_temperature() -> None:
