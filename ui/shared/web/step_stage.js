@@ -172,7 +172,7 @@ export class StepStage extends EventTarget {
     this.#report();
   }
 
-  // The look; what it leaves open is the state of the pointer.
+  // The look that was passed. What it does not set comes from the pointer.
   #ownLook() {
     const { opened, node } = this.pointer;
     return { opened, selected: node, ...this.look };
