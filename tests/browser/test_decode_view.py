@@ -1188,7 +1188,7 @@ def test_columns_are_headed_by_what_they_are(page: Any, canned: dict[str, Any]) 
     watch(page, run, 3)
     levels = page.evaluate("stage.store.view().topo.levels")
     heads = page.locator(".sq-col").all_inner_texts()
-    named = ["now", *(f"guess {i}" for i in range(1, levels)), "target"]
+    named = ["now", *(f"guess {i}" for i in range(1, levels)), "large model"]
     assert heads == [*named, *[""] * (len(heads) - len(named))]
 
 

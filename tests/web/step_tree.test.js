@@ -39,8 +39,8 @@ function drawn(step, look) {
 
 test("a tree with fewer levels than its grid has one column of the target", () => {
   const { heads, cells } = drawn(stepOf(TREE, [0, 1]), { room: { rows: 1, levels: 6 } });
-  assert.deepEqual(heads, ["now", "guess 1", "guess 2", "target", "", "", ""]);
-  assert.equal(heads[cells.get("bonus").col], "target");
+  assert.deepEqual(heads, ["now", "guess 1", "guess 2", "large model", "", "", ""]);
+  assert.equal(heads[cells.get("bonus").col], "large model");
 });
 
 test("without a token from the target no column is headed by it", () => {
@@ -52,8 +52,8 @@ test("in the focus layout the token from the target is below its heading", () =>
   for (const path of [[0], [0, 1], [0, 1, 3], [0, 2]])
     for (const opened of [new Set(), new Set(["n1"])]) {
       const { heads, cells } = drawn(stepOf(TREE, path), { isFocused: true, opened });
-      assert.equal(heads.indexOf("target"), cells.get("bonus").col);
-      assert.equal(heads.at(-1), "target");
+      assert.equal(heads.indexOf("large model"), cells.get("bonus").col);
+      assert.equal(heads.at(-1), "large model");
       const others = [...cells.values()].filter((cell) => cell.key !== "bonus");
       assert.ok(others.every(({ col }) => heads[col] === (col ? "guess " + col : "now")));
     }

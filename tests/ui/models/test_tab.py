@@ -122,7 +122,7 @@ def test_it_shows_every_pair_the_machine_and_what_is_in_use(tab: ModelsTab, pair
     assert shown["machine"]["online"] is False
     row = next(row for row in shown["pairs"] if row["name"] == "llama-2-7b")
     assert row["gated"] == ["meta-llama/Llama-2-7b-hf"]
-    assert row["why_not"] == "its draft is a pickle file"
+    assert row["why_not"] == "its draft is a pickle file, which can run code when it is opened"
     assert "the field “Draft”" in row["note"]
     assert shown["loaded"]["target"]["forward"] == pair.target.forward_words
     assert "Llama 2 Community License" in row["licences"]

@@ -168,7 +168,7 @@ class HardwareView {
     this.facts.show(profile, view.file);
     for (const name of ["heat", "verify", "small"]) this[name].chart.show(view.figures[name]);
     const acceptance = `${rates.label} acceptance: ${rates.name}`;
-    text(this.heat.word, `predicted · ${profile.label} times, ${acceptance}`);
+    text(this.heat.word, `predicted from ${profile.label} times and ${acceptance}`);
     this.showWords(view);
     this.run.show(view.run);
     this.byLevel.show(view.atlas);

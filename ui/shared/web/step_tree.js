@@ -266,7 +266,7 @@ function focusPlan(step, { opened = new Set() }) {
 function columnsOf({ cells, cols }, levels) {
   const own = cells.find(({ key }) => key === "bonus")?.col;
   return Array.from({ length: cols }, (_, col) => {
-    if (col === own) return { names: ["target"], state: "own" };
+    if (col === own) return { names: ["large model", "target", ""], state: "own" };
     if (col >= levels) return { names: [""] };
     return { names: col ? ["guess " + col, String(col), ""] : ["now", ""] };
   });
