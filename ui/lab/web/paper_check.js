@@ -20,7 +20,7 @@ export class PaperCheck {
     const rows = vectors.KNOWN.map((known) => makeRow(body, known));
     const note =
       "Expected tokens per step of the best tree for the acceptance vector in the paper’s appendix E, computed " +
-      "with the paper’s recurrence in Python and again in this browser. Equal: to three decimals.";
+      "with the paper’s recurrence in Python and again in this browser (…: not computed yet). Equal: to three decimals.";
     el("p", { class: "sq-lab-note", text: note }, panel.body);
     dom.onceVisible(panel.body, () => fill(rows, new Map()));
   }
@@ -29,7 +29,7 @@ export class PaperCheck {
 function makeRow(body, known) {
   const [nodes, levels, value] = known;
   const line = el("tr", {}, body);
-  const words = [nodes, levels ?? "any", value.toFixed(3), "computing", ""];
+  const words = [nodes, levels ?? "any", value.toFixed(3), "…", ""];
   const cells = words.map((word) => el("td", { text: String(word) }, line));
   return { line, nodes, levels, value, here: cells[3], result: cells[4] };
 }
