@@ -221,7 +221,10 @@ def test_a_race_of_trees_without_a_tuned_chain_says_what_it_would_do(pair: Pair)
         f"{chain.predicted_speedup:.2f}× plain (predicted)."
     )
     assert words in plan_race(pair, asked(PLAIN, KARY), LOCAL.nodes).notes
+    assert words in plan_race(pair, asked(("chain", "2", "sequoia"), KARY), LOCAL.nodes).notes
     assert words not in plan_race(pair, asked(PLAIN, TUNED, KARY), LOCAL.nodes).notes
+    same = ("chain", str(len(chain.tree)), "sequoia")
+    assert plan_race(pair, asked(same, KARY), LOCAL.nodes).notes == ()
 
 
 def test_the_machine_named_for_the_tree_is_another_than_the_clocks(pair: Pair) -> None:
