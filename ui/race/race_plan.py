@@ -131,11 +131,11 @@ def _same_words(lane: ChosenLane, other: ChosenLane) -> str:
     tree = lane.chosen.tree
     assert isinstance(tree, Tree)
     name = lane.request.name
+    where = f"on {lane.request.on}" if lane.request.on else "here"
     if len(tree) == 1:
-        where = f"on {lane.request.on}" if lane.request.on else "here"
         return f"{name} is plain decoding {where}: nothing larger is predicted to be faster."
     shape = f"a chain of {len(tree)} nodes" if tree.levels == len(tree) else size_words(tree)
-    return f"{name} is {shape} here, the same as {other.request.name}, so it is raced once."
+    return f"{name} is {shape} {where}, the same as {other.request.name}, so it is raced once."
 
 
 def _planned_from(asked: RaceRequest, lanes: Sequence[ChosenLane]) -> Iterator[str]:

@@ -135,6 +135,23 @@ def test_a_planned_tree_without_branches_is_not_raced_twice(
     )
 
 
+def test_with_two_prompts_the_page_says_on_which_a_tree_is_not_raced_twice(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prose = "Once upon a time"
+
+    def found(*given: Any) -> tuple[Acceptance, str]:
+        return (Acceptance((0.8,)) if prose in given[-1] else RATES), "recorded"
+
+    monkeypatch.setattr("sequoia.measuring.defaults.acceptance_of", found)
+    plan = plan_race(pair, asked(TUNED, PLANNED, second_prompt=prose), LOCAL.nodes)
+    nodes = len(plan.lanes[-1].chosen.tree)
+    assert plan.notes[1] == (
+        f"Sequoia is a chain of {nodes} nodes on prose, the same as Tuned chain, so it is raced "
+        "once."
+    )
+
+
 def test_a_lane_keeps_its_number_in_the_form(pair: Pair, rates: dict[str, Any]) -> None:
     """Also after an empty lane, and after one that is left out."""
     rates["acceptance"] = Acceptance((0.8,))
