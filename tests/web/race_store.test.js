@@ -3,6 +3,7 @@ import "./fake_page.js";
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 import { made } from "./fake_page.js";
+import { stateInWords } from "../../ui/race/web/race_header.js";
 import { RaceKeys } from "../../ui/race/web/race_scrubber.js";
 import { RaceStore } from "../../ui/race/web/race_store.js";
 import { startOf } from "../../ui/race/web/run_table.js";
@@ -48,6 +49,16 @@ for (const rate of ["x1", "x0.25"])
       assert.equal(store.rate, rate);
     }
   });
+
+test("a race without a step is processing the prompt", () => {
+  const store = new RaceStore();
+  assert.equal(stateInWords(store), "");
+  const { moves, ...begun } = { ...race("new", 1), meta: {}, done: false };
+  store.take({ ...begun, moves: [] });
+  assert.equal(stateInWords(store), "processing the prompt");
+  store.take({ race: "new", from: 0, moves });
+  assert.equal(stateInWords(store), "running");
+});
 
 test("a prompt ends in dots only where something is left out", () => {
   assert.equal(startOf("def f"), "def f");
