@@ -60,6 +60,18 @@ test("a race without a step is processing the prompt", () => {
   assert.equal(stateInWords(store), "running");
 });
 
+test("if missing steps are no longer stored, the visitor reads why", async () => {
+  const error = "This race is no longer stored.";
+  const server = { get_moves: async () => JSON.stringify({ race: null, error, notice: null }) };
+  const store = new RaceStore(/** @type {any} */ (server));
+  store.take({ ...race("new", 1), from: 1, notice: "n" });
+  await new Promise(setImmediate);
+  assert.equal(store.error, error);
+  assert.equal(store.notice, "n");
+  assert.equal(store.state, "finished");
+  assert.deepEqual(store.gap, { a: 0, b: 1 });
+});
+
 test("a prompt ends in dots only where something is left out", () => {
   assert.equal(startOf("def f"), "def f");
   assert.equal(startOf("def f\nreturn"), "def f…");
