@@ -3,7 +3,7 @@ import "./fake_page.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FakeNode, made } from "./fake_page.js";
-import { AcceptanceEditor } from "../../ui/lab/web/acceptance_editor.js";
+import { AcceptanceEditor, scaledWords } from "../../ui/lab/web/acceptance_editor.js";
 import { linkLab } from "../../ui/lab/web/lab_link.js";
 import { Lab } from "../../ui/lab/web/lab_view.js";
 import { PowerLaw } from "../../ui/lab/web/power_law.js";
@@ -139,4 +139,10 @@ test("the sliders of a power law stay where they are put", () => {
   one.choose("power");
   one.paintHandles(one.state.rates);
   assert.deepEqual(one.power.values, values, "although the first rate is lowered: the sum is 1");
+});
+
+test("a factor that lowers rates is never shown as 1", () => {
+  assert.equal(scaledWords(1), "");
+  assert.match(scaledWords(0.5), / multiplied by 0\.50\.$/);
+  for (const factor of [0.9951, 0.99999]) assert.match(scaledWords(factor), / by almost 1\.$/);
 });

@@ -24,11 +24,15 @@ export const OWN = "own";
 const named = ({ label, words }) => label + (words ? ": " + words : "");
 const edited = (from) => ({ label: "edited by hand", words: "from " + named(from), from });
 
-const scaledWords = (factor) =>
-  factor < 1
-    ? "Rates cannot sum to more than 1: the rates that you did not change were multiplied by " +
-      `${factor.toPrecision(2)}.`
-    : "";
+/** @type {(factor: number) => string} what an edit did to the other rates; "" for a factor of 1 */
+export function scaledWords(factor) {
+  if (factor >= 1) return "";
+  const digits = factor.toPrecision(2);
+  return (
+    "Rates cannot sum to more than 1: the rates that you did not change were multiplied by " +
+    `${Number(digits) < 1 ? digits : "almost 1"}.`
+  );
+}
 
 /** The panel with the vector. */
 export class AcceptanceEditor {
