@@ -242,7 +242,7 @@ class RaceJob(RunJob):
         tree_request = one.request.tree_request
         prompt = asked.prompt_of(one.request)
         run = DecodeRequest(prompt, asked.params, tree_request, lane.verifier, clock=asked.clock)
-        how = ", ".join(filter(None, (one.chosen.how, tree_request.rule)))
+        how = ", ".join(filter(None, (one.chosen.how, one.chosen.rule)))
         is_fixed = isinstance(lane.tree, Tree)
         most = len(lane.tree) if isinstance(lane.tree, Tree) else lane.tree.most
         meta = meta_of(pair, run, one.chosen)

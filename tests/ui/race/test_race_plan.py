@@ -101,6 +101,11 @@ def test_tree_and_chain_are_planned_by_one_rule_for_the_clock(pair: Pair) -> Non
     hows = [lane.chosen.how for lane in plan.lanes]
     assert hows[1] == f"length planned for {NAME}, from recorded code acceptance"
     assert hows[2] == f"planned for {NAME}, from recorded code acceptance"
+    assert [lane.chosen.rule for lane in plan.lanes] == [
+        "",
+        "among chains within 1% of the fastest, the longest",
+        "among trees within 1% of the fastest, the one with the most expected tokens per step",
+    ]
 
 
 def test_a_tree_for_traversal_names_both_plans(pair: Pair) -> None:
@@ -189,6 +194,7 @@ def test_a_useless_draft_still_races_a_chain(pair: Pair, rates: dict[str, Any]) 
     plan = plan_race(pair, asked(PLAIN, TUNED, PLANNED), LOCAL.nodes)
     assert [len(lane.chosen.tree) for lane in plan.lanes] == [1, 2]
     assert "slower than plain decoding, predicted" in plan.lanes[1].chosen.how
+    assert plan.lanes[1].chosen.rule == ""
     assert "Sequoia is plain decoding here: nothing larger is predicted to be faster." in plan.notes
 
 
