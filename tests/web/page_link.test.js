@@ -118,6 +118,18 @@ test("the address waits until a tab has been quiet", async (t) => {
   assert.equal(page.location.hash, "#decode&step=3");
 });
 
+test("the address stays while a form is reported without a change", async (t) => {
+  await open("", TABS);
+  const { note } = await import("../../ui/shared/web/form_values.js");
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  for (const seed of [1, 1]) note("decode", ["seed"], [seed]);
+  t.mock.timers.tick(500);
+  assert.equal(page.location.hash, "");
+  note("decode", ["seed"], [2]);
+  t.mock.timers.tick(500);
+  assert.equal(page.location.hash, "#decode");
+});
+
 test("what a link leaves out is said, also where the browser does not allow copying", async () => {
   const refuse = async () => {
     throw new Error("no");
