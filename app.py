@@ -44,14 +44,14 @@ Limits without and with --public:
 """
 
 
-def known_pairs() -> list[str]:
-    """The names that --pair accepts. If the catalog of pairs cannot be read, only the bundled
-    one."""
+def known_pairs() -> dict[str, bool]:
+    """The names that --pair accepts, and whether the target is streamed. If the catalog of pairs
+    cannot be read, only the bundled one."""
     try:
         pairs = json.loads(NAMES.read_text(encoding="utf-8"))["pairs"]
-        return ["bundled", *(pair["name"] for pair in pairs)]
-    except (OSError, ValueError, LookupError, TypeError):
-        return ["bundled"]
+        return {"bundled": False, **{pair["name"]: pair.get("offload", False) for pair in pairs}}
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return {"bundled": False}
 
 
 def sizes_table() -> str:
@@ -176,8 +176,9 @@ def checked(arguments: argparse.Namespace, made: argparse.ArgumentParser) -> arg
         made.error(
             "--pair cannot be combined with --target and --draft; leave out --pair or the other two"
         )
-    if arguments.pair not in (None, *known_pairs()):
-        made.error(f"--pair {arguments.pair} is unknown; known: {', '.join(known_pairs())}")
+    pairs = known_pairs()
+    if arguments.pair not in (None, *pairs):
+        made.error(f"--pair {arguments.pair} is unknown; known: {', '.join(pairs)}")
     if arguments.public and (
         arguments.target is not None or arguments.pair not in (None, "bundled")
     ):
@@ -187,6 +188,11 @@ def checked(arguments: argparse.Namespace, made: argparse.ArgumentParser) -> arg
     if arguments.offload is not False and arguments.device == "spread":
         made.error(
             "--offload uses one GPU and --device spread uses several; leave out one of the two"
+        )
+    if arguments.pair is not None and pairs[arguments.pair] and arguments.device == "spread":
+        made.error(
+            f"--pair {arguments.pair} streams its target to one GPU, and --device spread uses "
+            "several; choose another pair or device"
         )
     if arguments.port is not None and not 0 < arguments.port < 65536:
         made.error(f"--port {arguments.port} is not a port from 1 to 65535")

@@ -57,6 +57,13 @@ def byte_fallback(strip: bool = True) -> PreTrainedTokenizerFast:
     return _fast(core, [SPECIAL, ADDED], unk_token="<unk>", bos_token="<s>", eos_token="</s>")
 
 
+def cleaned(tokenizer: PreTrainedTokenizerFast) -> PreTrainedTokenizerFast:
+    """`tokenizer`, of BPE, made to remove spaces all the same."""
+    tokenizer.clean_up_tokenization_spaces = True
+    tokenizer.clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output = True
+    return tokenizer
+
+
 def unigram_fallback(clean: bool = False) -> PreTrainedTokenizerFast:
     """As T5's and others of SentencePiece, with the bytes. clean: `transformers`
     removes spaces."""
@@ -105,6 +112,8 @@ KINDS: dict[str, Callable[[], PreTrainedTokenizerFast]] = {
     "byte-level in a sequence": byte_level_in_a_sequence,
     "byte fallback, Llama": byte_fallback,
     "byte fallback, Gemma": lambda: byte_fallback(strip=False),
+    "byte-level, cleaned": lambda: cleaned(byte_level()),
+    "byte fallback, cleaned": lambda: cleaned(byte_fallback()),
     "byte fallback, unigram": unigram_fallback,
     "metaspace": metaspace,
     "word pieces": word_pieces,

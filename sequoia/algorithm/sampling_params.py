@@ -13,12 +13,13 @@ from typing import Any
 from sequoia import validate_input
 from sequoia.errors import BadSamplingParams
 
+MOST_TOKENS = 4096  # of one run
 GREATEST_SEED = 2**63 - 1
 # name -> (validation, minimum, maximum)
 BOUNDS: dict[str, tuple[Any, float, float]] = {
     "temperature": (validate_input.number, 0, 5),
     "top_p": (validate_input.number, 0.01, 1),
-    "max_new_tokens": (validate_input.whole, 1, 4096),
+    "max_new_tokens": (validate_input.whole, 1, MOST_TOKENS),
     "seed": (validate_input.whole, 0, GREATEST_SEED),
 }
 

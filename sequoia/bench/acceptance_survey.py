@@ -17,14 +17,14 @@ from tqdm import tqdm
 
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.best_tree import best_tree
-from sequoia.algorithm.sampling_params import SamplingParams
-from sequoia.algorithm.tree import Tree
+from sequoia.algorithm.sampling_params import MOST_TOKENS, SamplingParams
+from sequoia.algorithm.tree import MAX_NODES, Tree
 from sequoia.algorithm.verifiers.traversal import TRAVERSAL
 from sequoia.assets_folder import ASSETS
 from sequoia.bench.command import add_pair_options, option_parser, reports_errors, write_json
 from sequoia.bench.prompts import text_list
 from sequoia.decoding.engine import Decoder, run
-from sequoia.errors import BadAcceptance
+from sequoia.errors import BadAcceptance, BadSamplingParams
 from sequoia.loading.load import load_pair
 from sequoia.measuring.acceptance import count_acceptance
 from sequoia.measuring.acceptance_teacher_forced import agreement
@@ -59,15 +59,10 @@ def survey(
 
     kinds: prompts by the name of their kind, the pair's usual kind first. tokens: new tokens per
     continuation. ranks: number of siblings whose acceptance is counted. draws: how often each
-    prompt is continued above temperature 0, each time with another seed. Raises BadAcceptance
-    unless `draws` is from 1 to 1000, and another SequoiaError for a bad temperature or number of
-    tokens, before anything is measured.
+    prompt is continued above temperature 0, each time with another seed. Raises a SequoiaError for
+    settings that `checked` refuses, before anything is measured.
     """
-    draws = whole(draws, "draws", 1, 1000, BadAcceptance)
-    settings = [
-        SamplingParams(temperature, max_new_tokens=tokens, ignore_eos=True)
-        for temperature in temperatures
-    ]
+    settings = checked(temperatures, tokens, ranks, draws)
     measured = []
     for kind, prompts in kinds.items():
         about = {
@@ -91,6 +86,21 @@ def survey(
         "versions": dict(versions()),
         "measured": measured,
     }
+
+
+def checked(
+    temperatures: Sequence[float], tokens: int, ranks: int, draws: int
+) -> list[SamplingParams]:
+    """The sampling parameters for each temperature. Raises BadAcceptance or BadSamplingParams for a
+    number out of bounds. Fewer tokens than TRIED_LEVELS may leave no room for the whole tree, and
+    `tokens_per_step` decodes up to TRIED_LEVELS more."""
+    whole(draws, "draws", 1, 1000, BadAcceptance)
+    whole(ranks, "ranks", 1, MAX_NODES - 1, BadAcceptance)
+    whole(tokens, "tokens", TRIED_LEVELS, MOST_TOKENS - TRIED_LEVELS, BadSamplingParams)
+    return [
+        SamplingParams(temperature, max_new_tokens=tokens, ignore_eos=True)
+        for temperature in temperatures
+    ]
 
 
 def _figures(
@@ -199,6 +209,7 @@ def main(argv: Sequence[str] | None) -> None:
     )
     parser.add_argument("--out", type=Path, help="file to write (default: print)")
     options = parser.parse_args(argv)
+    checked(options.temperature, options.tokens, options.ranks, options.draws)
     kinds = {Path(name).stem: name for name in options.prompts}
     if len(kinds) < len(options.prompts):
         parser.error(

@@ -67,16 +67,16 @@ def main(argv: Sequence[str] | None) -> None:
 
 def benchmark(options: Namespace) -> dict[str, Any]:
     """Run every block (prompts x temperature), print its table, and return all results."""
-    named = {name: ref for name in ("target", "draft") if (ref := getattr(options, name))}
-    pair = load_pair(**named, device=options.device, offload=options.offload)
-    is_whole = options.offload is False and not options.sizes and not options.verifiers
-    others = other_dtypes(named, options.device, pair) if is_whole else {}
-    _introduce(options, pair, others)
     blocks = [
         Block(options, kind, temperature)
         for kind in options.prompts
         for temperature in options.temperature
     ]
+    named = {name: ref for name in ("target", "draft") if (ref := getattr(options, name))}
+    pair = load_pair(**named, device=options.device, offload=options.offload)
+    is_whole = options.offload is False and not options.sizes and not options.verifiers
+    others = other_dtypes(named, options.device, pair) if is_whole else {}
+    _introduce(options, pair, others)
     if options.sizes:
         _sized(blocks, pair, options.sizes)
     elif options.verifiers:

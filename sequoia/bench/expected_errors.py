@@ -14,7 +14,6 @@ import math
 import random
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -170,13 +169,15 @@ def main(argv: Sequence[str] | None) -> None:
     whole(options.races, "--races", 1, MOST_RACES, SequoiaError)
     if options.record:
         require_writable(options.steps)
-        params = SamplingParams(temperature=TEMPERATURE, max_new_tokens=128, ignore_eos=True)
+        params = SamplingParams(
+            temperature=TEMPERATURE, max_new_tokens=128, seed=options.seed, ignore_eos=True
+        )
         texts = [
             text
             for kind in ("code", "prose")
             for text in text_list(kind, ASSETS / "bench")[: options.prompts]
         ]
-        made = record(load_pair(), texts, replace(params, seed=options.seed), options.texts)
+        made = record(load_pair(), texts, params, options.texts)
         with writing(options.steps):
             write_text(options.steps, json.dumps(made, separators=(",", ":")) + "\n")
     prompts = _recorded(options.steps)

@@ -52,9 +52,7 @@ def _figures(kind: Mapping[str, Any]) -> dict[str, str]:
         if "parse" in figures:
             found[f"parses as Python, T={temperature}"] = f"{figures['parse']:.1%}"
     if kind["speed_up"]:
-        found["speed-up, own continuations (needs an idle machine)"] = (
-            f"{kind['speed_up']['median']:.2f}x"
-        )
+        found["speed-up, own text (needs an idle machine)"] = f"{kind['speed_up']['median']:.2f}x"
         found["  repeated 8-grams when timed"] = f"{kind['speed_up']['repeated_8_grams']:.1%}"
     return found
 

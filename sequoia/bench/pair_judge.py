@@ -22,7 +22,7 @@ from tqdm import tqdm
 
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.best_tree import best_tree, expected_tokens
-from sequoia.algorithm.sampling_params import SamplingParams
+from sequoia.algorithm.sampling_params import MOST_TOKENS, SamplingParams
 from sequoia.algorithm.step_trace import StepTrace, emitted_tokens, repetition
 from sequoia.algorithm.tree import Tree
 from sequoia.assets_folder import ASSETS, BUNDLED_PAIR
@@ -42,7 +42,6 @@ TEMPERATURES = (0.0, 0.6)
 MOST_EXCERPTS = 1_000_000
 MOST_DRAWS = 1000
 MOST_THREADS = 1024
-MOST_TOKENS = 4096
 RANKS = 8
 # size of the tree: about the size planned for a CPU
 TRIED_NODES = 12

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import ast
+import codeop
 import io
 import tokenize
 import warnings
 
 
 def parses(text: str) -> bool:
-    """Whether `ast` parses `text`, or parses it without its last logical line, which may be
-    unfinished."""
-    return _is_python(text) or _is_python(without_last_line(text))
+    """Whether `text` is Python, or was until its last logical line, which may be unfinished. The
+    lines before that one may leave blocks open."""
+    before = without_last_line(text)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return _is_python(text) or _is_python(before) or _is_incomplete(before)
 
 
 def without_last_line(text: str) -> str:
@@ -64,9 +68,15 @@ def _is_complete(lines: str) -> bool:
 
 def _is_python(text: str) -> bool:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            ast.parse(text)
+        ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return True
+
+
+def _is_incomplete(text: str) -> bool:
+    """Whether Python would wait for more after `text`, such as a block's body or an `except`."""
+    try:
+        return codeop.compile_command(text, symbol="exec") is None
+    except (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError):
+        return False

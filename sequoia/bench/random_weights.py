@@ -29,7 +29,7 @@ from sequoia.errors import BadModel
 from sequoia.loading.large.load_large import StreamedModel, offloaded_by_accelerate
 from sequoia.loading.large.placement import OffloadPlacement
 from sequoia.loading.model_checks import checked_device
-from sequoia.measuring.hardware import SIZES, WIDTHS, measure_profile
+from sequoia.measuring.hardware import SIZES, WIDTHS, checked_effort, measure_profile
 from sequoia.models.choose_forward import use_fast_forward
 from sequoia.models.pair import Pair
 from sequoia.models.pass_times import Pass, opened
@@ -327,6 +327,7 @@ def non_model_share_and_memory(pair: Pair, nodes: int = 128) -> dict[str, float]
 def main(argv: Sequence[str] | None) -> None:
     options = _options(argv)
     device = checked_device(options.device)
+    checked_effort(options.rounds, options.seconds)
     for name in options.shapes:
         if name not in SHAPES:
             raise BadModel(f"unknown shape {shown(name)}; known: {', '.join(SHAPES)}")

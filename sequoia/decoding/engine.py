@@ -132,7 +132,6 @@ class Decoder:
         self._drafter.prefill(self.prompt)
         if isinstance(self.tree_choice, FixedTree):
             self._prepare(self.tree_choice.tree)
-        self._capture_ahead()
         # otherwise the first step's clock would include the rest of the prefill
         synchronize(self.pair.target.device)
 
@@ -149,6 +148,7 @@ class Decoder:
     @torch.inference_mode()
     def step(self) -> StepTrace:
         """Draft, verify, keep."""
+        self._capture_ahead()
         clock = Clock(self.pair.target.device)
         shape = self.tree_choice.next(self.remaining)
         drafted, verdict, target_p = self._draft_and_verify(shape, clock)
@@ -173,10 +173,11 @@ class Decoder:
             expected_accepted=self._expected(drafted),
         )
         self.index += 1
-        self._capture_ahead()
         return trace
 
     def _capture_ahead(self) -> None:
+        """Capture CUDA graphs for longer prefixes before the step's clock starts. This overwrites
+        the logits of the last step, which `expected_under` reads."""
         for context in self.contexts:
             context.capture_ahead(self.tree_choice.most)
 

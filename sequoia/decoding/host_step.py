@@ -51,8 +51,12 @@ class HostStep:
     def prepare(self, tree: Tree) -> None:
         self._nodes(tree)
 
-    def needs(self, _nodes: int) -> DeviceBytes:
-        return Counter()
+    def needs(self, nodes: int) -> DeviceBytes:
+        draft = self._drafter.context
+        if not draft.capacity:
+            return Counter()
+        # q (float32) of all inner nodes is kept until the step ends
+        return Counter({draft.device: 4 * nodes * draft.model.vocab})
 
     def __call__(self, shape: Tree | DynamicTree, clock: Clock) -> Round:
         if isinstance(shape, Tree):

@@ -24,7 +24,7 @@ class StoppingChain:
     Raises BadTree if `max_nodes` is not 1 to MAX_NODES, or `min_prob` not 0 to 1.
     """
 
-    # imposes no minimum vocabulary: there is always one token
+    # any vocabulary is large enough, because a node of a chain has at most one child
     widest = 0
 
     def __init__(self, max_nodes: int, min_prob: float) -> None:

@@ -55,7 +55,7 @@ def _level_overhead(tree: Tree, profile: HardwareProfile, measured: float, rest:
     token."""
     drafted = len(tree.widths)
     predicted = phases(tree, profile)["overhead"]
-    if not drafted or not predicted:  # the run says nothing about the cost of a level
+    if not drafted or not predicted:  # a level has no share that could be scaled
         return profile.level_overhead
     return min(measured * profile.level_overhead / predicted, max(measured - rest, 0.0) / drafted)
 

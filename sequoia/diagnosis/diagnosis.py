@@ -104,10 +104,10 @@ class Diagnosis:
     @property
     def _no_tree_sentence(self) -> str:
         """The sentence that no tree is recommended, with the reason."""
-        best = max((remedy.predicted for remedy in self.unclear if remedy.tree), default=None)
+        best = next((remedy for remedy in self.unclear if remedy.tree), None)
         if best is None:
             return f"No other tree is predicted to be faster.{self._left_out}"
         return (
-            f"No other tree is recommended: the best remaining prediction ({best:.2f}×) is within "
-            f"this run's noise (up to {self.noise:.2f}×)."
+            f"No other tree is recommended: the best remaining one ({best.predicted:.2f}×, "
+            f"{best.label}) is within this run's noise (up to {self.noise:.2f}×)."
         )

@@ -123,8 +123,8 @@ def check_text(
     of plain decoding; see `judge`.
 
     If they differ by more than a tie and rounding can change the choices of the target's router,
-    repeats the run in float32 with `tree` and `verifier`. If the repeated run does not fit in
-    memory, or ends because `should_stop()` is true, the verdict is undecided. Raises BadPrompt if
+    repeats the run in float32 with `tree` and `verifier`. If that or the passes after it do not fit
+    in memory, or end because `should_stop()` is true, the verdict is undecided. Raises BadPrompt if
     the texts differ and the pair does not accept the prompt, and BadModel as `judge` does.
     """
     match = _match(pair, prompt, run, plain)
@@ -139,22 +139,28 @@ def check_text(
             tokens_of(wide, prompt, match.compared, one, verifier, should_stop)
             for one in (tree_choice, Tree.chain(1))
         )
+        wide_match = _match(wide, prompt, wide_run, wide_plain, should_stop)
+        if wide_match.verdict == "bug":
+            words = f"The same run in float32 differs too ({wide_match.sentence[:-1]})"
+            return replace(match, in_float32=words)
+        explained = _explained(pair, wide, prompt, match, run, plain, should_stop)
     except (Stopped, OutOfMemory, torch.OutOfMemoryError, MemoryError) as problem:
         words = f"Only a run in float32 could show whether this is a bug, and {reason(problem)}"
         return replace(match, verdict="undecided", in_float32=words)
-    wide_match = _match(wide, prompt, wide_run, wide_plain)
-    if wide_match.verdict == "bug":
-        words = f"The same run in float32 differs too ({wide_match.sentence[:-1]})"
-        return replace(match, in_float32=words)
     is_same = wide_match.verdict == "exact"
     same = "equals plain decoding's" if is_same else "differs from plain decoding's only by a tie"
-    explained = _explained(pair, wide, prompt, match, run, plain)
     return replace(explained, in_float32=f"The same run in float32 {same}. {explained.in_float32}")
 
 
-def _match(pair: Pair, prompt: str, run: Sequence[int], plain: Sequence[int]) -> TextMatch:
+def _match(
+    pair: Pair,
+    prompt: str,
+    run: Sequence[int],
+    plain: Sequence[int],
+    should_stop: ShouldStop = lambda: False,
+) -> TextMatch:
     """The verdict from the target's logits in its own dtype: on the first difference and, if that
-    is a tie, on the rest of `run`."""
+    is a tie, on the rest of `run`. Raises Stopped as `reference_rows` does."""
     at = compare(run, plain)
     if at is None:
         return TextMatch("exact", min(len(run), len(plain)))
@@ -162,7 +168,7 @@ def _match(pair: Pair, prompt: str, run: Sequence[int], plain: Sequence[int]) ->
     match = judge(run, plain, reference_logits(pair, prompt, run[:at]), dtype)
     if match.verdict == "bug":
         return match
-    for index, logits in reference_rows(pair, prompt, run, at + 1):
+    for index, logits in reference_rows(pair, prompt, run, at + 1, should_stop):
         gap = margin(logits, run[index : index + 1], dtype)
         if gap > TIE_ULP:
             return replace(match, verdict="bug", later=(index, gap))
@@ -176,13 +182,16 @@ def _explained(
     match: TextMatch,
     run: Sequence[int],
     plain: Sequence[int],
+    should_stop: ShouldStop,
 ) -> TextMatch:
     """The verdict on a run that is no bug in float32: a tie if rounding explains the run's tokens,
     else undecided. If rounding changes each logit by at most m, a token that becomes the best by
-    rounding is at most 2 m below the best one in float32."""
+    rounding is at most 2 m below the best one in float32. Raises Stopped as `reference_rows`
+    does."""
     moved = below = 0.0
     at = compare(run, plain)
-    rows = zip(reference_rows(pair, prompt, run), reference_rows(wide, prompt, run), strict=True)
+    both = (reference_rows(one, prompt, run, 0, should_stop) for one in (pair, wide))
+    rows = zip(*both, strict=True)
     for (index, rounded), (_, exact) in rows:
         tokens = [run[index], plain[index]] if index == at else [run[index]]
         moved = max(moved, float((rounded - exact).abs().max()))
@@ -243,12 +252,17 @@ def reference_logits(pair: Pair, prompt: str, common: Sequence[int]) -> torch.Te
 
 
 def reference_rows(
-    pair: Pair, prompt: str, text: Sequence[int], start: int = 0
+    pair: Pair,
+    prompt: str,
+    text: Sequence[int],
+    start: int = 0,
+    should_stop: ShouldStop = lambda: False,
 ) -> Iterator[tuple[int, torch.Tensor]]:
     """(index, reference logits (vocab,) for the token at that index) for each token of `text` from
-    `start` on."""
+    `start` on. Raises Stopped if `should_stop()` is true before a pass."""
     ids = pair.encode(prompt)
     for first in range(start, len(text), ROWS_AT_ONCE):
+        raise_if_stopped(should_stop)
         end = min(first + ROWS_AT_ONCE, len(text))
         rows = own_logits_from(pair.target, [*ids, *text[: end - 1]], 0, end - first)
         yield from zip(range(first, end), rows, strict=True)

@@ -153,8 +153,8 @@ def _finding(comparisons: Sequence[Comparison]) -> str:
     most = max(comparisons, key=lambda one: one.ratio)
     unclear = f" The other {found.unclear} show no clear difference." if found.unclear else ""
     return (
-        f"{LABELS[OURS]} emits clearly more tokens per step than another shape that is no "
-        f"larger in {count_or_none(found.higher)} of {found.total} comparisons. It emits "
+        f"In {count_or_none(found.higher)} of {found.total} comparisons, {LABELS[OURS]} emits "
+        "clearly more tokens per step than a tree of another shape that is no larger. It emits "
         f"clearly fewer in {count_or_none(found.lower)}{_where(lost)}.{unclear} The largest gain "
         f"is {most.ratio - 1:.0%} ({most.text})."
     )

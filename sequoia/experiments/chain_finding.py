@@ -49,9 +49,12 @@ def _score(found: Sequence[Setting], other: str, words: str) -> str:
 
 
 def _chains(found: Sequence[Setting]) -> str:
-    count = sum(one.found[0]["tree"][2] == 1 for one in found)
+    most_children = [one.found[0]["tree"][2] for one in found]
+    count = sum(most <= 1 for most in most_children)
     settings = "setting" if count == 1 else "settings"
-    return f"In {count} {settings} the planned tree is itself a chain."
+    single = most_children.count(0)
+    plain = f" In {single} of them it has one node, which is plain decoding." if single else ""
+    return f"In {count} {settings} the planned tree is itself a chain.{plain}"
 
 
 def _gain(found: Sequence[Setting]) -> float:

@@ -21,9 +21,9 @@ from sequoia.experiments.experiment import SIZES, Experiment
 from sequoia.experiments.prompts import MAX_PROMPTS
 from sequoia.experiments.registry import EXPERIMENTS, experiment_named
 from sequoia.experiments.result import ExperimentResult, to_csv
-from sequoia.experiments.runner import RunProgress, run_experiment
+from sequoia.experiments.runner import RunProgress, run_experiment, units_file
 from sequoia.loading.load import load_pair
-from sequoia.text_files import write_text, writing
+from sequoia.text_files import require_writable, write_text, writing
 from sequoia.validate_input import whole
 
 
@@ -42,11 +42,13 @@ def main(argv: Sequence[str] | None) -> None:
 
 
 def _run(experiment: Experiment, options: Namespace) -> None:
-    pair = load_pair(target=options.target, draft=options.draft, dtype=options.dtype)
     settings = dict(experiment.sizes[options.size])
     if options.prompts is not None:
         settings["prompts"] = whole(options.prompts, "--prompts", 1, MAX_PROMPTS, SequoiaError)
     path = options.out / f"{experiment.name}.json"
+    require_writable(path)
+    require_writable(units_file(experiment, options.out))
+    pair = load_pair(target=options.target, draft=options.draft, dtype=options.dtype)
     with writing(options.out):
         with _interrupt() as is_interrupted:
             result = run_experiment(

@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from sequoia.algorithm.progress import ShouldStop
 from sequoia.experiments.experiment import Done, Experiment
 from sequoia.experiments.result import ExperimentResult, Settings
@@ -18,6 +20,8 @@ from sequoia.loading.pair_catalog import BUNDLED_NAME
 from sequoia.models.describe import describe, dtype_name, versions
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import TreeModel
+
+_SAMPLE = 1024  # numbers of each parameter in a checksum
 
 
 @dataclass(frozen=True)
@@ -126,7 +130,14 @@ def _identity(pair: Pair) -> Iterator[tuple[str, Any]]:
 
 
 def _checksum(model: TreeModel) -> float:
-    """The sum of all one-dimensional parameters, such as norm weights. It is cheap to compute and
-    differs between most models. Fine-tuning of the matrices alone does not change it."""
-    small = (one for one in model.hf.parameters() if one.dim() == 1 and not one.is_meta)
-    return float(sum(one.detach().double().sum().item() for one in small))
+    """The sum of a sample of each parameter. It is cheap to compute and differs between most
+    models, also if only the matrices differ."""
+    there = (one.detach() for one in model.hf.parameters() if not one.is_meta)
+    return float(sum(_sample(one).double().sum().item() for one in there))
+
+
+def _sample(parameter: torch.Tensor) -> torch.Tensor:
+    """About _SAMPLE evenly spaced numbers of `parameter`, or all if it has few."""
+    flat = parameter.flatten()
+    step = len(flat) // _SAMPLE | 1  # odd: an even one would often stay in one column of a matrix
+    return flat[::step]

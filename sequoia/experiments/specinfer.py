@@ -12,7 +12,7 @@ from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.sequoia import SEQUOIA
 from sequoia.algorithm.verifiers.specinfer import SPECINFER
 from sequoia.experiments.experiment import Done, Experiment, Unit
-from sequoia.experiments.intervals import comparison, point
+from sequoia.experiments.intervals import comparison, count_or_none, point, score
 from sequoia.experiments.planned import planning_vector
 from sequoia.experiments.result import (
     Axis,
@@ -135,12 +135,12 @@ def _row(
 def _finding(comparisons: Sequence[Comparison]) -> str:
     if not comparisons:
         return ""
-    won = sum(one.low is not None and one.low > 1 for one in comparisons)
+    counts = score(comparisons)
     low, high = (pick(one.ratio for one in comparisons) - 1 for pick in (min, max))
     return (
         "With as many nodes as SpecInfer's sequences, Sequoia's tree emits clearly more tokens per "
-        f"step in {won} of {len(comparisons)} comparisons; the differences range from {low:+.0%} "
-        f"to {high:+.0%}."
+        f"step in {count_or_none(counts.higher)} of {counts.total} comparisons and clearly fewer "
+        f"in {count_or_none(counts.lower)}; the differences range from {low:+.0%} to {high:+.0%}."
     )
 
 

@@ -37,7 +37,7 @@ from sequoia.experiments.text_units import (
 )
 from sequoia.experiments.traversal_gain import traversal_gain
 from sequoia.models.pair import Pair
-from sequoia.planning.named_profiles import named_profile
+from sequoia.planning.named_profiles import machine_name, named_profile
 from sequoia.planning.simulated_step_times import step_seconds
 
 OURS = "Sequoia"
@@ -114,7 +114,7 @@ def summary(
             Column("case", "texts"),
             Column("verifier", "verifier"),
             Column("tokens", "tokens per step", "measured"),
-            Column("speed", f"speed-up on {settings['profile']}", "predicted"),
+            Column("speed", f"speed-up on {machine_name(settings['profile'])}", "predicted"),
         ),
         rows=tuple(row for case, one in found.items() for row in _rows(case, one)),
         comparisons=tuple(comparisons),

@@ -124,8 +124,11 @@ def refuse_unknown(title: str, config: Mapping[str, Any]) -> None:
 
 def checked_device(device: str) -> torch.device:
     """The device that `device` names, a GPU with its index. "auto" and "spread" mean the first
-    GPU, or the CPU if there is no working GPU. Raises BadModel for an unknown name or a GPU that
-    does not exist."""
+    GPU, or the CPU if there is none. If that GPU does not work, "auto" means the CPU. Raises
+    BadModel for an unknown name, a GPU that does not exist, or "spread" if the first GPU does not
+    work."""
+    if device == "spread" and (problem := unusable_gpu()):
+        raise BadModel(f"device 'spread' uses all GPUs, but the first cannot compute ({problem})")
     if device in ("auto", "spread"):
         device = "cuda" if torch.cuda.is_available() and not unusable_gpu() else "cpu"
     if not isinstance(device, str) or not re.fullmatch(r"cpu|cuda(:\d{1,2})?", device):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sequoia.assets_folder import BUNDLED_PAIR
-from sequoia.errors import BadPair
+from sequoia.errors import BadModel, BadPair
 from sequoia.loading.pair_catalog import BUNDLED_NAME, Model, find, preset
 from sequoia.validate_input import shown
 
@@ -23,7 +23,8 @@ class Ref:
 @dataclass(frozen=True)
 class PairRequest:
     """A named pair, or two models given as local folders or Hugging Face ids. Raises BadPair if
-    only one model is given, or two models and a name other than the default.
+    only one model is given, or two models and a name other than the default, and BadModel if the
+    target would be both spread and streamed.
 
     device: "auto" (GPUs if there are any, as few as have room for the pair), "spread" (the target
     over all GPUs), "cpu", "cuda", "cuda:1" and so on. dtype: "auto" (for a small model on a CPU the
@@ -50,6 +51,16 @@ class PairRequest:
                 f"give either the name of a pair or two models, not both; got the name "
                 f"{shown(self.name)} and target={shown(self.target)}"
             )
+        if self.device == "spread" and self._needs_streaming:
+            raise BadModel(
+                f"device 'spread' uses several GPUs, but the pair {shown(self.name)} streams its "
+                "target to one; choose another device"
+            )
+        if self.device == "spread" and self.offload is not False:
+            raise BadModel(
+                "device 'spread' uses several GPUs, but offload streams the target to one; leave "
+                "out one of the two"
+            )
 
     @property
     def is_bundled(self) -> bool:
@@ -69,8 +80,12 @@ class PairRequest:
     @property
     def streamed(self) -> bool | int:
         """`offload`, or True if the catalog says that this pair needs offloading."""
+        return self._needs_streaming if self.offload is False else self.offload
+
+    @property
+    def _needs_streaming(self) -> bool:
         one = find(self.name)
-        return bool(one and one.offload) if self.offload is False else self.offload
+        return bool(one and one.offload)
 
     @property
     def title(self) -> str:

@@ -65,8 +65,7 @@ def measure_profile(
     numbers that are not positive or too large, and if `sizes` or `widths` is empty.
     """
     prefix = min(whole(prefix, "prefix", 1, 2**20, BadProfile), pair.limit // 2)
-    rounds = whole(rounds, "rounds", 1, 10**6, BadProfile)
-    seconds = number(seconds, "seconds", 1e-9, 86_400, BadProfile)
+    rounds, seconds = checked_effort(rounds, seconds)
     targets = (
         _while_flat(pair.target, prefix, seconds, progress)
         if sizes is None
@@ -98,6 +97,14 @@ def measure_profile(
         source="measured",
         date=date.today().isoformat(),
         versions=versions(),
+    )
+
+
+def checked_effort(rounds: int, seconds: float) -> tuple[int, float]:
+    """Both numbers, which limit a measurement. Raises BadProfile if one is out of range."""
+    return (
+        whole(rounds, "rounds", 1, 10**6, BadProfile),
+        number(seconds, "seconds", 1e-9, 86_400, BadProfile),
     )
 
 

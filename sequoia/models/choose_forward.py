@@ -41,7 +41,8 @@ def use_fast_forward(model: TreeModel, int8: bool = False) -> TreeModel:
         if not why:
             return model
     if why:
-        _use(model, usual, f"CUDA graphs off: {why}" if model.may_use_graphs else why)
+        why = f"CUDA graphs off: {why}" if model.may_use_graphs else why
+        _use(model, usual, why, "int8" if int8 else model.numbers)
     return model
 
 
@@ -49,7 +50,8 @@ def use_no_graphs(model: TreeModel, why: str) -> None:
     """If `model` uses CUDA graphs, make it use the forward of `transformers` from now on. why: the
     reason, for the log and `no_fast_forward`."""
     if model.graphs:
-        _use(model, partial(transformers_forward, model.hf), f"CUDA graphs off: {why}")
+        plain = partial(transformers_forward, model.hf)
+        _use(model, plain, f"CUDA graphs off: {why}", model.numbers)
 
 
 def _faster_forwards(model: TreeModel, int8: bool) -> list[Callable[[], Forward | None]]:
@@ -105,7 +107,9 @@ def _disagreement(model: TreeModel, usual: Forward, bound: float) -> str:
     return ""
 
 
-def _use(model: TreeModel, plain: Forward, why: str) -> None:
+def _use(model: TreeModel, plain: Forward, why: str, numbers: str) -> None:
+    """Make `model` use the forward `plain`. why: the reason that a faster one, with weights in the
+    dtype `numbers`, is not used. The same model may still run faster in another dtype."""
     model.forward = plain
     model.no_fast_forward = why
-    _log.warning("%s runs without its faster forward: %s", model.name, why)
+    _log.warning("%s runs without its faster forward in %s: %s", model.name, numbers, why)

@@ -44,8 +44,18 @@ def context_length(config: Any) -> ContextLength:
     return min(map(_of_layer, layer_configs(config)), key=lambda limit: limit.tokens)
 
 
+def is_stated(config: Any) -> bool:
+    """Whether the config states its context. A stated one may be as long as UNSTATED."""
+    return any(map(_context, layer_configs(config)))
+
+
+def _context(layer: Any) -> int:
+    """The context that a layer's config states, otherwise 0."""
+    return _count(getattr(layer, "max_position_embeddings", None))
+
+
 def _of_layer(config: Any) -> ContextLength:
-    stated = _count(getattr(config, "max_position_embeddings", None)) or UNSTATED
+    stated = _context(config) or UNSTATED
     shorter = [limit for limit in _limits(config) if limit.tokens < stated]
     return min(shorter, key=lambda limit: limit.tokens, default=ContextLength(stated))
 

@@ -73,7 +73,8 @@ class Pair:
 
     @property
     def limit_reason(self) -> str:
-        """Why `limit` is lower than a model's config states, "" if it is not."""
+        """Why the model with the lower limit can process less text than its config states. "" if it
+        can process as much."""
         reasons = [one.limit_reason for one in (self.target, self.draft) if one.limit == self.limit]
         return next(filter(None, reasons), "")
 
@@ -117,9 +118,9 @@ class Pair:
         return ids
 
     def require_room(self, prompt: str, new: int) -> None:
-        """Raises BadPrompt as `encode` does, and if the tokens of `prompt` and `new` more exceed
-        `limit` and there is a `limit_reason`. Without a reason, a run just ends at the end of the
-        context."""
+        """Raises BadPrompt as `encode` does. Also raises it if `prompt` and `new` tokens after it
+        are longer than `limit`, but only if there is a `limit_reason`. Without one, a run just ends
+        at the end of the context."""
         tokens = len(self.encode(prompt))
         total = tokens + new
         if total > self.limit and self.limit_reason:

@@ -30,7 +30,7 @@ from sequoia.models.compare_logits import (
     sample_tokens,
     tolerance,
 )
-from sequoia.models.context_length import UNSTATED, changes_at
+from sequoia.models.context_length import UNSTATED, changes_at, is_stated
 from sequoia.models.fast_llama import FastLlama
 from sequoia.models.routers import has_router
 from sequoia.models.tree_forward import TreeModel, transformers_forward
@@ -154,7 +154,8 @@ def _around_changes(model: TreeModel, seconds: float) -> Iterator[tuple[int, lis
 
 def _positions(model: TreeModel) -> Iterator[tuple[int, int]]:
     """Positions to test, each with the number of tokens before the tree, as for `_around`."""
-    last = model.limit - 2 if model.limit < UNSTATED else _PREFIX + 1
+    has_end = model.limit < UNSTATED or is_stated(model.config)
+    last = model.limit - 2 if has_end else _PREFIX + 1
     positions = {*changes_at(model.config, model.limit - 1), last}
     for position in sorted(positions):
         if position > 1:

@@ -1,7 +1,7 @@
 """Converts token ids to text one token at a time, with a tokenizer alone.
 
 The texts of all tokens, followed by `TextStream.pending`, equal the tokenizer's `decode` of all
-ids, except in the case described last. Every character is returned with the token that completes
+ids, except in the cases described last. Every character is returned with the token that completes
 it, or later if the next token may change it. There are two kinds of tokens:
 
 - Tokens that represent UTF-8 bytes: all tokens of a byte-level tokenizer (GPT-2, Llama 3, Qwen),
@@ -14,7 +14,8 @@ it, or later if the next token may change it. There are two kinds of tokens:
 The result differs from `decode` if a sequence of tokens like <0xE4> is not valid UTF-8 as a whole.
 Then `decode` replaces all of its bytes, even those that form characters. Here such characters were
 already returned, so only the other bytes are replaced. Encoding a text never produces such a
-sequence.
+sequence. It may also differ after several quotes with spaces around them, if `decode` removes such
+spaces from the text of a BPE tokenizer.
 """
 
 from __future__ import annotations
@@ -32,17 +33,21 @@ _ENOUGH = 8  # tokens; a character has at most four bytes
 # Texts that `transformers` shortens when it cleans up spaces (its `clean_up_tokenization`).
 _CLEANED = (" .", " ?", " !", " ,", " ' ", " n't", " 'm", " 's", " 've", " 're")
 _BEGINNINGS = {text[:n] for text in _CLEANED for n in range(1, len(text))}
-# " n ' t" becomes " n't" and then "n't", so " n '" is such a beginning too.
-_BEGUN = (" n '", *sorted(_BEGINNINGS, key=len, reverse=True))
+# " n ' t" becomes " n't" and then "n't", and "  ' s" becomes " 's" and then "'s".
+_TWICE = {" n ", " n '", "  ", "  '"}
+_BEGUN = tuple(sorted(_BEGINNINGS | _TWICE, key=len, reverse=True))
+_CLEANS_BPE = "clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output"
 
 
 class TokenBytes:
     """The UTF-8 bytes that tokens represent. level: whether the tokenizer is byte-level, so that
-    all tokens represent bytes."""
+    all tokens represent bytes. False if `decode` removes spaces: then the bytes are not its
+    text."""
 
     def __init__(self, tokenizer: Any) -> None:
         self._tokenizer = tokenizer
-        self.level = isinstance(_backend(tokenizer, "decoder"), decoders.ByteLevel)
+        is_level = isinstance(_backend(tokenizer, "decoder"), decoders.ByteLevel)
+        self.level = is_level and not _cleans(tokenizer)
         self._found: dict[int, bytes | None] = {}
 
     def of(self, token: int) -> bytes | None:
@@ -218,9 +223,10 @@ def characters(data: bytes, broken: Callable[[bytes], str]) -> tuple[str, bytes]
 
 def _cleans(tokenizer: Any) -> bool:
     """Whether the last step of `decode` removes some spaces (see _CLEANED). For BPE,
-    `transformers` ignores the setting."""
+    `transformers` ignores the setting unless another one insists."""
     asked = bool(getattr(tokenizer, "clean_up_tokenization_spaces", False))
-    return asked and not isinstance(_backend(tokenizer, "model"), models.BPE)
+    is_bpe = isinstance(_backend(tokenizer, "model"), models.BPE)
+    return asked and (not is_bpe or bool(getattr(tokenizer, _CLEANS_BPE, False)))
 
 
 def _backend(tokenizer: Any, part: str) -> Any:

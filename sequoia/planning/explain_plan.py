@@ -334,12 +334,13 @@ def size_words(tree: Tree) -> str:
 
 
 def time_words(seconds: float) -> str:
-    """A time in the most readable unit: "1.20 s", "3.4 ms", "250 µs"."""
-    if seconds >= 1:
+    """A time in the most readable unit: "1.20 s", "340 ms", "3.4 ms", "250 µs". The same words as
+    those of ui/hardware/web/duration.js."""
+    if seconds >= 0.9995:
         return f"{seconds:.2f} s"
-    return (
-        f"{seconds * 1e3:.1f} ms" if seconds >= 1e-3 or seconds == 0 else f"{seconds * 1e6:.0f} µs"
-    )
+    if 0 < seconds < 0.9995e-3:
+        return f"{seconds * 1e6:.0f} µs"
+    return f"{seconds * 1e3:.{0 if seconds >= 0.1 else 1}f} ms"
 
 
 def _few(tokens: float) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 from sequoia.assets_folder import ASSETS
 from sequoia.errors import BadProfile
 from sequoia.planning.hardware_profile import HardwareProfile
+from sequoia.planning.simulated_step_times import with_article
 from sequoia.validate_input import read_each, shown
 
 FOLDER = ASSETS / "hardware_profiles"
@@ -38,6 +39,15 @@ def machine_name(name: str) -> str:
     device, up to the first comma. Raises BadProfile for unknown names."""
     device = named_profile(name).device
     return str(_files()[name].get("name", device)).split(",")[0]
+
+
+def machine_of(clock: str) -> str:
+    """The machine of the simulated clock called `clock`, as inside a sentence: "an A100" for a
+    profile that comes with the program. Any other name was chosen by a visitor and is in quotation
+    marks, as in the clock menu."""
+    if any(content.get("name") == clock for content in _files().values()):
+        return with_article(clock.split(",")[0].strip())
+    return f"“{clock}”"
 
 
 def roofline_figures(name: str) -> dict[str, Any] | None:

@@ -154,7 +154,8 @@ T = TypeVar("T")
 
 
 def _part(kind: type[T], value: Any, name: str) -> T:
-    """`value`, a `kind` or a mapping of its fields. Errors begin with `name`."""
+    """A `kind` made from `value`, which is one already or a mapping of its fields. Errors begin
+    with `name`."""
     if isinstance(value, kind):
         return value
     if not isinstance(value, Mapping):

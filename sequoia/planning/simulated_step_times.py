@@ -28,11 +28,6 @@ def with_article(name: str) -> str:
     return f"{'an' if _VOWEL.match(name) else 'a'} {name}"
 
 
-def machine_of(clock: str) -> str:
-    """The machine in the name of a simulated clock: "an A100" for "A100, Llama 2"."""
-    return with_article(clock.split(",")[0].strip())
-
-
 @dataclass(frozen=True)
 class SimulatedStep:
     """Predicted seconds of one step. levels: of each draft pass, beginning with the pass over the

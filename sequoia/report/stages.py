@@ -80,8 +80,7 @@ def _machine() -> Iterator[Stage]:
 
 
 def _tests(machine: Machine) -> Iterator[Stage]:
-    no_pytest = "" if find_spec("pytest") else "needs pytest (tests/requirements.txt)"
-    skip = no_pytest if machine.card else _NO_CARD
+    skip = _no_pytest() if machine.card else _NO_CARD
     common = ("-q", "-p", "no:cacheprovider", "-c", str(ROOT / ".pytest.ini"), "--rootdir")
     for name, about, value, arguments in (
         ("tests-gpu", "the tests marked gpu", 95, ("-m", "gpu", str(ROOT / "tests"))),
@@ -95,6 +94,10 @@ def _tests(machine: Machine) -> Iterator[Stage]:
         line = " in "
         everything = (*common, str(ROOT), *arguments)
         yield Stage(name, about, "pytest", everything, value, 120, 300, line=line, skip=skip)
+
+
+def _no_pytest() -> str:
+    return "" if find_spec("pytest") else "needs pytest (tests/requirements.txt)"
 
 
 def _checks(machine: Machine) -> Iterator[Stage]:
@@ -122,7 +125,7 @@ def _checks(machine: Machine) -> Iterator[Stage]:
             ("sanitizer",),
             40,
             150,
-            skip or no_tool,
+            skip or no_tool or _no_pytest(),
         ),
     )
     for name, about, arguments, value, seconds, why_not in rows:

@@ -18,7 +18,13 @@ from typing import Any, TypeVar
 from sequoia.algorithm.expected_steps import ExpectedSteps
 from sequoia.algorithm.tree import MAX_NODES, Tree
 from sequoia.errors import BadTrace
-from sequoia.saved_files.check_fields import expected_of, expected_to_dict, list_of, text_of
+from sequoia.saved_files.check_fields import (
+    MAX_HOW,
+    expected_of,
+    expected_to_dict,
+    list_of,
+    text_of,
+)
 from sequoia.saved_files.pooled_runs import Pool
 from sequoia.saved_files.run_file import MAX_CHARS, MAX_STEPS, Run, checked_meta, clock_of
 from sequoia.validate_input import (
@@ -182,9 +188,10 @@ def _results(values: Any, lanes: int) -> tuple[Result | None, ...]:
 
 
 def _lane(data: Mapping[str, Any], what: str) -> LaneLog:
-    name, how, verifier = (
-        text_of(data[key], f"{what}: {key}", MAX_NAME) for key in ("name", "how", "verifier")
+    name, verifier = (
+        text_of(data[key], f"{what}: {key}", MAX_NAME) for key in ("name", "verifier")
     )
+    how = text_of(data["how"], f"{what}: how", MAX_HOW)
     plain, changes = (truth(data[key], f"{what}: {key}", BadTrace) for key in ("plain", "changes"))
     most = whole(data["most"], f"{what}: most", 1, MAX_NODES, BadTrace)
     run = Run.from_dict(data["run"])

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import statistics
 from argparse import Namespace
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -364,23 +365,51 @@ def test_prompts_of_one_name_are_refused_before_anything_is_measured(
     assert "names the same kind twice" in capsys.readouterr().err
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("prompts", ["nothing", "empty.json", "numbers.json"])
-def test_files_without_prompts_are_refused(
-    prompts: str, folders: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("prompts", "says"),
+    [
+        ("nothing", "--prompts '{}' is neither"),
+        ("empty.json", "{} must contain"),
+        ("numbers.json", "{} must contain"),
+    ],
+)
+def test_files_without_prompts_are_refused_before_models_are_loaded(
+    prompts: str, says: str, tmp_path: Path, refuses: Callable[..., None]
 ) -> None:
     (tmp_path / "empty.json").write_text("[]")
     (tmp_path / "numbers.json").write_text("[1]")
-    assert benchmark.main([*folders, "--prompts", str(tmp_path / prompts), "--rounds", "1"]) == 2
-    assert prompts in capsys.readouterr().err
+    path = str(tmp_path / prompts)
+    refuses(benchmark, ["--prompts", path], says.format(path))
 
 
-@pytest.mark.parametrize("draws", ["0", "1001"])
-def test_a_number_of_draws_out_of_range_is_refused(
-    draws: str, folders: list[str], capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--tokens", "0"], "max_new_tokens: 0 is not a whole number"),
+        (["--temperature", "0", "9"], "temperature: 9"),
+        (["--seed", "-1"], "seed: -1 is not a whole number"),
+    ],
+)
+def test_bad_sampling_parameters_are_refused_before_models_are_loaded(
+    arguments: list[str], says: str, refuses: Callable[..., None]
 ) -> None:
-    assert acceptance_survey.main([*folders, "--draws", draws]) == 2
-    assert f"draws: {draws} is not a whole number from 1 to 1000" in capsys.readouterr().err
+    refuses(benchmark, arguments, says)
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "says"),
+    [
+        ("--draws", "0", "draws: 0 is not a whole number from 1 to 1000"),
+        ("--draws", "1001", "draws: 1001 is not a whole number from 1 to 1000"),
+        ("--ranks", "1024", "ranks: 1024 is not a whole number from 1 to 1023"),
+        ("--tokens", "4089", "tokens: 4089 is not a whole number from 8 to 4088"),
+        ("--temperature", "9", "temperature: 9"),
+    ],
+)
+def test_a_survey_refuses_a_bad_option_before_models_are_loaded(
+    option: str, value: str, says: str, refuses: Callable[..., None]
+) -> None:
+    refuses(acceptance_survey, [option, value], says)
 
 
 def test_further_draws_of_a_prompt_differ() -> None:
@@ -399,15 +428,21 @@ def test_further_draws_of_a_prompt_differ() -> None:
 
 
 @pytest.mark.parametrize(
-    ("temperatures", "tokens", "says"),
-    [([0.6, 9.0], 12, "temperature: 9"), ([0.6], 0, "max_new_tokens: 0")],
+    ("temperatures", "tokens", "ranks", "says"),
+    [
+        ([0.6, 9.0], 12, 4, "temperature: 9"),
+        ([0.6], 7, 4, "^tokens: 7 "),
+        ([0.6], 4089, 4, "^tokens: 4089 "),
+        ([0.6], 12, 0, "^ranks: 0 "),
+    ],
 )
 def test_a_survey_refuses_bad_settings_before_it_measures(
-    monkeypatch: pytest.MonkeyPatch, temperatures: list[float], tokens: int, says: str
+    monkeypatch: pytest.MonkeyPatch, temperatures: list[float], tokens: int, ranks: int, says: str
 ) -> None:
     monkeypatch.setattr(acceptance_survey, "agreement", lambda *_: pytest.fail("measured"))
+    prompts = {"verse": PROMPTS[:1]}
     with pytest.raises(SequoiaError, match=says):
-        acceptance_survey.survey(tiny_pair(), {"verse": PROMPTS[:1]}, temperatures, tokens, 4, 1)
+        acceptance_survey.survey(tiny_pair(), prompts, temperatures, tokens, ranks, 1)
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
 
@@ -81,16 +82,12 @@ def test_a_damaged_file_is_refused_in_one_line(
         (["--texts", "3"], "--texts: 3 is not a whole number from 4"),
         (["--steps", "nowhere.json"], "--steps: 'nowhere.json'"),
         (["--races", "0"], "--races: 0 is not a whole number from 1"),
+        (["--record", "--seed", "-1"], "seed: -1 is not a whole number"),
         (["--record", "--prompts", "0"], "--prompts: 0 is not a whole number from 1"),
         (["--record", "--steps", "/dev/null/steps.json"], "/dev/null/steps.json cannot be written"),
     ],
 )
 def test_a_bad_option_is_refused_in_one_line(
-    arguments: list[str],
-    said: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    arguments: list[str], said: str, refuses: Callable[..., None]
 ) -> None:
-    monkeypatch.setattr(expected_errors, "load_pair", lambda: pytest.fail("models were loaded"))
-    assert main(arguments) == 2
-    assert capsys.readouterr().err.startswith(f"error: {said}")
+    refuses(expected_errors, arguments, said)

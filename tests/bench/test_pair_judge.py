@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -55,6 +56,13 @@ def test_the_last_logical_line_is_removed(text: str, left: str) -> None:
         ("def f(x):\n    return x\n", True),
         ('a = "\x0c"\nb = (', True),  # a form feed is no line end
         ("def f(x):\n    y = g(x)\n    return [y, (", True),  # truncated
+        ("def f():\n    return g(", True),  # truncated in the first statement of a block
+        ("class A:\n    '''doc", True),
+        ("@dec\nde", True),
+        ("try:\n    a()\n", True),  # truncated before the `except`
+        ("def f():\n    try:\n        a()\n        b(", True),
+        ("try:\n    a()\nb()\nc(", False),
+        ("if x:\ny = 1\nz(", False),
         ("def f(x):\n    return x)\n    y = (\n", False),  # wrong before the last line
         ("def f(x):\n  return x\n    y = 1\nz = 2\n", False),
         ("The parser reads one token at a time.\nThen it goes on.", False),
@@ -144,6 +152,13 @@ def test_the_table_compares_pairs_excerpt_by_excerpt() -> None:
     assert len(table(after, None).splitlines()) == len(lines) - 2
 
 
+def test_all_figures_of_the_table_are_in_one_column() -> None:
+    found = judge(tiny_pair(), {"code": EXCERPTS[:1]}, Task(tokens=4, draws=1, timed=1))
+    rows = table(found, None).splitlines()[1:]
+    assert "speed-up" in rows[-2]
+    assert {len(row) for row in rows} == {66}
+
+
 # -- the command line ------------------------------------------------------------------------------
 
 
@@ -189,14 +204,9 @@ def test_damaged_excerpts_are_refused(
     ],
 )
 def test_a_bad_option_is_refused_in_one_line(
-    arguments: list[str],
-    said: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    arguments: list[str], said: str, refuses: Callable[..., None]
 ) -> None:
-    monkeypatch.setattr(pair_judge, "load_pair", lambda **_: pytest.fail("models were loaded"))
-    assert main(arguments) == 2
-    assert capsys.readouterr().err.startswith(f"error: {said}")
+    refuses(pair_judge, arguments, said)
 
 
 @pytest.mark.parametrize("text", ["{", "[]", "{}", '{"kinds": {"code": {"excerpts": 2}}}'])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -77,20 +78,17 @@ def test_a_file_without_enough_to_resample_is_refused(session: Session, tmp_path
     [
         (["--races", "0"], "--races: 0 is not a whole number from 1"),
         (["--tokens", "96", "0"], "--tokens: 0 is not a whole number from 1"),
+        (["--record", "--record-tokens", "64"], "--tokens: 96 is not a whole number from 1 to 64"),
+        (["--record", "--record-tokens", "0"], "--record-tokens: 0 is not a whole number from 1"),
         (["--record", "--prompts", "0"], "--prompts: 0 is not a whole number from 1"),
         (["--record", "--repeats", "0"], "--repeats: 0 is not a whole number from 1"),
         (["--record", "--steps", "/dev/null/steps.json"], "/dev/null/steps.json cannot be written"),
     ],
 )
 def test_a_bad_option_is_refused_in_one_line(
-    arguments: list[str],
-    said: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    arguments: list[str], said: str, refuses: Callable[..., None]
 ) -> None:
-    monkeypatch.setattr(race_errors, "load_pair", lambda: pytest.fail("models were loaded"))
-    assert main(arguments) == 2
-    assert capsys.readouterr().err.startswith(f"error: {said}")
+    refuses(race_errors, arguments, said)
 
 
 def test_a_race_longer_than_the_recorded_runs_is_refused(
@@ -135,6 +133,18 @@ def test_the_command_prints_its_three_figures(
     assert "identical lanes found different after one race" in printed
     assert "true difference of 10% found after enough races" in printed
     assert "plain decoding tied for first with a lane measured at least 1.4x as fast: 0" in printed
+
+
+def test_ties_of_plain_decoding_have_a_goal_only_in_long_races(
+    session: Session, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for figure in ("_same", "_found"):
+        monkeypatch.setattr(race_errors, figure, lambda *_: True)
+    monkeypatch.setattr(race_errors, "plain_ties", lambda *_: 3)
+    assert race_errors.report([session], [95], 10, 1)
+    assert "3 races (no goal below 96 tokens)" in capsys.readouterr().out
+    assert not race_errors.report([session], [95, 96], 10, 1)
+    assert "3 races (goal: 0)" in capsys.readouterr().out
 
 
 def test_a_missing_file_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -145,5 +145,14 @@ def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_measured(
     assert "/dev/null/tiny.json cannot be written" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("option", ["rounds", "seconds"])
+def test_a_bad_limit_is_refused_before_anything_is_measured(
+    option: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(random_weights, "_measure", lambda *_: pytest.fail("it was measured"))
+    assert random_weights.main(["tiny", "--device", "cpu", f"--{option}", "0"]) == 2
+    assert capsys.readouterr().err.startswith(f"error: {option}: 0")
+
+
 def test_the_copy_bandwidth_is_of_this_device() -> None:
     assert 1e8 < copy_bandwidth(CPU) < 1e13

@@ -958,6 +958,21 @@ def test_a_block_has_its_number_once_its_step_is_counted(page: Any, canned: dict
     assert page.evaluate(shown) == counts[:3]
 
 
+@pytest.mark.parametrize(
+    ("parents", "name"),
+    [([-1], "alone"), ([-1, 0, 1], "with chain"), ([-1, 0, 0], "with tree")],
+)
+def test_the_row_of_the_run_is_named_after_its_tree(
+    page: Any, parents: list[int], name: str
+) -> None:
+    give(page, made(parents))
+    row = page.locator(".sq-beat-names > :last-child")
+    assert row.inner_text() == name
+    assert row.evaluate("row => row.offsetHeight") == 20  # px, one line
+    key = page.locator(".sq-beat-key")  # what the stripes of drafting are
+    assert key.is_hidden() == (name == "alone" or page.viewport_size["width"] < 1100)
+
+
 def test_track_and_bars_seek(page: Any, canned: dict[str, Any]) -> None:
     """On both time lines a click goes to the step under the pointer; the bars show the time of each
     phase."""
@@ -1173,7 +1188,8 @@ def test_columns_are_headed_by_what_they_are(page: Any, canned: dict[str, Any]) 
     watch(page, run, 3)
     levels = page.evaluate("stage.store.view().topo.levels")
     heads = page.locator(".sq-col").all_inner_texts()
-    assert heads[: levels + 1] == ["now", *(f"guess {i}" for i in range(1, levels)), "target"]
+    named = ["now", *(f"guess {i}" for i in range(1, levels)), "large model"]
+    assert heads == [*named, *[""] * (len(heads) - len(named))]
 
 
 def test_a_recorded_run_does_not_play_with_reduced_motion(

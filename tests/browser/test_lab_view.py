@@ -1325,6 +1325,7 @@ def test_the_lab_starts_with_the_vectors_that_the_other_tabs_use(page: Page) -> 
         assert second["rates"] == row["rates"]
         nodes = row["fitted"]["nodes"]
         assert (
-            f"counted, then adjusted to runs with a {nodes}-node tree" in first["origin"]["words"]
+            f"counted, then adjusted to match the tokens per step of a {nodes}-node tree"
+            in first["origin"]["words"]
         )
         assert second["origin"]["visited"] == row["visited"]

@@ -98,7 +98,7 @@ def test_pairs_are_listed_in_a_table_and_copied_to_the_form(opened: Callable[...
         "13.7 GB",
         "Llama 2 Community License",
         "gated",
-        "its draft is a pickle file",
+        "its draft is a pickle file, which can run code when it is opened",
         "to repeat the paper",
     ):
         assert words in row.inner_text()

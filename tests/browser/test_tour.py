@@ -166,6 +166,22 @@ def test_the_draws_come_out_as_the_large_model_would_draw(tour: Page) -> None:
         assert abs(share - chance) < 1
 
 
+def test_the_picture_stays_at_the_rejection_until_the_question_is_answered(tour: Page) -> None:
+    first = dict.fromkeys(("tree.end", "tree.tokens"))
+    answered(tour, "tree", first)
+    caption = tour.locator(".sq-tour-picture [data-part=caption]")
+    controls = tour.locator(".sq-tour-picture .sq-step-controls")
+    words = caption.inner_text()
+    expect(controls).to_be_hidden()
+    tour.evaluate(f"{VIEW}.stop.stage.tree.view.focus('n1')")
+    for key in (".", " "):
+        tour.keyboard.press(key)
+        settle(tour)
+        expect(caption).to_have_text(words)
+    answered(tour, "tree", {**first, "tree.chance": 47})
+    expect(controls).to_be_visible()
+
+
 def test_an_incomplete_answer_is_not_checked(tour: Page) -> None:
     answered(tour, "dice", {})
     tour.click("[data-part=check]")

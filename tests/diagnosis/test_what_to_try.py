@@ -343,8 +343,8 @@ def test_changes_predicted_within_the_noise_are_not_recommended() -> None:
             assert (left_out in again.sentence) == bool(again.unclear)
     best_with_tree = max(remedy.predicted for remedy in everything if remedy.tree)
     assert (
-        f"the best remaining prediction ({best_with_tree:.2f}×) is within this run's noise (up to "
-        f"{best * 2:.2f}×)."
+        f"the best remaining one ({best_with_tree:.2f}×, predicted) is within this run's noise "
+        f"(up to {best * 2:.2f}×)."
     ) in diagnose(
         stats, TREE, PLAIN, RATES, PROFILE, interval=SpeedupInterval(found.speedup, 0.1, best * 2)
     ).sentence
@@ -360,7 +360,15 @@ def test_a_change_of_the_models_is_never_called_another_tree() -> None:
         "prediction error."
     )
     again = replace(found, unclear=(draft, tree))
-    assert "No other tree is recommended: the best remaining prediction (1.55×)" in again.sentence
+    assert "No other tree is recommended: the best remaining one (1.55×, predicted)" in (
+        again.sentence
+    )
+
+
+def test_plain_decoding_is_never_called_a_prediction() -> None:
+    plain = Remedy("Plain decoding", 1.0, 0.02, Tree.chain(1), "measured")
+    found = Diagnosis(0.98, (), (), 1.03, (plain,))
+    assert "the best remaining one (1.00×, measured) is within" in found.sentence
 
 
 @pytest.mark.parametrize(

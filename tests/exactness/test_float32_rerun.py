@@ -7,6 +7,7 @@ import copy
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import pytest
 import torch
@@ -21,7 +22,7 @@ from sequoia.errors import OutOfMemory
 from sequoia.exactness import same_tokens
 from sequoia.exactness.float32_rerun import in_float32, tokens_of
 from sequoia.exactness.same_tokens import TIE_ULP, TextMatch, check_text, reference_logits
-from sequoia.models.compare_logits import own_logits
+from sequoia.models.compare_logits import own_logits, own_logits_from
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import TreeModel
 from sequoia.sweep.toy_models import noisy
@@ -119,6 +120,18 @@ def test_without_memory_for_float32_it_is_undecided(monkeypatch: pytest.MonkeyPa
     assert "on cpu; 0.1 MB is free: undecided." in found.sentence
 
 
+def test_without_memory_for_the_passes_after_the_run_it_is_undecided(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def no_room(*_: object) -> torch.Tensor:
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    monkeypatch.setattr(same_tokens, "own_logits_from", no_room)
+    found = checked(routed())
+    assert found.verdict == "undecided"
+    assert found.sentence.endswith("and there is not enough memory: undecided.")
+
+
 def test_weights_on_several_devices_are_not_copied() -> None:
     pair = routed()
     target = copy.copy(pair.target)
@@ -142,6 +155,22 @@ def test_a_stopped_check_is_undecided(looks: int) -> None:
     assert found.verdict == "undecided"
     assert found.sentence.endswith("and it was stopped: undecided.")
     assert len(seen) == looks + 1
+
+
+def test_a_check_that_is_stopped_between_the_passes_after_the_run_is_undecided(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    passes = []
+
+    def counted(*given: Any) -> torch.Tensor:
+        passes.append(1)
+        return own_logits_from(*given)
+
+    monkeypatch.setattr(same_tokens, "own_logits_from", counted)
+    found = checked(routed(), should_stop=lambda: bool(passes))
+    assert found.verdict == "undecided"
+    assert found.sentence.endswith("and it was stopped: undecided.")
+    assert passes == [1]
 
 
 @pytest.mark.slow

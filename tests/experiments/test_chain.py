@@ -289,5 +289,11 @@ def test_the_finding_says_who_wins_and_explains_only_what_is_so() -> None:
     chain = setting(dear, 0.8, 0.9)
     chain.found[0]["tree"][2] = 1
     assert "In 1 setting the planned tree" in finding([setting(cheap, 0.5, 1.3), chain])
+    single = setting(dear, 0.8, 0.9)
+    single.found[0]["tree"][:] = [1, 1, 0]
+    assert (
+        "In 2 settings the planned tree is itself a chain. In 1 of them it has one node, which is "
+        "plain decoding. " in finding([setting(cheap, 0.5, 1.3), chain, single])
+    )
     even = finding([setting(cheap, 0.5, 1.0), setting(dear, 0.8, 1.0)])
     assert "faster than the tuned chain in none of 2 settings and slower in none" in even

@@ -17,7 +17,7 @@ from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.assets_folder import ASSETS
 from sequoia.errors import SequoiaError
-from sequoia.experiments import command, planned, shapes, specinfer, top_p
+from sequoia.experiments import command, planned, ranks, shapes, specinfer, top_p
 from sequoia.experiments.continuations import continuation
 from sequoia.experiments.drafted_trees import drafted_along
 from sequoia.experiments.experiment import SIZES, Unit
@@ -105,6 +105,13 @@ def test_at_temperature_0_all_verifiers_are_equal(name: str) -> None:
     assert tokens["chain"] == tokens["block"]
 
 
+@pytest.mark.parametrize("name", ["temperature", "top-p"])
+def test_the_predicted_speed_up_names_the_machine(name: str) -> None:
+    experiment = EXPERIMENTS[name]
+    columns = experiment.summary(experiment.sizes["small"], {}).columns
+    assert "speed-up on A100" in [one.label for one in columns]
+
+
 def test_the_papers_figures_beside_measured_tokens_are_tokens_per_step() -> None:
     """Tables 1 and 8 give a speed-up with each of them."""
     tables = {table.key: table for table in paper_tables()}
@@ -151,6 +158,22 @@ def test_a_power_law_is_found() -> None:
     assert (exponent, fit) == (pytest.approx(0.7), pytest.approx(1))
 
 
+@pytest.mark.parametrize(
+    ("theirs", "says"),
+    [
+        (0.3, "In every case Sequoia rejects all children least often"),
+        (0.2, "In some cases they are tied"),
+        (0.1, "In some cases another verifier rejects all children less often"),
+    ],
+)
+def test_a_verifier_that_is_tied_is_not_called_best(theirs: float, says: str) -> None:
+    row = {"case": "code", "first": 0.5, "exponent": 1.0, "fit": 1.0}
+    lasts = {"Sequoia": 0.2, "SpecInfer": theirs, "top-k match": 0.3}
+    assert says in ranks._finding(
+        [{**row, "verifier": name, "last": last} for name, last in lasts.items()]
+    )
+
+
 def test_trees_along_a_text_see_the_distributions_of_its_places() -> None:
     """The root's distributions are those after the text so far, at every place."""
     text = text_after(pair(), 1.0)
@@ -194,18 +217,31 @@ def test_the_command_lists_runs_and_prints_csv(
     assert command.main(["--csv", str(tmp_path / "ranks.json")]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 1 + 3 * 4
     assert command.main(["--csv", str(tmp_path / "none.json")]) == 2
-    assert command.main(["ranks", "--prompts", "0"]) == 2
-    assert "--prompts: 0 is not a whole number from 1 to 28" in capsys.readouterr().err
 
 
-def test_an_unwritable_folder_is_named_in_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--prompts", "0"], "--prompts: 0 is not a whole number from 1 to 28"),
+        (["--prompts", "99"], "--prompts: 99 is not a whole number from 1 to 28"),
+        (["--out", "file"], "file/ranks.json cannot be written ("),
+        (["--out", "folder"], "folder/ranks.jsonl cannot be written ("),
+    ],
+)
+def test_a_bad_option_is_refused_in_one_line_before_models_are_loaded(
+    options: list[str],
+    says: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "file").write_text("")
-    monkeypatch.setattr(command, "load_pair", lambda **_: pair())
-    assert command.main(["ranks", "--out", str(tmp_path / "file")]) == 2
+    (tmp_path / "folder" / "ranks.jsonl").mkdir(parents=True)
+    monkeypatch.setattr(command, "load_pair", lambda **_: pytest.fail("models were loaded"))
+    assert command.main(["ranks", *options]) == 2
     words = capsys.readouterr().err
-    assert words.startswith(f"error: {tmp_path / 'file'} cannot be written (")
+    assert words.startswith(f"error: {says}")
     assert words.count("\n") == 1
 
 
@@ -214,22 +250,22 @@ def test_ctrl_c_stops_the_command_after_the_present_unit(
 ) -> None:
     """The partial result is written, and the same command finishes it."""
     before = signal.getsignal(signal.SIGINT)
-    ranks = EXPERIMENTS["ranks"]
+    whole = EXPERIMENTS["ranks"]
 
     def interrupted(pair: Pair, unit: Unit) -> Mapping[str, Any]:
         signal.raise_signal(signal.SIGINT)
-        return ranks.run_unit(pair, unit)
+        return whole.run_unit(pair, unit)
 
     monkeypatch.setattr(command, "load_pair", lambda **_: pair())
     monkeypatch.setitem(EXPERIMENTS["ranks"].sizes, "small", {**TINY, "temperatures": [0.6]})  # pyright: ignore[reportArgumentType]
-    monkeypatch.setitem(EXPERIMENTS, "ranks", replace(ranks, run_unit=interrupted))
+    monkeypatch.setitem(EXPERIMENTS, "ranks", replace(whole, run_unit=interrupted))
     assert command.main(["ranks", "--out", str(tmp_path)]) == 0
     assert (
         "stopped after 1 of 2 units; run the same command again to continue"
         in capsys.readouterr().out
     )
     assert signal.getsignal(signal.SIGINT) is before
-    monkeypatch.setitem(EXPERIMENTS, "ranks", ranks)
+    monkeypatch.setitem(EXPERIMENTS, "ranks", whole)
     assert command.main(["ranks", "--out", str(tmp_path)]) == 0
     result = ExperimentResult.from_json((tmp_path / "ranks.json").read_text(encoding="utf-8"))
     assert result.is_complete

@@ -73,10 +73,25 @@ def test_a_loss_is_explained_only_where_chains_win_on_whole_greedy_texts() -> No
     assert "long chain" not in finding("code, temperature 0.6, 16 nodes: Sequoia's tree over chain")
 
 
+def test_the_finding_on_specinfer_says_how_often_sequoia_is_clearly_lower() -> None:
+    words = specinfer._finding(
+        [
+            Comparison("won", 1.2, 1.1, 1.3),
+            Comparison("lost", 0.9, 0.8, 0.95),
+            Comparison("unclear", 1.0, 0.9, 1.1),
+        ]
+    )
+    assert "in 1 of 3 comparisons and clearly fewer in 1; " in words
+    lost_only = specinfer._finding([Comparison("lost", 0.9, 0.8, 0.95)])
+    assert "in none of 1 comparisons" in lost_only
+
+
 def test_recorded_results_use_the_labels_of_new_ones() -> None:
     sizes = recorded("budget")
     assert {one.name for one in sizes.series} == set(LABELS.values())
     assert [one.label for one in sizes.columns[3:]] == list(LABELS.values())
+    for name in ("temperature", "top-p"):
+        assert recorded(name).columns[3].label == "speed-up on A100"
     verifiers = {one.name for one in recorded("temperature").series}
     assert {"chain, token verification", "chain, block verification"} < verifiers
     for file in FILES:

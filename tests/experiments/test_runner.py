@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from sequoia.experiments.experiment import Done, Experiment, Unit
 from sequoia.experiments.intervals import point
@@ -16,6 +18,7 @@ from sequoia.experiments.result import ExperimentResult, Series, Settings
 from sequoia.experiments.runner import RunProgress, run_experiment
 from sequoia.experiments.unit_log import UnitLog
 from sequoia.models.pair import Pair
+from sequoia.models.tree_forward import TreeModel
 from tests.fakes import tiny_pair
 
 SETTINGS = {"units": 4}
@@ -125,6 +128,24 @@ def test_another_pair_other_settings_and_another_version_start_anew(
     assert asked(other, {"units": 2}) == [0, 1]
     assert "settings" in messages[0]
     assert asked(other, {"units": 2}, version=2) == [0, 1]
+
+
+def test_a_pair_of_which_one_matrix_changed_starts_anew(pair: Pair, tmp_path: Path) -> None:
+    """As after a merged LoRA, in the same folder."""
+
+    def asked(model: torch.nn.Module) -> list[int]:
+        made = Squares()
+        target = TreeModel(model, pair.target.name)
+        run_experiment(made.experiment, replace(pair, target=target), SETTINGS, tmp_path)
+        return made.asked
+
+    tuned = copy.deepcopy(pair.target.hf)
+    matrix = next(one for name, one in tuned.named_parameters() if name.endswith("q_proj.weight"))
+    rows, columns = matrix.shape
+    matrix.data += 1e-3 * torch.outer(torch.ones(rows), torch.arange(columns))
+    assert asked(pair.target.hf) == [0, 1, 2, 3]
+    assert asked(copy.deepcopy(pair.target.hf)) == []
+    assert asked(tuned) == [0, 1, 2, 3]
 
 
 @pytest.mark.parametrize(

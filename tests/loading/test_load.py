@@ -457,6 +457,11 @@ def test_a_card_that_runs_nothing_is_not_used_unless_it_is_asked_for(
     gpu_health.unusable_gpu.cache_clear()
     assert [checked_device("auto") for _ in range(2)] == [torch.device("cpu")] * 2
     assert checked_device("cuda") == torch.device("cuda:0")
+    with pytest.raises(
+        BadModel,
+        match=r"'spread' uses all GPUs, but the first cannot compute \(CUDA error: no image",
+    ):
+        checked_device("spread")
     gpu_health.unusable_gpu.cache_clear()
     assert [record.getMessage() for record in caplog.records] == [
         "the graphics card is not used, because it runs no kernel: CUDA error: no image"
@@ -560,7 +565,7 @@ def test_passed_checks_are_reported_in_words(good: tuple[str, str]) -> None:
     words = {news.what: news.words for news in reported if isinstance(news, PassedCheck)}
     assert words["tokenizer"].startswith("all 288 tokens are the same in both")
     assert words["target"].startswith(
-        "target: float32, this program's forward pass, which is faster than that of transformers, "
+        "target: float32, this program's own forward pass, faster than the transformers library's, "
         "on cpu; a tree of three tokens gives the same logits"
     )
     assert words["target"].endswith(

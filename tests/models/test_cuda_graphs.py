@@ -168,6 +168,25 @@ def test_no_step_waits_for_a_capture_when_the_text_grows_beyond_a_reach(
     assert len(captures) == 4 * 5
 
 
+@pytest.mark.slow
+def test_what_other_verifiers_would_accept_is_known_until_the_next_step(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A capture overwrites the logits of the step before it."""
+    monkeypatch.setattr(cuda_graphs, "STEP", 64)
+    pair = _without_lean_forward(tiny_pair())
+    capture = use_graphs(pair.target)
+    params = SamplingParams(temperature=0.9, max_new_tokens=200, ignore_eos=True)
+    decoder = Decoder(pair, PROMPTS[0], params, TREE, has_expected=True)
+    decoder.prefill()
+    decoder.step()
+    before = capture.count
+    while decoder.finish is None:
+        step = decoder.step()
+        assert decoder.expected_under(decoder.verifier) == step.expected_accepted
+    assert capture.count > before
+
+
 def _noting(capture: Capture, in_a_step: list[bool], captures: list[bool]) -> Capture:
     def noted(work: Replay) -> Replay:
         captures.append(in_a_step[0])

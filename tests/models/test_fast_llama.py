@@ -101,7 +101,17 @@ def test_a_lean_forward_that_disagrees_is_not_used_and_the_log_says_so(
     )
     assert found is not None
     assert float(found[1]) > 0.001
-    assert f"llama runs without its faster forward: {found[0]}" in caplog.text
+    assert f"llama runs without its faster forward in float32: {found[0]}" in caplog.text
+
+
+def test_rounded_weights_that_disagree_are_named_in_the_log(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The draft may still run with its faster forward in bfloat16."""
+    monkeypatch.setattr("sequoia.models.choose_forward.INT8_TOLERANCE", 0.0)
+    model = TreeModel(tiny_model("llama").bfloat16(), "draft")
+    assert use_fast_forward(model, int8=True).numbers == "bfloat16"
+    assert "draft runs without its faster forward in int8: its logits differ by" in caplog.text
 
 
 def test_the_tolerance_separates_rounding_from_errors() -> None:

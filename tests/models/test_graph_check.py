@@ -143,7 +143,7 @@ def test_graphs_that_go_wrong_are_switched_off_with_the_reason(
         pair = graphed(capture, monkeypatch)
     why = pair.target.no_fast_forward
     assert re.fullmatch(f"CUDA graphs off: {words}", why)
-    assert f"target runs without its faster forward: {why}" in caplog.text
+    assert f"target runs without its faster forward in float32: {why}" in caplog.text
     assert pair.target.forward_name == "transformers"
     self_test(pair.target)
     assert text(pair) == expected

@@ -60,6 +60,12 @@ def test_a_model_is_tested_at_its_last_position_and_where_its_config_changes() -
     assert model.tested.endswith("at the start and around positions 40 and 158")
 
 
+def test_the_last_position_of_a_million_is_tested() -> None:
+    model = llama({"rope_type": "default", "rope_theta": 10_000.0}, context=2**20)
+    self_test(model)
+    assert model.tested.endswith("around position 1,048,574")
+
+
 def test_longrope_is_tested_up_to_its_original_context_only() -> None:
     model = llama(LONG)
     self_test(model)

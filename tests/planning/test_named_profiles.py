@@ -18,7 +18,7 @@ from sequoia.algorithm.acceptance import Acceptance
 from sequoia.errors import BadProfile
 from sequoia.planning.explain_plan import knee
 from sequoia.planning.hardware_profile import HardwareProfile
-from sequoia.planning.named_profiles import FOLDER, named_profile, profile_names
+from sequoia.planning.named_profiles import FOLDER, machine_of, named_profile, profile_names
 from sequoia.planning.paper_results import (
     PaperRow,
     PaperTable,
@@ -142,6 +142,12 @@ def test_a_replaced_profile_can_still_be_read() -> None:
 def test_an_unknown_name_is_refused(name: Any) -> None:
     with pytest.raises(BadProfile, match=r"no hardware profile is named .* a100-llama-2-7b-eager"):
         named_profile(name)
+
+
+def test_a_machine_has_an_article_if_its_profile_comes_with_the_program() -> None:
+    assert machine_of("A100, Llama-2-7B with 68M, CUDA graphs") == "an A100"
+    for name in ("my card", "A100, mine"):
+        assert machine_of(name) == f"“{name}”"
 
 
 @pytest.mark.parametrize("name", SIMULATED)

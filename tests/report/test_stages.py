@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from sequoia.bench.random_weights import SHAPES
+from sequoia.report import stages
 from sequoia.report.choose import chosen
 from sequoia.report.machine import QUIET_SECONDS, Machine
 from sequoia.report.stages import all_stages, does_not_fit, seconds_of_shape
@@ -44,6 +45,16 @@ def test_a_laptop_skips_what_needs_a_card_and_fits_ten_minutes() -> None:
     names = {one.name for one in chosen(possible, 600)}
     assert {"environment", "pair-bundled", "profile", "bench", "race", "opening"} <= names
     assert sum(one.seconds for one in possible if one.name in names) <= 600
+
+
+def test_without_pytest_the_stages_that_run_tests_are_skipped(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("shutil.which", lambda name: name)
+    monkeypatch.setattr(stages, "find_spec", lambda _: None)
+    words = "needs pytest (tests/requirements.txt)"
+    skipped = {one.name for one in all_stages(H200) if one.obstacle == words}
+    assert skipped == {"tests-gpu", "tests-kernel", "check-sanitizer"}
 
 
 def test_a_shape_that_does_not_fit_is_skipped_with_its_need() -> None:

@@ -126,6 +126,11 @@ def test_every_verdict_on_a_text_is_saved_and_read(log: RaceLog, kind: str) -> N
     assert again.results == results
 
 
+def test_a_lanes_tree_may_take_many_words(file: str) -> None:
+    words = "x" * 2000
+    assert RaceLog.from_json(changed(file, lane("how", words))).lanes[0].how == words
+
+
 def test_a_race_without_results_is_read(log: RaceLog) -> None:
     assert RaceLog.from_json(RaceLog(log.meta, log.lanes).to_json()).results is None
 
@@ -289,7 +294,9 @@ def test_the_changed_remedy_is_otherwise_valid(file: str) -> None:
         lane("name", "x" * 300),
         lane("name", 7),
         lane("name", "\udfff"),
+        lane("verifier", "x" * 300),
         lane("how", None),
+        lane("how", "x" * 2001),
         lane("plain", 1),
         lane("changes", "no"),
         lane("most", 0),

@@ -15,6 +15,7 @@ from sequoia.decoding.engine import Decoder
 from sequoia.decoding.race import Lane, Race
 from sequoia.errors import OutOfMemory
 from sequoia.this_machine.memory import free_bytes
+from sequoia.this_machine.step_timer import Clock
 
 TREE = Tree.kary(2, 4)
 PARAMS = SamplingParams(max_new_tokens=20, ignore_eos=True)
@@ -37,14 +38,24 @@ def test_the_caches_take_the_predicted_memory(kind: str, dtype: str) -> None:
         + 4 * 15 * context.model.vocab
         for context in decoder.contexts
     )  # masks and logits
+    rest += decoder._draft_and_verify.needs(15).total()
     decoder.prefill()
     decoder.step()
     assert decoder.bytes - rest == allocated(decoder)
 
 
+def test_the_draft_distributions_that_a_step_keeps_are_counted() -> None:
+    decoder = Decoder(tiny_pair(), PROMPTS[0], PARAMS, TREE)
+    decoder.prefill()
+    drafted = decoder._drafter.fill(TREE, Clock(decoder.contexts[0].device))
+    kept = sum(distributions.nbytes for _, distributions, _ in drafted._levels)
+    assert 0 < kept <= decoder._draft_and_verify.needs(len(TREE)).total()
+
+
 def test_plain_decoding_needs_no_memory_for_the_draft() -> None:
     decoder = Decoder(tiny_pair(), PROMPTS[0], PARAMS, Tree.chain(1))
     assert not decoder.contexts[1].needs(1)
+    assert not decoder._draft_and_verify.needs(1)
 
 
 def test_too_little_memory_is_reported_before_anything_is_allocated(

@@ -165,6 +165,7 @@ def test_presets_differ_in_kind_and_fit_the_form() -> None:
         ["--port", "70000"],
         ["--offload", "-1"],
         ["--offload", "--device", "spread"],
+        ["--pair", "qwen3-32b-offload", "--device", "spread"],
         ["--pair", "nope"],
         ["--per-address", "0"],
         ["--per-address", "4", "--share"],

@@ -1,9 +1,10 @@
-// A page without a browser: as much of `document` as modules need when they are imported, and
-// elements that keep what is written to them. Import it before those modules.
+// A page without a browser: as much of `document` and `matchMedia` as modules need when they are
+// imported, and elements that keep what is written to them. Import it before those modules.
 
 const listens = { addEventListener() {} };
 
 globalThis.document = /** @type {any} */ ({ ...listens, documentElement: listens });
+globalThis.matchMedia = /** @type {any} */ (() => ({ ...listens, matches: false }));
 
 /** An element without children. */
 export class FakeNode {

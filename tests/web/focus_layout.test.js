@@ -40,6 +40,15 @@ test("the bonus token follows the end of the path", () => {
   assert.equal(bonus.parent.key, "n1");
 });
 
+test("the bonus token is in the column after the deepest node that is drawn", () => {
+  const topo = topology(SMALL);
+  const view = { path: [0], state: ["accepted", "rejected", "rejected", "", "", ""] };
+  const { items, cols } = focusLayout(topo, view, new Set(["n2"]), true);
+  const bonus = items.find(({ key }) => key === "bonus");
+  assert.deepEqual([bonus.col, cols], [3, 4]);
+  assert.equal(items.filter(({ row }) => row === bonus.row).length, 1);
+});
+
 test("many untried children become one group, which can be opened", () => {
   const topo = star(20);
   const view = stepOf(topo, "untried");

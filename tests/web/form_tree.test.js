@@ -5,9 +5,10 @@ import { asked } from "../../ui/shared/web/form_tree.js";
 
 const FORM = {
   tree: "best", first: 9, second: 4, branching: "", verifier: "sequoia", kind2: "kary",
-  numbers2: "2 3", verifier2: "topk", temperature: 0.6, top_p: 1, seed: 3, profiles: ["{}"],
+  numbers2: "2 3", verifier2: "topk", chat: true, temperature: 0.6, top_p: 1, seed: 3,
+  profiles: ["{}"],
 }; // prettier-ignore
-const ALL = { temperature: 0.6, top_p: 1 };
+const ALL = { chat: true, temperature: 0.6, top_p: 1 };
 
 test("the values that the tree depends on", () => {
   const { tree, first, second, branching, verifier } = FORM;

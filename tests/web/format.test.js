@@ -92,7 +92,9 @@ test("times are in milliseconds, long ones in seconds", () => {
     "123 ms",
     "12.3 s",
   ]);
-  assert.deepEqual(each(seconds, [0.5, 1.5, 150, NaN]), ["500 ms", "1.5 s", "150 s", "–"]);
+  const times = [0.5, 0.9994, 0.9996, 1.5, 150, NaN];
+  const wanted = ["500 ms", "999 ms", "1.0 s", "1.5 s", "150 s", "–"];
+  assert.deepEqual(each(seconds, times), wanted);
 });
 
 test("rates have three digits", () => {

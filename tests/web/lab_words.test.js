@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FakeNode, made } from "./fake_page.js";
 import { AcceptanceCounting } from "../../ui/lab/web/acceptance_counting.js";
+import { AcceptanceCounts } from "../../ui/lab/web/acceptance_counts.js";
 import { ClockMenu, hypothetical } from "../../ui/lab/web/clock_menu.js";
 import { LabTree } from "../../ui/lab/web/lab_tree.js";
 import { hiddenWords, roomWords } from "../../ui/lab/web/lab_tree_caption.js";
@@ -71,6 +72,27 @@ test("why a measurement is not running is said as it is", () => {
   assert.deepEqual(said, ["Not started: the server did not accept the request."]);
 });
 
+test("the last measurement is in use again after Use", () => {
+  let origin = null;
+  const onUse = (_rates, used) => (origin = used);
+  const counts = made(AcceptanceCounts, { counts: [], paint() {}, onUse });
+  const counting = made(AcceptanceCounting, {
+    status: new FakeNode(),
+    editor: { take() {} },
+    link: { count: (count) => counts.add(count) },
+    progress() {},
+  });
+  counting.take({ result: { words: "code", rates: [0.5], accepted: [5], visited: 10 } });
+  const statusWith = (now) => {
+    counting.paint(now);
+    return counting.status.textContent;
+  };
+  assert.equal(statusWith({ label: "paper" }), "Last measurement: code; no longer in use.");
+  counts.use(counts.counts[0]);
+  assert.equal(statusWith(origin), "Last measurement: code; in use above.");
+  assert.equal(statusWith({ from: origin }), "Last measurement: code; edited by hand since.");
+});
+
 test("the nodes over the budget are counted", () => {
   assert.equal(roomWords(3, 8), "3 of 8 nodes left. ");
   assert.equal(roomWords(-1, 8), "1 node over the budget of 8. ");
@@ -106,4 +128,16 @@ test("a drawn tree may be smaller or larger than the budget", () => {
   const table = made(ShapesTable, { state: { n: 64 } });
   assert.equal(table.notCompared({ nodes: 2 })[1], "2 of 64 nodes drawn: not compared");
   assert.equal(table.notCompared({ nodes: 80 })[1], "80 nodes drawn, budget 64: not compared");
+});
+
+test("only a field that may stay empty offers the best k", () => {
+  Object.assign(document, { createElement: () => new FakeNode() });
+  const host = { appendChild() {} };
+  const placeholder = (name) => {
+    const row = { name, field: null };
+    made(ShapesTable, {}).makeField(row, host, host);
+    return row.field.getAttribute("placeholder");
+  };
+  const found = ["sequences", "kary", "branching"].map(placeholder);
+  assert.deepEqual(found, ["best k", "best k", "such as 2, 1"]);
 });

@@ -5,6 +5,8 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 import { FIELDS } from "../../ui/shared/web/link_fields.js";
 import { MOST_BYTES, decodeLink, encodeLink } from "../../ui/shared/web/link_text.js";
+import { readShares } from "../../ui/walk/web/shares.js";
+import { WORDS } from "../../ui/walk/web/toy.js";
 
 const STATES = {
   decode: {
@@ -63,6 +65,17 @@ test("every tab of the page can be in its address", () => {
     names.map((name) => name.toLowerCase()).toSorted(),
     Object.keys(FIELDS).toSorted(),
   );
+});
+
+test("a distribution that Walk accepts is accepted from its link too", () => {
+  for (const texts of [
+    ["0.3333333", "0.3333333", "0.3333334"],
+    ["0.0000012345678901234567", "1e-300", "0.9999987654321098765433"],
+  ]) {
+    const { values: p, problem } = readShares("p", texts, WORDS);
+    assert.equal(problem, null);
+    assert.deepEqual(decodeLink(encodeLink("walk", { p }).hash).values.p, p);
+  }
 });
 
 test("no fragment is no state", () => {

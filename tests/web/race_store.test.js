@@ -2,8 +2,9 @@
 import "./fake_page.js";
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
-import { made } from "./fake_page.js";
+import { FakeNode, made } from "./fake_page.js";
 import { stateInWords } from "../../ui/race/web/race_header.js";
+import { RaceOn } from "../../ui/race/web/race_on.js";
 import { RaceKeys } from "../../ui/race/web/race_scrubber.js";
 import { RaceStore } from "../../ui/race/web/race_store.js";
 import { startOf } from "../../ui/race/web/run_table.js";
@@ -85,4 +86,14 @@ test("a page without a form lists no keys for it", () => {
     keys({}),
     keys({ run() {} }).filter((key) => !["Ctrl Enter", "Esc"].includes(key)),
   );
+});
+
+test("further runs would separate the two fastest lanes", () => {
+  const pool = { runs: [{}], more: 30, most: 40, kind: "code", seeds: true, planned: null };
+  const verdict = { more_to_separate: 126, more_races: 30 };
+  const store = { pool, verdict, error: null, following: { isFollowed: false } };
+  const button = Object.assign(new FakeNode(), { lastElementChild: new FakeNode() });
+  const [root, words, bar] = [new FakeNode(), new FakeNode(), new FakeNode()];
+  made(RaceOn, { store, trigger() {}, root, button, words, bar }).paint();
+  assert.match(words.textContent, /: about 130 more runs would separate the two fastest lanes; /);
 });

@@ -1,4 +1,4 @@
-// How the Decode view plays a run by itself, and what its totals say.
+// How the Decode view plays a run by itself, and what it says of its totals and its final tree.
 import "./fake_page.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -68,4 +68,85 @@ test("the tooltip of the speed-up explains an interval only where one is shown",
     assert.equal(unit.textContent.includes("("), i === 2);
     assert.equal(tile.getAttribute("title").includes("In parentheses"), i === 2);
   }
+});
+
+test("a small final tree is called cut only if all steps have the same tree", async () => {
+  const canvas = { setAttribute() {}, getContext() {} };
+  Object.assign(document, { createElement: () => canvas }); // needed when the module is imported
+  const { TreeNote } = await import("../../ui/decode/web/tree_tools.js");
+  const noteOf = (tree) => {
+    const store = new RunStore();
+    const steps = [0, 0, 1].map((number, i) => ({ ...STEP, i, tree: number }));
+    const trees = [
+      [-1, 0, 1],
+      [-1, 0],
+    ];
+    const message = { run: "r", from: 0, meta: { tree }, trees, steps, done: true, end: "length" };
+    store.take(/** @type {any} */ (message), false);
+    store.at = store.last;
+    const [root, words, back] = [new FakeNode(), new FakeNode(), new FakeNode()];
+    made(TreeNote, { store, root, words, back }).paint();
+    return [root.hidden, back.hidden, words.textContent];
+  };
+  const cut = "Final tree truncated by the token limit.";
+  assert.deepEqual(noteOf({ nodes: 3 }), [false, false, cut]);
+  assert.deepEqual(noteOf({ wish: ["dynamic", 12, 6] }), [true, true, ""]);
+});
+
+test("if missing steps are no longer stored, the visitor reads why", async () => {
+  const error = "This run is no longer stored.";
+  const server = { get_steps: async () => JSON.stringify({ v: 1, error, notice: null }) };
+  const store = new RunStore(/** @type {any} */ (server));
+  store.take(
+    /** @type {any} */ ({ run: "r", from: 2, meta: {}, steps: [STEP], notice: "n" }),
+    false,
+  );
+  await new Promise(setImmediate);
+  assert.equal(store.error, error);
+  assert.equal(store.notice, "n");
+  assert.deepEqual(store.gap, { a: 0, b: 2 });
+});
+
+/** Play for some seconds, frame by frame; what `look` finds in each frame. */
+function played(store, seconds, look) {
+  return Array.from({ length: seconds * 20 }, () => {
+    store.advance(store.before + 50);
+    return look(store);
+  });
+}
+
+/** A store with a run made on this page, of which `count` steps have arrived, in slow motion. */
+function paced(count) {
+  const store = new RunStore();
+  Object.assign(store, { isPaced: true, rate: "slow", isRateChosen: true });
+  arrives(store, 0, count);
+  store.advance(1000);
+  return store;
+}
+
+function arrives(store, from, count) {
+  const steps = Array.from({ length: count }, (_, i) => ({ ...STEP, i: from + i }));
+  const meta = { label: "measured" };
+  store.take({ run: "r", from, meta, trees: from ? [] : [[-1, 0]], steps, done: false }, false);
+}
+
+test("in slow motion the newest step stands at its result until the next one arrives", () => {
+  const store = paced(1);
+  const pictures = played(store, 60, () => store.slow.picture);
+  assert.deepEqual(
+    pictures,
+    pictures.toSorted((a, b) => a - b),
+  );
+  assert.equal(pictures.at(-1), store.slow.most);
+  assert.equal(store.written, 0);
+  arrives(store, 1, 1);
+  store.advance(store.before + 50);
+  assert.deepEqual([store.at, store.slow.picture], [1, 0]);
+});
+
+test("slow motion that was chosen before begins with the first picture of step 1", () => {
+  const opened = new RunStore();
+  opened.chooseRate("slow");
+  for (const store of [paced(2), playing(opened)])
+    assert.deepEqual([store.at, store.slow.picture, store.playing], [0, 0, true]);
 });

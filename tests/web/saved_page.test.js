@@ -83,7 +83,7 @@ test("a file has recorded or simulated numbers, never measured ones", () => {
     label: "recorded",
     plain_label: "recorded",
     prompt: "measured twice",
-    tree: { how: "planned with recorded times", why: "recorded.", nodes: 3 },
+    tree: { how: "planned with recorded times", why: "Recorded.", nodes: 3 },
     notes: ["acceptance recorded on this text"],
   });
   assert.equal(recordedMeta({ label: "simulated" }).label, "simulated");

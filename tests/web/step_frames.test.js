@@ -1,7 +1,7 @@
 // A step in slow motion: its pictures in the order in which it happened, and their two clocks.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { chainEnd, result, trial } from "../../ui/shared/web/step_captions.js";
+import { chainEnd, guess, result, trial } from "../../ui/shared/web/step_captions.js";
 import { hasPhase, stepFrames } from "../../ui/shared/web/step_frames.js";
 import { StepTimeline } from "../../ui/shared/web/step_timeline.js";
 import { viewStep } from "../../ui/shared/web/step_view.js";
@@ -94,6 +94,18 @@ test("the caption says where a chain would have ended, and what the tree gained"
     result(step),
     "3 tokens from one step. 2 guesses stayed; the large model adds a token of its own, as always. " +
       "A chain would have stopped at “b”; the second child, “c”, added 1 token.",
+  );
+});
+
+test("only guesses on several levels are said to be in a row", () => {
+  const caption = (parents, level) =>
+    guess(/** @type {any} */ ({ topo: topology(parents) }), level);
+  assert.equal(caption([-1, 0], 1), "The small model has guessed 1 token.");
+  assert.equal(caption([-1, 0, 0], 1), "The small model has guessed 2 tokens.");
+  assert.equal(caption([-1, 0, 1], 2), "The small model has guessed 2 tokens, one after another.");
+  assert.equal(
+    caption([-1, 0, 1, 0], 2),
+    "The small model has guessed 3 tokens, up to 2 in a row.",
   );
 });
 

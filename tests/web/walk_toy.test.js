@@ -96,7 +96,7 @@ test("a rejection shows p and q, then what is left of them, without the next out
   const { toy, seed } = preset("q-runs-out");
   const step = toyView(toy, seed);
   const { now, next, trial, title } = momentAt(step, 1);
-  assert.equal(title, "Trial 1 of 2: child 1 of 2");
+  assert.equal(title, "Trial 1 of 2: child 1 of the root");
   assert.equal(trial.accepted, false);
   assert.deepEqual(
     now.rows.map(({ label, p, q }) => [label, p, q]),

@@ -15,8 +15,9 @@ def began(form: Controls) -> str:
     return call("decode/form_changes", f"web.began({buttons})")
 
 
-def anew(when: str) -> str:
+def anew(when: str, parameters: str = "label") -> str:
     """JavaScript that changes the label of the Run button from Resume to Run if `when`, an
-    expression of JavaScript, is true."""
+    expression of JavaScript, is true. parameters: names for the button's label and further
+    inputs."""
     label = f"({when} && label === {markup.literal(RESUME)} ? {markup.literal(RUN)} : label)"
-    return call("decode/form_changes", label, "label")
+    return call("decode/form_changes", label, parameters)

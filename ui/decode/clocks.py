@@ -10,7 +10,7 @@ from typing import Any
 from sequoia import StepTrace, Tree
 from sequoia.errors import BadProfile, BadTree
 from sequoia.planning.explain_plan import calibration_words
-from sequoia.planning.named_profiles import profile_names
+from sequoia.planning.named_profiles import machine_of, profile_names
 from sequoia.planning.simulated_step_times import SimulatedClock, with_article
 from sequoia.validate_input import shown
 from ui.shared.saved_profiles import SAVED, Entry, saved_entries, shipped
@@ -108,14 +108,15 @@ def retimed(trace: StepTrace, clock: SimulatedClock | None) -> StepTrace:
 
 def clock_meta(entry: Entry | None, tree: Tree | None = None) -> dict[str, Any]:
     """The fields of a run's meta that describe its clock: the label of the times, and for a
-    simulated clock also its name and a note about its accuracy. entry: the profile of a simulated
-    clock; None for this machine's own clock. tree: the tree of all steps; None if the tree may
-    change from step to step."""
+    simulated clock also its name, its machine as inside a sentence, and a note about its accuracy.
+    entry: the profile of a simulated clock; None for this machine's own clock. tree: the tree of
+    all steps; None if the tree may change from step to step."""
     if entry is None:
         return {"label": "measured"}
     notes = [entry.note, calibration_words(tree, entry.profile) if tree else ""]
     return {
         "label": "simulated",
         "clock": entry.name,
+        "clock_machine": machine_of(entry.name),
         "clock_note": " ".join(filter(None, notes)),
     }

@@ -79,6 +79,8 @@ class FormTrees:
         clock = clocks.checked_clock(form.get("clock", clocks.HERE), form.get("profiles"))
         clocks.require_timeable(clock, request.kind)
         pair = pair_now(self.model_host)
+        if pair and pair.template and form.get("chat") is True:
+            pair = pair.as_chat()
         return self.last.get(
             (request, params, verifier, clock, self.model_host.version, _known_of(pair)),
             lambda: request.known_tree(pair, params, verifier, clocks.simulated_clock(clock)),
@@ -86,8 +88,9 @@ class FormTrees:
 
 
 def _known_of(pair: Pair | None) -> Hashable:
-    """A value that changes with each measurement from which trees are planned."""
-    return pair and (pair.measured.profile, len(pair.measured.acceptances))
+    """A value that changes with each measurement from which trees are planned. Chat messages have
+    their own measurements."""
+    return pair and (pair.chats, pair.measured.profile, len(pair.measured.acceptances))
 
 
 def tree_picture(tab: str, trees: FormTrees, lane: str = "") -> gr.HTML:

@@ -23,6 +23,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from sequoia.planning.named_profiles import machine_of
+from sequoia.saved_files.check_fields import MAX_HOW
 from sequoia.saved_files.run_file import MAX_STEPS, Run, clock_of
 from ui.serving.wait_times import NOTHING
 from ui.shared.message_text import message_text
@@ -133,7 +135,8 @@ def recorded(meta: Mapping[str, Any]) -> dict[str, Any]:
     clean["label"] = "simulated" if clock else "recorded"
     if clock:
         note = meta.get("clock_note")
-        clean |= {"clock": clock, "clock_note": note[:MAX_NOTE] if isinstance(note, str) else ""}
+        clean |= {"clock": clock, "clock_machine": machine_of(clock)}
+        clean["clock_note"] = note[:MAX_NOTE] if isinstance(note, str) else ""
     if meta.get("chat") is True:
         clean |= {"chat": True, "prompt_tokens": _tokens(meta.get("prompt_tokens"))}
     if isinstance(params := meta.get("policy"), Mapping):
@@ -144,7 +147,7 @@ def recorded(meta: Mapping[str, Any]) -> dict[str, Any]:
         texts = _valid(tree, ("how", "why"), lambda value: isinstance(value, str))
         clean["tree"] = {
             **_valid(tree, ("nodes", "levels"), _is_number),
-            **{name: relabelled(text[:200]) for name, text in texts.items()},
+            **{name: relabelled(text[:MAX_HOW]) for name, text in texts.items()},
             **_valid(tree, ("wish",), _is_tree_request),
         }
     if _is_number(seconds := meta.get("plain_seconds", 0)) and 0 < seconds < 1e6:
@@ -195,10 +198,14 @@ def _tokens(value: Any) -> list[list[Any]]:
 def relabelled(value: Any) -> Any:
     """`value` with "measured" replaced by "recorded" in every text in it."""
     if isinstance(value, str):
-        return re.sub("measured", "recorded", value, flags=re.IGNORECASE)
+        return re.sub("measured", _recorded_word, value, flags=re.IGNORECASE)
     if isinstance(value, Mapping):
         return {name: relabelled(part) for name, part in value.items()}
     return tuple(map(relabelled, value)) if isinstance(value, list | tuple) else value
+
+
+def _recorded_word(measured: re.Match[str]) -> str:
+    return "Recorded" if measured[0].startswith("M") else "recorded"
 
 
 def _is_interval(value: Any, middle: float) -> bool:

@@ -55,6 +55,11 @@ class LiveView(RunView[DecodeJob]):
         self.chats: list[gr.Checkbox] = []
         model_host.before_unload.append(self.sessions.release_all)
 
+    @property
+    def shown(self) -> list[Any]:
+        """The components that change when another finished run is shown."""
+        return [self.stage, self.form.save, self.form.example, *self.form.course]
+
     def build(self) -> None:
         """Lay the view out in the current container."""
         side, main = side_and_main("pg")
@@ -93,12 +98,20 @@ class LiveView(RunView[DecodeJob]):
             [self.stage, *form.course],
             **UNQUEUED,
         )
+        fields = {name: getattr(form, name) for name in form.names}
         gr.on(
-            [part.change for part in form.form],
+            [field.change for field in fields.values()],
             None,
             form.run,
             form.run,
             js=anew("web.changed()"),
+            **QUIET,
+        )
+        self.profiles.change(
+            None,
+            [form.run, form.clock, self.profiles],
+            form.run,
+            js=anew("web.profilesChanged(clock, profiles)", "label, clock, profiles"),
             **QUIET,
         )
         clock = [self.profiles, form.clock]
@@ -113,11 +126,9 @@ class LiveView(RunView[DecodeJob]):
         self.stage.link(
             self.use_link, self.profiles, [self.stage, *form.form, *form.tree_fields], **QUIET
         )
-        fields = {name: getattr(form, name) for name in form.names}
         note_form(blocks, "decode", form.noted(fields))
-        shown = [self.stage, form.save, form.example, *form.course]
-        form.open.upload(self.open, form.open, shown, **QUIET)
-        on_choice(form.example, self.example, [], shown, **QUIET)
+        form.open.upload(self.open, form.open, self.shown, **QUIET)
+        on_choice(form.example, self.example, [], self.shown, **QUIET)
         gr.on([blocks.load, self.profiles.change], form.offer_clocks, clock, form.clock, **UNQUEUED)
         for comes in (
             blocks.load,
@@ -269,7 +280,7 @@ class LiveView(RunView[DecodeJob]):
             found = recordings.opened(path, self._limits.upload)
         except SequoiaError as problem:
             return {self.stage: messages.notice_message(error=f"Not opened: {problem}")}
-        return {**self._play(found, request), **self._no_example()}
+        return self._play(found, request)
 
     def fill(self, event: gr.EventData, profiles: Any = None) -> Updates:
         """Copy the settings of the run on screen to the form. event: has the run's meta, from the
@@ -314,7 +325,7 @@ class LiveView(RunView[DecodeJob]):
         kept = recordings.Finished(run)
         self.run_store.put(kept)
         found = recordings.shown_as(run, kept.name, stored=True)
-        return {**self._shown(found), **self._discarded(request)}
+        return {**self._shown(found), **self._no_example(), **self._discarded(request)}
 
     def _shown(self, found: recordings.Shown) -> Updates:
         return {self.stage: found.message, self.form.save: download(found.file, found.file_name)}

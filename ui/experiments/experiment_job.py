@@ -124,6 +124,13 @@ class ExperimentJob(MeasurementJob):
         self._last = Report(self._share, progress_words(progress), result=found)
         self.post(self._last)
 
+    def notice(self, words: str) -> Report:
+        """The last report with a result, with `words` in place of its own. If there was none, a
+        report with only `words`."""
+        if self._last is None:
+            return super().notice(words)
+        return replace(self._last, words=words)
+
     def stopped(self, words: str) -> Report:
         """The last report with a result, now final and with `words` in place of its own. If there
         was none, a final report with only `words`."""

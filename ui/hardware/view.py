@@ -48,18 +48,19 @@ def message(
     """A message with everything the view shows.
 
     nodes: the most nodes of a tree; if None, the planner's own bound for each profile, but at most
-    `most`. against: the profile to compare with. run: the latest run, to compare with its
-    prediction. here: this machine's profile, for that prediction. known: the acceptance vectors to
-    choose from for that prediction; if None, only `rates`. notice: the text of a banner. most: the
-    largest size that visitors may choose. made_here: whether the run was made on this page, on any
-    clock. Raises a SequoiaError for sizes out of bounds.
+    `most`. The tree that Decode's default setting would choose always has that bound. against: the
+    profile to compare with. run: the latest run, to compare with its prediction. here: this
+    machine's profile, for that prediction. known: the acceptance vectors to choose from for that
+    prediction; if None, only `rates`. notice: the text of a banner. most: the largest size that
+    visitors may choose. made_here: whether the run was made on this page, on any clock. Raises a
+    SequoiaError for sizes out of bounds.
     """
     profile = entry.profile
     largest = _largest(profile, nodes, most)
     best = best_plan(rates.acceptance, profile, largest)
-    default = best_plan(rates.acceptance, profile, largest, slack=SLACK)
-    usual = {n for n in SIZES if n <= largest}
-    sizes = sorted({*usual, largest, len(best.tree), len(default.tree)})
+    default = best_plan(rates.acceptance, profile, _largest(profile, None, most), slack=SLACK)
+    wanted = {*SIZES, largest, len(best.tree), len(default.tree)}
+    sizes = sorted(n for n in wanted if n <= largest)
     grid = speedup_grid(rates.acceptance, profile, sizes, range(1, levels_for(largest) + 1))
     plan = fastest(grid)
     shown = [(entry.name, profile), *([(against.name, against.profile)] if against else [])]
@@ -199,9 +200,9 @@ def _capped(plan: Plan, nodes: int, most: int) -> str:
 
 
 def _default(default: Plan, plan: Plan, second: Plan | None, here: bool) -> str:
-    """In sentences: the tree that Decode's default setting would choose with the same times,
-    acceptance and largest size. plan: the fastest tree. second: the runner-up. here: whether the
-    times are this machine's."""
+    """In sentences: the tree that Decode's default setting would choose with the same times and
+    acceptance. plan: the fastest tree. second: the runner-up. here: whether the times are this
+    machine's."""
     rule = (
         f"In Decode, “Sequoia, planned for this machine” {'uses' if here else 'would use'} the "
         f"tree with the most expected tokens among those within {SLACK * 100:g}% of the fastest"
@@ -295,15 +296,15 @@ def _temperature(run: Run) -> float:
 
 
 def _by_level_tables(run: Run | None, made_here: bool) -> list[dict[str, Any]]:
-    """Tables of acceptance by rank and level: one of `run`, if it has steps, then for each
+    """Tables of acceptance by rank and level: one of `run`, if it tried any node, then for each
     temperature one of the recorded runs. Counts of a run on a simulated clock are measured too: it
     has real tokens."""
     tables = [
         by_level_table(f"recorded run{'s' * (runs > 1)}", "recorded", temperature, runs, by_level)
         for temperature, (runs, by_level) in recorded().items()
     ]
-    if run is not None and run.steps:
-        counts = AcceptanceByLevel.fold(run.steps)
+    counts = AcceptanceByLevel.fold(run.steps if run is not None else ())
+    if run is not None and counts.cells:
         is_new = made_here or _is_measured(run)
         name, label = ("latest run", "measured") if is_new else ("run in Decode", "recorded")
         tables.insert(0, by_level_table(name, label, _temperature(run), 1, counts))

@@ -53,6 +53,7 @@ _FIELDS = {
     **{name: name for name in LABELS},
     "the prompt": "prompt",
     "a node of the tree": "children",
+    "the first": "children",  # for example "the first 5 levels already have 4681 nodes"
     "unknown verifier": "verifier",
 }
 

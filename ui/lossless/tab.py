@@ -115,7 +115,9 @@ class LosslessTab(SessionView[LosslessJob]):
         return {self.board: refusal_message(words)}
 
     def _check(self, setting: Setting) -> None:
-        """Raises BadPrompt if the pair is tested with a prompt over the limit for visitors."""
+        """Raises BadPrompt if the pair is tested with a prompt over the limit for visitors, and a
+        SequoiaError for a tree, verifier or bug that cannot be tested."""
+        _ = setting.decoding  # for a pair, it is checked only when it is read
         if setting.where == PAIR and isinstance(setting.prompt, str):
             require_length(setting.prompt, self._limits.prompt_chars, "prompt:")
 

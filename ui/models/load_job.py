@@ -45,7 +45,6 @@ class LoadJob(Job[Report]):
     after them. While the draft's weights are read, it has no effect."""
 
     name = "loading of other models"
-    if_it_fails = if_out_of_memory = KEPT
 
     def __init__(
         self, model_host: ModelHost, pair_request: PairRequest, online: bool | None = None
@@ -76,10 +75,16 @@ class LoadJob(Job[Report]):
     def failed(self, error: str) -> Report:
         return replace(self.stopped(""), error=error)
 
+    @property
+    def if_it_fails(self) -> str:
+        return KEPT if self._model_host.status.stage == "ready" else ""
+
+    if_out_of_memory = if_it_fails
+
     def refused(self, problem: SequoiaError) -> str:
         text = _ERROR_NUMBER.sub("", str(problem))
-        ready = self._model_host.status.stage == "ready"
-        return f"{text.removesuffix('.')}. {KEPT}" if ready else text
+        kept = self.if_it_fails
+        return f"{text.removesuffix('.')}. {kept}" if kept else text
 
     def _load(self) -> Pair:
         """Load the pair. The model host may call this again long after this job has ended, to

@@ -185,7 +185,7 @@ def _why_not(one: Preset, fits: str, device: torch.device) -> str:
     fits: `_memory` for `device`. With a GPU, another device or a streamed target may still fit.
     Disk space is not considered."""
     if any(model.pickle for model in one.models):
-        return "its draft is a pickle file"
+        return "its draft is a pickle file, which can run code when it is opened"
     return "" if fits != "no" or device.type == "cuda" else "does not fit this machine"
 
 

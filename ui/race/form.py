@@ -113,8 +113,8 @@ class RaceControls(RunControls):
 
     def use(self, values: Mapping[str, Any]) -> Updates:
         """Updates that put `values` into the form. They are named as in `parts`, and
-        RaceRequest.parse has accepted them. Fields that RaceRequest.parse does not check are left
-        out."""
+        RaceRequest.parse has accepted them. It does not check fields that a lane does not use, so
+        these are left out."""
         updates = {part: gr.update(value=values[name]) for name, part in self.parts.items()}
         for number, lane in enumerate(self.lanes, start=1):
             kind = values[f"kind{number}"]

@@ -15,7 +15,7 @@ from sequoia.diagnosis.race_verdict.elsewhere import Elsewhere, tree_elsewhere
 from sequoia.errors import BadSamplingParams
 from sequoia.measuring.defaults import default_chain
 from sequoia.planning.explain_plan import size_words
-from sequoia.planning.simulated_step_times import machine_of
+from sequoia.planning.named_profiles import machine_of
 from sequoia.validate_input import number
 from ui.decode import clocks
 from ui.race.request import LEAST_LANES, LaneRequest, RaceRequest

@@ -138,9 +138,7 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         note_form(blocks, "race", form.noted(form.parts))
         clock = [live.profiles, form.clock]
         gr.on([blocks.load, live.profiles.change], form.offer_clocks, clock, form.clock, **UNQUEUED)
-        lane = self.board.open(
-            self.open_lane, None, [live.stage, live.form.save, *live.form.course], **QUIET
-        )
+        lane = self.board.open(self.open_lane, None, live.shown, **QUIET)
         lane.success(
             None,
             None,

@@ -208,7 +208,7 @@ class Job(ABC, Generic[Event]):
             last = self.failed(self.refused(problem))
         except Exception as problem:
             if is_out_of_memory(problem):
-                last = self.failed(f"Out of memory. {self.if_out_of_memory}")
+                last = self.failed(f"Out of memory. {self.if_out_of_memory}".strip())
             else:
                 _log.exception("a %s failed", self.name)
                 if lost := self._model_host.check_gpu():

@@ -38,7 +38,7 @@ def connect(module: str, events: Iterable[str] = (), server: bool = False) -> st
     quotes, so the code lists the `events` that the module may trigger. server: whether the
     component has functions that the module may call."""
     names = markup.literal(list(events))
-    failed = "The page's scripts could not be loaded. Reload the page."
+    failed = "This part of the page could not be started. Reload the page."
     return (
         f"const events = {names};"
         "const send = (name, data) => events.includes(name) && trigger(name, data);"

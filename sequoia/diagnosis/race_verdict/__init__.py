@@ -8,11 +8,10 @@ which a tree is predicted to win), student_t.
 
 from sequoia.diagnosis.race_verdict.decide import race_verdict
 from sequoia.diagnosis.race_verdict.elsewhere import Elsewhere, tree_elsewhere
-from sequoia.diagnosis.race_verdict.lane_runs import KINDS, LaneRun, LaneRuns
+from sequoia.diagnosis.race_verdict.lane_runs import LaneRun, LaneRuns
 from sequoia.diagnosis.race_verdict.verdict import LanePlace, PairVerdict, Verdict
 
 __all__ = [
-    "KINDS",
     "Elsewhere",
     "LanePlace",
     "LaneRun",

@@ -7,8 +7,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from sequoia.algorithm.acceptance import Acceptance
+from sequoia.planning.named_profiles import machine_of
 from sequoia.planning.plan_for_machine import best_chain, best_plan
-from sequoia.planning.simulated_step_times import SimulatedClock, machine_of
+from sequoia.planning.simulated_step_times import SimulatedClock
 
 _MIN_RATIO = 1.05  # a smaller predicted lead may be an error of the prediction
 

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from sequoia.algorithm.expected_steps import ExpectedSteps
 
 Step = tuple[int, float]  # tokens, seconds
-KINDS = ("plain", "chain", "tree")
 
 
 @dataclass(frozen=True)
@@ -55,8 +54,9 @@ class LaneRun:
 
 @dataclass(frozen=True)
 class LaneRuns:
-    """One lane in one or several races. kind: one of KINDS; a chain is a tree in which no node has
-    two children. on: the name of the lane's prompt in a race of two prompts, otherwise empty."""
+    """One lane in one or several races. kind: "plain", "chain" or "tree"; a chain is a tree in
+    which no node has two children. on: the name of the lane's prompt in a race of two prompts,
+    otherwise empty."""
 
     name: str
     kind: str

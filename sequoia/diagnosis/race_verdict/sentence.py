@@ -9,7 +9,7 @@ from sequoia.diagnosis.race_verdict.elsewhere import Elsewhere
 from sequoia.diagnosis.race_verdict.lane_runs import LaneRuns
 from sequoia.diagnosis.race_verdict.two_prompts import prompts_of
 from sequoia.diagnosis.race_verdict.verdict import PairVerdict, SpeedupRatio, Verdict
-from sequoia.planning.simulated_step_times import machine_of
+from sequoia.planning.named_profiles import machine_of
 
 _LEAST_P = 0.001  # smaller p-values are shown as "p < 0.001"
 
@@ -56,8 +56,9 @@ def _luck(verdict: Verdict, lanes: Sequence[LaneRuns]) -> Iterator[str]:
         for pair in verdict.pairs
         if pair.faster == winner and pair.certain and pair.expected and _was_ahead(pair, lanes)
     )
-    for lane in lucky:
-        yield f"{_capital(_name(lanes[lane]))} was ahead this time, by the luck of the draws."
+    for lane in (lanes[index] for index in lucky):
+        who = f"On {lane.on}, {_name(lane)}" if lane.on else _capital(_name(lane))
+        yield f"{who} was ahead this time, by the luck of the draws."
 
 
 def _was_ahead(pair: PairVerdict, lanes: Sequence[LaneRuns]) -> bool:
@@ -84,14 +85,15 @@ def _who_won_on(group: Sequence[int], verdict: Verdict, lanes: Sequence[LaneRuns
 
 
 def _larger_speedup(found: SpeedupRatio) -> str:
+    name = _in_sentence(found.name)
     bounds = f"95%: {found.least:.2f} to {found.most:.2f}×"
     if found.least <= 1:
         return (
-            f"Whether {found.name} gains more on {found.larger} or on {found.smaller} is too close "
+            f"Whether {name} gains more on {found.larger} or on {found.smaller} is too close "
             f"to call ({found.larger} over {found.smaller}: {found.ratio:.2f}×; {bounds})."
         )
     return (
-        f"{found.name}’s speed-up over plain decoding is {found.ratio:.2f}× as large on "
+        f"{_capital(name)}’s speed-up over plain decoding is {found.ratio:.2f}× as large on "
         f"{found.larger} as on {found.smaller} ({bounds})."
     )
 
@@ -159,8 +161,9 @@ def _tokens_per_step(lane: LaneRuns, pair: PairVerdict) -> float:
 
 
 def _why_the_chain(pair: PairVerdict, lanes: Sequence[LaneRuns]) -> str | None:
-    """Why the tree is slower than the chain: what its extra nodes cost in each step, and how much
-    time their tokens save. None if the totals of all steps do not show the chain ahead."""
+    """Why the tree is slower than the chain: how much longer its steps are, and how much time their
+    extra tokens save. The tree may have fewer nodes than the chain. None if the totals of all steps
+    do not show the chain ahead."""
     chain, tree = lanes[pair.faster], lanes[pair.slower]
     of_chain = _tokens_per_step(chain, pair)
     cost = tree.step_seconds - chain.step_seconds
@@ -174,10 +177,9 @@ def _why_the_chain(pair: PairVerdict, lanes: Sequence[LaneRuns]) -> str | None:
             f"{_ms(-saved)}"
         )
     if tokens <= 0:
-        return f"extra nodes cost {_ms(cost)} per step and add no tokens"
+        return f"steps are {_ms(cost)} longer and give no more tokens"
     return (
-        f"extra nodes cost {_ms(cost)} per step, but their {tokens:.1f} tokens save only "
-        f"{_ms(saved)}"
+        f"steps are {_ms(cost)} longer, but their {tokens:.1f} extra tokens save only {_ms(saved)}"
     )
 
 
@@ -297,12 +299,16 @@ def _corrections(verdict: Verdict) -> str:
 
 
 def _name(lane: LaneRuns) -> str:
+    return _in_sentence(lane.name)
+
+
+def _in_sentence(name: str) -> str:
     """A lane's name inside a sentence."""
-    if lane.name in ("Chain", "Tuned chain"):
-        return f"the {lane.name.lower()}"
-    if lane.name == "Plain":
+    if name in ("Chain", "Tuned chain"):
+        return f"the {name.lower()}"
+    if name == "Plain":
         return "plain decoding"
-    shape, comma, verifier = lane.name.partition(", ")
+    shape, comma, verifier = name.partition(", ")
     return f"{shape} ({verifier})" if comma else shape
 
 

@@ -48,8 +48,9 @@ class LosslessnessTest:
 
     def __init__(self, setting: Setting, pair: Pair | None = None) -> None:
         self.setting = setting
+        decoding = setting.decoding  # may refuse, so it comes before the slow work on a pair
         self._models = _models(setting, pair)
-        setting.decoding.require_words(self._models.vocab)
+        decoding.require_words(self._models.vocab)
         self.cells = Cells(self._models.p, setting.places, setting.top(self._models))
         shares = tuple(cell.share for cell in self.cells.all)
         self.grouping = Grouping(shares, setting.samples)

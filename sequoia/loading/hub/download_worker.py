@@ -115,13 +115,17 @@ def got(model: str, commit: str, files: list[str], newest: bool) -> Iterator[dic
     """Download `files`. Yields the number of bytes so far, several times a second, and at the end
     the folder of the files. newest: whether to set the cache's refs/main to `commit`."""
     count = Count()
-    with ThreadPoolExecutor(AT_ONCE) as pool:
+    pool = ThreadPoolExecutor(AT_ONCE)
+    try:
         running = {pool.submit(get, model, commit, name, count) for name in files}
         while running:
             done, running = wait(running, PROGRESS_SECONDS, FIRST_EXCEPTION)
             for one in done:
                 one.result()
             yield count.news()
+    finally:
+        # after a failure, the other files are not waited for
+        pool.shutdown(wait=False, cancel_futures=True)
     folder = cache_folder(model)
     if newest:
         (folder / "refs").mkdir(parents=True, exist_ok=True)

@@ -79,11 +79,6 @@ def _refuse_nonsense(device: str, offloaded: Any, gpus: int) -> None:
         raise BadModel(
             f"offload must be True, False or a number of resident layers, not {shown(offloaded)}"
         )
-    if device == "spread" and offloaded is not False:
-        raise BadModel(
-            "a target cannot be both spread and offloaded; leave out either device='spread' or "
-            "offload"
-        )
     if device == "spread" and gpus < 2:
         raise BadModel(f"device 'spread' needs at least 2 CUDA devices; this machine has {gpus}")
 

@@ -156,21 +156,25 @@ def offload(
     buffers = ("", "a buffer for the streamed layer, ", "two buffers for the streamed layers, ")
     others = f"{buffers[min(streamed, 2)]}the target's other parts, the draft and a run"
     if device == HOST:  # one memory for all; if converted, only the converted weights stay in it
-        what = f"{kept} resident layers, {streamed} streamed ones, {others} together need"
+        what = f"{_count(kept, 'resident layer')}, {streamed} streamed, {others} together need"
         _refuse(plan.device_bytes + plan.host_bytes, free, HOST, what)
     else:
         # while a layer is copied to pinned memory, it is in host memory twice
         in_host = max(plan.host_bytes, parts.total + parts.largest if converted else 0)
-        fit = f"; at most {most} layers fit" if most else ""
-        what = f"{kept} resident layers, {others} together need"
+        fit = f"; there is room for at most {_count(most, 'resident layer')}" if most else ""
+        what = f"{_count(kept, 'resident layer')}, {others} together need"
         _refuse(plan.device_bytes, free, device, what, fit)
         what = (
             "the target's weights, converted in host memory, need"
             if converted
-            else f"{streamed} layers to be streamed from pinned host memory need"
+            else f"streaming {_count(streamed, 'layer')} from pinned host memory needs"
         )
         _refuse(in_host, free, HOST, what)
     return plan
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"
 
 
 def _device_bytes(parts: ModelParts, extra: ExtraBytes, resident: int) -> int:

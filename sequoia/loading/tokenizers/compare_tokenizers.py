@@ -54,7 +54,7 @@ def matching_tokenizer(target: Source, draft: Source, trusted: bool = False) -> 
     ours, other = (_tokenizer(source, trusted) for source in (target, draft))
     _refuse_other_pieces(ours.get_vocab(), other.get_vocab())
     for probe in _PROBES:
-        if _ids(ours, probe) != _ids(other, probe):
+        if _pieces(ours, probe) != _pieces(other, probe):
             raise BadPair(
                 "the two tokenizers have the same tokens but split text differently, for instance "
                 f"{probe!r}; choose a draft with the target's tokenizer"
@@ -125,9 +125,12 @@ def as_json(tokenizer: Any) -> str:
     return core.to_str()
 
 
-def _ids(tokenizer: Any, text: str) -> list[int]:
+def _pieces(tokenizer: Any, text: str) -> list[int]:
+    """The ids of `text`, without the special tokens that a tokenizer may add around a text."""
     return refused(
-        BadModel, f"the tokenizer fails on {text!r}", lambda: tokenizer(text)["input_ids"]
+        BadModel,
+        f"the tokenizer fails on {text!r}",
+        lambda: tokenizer(text, add_special_tokens=False)["input_ids"],
     )
 
 

@@ -46,8 +46,9 @@ def texts(length: int, patterns: str) -> Iterator[str]:
     for unit in LONG:
         yield (unit * length)[: length - len(tail)] + tail
     for end in ENDS:
-        runs = "".join((unit * RUN)[:RUN] + end for unit in (*SHORT, *known))
-        yield runs[: length - len(tail)] + tail
+        for units in (SHORT, known):  # together they could be longer than `length`
+            runs = "".join((unit * RUN)[:RUN] + end for unit in units)
+            yield runs[: length - len(tail)] + tail
 
 
 def literals(patterns: str) -> list[str]:

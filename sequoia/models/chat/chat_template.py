@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,6 @@ class ChatTemplate:
         try:
             answer = self._answer(message)
         except WorkerEnded as problem:
-            self._worker = None
             answer = {"error": str(problem)}
         if answer is None:
             raise BadPrompt(
@@ -61,14 +61,23 @@ class ChatTemplate:
         return answer["text"]
 
     def _answer(self, message: str) -> dict[str, Any] | None:
-        """The answer of the process. None if it takes too long; the process is then ended. Raises
-        WorkerEnded, or BadPrompt if a new process does not start in time."""
-        worker = self._worker or _started()
+        """The answer of the process, or of a new one if there is none or it has ended. Otherwise as
+        `_asked`. Raises BadPrompt if a new process does not start in time."""
+        if self._worker:
+            with suppress(WorkerEnded):
+                return self._asked(self._worker, message)
+        return self._asked(_started(), message)
+
+    def _asked(self, worker: WorkerProcess, message: str) -> dict[str, Any] | None:
+        """The answer of `worker`, which is kept for the next message. None if it takes too long;
+        the process is then ended. Raises WorkerEnded."""
+        self._worker = None
         worker.send({**self._fixed, "message": message})
         answer = worker.receive(_RENDER_SECONDS)
-        self._worker = worker if answer else None
         if answer is None:
             worker.end()
+        else:
+            self._worker = worker
         return answer
 
 

@@ -1,13 +1,12 @@
 /* One step in its stage, without a run or a server: an example of how to use step_stage.js.
-   ?run=NAME of canned.json, &step=I, &plain (no card, no player), &dark. Serve the repository's
-   root to open it. */
+   ?run=NAME of canned.json, &step=I, &plain (no card), &dark. Serve the repository's root to open
+   it. */
 import { StepStage } from "../../../ui/shared/web/step_stage.js";
 import { viewStep } from "../../../ui/shared/web/step_view.js";
 import { topology } from "../../../ui/shared/web/tree_layout.js";
 
 const query = new URLSearchParams(location.search);
-const isPlain = query.has("plain");
-const options = { source: "recorded", hasCard: !isPlain, hasPlayer: !isPlain };
+const options = { source: "recorded", hasCard: !query.has("plain") };
 const stage = new StepStage(document.getElementById("host"), options);
 const runs = await (await fetch("../canned.json")).json();
 const events = [];
@@ -21,7 +20,7 @@ function showStep(run, i) {
   return view;
 }
 
-for (const name of ["frame", "play", "hover", "press"])
+for (const name of ["frame", "hover", "press"])
   stage.addEventListener(name, ({ detail }) => events.push({ name, ...detail }));
 document.body.classList.toggle("dark", query.has("dark"));
 showStep(runs[query.get("run") ?? "128"], Number(query.get("step") ?? 0));

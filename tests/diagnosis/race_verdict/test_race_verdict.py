@@ -295,14 +295,23 @@ def test_a_tree_that_wins_is_compared_with_the_chain() -> None:
     assert words.endswith("; 5.0 tokens per step against 4.0.")
 
 
-def test_a_chain_that_wins_says_what_the_trees_nodes_cost() -> None:
+@pytest.mark.parametrize(
+    ("tokens", "seconds", "ahead", "why"),
+    [
+        (5, 0.03, 20, "steps are 10.0 ms longer, but their 1.0 extra tokens save only 5.0 ms"),
+        (3, 0.03, 100, "steps are 10.0 ms longer and give no more tokens"),
+        (2, 0.018, 80, "steps are 2.0 ms shorter but give 2.0 fewer tokens, worth 10.0 ms"),
+    ],
+)
+def test_a_chain_that_wins_says_what_the_trees_steps_cost_and_save(
+    tokens: int, seconds: float, ahead: int, why: str
+) -> None:
+    """Not what its nodes cost: it may have no more of them than the chain."""
     words = sentence_of(
-        Plain=("plain", 1, 0.01), Chain=("chain", 4, 0.02), Sequoia=("tree", 5, 0.03)
+        Plain=("plain", 1, 0.01), Chain=("chain", 4, 0.02), Sequoia=("tree", tokens, seconds)
     )
-    assert words.startswith("The chain wins here, 20% ahead of Sequoia (95%: ")
-    assert words.endswith(
-        "): Sequoia’s extra nodes cost 10.0 ms per step, but their 1.0 tokens save only 5.0 ms."
-    )
+    assert words.startswith(f"The chain wins here, {ahead}% ahead of Sequoia (95%: ")
+    assert words.endswith(f"): Sequoia’s {why}.")
 
 
 def test_only_a_tree_is_ahead_of_the_best_chain() -> None:
@@ -453,6 +462,21 @@ def test_a_lane_that_was_luckier_than_two_winners_is_named_once() -> None:
     assert found.sentence.count("The chain was ahead this time") == 1
 
 
+def test_a_lane_that_was_lucky_on_two_prompts_is_named_with_each() -> None:
+    lanes = [
+        replace(expecting(LaneRuns(name, kind, (LaneRun(on, 0, steps),)), expected), on=on)
+        for on in ("code", "prose")
+        for name, kind, steps, expected in (
+            ("Chain", "chain", ((6, 0.02),) * 40, 3.0),
+            ("Sequoia", "tree", ((5, 0.021),) * 48, 5.0),
+        )
+    ]
+    assert race_verdict(lanes).sentence.endswith(
+        " On code, the chain was ahead this time, by the luck of the draws. On prose, the chain "
+        "was ahead this time, by the luck of the draws."
+    )
+
+
 # -- two prompts -----------------------------------------------------------------------------------
 
 
@@ -508,6 +532,21 @@ def test_the_speed_ups_on_two_prompts_are_compared() -> None:
 def test_speed_ups_that_are_too_close_are_not_called_different() -> None:
     words = race_verdict(on_two_prompts((3, 0.02), (3, 0.0201))).sentence
     assert "Whether Sequoia gains more on code or on prose is too close to call" in words
+
+
+@pytest.mark.parametrize(
+    ("prose", "words"),
+    [
+        ((5, 0.0201), "Whether the tuned chain gains more on code or on prose"),
+        ((2, 0.018), "The tuned chain’s speed-up over plain decoding is 2.25× as large on code"),
+    ],
+)
+def test_a_lane_is_named_in_every_sentence_alike(prose: tuple[int, float], words: str) -> None:
+    lanes = [
+        replace(lane, name="Tuned chain") if lane.kind == "tree" else lane
+        for lane in on_two_prompts((5, 0.02), prose)
+    ]
+    assert words in race_verdict(lanes).sentence
 
 
 def test_without_plain_decoding_two_prompts_are_not_compared() -> None:
@@ -572,7 +611,7 @@ CHAIN_WINS = (
 def test_a_chain_that_wins_names_a_machine_on_which_the_tree_would() -> None:
     words = race_verdict(CHAIN_WINS, elsewhere=ELSEWHERE).sentence
     assert words.startswith("The tuned chain wins here, ")
-    assert "Sequoia’s extra nodes cost " in words
+    assert "Sequoia’s steps are " in words
     assert words.endswith(
         " On an A100, the tree planned for it would be 35% ahead of the best chain (predicted)."
     )
@@ -618,6 +657,6 @@ def test_the_other_machine_is_the_first_on_which_the_tree_is_clearly_ahead() -> 
     assert found is not None
     profile = clocks[1].profile
     tree = best_plan(rates, profile).predicted_speedup
-    assert found.machine == "an a100-llama-2-7b-eager"
+    assert found.machine == "“a100-llama-2-7b-eager”"
     assert found.ratio == pytest.approx(tree / best_chain(rates, profile).predicted_speedup)
     assert tree_elsewhere(rates, clocks[:1]) is None

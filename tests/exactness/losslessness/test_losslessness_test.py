@@ -16,6 +16,7 @@ from fakes import tiny_pair
 
 from sequoia import Pair, load_pair
 from sequoia.errors import BadPrompt, BadSamplingParams, BadTree
+from sequoia.exactness.losslessness import losslessness_test
 from sequoia.exactness.losslessness.broken import BUGS
 from sequoia.exactness.losslessness.comparison import Comparison
 from sequoia.exactness.losslessness.losslessness_test import LosslessnessTest, decoder_name
@@ -131,6 +132,17 @@ def test_a_bad_setting_is_refused(
 def test_an_empty_prompt_is_refused() -> None:
     with pytest.raises(BadPrompt, match="the prompt is empty"):
         LosslessnessTest(replace(WARM, prompt=" "), made())
+
+
+@pytest.mark.parametrize(
+    "changes", [{"verifier": "x"}, {"bug": "typo"}, {"children": (8, 8, 8, 8)}]
+)
+def test_a_bad_decoder_is_refused_before_the_pair_is_used(
+    changes: dict[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(losslessness_test, "PairRows", lambda *_: pytest.fail("the pair was used"))
+    with pytest.raises((BadSamplingParams, BadTree)):
+        LosslessnessTest(replace(WARM, **changes), made())
 
 
 @pytest.mark.nightly

@@ -378,6 +378,22 @@ def test_an_interrupted_download_continues_automatically(hub: FakeHub, big: Path
 
 
 @pytest.mark.slow
+def test_a_file_that_fails_ends_the_download_before_the_others_are_here(
+    hub: FakeHub, big: Path
+) -> None:
+    hub.models["owner/model"] = big
+    hub.slow = 0.1
+    listing = download.Listing("owner/model", COMMIT, {"model.safetensors": BIG, "missing.json": 1})
+    with (
+        Downloads(online=True) as downloads,
+        pytest.raises(NotDownloaded, match=r"answered with an error for owner/model .*404"),
+    ):
+        downloads.fetch(listing, weights=True)
+    whole = hashlib.sha256((big / "model.safetensors").read_bytes()).hexdigest()
+    assert not (download.hub_folder("owner/model") / "blobs" / whole).exists()
+
+
+@pytest.mark.slow
 def test_a_partial_file_of_other_content_is_deleted(hub: FakeHub, model: Path) -> None:
     whole = (model / "model.safetensors").read_bytes()
     with Downloads(online=True) as downloads:

@@ -36,6 +36,7 @@ from sequoia.loading.large.model_parts import parts_of
 from sequoia.loading.large.placement import HOST, SHARE, OffloadPlacement, SpreadPlacement
 from sequoia.loading.load import load_pair
 from sequoia.loading.model_checks import Source, check_source, local_bytes
+from sequoia.loading.pair_request import PairRequest
 from sequoia.measuring.defaults import speculate
 from sequoia.measuring.hardware import measure_profile
 from sequoia.models import choose_forward
@@ -417,8 +418,13 @@ def test_what_is_not_a_number_of_layers_is_refused(offload: Any, llama: dict[str
 
 
 def test_offloading_and_spreading_exclude_each_other(llama: dict[str, str]) -> None:
-    with pytest.raises(BadModel, match=r"a target cannot be both spread and offloaded"):
+    with pytest.raises(BadModel, match=r"but offload streams the target to one"):
         load(llama, device="spread", offload=True)
+
+
+def test_a_pair_that_is_streamed_cannot_be_spread() -> None:
+    with pytest.raises(BadModel, match=r"the pair 'qwen3-32b-offload' streams its target to one"):
+        PairRequest("qwen3-32b-offload", device="spread")
 
 
 def test_too_little_memory_is_reported_before_the_weights(
@@ -441,7 +447,7 @@ def test_the_host_memory_that_is_pinned_is_checked_too(
     two_cards[CARDS[0]] = 32 * 10**9
     two_cards[HOST] = 10**5
     with pytest.raises(
-        OutOfMemory, match=r"3 layers to be streamed from pinned host memory need about .* on cpu"
+        OutOfMemory, match=r"streaming 3 layers from pinned host memory needs about .* on cpu"
     ):
         planned(llama, "cuda", 1)
     two_cards[HOST] = 10**9

@@ -188,9 +188,21 @@ def test_a_number_of_layers_out_of_bounds_is_refused(resident: int) -> None:
 def test_more_layers_than_fit_are_refused_with_how_many_would() -> None:
     with pytest.raises(
         OutOfMemory,
-        match=r"9 resident layers, .* need about .* on cuda:0; .* is free.*; at most 6 layers fit",
+        match=(
+            r"9 resident layers, .* need about .* on cuda:0; .* is free.*; "
+            r"there is room for at most 6 resident layers$"
+        ),
     ):
         offload(PARTS, BESIDE, CARDS[0], {**free(ALL - 101), HOST: 10**12}, 9)
+
+
+def test_one_layer_is_not_called_layers() -> None:
+    with pytest.raises(OutOfMemory, match=r"; there is room for at most 1 resident layer$"):
+        offload(PARTS, BESIDE, CARDS[0], {**free(ALL - 700), HOST: 10**12}, 9)
+    with pytest.raises(OutOfMemory, match=r"^1 resident layer, two buffers"):
+        offload(PARTS, BESIDE, CARDS[0], {**free(ALL - 800), HOST: 10**12}, 1)
+    with pytest.raises(OutOfMemory, match=r"^streaming 1 layer from pinned host memory needs"):
+        offload(PARTS, BESIDE, CARDS[0], {**free(2 * ALL), HOST: MB}, 9)
 
 
 def test_a_gpu_too_small_for_what_must_be_on_it_is_refused() -> None:
@@ -214,9 +226,9 @@ def test_too_little_host_memory_is_refused() -> None:
         what = (
             "the target's weights, converted in host memory,"
             if converted
-            else f"{10 - resident} layers to be streamed from pinned host memory"
+            else f"streaming {10 - resident} layers from pinned host memory"
         )
-        with pytest.raises(OutOfMemory, match=rf"{what} need .* on cpu"):
+        with pytest.raises(OutOfMemory, match=rf"{what} needs? .* on cpu"):
             offload(
                 PARTS,
                 BESIDE,

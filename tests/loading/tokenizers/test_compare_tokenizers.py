@@ -3,6 +3,7 @@ used."""
 
 from __future__ import annotations
 
+import itertools
 import json
 import shutil
 from collections.abc import Callable
@@ -11,7 +12,15 @@ from typing import Any
 
 import pytest
 from fakes import EOS, pair_of, save, tiny_model, tiny_tokenizer
-from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
+from tokenizers import (
+    Regex,
+    Tokenizer,
+    decoders,
+    models,
+    normalizers,
+    pre_tokenizers,
+    processors,
+)
 from transformers import BertConfig, Gemma2Config, GPTNeoXConfig, PretrainedConfig, XLMConfig
 
 from sequoia import Pair, load_pair
@@ -132,6 +141,18 @@ def test_tokenizers_that_split_texts_differently_are_refused(good: Path, tmp_pat
         matching_tokenizer(source(good), none)
 
 
+@pytest.mark.slow
+def test_tokenizers_may_differ_in_the_special_tokens_that_they_add(
+    good: Path, tmp_path: Path
+) -> None:
+    core = tiny_tokenizer().backend_tokenizer
+    core.post_processor = processors.TemplateProcessing(f"{EOS} $A", special_tokens=[(EOS, 0)])
+    begin = json.loads(core.to_str())["post_processor"]
+    shared = matching_tokenizer(source(good), changed(good, tmp_path / "x", post_processor=begin))
+    assert "; post-processor differs, so" in shared.words
+    assert shared.tokenizer("a")["input_ids"] == tiny_tokenizer()("a")["input_ids"]
+
+
 # -- one of them
 
 
@@ -231,6 +252,15 @@ def test_the_texts_of_the_test_are_as_long_as_any_that_is_encoded(good: Path) ->
     texts = [*trial_worker.texts(chat_template.MOST_CHARS, "(q+)+[^\\d]7")]
     assert max(map(len, texts)) == chat_template.MOST_CHARS >= pair.MAX_PROMPT_CHARS
     assert any("q" * 400 in text and "7" * 400 in text for text in texts)
+
+
+def test_every_literal_of_a_pattern_is_tried_as_a_run_before_every_end() -> None:
+    many = [chr(ord("α") + i) for i in range(trial_worker._MOST_LITERALS)]
+    assert trial_worker.literals("".join(many)) == many
+    texts = [*trial_worker.texts(chat_template.MOST_CHARS, "".join(many))]
+    for unit, end in itertools.product((*many, *trial_worker.SHORT), trial_worker.ENDS):
+        run = (unit * trial_worker.RUN)[: trial_worker.RUN] + end
+        assert any(run in text for text in texts), (unit, end)
 
 
 def test_a_tokenizer_that_passed_is_not_tested_again(

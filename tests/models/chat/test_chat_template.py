@@ -233,6 +233,15 @@ def test_after_a_template_was_stopped_the_next_prompt_is_rendered(
 
 
 @pytest.mark.slow
+def test_after_the_process_ended_the_next_prompt_is_rendered_by_another() -> None:
+    template = ChatTemplate("{{ messages[0].content }}", {})
+    assert template("one") == "one"
+    assert template._worker
+    template._worker.end()
+    assert template("two") == "two"
+
+
+@pytest.mark.slow
 def test_a_pair_whose_template_fails_loads_without_it(tmp_path: Path) -> None:
     folder = save(tiny_model(), tmp_path / "model", tokenizer("{{ raise_exception('no') }}"))
     reported = list[LoadNews]()

@@ -10,8 +10,9 @@ from typing import Any
 import fakes
 import pytest
 
-from sequoia import Pair, SamplingParams, Tree
+from sequoia import Acceptance, Pair, SamplingParams, Tree
 from sequoia.measuring import defaults
+from ui.decode import form_tree
 from ui.decode.form_tree import FormTrees
 from ui.decode.request import tree_request_of
 from ui.race.request import lane_tree
@@ -114,6 +115,23 @@ def test_a_tree_is_planned_once_until_something_new_is_measured(
     )
     parents(trees, {"kind": "best", "numbers": "9, 4"})
     assert planned == ["best", "planned", "best", "best"]
+
+
+def test_a_chat_message_has_the_tree_of_its_own_acceptance(
+    model_host: ModelHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run of a chat message counts its acceptance apart from that of plain text."""
+    pair = replace(fakes.tiny_pair(), template=str)
+    monkeypatch.setattr(form_tree, "pair_now", lambda _: pair)
+    trees = FormTrees(model_host, LOCAL, lane_tree)
+    form = {"kind": "best", "numbers": "4, 4", "clock": "a100-llama-2-7b-eager"}
+    plain, chat = pair.measured.acceptances, pair.as_chat().measured.acceptances
+    chat[0.6, 1.0, "sequoia"] = Acceptance((0.9, 0.02, 0.01))
+    assert parents(trees, {**form, "chat": True}) == [-1, 0, 1, 2]
+    assert parents(trees, {**form, "chat": False}) is None
+    plain[0.6, 1.0, "sequoia"] = Acceptance((0.3, 0.25, 0.2))
+    assert parents(trees, {**form, "chat": False}) == [-1, 0, 0, 0]
+    assert parents(trees, {**form, "chat": True}) == [-1, 0, 1, 2]
 
 
 def test_only_the_last_trees_are_remembered(model_host: ModelHost) -> None:

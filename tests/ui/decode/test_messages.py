@@ -120,6 +120,11 @@ def test_the_meta_of_a_file_is_reduced_to_known_fields_and_types(meta: dict[str,
     assert "wish" not in clean.get("tree", {})
 
 
+def test_a_file_does_not_choose_the_words_for_its_clock() -> None:
+    meta = {"label": "simulated", "clock": "my card", "clock_machine": "the fastest machine"}
+    assert messages.recorded(meta)["clock_machine"] == "“my card”"
+
+
 def test_a_recorded_speed_is_called_recorded() -> None:
     clean = messages.recorded(
         {"label": "measured", "plain_seconds": 0.004, "plain_label": "measured"}
@@ -129,6 +134,11 @@ def test_a_recorded_speed_is_called_recorded() -> None:
         "recorded",
         0.004,
     )
+
+
+def test_recorded_has_a_capital_where_measured_had_one() -> None:
+    clean = messages.recorded({"tree": {"how": "Measured, then measured again."}})
+    assert clean["tree"]["how"] == "Recorded, then recorded again."
 
 
 @pytest.mark.parametrize(

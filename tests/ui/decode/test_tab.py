@@ -16,6 +16,7 @@ from sequoia import Decoder, Run
 from ui.decode import form as controls
 from ui.decode import recordings
 from ui.decode import run as runner
+from ui.decode.component import header
 from ui.decode.form_tree import FormTrees
 from ui.decode.request import tree_request_of
 from ui.decode.tab import LiveView
@@ -320,6 +321,16 @@ def test_a_saved_run_is_opened_and_a_spoiled_one_changes_nothing(
 )
 def test_the_name_of_a_saved_file_contains_its_date_alone(date: Any, name: str) -> None:
     assert recordings.file_name("run", {"date": date}) == name
+
+
+def test_only_the_fields_of_a_run_make_resume_run(model_host: ModelHost) -> None:
+    with gr.Blocks() as blocks:
+        view = LiveView(model_host, LOCAL, header())
+        view.build()
+        view.wire(blocks)
+    (changed,) = [fn for fn in blocks.fns.values() if "web.changed()" in str(fn.js)]
+    fields = {getattr(view.form, name)._id for name in view.form.names}
+    assert set(changed.targets) == {(field, "change") for field in fields}
 
 
 @pytest.mark.slow

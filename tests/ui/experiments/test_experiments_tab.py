@@ -20,7 +20,7 @@ from sequoia.experiments.result import Axis, ExperimentResult, Point, Series, Se
 from ui.experiments import experiment_job, messages
 from ui.experiments.experiment_job import ALL_DONE, ExperimentJob
 from ui.experiments.kept_units import KeptUnits
-from ui.experiments.messages import MISSING, recorded_message, refusal_message
+from ui.experiments.messages import MISSING, recorded_message, refusal_message, report_message
 from ui.experiments.tab import ExperimentsTab
 from ui.serving.fair_queue import Work
 from ui.serving.limits import LOCAL, Limits
@@ -231,6 +231,19 @@ def test_a_run_makes_way_for_the_next_visitor(
     assert last["result"]["done"] == UNITS
     assert done_before[0] < UNITS
     assert len(toy.ran) == UNITS
+
+
+def test_a_run_that_waits_again_keeps_its_progress_and_its_notice(
+    model_host: ModelHost, toy: Toy, tmp_path: Path
+) -> None:
+    experiment = toy.experiment()
+    for _ in range(2):  # the second run has a notice
+        job = ExperimentJob(model_host, experiment, tmp_path, 60.0)
+        job.start()
+        list(job.reports())
+    run = json.loads(report_message(job.notice("1 run ahead of you"), "toy"))["run"]
+    assert (run["going"], run["share"], run["words"]) == (True, 1, "1 run ahead of you")
+    assert run["notice"] == ALL_DONE
 
 
 def test_a_visitor_has_one_run_at_a_time(made: Callable[..., ExperimentsTab], toy: Toy) -> None:

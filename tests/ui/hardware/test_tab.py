@@ -33,6 +33,7 @@ from ui.serving.model_host import ModelHost
 from ui.shared import saved_profiles
 from ui.shared.acceptance_rates import PAPER, rates_of
 from ui.shared.saved_profiles import Entry
+from ui.shared.tree_request import TreeRequest
 
 PROFILE = HardwareProfile(
     device="one card",
@@ -271,6 +272,15 @@ def test_the_view_says_which_tree_the_default_of_decode_is(
     assert says in view(tab, tab.look(chosen, request()))["default"]
 
 
+def test_max_nodes_does_not_limit_the_default_of_decode(tab: HardwareTab) -> None:
+    key = "a100-llama2-7b-jf68m"
+    profile = saved_profiles.shipped()[key].profile
+    tree = best_plan(PAPER, profile, slack=hardware_view.SLACK).tree
+    shown = view(tab, tab.look(asked(tab, profile=key, rates="paper", nodes="2"), request()))
+    assert shown["plan"]["nodes"] == 2
+    assert f"it has {len(tree)} nodes on {tree.levels} levels" in shown["default"]
+
+
 # -- runs ------------------------------------------------------------------------------------------
 
 
@@ -324,6 +334,16 @@ def test_counts_of_a_run_made_here_on_a_simulated_clock_are_measured(
     shown = view(tab, tab.look(asked(tab), request(run=run.recording.name)))
     assert shown["run"] is None  # its times are not this machine's
     assert (shown["atlas"][0]["name"], shown["atlas"][0]["label"]) == ("latest run", "measured")
+
+
+def test_a_run_of_plain_decoding_has_no_table_of_acceptance(tab: HardwareTab, make: Any) -> None:
+    plain = TreeRequest("plain", ())
+    run = make(run_store=tab._live.run_store, tokens=8, tree_request=plain)
+    run.start(None)
+    for _ in run.messages():
+        pass
+    shown = view(tab, tab.look(asked(tab), request(run=run.recording.name)))
+    assert {by_level["label"] for by_level in shown["atlas"]} == {"recorded"}
 
 
 def test_recorded_tables_are_by_temperature() -> None:

@@ -169,6 +169,8 @@ def test_a_bad_value_is_refused_at_its_field(
         ({"prompt": "x" * 8001}, "Prompt: 8001 characters; the limit is 8000"),
         ({"temperature": 0}, "Temperature: 0 leaves one possible token"),
         ({"top_p": float("nan")}, "Top-p: nan is not a number"),
+        ({"children": "8, 8, 8, 8"}, "the first 5 levels already have 4681 nodes"),
+        ({"verifier": "topk"}, "Verifier: top-k match cannot have this bug"),
     ],
 )
 def test_a_bad_value_for_the_pair_is_refused_at_its_field(

@@ -40,9 +40,10 @@ from ui.hardware.tab import HERE, HardwareTab
 from ui.lab.tab import LabTab
 from ui.models import load_job, model_types
 from ui.models import view as models_view
-from ui.models.load_job import LoadJob, Report
+from ui.models.load_job import KEPT, LoadJob, Report
 from ui.models.request import OWN, field_of, parse
 from ui.models.tab import FORM, ModelsTab
+from ui.serving.fair_queue import Cancelled
 from ui.serving.limits import LOCAL, PUBLIC
 from ui.serving.model_host import ModelHost
 
@@ -121,7 +122,7 @@ def test_it_shows_every_pair_the_machine_and_what_is_in_use(tab: ModelsTab, pair
     assert shown["machine"]["online"] is False
     row = next(row for row in shown["pairs"] if row["name"] == "llama-2-7b")
     assert row["gated"] == ["meta-llama/Llama-2-7b-hf"]
-    assert row["why_not"] == "its draft is a pickle file"
+    assert row["why_not"] == "its draft is a pickle file, which can run code when it is opened"
     assert "the field “Draft”" in row["note"]
     assert shown["loaded"]["target"]["forward"] == pair.target.forward_words
     assert "Llama 2 Community License" in row["licences"]
@@ -554,6 +555,30 @@ def test_an_unexpected_error_is_logged_and_shown_without_its_text(
     last = list(task.reports())[-1]
     assert "an unexpected error; see the server's log for details" in str(last.error)
     assert "index" not in str(last.error)
+
+
+@pytest.mark.parametrize(
+    ("problem", "field", "words"),
+    [(Cancelled(), "words", "Stopped."), (MemoryError(), "error", "Out of memory.")],
+)
+def test_models_are_said_to_stay_only_if_some_are_loaded(
+    model_host: ModelHost,
+    monkeypatch: pytest.MonkeyPatch,
+    problem: BaseException,
+    field: str,
+    words: str,
+) -> None:
+    def failing(*_: Any) -> Any:
+        raise problem
+
+    monkeypatch.setattr(load_job, "fetch", failing)
+    empty = ModelHost(failing, 1)
+    empty.open()
+    wait(lambda: empty.settled)
+    for host, said in ((empty, words), (model_host, f"{words} {KEPT}")):
+        task = LoadJob(host, PairRequest("bundled"), False)
+        task.start()
+        assert getattr(list(task.reports())[-1], field) == said
 
 
 @pytest.mark.slow

@@ -104,6 +104,19 @@ def test_a_lane_whose_file_names_no_known_tree_has_no_kind(tree: Any) -> None:
     assert StoredRace({}, [lane]).lanes[0]["kind"] is None
 
 
+@pytest.mark.slow
+def test_a_saved_race_with_a_long_description_of_its_tree_opens_again(
+    make: Callable[..., RaceJob],
+) -> None:
+    ones = ", ".join(["1"] * 66)
+    race = make(max_new_tokens=2, lanes=[PLAIN, ("branching", ones, "specinfer")])
+    raced(race)
+    log = RaceLog.from_json(race.recording.log().to_json())
+    assert log.lanes[1].how == f"branching {ones}"
+    tree = OpenedRace(log).log().lanes[1].run.meta["tree"]
+    assert tree["how"] == f"branching {ones}"
+
+
 # -- the stream ------------------------------------------------------------------------------------
 
 

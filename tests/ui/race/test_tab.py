@@ -22,6 +22,7 @@ from sequoia.assets_folder import ASSETS
 from sequoia.saved_files.race_file import RaceLog
 from ui import page
 from ui.decode.component import header
+from ui.decode.form import EXAMPLES_ABOUT
 from ui.decode.tab import LiveView
 from ui.hardware.own_profile import START, own_profile, start_values
 from ui.race import distribution_check, form, messages, race_on
@@ -639,6 +640,19 @@ def test_a_lane_of_the_race_on_screen_opens_in_decode(tab: RaceTab) -> None:
         tab.open_lane(event({"race": tab.stored.welcome.name, "lane": 1}), request())[live.stage]
     )
     assert again["steps"] == first["steps"]
+
+
+def test_a_lane_in_decode_is_no_example(model_host: ModelHost) -> None:
+    with gr.Blocks() as blocks:
+        live = LiveView(model_host, LOCAL, header())
+        live.build()
+        tab = RaceTab(model_host, LOCAL, live)
+        tab.build()
+        tab.wire(blocks)
+    shown = tab.open_lane(event({"race": tab.stored.welcome.name, "lane": 1}), request())
+    assert shown[live.form.example] == gr.update(value=None, info=EXAMPLES_ABOUT)
+    (opened,) = [fn for fn in blocks.fns.values() if fn.name == "open_lane"]
+    assert shown.keys() <= set(opened.outputs)
 
 
 @pytest.mark.slow

@@ -1,7 +1,15 @@
 /* Remembers whether the form was changed since its run began. */
+import { formValues } from "../../shared/web/form_values.js";
 
+const SAVED = "kept:"; // begins the key of a clock that is a saved profile
 let changedSince = false;
 let changedBefore = false; // the value of `changedSince` before the last call of `began`
+/** @type {string | undefined} the saved profile that is the clock of the run, as JSON */
+let profile;
+
+/** @type {(clock: any, profiles?: string[] | null) => string | undefined} */
+const profileOf = (clock, profiles) =>
+  profiles?.find((one) => SAVED + JSON.parse(one).name === clock);
 
 /**
  * Run or Step was pressed, or the Lab starts a run.
@@ -11,6 +19,8 @@ let changedBefore = false; // the value of `changedSince` before the last call o
 export function began(buttons) {
   changedBefore = changedSince;
   changedSince = false;
+  const { clock, profiles } = formValues("decode");
+  profile = profileOf(clock, profiles);
   return buttons;
 }
 
@@ -36,3 +46,13 @@ export function changed() {
   root?.view?.store.changed();
   return true;
 }
+
+/**
+ * The profiles saved in the browser were changed. The form counts as changed only if the one that
+ * is the chosen clock was.
+ * @param {any} clock its key
+ * @param {string[]} profiles as JSON
+ * @returns {boolean} whether the form was changed
+ */
+export const profilesChanged = (clock, profiles) =>
+  profileOf(clock, profiles) !== profile && changed();

@@ -55,7 +55,7 @@ export class Headline {
     const totals = store.totals(store.written);
     const isKnown = known(totals.speedup);
     text(this.number, headlineNumber(store));
-    text(this.claim, isKnown ? claim(totals.speedup, store.meta) : waiting(store, this.canRun));
+    text(this.claim, isKnown ? claim(totals.speedup, store) : waiting(store, this.canRun));
     text(this.price, isKnown ? price(totals, store.meta) : "");
     text(this.basis, basis(store.meta));
     show(this.badge, isSimulated(store.meta));
@@ -88,11 +88,23 @@ function speed(times) {
 const tokens = ({ tokensPerStep }) =>
   known(tokensPerStep) ? rate(tokensPerStep) + " tokens per step" : "–";
 
-/** @type {(times: number, meta: Meta) => string} */
-function claim(times, { policy: params }) {
-  const compared = times >= 1 + EVEN ? "than" : "as";
-  const what = params?.temperature === 0 ? "text" : "output distribution";
-  return `${compared} the large model alone, and the same ${what}`;
+/** @type {(times: number, store: RunStore) => string} */
+function claim(times, store) {
+  const compared = (times >= 1 + EVEN ? "than" : "as") + " the large model alone";
+  if (store.meta.policy?.temperature !== 0) return compared + ", and the same output distribution";
+  return textsDiffer(store) ? compared : compared + ", and the same text";
+}
+
+// Whether the text of plain decoding is known and differs from the run's, as far as both go. The
+// last piece of the plain text may end with an incomplete character that the run's piece lacks.
+/** @type {(store: RunStore) => boolean} */
+function textsDiffer({ steps, meta }) {
+  const plain = meta.plain?.text ?? [];
+  const gap = steps.indexOf(null);
+  const arrived = gap < 0 ? steps : steps.slice(0, gap);
+  const own = arrived.flatMap((step) => step.text ?? []).slice(0, plain.length);
+  const last = plain.length - 1;
+  return own.some((one, i) => (i < last ? plain[i] !== one : !plain[i].startsWith(one)));
 }
 
 /** @type {(store: RunStore, canRun: boolean) => string} canRun: false in a saved page */

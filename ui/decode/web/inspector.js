@@ -139,8 +139,10 @@ export class Inspector {
   }
 }
 
-// At temperature 0 acceptance depends on neither u nor p/q.
-function trialFigures({ p, q, u, mass }, { greedy, fromLeaves }) {
+// At temperature 0 acceptance depends on neither u nor p/q. With top-k match it depends only on the
+// token that the target sampled.
+function trialFigures({ p, q, u, mass }, { greedy, matched, fromLeaves }) {
+  if (matched && !greedy) return {};
   const left = known(mass) ? { mass: percent(mass) } : {};
   if (fromLeaves) return greedy ? left : { ...left, u: known(u) ? prob(u) : "none" };
   const residual = { tq: prob(q), tp: prob(p), ...left };

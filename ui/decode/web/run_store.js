@@ -164,7 +164,7 @@ export class RunStore extends Playback {
       const answer = await this.server.get_steps([run, from]);
       const message = typeof answer === "string" ? JSON.parse(answer) : answer;
       if (!message || this.run !== run) return;
-      this.take({ ...message, run, done: undefined, error: undefined, notice: undefined }, true);
+      this.take({ ...message, run, done: undefined, notice: undefined }, true);
       if (!this.steps.includes(null)) this.gap = null;
       this.changed();
     } catch {
@@ -251,6 +251,7 @@ export class RunStore extends Playback {
     if (this.follow || (this.recorded && this.steps.length === 1)) return;
     if (!this.isRateChosen) this.rate = this.recorded ? this.easyRate : "easy";
     if (this.recorded && prefersStillness()) return this.rest();
+    if (this.rate === "slow") this.slow.picture = 0;
     this.play();
     this.opening = true;
     if (this.recorded && this.meta.opening) this.openSlowly();
@@ -403,7 +404,7 @@ export class RunStore extends Playback {
   // after the one on screen is in progress, and `clock` is the time since it began.
   advanceSlowly() {
     while (this.clock >= this.duration(this.at)) {
-      if (this.at >= this.last) return this.arrive();
+      if (this.at >= this.last) return this.standAtResult();
       this.clock -= this.duration(this.at);
       if (this.opening && !this.isRateChosen) return this.speedUp();
       this.move(this.at + 1);
@@ -415,6 +416,13 @@ export class RunStore extends Playback {
   speedUp() {
     this.rate = this.easyRate;
     this.slow.picture = null;
+  }
+
+  // In slow motion, the newest step stands at its result until the next one arrives.
+  standAtResult() {
+    if (this.done) return this.arrive();
+    this.clock = this.duration(this.at);
+    this.slow.follow(this.clock);
   }
 
   arrive() {

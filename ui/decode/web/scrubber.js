@@ -3,7 +3,7 @@
    draft, and solid for the rest. A second row above shows the steps of plain decoding on the same
    time axis, if their times are known. */
 import { drawnBlocks } from "./track_blocks.js";
-import { attr, el, svg, text } from "../../shared/web/dom.js";
+import { attr, el, show, svg, text } from "../../shared/web/dom.js";
 import * as format from "../../shared/web/format.js";
 import { PlaybackBar } from "../../shared/web/playback_bar.js";
 import { sourced } from "../../shared/web/run_words.js";
@@ -67,7 +67,7 @@ export class Scrubber extends PlaybackBar {
     super(store, host, WORDS);
     this.root.classList.add("sq-beat");
     const names = el("div", { class: "sq-beat-names", "aria-hidden": "true" });
-    this.names = [el("span", { text: "alone" }, names), el("span", { text: "with tree" }, names)];
+    this.names = [el("span", { text: "alone" }, names), el("span", {}, names)];
     const counts = el("div", { class: "sq-beat-counts", "aria-hidden": "true" });
     this.counts = [el("span", {}, counts), el("span", {}, counts)];
     const key = "striped: the small model guesses; solid: the rest; numbers: tokens";
@@ -108,6 +108,8 @@ export class Scrubber extends PlaybackBar {
     const some = count > 0;
     this.paintControls(some);
     text(this.place, some ? `step ${at + 1} / ${count}` : "no steps");
+    text(this.names[1], rowName(this.store.largest));
+    show(this.key, this.store.largest.n > 1);
     const words = some ? this.describe(at) : "no steps yet";
     this.paintSlider(1, Math.max(count, 1), Math.max(at + 1, 1), words);
     this.paintBlocks();
@@ -235,6 +237,12 @@ export class Scrubber extends PlaybackBar {
     const found = sums.stepAt(time);
     return found < 0 ? last : found;
   }
+}
+
+/** @type {(tree: {n: number, rows: number}) => string} for the largest tree of the run */
+function rowName({ n, rows }) {
+  if (n === 1) return "alone";
+  return rows > 1 ? "with tree" : "with chain";
 }
 
 const block = (from, to, y) =>

@@ -118,7 +118,8 @@ const segments = (host, label) =>
 
 /**
  * The note that says why the planned tree is a chain, or that the final tree is small. For a
- * small final tree, a button shows the last full tree.
+ * small final tree, a button shows the last full tree. Trees that change from step to step have no
+ * full size, so nothing is said of their final tree.
  */
 export class TreeNote {
   /**
@@ -137,7 +138,9 @@ export class TreeNote {
 
   paint() {
     const { store } = this;
-    const full = store.done && store.at === store.last ? lastFullStep(store) : -1;
+    const hasEnded = store.done && store.at === store.last;
+    const isFixed = Boolean(store.meta.tree?.nodes); // else the tree changes from step to step
+    const full = hasEnded && isFixed ? lastFullStep(store) : -1;
     const isSmall = full >= 0 && full < store.at;
     const why = readable(store.meta.tree?.why);
     const limit = { length: "token", context: "context" }[store.ending];

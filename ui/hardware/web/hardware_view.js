@@ -35,7 +35,8 @@ import { RunPanel } from "./run_panel.js";
  *   `most`, the largest timed size
  * @property {string | null} supposed a warning if times and acceptance may be of different models
  * @property {string} why sentences: why this tree is the fastest
- * @property {string} default sentences: the tree that the default of Decode chooses
+ * @property {string} default sentences: the tree that the default of Decode chooses, whatever
+ *   “Max nodes” is
  * @property {string | null} levels a sentence: the overhead per level; null if the profile has none
  * @property {string | null} there a sentence: the best plan for the profile `against`
  * @property {number[]} tree the parent of each node
@@ -167,7 +168,7 @@ class HardwareView {
     this.facts.show(profile, view.file);
     for (const name of ["heat", "verify", "small"]) this[name].chart.show(view.figures[name]);
     const acceptance = `${rates.label} acceptance: ${rates.name}`;
-    text(this.heat.word, `predicted · ${profile.label} times, ${acceptance}`);
+    text(this.heat.word, `predicted from ${profile.label} times and ${acceptance}`);
     this.showWords(view);
     this.run.show(view.run);
     this.byLevel.show(view.atlas);

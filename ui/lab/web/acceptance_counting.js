@@ -1,5 +1,4 @@
 /* The form that measures acceptance with the loaded models. */
-import { measured } from "./acceptance_counts.js";
 import { numberField } from "./number_field.js";
 import { Refusal } from "../../shared/web/refusal.js";
 import { button, el, show, text } from "../../shared/web/dom.js";
@@ -22,7 +21,8 @@ const TYPED = "typed"; // menu entry for the visitor's own text
 /**
  * @typedef {object} Link
  * @property {(name: string, data: object) => void} trigger sends a request to the server
- * @property {(count: Count) => void} count called with a finished measurement
+ * @property {(count: import("./acceptance_counts.js").Measurement) => void} count called with a
+ *   finished measurement
  */
 
 /** The form, and the progress of the measurement. */
@@ -138,7 +138,7 @@ export class AcceptanceCounting {
     if (!result) return;
     this.last = measured(result);
     this.editor.take(result.rates, this.last);
-    this.link.count(result);
+    this.link.count({ ...result, origin: this.last });
   }
 
   // The field that an error is about, if the server's message begins with its name.
@@ -170,6 +170,18 @@ export class AcceptanceCounting {
     text(this.status, words);
   }
 }
+
+/**
+ * Where the acceptance vector of a measurement comes from.
+ * @param {Count} count
+ * @returns {import("./lab_state.js").Origin}
+ */
+const measured = ({ words, accepted, visited }) => ({
+  label: "measured",
+  words,
+  accepted,
+  visited,
+});
 
 function fillMenu(menu, entries) {
   if (!entries) return;

@@ -22,20 +22,13 @@ const CAPTION = `the last ${MOST}, side by side; each cell: acceptance rate, and
  */
 
 /**
- * Where the acceptance vector of a measurement comes from.
- * @param {Count} count
- * @returns {import("./lab_state.js").Origin}
+ * A measurement, with the origin of its acceptance vector.
+ * @typedef {Count & {origin: import("./lab_state.js").Origin}} Measurement
  */
-export const measured = ({ words, accepted, visited }) => ({
-  label: "measured",
-  words,
-  accepted,
-  visited,
-});
 
 /** The panel; hidden while there are no measurements. */
 export class AcceptanceCounts {
-  /** @type {Count[]} */
+  /** @type {Measurement[]} */
   counts = [];
 
   /**
@@ -52,10 +45,14 @@ export class AcceptanceCounts {
     this.paint();
   }
 
-  /** @param {Count} count */
+  /** @param {Measurement} count */
   add(count) {
     this.counts = [...this.counts, count].slice(-MOST);
     this.paint();
+  }
+
+  use({ rates, origin }) {
+    this.onUse(rates, origin);
   }
 
   drop(count) {
@@ -92,7 +89,7 @@ export class AcceptanceCounts {
     button(tools, {
       text: "Use",
       hint: TOOLTIPS["button use a count"],
-      act: () => this.onUse(count.rates, measured(count)),
+      act: () => this.use(count),
     });
     button(tools, { icon: "close", label: "Remove this measurement", act: () => this.drop(count) });
   }

@@ -83,7 +83,8 @@ export function recorded(survey) {
 const about = ({ kind, temperature }) => (kind ? kind + ", " : "") + "T = " + temperature;
 
 function fitted(one, date) {
-  const words = `${about(one)}, counted, then adjusted to runs with a ${one.fitted.nodes}-node tree, ${date}`;
+  const tree = `a ${one.fitted.nodes}-node tree`;
+  const words = `${about(one)}: counted, then adjusted to match the tokens per step of ${tree}, ${date}`;
   return {
     key: "recorded-" + about(one),
     label: "Bundled pair, " + about(one),

@@ -227,10 +227,10 @@ function marginTraces({ growth, times, profile }) {
 
 const positive = (value) => (value > 0 ? value : null); // the axis is logarithmic
 
-// Seconds that one more node costs at n nodes, averaged over neighbouring sizes.
+// Seconds that the n-th node costs, averaged over neighbouring sizes from 8 nodes on.
 function slope(times, n) {
-  const half = Math.max(1, Math.floor(n / 8));
-  const low = Math.max(0, n - 1 - half);
+  const half = Math.floor(n / 8);
+  const low = Math.max(0, n - 2 - half);
   const high = Math.min(1023, n - 1 + half);
   return (times[high] - times[low]) / (high - low);
 }

@@ -57,7 +57,7 @@ export class ReadOuts {
     const tiles = el("div", { class: "sq-lab-tiles" }, panel.body);
     this.tiles = Object.fromEntries(TILES.map((about) => [about[0], this.tile(tiles, about)]));
     this.passes = el("p", { class: "sq-lab-says", hidden: "" }, panel.body);
-    addTerm(this.passes, "Nodes in each draft pass", "draft pass");
+    addTerm(this.passes, "Nodes read in each draft pass", "draft pass");
     this.rows = el("span", {}, this.passes);
     this.margin = el("p", { class: "sq-lab-says", "data-part": "margin" }, panel.body);
     this.makeButtons(panel.body);

@@ -24,10 +24,11 @@ const ROWS = [
   "branching",
   "chain",
 ];
+const BEST = "best k"; // what an empty field means
 const NUMBERS = {
-  sequences: "Number of sequences; empty for the best",
-  kary: "Children per node (k); empty for the best",
-  branching: "Children per node, level by level",
+  sequences: { "aria-label": "Number of sequences; empty for the best", placeholder: BEST },
+  kary: { "aria-label": "Children per node (k); empty for the best", placeholder: BEST },
+  branching: { "aria-label": "Children per node, level by level", placeholder: "such as 2, 1" },
 };
 const HEADS = [
   ["Shape"],
@@ -108,8 +109,7 @@ export class ShapesTable {
 
   makeField(row, box, cell) {
     const { name } = row;
-    const look = { placeholder: "best k", "aria-label": NUMBERS[name] };
-    const field = numberField(box, "k-" + name, look);
+    const field = numberField(box, "k-" + name, NUMBERS[name]);
     row.field = field;
     row.refusal = new Refusal(cell, "refused-" + name);
     field.addEventListener("change", () => this.type(row));

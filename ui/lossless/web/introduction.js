@@ -11,8 +11,8 @@ const WHY =
 const OR = "or first break the decoder:";
 // Bugs that show in a toy.
 const EXAMPLES = [
-  ["draft-noise", "Reuse the draft’s random numbers"],
-  ["walk-u", "Reuse the verifier’s random numbers"],
+  ["draft-noise", "Reuse the draft’s random numbers at each step"],
+  ["walk-u", "Reuse the verifier’s random numbers at each step"],
   ["last-token", "Draw the last token as if no guess was rejected"],
 ];
 

@@ -26,7 +26,7 @@ const EACH = { done: 100, running: 300 }; // ms between two trees while the race
 const LEAD_KEPT = 800; // ms for which each leader is shown at least: a short lead would flicker
 const READABLE = 0.5; // a step that is on screen for this many seconds or more is animated
 const STANDS = 400; // ms that the race must be paused at a step's end before the step is played
-const SLOW = 0.2; // seconds per step, from which details are requested during a race
+const SLOW = 0.2; // s; during a race, details are requested only for lanes with slower steps
 
 /** The panel below the lanes. */
 export class LeadTree {

@@ -30,11 +30,12 @@ export class RaceIntervals {
     this.root = el("div", { class: "race-intervals", "data-part": "intervals" }, host);
     const head = el("p", { class: "race-intervals-head" }, this.root);
     this.leader = el("span", {}, head);
-    const key = el("span", { class: "race-intervals-key" }, head);
-    el("span", { text: "bar: " }, key);
+    const rows = el("div", { class: "race-intervals-rows" }, this.root);
+    const key = el("p", { class: "race-intervals-key" }, this.root);
+    el("span", { text: "Bar: " }, key);
     addTerm(key, "95% CI", "pooled range");
     this.key = el("span", {}, key);
-    this.rows = pool(() => makeRow(this.root));
+    this.rows = pool(() => makeRow(rows));
   }
 
   paint() {
@@ -49,7 +50,7 @@ export class RaceIntervals {
       text(this.leader, "Pace of the fastest lane on each prompt, relative to:");
     else if (leader !== undefined)
       text(this.leader, `Pace of ${laneName(lanes[leader], leader)} relative to:`);
-    text(this.key, barsAndCircles(this.store.verdict.pairs) + "; dashed: equal pace");
+    text(this.key, barsAndCircles(this.store.verdict.pairs) + " Dashed line: equal pace.");
     const ends = axisEnds(compared);
     const rows = this.rows.take(compared.length);
     compared.forEach((one, i) => this.paintRow(rows[i], one, ends));
@@ -104,12 +105,14 @@ export class RaceIntervals {
   }
 }
 
-// What bars and circles are. A bar leaves out the luck of the draws if both lanes have expected
-// steps.
+// What bars and circles are. Randomness is averaged out if both lanes have expected steps.
 function barsAndCircles(pairs) {
-  if (!pairs.some(({ expected }) => expected)) return "; circles: single runs";
-  const where = pairs.every(({ expected }) => expected) ? "" : "where possible ";
-  return ` of the average, ${where}without the luck of the draws; circles: single runs, with that luck`;
+  if (!pairs.some(({ expected }) => expected)) return ". Circles: single runs.";
+  const where = pairs.every(({ expected }) => expected) ? "" : " where possible";
+  return (
+    ` of the average, with the randomness of sampling averaged out${where}. ` +
+    "Circles: single runs, which include it."
+  );
 }
 
 function makeRow(host) {

@@ -104,14 +104,14 @@ function offer(pool, verdict) {
 }
 
 /**
- * In words, how many further runs would separate the first two lanes, and how many would show a
- * difference of 10%. Empty if neither number is known and above 0.
+ * In words, how many further runs would separate the two fastest lanes, and how many would show a
+ * difference of 10% between them. Empty if neither number is known and above 0.
  * @param {Verdict} verdict
  * @returns {string}
  */
 function needed({ more_to_separate: separate, more_races: ten }) {
   const found = [
-    separate ? `about ${more(separate)} would separate the first two lanes` : "",
+    separate ? `about ${more(separate)} would separate the two fastest lanes` : "",
     ten ? `about ${more(ten)} would show a difference of 10%` : "",
   ].filter(Boolean);
   return found.join("; ");

@@ -39,9 +39,9 @@ import { LaneTotals } from "./lane_totals.js";
  * Who won and how sure that is; `Verdict` in sequoia/diagnosis/race_verdict describes all fields.
  * `order`: lanes that made steps, fastest first, those on the first prompt before the others.
  * `places`: null for a lane that made no step. `details`: the sentences under "How sure?".
- * `more_to_separate`: how many further runs would separate the first two lanes. `more_races`: how
- * many would detect a difference of 10%. Both are 0 if no more are needed, and null if not known or
- * too many.
+ * `more_to_separate`: how many further runs would separate the two fastest lanes on each prompt.
+ * `more_races`: how many would detect a difference of 10% between them. Both are 0 if no more are
+ * needed, and null if not known or too many.
  * @typedef {{place: number, tied: boolean}} Place
  * @typedef {[number, number]} Range
  * @typedef {{faster: number, slower: number, ratio: number, least: number, most: number,

@@ -68,9 +68,10 @@ function scopeInWords({ verdict, pool: pooled, word }) {
   const length = runs === 1 ? `of ${count(verdict.tokens, "token")}` : "";
   const made = [count(runs, "run"), length].filter(Boolean).join(" ");
   const about = [made, word].filter(Boolean).join(", ");
+  if (runs === 1) return readable(`Holds for ${verdict.scope} (${about}).`);
+  const isExpected = verdict.pairs.some(({ expected }) => expected);
+  const what = isExpected ? "An estimate from" : "The average over";
   return readable(
-    runs > 1
-      ? `The average over ${about}; it holds for ${verdict.scope}. The lanes below show one of the runs.`
-      : `Holds for ${verdict.scope} (${about}).`,
+    `${what} ${about}; it holds for ${verdict.scope}. The lanes below show one of the runs.`,
   );
 }

@@ -58,7 +58,7 @@ function section(byLevel) {
   const scroll = { class: "hw-by-level-box", role: "region", "aria-label": name, tabindex: 0 };
   el("div", scroll, root).append(acceptanceTable(byLevel));
   const part = { "data-part": "positional", "data-holds": String(holds) };
-  el("p", { class: "hw-say", ...part, text: sentence }, root);
+  if (depths > 1) el("p", { class: "hw-say", ...part, text: sentence }, root);
   return root;
 }
 

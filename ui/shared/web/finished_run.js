@@ -2,7 +2,7 @@
 
 /**
  * @typedef {object} FinishedRun
- * @property {string} label "measured" or "simulated"
+ * @property {string} label "measured" or "simulated"; of the tour's recorded run, "recorded"
  * @property {string} device
  * @property {number} tokensPerStep
  * @property {number} stepSeconds mean seconds of its steps

@@ -28,7 +28,8 @@ const FIRST_UNTRIED = 2;
 
 /**
  * Lay out the accepted path, some of the other children of its nodes, and what a person has
- * unfolded. The remaining nodes are not drawn.
+ * unfolded. The remaining nodes are not drawn. The token from the target has the last column to
+ * itself.
  * @param {Topology} topo
  * @param {StepView} view
  * @param {Set<string>} opened keys of the cells that a person has unfolded: of a node to show its
@@ -40,7 +41,9 @@ export function focusLayout(topo, view, opened, hasBonus) {
   /** @type {Item[]} */
   const items = [];
   const onPath = new Set(view.path);
-  const last = view.path.at(-1);
+  const pathEnd = view.path.at(-1);
+  /** @type {Item | undefined} */
+  let bonus;
   let rows = 0;
   const place = (item) => {
     items.push({ row: rows, ...item });
@@ -50,7 +53,7 @@ export function focusLayout(topo, view, opened, hasBonus) {
   function visit(node, parent, col) {
     const isOpen = onPath.has(node) || opened.has(keyOf(node));
     const entries = isOpen ? choose(topo, view, opened, node) : [];
-    const endsPath = hasBonus && node === last;
+    const endsPath = hasBonus && node === pathEnd;
     const folded = isOpen ? 0 : topo.size[node] - 1;
     const end = !entries.length && !endsPath;
     const item = place({ key: keyOf(node), parent, col, folded, end });
@@ -61,11 +64,13 @@ export function focusLayout(topo, view, opened, hasBonus) {
     });
     if (!endsPath) return;
     if (entries.length) rows++;
-    place({ key: "bonus", parent: item, col: col + 1 });
+    bonus = place({ key: "bonus", parent: item, col: 0 });
   }
 
   if (topo.n) visit(0, null, 0);
-  return { items, rows: rows + 1, cols: Math.max(...items.map((item) => item.col), 0) + 1 };
+  const last = Math.max(...items.map((item) => item.col), 0);
+  if (bonus) bonus.col = last + 1;
+  return { items, rows: rows + 1, cols: last + (bonus ? 2 : 1) };
 }
 
 /**

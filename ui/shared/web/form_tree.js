@@ -12,7 +12,7 @@ const PAUSE = 120; // ms without another change before the server is asked
 const AGAIN = 1000; // ms before the server is asked again while models load
 const SAVED = "kept:"; // begins the value of the field `clock` if that is a saved profile
 // Names of the fields on which a tree depends.
-const OF_ALL = ["temperature", "top_p", "clock"];
+const OF_ALL = ["chat", "temperature", "top_p", "clock"];
 const OF_DECODE = ["tree", "first", "second", "branching", "verifier"];
 const OF_A_LANE = ["kind", "numbers", "verifier"];
 

@@ -139,7 +139,7 @@ export function ms(time) {
  */
 export function seconds(time) {
   if (!known(time)) return DASH;
-  return time >= 1 ? threeDigits(time, 1) + " s" : ms(time);
+  return time >= 0.9995 ? threeDigits(time, 1) + " s" : ms(time);
 }
 
 /**

@@ -3,6 +3,7 @@
 const MOST_PROMPT = 500; // characters; a longer prompt can only be shared in a saved file
 const MOST_NODES = 1024;
 const MOST_RATES = 1024;
+const EXACT = 17; // significant digits that keep a number unchanged
 const WORD = /^[\w.:-]{1,40}$/;
 
 /**
@@ -17,16 +18,16 @@ const refuse = (text, expected) => {
   throw new RangeError(`“${shown}” is not ${expected}`);
 };
 
-/** @type {(least: number, most: number) => Field<number>} */
-export const number = (least, most) => {
+/** @type {(least: number, most: number, digits?: number) => Field<number>} */
+export const number = (least, most, digits = 6) => {
   const expected = `a number from ${least} to ${most}`;
   const fits = (value) => typeof value === "number" && value >= least && value <= most;
   return {
     read(text) {
-      const isPlain = /^-?\d{1,17}(\.\d{1,17})?(e-?\d{1,3})?$/.test(text);
+      const isPlain = /^-?\d{1,17}(\.\d{1,22})?(e-?\d{1,3})?$/.test(text);
       return isPlain && fits(Number(text)) ? Number(text) : refuse(text, expected);
     },
-    write: (value) => (fits(value) ? String(Number(value.toPrecision(6))) : null),
+    write: (value) => (fits(value) ? String(Number(value.toPrecision(digits))) : null),
   };
 };
 
@@ -151,8 +152,8 @@ export const FIELDS = {
     profile: text(80),
   },
   walk: {
-    p: list(number(0, 1), 8),
-    q: list(number(0, 1), 8),
+    p: list(number(0, 1, EXACT), 8), // rounded values might no longer sum to 1
+    q: list(number(0, 1, EXACT), 8),
     children: list(whole(0, 8), 2),
     verifier: word,
     shape: word,

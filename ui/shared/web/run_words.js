@@ -17,8 +17,6 @@ const ENDS = {
 };
 
 const LIST = new Intl.ListFormat("en-GB");
-// Names that begin with a vowel sound, including abbreviations such as "RTX" and numbers such as 8.
-const BEGINS_WITH_VOWEL = /^([AEIOaeio]|8|1[18](?!\d)|[FHLMNRSX](?=[A-Z0-9]))/;
 /** @type {Record<string, string>} */
 const VERIFIERS = {
   sequoia: "Sequoia",
@@ -85,17 +83,6 @@ function paintLabel(node, meta, done, kind) {
 export const isSimulated = ({ label, clock }) => label === "simulated" && Boolean(clock);
 
 /**
- * The simulated machine in a few words, such as "as on an A100". Its name is cut at a comma.
- * @param {Meta} meta of a simulated run
- * @returns {string}
- */
-function asOn({ clock }) {
-  const [machine] = readable(clock).split(",");
-  if (/^(an?|the) /i.test(machine)) return "as on " + machine;
-  return `as on ${BEGINS_WITH_VOWEL.test(machine) ? "an" : "a"} ${machine}`;
-}
-
-/**
  * A sentence that says which numbers of a simulated run are real.
  * @param {Meta} meta
  * @returns {string}
@@ -109,7 +96,7 @@ export const simulatedWords = ({ clock }) =>
  * @param {Meta} meta
  */
 export function paintSimulated(node, meta) {
-  dom.text(node, "simulated: " + asOn(meta));
+  dom.text(node, "simulated: as on " + readable(meta.clock_machine ?? `“${meta.clock}”`));
   const title = [simulatedWords(meta), readable(meta.clock_note)].filter(Boolean).join("\n");
   dom.attr(node, "title", title);
   node.dataset.label = "simulated";

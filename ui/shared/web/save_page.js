@@ -113,7 +113,8 @@ export function pageName(what, date) {
  * @returns {any}
  */
 export function relabelled(value) {
-  if (typeof value === "string") return value.replace(/measured/gi, "recorded");
+  if (typeof value === "string")
+    return value.replace(/measured/gi, ([first]) => (first === "M" ? "Recorded" : "recorded"));
   if (Array.isArray(value)) return value.map(relabelled);
   if (!value || typeof value !== "object") return value;
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, relabelled(part)]));

@@ -25,8 +25,8 @@ export function guess({ topo }, level) {
   const { levels, depth, n } = topo;
   const here = depth.filter((one) => one > 0 && one <= level).length;
   if (level === levels - 1) {
-    if (n === levels)
-      return `The small model has guessed ${count(n - 1, "token")}, one after another.`;
+    if (levels === 2) return `The small model has guessed ${count(n - 1, "token")}.`;
+    if (n === levels) return `The small model has guessed ${n - 1} tokens, one after another.`;
     return `The small model has guessed ${count(n - 1, "token")}, up to ${levels - 1} in a row.`;
   }
   if (level === 1) return "The small model guesses what may come next.";

@@ -92,7 +92,7 @@ export class StepPlayer extends StepMotion {
 
   // -- playing ------------------------------------------------------------------------------------
 
-  /** Play from the current picture; from the first one if the result is shown. If the visitor's
+  /** Play from the current picture; at the end of the step, from the first one. If the visitor's
    * system asks for reduced motion, only show that picture. */
   play() {
     if (!this.#step) return;

@@ -10,7 +10,6 @@
    Events, as CustomEvent with `detail`:
      frame  {picture, frame}  another picture or step is shown; both are null at the result. In
                               slow motion, the result is first played as the last picture
-     play   {playing}         playing has started or ended
      hover  {node}            the pointer or the focus is on another node; null: on none
      press  {node}            a node was pressed */
 import { el } from "./dom.js";
@@ -23,7 +22,6 @@ import { WalkCard } from "./walk_card.js";
 
 /**
  * @import { StepMotion } from "./step_motion.js"
- * @import { StepRate } from "./speeds.js"
  * @import { StepActions, StepLook } from "./step_tree.js"
  * @import { StepView } from "./step_view.js"
  * @import { NodeId } from "./tree_scene.js"
@@ -34,11 +32,9 @@ import { WalkCard } from "./walk_card.js";
  * @typedef {object} StageOptions
  * @property {string} [source] the source of the times: "measured", "recorded" or "simulated"
  * @property {boolean} [hasCard] whether there is a card beside the tree; default: true
- * @property {boolean} [hasPlayer] whether there are buttons for back and play and a menu of speeds;
- *   default: true; never with `motion`
  * @property {Element} [controls] the element for all buttons; default: one below the caption
  * @property {StepMotion} [motion] decides which picture is shown. The stage then neither plays nor
- *   handles keys; call `paint` after each change
+ *   handles keys, and has no buttons for playing; call `paint` after each change
  * @property {StepActions} [actions] what happens when a person acts on the tree. The stage then
  *   dispatches neither hover nor press
  */
@@ -53,7 +49,6 @@ export class StepStage extends EventTarget {
     step: null,
     picture: null,
   });
-  #isPlaying = false;
 
   /**
    * @param {Element} host inside an element of class "sq-stage"
@@ -70,8 +65,7 @@ export class StepStage extends EventTarget {
     this.root = el("div", { class: hasCard ? "sq-step has-card" : "sq-step" }, host);
     const above = el("div", {}, this.root);
     const buttons = controls ?? el("div", { class: "sq-step-controls" }, this.root);
-    const hasButtons = this.player !== null && (options.hasPlayer ?? true);
-    this.buttons = hasButtons ? new StepButtons(this.player, buttons) : null;
+    this.buttons = this.player && new StepButtons(this.player, buttons);
     this.phases = new PhaseBar(this.motion, buttons, above);
     this.tree = new StepTree(this.motion, this.root, actions ?? this.pointer);
     this.card = hasCard ? new WalkCard(this.root) : null;
@@ -129,7 +123,7 @@ export class StepStage extends EventTarget {
 
   // -- playing ------------------------------------------------------------------------------------
 
-  /** Play from the current picture; from the first one if the result is shown. If the visitor's
+  /** Play from the current picture; at the end of the step, from the first one. If the visitor's
    * system asks for reduced motion, only show that picture. */
   play() {
     this.player.play();
@@ -138,11 +132,6 @@ export class StepStage extends EventTarget {
   pause() {
     this.player.pause();
     this.paint();
-  }
-
-  /** @param {StepRate} rate slow motion, or a share of real time */
-  setRate(rate) {
-    this.player.setRate(rate);
   }
 
   /**
@@ -183,7 +172,7 @@ export class StepStage extends EventTarget {
     this.#report();
   }
 
-  // The look; what it leaves open is the state of the pointer.
+  // The look that was passed. What it does not set comes from the pointer.
   #ownLook() {
     const { opened, node } = this.pointer;
     return { opened, selected: node, ...this.look };
@@ -208,9 +197,6 @@ export class StepStage extends EventTarget {
     const isSame = step === this.#shown.step && picture === this.#shown.picture;
     this.#shown = { step, picture };
     if (!isSame && step) this.emit("frame", { picture, frame: shown });
-    const playing = Boolean(this.player?.playing);
-    if (playing !== this.#isPlaying) this.emit("play", { playing });
-    this.#isPlaying = playing;
   }
 
   // -- its own controls ---------------------------------------------------------------------------

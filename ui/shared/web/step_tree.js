@@ -112,7 +112,7 @@ export class StepTree {
     const plan = isFocused ? focusPlan(step, look) : this.fullPlan(step, look);
     this.draw(step, plan, look);
     this.overview(step, look, isFocused);
-    show(this.key, this.hasRoomForKey(step, isFocused));
+    show(this.key, !look.share && this.hasRoomForKey(step, isFocused));
     this.follow(step, plan, look, this.layout(isFocused));
     this.drawn = step;
   }
@@ -160,7 +160,7 @@ export class StepTree {
       ...plan,
       focus: isFocusedIn(step, look),
       looks: plan.cells.map((cell) => this.look(step, cell, look)),
-      columns: columnsOf(plan.cols, step.topo.levels),
+      columns: columnsOf(plan, step.topo.levels),
       home: keyOf(selected ?? 0),
       isEased: !look.isMoving,
       marks: {
@@ -262,9 +262,12 @@ function focusPlan(step, { opened = new Set() }) {
   return { cells: items, ...size };
 }
 
-/** @type {(cols: number, levels: number) => Column[]} */
-const columnsOf = (cols, levels) =>
-  Array.from({ length: cols }, (_, col) => {
-    if (col >= levels) return { names: ["target"], state: "own" };
+/** @type {(plan: Plan, levels: number) => Column[]} */
+function columnsOf({ cells, cols }, levels) {
+  const own = cells.find(({ key }) => key === "bonus")?.col;
+  return Array.from({ length: cols }, (_, col) => {
+    if (col === own) return { names: ["large model", "target", ""], state: "own" };
+    if (col >= levels) return { names: [""] };
     return { names: col ? ["guess " + col, String(col), ""] : ["now", ""] };
   });
+}

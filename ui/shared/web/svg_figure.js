@@ -39,7 +39,10 @@ export function drawFigure(node, { data, layout }, { w, h }) {
   const plots = makePlots(traces, layout, area);
   Object.values(plots).forEach((plot) => drawAxes(frame, plot, plot.bottom === area.bottom));
   for (const shape of /** @type {any[]} */ (layout.shapes ?? [])) drawShape(frame, plots, shape);
-  for (const trace of traces) drawTrace(frame, plots[trace.yaxis ?? "y"], trace);
+  for (const trace of traces) {
+    const plot = plots[trace.yaxis ?? "y"];
+    drawTrace(clipped(frame, plot), plot, trace);
+  }
   for (const note of /** @type {any[]} */ (layout.annotations ?? []))
     drawNote(frame, plots.y, note);
   node.replaceChildren(frame);
@@ -47,7 +50,8 @@ export function drawFigure(node, { data, layout }, { w, h }) {
 
 /** @type {(traces: any[], layout: any, area: Area) => Record<string, Plot>} by y axis */
 function makePlots(traces, layout, { left, right, top, bottom }) {
-  const xs = traces.flatMap(({ x }) => x);
+  const { shapes = [] } = layout;
+  const xs = [...traces.flatMap(({ x }) => x), ...ends(shapes, "x")];
   const x = makeAxis(layout.xaxis ?? {}, xs, left, right);
   const names = layout.yaxis2 ? ["y", "y2"] : ["y"];
   const made = names.map((name) => {
@@ -55,11 +59,19 @@ function makePlots(traces, layout, { left, right, top, bottom }) {
     const [low, high] = about.domain ?? [0, 1];
     const up = (share) => bottom - share * (bottom - top);
     const ys = traces.filter(({ yaxis = "y" }) => yaxis === name).flatMap(({ y }) => y);
+    if (name === "y") ys.push(...ends(shapes, "y"));
     const y = makeAxis(about, ys, up(low), up(high));
     return [name, { x, y, left, right, top: up(high), bottom: up(low) }];
   });
   return Object.fromEntries(made);
 }
+
+// Where shapes begin and end on an axis. As in Plotly, its range includes these values.
+/** @type {(shapes: any[], axis: "x" | "y") => number[]} */
+const ends = (shapes, axis) =>
+  shapes
+    .filter((shape) => shape[axis + "ref"] !== "paper")
+    .flatMap((shape) => [shape[axis + "0"], shape[axis + "1"]]);
 
 // -- legend ---------------------------------------------------------------------------------------
 
@@ -105,6 +117,14 @@ function drawAxes(frame, { x, y, left, right, top, bottom }, isLowest) {
 }
 
 // -- traces ---------------------------------------------------------------------------------------
+
+// An element that cuts off what is outside the plot, and has the same coordinates as the frame.
+function clipped(frame, { left, right, top, bottom }) {
+  const width = Math.max(0, right - left);
+  const height = Math.max(0, bottom - top);
+  const viewBox = [left, top, width, height].join(" ");
+  return svg("svg", { x: left, y: top, width, height, viewBox, overflow: "hidden" }, frame);
+}
 
 function drawTrace(frame, plot, trace) {
   const points = trace.x.map((value, i) => [value, trace.y[i]]);

@@ -15,7 +15,7 @@ const ASIDE = 3; // a distance of one column counts as much as this many rows
  * @typedef {object} Actions
  * @property {() => void} changed draws again, because the size, the zoom or a font has changed
  * @property {(key: string | null) => void} hover called with the cell pointed at. When the pointer
- *   leaves the tree, called with the cell that has the keyboard focus
+ *   leaves the cells, called with the cell that has the keyboard focus
  * @property {(key: string, shift: boolean) => void} press called with the cell that was pressed
  * @property {(key: string) => void} focus called with the cell that has received the focus
  * @property {(key: string) => string | null} name returns the name of a cell for screen readers;
@@ -34,26 +34,19 @@ const keyAt = ({ target }) => target.closest?.(".sq-n")?.dataset.key ?? null;
  */
 export function listen(view, actions) {
   const { svg, scroller, pan } = view;
-  svg.addEventListener("pointerover", (event) => {
-    const key = keyAt(event);
-    view.point(key ?? focusedIn(svg));
-    actions.hover(key);
-  });
-  svg.addEventListener("pointerleave", () => {
-    const key = focusedIn(svg);
+  const hover = (key) => {
     view.point(key);
     actions.hover(key);
-  });
+  };
+  svg.addEventListener("pointerover", (event) => hover(keyAt(event) ?? focusedIn(svg)));
+  svg.addEventListener("pointerleave", () => hover(focusedIn(svg)));
   svg.addEventListener("click", (event) => {
     const key = keyAt(event);
     if (key && !pan.dragged) actions.press(key, event.shiftKey);
   });
   // Not on the SVG: a listener for the focus would make it a tab stop.
   scroller.addEventListener("focusin", (event) => focused(view, actions, event));
-  scroller.addEventListener("focusout", () => {
-    view.point(null);
-    actions.hover(null);
-  });
+  scroller.addEventListener("focusout", () => hover(null));
   scroller.addEventListener("keydown", (event) => {
     if (!typed(view, actions, event)) return;
     event.preventDefault();

@@ -4,7 +4,7 @@ import { attr, button, el, text } from "../../shared/web/dom.js";
 import { seeded } from "../../shared/web/random.js";
 import { apart } from "../../shared/web/format.js";
 import { counts, draw, keepChance, worstOff } from "./draws.js";
-import { figure, filled } from "./filled.js";
+import { bound, figure, filled } from "./filled.js";
 
 const sum = (values) => values.reduce((total, value) => total + value, 0);
 
@@ -91,6 +91,6 @@ export class DrawCard {
     const total = sum(this.found);
     text(this.title, filled(table, { count: total.toLocaleString("en-US") }));
     this.found.forEach((count, i) => text(this.cells[i], figure((100 * count) / total) + "%"));
-    text(this.worst, filled(worst, { worst: figure(worstOff(this.found, p)) }));
+    text(this.worst, filled(worst, { worst: bound(worstOff(this.found, p)) }));
   }
 }

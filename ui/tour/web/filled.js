@@ -1,4 +1,5 @@
 /* Puts values into the sentences of the tour. */
+const ROUNDING = 1e-9; // by which a computed value may be too large
 const NAME = /\{(\w+)\}/g;
 
 /**
@@ -21,3 +22,10 @@ export function filled(words, facts) {
  * @returns {string}
  */
 export const figure = (value, decimals = 1) => String(Number(value.toFixed(decimals)));
+
+/**
+ * A number for a sentence that says what it is not above: rounded up to one decimal.
+ * @param {number} value
+ * @returns {string}
+ */
+export const bound = (value) => figure(Math.ceil(10 * value - ROUNDING) / 10);

@@ -54,6 +54,7 @@ export class TreeStop extends Stop {
       const { node } = /** @type {CustomEvent} */ (event).detail;
       this.press(node);
     });
+    this.picture.addEventListener("keydown", (event) => this.hold(event), true);
   }
 
   // While the first question is open, pressing a node of the chain chooses it as the answer.
@@ -62,12 +63,19 @@ export class TreeStop extends Stop {
     if (isOpen && this.rescue.chain.includes(node)) this.questions[0].control.put(String(node));
   }
 
+  // While a question is open, no key turns the picture to another.
+  hold(event) {
+    const isOpen = openQuestion(this.tour.state, this.name) !== undefined;
+    if (isOpen && [".", ",", " "].includes(event.key)) event.stopPropagation();
+  }
+
   // The picture must not give away the answer to an open question.
   paint() {
     super.paint();
     const open = openQuestion(this.tour.state, this.name);
     if (open === this.shownFor) return;
     this.shownFor = open;
+    this.picture.classList.toggle("is-asked", open !== undefined);
     this.picture.classList.toggle("is-quiet", open === "end" || open === "tokens");
     if (open === "chance") this.showRejection();
     else this.stage.showPicture(null);

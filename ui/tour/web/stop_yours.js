@@ -10,6 +10,7 @@ import { figure, filled } from "./filled.js";
 import { Stop } from "./stop.js";
 
 /**
+ * @import { FinishedRun } from "../../shared/web/finished_run.js"
  * @import { Division } from "./division.js"
  * @import { Tour } from "./tour_view.js"
  */
@@ -60,6 +61,8 @@ class GuessControl {
 /** The stop "Your turn". */
 export class YoursStop extends Stop {
   usesRecording = false;
+  /** @type {FinishedRun | null} the visitor's run that the recorded one replaces */
+  replaced = null;
 
   /**
    * @param {HTMLElement} host
@@ -89,14 +92,15 @@ export class YoursStop extends Stop {
 
   useRecording() {
     this.usesRecording = true;
+    this.replaced = finishedRun();
     this.tour.paint();
   }
 
-  // The visitor's latest run, if plain decoding was timed too. Else the recorded run, if the
-  // visitor chose it. Else null.
+  // The visitor's latest run, if plain decoding was timed too and the visitor did not choose the
+  // recorded run instead. Else the recorded run, if the visitor chose it. Else null.
   get run() {
     const own = finishedRun();
-    if (own && !Number.isNaN(own.plainSeconds)) return own;
+    if (own && own !== this.replaced && !Number.isNaN(own.plainSeconds)) return own;
     return this.usesRecording ? finishedAs(this.tour.runs[this.words.recording]) : null;
   }
 

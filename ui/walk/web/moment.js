@@ -58,9 +58,9 @@ function titleOf(step, at) {
   const trial = step.trials[at];
   if (!trial) return "The token from the target";
   const { topo } = step;
-  const siblings = topo.children[topo.parents[trial.node]].length;
-  const child = `child ${topo.rank[trial.node] + 1} of ${siblings}`;
-  return `Trial ${at + 1} of ${step.trials.length}: ${child}`;
+  const parent = topo.parents[trial.node];
+  const place = parent ? `“${step.label(parent)}”` : "the root";
+  return `Trial ${at + 1} of ${step.trials.length}: child ${topo.rank[trial.node] + 1} of ${place}`;
 }
 
 function nextTitle(step, trial, next) {

@@ -35,13 +35,14 @@ export class RealStep {
   listed = [];
   /** @type {{name: string, step?: number} | null} recorded run to show once the list arrives */
   wanted = null;
-  at = 0;
+  /** @type {number | undefined} index of the recorded step; while its run loads, the wanted one */
+  at;
 
   /**
    * @param {HTMLElement} host
    * @param {{ask: (name: string) => Promise<string>,
    *   take: (step: StepView | null, label: string) => void}} on `ask` requests a recorded run.
-   *   `take` is called with the chosen step and the label of its times; null: Decode shows no step
+   *   `take` is called with the chosen step and the label of its times; null: there is no step
    */
   constructor(host, on) {
     this.on = on;
@@ -118,21 +119,28 @@ export class RealStep {
    */
   async choose(name, step) {
     this.menu.value = name;
+    this.at = step;
     this.refusal.say("");
     text(this.about, readable(this.listed.find((one) => one.name === name)?.about ?? ""));
     show(this.line, this.runs.has(name)); // while the run loads there are no steps to choose
     if (!this.isRecorded) return this.takeShown();
     const run = await this.recorded(name);
     if (this.menu.value !== name) return;
-    if (run.error) return this.refusal.say(run.error, this.menu);
+    if (run.error) return this.showNone(run.error);
     show(this.line, true);
     this.goTo(step ?? tellingStep(run));
   }
 
   takeShown() {
     const shown = shownStep();
-    this.on.take(shown?.step ?? null, shown?.label ?? "");
-    if (!shown) this.refusal.say(NO_STEP, this.menu);
+    if (shown) this.on.take(shown.step, shown.label);
+    else this.showNone(NO_STEP);
+  }
+
+  /** @param {string} why */
+  showNone(why) {
+    this.on.take(null, "");
+    this.refusal.say(why, this.menu);
   }
 
   async recorded(name) {

@@ -32,7 +32,7 @@ export class ToyForm {
     const both = el("div", { class: "wk-both" }, this.root);
     this.fields = [new SharesField(both, "p", changed), new SharesField(both, "q", changed)];
     this.last = el("p", { class: "wk-note", hidden: "", text: LAST }, this.root);
-    this.start(PRESETS[0]);
+    this.startFirst();
   }
 
   makeTree() {
@@ -78,6 +78,10 @@ export class ToyForm {
     if (preset) this.start(preset);
   }
 
+  startFirst() {
+    this.start(PRESETS[0]);
+  }
+
   start({ key, about, toy, seed }) {
     this.put(toy);
     this.preset.value = key;
@@ -86,7 +90,7 @@ export class ToyForm {
   }
 
   /**
-   * Fill the form.
+   * Fill the form with a toy of the visitor's own.
    * @param {Toy} toy
    */
   put({ p, q, children, verifier, shape }) {
@@ -95,7 +99,13 @@ export class ToyForm {
     this.counts.forEach((menu, i) => (menu.value = String(children[i] ?? 0)));
     [p, q].forEach((values, i) => (this.fields[i].texts = values.map(String)));
     this.size.value = String(p.length);
+    this.nameOwn();
     this.paint();
+  }
+
+  nameOwn() {
+    this.preset.value = OWN;
+    text(this.about, "");
   }
 
   resize(count) {
@@ -104,8 +114,7 @@ export class ToyForm {
   }
 
   changed() {
-    this.preset.value = OWN;
-    text(this.about, "");
+    this.nameOwn();
     this.paint();
     if (this.toy) this.take(this.toy);
   }

@@ -1,5 +1,6 @@
 /* The Walk tab's part of the page's address: the toy and its seed, or the recorded run and its
-   step. For a step of Decode it is empty. */
+   step. It is empty for a step of Decode. An address without values shows the toy that the tab
+   opens with, unless a step of Decode is on screen. */
 import { linkChanged, linkView } from "../../shared/web/page_link.js";
 import { verifierNamed } from "./rules/verifiers.js";
 import { readShares } from "./shares.js";
@@ -22,9 +23,9 @@ export function linkWalk(view) {
   view.link.changed = () => linkChanged("walk");
 }
 
-function valuesOf({ isReal, real, toy, seed }) {
-  if (!isReal) return { ...toy, seed };
-  return real.isRecorded ? { example: real.menu.value, step: real.at } : {};
+function valuesOf({ isOfDecode, isReal, real, toy, seed }) {
+  if (isOfDecode) return {};
+  return isReal ? { example: real.menu.value, step: real.at } : { ...toy, seed };
 }
 
 /** @type {(view: WalkView, values: Record<string, any>) => void} */
@@ -32,6 +33,7 @@ function apply(view, values) {
   const { example, step } = values;
   if (example) view.choose(true, { name: example, step });
   else if (values.p) applyToy(view, values);
+  else if (!view.isOfDecode) view.restart();
 }
 
 /** @type {(view: WalkView, values: Record<string, any>) => void} */
@@ -40,7 +42,6 @@ function applyToy(view, values) {
   const problem = problemOf(p, q, verifier) || childrenProblem(children);
   if (problem) return view.say(`${DAMAGED}: ${problem}`);
   view.form.put({ p, q, children, verifier, shape });
-  view.form.preset.value = "own";
   view.choose(false);
   view.takeToy(view.form.toy, seed);
 }

@@ -31,6 +31,7 @@ import { toyView } from "./toy.js";
 const KEYS =
   "Keys: “.” next frame, “,” previous frame, Space play or pause; with a toy, N makes new random draws; with a recorded run, ← and → change the step.";
 const NEW_DRAWS = "Run the step again with new random numbers (N)";
+const NO_LINK = "There is no link here to a step of Decode. Use “Copy link” in Decode.";
 const SAME = "Neither model’s probabilities depend on the words before.";
 
 /** The view of the tab. */
@@ -90,7 +91,7 @@ export class WalkView {
     this.badge = el("span", { class: "sq-badge" }, panel.tools);
     const again = { text: "New random draws", hint: NEW_DRAWS, part: "draw-again" };
     this.again = button(panel.tools, { ...again, act: () => this.drawAgain() });
-    if (this.link.copy) button(panel.tools, { text: "Copy link", act: () => this.link.copy() });
+    if (this.link.copy) button(panel.tools, { text: "Copy link", act: () => this.copyLink() });
     rove(panel.tools);
     this.notice = el("p", { class: "wk-note", role: "status" }, panel.body);
     this.stage = new StepStage(panel.body, { hasCard: false });
@@ -117,9 +118,23 @@ export class WalkView {
     } else this.real.open(wanted);
   }
 
+  /** Show the toy that the tab opens with. The address stays. */
+  restart() {
+    this.hasShown = false;
+    this.isReal = false;
+    this.real.wanted = null;
+    this.paintSource();
+    this.form.startFirst();
+  }
+
+  /** @returns {boolean} whether the step is from the run in Decode */
+  get isOfDecode() {
+    return this.isReal && !this.real.isRecorded;
+  }
+
   /** Called each time the view becomes visible. Decode may show another step by then. */
   shown() {
-    if (this.isReal && !this.real.isRecorded && !this.real.wanted) this.real.open();
+    if (this.isOfDecode && !this.real.wanted) this.real.open();
   }
 
   /** @param {{runs?: Listed[], error?: string}} message */
@@ -143,6 +158,11 @@ export class WalkView {
     if (this.isReal) return;
     this.seed += 1;
     this.showToy();
+  }
+
+  copyLink() {
+    if (this.isOfDecode) this.say(NO_LINK);
+    else this.link.copy();
   }
 
   showToy() {

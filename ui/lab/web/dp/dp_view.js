@@ -361,7 +361,8 @@ export class Dp {
 const clamp = (value, low, high) => Math.max(low, Math.min(high, value));
 const same = (a, b) => a.n === b.n && a.levels === b.levels && a.b === b.b;
 const tooLarge = (levels) =>
-  `${levels} levels computed; more would not fit in memory, so a deeper tree may have more tokens`;
+  `${levels} levels computed, because a table has at most 32 MiB; a tree with more levels may give ` +
+  "more tokens per step";
 
 /**
  * Build the DP table inside `element`.

@@ -1,0 +1,25 @@
+"""The check that a command refuses an option before it loads models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+
+import pytest
+
+
+@pytest.fixture
+def refuses(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., None]:
+    """Fails unless the command of a module refuses the arguments in one line, which begins with the
+    words, and loads no models."""
+
+    def check(module: ModuleType, arguments: list[str], words: str) -> None:
+        monkeypatch.setattr(module, "load_pair", lambda **_: pytest.fail("models were loaded"))
+        assert module.main(arguments) == 2
+        printed = capsys.readouterr().err
+        assert printed.startswith(f"error: {words}")
+        assert printed.count("\n") == 1
+
+    return check

@@ -1,0 +1,25 @@
+// When the form of Decode may ask for another run than the one on screen.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import "./fake_page.js";
+import * as changes from "../../ui/decode/web/form_changes.js";
+import { note } from "../../ui/shared/web/form_values.js";
+
+Object.assign(globalThis.document, { querySelector: () => null, querySelectorAll: () => [] });
+
+const saved = (name, times) => JSON.stringify({ name, times });
+
+test("a saved profile changes the form only if it is the chosen clock", () => {
+  const mine = saved("mine", 1);
+  for (const [clock, profiles, isChanged] of [
+    ["", [saved("mine", 2)], false],
+    ["kept:mine", [mine, saved("other", 1)], false],
+    ["kept:mine", [saved("other", 1), saved("mine", 2)], true],
+    ["kept:mine", [], true],
+  ]) {
+    note("decode", ["clock", "profiles"], [clock, [mine]]);
+    changes.began([]);
+    assert.equal(changes.profilesChanged(clock, profiles), isChanged);
+    assert.equal(changes.isChanged(), isChanged);
+  }
+});

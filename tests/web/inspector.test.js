@@ -1,0 +1,27 @@
+// The figures of the selected node.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { FakeNode, made } from "./fake_page.js";
+import { Inspector } from "../../ui/decode/web/inspector.js";
+import { viewStep } from "../../ui/shared/web/step_view.js";
+import { topology } from "../../ui/shared/web/tree_layout.js";
+
+const TRIAL = ["tq", "tp", "ratio", "u", "mass"];
+
+/** Which figures of the trial of node 1 are shown. */
+function shownOfTrial(trial, temperature) {
+  const step = { tokens: [0, 1], path: [0], trials: [trial], q: [null, 0.6], p: [null, 0.5] };
+  const meta = { policy: { temperature } };
+  const view = viewStep(/** @type {any} */ (step), topology([-1, 0]), new Map(), meta);
+  const figures = TRIAL.map((key) => ({ key, box: new FakeNode(), value: new FakeNode() }));
+  const store = { share: () => NaN };
+  made(Inspector, { store, figures }).paintFigures(view, 1, view.trial(1));
+  return figures.filter(({ box }) => !box.hidden).map(({ key }) => key);
+}
+
+test("with top-k match no figure speaks of a draw or of what was left", () => {
+  const [drawn, matched] = [0.4, null].map((u) => [1, 0.5, 0.6, u, true, null]);
+  assert.deepEqual(shownOfTrial(matched, 1), []);
+  assert.deepEqual(shownOfTrial(matched, 0), ["tq", "tp"]);
+  assert.deepEqual(shownOfTrial(drawn, 1), ["tq", "tp", "ratio", "u"]);
+});
