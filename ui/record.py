@@ -76,6 +76,12 @@ def _made(job: RunJob) -> Any:
     return job.recording
 
 
+def _temperature(given: float | None, preset: RacePreset | None) -> float:
+    """The temperature given by --temperature, else that of the race preset, else the form's."""
+    wanted = (given, preset.temperature if preset else None, TEMPERATURE)
+    return next(one for one in wanted if one is not None)
+
+
 def main() -> None:
     known = {preset.name: preset for preset in presets()}
     parser = argparse.ArgumentParser(
@@ -87,7 +93,9 @@ def main() -> None:
     )
     parser.add_argument("--tokens", type=int, default=128, help="number of tokens to generate")
     parser.add_argument(
-        "--temperature", type=float, default=TEMPERATURE, help="temperature; 0 is greedy"
+        "--temperature",
+        type=float,
+        help=f"temperature; 0 is greedy (default: the race preset's, else {TEMPERATURE})",
     )
     parser.add_argument("--seed", type=int, default=0, help="seed of all random draws")
     parser.add_argument(
@@ -114,8 +122,11 @@ def main() -> None:
         "--out", type=Path, help="folder of the file (default: where the page looks for it)"
     )
     asked = parser.parse_args()
+    preset = preset_named(asked.race)
     params = SamplingParams(
-        temperature=asked.temperature, max_new_tokens=asked.tokens, seed=asked.seed
+        temperature=_temperature(asked.temperature, preset),
+        max_new_tokens=asked.tokens,
+        seed=asked.seed,
     )
     prompt = known[asked.preset].text
     tree_request = TreeRequest(asked.tree, (asked.nodes, asked.levels))
@@ -123,7 +134,7 @@ def main() -> None:
     model_host.open()
     text = (
         record_race(preset, prompt, params, asked.further, model_host)
-        if (preset := preset_named(asked.race))
+        if preset
         else record(DecodeRequest(prompt, params, tree_request), model_host)
     )
     folder = asked.out or (races.RACES if asked.race else recordings.RUNS)

@@ -224,6 +224,20 @@ def test_a_cell_without_a_tree_says_why(page: Any) -> None:
     assert sentence(page) == "T[1,2,0] = 1: the root alone, one token per step."
 
 
+def test_b_goes_to_the_best_b_also_below_the_picture(page: Any) -> None:
+    """On 2 levels the best tree has all other nodes as children of the root."""
+    give(page, rates=[0.35, 0.2, 0.12, 0.08], n=64, levels=2)
+    assert sentence(page).startswith("T[64,2,63] = ")
+    press(page, "dp-grid", "ArrowUp")
+    assert sentence(page).startswith("T[64,2,4]: no such tree")
+    press(page, "dp-grid", "ArrowDown")
+    assert sentence(page).startswith("T[64,2,4]: no such tree")
+    press(page, "dp-grid", "b")
+    assert sentence(page).startswith("T[64,2,63] = ")
+    press(page, "dp-grid", "PageDown", "b")
+    assert sentence(page).startswith("T[64,1,4]: no such tree")
+
+
 def test_the_cell_is_the_labs_own_tree_until_another_is_chosen(page: Any) -> None:
     """Guards against a table that keeps the levels of the previous vector and explains a
     different tree from the one drawn."""

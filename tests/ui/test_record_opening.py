@@ -144,3 +144,21 @@ def test_a_recording_goes_to_the_folder_that_was_named(
     monkeypatch.setattr("sys.argv", ["record", "mine", *race, "--out", str(tmp_path)])
     record.main()
     assert (tmp_path / "mine.json").read_text() == ("record_race" if race else "record")
+
+
+@pytest.mark.parametrize(
+    ("options", "temperature"),
+    [
+        (["--race"], 0.6),
+        (["--race", "verifiers"], 1.0),
+        (["--race", "verifiers", "--temperature", "0"], 0.0),
+    ],
+)
+def test_a_race_is_recorded_at_the_temperature_of_its_preset(
+    options: list[str], temperature: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(record, "ModelHost", NoModels)
+    monkeypatch.setattr(record, "record_race", lambda *given: str(given[2].temperature))
+    monkeypatch.setattr("sys.argv", ["record", "mine", *options, "--out", str(tmp_path)])
+    record.main()
+    assert (tmp_path / "mine.json").read_text() == str(temperature)

@@ -96,6 +96,40 @@ test("the address waits for the view of its tab", async (t) => {
   assert.equal(page.location.hash, "#race");
 });
 
+test("a change in a hidden tab does not keep the address from following the open one", async (t) => {
+  const link = await open("", TABS);
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  link.linkChanged("decode");
+  t.mock.timers.tick(100);
+  link.linkChanged("race");
+  t.mock.timers.tick(500);
+  assert.equal(page.location.hash, "#decode&step=3");
+});
+
+test("the address waits until a tab has been quiet", async (t) => {
+  const link = await open("", TABS);
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  for (let change = 0; change < 3; change++) {
+    link.linkChanged("decode");
+    t.mock.timers.tick(400);
+  }
+  assert.equal(page.location.hash, "");
+  t.mock.timers.tick(100);
+  assert.equal(page.location.hash, "#decode&step=3");
+});
+
+test("the address stays while a form is reported without a change", async (t) => {
+  await open("", TABS);
+  const { note } = await import("../../ui/shared/web/form_values.js");
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  for (const seed of [1, 1]) note("decode", ["seed"], [seed]);
+  t.mock.timers.tick(500);
+  assert.equal(page.location.hash, "");
+  note("decode", ["seed"], [2]);
+  t.mock.timers.tick(500);
+  assert.equal(page.location.hash, "#decode");
+});
+
 test("what a link leaves out is said, also where the browser does not allow copying", async () => {
   const refuse = async () => {
     throw new Error("no");

@@ -3,6 +3,7 @@ import "./fake_page.js";
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 import { FakeNode, made } from "./fake_page.js";
+import { stateInWords } from "../../ui/race/web/race_header.js";
 import { RaceOn } from "../../ui/race/web/race_on.js";
 import { RaceKeys } from "../../ui/race/web/race_scrubber.js";
 import { RaceStore } from "../../ui/race/web/race_store.js";
@@ -49,6 +50,28 @@ for (const rate of ["x1", "x0.25"])
       assert.equal(store.rate, rate);
     }
   });
+
+test("a race without a step is processing the prompt", () => {
+  const store = new RaceStore();
+  assert.equal(stateInWords(store), "");
+  const { moves, ...begun } = { ...race("new", 1), meta: {}, done: false };
+  store.take({ ...begun, moves: [] });
+  assert.equal(stateInWords(store), "processing the prompt");
+  store.take({ race: "new", from: 0, moves });
+  assert.equal(stateInWords(store), "running");
+});
+
+test("if missing steps are no longer stored, the visitor reads why", async () => {
+  const error = "This race is no longer stored.";
+  const server = { get_moves: async () => JSON.stringify({ race: null, error, notice: null }) };
+  const store = new RaceStore(/** @type {any} */ (server));
+  store.take({ ...race("new", 1), from: 1, notice: "n" });
+  await new Promise(setImmediate);
+  assert.equal(store.error, error);
+  assert.equal(store.notice, "n");
+  assert.equal(store.state, "finished");
+  assert.deepEqual(store.gap, { a: 0, b: 1 });
+});
 
 test("a prompt ends in dots only where something is left out", () => {
   assert.equal(startOf("def f"), "def f");

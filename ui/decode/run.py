@@ -138,7 +138,7 @@ class DecodeJob(RunJob):
         self._wanted_steps = steps
         self._emitted_before = self._emitted
         with self.turn(self.request.chat) as pair:
-            if self._decoder and self._decoder.pair.target is not pair.target:
+            if self._released or (self._decoder and self._decoder.pair.target is not pair.target):
                 raise PairChanged(
                     "other models were loaded, so this run cannot continue; press Run for a new one"
                 )

@@ -131,11 +131,11 @@ def _same_words(lane: ChosenLane, other: ChosenLane) -> str:
     tree = lane.chosen.tree
     assert isinstance(tree, Tree)
     name = lane.request.name
+    where = f"on {lane.request.on}" if lane.request.on else "here"
     if len(tree) == 1:
-        where = f"on {lane.request.on}" if lane.request.on else "here"
         return f"{name} is plain decoding {where}: nothing larger is predicted to be faster."
     shape = f"a chain of {len(tree)} nodes" if tree.levels == len(tree) else size_words(tree)
-    return f"{name} is {shape} here, the same as {other.request.name}, so it is raced once."
+    return f"{name} is {shape} {where}, the same as {other.request.name}, so it is raced once."
 
 
 def _planned_from(asked: RaceRequest, lanes: Sequence[ChosenLane]) -> Iterator[str]:
@@ -176,22 +176,25 @@ def _missing_chains(
     pair: Pair, asked: RaceRequest, lanes: Sequence[ChosenLane], most: int
 ) -> Iterator[str]:
     """Notes on the speed-up that a tuned chain is predicted to reach, at most one for each prompt.
-    No notes if a tuned chain was requested."""
+    No notes if a tuned chain was requested, and none for a prompt on which the same chain races."""
     kinds = [lane.tree_request.kind for lane in asked.lanes]
     if "tuned_chain" in kinds:
         return
     for prompt, on in dict.fromkeys((asked.prompt_of(one), one.on) for one in asked.lanes):
-        if any(_branches(lane.chosen) for lane in lanes if lane.request.on == on):
-            yield from _missing_chain(pair, asked, prompt, on, most)
+        raced = [lane.chosen for lane in lanes if lane.request.on == on]
+        if any(map(_branches, raced)):
+            yield from _missing_chain(pair, asked, prompt, on, most, raced)
 
 
 def _missing_chain(
-    pair: Pair, asked: RaceRequest, prompt: str, on: str, most: int
+    pair: Pair, asked: RaceRequest, prompt: str, on: str, most: int, raced: Sequence[ChosenTree]
 ) -> Iterator[str]:
     clock = asked.simulated_clock
     profile = clock.profile if clock else None
     with suppress(SequoiaError):  # the race does not need this prediction
         plan = default_chain(pair, asked.params, DEFAULT_VERIFIER, [prompt], most, profile=profile)
+        if plan.tree in [chosen.tree for chosen in raced]:
+            return
         where = f" on {on}" if on else ""
         yield (
             f"A tuned chain of {len(plan.tree)} nodes, not in this race, would reach "

@@ -79,8 +79,9 @@ class ResultsSoFar:
 class RaceJob(RunJob):
     """A race that is watched and recorded.
 
-    checking: whether the check of losslessness for temperatures above 0 is running. When it begins,
-    the reader may stop and get the remaining messages from another call of `messages`.
+    analysing: whether the steps are over and the analysis before the check is running. checking:
+    whether the check of losslessness for temperatures above 0 is running. When it begins, the
+    reader may stop and get the remaining messages from another call of `messages`.
     """
 
     name = "race"
@@ -101,6 +102,7 @@ class RaceJob(RunJob):
         super().__init__(model_host, limits)
         self.request = race_request
         self._run_store = run_store
+        self.analysing = False
         self.checking = False
         self._emitted = 0  # tokens so far, of all lanes
         self._over: StepsEnded | None = None
@@ -132,8 +134,10 @@ class RaceJob(RunJob):
             self._record(event)
         elif isinstance(event, StepsEnded):
             self._over = event
+            self.analysing = True
         elif isinstance(event, CheckBegins | Ended):
             self.checking = isinstance(event, CheckBegins)
+            self.analysing = False
 
     def _message(self, events: Sequence[Any]) -> str:
         if self.recording is None:
@@ -238,7 +242,7 @@ class RaceJob(RunJob):
         tree_request = one.request.tree_request
         prompt = asked.prompt_of(one.request)
         run = DecodeRequest(prompt, asked.params, tree_request, lane.verifier, clock=asked.clock)
-        how = ", ".join(filter(None, (one.chosen.how, tree_request.rule)))
+        how = ", ".join(filter(None, (one.chosen.how, one.chosen.rule)))
         is_fixed = isinstance(lane.tree, Tree)
         most = len(lane.tree) if isinstance(lane.tree, Tree) else lane.tree.most
         meta = meta_of(pair, run, one.chosen)

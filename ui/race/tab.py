@@ -6,7 +6,8 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
 from typing import Any
 
 import gradio as gr
@@ -29,6 +30,7 @@ from ui.serving.inbox import SECONDS_PER_BATCH
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
 from ui.serving.session_view import ASKED, FOLLOWING, RunView, sent_with
+from ui.serving.sessions import R
 from ui.serving.short_work import in_thread
 from ui.shared import markup
 from ui.shared.call_modules import call
@@ -50,6 +52,15 @@ _ANALYSED_WITHIN = 60.0  # seconds
 _REPLACED_WITHIN = 10.0  # seconds; one draw with a large model may take this long
 
 
+@dataclass(eq=False)
+class _Start:
+    """A race or further runs that start as soon as the visitor's last race allows it. meanwhile:
+    the updates of the buttons until then. cancelled: why it does not start after all, or ""."""
+
+    meanwhile: Updates
+    cancelled: str = ""
+
+
 class RaceTab(RunView[RaceJob | RaceOnJob]):
     """The view's components and their handlers."""
 
@@ -57,8 +68,7 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         super().__init__(model_host, limits)
         self._live = live
         self.stored = StoredRaces(limits)
-        # visitors whose next race starts as soon as their last check or further runs have ended
-        self._starting: set[str] = set()
+        self._starting: dict[str, _Start] = {}  # by visitor
         # so that only one of several simultaneous requests can continue the same race
         self._going_on = threading.Lock()
 
@@ -162,21 +172,36 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
 
     async def _start(self, request: gr.Request, data: FormData) -> RaceJob:
         """Start a new race of the visitor. Raises SequoiaError if it is refused."""
+        return await self._start_next(request, lambda: self._begin(data, request), self.going())
+
+    async def _start_next(
+        self, request: gr.Request, begin: Callable[[], R], meanwhile: Updates
+    ) -> R:
+        """Wait for the analysis of the visitor's last race, end its check or its further runs, then
+        call `begin` in a thread. meanwhile: the updates of the buttons until then. Raises Stopped
+        if meanwhile Stop is pressed or something else is started, and what `begin` raises."""
         who = visitor(request)
-        self._starting.add(who)
+        self._cancel_start(who, "another race was started")
+        self._starting[who] = start = _Start(meanwhile)
         try:
+            await self._await_analysis(who)
             await self._end_replaceable(who)
-            if who not in self._starting:
-                raise Stopped("Stop was pressed")
-            return await in_thread(self._begin, data, request)
+            if start.cancelled:
+                raise Stopped(start.cancelled)
+            return await in_thread(begin)
         finally:
-            self._starting.discard(who)
+            if self._starting.get(who) is start:
+                self._starting.pop(who, None)
 
     def stop(self, request: gr.Request) -> None:
         """Stop the visitor's race, its check or its further runs, after the current step. If a race
-        is about to start, do not start it."""
-        self._starting.discard(visitor(request))
+        or further runs are about to start, do not start them."""
+        self._cancel_start(visitor(request), "Stop was pressed")
         super().stop(request)
+
+    def _cancel_start(self, who: str, why: str) -> None:
+        if start := self._starting.pop(who, None):
+            start.cancelled = why
 
     def _begin(self, data: FormData, request: gr.Request) -> RaceJob:
         """Start the race that the form describes. Raises SequoiaError if it is refused."""
@@ -216,9 +241,9 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         kept = self.stored.newest.get(name)
         if kept is None:
             raise BadTrace("this race is no longer stored; run it again")
-        await self._await_analysis(visitor(request))
-        await self._end_replaceable(visitor(request))
-        return await in_thread(self._begin_further_runs, kept, request)
+        return await self._start_next(
+            request, lambda: self._begin_further_runs(kept, request), self.form.interruptible()
+        )
 
     def _begin_further_runs(self, kept: StoredRace, request: gr.Request) -> RaceOnJob:
         with self._going_on:
@@ -231,11 +256,13 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         return job
 
     async def _await_analysis(self, who: str) -> None:
-        """Wait until the visitor's last race is analysed, at most _ANALYSED_WITHIN seconds. The
-        button for further runs can be pressed before that."""
+        """Wait until the visitor's last race is analysed, at most _ANALYSED_WITHIN seconds, and
+        only while a page reads. The button for further runs can be pressed before that."""
         race = self.sessions.get(who)
+        if not isinstance(race, RaceJob):
+            return
         end = time.monotonic() + _ANALYSED_WITHIN
-        while race and race.busy and not race.is_replaceable and time.monotonic() < end:
+        while race.analysing and race.is_read and time.monotonic() < end:
             await asyncio.sleep(SECONDS_PER_BATCH)
 
     async def _end_replaceable(self, who: str) -> None:
@@ -260,8 +287,8 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         also an update of the file to save."""
         who = visitor(request)
         race = self.sessions.get(who)
-        if who in self._starting:
-            return self.going()
+        if start := self._starting.get(who):
+            return start.meanwhile
         if race and race.busy and race.is_replaceable:
             return self.form.interruptible()
         if race and race.busy:

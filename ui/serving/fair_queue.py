@@ -97,11 +97,7 @@ class FairQueue:
             if not should_stop():
                 self.times.learn(ticket.work.demand, self._clock() - ticket.began)
         finally:
-            with self._changed:
-                self._tickets.remove(ticket)
-                if self._tickets:
-                    self._tickets[0].began = self._clock()
-                self._changed.notify_all()
+            self._leave(ticket)
 
     def _enter(self, ticket: _Ticket) -> None:
         with self._changed:
@@ -110,6 +106,14 @@ class FairQueue:
             self._tickets.append(ticket)
             if len(self._tickets) == 1:
                 ticket.began = self._clock()
+
+    def _leave(self, ticket: _Ticket) -> None:
+        with self._changed:
+            was_first = self._tickets[0] is ticket
+            self._tickets.remove(ticket)
+            if was_first and self._tickets:
+                self._tickets[0].began = self._clock()
+            self._changed.notify_all()
 
     def _full_words(self) -> str:
         waiting = len(self._tickets)  # including the one that has the engine

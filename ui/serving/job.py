@@ -156,6 +156,12 @@ class Job(ABC, Generic[Event]):
             self.free_caches()
             free_unused_gpu_memory()
 
+    def release_now(self) -> None:
+        """Free the caches, also those of a job that waits for its turn. The job cannot continue
+        afterwards. The caller must have the turn, so that no job is using its caches."""
+        self._released = True
+        self.free_caches()
+
     def batches(self) -> Received[Event, list[Event]]:
         """Batches of at least one event each, until the last event was read."""
         return Received(self._inbox, lambda events: events)

@@ -7,17 +7,14 @@ room behind a router. Therefore there is no limit per address by default.
 
 from __future__ import annotations
 
-import ipaddress
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from ui.serving.guards.sender import Network, sender
+from ui.serving.guards.sender import Network, household, sender
 from ui.serving.sessions import Busy
-
-_PREFIX = 64  # leading bits of an IPv6 address that all devices of a household share
 
 
 class InLine(Protocol):
@@ -79,17 +76,4 @@ class OneEach:
         limit."""
         if self._per_address is None:
             return ""
-        return _household(sender(request.request.scope, self._proxies).client)
-
-
-def _household(client: str) -> str:
-    """`client`. Of an IPv6 address only the first _PREFIX bits, as a device can choose the rest."""
-    try:
-        found = ipaddress.ip_address(client)
-    except ValueError:
-        return client
-    if isinstance(found, ipaddress.IPv4Address):
-        return client
-    if found.ipv4_mapped is not None:
-        return str(found.ipv4_mapped)
-    return str(ipaddress.ip_network(f"{found}/{_PREFIX}", strict=False))
+        return household(sender(request.request.scope, self._proxies).client)

@@ -18,7 +18,8 @@ def wanted_port(given: int | None) -> int | None:
     text = os.environ.get("GRADIO_SERVER_PORT", "")
     if given is not None or not text:
         return given
-    if not text.isascii() or not text.isdigit() or not 0 < int(text[:6]) < 65536:
+    is_short_number = text.isascii() and text.isdigit() and len(text) <= 5
+    if not is_short_number or not 0 < int(text) < 65536:
         raise PortRefused(f"GRADIO_SERVER_PORT={text[:40]} is not a port from 1 to 65535")
     return int(text)
 

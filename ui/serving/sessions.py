@@ -35,6 +35,7 @@ class SessionRun(Protocol):
     def end(self, words: str, /) -> None: ...
     def abandon(self) -> None: ...
     def release(self) -> None: ...
+    def release_now(self) -> None: ...
 
 
 R = TypeVar("R", bound=SessionRun)
@@ -91,11 +92,12 @@ class Sessions(Generic[R]):
             run.halt()
 
     def release_all(self) -> None:
-        """Free the caches of all paused runs. They cannot be resumed afterwards."""
+        """Free the caches of all paused runs, and of those that were resumed and wait for their
+        turn. They cannot continue afterwards. The caller must have the turn."""
         with self._lock:
             for run in self._runs.values():
-                if not run.busy:
-                    run.release()
+                if run.holding:
+                    run.release_now()
 
     def end_all(self, words: str) -> None:
         """The program is ending: stop all runs after their current step, with `words` as their last

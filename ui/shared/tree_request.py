@@ -48,13 +48,14 @@ class ChosenTree:
 
     how: the tree in words. acceptance: the vector that the tree was planned from, before smoothing.
     source: where that vector comes from, such as "recorded code". A fixed shape, such as a chain of
-    6 nodes, has neither.
+    6 nodes, has neither. rule: how a planned tree or chain was chosen, in words; empty for others.
     """
 
     tree: Tree | TreeChoice
     how: str
     acceptance: Acceptance | None = None
     source: str = ""
+    rule: str = ""
 
 
 @dataclass(frozen=True)
@@ -171,7 +172,7 @@ class TreeRequest:
         how = f"{words}, from {plan.source} acceptance"
         if self.kind == "planned":
             how += _own_paths_words(plan, own_paths_plan(*asked, self.most, _profile(run)))
-        return ChosenTree(plan.tree, how, plan.acceptance, plan.source)
+        return ChosenTree(plan.tree, how, plan.acceptance, plan.source, self._rule(plan))
 
     def _wide(self, run: _Run) -> ChosenTree:
         """The planned tree if it is wide, else the best tree of WIDE_NODES nodes, or of `most` if
@@ -194,13 +195,15 @@ class TreeRequest:
             return Replanned(acceptance, times, nodes, levels, slack=SLACK)
         return Dynamic(acceptance, times, run.params.temperature, nodes, levels)
 
-    @property
-    def rule(self) -> str:
-        """How a planned tree or chain is chosen, in words; empty for other kinds."""
+    def _rule(self, plan: Plan) -> str:
+        """See ChosenTree. Empty if the plan is hardly faster than plain decoding, or slower: then
+        not all trees within SLACK of the fastest were considered."""
+        if plan.predicted_speedup * (1 - SLACK) < 1:
+            return ""
         within = f"within {SLACK * 100:g}% of the fastest"
-        if self.kind == "planned":
-            return f"among trees {within}, the one with the most expected tokens per step"
-        return f"among chains {within}, the longest" if self.kind == "tuned_chain" else ""
+        if self.kind == "tuned_chain":
+            return f"among chains {within}, the longest"
+        return f"among trees {within}, the one with the most expected tokens per step"
 
     def _words(self) -> str:
         return SHAPES[self.kind].how.format(*self.numbers)

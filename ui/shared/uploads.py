@@ -32,7 +32,5 @@ def check_upload(path: Any, most: int, kind: str, error: type[SequoiaError]) -> 
     except (OSError, ValueError):  # ValueError: a path that no file can have
         raise error("the file could not be read") from None
     if size > most:
-        raise error(
-            f"the file has {size / 1e6:.3g} MB; a {kind} may have at most {most / 1e6:.3g} MB"
-        )
+        raise error(f"the file has {size:,} bytes; a {kind} may have at most {most:,}")
     return size

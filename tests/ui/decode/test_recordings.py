@@ -17,6 +17,7 @@ from sequoia.errors import BadTrace
 from ui.decode import recordings
 from ui.decode.recordings import Recording, RunStore
 from ui.decode.run import DecodeJob
+from ui.shared.uploads import check_upload
 
 
 @pytest.fixture
@@ -93,8 +94,31 @@ def test_the_size_is_checked_before_the_file_is_read(
     path = tmp_path / "run.json"
     path.write_text(file)
     monkeypatch.setattr(Path, "read_bytes", lambda _: pytest.fail("was read"))
-    with pytest.raises(BadTrace, match="MB"):
+    with pytest.raises(
+        BadTrace, match=r"the file has [\d,]+ bytes; a run file may have at most 100$"
+    ):
         recordings.opened(str(path), 100)
+
+
+@pytest.mark.parametrize(
+    ("size", "most", "words"),
+    [
+        (262_145, 262_144, "the file has 262,145 bytes; a run file may have at most 262,144"),
+        (
+            1_200_000_000,
+            10**9,
+            "has 1,200,000,000 bytes; a run file may have at most 1,000,000,000",
+        ),
+    ],
+)
+def test_the_size_of_a_refused_file_is_exact(
+    size: int, most: int, words: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "run.json"
+    with path.open("wb") as file:
+        file.truncate(size)  # takes no space on disk
+    with pytest.raises(BadTrace, match=words):
+        check_upload(str(path), most, "run file", BadTrace)
 
 
 @pytest.mark.parametrize(

@@ -436,7 +436,7 @@ def test_files_that_cannot_be_read_are_refused(tab: HardwareTab, tmp_path: Path)
     for path, says in (
         (None, "no file"),
         (str(tmp_path / "none"), "could not be read"),
-        (str(tmp_path / "long"), "0.3 MB"),
+        (str(tmp_path / "long"), "has 300,000 bytes; a profile may have at most "),
         (str(tmp_path / "bytes"), "UTF-8"),
     ):
         assert says in error(tab, tab.import_profile(asked(tab, open=path), request()))

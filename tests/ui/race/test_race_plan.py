@@ -101,6 +101,11 @@ def test_tree_and_chain_are_planned_by_one_rule_for_the_clock(pair: Pair) -> Non
     hows = [lane.chosen.how for lane in plan.lanes]
     assert hows[1] == f"length planned for {NAME}, from recorded code acceptance"
     assert hows[2] == f"planned for {NAME}, from recorded code acceptance"
+    assert [lane.chosen.rule for lane in plan.lanes] == [
+        "",
+        "among chains within 1% of the fastest, the longest",
+        "among trees within 1% of the fastest, the one with the most expected tokens per step",
+    ]
 
 
 def test_a_tree_for_traversal_names_both_plans(pair: Pair) -> None:
@@ -132,6 +137,23 @@ def test_a_planned_tree_without_branches_is_not_raced_twice(
     assert (
         f"Sequoia is a chain of {nodes} nodes here, the same as Tuned chain, so it is raced once."
         in plan.notes
+    )
+
+
+def test_with_two_prompts_the_page_says_on_which_a_tree_is_not_raced_twice(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prose = "Once upon a time"
+
+    def found(*given: Any) -> tuple[Acceptance, str]:
+        return (Acceptance((0.8,)) if prose in given[-1] else RATES), "recorded"
+
+    monkeypatch.setattr("sequoia.measuring.defaults.acceptance_of", found)
+    plan = plan_race(pair, asked(TUNED, PLANNED, second_prompt=prose), LOCAL.nodes)
+    nodes = len(plan.lanes[-1].chosen.tree)
+    assert plan.notes[1] == (
+        f"Sequoia is a chain of {nodes} nodes on prose, the same as Tuned chain, so it is raced "
+        "once."
     )
 
 
@@ -172,6 +194,7 @@ def test_a_useless_draft_still_races_a_chain(pair: Pair, rates: dict[str, Any]) 
     plan = plan_race(pair, asked(PLAIN, TUNED, PLANNED), LOCAL.nodes)
     assert [len(lane.chosen.tree) for lane in plan.lanes] == [1, 2]
     assert "slower than plain decoding, predicted" in plan.lanes[1].chosen.how
+    assert plan.lanes[1].chosen.rule == ""
     assert "Sequoia is plain decoding here: nothing larger is predicted to be faster." in plan.notes
 
 
@@ -221,7 +244,10 @@ def test_a_race_of_trees_without_a_tuned_chain_says_what_it_would_do(pair: Pair)
         f"{chain.predicted_speedup:.2f}× plain (predicted)."
     )
     assert words in plan_race(pair, asked(PLAIN, KARY), LOCAL.nodes).notes
+    assert words in plan_race(pair, asked(("chain", "2", "sequoia"), KARY), LOCAL.nodes).notes
     assert words not in plan_race(pair, asked(PLAIN, TUNED, KARY), LOCAL.nodes).notes
+    same = ("chain", str(len(chain.tree)), "sequoia")
+    assert plan_race(pair, asked(same, KARY), LOCAL.nodes).notes == ()
 
 
 def test_the_machine_named_for_the_tree_is_another_than_the_clocks(pair: Pair) -> None:

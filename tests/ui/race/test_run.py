@@ -723,16 +723,17 @@ def test_a_stopped_race_is_not_checked_because_it_was_stopped(
 def test_a_search_for_a_position_that_was_cut_short_says_so(
     make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Another temperature or prompt need not help: a later position might have sufficed."""
+    """Another temperature or prompt need not help: a later position might have sufficed. The time
+    that was left for the check is rounded."""
     sure = torch.tensor([0.999, 0.001], dtype=torch.float64)
     monkeypatch.setattr(
         sequoia.exactness.same_distribution, "first_token_distribution", lambda *_: sure
     )
-    monkeypatch.setattr(distribution_check, "SECONDS", -1.0)
+    monkeypatch.setattr(distribution_check, "SECONDS", -1.23456)
     lossless = results_of(raced(make(**TEMPERED, check=True)))[1]["lossless"]
     assert lossless["kind"] == "blind"
     assert "nearly certain of one token at the only position examined" in lossless["words"]
-    assert lossless["words"].endswith("Stopped at the -1 s limit before all 400 samples.")
+    assert lossless["words"].endswith("Stopped at the -1.2 s limit before all 400 samples.")
     assert "the only position examined, with less than 1 bit" in lossless["count"]["rule"]
 
 

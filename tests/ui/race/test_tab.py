@@ -6,6 +6,7 @@ import asyncio
 import json
 import shutil
 import threading
+from collections.abc import AsyncIterable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -259,6 +260,76 @@ def test_a_race_that_waits_for_the_last_check_to_end_can_be_stopped(
     assert message["error"] == "Not started: Stop was pressed"
     assert tab.sessions.get("one") is None
     assert tab.buttons_now(request())[tab.form.run]["interactive"] is True
+
+
+@pytest.fixture
+def analysis(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+    """No race is analysed until this is set."""
+    may_begin = threading.Event()
+    judge = RaceJob._judge
+
+    def judge_later(race: RaceJob, finished: Any) -> None:
+        assert may_begin.wait(10)
+        judge(race, finished)
+
+    monkeypatch.setattr(RaceJob, "_judge", judge_later)
+    yield may_begin
+    may_begin.set()
+
+
+async def collected(handler: AsyncIterable[str]) -> list[dict[str, Any]]:
+    return [json.loads(message) async for message in handler]
+
+
+Pressed = asyncio.Task[list[dict[str, Any]]]
+
+
+async def race_on_while_it_is_analysed(tab: RaceTab) -> tuple[Pressed, Pressed]:
+    """The messages of a race whose steps are over, and of its further runs, which wait for its
+    analysis."""
+    race = asyncio.create_task(collected(tab.run(filled(tab), request())))
+    while not (job := tab.sessions.get("one")) or not job.analysing:
+        await asyncio.sleep(0.01)
+    asked = event({"race": job.recording.name})
+    further = asyncio.create_task(collected(tab.race_on(asked, request())))
+    while "one" not in tab._starting:
+        await asyncio.sleep(0.01)
+    return race, further
+
+
+def test_further_runs_that_wait_for_the_analysis_can_be_stopped(
+    tab: RaceTab, analysis: threading.Event
+) -> None:
+    async def pressed() -> list[list[dict[str, Any]]]:
+        asked = await race_on_while_it_is_analysed(tab)
+        tab.stop(request())
+        analysis.set()
+        return await asyncio.gather(*asked)
+
+    race, further = asyncio.run(asyncio.wait_for(pressed(), 10))
+    assert race[-1]["done"]
+    assert [message["error"] for message in further] == ["Not continued: Stop was pressed"]
+    assert tab.buttons_now(request())[tab.form.save]["value"]
+
+
+def test_run_replaces_further_runs_that_wait_for_the_analysis(
+    tab: RaceTab, analysis: threading.Event
+) -> None:
+    async def pressed() -> list[list[dict[str, Any]]]:
+        asked = await race_on_while_it_is_analysed(tab)
+        assert tab.buttons_now(request()) == tab.form.interruptible()
+        second = asyncio.create_task(collected(tab.run(filled(tab, seed=1), request())))
+        while tab.buttons_now(request()) != tab.going():
+            await asyncio.sleep(0.01)
+        analysis.set()
+        return await asyncio.gather(*asked, second)
+
+    race, further, second = asyncio.run(asyncio.wait_for(pressed(), 10))
+    assert race[-1]["results"][1]["lossless"]
+    assert [message["error"] for message in further] == ["Not continued: another race was started"]
+    assert second[-1]["done"]
+    assert second[-1]["error"] is None
+    assert raced(second) != raced(race)
 
 
 def test_a_check_can_be_stopped(tab: RaceTab, endless: None) -> None:

@@ -183,3 +183,20 @@ def test_the_time_until_the_work_starts_counts_as_part_of_it() -> None:
         with queue.turn(lambda: False, lambda _: None, Work(demand)):
             now[0] += 2
     assert queue.times.expected(demand) == pytest.approx(5, rel=0.1)
+
+
+def test_who_leaves_the_queue_does_not_shorten_the_time_of_the_first() -> None:
+    now = [0.0]
+    queue = FairQueue(2, lambda: now[0])
+    queue.times.forget(0.5)
+    demand = Demand("run", 10)
+    left = threading.Event()
+    with queue.turn(lambda: False, lambda _: None, Work(demand)):
+        waiting = threading.Thread(target=queued, args=(queue, Work(), left, lambda _: None))
+        waiting.start()
+        wait(lambda: queue.awaited)
+        now[0] += 4
+        left.set()
+        waiting.join(10)
+        now[0] += 1
+    assert queue.times.expected(demand) == pytest.approx(5)

@@ -239,6 +239,29 @@ def test_a_paused_run_of_the_previous_pair_cannot_continue(
 
 
 @pytest.mark.slow
+def test_a_resumed_run_that_waits_does_not_keep_the_previous_models(
+    model_host: ModelHost, other: Pair, make: Callable[..., DecodeJob]
+) -> None:
+    live = make()
+    sessions = Sessions[DecodeJob](LOCAL)
+    model_host.before_unload.append(sessions.release_all)
+    sessions.go("one", live, 1)
+    list(live.messages())
+
+    def load() -> Pair:
+        if model_host._pair is not None:
+            sessions.go("one", live)
+            raise OutOfMemory("no room for both")
+        assert live.busy
+        assert live._decoder is None
+        return other
+
+    model_host.change(load, never, ignore)
+    last = json.loads(list(live.messages())[-1])
+    assert "other models were loaded" in last["error"]
+
+
+@pytest.mark.slow
 def test_the_previous_models_are_freed(other: Pair) -> None:
     """Guards against recordings, paused runs or a waiting visitor that keep
     gigabytes of weights."""

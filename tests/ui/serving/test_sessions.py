@@ -16,6 +16,7 @@ class Stub:
         self.busy = False
         self.holding = False
         self.halted = False
+        self.released = False
         self.started = []
 
     def start(self, steps: int | None) -> None:
@@ -28,6 +29,10 @@ class Stub:
 
     def release(self) -> None:
         self.holding = False
+        self.released = True
+
+    def release_now(self) -> None:
+        self.release()
 
 
 def test_one_run_per_visitor() -> None:
@@ -141,12 +146,14 @@ def test_public_limits_are_tighter() -> None:
     assert not PUBLIC.models, "visitors of a public page load no other models"
 
 
-def test_only_runs_at_rest_lose_their_caches_when_models_change() -> None:
+def test_paused_and_resumed_runs_lose_their_caches_when_models_change() -> None:
+    """A run that has not begun is not ended: it needs nothing of the previous models."""
     sessions = Sessions(Limits())
-    runs = {"a": Stub(), "b": Stub()}
+    runs = {"resumed": Stub(), "paused": Stub(), "new": Stub()}
     for who, run in runs.items():
         sessions.go(who, run)
-    runs["b"].busy = False
+    runs["paused"].busy = False
+    runs["new"].holding = False
     sessions.release_all()
-    assert runs["a"].holding
-    assert not runs["b"].holding
+    assert not any(run.holding for run in runs.values())
+    assert [run.released for run in runs.values()] == [True, True, False]

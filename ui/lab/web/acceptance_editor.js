@@ -24,17 +24,21 @@ export const OWN = "own";
 const named = ({ label, words }) => label + (words ? ": " + words : "");
 const edited = (from) => ({ label: "edited by hand", words: "from " + named(from), from });
 
-const scaledWords = (factor) =>
-  factor < 1
-    ? "Rates cannot sum to more than 1: the rates that you did not change were multiplied by " +
-      `${factor.toPrecision(2)}.`
-    : "";
+/** @type {(factor: number) => string} what an edit did to the other rates; "" for a factor of 1 */
+export function scaledWords(factor) {
+  if (factor >= 1) return "";
+  const digits = factor.toPrecision(2);
+  return (
+    "Rates cannot sum to more than 1: the rates that you did not change were multiplied by " +
+    `${Number(digits) < 1 ? digits : "almost 1"}.`
+  );
+}
 
 /** The panel with the vector. */
 export class AcceptanceEditor {
   presets = [...vectors.MADE];
   byCurve = false; // whether the vector is edited with the sliders of a curve
-  /** The vector that the sliders show; out of date while the bars or the power-law preset are used.
+  /** The vector that the sliders show; out of date while the bars are used.
    * @type {number[] | null} */
   onCurve = null;
   kind = OWN; // key of the preset in use; OWN: none
@@ -105,10 +109,7 @@ export class AcceptanceEditor {
     this.words = el("span", {}, line);
     line.append(" ");
     this.back = button(line, { text: "Undo", hint: TOOLTIPS["button undo"] });
-    this.back.addEventListener("click", () => {
-      const { rates, origin, key } = this.base;
-      this.take(rates, origin, key);
-    });
+    this.back.addEventListener("click", () => this.undo());
   }
 
   // The buttons that choose how the vector is edited: by bars, or by the sliders of a curve.
@@ -224,6 +225,13 @@ export class AcceptanceEditor {
   usePower() {
     const { rates, words } = this.power.vector();
     this.take(rates, { label: "synthetic", words }, "power");
+    this.onCurve = this.state.rates;
+  }
+
+  // Undo all edits of the vector.
+  undo() {
+    const { rates, origin, key } = this.base;
+    this.take(rates, origin, key);
   }
 
   /** @param {"bars" | "curve"} name */
@@ -364,7 +372,7 @@ export class AcceptanceEditor {
     attr(this.handles.bars, "aria-pressed", String(!byCurve));
     attr(this.handles.curve, "aria-pressed", String(byCurve));
     show(this.power.root, byCurve);
-    if (!byCurve || this.kind === "power" || rates === this.onCurve) return;
+    if (!byCurve || rates === this.onCurve) return;
     this.power.follow(rates);
     this.onCurve = rates;
   }

@@ -322,7 +322,7 @@ function baseline({ plain, on }, self) {
   return (self ? "the slowest lane" : "the slowest") + where;
 }
 
-// The rule by which a planned tree was chosen; `TreeRequest.rule` in ui/shared/tree_request.py.
+// The rule by which a planned tree was chosen; `ChosenTree.rule` in ui/shared/tree_request.py.
 const RULE = /, among (trees|chains) within .*$/;
 
 /** @type {(how: string, meta: any) => string} `how` without what the header and tooltips say */

@@ -148,7 +148,8 @@ const isReplay = ({ state, isOver, end }) => state === "finished" && end > 0 && 
  * @param {RaceStore} store
  * @returns {string}
  */
-function stateInWords(store) {
+export function stateInWords(store) {
+  if (store.state === "running" && !store.end) return "processing the prompt";
   if (!isReplay(store)) return STATES[store.state];
   return store.playing ? "replaying" : "replay paused";
 }

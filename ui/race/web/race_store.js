@@ -197,6 +197,7 @@ export class RaceStore extends Playback {
     const message = typeof answer === "string" ? JSON.parse(answer) : answer;
     if (!message || this.race !== race) return;
     this.take({ ...message, race, done: undefined, error: undefined, notice: undefined }, true);
+    if (message.error) this.error = message.error; // the race itself has not failed
     if (!this.steps.includes(null)) this.gap = null;
     this.changed();
   }

@@ -10,7 +10,7 @@ import { RaceStore } from "./race_store.js";
 import { LeadTree } from "./lead_tree.js";
 import { RaceVerdict } from "./race_verdict.js";
 import { WhereTimeWent } from "./where_time_went.js";
-import { el, show, text } from "../../shared/web/dom.js";
+import { el, show } from "../../shared/web/dom.js";
 
 /**
  * Options of the view; each may be left out. `server.get_moves([race, from])` returns all steps
@@ -24,6 +24,9 @@ import { el, show, text } from "../../shared/web/dom.js";
  * @typedef {{server?: any, trigger?: (name: string, data?: object) => void,
  *   plotly?: string | null, page?: import("../../shared/web/form_buttons.js").FormBeside}} Options
  */
+
+const ABOUT =
+  "A race decodes one prompt in two to four ways, the lanes, side by side. Each lane’s clock counts only its own steps.";
 
 /** The elements of the Race view. */
 class RaceView {
@@ -66,8 +69,8 @@ class RaceView {
     this.check = new DistributionCheck(store, frame);
     this.timeWent = new WhereTimeWent(store, frame, this.trigger);
     this.empty = el("div", { class: "sq-empty", "data-part": "empty" }, frame);
-    this.emptyTitle = el("p", { class: "sq-empty-title" }, this.empty);
-    this.emptyText = el("p", { class: "sq-empty-text" }, this.empty);
+    el("p", { class: "sq-empty-title", text: "No race yet" }, this.empty);
+    el("p", { class: "sq-empty-text", text: ABOUT }, this.empty);
   }
 
   paint() {
@@ -80,7 +83,6 @@ class RaceView {
     root.classList.toggle("is-live", store.live && !store.done);
     root.dataset.state = store.state;
     root.dataset.steps = String(store.steps.length);
-    if (!some) this.paintEmpty();
     for (const part of [this.header, this.verdict, this.scrubber, this.charts]) part.paint();
     this.paintLanes();
     this.tree.paint();
@@ -111,18 +113,6 @@ class RaceView {
     const { lanes, totals, t } = this.store;
     const places = placesNow(this.store);
     for (const lane of this.lanes) lane.paint(places, referenceLane(lanes, totals, t, lane.index));
-  }
-
-  paintEmpty() {
-    const { store } = this;
-    const running = store.race && !store.done && !store.error;
-    text(this.emptyTitle, running ? "Starting" : "No race yet");
-    text(
-      this.emptyText,
-      running
-        ? "The lanes are reading the prompt."
-        : "A race decodes one prompt in two to four ways, the lanes, side by side. Each lane’s clock counts only its own steps.",
-    );
   }
 
   destroy() {

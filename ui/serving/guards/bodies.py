@@ -17,7 +17,7 @@ from starlette.formparsers import MultiPartException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ui.serving.guards.refusal import log_failure, refuse
-from ui.serving.guards.sender import Network, sender
+from ui.serving.guards.sender import Network, household, sender
 from ui.serving.limits import MIB, Limits
 
 MAX_LISTS = 20_000  # lists and objects in one request; the page sends a few hundred
@@ -86,7 +86,7 @@ class BodyLimits:
         """A `receive` for an upload. It raises MultiPartException when the upload exceeds a limit.
         Gradio handles this error like its own ones and removes the part that has arrived. Raises
         TooMuch at once if the declared `length` exceeds a limit."""
-        address = sender(scope, self._proxies).client
+        address = household(sender(scope, self._proxies).client)
         self._check_upload(length)
         self._uploads.check(address, length)
         size = 0

@@ -17,6 +17,7 @@ from starlette.types import Scope
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 EVERYONE = (ipaddress.ip_network("0.0.0.0/0"), ipaddress.ip_network("::/0"))
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
+_PREFIX = 64  # leading bits of an IPv6 address that all devices of a household share
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,19 @@ def sender(scope: Scope, proxies: Sequence[Network]) -> Sender:
         _last(headers.get("x-forwarded-proto", "")) or scope["scheme"],
         _last(headers.get("x-forwarded-host", "")) or host,
     )
+
+
+def household(client: str) -> str:
+    """`client`. Of an IPv6 address only the first _PREFIX bits, as a device can choose the rest."""
+    try:
+        found = ipaddress.ip_address(client)
+    except ValueError:
+        return client
+    if isinstance(found, ipaddress.IPv4Address):
+        return client
+    if found.ipv4_mapped is not None:
+        return str(found.ipv4_mapped)
+    return str(ipaddress.ip_network(f"{found}/{_PREFIX}", strict=False))
 
 
 def with_port(scheme: str, host: str) -> str:

@@ -18,13 +18,14 @@ const watching = new Map();
  * @returns {any[]} the outputs that Gradio expects: none
  */
 export function note(tab, names, values) {
-  const isFirst = !noted.has(tab);
+  const before = noted.get(tab);
   const now = Object.fromEntries(names.map((name, i) => [name, values[i]]));
   noted.set(tab, now);
   for (const call of waiting.get(tab) ?? []) call(now);
   waiting.delete(tab);
   for (const call of watching.get(tab) ?? []) call(now);
-  if (!isFirst) linkChanged(tab);
+  // Gradio also reports changes that leave all values as they are, for example while the page loads
+  if (before && JSON.stringify(before) !== JSON.stringify(now)) linkChanged(tab);
   return [];
 }
 

@@ -106,12 +106,13 @@ export const lane = {
   },
 };
 
+// with the bounds in sequoia/algorithm/sampling_params.py
 const SAMPLING = {
   prompt: text(MOST_PROMPT),
   chat: flag,
   temperature: number(0, 5),
-  top_p: number(0, 1),
-  max_new_tokens: whole(1, 100_000),
+  top_p: number(0.01, 1),
+  max_new_tokens: whole(1, 4096),
   seed: whole(0, Number.MAX_SAFE_INTEGER),
 };
 

@@ -30,7 +30,8 @@ const views = new Map();
 /** @type {LinkState | null} values to show as soon as the view of their tab is there */
 let pending = null;
 let isFollowing = false; // this module is opening the tab in the address; the address must stay
-let timer = 0;
+/** @type {Map<string, number>} of the next update of the address, by tab */
+const timers = new Map();
 
 /**
  * Register the view of a tab. Applies the values from the address that wait for the view.
@@ -50,8 +51,11 @@ export function linkView(tab, view) {
  * @param {string} tab
  */
 export function linkChanged(tab) {
-  clearTimeout(timer);
-  timer = setTimeout(() => tab === openTab() && write("replaceState"), QUIET_MS);
+  clearTimeout(timers.get(tab));
+  timers.set(
+    tab,
+    setTimeout(() => tab === openTab() && write("replaceState"), QUIET_MS),
+  );
 }
 
 /**

@@ -273,6 +273,17 @@ def test_uploads_count_for_the_address_behind_a_trusted_proxy() -> None:
     assert upload("198.51.100.10") == 200
 
 
+def test_uploads_count_for_a_whole_household() -> None:
+    client = serve(Address([], ["10.0.0.2"]), client="10.0.0.2")
+
+    def upload(address: str) -> int:
+        headers = {"x-forwarded-for": address}
+        return client.post("/upload", content=b"x" * 2 * MIB, headers=headers).status_code
+
+    assert [upload(f"2001:db8:1:2::{i}") for i in range(3)] == [200, 200, 413]
+    assert upload("2001:db8:1:3::1") == 200
+
+
 def test_nobody_evades_the_limit_by_writing_the_header() -> None:
     client = serve()
     found = [

@@ -202,13 +202,15 @@ export class Dp {
     this.at({ n: size, levels: height, b: table.best(size, height).branches });
   }
 
+  // The cell nearest to this one that can be selected: one in the picture, or the best of its
+  // column, whose tree may have more children than the picture has rows.
   within({ n, levels, b }) {
     const { table } = this;
-    return {
-      n: clamp(n, 1, table.nodes),
-      levels: clamp(levels, 1, table.levels),
-      b: clamp(b, 0, table.branches),
-    };
+    const size = clamp(n, 1, table.nodes);
+    const height = clamp(levels, 1, table.levels);
+    const best = table.best(size, height);
+    const isBest = b === best.branches && best.value > -Infinity;
+    return { n: size, levels: height, b: isBest ? b : clamp(b, 0, table.branches) };
   }
 
   at(cell) {
