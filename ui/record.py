@@ -104,7 +104,7 @@ def main() -> None:
         choices=[k for k, s in SHAPES.items() if not s.fields or k == "best"],
         help="kind of tree, as in the form's menu",
     )
-    parser.add_argument("--nodes", type=int, default=64, help="max nodes for --tree best")
+    parser.add_argument("--nodes", type=int, default=64, help="nodes for --tree best")
     parser.add_argument("--levels", type=int, default=8, help="max levels for --tree best")
     parser.add_argument(
         "--race",

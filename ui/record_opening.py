@@ -2,9 +2,9 @@
 
 Every prompt of assets/opening_prompts.json is decoded several times at temperature 0, each time
 with a tree and then without a draft. The speed-up of a prompt is the median over its runs. The page
-opens with the prompt whose speed-up is nearest the median of all prompts. Two kinds of prompts are
-left out: those whose text is a loop, and those whose run accepts only first children. The file
-welcome.json also contains the speed-ups of all prompts.
+opens with the prompt whose speed-up is nearest the median of all prompts. Two kinds of prompts count
+for the median but are never chosen: those whose text is a loop, and those whose run accepts only
+first children. The file welcome.json also contains the speed-ups of all prompts.
 """
 
 from __future__ import annotations
@@ -76,10 +76,12 @@ def chosen(candidates: Sequence[Candidate]) -> Candidate:
     median = statistics.median(one.speedup for one in candidates)
     branching = [one for one in candidates if one.has_side_child]
     if not branching:
-        raise SequoiaError("no run accepted a second child; try a wider tree")
+        raise SequoiaError("no run accepted a second child; try more --nodes")
     readable = [one for one in branching if not one.is_loop]
     if not readable:
-        raise SequoiaError("every text repeats itself; try fewer tokens")
+        raise SequoiaError(
+            "every text whose run accepted a second child repeats itself; try fewer tokens"
+        )
     return min(readable, key=lambda one: abs(one.speedup - median))
 
 
@@ -114,7 +116,7 @@ def main() -> None:
     )
     parser.add_argument("--tokens", type=int, default=64, help="tokens per run (default: 64)")
     parser.add_argument("--rounds", type=int, default=5, help="runs per prompt (default: 5)")
-    parser.add_argument("--nodes", type=int, default=16, help="max nodes of the tree (default: 16)")
+    parser.add_argument("--nodes", type=int, default=16, help="nodes of the tree (default: 16)")
     parser.add_argument("--levels", type=int, default=6, help="max levels of the tree (default: 6)")
     parser.add_argument("--out", type=Path, default=recordings.RUNS, help="folder of the file")
     asked = parser.parse_args()

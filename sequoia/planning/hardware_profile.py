@@ -212,13 +212,14 @@ class HardwareProfile:
         data = check_format(data, "profile", BadProfile)
         if "roofline" in data:
             data = _with_roofline(data)
-        data = {"level_overhead": 0.0, "calibrated_nodes": None, **data}
+        optional = {"level_overhead": 0.0, "calibrated_nodes": None}
         names = [field.name for field in fields(cls)]
-        if missing := [name for name in names if name not in data]:
+        needed = [name for name in names if name not in optional]
+        if missing := [name for name in needed if name not in data]:
             raise BadProfile(
-                f"the profile has no {', '.join(missing)}; it needs {', '.join(names)}"
+                f"the profile has no {', '.join(missing)}; it needs {', '.join(needed)}"
             )
-        return cls(**{name: data[name] for name in names})
+        return cls(**{name: {**optional, **data}[name] for name in names})
 
     def to_json(self) -> str:
         """The profile as the text of a file."""
@@ -233,8 +234,8 @@ class HardwareProfile:
 
 def _with_roofline(data: Mapping[str, Any]) -> dict[str, Any]:
     """The content of a profile's file, completed with the curves computed from its roofline. Curves
-    in the file replace computed ones. The profile counts as simulated unless the curves of both
-    models are in the file."""
+    in the file replace computed ones. The profile counts as simulated, unless the file has the
+    curves of both models and a `source`."""
     computed = HardwareProfile.roofline(**_roofline_parameters(data["roofline"])).to_dict()
     if "target_seconds" in data and "draft_seconds" in data:
         computed.pop("calibrated_nodes", None)  # it is that of the computed curves

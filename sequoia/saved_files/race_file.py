@@ -208,8 +208,9 @@ def checked(result: Any) -> dict[str, Any]:
     """A lane's result with every known field checked and all other fields dropped. Raises
     BadTrace or BadTree, or KeyError for a missing field.
 
-    {waterfall: {bars: [{name, value, loss, words}]} or null, doctor: {speedup, loss, words,
-    remedies: [{words, predicted, label: one of LABELS, parents: [...] or null}]} or null,
+    {waterfall: {bars: [{name, value, loss, words}]} or null,
+    doctor: {speedup, loss: name of the largest loss or null, words, remedies: [{words, predicted,
+    label: one of LABELS, parents: [...] or null}]} or null,
     lossless: {kind: one of KINDS, words, at: token index or null, p: 0 to 1 or null, count: null or
     see `counted`} or null}
     """
@@ -268,9 +269,9 @@ def counted(data: Mapping[str, Any]) -> dict[str, Any]:
     drawn, lane: index of the lane whose text has the position, at: number of its tokens before the
     position, bits: entropy there, rule: why this position was chosen, context: the end of the text
     before it, statistic: chi-square or null, freedom: its degrees of freedom, sight: smallest
-    detectable difference of a probability, or null, cells: [{text: the token's text, null for all
-    rarer tokens, more: whether rarer tokens are included, share: expected probability, seen: number
-    drawn}]}
+    detectable difference of a probability, or null, cells: [{text: the token's text, or
+    null in the cell of all rarer tokens together, more: whether a token's cell also includes the
+    rarer ones, share: expected probability, seen: number drawn}]}
     """
 
     def count(name: str, most: int = MAX_DRAWS) -> int:

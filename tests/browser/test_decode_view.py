@@ -969,6 +969,8 @@ def test_the_row_of_the_run_is_named_after_its_tree(
     row = page.locator(".sq-beat-names > :last-child")
     assert row.inner_text() == name
     assert row.evaluate("row => row.offsetHeight") == 20  # px, one line
+    counts = page.locator(".sq-beat-counts > :last-child")
+    assert counts.bounding_box()["y"] == row.bounding_box()["y"]
     key = page.locator(".sq-beat-key")  # what the stripes of drafting are
     assert key.is_hidden() == (name == "alone" or page.viewport_size["width"] < 1100)
 

@@ -885,9 +885,9 @@ def test_the_limits_of_the_shapes_are_those_of_python(page: Page) -> None:
     page.wait_for_selector(".sq-lab-curves .main-svg")
     put(page, rates=[0.6, 0.2, 0.1], levels=None)
     note = page.locator(".sq-lab-curves .sq-lab-note")
-    expect(note).to_contain_text("Sequoia 10.00, Chain 2.50")
+    expect(note).to_contain_text("Sequoia 10.00; Chain 2.50")
     put(page, levels=4)
-    expect(note).to_contain_text(f"Sequoia, 4 levels {1 + 0.9 + 0.81 + 0.729:.2f}")
+    expect(note).to_contain_text(f"Sequoia, at most 4 levels {1 + 0.9 + 0.81 + 0.729:.2f};")
 
 
 def test_the_labels_say_where_figures_come_from(page: Page) -> None:
@@ -1325,7 +1325,7 @@ def test_the_lab_starts_with_the_vectors_that_the_other_tabs_use(page: Page) -> 
         assert second["rates"] == row["rates"]
         nodes = row["fitted"]["nodes"]
         assert (
-            f"counted, then adjusted to match the tokens per step of a {nodes}-node tree"
+            f"adjusted so that the prediction for a {nodes}-node tree matches its measured tokens"
             in first["origin"]["words"]
         )
         assert second["origin"]["visited"] == row["visited"]

@@ -633,13 +633,13 @@ def test_the_finish_of_a_lane_is_not_animated_if_a_paused_race_jumps_past_it(pag
 def test_a_card_names_the_simulated_machine_and_leaves_the_rule_to_its_title(page: Page) -> None:
     whole = race(2, 24)
     clock = "A100, eager"
-    planned = f"planned for {clock}, from recorded code acceptance"
+    planned = f"planned for {clock}, from acceptance recorded on code"
     rule = "among trees within 1% of the fastest, the one with the most expected tokens per step"
     whole["meta"] |= {"label": "simulated", "clock": clock}
     whole["lanes"][0]["how"] = f"{planned}, {rule}"
     still(page, whole)
     how = page.locator(f"{lane(0)} .race-how")
-    assert how.inner_text().endswith("planned for A100, from recorded code acceptance")
+    assert how.inner_text().endswith("planned for A100, from acceptance recorded on code")
     assert (how.get_attribute("title") or "").endswith(rule)
     facts = text(page, ".sq-chips")
     assert "models ran on cpu" in facts

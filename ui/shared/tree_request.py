@@ -130,7 +130,7 @@ class TreeRequest:
         if self.kind in FITTED:
             acceptance, source = run.acceptance
             tree = self._fitted(run, acceptance.smoothed())
-            words = f"{self._words()}, from {source} acceptance"
+            words = f"{self._words()}, {_from(source)}"
             return ChosenTree(tree, words, acceptance, source)
         shape = SHAPES[self.kind]
         return ChosenTree(shape.make(*self.numbers), self._words())  # pyright: ignore[reportOptionalCall]
@@ -169,7 +169,7 @@ class TreeRequest:
                 words += f", limited to {self.most} nodes here ({best} would be best)"
         if plan.predicted_speedup < 1:
             words += " (slower than plain decoding, predicted)"
-        how = f"{words}, from {plan.source} acceptance"
+        how = f"{words}, {_from(plan.source)}"
         if self.kind == "planned":
             how += _own_paths_words(plan, own_paths_plan(*asked, self.most, _profile(run)))
         return ChosenTree(plan.tree, how, plan.acceptance, plan.source, self._rule(plan))
@@ -184,7 +184,7 @@ class TreeRequest:
         nodes = min(WIDE_NODES, self.most)
         tree = best_tree(acceptance.smoothed(), nodes, WIDE_LEVELS)
         words = SHAPES["wide"].how.format(nodes, WIDE_LEVELS)
-        return ChosenTree(tree, f"{words}, from {source} acceptance", acceptance, source)
+        return ChosenTree(tree, f"{words}, {_from(source)}", acceptance, source)
 
     def _fitted(self, run: _Run, acceptance: Acceptance) -> Tree | TreeChoice:
         nodes, levels = self.numbers
@@ -207,6 +207,12 @@ class TreeRequest:
 
     def _words(self) -> str:
         return SHAPES[self.kind].how.format(*self.numbers)
+
+
+def _from(source: str) -> str:
+    """The source of an acceptance vector, in words: "from acceptance recorded on code"."""
+    label, _, kind = source.partition(" ")
+    return f"from acceptance {label} on {kind}" if kind else f"from {label} acceptance"
 
 
 def _whole(value: Any, label: str, least: int, most: int) -> None:

@@ -91,7 +91,8 @@ def residuals(
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """R and D before the trial of each sibling, if all earlier ones were rejected; at the end R and
     D after the rejection of the last. tokens: the siblings' tokens in draft order. p, q (vocab,):
-    the distributions after their parent. The numbers equal those in `walk`."""
+    the distributions after their parent. The numbers equal those in `walk`. If `reject` is None, R
+    and D stay p and q."""
     residual = p
     draft = np.divide(q, q.sum(dtype=p.dtype), dtype=p.dtype)
     for index, token in enumerate(tokens):

@@ -19,7 +19,7 @@ class LaneRun:
     """One lane in one race. prompt, seed: those of the lane; they identify the race. steps:
     (tokens, seconds) of each step. text: the ids of the emitted tokens, or () if unknown. clock:
     the name of the simulated clock that gave the times, empty if they were measured. expected: the
-    expected steps of the lane on the texts of all lanes, None if unknown."""
+    expected steps of the lane on the texts of all lanes with its prompt, None if unknown."""
 
     prompt: Hashable
     seed: int

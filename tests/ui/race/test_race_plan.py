@@ -99,8 +99,8 @@ def test_tree_and_chain_are_planned_by_one_rule_for_the_clock(pair: Pair) -> Non
     ]
     assert trees[2].levels < len(trees[2])
     hows = [lane.chosen.how for lane in plan.lanes]
-    assert hows[1] == f"length planned for {NAME}, from recorded code acceptance"
-    assert hows[2] == f"planned for {NAME}, from recorded code acceptance"
+    assert hows[1] == f"length planned for {NAME}, from acceptance recorded on code"
+    assert hows[2] == f"planned for {NAME}, from acceptance recorded on code"
     assert [lane.chosen.rule for lane in plan.lanes] == [
         "",
         "among chains within 1% of the fastest, the longest",
@@ -117,7 +117,7 @@ def test_a_tree_for_traversal_names_both_plans(pair: Pair) -> None:
     assert trees == [best_plan(RATES, PROFILE, slack=0.01).tree] * 2
     of_paths = best_plan(own, PROFILE, slack=0.01)
     beside, alone = (lane.chosen.how for lane in plan.lanes)
-    assert alone == f"planned for {NAME}, from recorded code acceptance"
+    assert alone == f"planned for {NAME}, from acceptance recorded on code"
     assert beside.startswith(f"{alone} under Sequoia's rule: {len(trees[0])} nodes, ")
     assert beside.endswith(
         "; with the acceptance of Traversal's own paths, the tree would have "

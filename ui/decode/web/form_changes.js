@@ -1,10 +1,10 @@
 /* Remembers whether the form was changed since its run began. */
 import { formValues } from "../../shared/web/form_values.js";
 
-const SAVED = "kept:"; // begins the key of a clock that is a saved profile
+const SAVED = "kept:"; // begins the value of the form's field `clock` if it is a saved profile
 let changedSince = false;
 let changedBefore = false; // the value of `changedSince` before the last call of `began`
-/** @type {string | undefined} the saved profile that is the clock of the run, as JSON */
+/** @type {string | undefined} the saved profile that the run began with, as JSON; its clock */
 let profile;
 
 /** @type {(clock: any, profiles?: string[] | null) => string | undefined} */
@@ -48,8 +48,8 @@ export function changed() {
 }
 
 /**
- * The profiles saved in the browser were changed. The form counts as changed only if the one that
- * is the chosen clock was.
+ * The profiles saved in the browser were changed. The form counts as changed only if its clock is
+ * now another profile than the one that the run began with, or that profile was changed.
  * @param {any} clock its key
  * @param {string[]} profiles as JSON
  * @returns {boolean} whether the form was changed

@@ -84,7 +84,9 @@ const about = ({ kind, temperature }) => (kind ? kind + ", " : "") + "T = " + te
 
 function fitted(one, date) {
   const tree = `a ${one.fitted.nodes}-node tree`;
-  const words = `${about(one)}: counted, then adjusted to match the tokens per step of ${tree}, ${date}`;
+  const words =
+    `acceptance counted (${about(one)}), then adjusted so that the prediction for ${tree} matches ` +
+    `its measured tokens per step, ${date}`;
   return {
     key: "recorded-" + about(one),
     label: "Bundled pair, " + about(one),

@@ -19,6 +19,7 @@ const SIZES = [
 const SHAPES = ["branching", "kary", "sequences", "chain"];
 const STYLE = {
   best: ["var(--sq-heat)", "solid"],
+  capped: ["var(--sq-heat)", "dot"],
   hand: ["var(--sq-text)", "diamond-open"],
   branching: ["var(--sq-target)", "dash"],
   kary: ["var(--sq-draft)", "dashdot"],
@@ -84,10 +85,8 @@ export class Curves {
     const words = limits.map(({ label, value }) =>
       Number.isFinite(value) ? `${label} ${value.toFixed(2)}` : `${label} none`,
     );
-    const { cap } = state;
-    const only = cap === null ? "" : ` Only Sequoia is limited to ${cap} levels.`;
-    text(this.limits, ` as n → ∞: ${words.join(", ")}.${only}`);
-    const near = limits.filter(({ value }) => value < state.growth.totals[1023] * 1.25);
+    text(this.limits, ` as n → ∞: ${words.join("; ")}.`);
+    const near = limits.filter(({ value }) => value < state.freeGrowth.totals[1023] * 1.25);
     near.sort((a, b) => a.value - b.value);
     this.figure.draw(traces(state), {
       yaxis: { rangemode: "tozero", title: { text: "tokens per step" } },
@@ -97,18 +96,24 @@ export class Curves {
   }
 }
 
-// The expected tokens that four of the shapes approach as n grows, with their current k. The best
-// tree approaches the tree in which every node has a child of every rank, up to the level cap.
+// The expected tokens that shapes approach as n grows, with their current k. The best tree
+// approaches the tree in which every node has a child of every rank, up to the level cap.
 function shapeLimits(state) {
   const { n, even, cap } = state;
-  const limited = cap === null ? "" : `, ${cap} levels`;
-  const shape = (name) => shapes.limit(name, shapes.setting(name, n, state), even);
-  return ["best", "chain", "sequences", "kary"].map((name) => ({
-    label: shapes.label(name, n, state) + (name === "best" ? limited : ""),
-    value: name === "best" ? shapes.fullTree(even, cap) : shape(name),
+  const best = (label, levels) => ({
+    label,
+    value: shapes.fullTree(even, levels),
+    colour: STYLE.best[0],
+  });
+  const others = ["chain", "sequences", "kary"].map((name) => ({
+    label: shapes.label(name, n, state),
+    value: shapes.limit(name, shapes.setting(name, n, state), even),
     colour: STYLE[name][0],
   }));
+  return [best("Sequoia", null), ...(cap ? [best(cappedName(cap), cap)] : []), ...others];
 }
+
+const cappedName = (cap) => `Sequoia, at most ${cap} levels`;
 
 // The lowest label is below its line and the others are above theirs, so that the lowest two do not
 // overlap.
@@ -125,13 +130,13 @@ const annotation = ({ label, value }, i) => ({
 });
 
 function traces(state) {
-  const { totals } = state.growth;
-  const capped = state.cap === null ? "" : `, ${state.cap} levels`;
-  const best = SIZES.map((n) => totals[n - 1]);
+  const { cap, growth, freeGrowth } = state;
+  const best = ({ totals }) => SIZES.map((n) => totals[n - 1]);
   const published = Object.entries(PUBLISHED_TREES);
   const data = [
     ...SHAPES.map((name) => shapeTrace(state, name)),
-    trace("best", "Sequoia" + capped, best, 2.6),
+    trace("best", "Sequoia", best(freeGrowth), 2.6),
+    ...(cap ? [trace("capped", cappedName(cap), best(growth))] : []),
     ...published.map(([name, { label, parents }]) => point(state, name, label, parents)),
   ];
   if (state.hand.length > 1) data.push(point(state, "hand", "Drawn by hand", state.hand));

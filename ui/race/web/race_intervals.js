@@ -105,14 +105,11 @@ export class RaceIntervals {
   }
 }
 
-// What bars and circles are. Randomness is averaged out if both lanes have expected steps.
+// What bars and circles are. The average over all draws is known if both lanes have expected steps.
 function barsAndCircles(pairs) {
   if (!pairs.some(({ expected }) => expected)) return ". Circles: single runs.";
-  const where = pairs.every(({ expected }) => expected) ? "" : " where possible";
-  return (
-    ` of the average, with the randomness of sampling averaged out${where}. ` +
-    "Circles: single runs, which include it."
-  );
+  const where = pairs.every(({ expected }) => expected) ? "" : ", where that can be estimated";
+  return ` of the average over all random draws${where}. Circles: single runs.`;
 }
 
 function makeRow(host) {

@@ -105,7 +105,7 @@ export class RaceKeys extends PlaybackKeys {
 
   /**
    * @param {string} key
-   * @returns {boolean} whether the key does anything here
+   * @returns {boolean} whether this view uses the key
    */
   act(key) {
     const { store } = this;
