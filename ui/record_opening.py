@@ -2,9 +2,9 @@
 
 Every prompt of assets/opening_prompts.json is decoded several times at temperature 0, each time
 with a tree and then without a draft. The speed-up of a prompt is the median over its runs. The page
-opens with the prompt whose speed-up is nearest the median of all prompts. Two kinds of prompts count
-for the median but are never chosen: those whose text is a loop, and those whose run accepts only
-first children. The file welcome.json also contains the speed-ups of all prompts.
+opens with the prompt whose speed-up is nearest the median of all prompts. Two kinds of prompts
+count for the median but are never chosen: those whose text is a loop, and those whose run accepts
+only first children. The file welcome.json also contains the speed-ups of all prompts.
 """
 
 from __future__ import annotations

@@ -264,8 +264,8 @@ def _collected(
 
 
 def _write_kept_out(out: Path, prepared: Prepared) -> None:
-    """Write the texts of the sources that are never trained on, one file for each text. Files of an
-    earlier run are removed, and so is its text.json, which does not list these sources."""
+    """Write the texts of the sources that are never trained on, one file for each text. Those of an
+    earlier run are removed first. So is text.json, because it lists the sources of that run."""
     (out / encoded.MANIFEST).unlink(missing_ok=True)
     folder = out / "kept-out"
     for kind in KINDS:

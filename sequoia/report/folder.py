@@ -87,7 +87,7 @@ class Folder:
             found = check_format(load_json(self.path / "report.json"), "report", BadReport)
             return {name: str(found[name]) for name in ("machine", "program")}
         except (OSError, ValueError, LookupError) as problem:
-            raise BadReport(f"there is no report in {self.path}") from problem
+            raise BadReport(f"there is no readable report in {self.path}") from problem
 
     def identify(self, machine: str, program: str) -> None:
         """Mark the folder as the report of `machine` and of version `program`. Raises BadReport if

@@ -142,7 +142,7 @@ def test_a_report_of_another_version_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_a_report_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadReport, match="there is no report in"):
+    with pytest.raises(BadReport, match="there is no readable report in"):
         adopted(Folder(tmp_path), tmp_path / "assets")
 
 

@@ -68,7 +68,8 @@ class Recording:
 
     @property
     def pending(self) -> str:
-        """The incomplete character at the end of the text, if there is one."""
+        """The text held back after the last token, such as an incomplete character; empty if there
+        is none."""
         with self._lock:
             return self._recorder.pending
 
