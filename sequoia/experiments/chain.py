@@ -131,7 +131,7 @@ CHAIN = Experiment(
             "prompts": 4,  # of each kind
             "tokens": 48,  # after each prompt
             "stride": 6,  # tokens between the starts of two steps
-            "planning": [2, 48],  # number of planning texts, tokens of each
+            "planning": [2, 48],  # texts to plan stopping chains on: number, tokens of each
         },
         "full": {
             "kinds": ["code", "prose"],
