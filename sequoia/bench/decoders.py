@@ -43,7 +43,7 @@ from sequoia.planning.plan_for_machine import Plan, best_chain, best_plan, bound
 PLAIN_DTYPES = ("float32", "bfloat16")  # plain decoding is timed in both, where possible
 HOPELESS = 3.0  # a dtype at least this many times slower than the fastest is not benchmarked
 _ONE_ROW_PASSES = 30
-# number and length of the texts used to choose the stop rule of a chain
+# prompts that the stop rule of a chain is chosen on, and tokens decoded after each
 _STOP_TEXTS = 3
 _STOP_TOKENS = 48
 GRID_NODES = (3, 5, 8, 12, 16, 24, 32)

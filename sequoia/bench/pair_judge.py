@@ -144,7 +144,8 @@ def _judged(
 
 @torch.inference_mode()
 def _predicted(pair: Pair, excerpt: Excerpt) -> tuple[float, int]:
-    """The excerpt's information content under the target in bits, and its size in bytes."""
+    """The excerpt's information content under the target in bits, and its size in bytes. The bits
+    leave out the first token if the pair has no beginning-of-text token."""
     ids = torch.tensor(pair.encode(excerpt.text), device=pair.target.device)
     with without_cudnn_attention():
         found = pair.target.hf(input_ids=ids[None, :-1])

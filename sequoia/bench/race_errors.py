@@ -279,7 +279,7 @@ def main(argv: Sequence[str] | None) -> None:
     parser.add_argument(
         "--tokens", type=int, nargs="+", default=[96, 128], help="lengths of a race, in tokens"
     )
-    parser.add_argument("--seed", type=int, default=1, help="seed of all random draws")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the resampled races")
     options = parser.parse_args(argv)
     whole(options.races, "--races", 1, MOST_VERDICTS, SequoiaError)
     whole(options.prompts, "--prompts", 1, 1000, SequoiaError)

@@ -80,7 +80,8 @@ class Session:
 TEMPERATURES = (0.0, 0.6)
 CHAIN_NODES = 6
 TREE_NODES = 12
-_SEEDS = 10  # difference of seeds between two sessions: more than a session has lanes
+# difference of seeds between sessions of one temperature: more than a session has lanes
+_SEEDS = 10
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 _LANES = {"plain": 1, "chain": 2, "tree": 4}
 
