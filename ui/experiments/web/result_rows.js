@@ -95,7 +95,7 @@ const SETTINGS = {
   ranks: "children",
   every: "tokens between measured steps",
   stride: "tokens between measured steps",
-  planning: "planning texts and tokens of each",
+  planning: "texts for planning the stopping chain, and tokens of each",
   profile: "hardware profile",
   machines: "hardware profiles",
   conditions: "temperature and draft",
