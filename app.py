@@ -166,7 +166,8 @@ def parser() -> argparse.ArgumentParser:
 
 
 def checked(arguments: argparse.Namespace, made: argparse.ArgumentParser) -> argparse.Namespace:
-    """`arguments`, if they are valid. Otherwise prints the reason and exits."""
+    """`arguments`, if they pass the checks below. Otherwise prints the reason and exits. The values
+    of --device and --dtype are checked when the pair is loaded."""
     if (arguments.target is None) != (arguments.draft is None):
         made.error(
             "--target and --draft must be given together, because the two models must have the "

@@ -18,15 +18,14 @@ class RejectIfPossible:
     so every node that could be accepted is tried."""
 
     def accept(self, d: Any, r: Any) -> tuple[bool, None]:
-        """Whether u * d < r holds for every u in [0, 1). d: the token's residual draft probability,
-        r: its residual target probability."""
+        """Whether u * d < r holds for every u in [0, 1). d, r: as in Chance.accept."""
         return bool(r > 0 and r >= d), None
 
     def pick(self, weights: Any) -> int:
         return int(np.argmax(weights))
 
 
-# Any: verifiers never call the methods of a Chance that draw children
+# Any: verification never calls the methods of a Chance that draw children
 REJECTING: Any = RejectIfPossible()
 
 

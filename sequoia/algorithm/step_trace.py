@@ -26,8 +26,8 @@ class StepTrace:
     prefix_len: the number of tokens before the root. The root is the last known token.
     tree, tokens: the drafted tree, and the token id of each node, the root's included.
     draft_p, target_p: the draft's and the target's probability of each node's token after its
-        parent. None for the root. target_p is also None for children of nodes that verification did
-        not reach.
+        parent. None for the root. target_p is also None if verification did not use the target's
+        distribution after the parent.
     emitted: the token ids that the step added: the accepted path without the root, then the bonus
         token, cut where the run ended.
     seconds: time by phase. draft: draft model; verify: target model; overhead: everything else.

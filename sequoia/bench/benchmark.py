@@ -251,8 +251,8 @@ def _offloaded(blocks: Sequence[Block], pair: Pair) -> None:
 
 
 def _at_least(least: int, what: str, most: int | None = None) -> Callable[[str], int]:
-    """A parser of whole numbers from `least` to `most`. The refusal of any other text or number
-    calls it `what`."""
+    """A parser of whole numbers from `least` to `most` (None: no maximum). what: the words for such
+    a number in the error message, such as "a number of nodes"."""
     bounds = f"({least} or more)" if most is None else f"from {least} to {most}"
 
     def parse(text: str) -> int:
@@ -319,7 +319,7 @@ def _options(argv: Sequence[str] | None) -> Namespace:
         default=[3, 5, 8],
         help="num_assistant_tokens to try",
     )
-    parser.add_argument("--seed", type=int, default=0, help="seed of all random draws")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the runs on the prompts")
     parser.add_argument(
         "--grid",
         action="store_true",
