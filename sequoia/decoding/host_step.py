@@ -55,7 +55,7 @@ class HostStep:
         draft = self._drafter.context
         if not draft.capacity:
             return Counter()
-        # q (float32) of all inner nodes is kept until the step ends
+        # q (float32) of all inner nodes is kept during the step
         return Counter({draft.device: 4 * nodes * draft.model.vocab})
 
     def __call__(self, shape: Tree | DynamicTree, clock: Clock) -> Round:

@@ -1,9 +1,10 @@
 """One draft-and-verify step that stays on the GPU: the host does not wait for each level or trial.
 The reference is HostStep (host_step.py).
 
-It needs CUDA, Triton and a tree that is known before it is drafted. Draws and distributions come
-from the same code as on the host, except the target's top-p (likeliest_nucleus.py). The walk of
-algorithm/verifiers/walk.py is one kernel. All results are copied to the host at once.
+It needs CUDA, Triton and a tree that is known before it is drafted. Children are drawn, and
+distributions computed, by the code that HostStep uses on a GPU, except the target's top-p
+(likeliest_nucleus.py). The walk of algorithm/verifiers/walk.py is one kernel. All results are
+copied to the host at once.
 """
 
 from __future__ import annotations
