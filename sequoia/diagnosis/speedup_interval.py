@@ -2,11 +2,11 @@
 nothing.
 
 A run's pace varies with its text and with what else the machine is doing. The run and the plain run
-beside it are each cut into about eight segments of equally many tokens. The jackknife (the pace
-without one segment, for each segment in turn) gives the standard error of the logarithm of each
-pace. The squared errors of the two runs are added, and Student's t turns the sum into an interval.
-The interval is approximate, because neighbouring segments are not quite independent. It holds for
-this text, not for other prompts.
+beside it are each cut into up to eight segments of about equally many tokens. The jackknife (the
+pace without one segment, for each segment in turn) gives the standard error of the logarithm of
+each pace. The squared errors of the two runs are added, and Student's t turns the sum into an
+interval. The interval is approximate, because neighbouring segments are not quite independent. It
+holds for this text, not for other prompts.
 """
 
 from __future__ import annotations

@@ -155,7 +155,8 @@ def _plain_wins(pair: PairVerdict, lanes: Sequence[LaneRuns]) -> str:
 
 
 def _tokens_per_step(lane: LaneRuns, pair: PairVerdict) -> float:
-    """The tokens per step that were used to compare the lane in `pair`: expected or measured."""
+    """Tokens per step of `lane` over all its runs: expected if `pair` compares expected values and
+    they are known, otherwise measured."""
     expected = lane.expected_tokens_per_step if pair.expected else None
     return expected or lane.tokens_per_step
 
@@ -245,19 +246,18 @@ def _details(verdict: Verdict, several: bool) -> Iterator[str]:
         )
     if any(pair.apart and not pair.certain for pair in verdict.pairs):  # see decide.py
         yield (
-            "From 96 tokens on, a lane measured at least 1.4x as fast as plain decoding is placed "
-            "ahead of it, even if chance is not ruled out."
+            "From 96 tokens on, a lane that came out at least 1.4x as fast as plain decoding is "
+            "placed ahead of it, even if chance is not ruled out."
         )
     if several:
         yield (
             "Each lane is compared only with lanes on its own prompt. Between the two prompts, "
             "only the speed-ups over plain decoding are compared."
         )
-    same = "The texts of each prompt" if several else "All texts"
     if verdict.paired:
         yield (
-            f"{same} are the same, except perhaps near the end, so lanes are compared at the same "
-            "positions."
+            "The lanes that are compared emitted the same text, except perhaps near its end, so "
+            "they are compared at the same positions."
         )
     else:
         yield from _of_different_texts(verdict)
