@@ -1,5 +1,5 @@
-"""The decoders that the experiment `chain` compares, and how each is planned for a machine. They
-are planned on planning texts, which the comparison does not use."""
+"""The decoders that the experiment `chain` compares, and how each is planned for a machine. Their
+first plans come from planning texts, which the comparison does not use."""
 
 from __future__ import annotations
 

@@ -27,8 +27,8 @@ _SAMPLE = 1024  # numbers of each parameter in a checksum
 @dataclass(frozen=True)
 class RunProgress:
     """The progress of a run, in units. seconds_left: an estimate, None until this run has finished
-    a unit. message: why an older file cannot be used, or "". `result()` returns the result of the
-    units that are done when it is called."""
+    a unit. message: in a run's first report, why an older file cannot be used; otherwise "".
+    `result()` returns the result of the units that are done when it is called."""
 
     done: int
     total: int

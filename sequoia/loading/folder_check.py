@@ -49,8 +49,8 @@ _KINDS = (
 
 def check_folder(folder: Path, title: str) -> dict[str, Any]:
     """Check the entries of `folder` and its small files, but not the weights. Returns the parsed
-    config.json. Raises BadModel if anything is missing, damaged or unsafe. title: the model's name
-    in messages."""
+    config.json. Raises BadModel if there is none, or if anything is damaged or unsafe. title: the
+    model's name in messages."""
     names = _check_entries(folder, title)
     if CONFIG not in names:
         raise BadModel(f"{title} has no {CONFIG}, the file that names the model's type")
@@ -87,8 +87,8 @@ def _check_entries(folder: Path, title: str) -> set[str]:
 
 def _checked(path: Path, home: Path, title: str) -> set[str]:
     """A set with the name of the file at `path`, empty if `path` is a folder. Raises BadModel for
-    devices and the like, for a folder with the name of a file, and for links that `_check_link`
-    refuses."""
+    devices and the like, for a folder whose name ends in .json or .safetensors, and for links that
+    `_check_link` refuses."""
     if path.is_symlink():
         _check_link(path, home, title)
     mode = path.stat().st_mode

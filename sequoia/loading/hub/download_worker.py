@@ -163,8 +163,8 @@ def get(model: str, commit: str, name: str, count: Count) -> None:
 
 def fill(url: str, about: HfFileMetadata, whole: Path, count: Count) -> None:
     """Download to a .part file and rename it to `whole`. If the .part file had content from an
-    earlier download, its checksum is verified first. (Only small files have a checksum other than
-    SHA-256; it is not verified.)"""
+    earlier download, its checksum is verified before it is renamed. (Only small files have a
+    checksum other than SHA-256; it is not verified.)"""
     part = whole.with_suffix(".part")
     with part.open("ab") as file:
         if about.size is not None and file.tell() > about.size:
