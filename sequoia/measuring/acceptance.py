@@ -45,7 +45,8 @@ class CountedAcceptance:
     def acceptance(self) -> Acceptance:
         if not self.visited:
             raise BadAcceptance(
-                "no acceptance rate: 0 nodes were visited, at least 1 is needed; decode more tokens"
+                "no acceptance rate: 0 nodes with children were visited, at least 1 is needed; "
+                "decode more tokens with a tree of at least 2 levels"
             )
         return Acceptance(tuple(count / self.visited for count in self.accepted))
 

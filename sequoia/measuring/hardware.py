@@ -41,7 +41,7 @@ PASSES = 0.8  # share of the time spent on passes; the rest is spent on whole st
 # Roughly the draft passes in a step with a planned tree. The first one is slower, because the
 # target's pass has replaced the draft's weights in the processor's cache.
 _DRAFTS_A_STEP = 6
-# If time allows, the overhead is measured from this many steps, or more if tokens are rejected.
+# With enough time and context, at least this many steps are decoded to measure the overhead.
 _STEPS = 32
 _PROMPT = "The quick brown fox jumps over the lazy dog. "
 
@@ -59,10 +59,10 @@ def measure_profile(
     """Times of target passes over `sizes` nodes and of draft passes over `widths` nodes, both after
     `prefix` tokens (at most half the context), and the engine's overhead after a short prompt.
 
-    sizes: by default as `_while_flat` chooses them, up to 1,024. widths: by default up to 32, or up
-    to 256 if a size is above 128. Takes about `seconds` at most, or longer if one round and a few
-    steps need more. An exception raised by `progress` ends the measurement. Raises BadProfile for
-    numbers that are not positive or too large, and if `sizes` or `widths` is empty.
+    sizes: by default as `_while_flat` chooses them, up to 1,024. widths: by default at most 32, or
+    at most 256 if a size is above 128. Takes about `seconds` at most, or longer if one round and a
+    few steps need more. An exception raised by `progress` ends the measurement. Raises BadProfile
+    for numbers that are not positive or too large, and if `sizes` or `widths` is empty.
     """
     prefix = min(whole(prefix, "prefix", 1, 2**20, BadProfile), pair.limit // 2)
     rounds, seconds = checked_effort(rounds, seconds)
@@ -209,8 +209,8 @@ def _by_level(found: Sequence[tuple[Tree, Point]]) -> tuple[float, tuple[Point, 
 
 def _overhead(pair: Pair, tree: Tree, seconds: float, progress: Progress) -> Point:
     """(nodes, seconds, spread) of the time that a step with `tree` spends outside the models. It is
-    measured while decoding a fixed prompt for about `seconds`, but for at least three steps if the
-    context has room for them."""
+    measured while decoding a fixed prompt for at most about `seconds`, but for at least three steps
+    if the context has room for them."""
     prompt = (_PROMPT * 3)[: max(pair.limit // 4, 1)]  # short enough for the smallest context
     params = SamplingParams(temperature=0.6, max_new_tokens=_STEPS * tree.levels, ignore_eos=True)
     steps = with_progress(

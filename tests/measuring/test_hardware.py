@@ -462,7 +462,7 @@ def test_bad_arguments_of_a_count_are_refused() -> None:
         count_acceptance(tiny_pair(), [""], GREEDY)
     with pytest.raises(BadTree, match=r"289 children.*only 288 tokens"):
         count_acceptance(tiny_pair(), PROMPTS, GREEDY, ranks=289)
-    with pytest.raises(BadAcceptance, match=r"0 nodes were visited"):
+    with pytest.raises(BadAcceptance, match=r"0 nodes with children were visited"):
         _ = count_acceptance(tiny_pair(), PROMPTS, SamplingParams(max_new_tokens=1)).acceptance
     assert CountedAcceptance((0, 0), 0, 0.0).visited == 0
 

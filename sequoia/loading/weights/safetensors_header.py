@@ -123,7 +123,7 @@ def _entry(name: str, entry: Any, what: str) -> Stored:
 
 
 def _is_list(value: Any, most: int) -> bool:
-    """Whether `value` is a list of at most `most` whole numbers, none of them negative."""
+    """Whether `value` is a list of at most `most` whole numbers, each from 0 to 2**50."""
     return (
         isinstance(value, list)
         and len(value) <= most
@@ -138,7 +138,7 @@ def _check_offsets(tensors: Mapping[str, dict[str, Any]], length: int, what: str
     for first, last in sorted(tuple(entry["data_offsets"]) for entry in tensors.values()):
         if first != end:
             raise BadModel(
-                f"{what} has tensors that overlap, or bytes between tensors that belong to none"
+                f"{what} has tensors that overlap, or bytes before a tensor that belong to none"
             )
         end = last
     if end > length:

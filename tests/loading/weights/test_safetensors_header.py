@@ -90,10 +90,10 @@ def places(*spans: tuple[int, int]) -> bytes:
 @pytest.mark.parametrize(
     ("spans", "says"),
     [
-        ([(0, 8), (4, 16)], "overlap, or bytes between tensors"),
-        ([(0, 6), (8, 16)], "overlap, or bytes between tensors"),
-        ([(2, 16)], "overlap, or bytes between tensors"),
-        ([(0, 16), (0, 16)], "overlap, or bytes between tensors"),
+        ([(0, 8), (4, 16)], "overlap, or bytes before a tensor"),
+        ([(0, 6), (8, 16)], "overlap, or bytes before a tensor"),
+        ([(2, 16)], "overlap, or bytes before a tensor"),
+        ([(0, 16), (0, 16)], "overlap, or bytes before a tensor"),
         ([(0, 12)], "4 bytes after its last tensor"),
         ([(0, 20)], "ends 4 bytes too early"),
     ],
