@@ -103,9 +103,17 @@ def _refuse_references(config: dict[str, Any], title: str) -> None:
         for name in ("quantization_config", "compression_config"):
             _refuse_quantised(part.get(name), title)
     for name, value in _values(config):
-        if IMPLEMENTATION.fullmatch(name) and isinstance(value, str) and "/" in value:
+        if IMPLEMENTATION.fullmatch(name):
+            _refuse_code(value, title)
+
+
+def _refuse_code(value: Any, title: str) -> None:
+    """Raises BadModel if `value`, which names implementations, refers to code elsewhere. It may be
+    one name, or a dict with a name for each part of the model."""
+    for _, one in _values(value):
+        if isinstance(one, str) and "/" in one:
             raise BadModel(
-                f"{title}: its config refers to code at {shown(value)}; only installed code is run"
+                f"{title}: its config refers to code at {shown(one)}; only installed code is run"
             )
 
 

@@ -163,6 +163,8 @@ def test_a_link_inside_a_folder_is_followed(folder: Path) -> None:
         {"rope_scaling": {"long_factor": [1.0] * 70_000}},
         {"rms_norm_eps": float("nan")},
         {"attn_implementation": "evil/kernels"},
+        {"attn_implementation": {"": "evil/kernels"}},
+        {"experts_implementation": {"text_config": ["evil/kernels"]}},
     ],
 )
 def test_a_config_out_of_bounds_is_refused_before_a_library_reads_it(

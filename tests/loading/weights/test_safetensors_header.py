@@ -170,3 +170,9 @@ def test_tied_weights_are_stored_once() -> None:
     model = tiny_model("qwen2")
     assert model.config.tie_word_embeddings
     check_described(model.config, stored(model.num_parameters()), "m")
+
+
+def test_a_config_with_an_attention_that_is_not_installed_is_described_too() -> None:
+    config = LlamaConfig(num_hidden_layers=1, vocab_size=400)
+    config._attn_implementation = "flash_attention_2"
+    check_described(config, stored(400_000_000), "m")
