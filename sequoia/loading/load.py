@@ -203,7 +203,7 @@ def check_memory(weight_bytes: int, device: torch.device) -> None:
     """Raises OutOfMemory if the weights and some room for everything else exceed the free memory of
     `device`."""
     advice = (
-        "; offload=True (--offload) keeps most of the target in host memory"
+        "; with offload=True (--offload), layers that do not fit stay in host memory"
         if device.type == "cuda"
         else ""
     )
@@ -218,8 +218,8 @@ def load_model(
     on_progress: OnProgress,
 ) -> TreeModel:
     """The model of `source` with weights in `dtype`, self-tested. With `dtype` None, a small model
-    on a CPU gets the dtype in which a typical pass is fastest. Other models get the usual dtype of
-    their device. Unused tensors are reported to `on_progress`."""
+    on a CPU gets the dtype in which a typical pass is fastest, unless it is streamed. Other models
+    get the usual dtype of their device. Unused tensors are reported to `on_progress`."""
     device = where if isinstance(where, torch.device) else where.output
     weights = _weights(source, where, dtype or usual_dtype(device, source.stored_dtype))
     refuse_not_finite(weights.hf, source.title)

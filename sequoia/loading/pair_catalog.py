@@ -23,7 +23,7 @@ class Model:
     id: its id on the Hugging Face hub. bytes: total size of its weight files. licence: the
     licence's name. gated: the licence must be accepted on the model's page before a download. chat:
     the tokenizer has a chat template. source: where the figure in `bytes` comes from. revision: the
-    commit to use, looked up on the hub on `revision_date`; "" accepts any commit. pickle: the model
+    preferred commit, looked up on the hub on `revision_date`; "" prefers none. pickle: the model
     is published only as a pickle file, which is refused.
     """
 
@@ -42,7 +42,8 @@ class Model:
 @dataclass(frozen=True)
 class Preset:
     """A named pair. tier: what it is for, in words. needs: its requirements in words. note:
-    anything else worth knowing. offload: the target's layers are streamed from host memory."""
+    anything else worth knowing. offload: those of the target's layers that do not fit on the device
+    are streamed from host memory."""
 
     name: str
     tier: str

@@ -45,7 +45,7 @@ class Copier(Protocol):
 
 
 class HostCopier:
-    """Copies within host memory, synchronously: for a machine without a GPU, and for tests."""
+    """Copies within host memory, synchronously: for a model that runs on a CPU, and for tests."""
 
     def host(self, count: int) -> torch.Tensor:
         return torch.empty(count, dtype=torch.uint8)

@@ -31,8 +31,8 @@ from sequoia.validate_input import shown
 
 
 class StreamedModel(TreeModel):
-    """A target with layers that `stream` copies from host memory when passes need them. If all
-    layers are resident on the device, nothing is streamed."""
+    """A target with layers that `stream` copies from host memory. If all layers are resident on the
+    device, nothing is streamed."""
 
     def __init__(self, hf: Any, name: str, plan: OffloadPlacement) -> None:
         self.stream = LayerStream(hf, plan.resident, plan.output)
@@ -53,10 +53,11 @@ def plan_large(
 ) -> SpreadPlacement | OffloadPlacement | None:
     """The placement of the target, or None if both models go to `where` entirely.
 
-    sizes: bytes of the weights of target and draft. device: the requested one. "spread" spreads the
-    target. "auto" does so only if the GPU `where` is too small and there are others. dtype: None
-    for the usual one on `where`. offloaded: False; True to keep as many layers resident on the
-    device as fit; or the number of resident layers. Raises BadModel or OutOfMemory.
+    sizes: bytes of memory to load target and draft (see `loaded_bytes` in load.py). device: the
+    requested one. "spread" spreads the target. "auto" does so only if the GPU `where` is too small
+    and there are others. dtype: None for the usual one on `where`. offloaded: False; True to keep
+    as many layers resident on the device as fit; or the number of resident layers. Raises BadModel
+    or OutOfMemory.
     """
     dtype = dtype or usual_dtype(where, target.stored_dtype)
     gpus = torch.cuda.device_count()

@@ -76,8 +76,8 @@ def spread(
     all_of_them: bool = False,
 ) -> SpreadPlacement:
     """The target over as few devices as have room for it, or with `all_of_them` over all devices.
-    Each is filled to about the same share of its free memory. free: free bytes of each device.
-    Raises OutOfMemory if the target does not fit."""
+    The same share of each device's free memory may be filled: the smallest that suffices. free:
+    free bytes of each device. Raises OutOfMemory if the target does not fit."""
     devices = sorted(free, key=lambda device: -free[device])
     for count in range(len(devices) if all_of_them else 1, len(devices) + 1):
         used = sorted(devices[:count], key=str)
@@ -89,8 +89,8 @@ def spread(
     figures = ", ".join(f"{size(free[device])} on {device}" for device in devices)
     raise OutOfMemory(
         f"the two models and a run need about {size(needed)}, divided by layers over "
-        f"{len(devices)} devices; free: {figures}, of which {SHARE:.0%} can be used; offload=True "
-        "(--offload) keeps most of the target in host memory"
+        f"{len(devices)} devices; free: {figures}, of which {SHARE:.0%} can be used; with "
+        "offload=True (--offload), layers that do not fit stay in host memory"
     )
 
 

@@ -32,7 +32,7 @@ SHORT = (
 )
 PRINTED = "".join(map(chr, range(32, 127)))
 ENDS = ("!", "\n", "b")  # if the end does not match, a pattern tries every way to divide the text
-RUN = 400  # characters: enough to expose exponential and quadratic times
+RUN = 400  # characters: enough to expose exponential times
 _LITERAL = re.compile(r"[^\W_]|\\u([0-9a-fA-F]{4})")
 _MOST_LITERALS = 64
 
