@@ -64,7 +64,7 @@ def _profile(name: str) -> HardwareProfile:
 
 @cache
 def _files() -> dict[str, dict[str, Any]]:
-    """Contents of all files, by name. A damaged file is skipped."""
+    """Contents of all files, by name. A file that is not a JSON object is skipped."""
     files = ((path.stem, path) for path in sorted(FOLDER.glob("*.json")))
     return read_each(files, _object)
 

@@ -22,7 +22,7 @@ from sequoia.validate_input import number, whole
 USUAL_NODES = 128
 USUAL_LEVELS = 16
 WIDE_LEVELS = 24  # for trees of more than USUAL_NODES
-_ROUNDING = 1e-12  # a larger tree must be faster by more than this
+_ROUNDING = 1e-12  # relative differences of speed-ups up to this can be rounding
 
 
 @dataclass(frozen=True)

@@ -72,8 +72,9 @@ def _leading_comment(text: str) -> str:
 
 
 def without_header(text: str) -> str:
-    """`text` without comments about copyright or a licence, without technical comments at the top
-    (such as the encoding), and without copyright or licence in the module's docstring."""
+    """`text` without unindented comments about copyright or a licence, without technical comments
+    at the top (such as the encoding), and without copyright or licence in the module's docstring.
+    """
     text = LEGAL_COMMENT.sub(_unless_legal, text.lstrip("\ufeff\n"))
     text = TECHNICAL.sub("", text).lstrip("\n")
     if LEGAL.search(text[:HEADER_CHARS]):
@@ -87,7 +88,7 @@ def _unless_legal(block: re.Match[str]) -> str:
 
 def _without_legal_docstring(text: str) -> str:
     """`text` without the module's docstring if that contains the text of a licence. Otherwise only
-    the docstring's lines about copyright or a licence are removed, except those with its quotes."""
+    the docstring's lines that match RIGHTS are removed, except those with triple quotes."""
     tree = parsed(text)
     first = tree.body[0] if tree is not None and tree.body else None
     if not (

@@ -15,7 +15,7 @@ from .prepare import content_hash
 
 EXCERPT = 1500  # maximum characters; about 450 tokens
 MIN_EXCERPT = 900  # characters
-PROMPT = (250, 600)  # minimum and maximum characters of a prompt of code
+PROMPT = (250, 600)  # a prompt of code has more than 250 characters and at most 600
 MIN_PARAGRAPH = 200  # characters of the paragraph that an excerpt of prose starts with
 
 # what the step `text` needs to find texts of each kind

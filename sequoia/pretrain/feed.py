@@ -110,7 +110,7 @@ class Mixture:
         self._extra = extra
 
     def take(self, done: int, rows: int, context: int) -> torch.Tensor:
-        before = done // context // EXTRA_ROWS  # rows so far that came from `extra`
+        before = done // context // EXTRA_ROWS  # rows of `extra` so far, as if all had this context
         extra_rows = (done // context + rows) // EXTRA_ROWS - before
         extra_done = before * context
         main = self._main.take(done - extra_done, rows - extra_rows, context)

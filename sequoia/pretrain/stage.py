@@ -138,8 +138,8 @@ class Stage:
         }
 
     def held_line(self, network: Forward, windows: Mapping[str, torch.Tensor]) -> str:
-        """The log line of a held-out check. For each kind of text it has a target's loss, or a
-        draft's acceptance and agreement."""
+        """The start of the log line of a held-out check. For each kind of text it has a target's
+        loss, or a draft's acceptance and agreement."""
         return " ".join(
             ["VAL", *(f"{kind} {self._held(network, rows)}" for kind, rows in windows.items())]
         )
@@ -259,7 +259,8 @@ def warm(model: PreTrainedModel, folder: Path) -> None:
     if shapes != {name: tuple(weight.shape) for name, weight in other.items()}:
         raise BadTraining(
             f"the weights in {str(folder)[:200]!r} have other shapes than the model to train; set "
-            "--target-size or --draft-size to the size of the model in that folder"
+            "--target-size or --draft-size to the size of the model in that folder, and use its "
+            "tokenizer"
         )
     model.load_state_dict(other)
 
