@@ -8,8 +8,8 @@ from dataclasses import replace
 from sequoia.experiments.experiment import Done, Experiment
 from sequoia.experiments.result import Axis, Column, ExperimentResult, Settings
 from sequoia.experiments.text_units import cases, text_units
-from sequoia.experiments.verifiers_compared import run_unit, summary
-from sequoia.planning.paper_results import paper_file
+from sequoia.experiments.verifiers_compared import WALKS, run_unit, summary
+from sequoia.planning.paper_results import METHODS, paper_file
 
 # nodes, chain, every, profile: see temperature.py
 _FIXED = {
@@ -21,7 +21,7 @@ _FIXED = {
     "top_ps": [0.8, 0.9, 1.0],
 }
 # name of a verifier -> its key in the paper's tables
-_IN_PAPER = {"Sequoia": "sequoia", "SpecInfer": "specinfer", "top-k match": "top-k"}
+_IN_PAPER = dict(zip(WALKS, METHODS, strict=True))
 
 
 def paper_tokens() -> dict[tuple[str, float], float]:
