@@ -273,8 +273,8 @@ def _rotate(heads: torch.Tensor, rotation: torch.Tensor) -> torch.Tensor:
 
 def packed(modules: Sequence[torch.nn.Linear], order: torch.Tensor | None = None) -> Linear:
     """One product for all linear layers `modules`, which have the same input: (rows, in) ->
-    (rows, sum of outs). The weights are in oneDNN's layout if torch has oneDNN. order: the indices
-    of the outputs in their new order, None to leave them as they are."""
+    (rows, sum of outs). The weights are in oneDNN's layout if oneDNN supports their dtype here.
+    order: the indices of the outputs in their new order, None to leave them as they are."""
     return _product(*_joint(modules, order))
 
 
@@ -294,7 +294,8 @@ def _product(weight: torch.Tensor, bias: torch.Tensor | None) -> Linear:
         reordered = torch.ops.mkldnn._reorder_linear_weight(weight, 8)
         multiply = torch.ops.mkldnn._linear_pointwise
         multiply(weight.new_zeros(1, weight.shape[1]), reordered, bias, "none", [], "")
-    except (RuntimeError, NotImplementedError, AttributeError):  # a build of torch without oneDNN
+    except (RuntimeError, NotImplementedError, AttributeError):
+        # torch has no oneDNN, or oneDNN does not support this dtype on this CPU
         return lambda x: F.linear(x, weight, bias)
     return lambda x: multiply(x, reordered, bias, "none", [], "")
 

@@ -27,7 +27,8 @@ _PREFIXES = (3, 7, 41)
 _BEYOND = (3, 29)
 _ROOM = 2 * len(_PATH) + len(_PATH)  # enough positions for two trees and the token after them
 _SEED = 1
-# bytes that may stay allocated after the graphs are dropped: workspaces that libraries reuse
+# bytes that may stay allocated after the graphs are dropped: the buffer for logits, and workspaces
+# that libraries reuse
 _MOST_KEPT = 100e6
 
 

@@ -1,7 +1,8 @@
 """Grouped-query attention that does not copy keys and values for every query head.
 
-With a mask, `transformers` repeats keys and values for every query head. Here the query heads that
-share a key head become additional rows instead. Only the mask is repeated, and it is far smaller.
+With a mask and several rows, `transformers` repeats keys and values for every query head. Here the
+query heads that share a key head become additional rows instead. Only the mask is repeated, and it
+is far smaller.
 The reference is `sdpa_attention_forward` of `transformers`.
 """
 

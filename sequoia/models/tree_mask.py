@@ -1,7 +1,7 @@
 """The tree attention mask, and the positions of a tree's nodes.
 
 A layout is for the nodes that a model processes after the prefix. These need not be the whole tree:
-the draft model never processes leaves.
+of a fixed tree, the draft model processes only nodes with children.
 """
 
 from __future__ import annotations
