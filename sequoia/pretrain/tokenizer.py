@@ -1,8 +1,8 @@
 """Converts text to token ids with a byte-level BPE for code, which is trained here, or with a
 tokenizer loaded from a folder.
 
-The one trained here keeps a newline and the indentation after it together. They usually become a
-single token.
+The one trained here keeps a newline and the spaces after it together. They usually become a single
+token.
 """
 
 from __future__ import annotations

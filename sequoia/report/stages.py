@@ -66,7 +66,7 @@ def all_stages(machine: Machine) -> list[Stage]:
 
 def _scaled(stage: Stage, machine: Machine) -> Stage:
     """`stage` with its expected seconds on this machine, and a limit of at least twice as many.
-    Shapes are returned unchanged: their seconds are for this machine already."""
+    Shapes are returned unchanged: their seconds come from `seconds_of_shape`."""
     if stage.name.startswith(_SHAPE):
         return stage
     seconds = stage.seconds * machine.slowness
@@ -207,8 +207,8 @@ def _too_large(needed: float, free: float, where: str) -> str:
 
 
 def seconds_of_shape(shape: PairShape, machine: Machine) -> float:
-    """Expected seconds to fill the weights and to time passes of all sizes. On a CPU, the time to
-    fill the weights is not included."""
+    """Expected seconds to fill the weights and to time passes of all sizes. On a card they are the
+    same for every card. On a CPU, the time to fill the weights is not included."""
     weights = shape.target.parameters + shape.draft.parameters
     if machine.card:
         return 110.0 + weights * _BYTES_A_WEIGHT / (5e8 if shape.streamed else 5e9)

@@ -126,7 +126,8 @@ def _version_of(package: str) -> str:
 
 def bandwidth() -> Found:
     """Bytes per second of a copy in host memory, counting both bytes read and bytes written. With a
-    card, also those of a copy in its memory, and of the link to it in each direction."""
+    card, also the same for a copy in its memory, and the bytes per second that the link to the card
+    carries in each direction."""
     device = checked_device("auto")
     figures = {"host memory": copy_bandwidth(_CPU)}
     if device.type == "cuda":
