@@ -141,7 +141,8 @@ def _is_factor(name: str, value: Any) -> bool:
 
 
 def _rotary_parts(fields: Mapping[str, Any]) -> NamedChanges:
-    """Variants in which rotary positions apply to another fraction of each head."""
+    """Variants that set the part of each head to which rotary positions apply. In some types it is
+    the default."""
     for name, value in _ROTARY_FIELDS.items():
         if name in fields:
             yield f"{name}={value}", {name: value}
@@ -158,8 +159,8 @@ def _windows(fields: Mapping[str, Any]) -> NamedChanges:
 
 
 def _full_attention(config: Any) -> Changes:
-    """The changes that give every layer full attention; empty if every layer has it already.
-    Windows may still be set, but then no layer uses them."""
+    """The changes to the config's kinds of layers that give every layer full attention. Empty if
+    all layers are of that kind already, or if the config names no kinds."""
     fields = config.to_dict()
     if "attention_types" in fields:
         return {"attention_types": [[["global"], fields["num_layers"]]]}
@@ -195,7 +196,8 @@ def _one_rope(fields: Mapping[str, Any]) -> Changes:
 
 
 def _ropes(config: Any, fields: Mapping[str, Any]) -> NamedChanges:
-    """A variant for each scaling of rotary positions, from ORIGINAL to CONTEXT tokens."""
+    """A variant for each scaling of rotary positions. Scalings that need an original context length
+    have ORIGINAL."""
     ropes = fields.get("rope_parameters")
     if not ropes or "hidden_size" not in fields:
         return
