@@ -125,7 +125,7 @@ def _slice(run: Run, name: str, first: int) -> dict[str, Any]:
 
 
 def recorded(meta: Mapping[str, Any]) -> dict[str, Any]:
-    """The meta of a run file, with only the fields that the page uses and that have the right type.
+    """The meta of a run file, with only the known fields, and of these only what is valid.
     Its label is "simulated" if `meta` names a clock, else "recorded". Raises BadTrace if `meta`
     names a clock but is not labelled simulated."""
     clean: dict[str, Any] = {

@@ -125,7 +125,7 @@ def _params(form: Mapping[str, Any], limits: Limits, labels: Mapping[str, str]) 
 
 
 def tree_request_of(form: Mapping[str, Any], limits: Limits) -> TreeRequest:
-    """The tree that the form asks for. Raises a SequoiaError that names an invalid field."""
+    """The tree that the form asks for. Raises a SequoiaError if a field of the tree is invalid."""
     kind = form.get("tree")
     if not isinstance(kind, str):
         raise BadSamplingParams(
