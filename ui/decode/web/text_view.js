@@ -101,7 +101,7 @@ export class TextView {
   writePrompt({ prompt, chat, prompt_tokens: tokens }) {
     if (!chat || !tokens?.length) return text(this.prompt, lines(readable(prompt)));
     this.prompt.replaceChildren();
-    const title = "a special token from the chat template";
+    const title = "a special token, usually from the chat template";
     for (const [piece, isSpecial] of tokens) {
       const shown = lines(readable(piece));
       if (isSpecial) el("span", { class: "sq-special", text: shown, title }, this.prompt);
