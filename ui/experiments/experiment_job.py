@@ -82,7 +82,7 @@ class ExperimentJob(MeasurementJob):
 
     def measure(self, pair: Pair) -> Found:
         """Run units until none remains or the turn ends. Returns the result of all finished units.
-        Raises SequoiaError if a unit fails or cannot be saved."""
+        Raises SequoiaError if a unit fails, or if the file of units cannot be read or written."""
         now = time.monotonic()
         self._end = now + self._seconds
         self._turn_end = now + TURN_SECONDS
@@ -98,7 +98,9 @@ class ExperimentJob(MeasurementJob):
                 self._ends_turn,
             )
         except OSError as problem:
-            raise SequoiaError(f"the finished units cannot be saved: {problem.strerror}") from None
+            raise SequoiaError(
+                f"the finished units cannot be read or saved: {problem.strerror}"
+            ) from None
         return Found(result, self._message)
 
     def _forget_earlier_units(self) -> None:

@@ -278,7 +278,7 @@ def test_files_that_cannot_be_written_are_a_message(
     path.rmdir()
     path.write_text("")  # a file in the folder's place
     last = parsed(runs(tab))[-1]
-    assert last["error"].startswith("Not finished: the finished units cannot be saved: ")
+    assert last["error"].startswith("Not finished: the finished units cannot be read or saved: ")
     assert toy.ran == []
 
 

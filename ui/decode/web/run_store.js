@@ -35,7 +35,7 @@ import * as treeLayout from "../../shared/web/tree_layout.js";
  * @property {Step[]} [steps]
  * @property {boolean} [done]
  * @property {string} [end] why the run ended or paused
- * @property {string} [tail] the incomplete character at the end of the last token
+ * @property {string} [tail] text held back after the last token, such as an incomplete character
  * @property {string | null} [error]
  * @property {string | null} [notice]
  */
@@ -52,7 +52,7 @@ export class RunStore extends Playback {
   heat = false;
   query = "";
   following = new Following();
-  isPaced = false; // a run made on this page is played instead of followed
+  isPaced = false; // a run that is not `recorded` is played instead of followed
   plain = new PlainClock(this);
   slow = new SlowMotion(this);
 
@@ -213,7 +213,7 @@ export class RunStore extends Playback {
 
   /** Why the run ended or paused, as a key of run_words.js; null while it is in progress. */
   get ending() {
-    // a run from a file has no `end`: its last step says why
+    // without `end`, as in a run file, the last step says why
     return this.done ? this.end || this.steps[this.last]?.finish || "stopped" : null;
   }
 

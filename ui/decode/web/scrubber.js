@@ -55,8 +55,8 @@ const RUN_ROW = { row: "run", drafting: "draft", passing: "pass" };
 export class Scrubber extends PlaybackBar {
   shape = ""; // key of what the drawn blocks depend on
   written = { plain: 0, run: 0 }; // how many numbers each row shows
-  /** @type {{from: number, to: number} | null} the steps in the panel "Time per step"; null if
-   * there is no such panel */
+  /** @type {{from: number, to: number} | null} the steps in the panel "Time per step"; null until
+   * that panel is painted */
   range = null;
 
   /**

@@ -101,7 +101,7 @@ export class TextView {
   writePrompt({ prompt, chat, prompt_tokens: tokens }) {
     if (!chat || !tokens?.length) return text(this.prompt, lines(readable(prompt)));
     this.prompt.replaceChildren();
-    const title = "a special token from the chat template";
+    const title = "a special token, usually from the chat template";
     for (const [piece, isSpecial] of tokens) {
       const shown = lines(readable(piece));
       if (isSpecial) el("span", { class: "sq-special", text: shown, title }, this.prompt);
@@ -125,8 +125,8 @@ export class TextView {
     attr(this.asked, "title", readable(prompt.slice(0, PROMPT_HINT)).replaceAll("⏎", "\n"));
   }
 
-  // What follows the text if the run has ended or paused and all of it is shown: the incomplete
-  // last character, why the run ended or paused, and how much of the text is repeated.
+  // What follows the text if the run has ended or paused and all of it is shown: `tail` of the last
+  // message, why the run ended or paused, and how much of the text is repeated.
   paintEnd(isEnded) {
     const { store } = this;
     const words = isEnded ? runWords.finish(store.ending) : "";

@@ -70,8 +70,8 @@ export class TreePointer {
   }
 
   /**
-   * The token, level and state of a cell's node, for a screen reader. Null for a cell without a
-   * node, and if no step is shown.
+   * A cell's node in words, for a screen reader. Null for a cell without a node, and if no step is
+   * shown.
    * @param {string} key
    * @returns {string | null}
    */

@@ -1,7 +1,7 @@
 /* Scrolling a text so that its first visible line is not cut. */
 
 const SPARE = 30; // px below the last line, as in base.css: room to scroll on to a whole line
-const MARGIN = 8; // least px between a piece of text and the box's edge
+const MARGIN = 8; // least px between a piece of text and the lower edge of the box
 
 /**
  * Scroll `box` to its end.
