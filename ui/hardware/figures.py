@@ -42,7 +42,7 @@ def verify_curve(profiles: Sequence[Named]) -> Figure:
             seconds = profile.verify_seconds(bend)
             traces.append(_knee(name, bend, seconds, colour))
             if i == 0:
-                words = f"knee: {bend} nodes take<br>2× the time of one"
+                words = f"knee: {bend} nodes take at<br>least 2× the time of one"
                 notes.append({**_note(bend, seconds * 1e3, words), "ax": -48, "ay": -40})
     axes = _axes("nodes in the pass", "ms", profiles, ["target_seconds"], notes)
     return {"data": traces, "layout": {**axes, "showlegend": len(profiles) > 1}}
@@ -226,7 +226,9 @@ def _knee(name: str, size: int, seconds: float, colour: str) -> Figure:
         "showlegend": False,
         "name": f"knee, {plotly_text(name)}",
         "marker": {"symbol": "diamond-open", "size": 14, "color": colour, "line": {"width": 2}},
-        "hovertemplate": "%{x} nodes take 2× the time of one<extra>%{fullData.name}</extra>",
+        "hovertemplate": (
+            "%{x} nodes take at least 2× the time of one<extra>%{fullData.name}</extra>"
+        ),
     }
 
 
@@ -277,6 +279,6 @@ def _sizes(profiles: Sequence[Named], name: str) -> list[int]:
 
 
 def _most(profiles: Sequence[Named], name: str) -> int:
-    """The largest size in the curve `name` of any profile; 128 if no size above 1 was timed."""
+    """The largest size in the curve `name` of any profile; 128 if that is only 1."""
     most = max(point[0] for _, profile in profiles for point in getattr(profile, name))
     return most if most > 1 else 128

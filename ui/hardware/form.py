@@ -22,8 +22,8 @@ class FormValues:
     """The values of the form, untrusted. A well-formed request has these:
 
     profile: the key of a profile. against: the key of the profile to compare with, or NONE. rates:
-    the key of an acceptance vector. nodes: the maximum size of a tree, as text or as a number.
-    store: the profiles saved in the visitor's browser.
+    the key of an acceptance vector. nodes: the maximum size of a tree, as text or as a number, or
+    nothing. store: the profiles saved in the visitor's browser.
     """
 
     profile: Any
@@ -59,7 +59,7 @@ class HardwareForm:
             # not a gr.Number, because Gradio shows an empty one as 0
             self.nodes = gr.Textbox(
                 label="Max nodes",
-                placeholder="128, unless larger sizes were timed",
+                placeholder="128, unless the profile goes higher",
                 max_lines=1,
                 max_length=8,
                 elem_id="hw-nodes",
