@@ -29,12 +29,12 @@ def test_a_visit_of_the_tab(visit: Callable[..., Page]) -> None:
 
     # a small run, stopped after its first unit
     page.wait_for_selector(".pg-status[data-stage=ready]", timeout=60_000)
-    page.locator("#xp-view [data-name=ranks]").click()
-    expect(part("question")).to_have_text(EXPERIMENTS["ranks"].question)
+    page.locator("#xp-view [data-name=temperature]").click()
+    expect(part("question")).to_have_text(EXPERIMENTS["temperature"].question)
     part("run").click()
     # from within the page, since the run may be over when a click comes from outside
     stop = "document.querySelector('#xp-view [data-part=stop]').click()"
-    page.wait_for_function(f"{VIEW}.own.get('ranks')?.done >= 1 && ({stop}, true)", timeout=60_000)
+    page.wait_for_function(f"{VIEW}.own.get('temperature')?.done >= 1 && ({stop}, true)", timeout=60_000)
     expect(part("banner")).to_contain_text("units are done", timeout=30_000)
     expect(part("source")).to_have_text("measured")
     expect(part("partial")).to_contain_text("Partial result: ")
@@ -47,17 +47,17 @@ def test_a_visit_of_the_tab(visit: Callable[..., Page]) -> None:
     expect(part("partial")).to_be_hidden()
     with page.expect_download() as saved:
         part("points-csv").click()
-    assert saved.value.suggested_filename == "sequoia-ranks.csv"
+    assert saved.value.suggested_filename == "sequoia-temperature.csv"
     lines = saved.value.path().read_text(encoding="utf-8").splitlines()
     assert lines[0].startswith("experiment,panel,series,")
     assert page.locator("#xp-view [data-part=figure] [tabindex='0']").count() == 1
     with page.expect_download() as saved:
         page.locator("#xp-view [data-part=figure] [data-save=svg]").click()
-    assert saved.value.suggested_filename == "sequoia-ranks.svg"
+    assert saved.value.suggested_filename == "sequoia-temperature.svg"
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
     # another experiment leaves it alone
     entries.first.click()
     expect(part("run")).to_have_text("Run")
-    page.locator("#xp-view [data-name=ranks]").click()
+    page.locator("#xp-view [data-name=temperature]").click()
     expect(part("run")).to_have_text("Run again")
