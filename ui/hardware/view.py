@@ -50,10 +50,10 @@ def message(
     nodes: the most nodes of a tree; if None, the planner's own bound for each profile, but at most
     `most`. The tree that Decode's default setting would choose always has that bound. against: the
     profile to compare with. run: the latest run, to compare with its prediction. here: this
-    machine's profile, for that prediction. known: the acceptance vectors to choose from for that
-    prediction; if None, only `rates`. notice: the text of a banner. most: the largest size that
-    visitors may choose. made_here: whether the run was made on this page, on any clock. Raises a
-    SequoiaError for sizes out of bounds.
+    machine's profile; None if no models are loaded. known: the acceptance vectors to choose from
+    for the prediction of the run; if None, only `rates`. notice: the text of a banner. most: the
+    largest size that visitors may choose. made_here: whether the run was made in Decode, on any
+    clock. Raises a SequoiaError for sizes out of bounds.
     """
     profile = entry.profile
     largest = _largest(profile, nodes, most)

@@ -99,7 +99,7 @@ class HardwareView {
       makePanel(this.body, { ...about, cls: "hw-by-level-panel" }),
     );
     followTheme([this.heat, this.verify, this.small, this.run].map(({ chart }) => chart));
-    this.say("", "This machine will be timed once the models are loaded.");
+    this.say("", "Loading the profiles.");
   }
 
   // -- building ----------------------------------------------------------------------------------

@@ -164,7 +164,7 @@ function paintRange(style, [low, high]) {
 function note(length, shown, smoothed) {
   if (length > shown) return `Showing ranks 1 to ${shown} of ${length}; planning uses all of them.`;
   return smoothed
-    ? "The rates rise at some rank, so planning and every figure here use the smoothed vector (horizontal ticks)."
+    ? "The rates rise somewhere. Trees and predictions use the smoothed vector (horizontal ticks)."
     : "";
 }
 

@@ -29,7 +29,7 @@ export function scaledWords(factor) {
   if (factor >= 1) return "";
   const digits = factor.toPrecision(2);
   return (
-    "Rates cannot sum to more than 1: the rates that you did not change were multiplied by " +
+    "Rates cannot sum to more than 1: the other rates were multiplied by " +
     `${Number(digits) < 1 ? digits : "almost 1"}.`
   );
 }
@@ -46,7 +46,7 @@ export class AcceptanceEditor {
    * them; after: the vector after the last. The other rates are always scaled from `before`.
    * @type {{k: number, before: number[], after: number[]} | null} */
   moved = null;
-  factor = 1; // the latest change multiplied the rates that it did not set by this
+  factor = 1; // the other rates are those of `moved.before` times this; 1 after any other edit
   /**
    * The vector before any edit; `key` is that of its preset.
    * @type {{rates: number[], origin: Origin, key?: string}}
