@@ -1,7 +1,7 @@
 """One test of losslessness, in its own thread. Independent of the page.
 
-After a stop or at the time limit, the samples drawn so far still get a verdict, if they are enough
-for one.
+After a stop or at the time limit, the samples of the last report still get a verdict, if they are
+enough for one.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Sampled:
 
 class LosslessJob(MeasurementJob):
     """Draws and counts the samples of `setting`. It stops about `seconds` after its turn began, but
-    always completes the exact computations before the first sample."""
+    this limit does not interrupt the exact computations before the first sample."""
 
     name = "test"
     if_it_fails = "Nothing was decided."

@@ -24,7 +24,7 @@ const STILL_MS = 140; // how long nothing must change before the figures are red
  * @property {object} [survey] acceptance recorded with the bundled pair
  * @property {{name: string, rates: number[], temperature: number}[]} [own] vectors
  *   measured with the loaded models
- * @property {number} [pair] a number that changes when other models are loaded
+ * @property {number} [pair] a number that changes each time models are loaded
  * @property {boolean} [measurable] whether models are loaded
  * @property {boolean} [loading] whether models are being loaded; another message follows then
  * @property {Profile | null} [profile] of this machine
@@ -142,9 +142,9 @@ export class Lab {
     return this.editor.kind === this.usual;
   }
 
-  // Whether other models are loaded than at the last call, so that the vector on screen must be
-  // replaced. At the first call, it is replaced only if the models have vectors of their own and
-  // nobody has chosen one.
+  // Whether models were loaded since the last call, so that the vector on screen must be replaced.
+  // At the first call with models, it is replaced only if they have vectors of their own and nobody
+  // has chosen one.
   isOfOtherModels({ measurable, pair }, own) {
     if (!measurable || pair === this.pair) return false;
     const first = this.pair === undefined;

@@ -1,4 +1,4 @@
-/* The field for a typed number. */
+/* The field in which numbers are typed. */
 import { el } from "../../shared/web/dom.js";
 
 /**

@@ -1,5 +1,5 @@
 /* What the test would find: for each bug that the chosen verifier can have, its exact bias and the
-   probability that the test detects it. Either may be unknown. */
+   probability that the test detects it. In some settings neither is known. */
 import { el, show } from "../../shared/web/dom.js";
 import { grouped, known, percent } from "../../shared/web/format.js";
 import { makePanel } from "../../shared/web/panel.js";
