@@ -181,7 +181,7 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         call `begin` in a thread. meanwhile: the updates of the buttons until then. Raises Stopped
         if meanwhile Stop is pressed or something else is started, and what `begin` raises."""
         who = visitor(request)
-        self._cancel_start(who, "another race was started")
+        self._cancel_start(who, "something else was started")
         self._starting[who] = start = _Start(meanwhile)
         try:
             await self._await_analysis(who)

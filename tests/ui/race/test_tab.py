@@ -326,7 +326,9 @@ def test_run_replaces_further_runs_that_wait_for_the_analysis(
 
     race, further, second = asyncio.run(asyncio.wait_for(pressed(), 10))
     assert race[-1]["results"][1]["lossless"]
-    assert [message["error"] for message in further] == ["Not continued: another race was started"]
+    assert [message["error"] for message in further] == [
+        "Not continued: something else was started"
+    ]
     assert second[-1]["done"]
     assert second[-1]["error"] is None
     assert raced(second) != raced(race)
