@@ -21,7 +21,7 @@ export function linkRace(store, fill) {
   });
 }
 
-// The values of the form, but with the three fields of each lane as one list.
+// The values of the form, and for each lane one more: the list of its three fields.
 function withLanes(values) {
   const lanes = LANES.filter((number) => `kind${number}` in values).map((number) => [
     `lane${number}`,
@@ -30,7 +30,7 @@ function withLanes(values) {
   return { ...values, ...Object.fromEntries(lanes) };
 }
 
-// The reverse of `withLanes`.
+// The values of a link, and for each lane its three fields.
 function withFields(values) {
   const fields = LANES.filter((number) => `lane${number}` in values).flatMap((number) => {
     const [kind, numbers, verifier] = values[`lane${number}`];

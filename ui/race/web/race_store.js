@@ -216,7 +216,7 @@ export class RaceStore extends Playback {
 
   // -- the moment shown ----------------------------------------------------------------------
 
-  /** Race time of the newest step, in seconds. */
+  /** The most decode time of any lane so far, in seconds. */
   get end() {
     return Math.max(0, ...this.totals.map((total) => total.clock));
   }
