@@ -182,8 +182,8 @@ def _row(one: Preset, devices: Sequence[torch.device], disk: int) -> dict[str, A
 
 def _why_not(one: Preset, fits: str, device: torch.device) -> str:
     """Why the pair cannot be loaded here, whatever else is chosen in the form; "" if it may be.
-    fits: `_memory` for `device`. With a GPU, another device or a streamed target may still fit.
-    Disk space is not considered."""
+    fits: from `_memory`. device: the first device that the pair may use. With a GPU, another device
+    or a streamed target may still fit. Disk space is not considered."""
     if any(model.pickle for model in one.models):
         return "its draft is a pickle file, which can run code when it is opened"
     return "" if fits != "no" or device.type == "cuda" else "does not fit this machine"

@@ -72,7 +72,7 @@ def _note(*words: str) -> Markup:
     return element("p", *words, class_="pp-note")
 
 
-# -- above the tables ------------------------------------------------------------------------------
+# -- texts -----------------------------------------------------------------------------------------
 
 
 def _introduction(paper: Mapping[str, str]) -> Markup:

@@ -6,8 +6,8 @@ the prompt, or of both prompts. `seconds` are per token, one value for each lane
 without steps.
 more: how many further runs "Race on" would make, 0 if none are possible.
 most: the most runs that a race may have.
-kind: the kind of text of the further prompts: "code", "prose", or for two prompts "code and prose".
-Empty if further runs keep the prompts.
+kind: the kind of text of the further prompts: "code" or "prose". For two prompts it is both, in the
+order of the prompts: "code and prose" or "prose and code". Empty if further runs keep the prompts.
 seeds: whether each run has a new seed.
 planned: how many runs there will be; null unless further runs are being made.
 """

@@ -32,8 +32,8 @@ import { rove } from "../../shared/web/roving_focus.js";
 const COLUMNS = ["Pair", "Target and draft", "Download", "Licence", "Memory", "Disk", "Choose"];
 const NOTE =
   "Sizes are published figures, and the memory needed is predicted from them. Before a " +
-  "download, the exact sizes are read from the Hub. Any two full-attention models with the same tokenizer " +
-  "can be loaded: choose “two models of your own”.";
+  "download, the exact sizes are read from the Hub. Any two full-attention models with the same " +
+  "tokenizer can be loaded: choose “two models of your own”.";
 const GATED = "gated: first accept the licence on the Hub";
 
 /** The table of pairs. */
