@@ -70,8 +70,8 @@ export function range(kind, table, l) {
  * @param {string} kind
  * @param {Range} range
  * @param {number} value
- * @returns {number} from 0, the first colour of the legend, to 1, the last. A better value never has
- *   a lower strength
+ * @returns {number} from 0, the first colour of the legend, to 1, the last. A better value never
+ *   has a lower strength
  */
 export function strength(kind, { low, high }, value) {
   const { power, strong } = KINDS[kind];
