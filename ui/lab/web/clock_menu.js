@@ -144,7 +144,8 @@ export class ClockMenu {
 
 /**
  * A warning if the profile's times were not measured or checked for trees of `nodes` nodes; else
- * empty. The words are those of calibration_words in sequoia/planning/explain_plan.py.
+ * empty. Also empty for one node, which is plain decoding. The words are those of calibration_words
+ * in sequoia/planning/explain_plan.py.
  * @param {Profile} profile
  * @param {number} nodes
  * @returns {string}

@@ -97,7 +97,8 @@ export class Curves {
 }
 
 // The expected tokens that shapes approach as n grows, with their current k. The best tree
-// approaches the tree in which every node has a child of every rank, up to the level cap.
+// approaches the tree in which every node has a child of every rank. Under a level cap, it
+// approaches the first levels of that tree.
 function shapeLimits(state) {
   const { n, even, cap } = state;
   const best = (label, levels) => ({
@@ -194,7 +195,7 @@ export class Margins {
     text(
       figure.note,
       profile
-        ? "As long as a node gains more than it costs, a larger tree is faster. The cost at n nodes is averaged over nearby sizes, about n/4 of them."
+        ? "As long as a node gains more than it costs, a larger tree is faster. The cost at n nodes is averaged over nearby sizes, up to about n/4 of them."
         : "This figure needs step times. The app measures those of its machine when it loads models.",
     );
     if (!profile) return;

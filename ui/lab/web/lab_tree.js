@@ -24,7 +24,7 @@ export class LabTree {
   opened = new Set(); // nodes expanded by a person, or by a search for a node below them
   all = false; // whether every node is drawn ("All nodes")
   foldable = false; // whether the tree is so large or deep that some nodes are hidden without `all`
-  at = 0; // the node with the keyboard focus
+  at = 0; // the node that the Tab key reaches, if it is drawn
   query = "";
   name = ""; // of the tree that was read last
   /** @type {number[]} */

@@ -87,7 +87,8 @@ export class DpGrid {
     this.on.redraw();
   }
 
-  // If a cell is out of view, scroll until it is in view with a margin.
+  // If a cell is out of view, scroll until it is in view with a margin. A cell with more children
+  // than the table has rates is in no row, so it stays out of view.
   reveal({ n, b }) {
     const { from, count } = this.window;
     if (n < from) this.show(n - Math.round(count / 8), count);

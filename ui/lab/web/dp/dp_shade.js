@@ -43,7 +43,8 @@ export const KINDS = {
 
 /**
  * The range of the numbers in one level. For loss and gain it ends at their quantile `share`, so
- * that a few large numbers do not make all others look alike.
+ * that a few large numbers do not make all others look alike. If that quantile is 0, it ends at the
+ * largest number.
  * @param {string} kind
  * @param {DpTable} table
  * @param {number} l
@@ -69,7 +70,8 @@ export function range(kind, table, l) {
  * @param {string} kind
  * @param {Range} range
  * @param {number} value
- * @returns {number} from 0, the palest colour, to 1, the strongest, for the best value
+ * @returns {number} from 0, the first colour of the legend, to 1, the last. A better value never
+ *   has a lower strength
  */
 export function strength(kind, { low, high }, value) {
   const { power, strong } = KINDS[kind];

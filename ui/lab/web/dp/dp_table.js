@@ -29,7 +29,8 @@ const SLICE = 200000; // sums between two yields
 
 /** @typedef {{cells: Float64Array, best: Float64Array, root: Uint16Array}} Layer */
 
-// The rates that a tree of `nodes` nodes can use, without zeros at the end, but at least one rate.
+// The rates that a tree of `nodes` nodes can use: at most nodes - 1, none after the last positive
+// one, and at least one.
 function useful(rates, nodes) {
   const last = rates.reduce((found, rate, k) => (rate > 0 ? k : found), 0);
   return Float64Array.from(rates.slice(0, Math.min(last + 1, Math.max(nodes - 1, 1))));
@@ -58,7 +59,7 @@ export class DpTable {
    * The table is empty until `grow` fills it.
    * @param {number[]} rates
    * @param {number} nodes
-   * @param {number | null} [levels] max levels to compute; null: as many as make a difference
+   * @param {number | null} [levels] max levels to compute; null: no limit
    * @param {boolean} [flat] compute one layer that stands for any number of levels; only if
    *   `levels` is null or at least `nodes`
    * @throws {RangeError} if an argument is invalid
