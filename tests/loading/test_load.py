@@ -426,7 +426,11 @@ def test_models_with_fewer_tokens_than_the_tokenizer_are_refused(tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    "device", ["tpu", "", "meta", "cuda:-1", "cuda:100", "cpu:0", "CPU", 5, None, HUGE, "cuda\n"]
+    "device",
+    [
+        *("tpu", "", "meta", "cuda:-1", "cuda:100", "cuda:00", "cuda:05", "cuda:\u0663", "cpu:0"),
+        *("CPU", 5, None, HUGE, "cuda\n"),
+    ],
 )
 def test_devices_that_do_not_exist_are_refused(device: object) -> None:
     with pytest.raises(BadModel, match=r"device .* is not auto, spread, cpu, cuda or cuda:NUMBER"):
