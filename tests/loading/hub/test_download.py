@@ -26,7 +26,7 @@ from sequoia import load_pair
 from sequoia.errors import BadModel, NotDownloaded, OutOfMemory, Stopped
 from sequoia.loading import pair_catalog
 from sequoia.loading.find_pair import LoadNews, printer
-from sequoia.loading.hub import download
+from sequoia.loading.hub import download, download_worker
 from sequoia.loading.hub.download import (
     Downloads,
     Progress,
@@ -519,6 +519,18 @@ def test_a_process_that_crashes_is_reported_with_its_last_output(
 def test_a_failed_download_says_what_is_kept(kind: str) -> None:
     assert "3.2 GB is already here" in reason("owner/model", kind, "words", 3_200_000_000)
     assert "already here" not in reason("owner/model", kind, "words", 0)
+
+
+def test_a_file_too_large_for_plain_http_says_what_helps(tmp_path: Path) -> None:
+    about: Any = SimpleNamespace(size=60_000_000_000)
+    count: Any = SimpleNamespace(bar=lambda: None)
+    with pytest.raises(download_worker.TooLarge) as caught:
+        download_worker.fill("https://hub/model.safetensors", about, tmp_path / "x", count)
+    kind = download_worker.kind_of(caught.value)
+    assert reason("owner/model", kind, str(caught.value), 0) == (
+        "owner/model has a file over 50 GB (model.safetensors), which cannot be downloaded here. "
+        "Download the model with `hf download owner/model`, then load it again."
+    )
 
 
 # -- parts -----------------------------------------------------------------------------------------
