@@ -317,6 +317,22 @@ def test_a_draft_that_overflows_in_its_last_pass_ends_a_run(params: SamplingPara
         decoder.step()
 
 
+def test_a_tree_is_drafted_without_the_last_one_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    decoder = Decoder(tiny_pair(), PROMPTS[0], WARM, TREES["ragged"])
+    decoder.prefill()
+    decoder.step()
+    assert decoder._last is not None
+    last = weakref.ref(decoder._last)
+    fill = decoder._drafter.fill
+
+    def filled(*given: Any) -> Any:
+        assert last() is None
+        return fill(*given)
+
+    monkeypatch.setattr(decoder._drafter, "fill", filled)
+    decoder.step()
+
+
 @pytest.mark.slow
 def test_ignore_eos_decodes_on_through_the_end_of_text() -> None:
     token, _ = first_inside(list(steps_of(made(), PROMPTS[0], GREEDY, TREES["chain"])))
