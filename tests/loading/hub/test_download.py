@@ -17,6 +17,7 @@ from typing import Any
 
 import psutil
 import pytest
+import torch
 from fake_hub import COMMIT, FakeHub, served
 from fakes import save, tiny_model
 from huggingface_hub import snapshot_download
@@ -174,6 +175,22 @@ def test_a_pair_that_this_machine_can_never_hold_is_not_fetched(
     ):
         fetch(BOTH, True, lambda _: None)
     assert not [path for path in hub.files_asked if "safetensors" in path]
+
+
+@pytest.mark.slow
+def test_a_streamed_target_needs_host_memory_only_for_what_the_gpu_does_not_hold(
+    hub: FakeHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Unless its weights are converted in host memory."""
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(total=100_000))
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    card = SimpleNamespace(total_memory=10**9)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda _: card)
+    request = replace(BOTH, device="cuda", dtype="bfloat16", offload=True)
+    with pytest.raises(OutOfMemory, match=r"the target's weights in host memory need about"):
+        fetch(request, True, lambda _: None)
+    assert not [path for path in hub.files_asked if "safetensors" in path]
+    fetch(replace(request, dtype="float32"), True, lambda _: None)
 
 
 # -- a commit that is named ------------------------------------------------------------------------
