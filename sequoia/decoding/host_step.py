@@ -70,6 +70,9 @@ class HostStep:
         layout = self._nodes(tree)
         with clock.phase("verify"):
             logits = self._target.forward(drafted.tokens, layout)  # (nodes, vocab)
+        # at nodes that the verifier does not visit, an overflow does not end the run
+        if self._target.model.graphs and not logits.amax(-1).isfinite().all():
+            self._target.drop_values()
         self._p = {}
         self._q = {}
         self._logits = logits

@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from sequoia.errors import BadPair
 from sequoia.models.choose_forward import use_fast_forward
 from sequoia.models.pair import Pair
 from sequoia.models.pair_cache import PairCache
@@ -25,7 +26,7 @@ QUALITIES: dict[str, tuple[str, float]] = {
 
 def with_draft(pair: Pair, quality: str) -> Pair:
     """`pair` with a draft of the given quality, a key of QUALITIES. Later calls return the same
-    pair."""
+    pair. Raises BadPair for a better draft if the target is spread or streamed."""
     source, noise = QUALITIES[quality]
     if not noise:
         return pair
@@ -34,7 +35,14 @@ def with_draft(pair: Pair, quality: str) -> Pair:
 
 def _noisy_pair(pair: Pair, source: str, noise: float) -> Pair:
     model = {"draft": pair.draft, "target": pair.target}[source]
-    draft = TreeModel(_noisy(model.hf, noise), f"{model.name} with noise")
+    if model.placement:
+        raise BadPair(
+            "the better draft is a copy of the target, whose weights do not fit on one device "
+            f"({model.placement})"
+        )
+    draft = TreeModel(
+        _noisy(model.hf, noise), f"{model.name} with noise", model.device, model.layer_devices
+    )
     draft.vocab = model.vocab
     return replace(pair, draft=use_fast_forward(draft), known=(), measured=PairCache())
 

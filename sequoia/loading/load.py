@@ -36,7 +36,7 @@ from sequoia.models.tree_forward import TreeModel
 from sequoia.renamed_keywords import renamed_keywords
 from sequoia.text_files import load_json
 from sequoia.this_machine.dtypes import narrowest_dtype, usual_dtype
-from sequoia.this_machine.memory import ROOM, require, require_possible
+from sequoia.this_machine.memory import ROOM, require, require_possible, total_bytes
 from sequoia.validate_input import whole
 
 # Bytes per parameter while the faster dtype is chosen: the weights as stored, copies in both
@@ -127,7 +127,12 @@ def fetch(
             several = request.device in ("auto", "spread")
             require_possible(target + draft, where, several, "the two models need")
         else:
-            require_possible(target, HOST, False, "the target, streamed from host memory, needs")
+            stored = found.target.stored_dtype
+            is_converted = (dtype or usual_dtype(where, stored)) != stored
+            # converted weights are all in host memory at first, others only if they are streamed
+            resident = 0 if is_converted or where == HOST else total_bytes(where) - draft
+            what = "the target's weights in host memory need"
+            require_possible(target - resident, HOST, False, what)
         found.fetch()
 
 

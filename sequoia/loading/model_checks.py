@@ -131,7 +131,7 @@ def checked_device(device: str) -> torch.device:
         raise BadModel(f"device 'spread' uses all GPUs, but the first cannot compute ({problem})")
     if device in ("auto", "spread"):
         device = "cuda" if torch.cuda.is_available() and not unusable_gpu() else "cpu"
-    if not isinstance(device, str) or not re.fullmatch(r"cpu|cuda(:\d{1,2})?", device):
+    if not isinstance(device, str) or not re.fullmatch(r"cpu|cuda(:(0|[1-9][0-9]?))?", device):
         raise BadModel(f"device {shown(device)} is not auto, spread, cpu, cuda or cuda:NUMBER")
     found = torch.device(device)
     if found.type != "cuda":

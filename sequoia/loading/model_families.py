@@ -68,6 +68,8 @@ def refuse_unfit(name: str, config: Any) -> None:
     if kind in _KINDS:
         raise BadModel(f"{name} ({kind}) {_KINDS[kind]}")
     text = config.get_text_config()
+    if _is_encoder_decoder(config) or _is_encoder_decoder(text):
+        raise BadModel(f"{name} ({kind}) is an encoder-decoder; a causal language model is needed")
     layers = layer_configs(text)
     if reason := next(filter(None, (rule(layer) for rule in _RULES for layer in layers)), None):
         raise BadModel(f"{name} ({getattr(text, 'model_type', kind)}) {reason}")
@@ -81,12 +83,6 @@ def refuse_unfit(name: str, config: Any) -> None:
 
 def _is_encoder_decoder(config: Any) -> bool:
     return bool(getattr(config, "is_encoder_decoder", False))
-
-
-def _encoder_decoder(config: Any) -> str:
-    if _is_encoder_decoder(config):
-        return "is an encoder-decoder; a causal language model is needed"
-    return ""
 
 
 def _encoder(config: Any) -> str:
@@ -167,7 +163,6 @@ def _layer_types(config: Any) -> tuple[str, ...]:
 # Each rule gets the config of a layer. It returns the reason why the layer cannot run a tree, or
 # "".
 _RULES = (
-    _encoder_decoder,
     _encoder,
     _other_layers,
     _local_layers,

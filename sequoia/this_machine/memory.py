@@ -38,6 +38,13 @@ def free_bytes(device: torch.device) -> int:
     )
 
 
+def total_bytes(device: torch.device) -> int:
+    """Bytes of the memory of `device`, free or not."""
+    if device.type == "cuda":
+        return torch.cuda.get_device_properties(device).total_memory
+    return container_memory.most(psutil.virtual_memory().total)
+
+
 def _unused_by_graphs(device: torch.device) -> int:
     """Free bytes in the memory pools of CUDA graphs, which nothing else can use."""
     index = torch.cuda.current_device() if device.index is None else device.index
@@ -65,12 +72,9 @@ def require_possible(needed: float, device: torch.device, together: bool, what: 
     """Raises OutOfMemory if `needed` bytes are more than the total memory of `device`. together:
     for a GPU, whether the memory of all GPUs counts. The message starts with `what`, as in
     `require`."""
-    gpus = range(torch.cuda.device_count()) if together else [device.index or 0]
-    most = (
-        sum(torch.cuda.get_device_properties(gpu).total_memory for gpu in gpus)
-        if device.type == "cuda"
-        else container_memory.most(psutil.virtual_memory().total)
-    )
+    is_several = together and device.type == "cuda"
+    gpus = [torch.device("cuda", i) for i in range(torch.cuda.device_count())]
+    most = sum(map(total_bytes, gpus if is_several else [device]))
     if needed > most:
         kind = "of graphics memory " if device.type == "cuda" else ""
         owner = device if device.type == "cuda" and not together else "this machine"

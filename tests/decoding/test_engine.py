@@ -14,6 +14,7 @@ import math
 import weakref
 from collections.abc import Iterable, Iterator
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -315,6 +316,50 @@ def test_a_draft_that_overflows_in_its_last_pass_ends_a_run(params: SamplingPara
     model.forward = lambda *given: forward(*given) * next(numbers)
     with pytest.raises(BadModel, match="the draft's logits contain NaN"):
         decoder.step()
+
+
+@pytest.mark.parametrize("captured", [True, False])
+def test_with_cuda_graphs_slots_that_overflowed_are_zeros_after_the_step(
+    captured: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A captured pass would read them with weight 0, and 0 times infinity is not 0."""
+    decoder = Decoder(tiny_pair(), PROMPTS[0], GREEDY, Tree.from_branching([3]))
+    decoder.prefill()
+    graphs = SimpleNamespace(ahead=lambda *_: []) if captured else None
+    monkeypatch.setattr(TreeModel, "graphs", graphs)
+    target = decoder.contexts[0]
+    forward = target.model.forward
+    dropped = slice(target.length + 1, target.length + 4)
+    unlikely = 5
+
+    def overflowing(*given: Any) -> torch.Tensor:
+        logits = forward(*given).clone()
+        for layer in target.kv_cache.cache_layers:
+            layer.values[:, :, dropped] = math.inf
+        logits[1:] = math.nan
+        logits[0, unlikely] = 1000
+        return logits
+
+    monkeypatch.setattr(target.model, "forward", overflowing)
+    assert decoder.step().emitted == (unlikely,)
+    for layer in target.kv_cache.cache_layers:
+        assert layer.values[:, :, dropped].any() != captured
+
+
+def test_a_tree_is_drafted_without_the_last_one_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    decoder = Decoder(tiny_pair(), PROMPTS[0], WARM, TREES["ragged"])
+    decoder.prefill()
+    decoder.step()
+    assert decoder._last is not None
+    last = weakref.ref(decoder._last)
+    fill = decoder._drafter.fill
+
+    def filled(*given: Any) -> Any:
+        assert last() is None
+        return fill(*given)
+
+    monkeypatch.setattr(decoder._drafter, "fill", filled)
+    decoder.step()
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@ whose result is known."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -14,8 +15,8 @@ from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.decoding.stopping_chain import StoppingChain
 from sequoia.decoding.tree_choice import FixedTree
-from sequoia.errors import BadPrompt, BadTrace
-from sequoia.experiments import hardware, planned
+from sequoia.errors import BadPair, BadPrompt, BadTrace
+from sequoia.experiments import draft_quality, hardware, planned
 from sequoia.experiments.chain_finding import WHY, finding
 from sequoia.experiments.chain_settings import CHAIN, RIVALS, STOPPING, Setting
 from sequoia.experiments.continuations import continuation
@@ -35,6 +36,8 @@ from sequoia.experiments.text_units import Case, Text
 from sequoia.measuring.acceptance_teacher_forced import agreement
 from sequoia.measuring.stop_rule import measured_stop_rule
 from sequoia.models.pair import Pair
+from sequoia.models.pair_cache import PairCache
+from sequoia.models.tree_forward import TreeModel
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.named_profiles import machine_name, named_profile
 from sequoia.planning.plan_stopping_chain import LongChainStep, best_stop_rule
@@ -243,6 +246,26 @@ def test_drafts_differ_in_quality_and_are_made_once() -> None:
 def test_a_draft_made_of_a_padded_target_has_the_common_vocabulary() -> None:
     padded = pair_of(tiny_model(vocab=VOCAB + 8), tiny_model(), tiny_tokenizer())
     assert with_draft(padded, "better").draft.vocab == padded.target.vocab == VOCAB
+
+
+def test_a_noisy_draft_is_on_the_devices_of_its_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    pair = same_pair()
+    made = list[tuple[object, ...]]()
+
+    def noticed(hf: object, name: str, *devices: object) -> TreeModel:
+        made.append(devices)
+        return TreeModel(hf, name)
+
+    monkeypatch.setattr(draft_quality, "TreeModel", noticed)
+    draft_quality._noisy_pair(pair, "draft", 0.1)
+    assert made == [(pair.draft.device, pair.draft.layer_devices)]
+
+
+def test_no_draft_is_made_of_a_streamed_target() -> None:
+    pair = same_pair()
+    target = TreeModel(pair.target.hf, "m", placement="1 of 2 layers streamed from host memory")
+    with pytest.raises(BadPair, match=r"do not fit on one device \(1 of 2 layers streamed"):
+        with_draft(replace(pair, target=target, measured=PairCache()), "better")
 
 
 # -- the finding -----------------------------------------------------------------------------------

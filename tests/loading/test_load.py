@@ -19,6 +19,7 @@ from transformers import (
     AutoModelForCausalLM,
     BartConfig,
     BertConfig,
+    EncoderDecoderConfig,
     Gemma2Config,
     Gemma3TextConfig,
     GptOssConfig,
@@ -32,8 +33,11 @@ from transformers import (
     Qwen2Config,
     RecurrentGemmaConfig,
     RwkvConfig,
+    SpeechEncoderDecoderConfig,
     T5Config,
+    VisionEncoderDecoderConfig,
     ViTConfig,
+    Wav2Vec2Config,
 )
 
 from sequoia import Acceptance, SamplingParams, Tree, plain, speculate
@@ -171,6 +175,9 @@ def test_the_target_is_checked_first_and_named(good: tuple[str, str]) -> None:
 # -- configs ---------------------------------------------------------------------------------------
 
 
+TINY_BERT = BertConfig(
+    vocab_size=40, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16
+)
 UNFIT = {
     "recurrent": (MambaConfig(), "mamba.*linear_attention|recurrent"),
     "recurrent 2": (Mamba2Config(), "mamba2.*linear_attention|recurrent"),
@@ -188,6 +195,18 @@ UNFIT = {
     "gemma 3": (Gemma3TextConfig(), "gemma3_text.*sliding_attention layers"),
     "encoder-decoder": (T5Config(), "t5.*encoder-decoder"),
     "encoder-decoder that knows a causal part": (BartConfig(), "bart.*encoder-decoder"),
+    "encoder and decoder of other types": (
+        EncoderDecoderConfig.from_encoder_decoder_configs(TINY_BERT, TINY_BERT),
+        r"\(encoder-decoder\) is an encoder-decoder",
+    ),
+    "encoder of speech": (
+        SpeechEncoderDecoderConfig.from_encoder_decoder_configs(Wav2Vec2Config(), TINY_BERT),
+        r"\(speech-encoder-decoder\) is an encoder-decoder",
+    ),
+    "encoder of images": (
+        VisionEncoderDecoderConfig.from_encoder_decoder_configs(ViTConfig(), TINY_BERT),
+        r"\(vision-encoder-decoder\) is an encoder-decoder",
+    ),
     "sound": (MusicgenConfig(), "musicgen.*generates audio"),
     "encoder": (BertConfig(), "bert.*is an encoder"),
     "no text": (ViTConfig(), "vit.*no causal language model"),
@@ -426,7 +445,11 @@ def test_models_with_fewer_tokens_than_the_tokenizer_are_refused(tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    "device", ["tpu", "", "meta", "cuda:-1", "cuda:100", "cpu:0", "CPU", 5, None, HUGE, "cuda\n"]
+    "device",
+    [
+        *("tpu", "", "meta", "cuda:-1", "cuda:100", "cuda:00", "cuda:05", "cuda:\u0663", "cpu:0"),
+        *("CPU", 5, None, HUGE, "cuda\n"),
+    ],
 )
 def test_devices_that_do_not_exist_are_refused(device: object) -> None:
     with pytest.raises(BadModel, match=r"device .* is not auto, spread, cpu, cuda or cuda:NUMBER"):

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import psutil
 import torch
 
 from sequoia import Pair
@@ -18,10 +17,9 @@ from sequoia.loading.model_checks import checked_device
 from sequoia.loading.pair_catalog import BUNDLED_NAME, Model, Preset, find, presets
 from sequoia.loading.pair_request import PairRequest
 from sequoia.models.describe import describe
-from sequoia.this_machine import container_memory
 from sequoia.this_machine.dtypes import narrowest_dtype
 from sequoia.this_machine.gpu_health import unusable_gpu
-from sequoia.this_machine.memory import ROOM, free_bytes
+from sequoia.this_machine.memory import ROOM, free_bytes, total_bytes
 from ui.models.load_job import Report
 from ui.models.model_types import types_message
 from ui.serving.model_host import named, parameter_count
@@ -134,7 +132,7 @@ def _in_use(pair: Pair, role: str) -> dict[str, str]:
 def _machine(device: torch.device, disk: int, online: bool) -> dict[str, Any]:
     return {
         "device": describe(device) + _unused_card(),
-        "memory": size(_total(device)),
+        "memory": size(total_bytes(device)),
         "free": size(free_bytes(device)),
         "disk": size(disk),
         "online": online,
@@ -206,8 +204,8 @@ def _memory(one: Preset, *devices: torch.device) -> dict[str, str]:
     if one.offload:
         return _streamed(one, first)
     needed = ROOM * sum(model.parameters for model in one.models) * narrowest_dtype(first).itemsize
-    used = devices if needed > _total(first) else (first,)
-    total = sum(map(_total, used))
+    used = devices if needed > total_bytes(first) else (first,)
+    total = sum(map(total_bytes, used))
     if needed > total:
         return _verdict("no", f"too large: needs {size(needed)}; {_owner(used)} {size(total)}")
     free = sum(map(free_bytes, used))
@@ -227,14 +225,17 @@ def _owner(devices: Sequence[torch.device]) -> str:
 def _streamed(one: Preset, device: torch.device) -> dict[str, str]:
     """`_memory` for a pair whose target is streamed from host memory."""
     host = torch.device("cpu")
-    needed = ROOM * one.target.bytes
-    if device.type != "cuda" or _total(device) < _LEAST_CARD:
+    if device.type != "cuda" or total_bytes(device) < _LEAST_CARD:
         return _verdict("no", f"needs a GPU with {size(_LEAST_CARD)}")
-    if needed > _total(host):
+    needed = ROOM * one.target.bytes
+    # as in `fetch`: weights that are not converted are in host memory only if they are streamed
+    if narrowest_dtype(device) == torch.bfloat16:
+        needed = max(needed + ROOM * one.draft.bytes - total_bytes(device), 0)
+    if needed > total_bytes(host):
         return _verdict(
             "no",
             f"too large: needs {size(needed)} of host memory; this machine has "
-            f"{size(_total(host))}",
+            f"{size(total_bytes(host))}",
         )
     free = free_bytes(host)
     if needed > free:
@@ -266,13 +267,6 @@ def _parts(model: str) -> int:
     return sum(
         path.stat().st_size for path in (hub_folder(model) / "blobs").glob("*") if path.is_file()
     )
-
-
-def _total(device: torch.device) -> int:
-    """Bytes of memory, free or not."""
-    if device.type == "cuda":
-        return torch.cuda.get_device_properties(device).total_memory
-    return container_memory.most(psutil.virtual_memory().total)
 
 
 def _amount(report: Report) -> str | None:

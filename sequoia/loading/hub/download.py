@@ -261,6 +261,10 @@ def reason(model: str, kind: str, words: str, done: int) -> str:
         "disk": f"the disk is full, so {model} was not downloaded completely.{kept}",
         "busy": f"another download of {model} is in progress; wait for it to end, or stop it.",
         "damaged": f"{model}: {words}; load it again.",
+        "large": (
+            f"{model} has a file over 50 GB ({words}), which cannot be downloaded here. Download "
+            f"the model with `hf download {model}`, then load it again."
+        ),
     }
     return known.get(kind, f"{model} could not be downloaded ({words}).{kept}")
 

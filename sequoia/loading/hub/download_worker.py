@@ -51,11 +51,16 @@ _KINDS = {
     "TransportError": "network",
     "Timeout": "busy",
     "Damaged": "damaged",
+    "TooLarge": "large",
 }
 
 
 class Damaged(Exception):
     """A file's checksum is not the one that the hub gives, or the hub gives none."""
+
+
+class TooLarge(Exception):
+    """A file is larger than the hub serves over plain HTTP. The message is the file's name."""
 
 
 class Count:
@@ -170,6 +175,8 @@ def fill(url: str, about: HfFileMetadata, whole: Path, count: Count) -> None:
         if about.size is not None and file.tell() > about.size:
             file.truncate(0)
         start = file.seek(0, os.SEEK_END)
+        if not start and (about.size or 0) > constants.MAX_HTTP_DOWNLOAD_SIZE:
+            raise TooLarge(url.rsplit("/", 1)[-1])
         http_get(
             url,
             file,

@@ -35,7 +35,8 @@ class ExtraBytes:
 class SpreadPlacement:
     """A target spread over several devices. where: the device of each module by name, as a
     `device_map` for `accelerate` (GPUs as numbers). layer_devices: the device of each decoder
-    layer. output: the device of the head and the draft. needs: predicted bytes on each device.
+    layer. output: the device of the head and the draft. needs: predicted bytes on each device
+    that is used.
     """
 
     where: Mapping[str, int | str]
@@ -76,8 +77,9 @@ def spread(
     all_of_them: bool = False,
 ) -> SpreadPlacement:
     """The target over as few devices as have room for it, or with `all_of_them` over all devices.
-    The same share of each device's free memory may be filled: the smallest that suffices. free:
-    free bytes of each device. Raises OutOfMemory if the target does not fit."""
+    The same share of each device's free memory may be filled: the smallest that suffices. A device
+    stays empty if that share of the others suffices. free: free bytes of each device. Raises
+    OutOfMemory if the target does not fit."""
     devices = sorted(free, key=lambda device: -free[device])
     for count in range(len(devices) if all_of_them else 1, len(devices) + 1):
         used = sorted(devices[:count], key=str)
@@ -123,7 +125,7 @@ def _filled(
         name: device.type if device.index is None else device.index
         for name, device in where.items()
     }
-    return SpreadPlacement(named, layer_devices, output, needs)
+    return SpreadPlacement(named, layer_devices, output, +needs)  # without empty devices
 
 
 def offload(

@@ -32,7 +32,9 @@ SHORT = (
 )
 PRINTED = "".join(map(chr, range(32, 127)))
 ENDS = ("!", "\n", "b")  # if the end does not match, a pattern tries every way to divide the text
-RUN = 400  # characters: enough to expose exponential times
+# characters: enough for patterns with exponential or cubic times to exceed the limit, and few
+# enough for usual tokenizers to encode all runs in 2 s
+RUN = 5000
 _LITERAL = re.compile(r"[^\W_]|\\u([0-9a-fA-F]{4})")
 _MOST_LITERALS = 64
 
@@ -46,9 +48,8 @@ def texts(length: int, patterns: str) -> Iterator[str]:
     for unit in LONG:
         yield (unit * length)[: length - len(tail)] + tail
     for end in ENDS:
-        for units in (SHORT, known):  # together they could be longer than `length`
-            runs = "".join((unit * RUN)[:RUN] + end for unit in units)
-            yield runs[: length - len(tail)] + tail
+        for unit in (*SHORT, *known):
+            yield (unit * RUN)[: min(RUN, length - len(tail) - 1)] + end + tail
 
 
 def literals(patterns: str) -> list[str]:

@@ -71,7 +71,7 @@ def check_described(config: Any, tensors: dict[str, Stored], title: str) -> None
     tables = sum(table.numel() * table.element_size() for table in hf.buffers())
     if tables > MOST_TABLE_BYTES:
         raise BadModel(
-            f"{title}: its config asks for buffers of {tables / 1e9:,.0f} GB in addition to the "
+            f"{title}: its config asks for buffers of {tables / 1e9:,.2f} GB in addition to the "
             f"weights; the limit is {MOST_TABLE_BYTES / 1e9:.0f} GB"
         )
 

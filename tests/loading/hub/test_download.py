@@ -17,6 +17,7 @@ from typing import Any
 
 import psutil
 import pytest
+import torch
 from fake_hub import COMMIT, FakeHub, served
 from fakes import save, tiny_model
 from huggingface_hub import snapshot_download
@@ -26,7 +27,7 @@ from sequoia import load_pair
 from sequoia.errors import BadModel, NotDownloaded, OutOfMemory, Stopped
 from sequoia.loading import pair_catalog
 from sequoia.loading.find_pair import LoadNews, printer
-from sequoia.loading.hub import download
+from sequoia.loading.hub import download, download_worker
 from sequoia.loading.hub.download import (
     Downloads,
     Progress,
@@ -174,6 +175,22 @@ def test_a_pair_that_this_machine_can_never_hold_is_not_fetched(
     ):
         fetch(BOTH, True, lambda _: None)
     assert not [path for path in hub.files_asked if "safetensors" in path]
+
+
+@pytest.mark.slow
+def test_a_streamed_target_needs_host_memory_only_for_what_the_gpu_does_not_hold(
+    hub: FakeHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Unless its weights are converted in host memory."""
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(total=100_000))
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    card = SimpleNamespace(total_memory=10**9)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda _: card)
+    request = replace(BOTH, device="cuda", dtype="bfloat16", offload=True)
+    with pytest.raises(OutOfMemory, match=r"the target's weights in host memory need about"):
+        fetch(request, True, lambda _: None)
+    assert not [path for path in hub.files_asked if "safetensors" in path]
+    fetch(replace(request, dtype="float32"), True, lambda _: None)
 
 
 # -- a commit that is named ------------------------------------------------------------------------
@@ -519,6 +536,18 @@ def test_a_process_that_crashes_is_reported_with_its_last_output(
 def test_a_failed_download_says_what_is_kept(kind: str) -> None:
     assert "3.2 GB is already here" in reason("owner/model", kind, "words", 3_200_000_000)
     assert "already here" not in reason("owner/model", kind, "words", 0)
+
+
+def test_a_file_too_large_for_plain_http_says_what_helps(tmp_path: Path) -> None:
+    about: Any = SimpleNamespace(size=60_000_000_000)
+    count: Any = SimpleNamespace(bar=lambda: None)
+    with pytest.raises(download_worker.TooLarge) as caught:
+        download_worker.fill("https://hub/model.safetensors", about, tmp_path / "x", count)
+    kind = download_worker.kind_of(caught.value)
+    assert reason("owner/model", kind, str(caught.value), 0) == (
+        "owner/model has a file over 50 GB (model.safetensors), which cannot be downloaded here. "
+        "Download the model with `hf download owner/model`, then load it again."
+    )
 
 
 # -- parts -----------------------------------------------------------------------------------------

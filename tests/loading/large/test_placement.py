@@ -143,6 +143,13 @@ def test_all_gpus_share_a_target_that_is_spread() -> None:
     assert max(plan.needs.values()) - min(plan.needs.values()) <= 2 * 110 * MB
 
 
+def test_gpus_that_stay_empty_are_not_named() -> None:
+    """The last needs so large a share for the draft that the same share of two others suffices."""
+    plan = spread(PARTS, ExtraBytes(10 * MB, 600 * MB), free(900, 900, 900, 900), all_of_them=True)
+    assert set(plan.layer_devices) == {CARDS[0], CARDS[1]}
+    assert plan.words == "spread over cuda:0 and cuda:1 and cuda:3"
+
+
 def test_a_draft_too_large_for_the_last_gpu_does_not_fit() -> None:
     with pytest.raises(OutOfMemory):
         spread(PARTS, ExtraBytes(10 * MB, 800 * MB), free(700, 700))

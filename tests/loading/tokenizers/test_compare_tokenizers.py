@@ -251,7 +251,8 @@ def test_the_bundled_tokenizer_would_pass_the_test_too() -> None:
 def test_the_texts_of_the_test_are_as_long_as_any_that_is_encoded(good: Path) -> None:
     texts = [*trial_worker.texts(chat_template.MOST_CHARS, "(q+)+[^\\d]7")]
     assert max(map(len, texts)) == chat_template.MOST_CHARS >= pair.MAX_PROMPT_CHARS
-    assert any("q" * 400 in text and "7" * 400 in text for text in texts)
+    for unit in "q7":
+        assert any(unit * trial_worker.RUN in text for text in texts)
 
 
 def test_every_literal_of_a_pattern_is_tried_as_a_run_before_every_end() -> None:
@@ -282,6 +283,14 @@ def test_a_tokenizer_that_was_too_slow_is_tested_again(monkeypatch: pytest.Monke
         with pytest.raises(BadModel, match=r"m: its tokenizer fails .*: it takes more than 0 s$"):
             tokenizer_trial.refuse_slow(core.to_str(), "m")
     tokenizer_trial.refuse_slow(core.to_str(), "m")
+
+
+def test_a_pattern_with_cubic_time_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    core = word_level()
+    core.pre_tokenizer = pre_tokenizers.Split(Regex("é*é*X"), "isolated")
+    monkeypatch.setattr(tokenizer_trial, "_TRIAL_SECONDS", 3.0)
+    with pytest.raises(BadModel, match=r"fails a stress test .*: it takes more than 3 s"):
+        tokenizer_trial.refuse_slow(core.to_str(), "m")
 
 
 @pytest.mark.parametrize("refuse", [tokenizer_trial.refuse_unopenable, tokenizer_trial.refuse_slow])

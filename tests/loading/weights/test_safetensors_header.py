@@ -12,7 +12,7 @@ import torch
 from fakes import tiny_model
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
-from transformers import LlamaConfig
+from transformers import GPTNeoConfig, LlamaConfig
 
 from sequoia.errors import BadModel
 from sequoia.loading.weights.check_files import check_described
@@ -164,6 +164,20 @@ def test_a_config_of_a_larger_model_than_its_files_is_refused() -> None:
     ):
         check_described(config, stored(9), "m")
     check_described(config, stored(80_000_000), "m")
+
+
+def test_buffers_just_over_the_limit_differ_from_it_in_the_message() -> None:
+    """The mask of GPT-Neo, one byte for each pair of positions."""
+    config = GPTNeoConfig(
+        max_position_embeddings=64_900,
+        num_layers=1,
+        attention_types=[[["global"], 1]],
+        hidden_size=16,
+        num_heads=2,
+        vocab_size=40,
+    )
+    with pytest.raises(BadModel, match=r"buffers of 4\.21 GB .*; the limit is 4 GB$"):
+        check_described(config, stored(2_000_000), "m")
 
 
 def test_tied_weights_are_stored_once() -> None:

@@ -227,6 +227,28 @@ def test_a_streamed_pair_needs_a_gpu_whatever_the_memory() -> None:
     assert found == {"fits": "no", "words": "needs a GPU with 24 GB"}
 
 
+@pytest.mark.parametrize(
+    ("dtype", "card", "fits"),
+    [
+        (torch.bfloat16, 24e9, "yes"),
+        (torch.bfloat16, 200e9, "yes"),
+        (torch.float16, 24e9, "no"),
+    ],
+    ids=["divided", "all on the GPU", "converted"],
+)
+def test_a_streamed_pair_is_divided_between_gpu_and_host_unless_it_is_converted(
+    dtype: torch.dtype, card: float, fits: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = SimpleNamespace(total=64e9, available=63e9)
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: memory)
+    monkeypatch.setattr(
+        torch.cuda, "get_device_properties", lambda _: SimpleNamespace(total_memory=card)
+    )
+    monkeypatch.setattr(models_view, "narrowest_dtype", lambda _: dtype)
+    found = models_view._memory(preset("qwen3-32b-offload"), torch.device("cuda", 0))
+    assert found["fits"] == fits
+
+
 @pytest.mark.parametrize(("free", "fits"), [(1e12, "yes"), (1e9, "no")])
 def test_room_on_the_disk_counts_what_is_there(
     free: float, fits: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
