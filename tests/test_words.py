@@ -113,7 +113,7 @@ ALLOWED = (
         only="tests/browser/pages/canned_race.js",
     ),
     Allowed(
-        r"{waterfall: .* doctor: |of freedom, sight:",
+        r"{waterfall: {bars|^ *doctor: {speedup|of freedom, sight:",
         "the same keys",
         only="sequoia/saved_files/race_file.py",
     ),

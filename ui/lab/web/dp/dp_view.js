@@ -13,6 +13,7 @@ import { makePanel } from "../../../shared/web/panel.js";
 import * as treeLayout from "../../../shared/web/tree_layout.js";
 
 const AT_ONCE = 2 ** 24; // a table with more sums than this is computed in slices
+const FEW = 3; // with so few rates, the best trees may have as many levels as nodes
 
 /** @typedef {import("./dp_table.js").Cell} Cell */
 /** @typedef {import("./dp_table.js").Step} Step */
@@ -156,7 +157,8 @@ export class Dp {
   start(table) {
     this.#stop();
     this.#stop = () => {};
-    const sums = (table.nodes ** 2 / 2) * table.branches * Math.min(table.nodes, 32);
+    const levels = table.branches > FEW ? Math.min(table.nodes, 32) : table.nodes;
+    const sums = (table.nodes ** 2 / 2) * table.branches * levels;
     if (sums <= AT_ONCE) {
       table.finish();
       return this.take(table);
