@@ -156,6 +156,16 @@ test("from mid-step in slow motion, another rate goes on without skipping steps"
   assert.equal(store.at, 0);
 });
 
+test("a pause in mid-step keeps its moment when another rate is chosen", () => {
+  const store = playing();
+  store.seek(1);
+  store.slow.turn(-1);
+  const { picture } = store.slow;
+  const { time } = store;
+  store.chooseRate("x1");
+  assert.deepEqual([store.slow.picture, store.time], [picture, time]);
+});
+
 test("slow motion that was chosen before begins with the first picture of step 1", () => {
   const opened = new RunStore();
   opened.chooseRate("slow");

@@ -113,7 +113,8 @@ export class Playback {
 
   /** @param {string} rate that the visitor chose */
   chooseRate(rate) {
-    this.set({ rate, clock: 0, isRateChosen: true });
+    // a pause in mid-step keeps its moment
+    this.set({ rate, clock: this.playing ? 0 : this.clock, isRateChosen: true });
   }
 
   /** @param {Record<string, any>} values of fields */
