@@ -22,6 +22,7 @@ export class Playback {
   playing = false;
   rate = "x1";
   isRateChosen = false; // whether the visitor chose the rate
+  clock = 0; // seconds since the step in progress began
   /** @type {number | null} time of the last call of `advance`, ms */
   before = null;
   frame = 0;
