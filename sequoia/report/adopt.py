@@ -60,7 +60,7 @@ def places() -> Iterator[Adoptable]:
             asset = f"{profiles}{name}{kind}.json"
             yield Adoptable(f"shape-{name}{kind}", PROFILE, asset, device_of_profile)
     yield Adoptable("run", RUN, "runs/{machine}.json", device_of_run)
-    yield Adoptable("race", RACE, "races/welcome.json", device_of_race)
+    yield Adoptable("race", RACE, "races/{machine}.json", device_of_race)
     yield Adoptable("opening", OPENING, "runs/welcome.json", device_of_run)
 
 

@@ -62,11 +62,19 @@ def test_good_files_are_moved_into_the_assets(tmp_path: Path) -> None:
     assert is_good, text
     assert files(tmp_path / "assets") == [
         "hardware_profiles/nvidia-h200-bundled.json",
-        "races/welcome.json",
+        "races/nvidia-h200.json",
         "runs/welcome.json",
     ]
     assert not (folder.stages / "opening" / "welcome.json").exists()
     assert adopted(folder, tmp_path / "assets") == (True, "")
+
+
+def test_the_race_that_the_page_opens_with_stays(tmp_path: Path) -> None:
+    welcome = tmp_path / "assets" / "races" / "welcome.json"
+    welcome.parent.mkdir(parents=True)
+    welcome.write_text("made by ui.record")
+    assert adopted(report(tmp_path / "out"), tmp_path / "assets")[0]
+    assert welcome.read_text() == "made by ui.record"
 
 
 def rewritten(change: Callable[[dict], object]) -> Callable[[Folder], None]:
@@ -112,7 +120,7 @@ def test_a_damaged_file_is_refused_and_the_others_are_moved(
     refused = [line for line in text.splitlines() if line.startswith("refused: ")]
     assert len(refused) == 1
     assert words in refused[0]
-    assert files(tmp_path / "assets") == ["races/welcome.json", "runs/welcome.json"]
+    assert files(tmp_path / "assets") == ["races/nvidia-h200.json", "runs/welcome.json"]
     assert (folder.stages / "profile" / "profile.json").exists()
 
 

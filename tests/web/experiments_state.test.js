@@ -106,6 +106,27 @@ test("a failed fetch is shown in place of the notice of another experiment's run
   assert.deepEqual(state.banner, { words: FAILED, isError: true });
 });
 
+test("a failed fetch is shown while a run goes on, until the visitor chooses again", () => {
+  const state = opened();
+  state.notFetched("budget");
+  state.take({ run: { name: "budget", going: true, share: 0.25 } });
+  assert.deepEqual(state.banner, { words: FAILED, isError: true });
+  state.choose("budget");
+  assert.equal(state.banner.words, "");
+});
+
+test("the visitor can choose between two results only if there are both", () => {
+  const state = opened();
+  state.take({ run: { name: "budget", going: false, result: result("budget") } });
+  assert.ok(!state.hasBoth);
+  state.recorded.set("budget", { missing: "none" });
+  assert.ok(!state.hasBoth);
+  state.recorded.set("budget", { recorded: result("budget") });
+  assert.ok(state.hasBoth);
+  state.choose("ranks");
+  assert.ok(!state.hasBoth);
+});
+
 test("the error of another experiment's run is no error here", () => {
   const state = opened();
   state.take({ run: { name: "budget", going: false, error: "Not finished." } });

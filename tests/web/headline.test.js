@@ -22,13 +22,14 @@ const PARTS = [
 ];
 const STEP = { tree: 0, tokens: [0, 1], trials: [], path: [0], bonus: 2, emitted: [2] };
 
-/** The claim about a recorded run whose steps emitted these texts. */
-function claimed(texts, meta) {
+/** The claim about a recorded run whose steps emitted these texts. `prepare` changes its store. */
+function claimed(texts, meta, prepare = (_store) => {}) {
   const steps = texts.map((one, i) => ({ ...STEP, i, text: [one], seconds: { verify: 0.01 } }));
   const about = { policy: { temperature: 0 }, label: "recorded", plain_seconds: 0.03, ...meta };
   const store = new RunStore();
   const message = { run: "r", from: 0, meta: about, trees: [[-1, 0]], steps, done: true };
   store.take(/** @type {any} */ (message), false);
+  prepare(store);
   const parts = Object.fromEntries(PARTS.map((name) => [name, new FakeNode()]));
   made(Headline, { ...parts, store }).paint(false);
   return parts.claim.textContent;
@@ -50,4 +51,15 @@ test("at temperature 0 the same text is not claimed where plain decoding wrote a
 test("above temperature 0 the same output distribution is claimed, whatever the texts", () => {
   const drawn = { policy: { temperature: 0.6 }, ...plain(["x"]) };
   assert.equal(claimed(["a"], drawn), ALONE + ", and the same output distribution");
+});
+
+test("in slow motion of step 1, plain decoding that was timed is not called untimed", () => {
+  const inStepOne = (store) => {
+    store.seek(0);
+    store.slow.turn(-1);
+    assert.equal(store.written, -1);
+  };
+  const claim = (meta) => claimed(["a", "b"], meta, inStepOne);
+  assert.equal(claim({}), "The speed-up appears after the first step.");
+  assert.match(claim({ plain_seconds: null }), /was not timed/);
 });

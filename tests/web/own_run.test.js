@@ -40,3 +40,11 @@ test("a run from a file is not, nor one without steps", () => {
   assert.equal(ownOf("recorded"), null);
   assert.equal(ownOf("measured", { end: "stopped", steps: [] }), null);
 });
+
+test("without a time of plain decoding, plainSeconds is NaN", () => {
+  for (const plain_seconds of [null, undefined])
+    assert.equal(
+      ownOf("measured", { meta: { label: "measured", plain_seconds } }).plainSeconds,
+      NaN,
+    );
+});

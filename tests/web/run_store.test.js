@@ -144,6 +144,28 @@ test("in slow motion the newest step stands at its result until the next one arr
   assert.deepEqual([store.at, store.slow.picture], [1, 0]);
 });
 
+test("from mid-step in slow motion, another rate goes on without skipping steps", () => {
+  const store = playing();
+  store.seek(0);
+  store.slow.turn(-1);
+  assert.ok(store.slow.isInStep && store.clock > 0.2);
+  store.chooseRate("x1");
+  store.play();
+  assert.deepEqual([store.at, store.clock], [0, 0]);
+  store.advance(1000);
+  assert.equal(store.at, 0);
+});
+
+test("a pause in mid-step keeps its moment when another rate is chosen", () => {
+  const store = playing();
+  store.seek(1);
+  store.slow.turn(-1);
+  const { picture } = store.slow;
+  const { time } = store;
+  store.chooseRate("x1");
+  assert.deepEqual([store.slow.picture, store.time], [picture, time]);
+});
+
 test("slow motion that was chosen before begins with the first picture of step 1", () => {
   const opened = new RunStore();
   opened.chooseRate("slow");

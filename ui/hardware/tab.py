@@ -185,22 +185,22 @@ class HardwareTab(SessionView[ProfileJob]):
         }
 
     def _shown(self, asked: FormValues, request: gr.Request, notice: str | None = None) -> Updates:
-        """Updates of the board and of the menus. If a value is refused, only an error is shown.
-        notice: a sentence to show with them."""
+        """Updates of the board and of the menus. If a value is refused, the board shows only an
+        error. notice: a sentence to show with them."""
         chosen = self._chosen(asked)
         entries = chosen.entries
         if chosen.same_as:
             words = (
                 f"{entries[chosen.same_as].name} has the same times, so there is nothing to compare"
             )
-            notice = f"{notice.removesuffix('.')}. {words}" if notice else words
+            notice = _both(notice, words)
         try:
             entry, against = entries.get(chosen.profile), entries.get(chosen.against)
             text = self._message(
                 entry, against, chosen.rates, chosen.vectors, asked.nodes, request, notice
             )
         except SequoiaError as problem:
-            return {self.board: notice_message(error=str(problem))}
+            text = notice_message(error=_both(notice, str(problem)))
         return {self.board: text, **self._menus(chosen)}
 
     def _chosen(self, asked: FormValues) -> _Chosen:
@@ -373,11 +373,14 @@ class HardwareTab(SessionView[ProfileJob]):
 
     def _kept(self, asked: FormValues, request: gr.Request) -> Updates:
         """Updates that put `asked.store` into the browser and show it."""
-        menus = self._menus(self._chosen(asked))  # in case `_shown` refuses "Max nodes"
-        return {**menus, **self._shown(asked, request), self.form.store: asked.store}
+        return {**self._shown(asked, request), self.form.store: asked.store}
 
     def _refused(self, problem: SequoiaError, title: str) -> Updates:
         return {self.board: notice_message(error=f"{title}: {problem}")}
+
+
+def _both(notice: str | None, words: str) -> str:
+    return f"{notice.removesuffix('.')}. {words}" if notice else words
 
 
 def _report_message(report: Report) -> str:

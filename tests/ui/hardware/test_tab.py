@@ -149,9 +149,10 @@ def test_paper_profiles_hold_the_papers_figures() -> None:
     ],
 )
 def test_a_bad_size_is_named_and_the_screen_stays(tab: HardwareTab, nodes: Any, says: str) -> None:
-    words = error(tab, tab.look(asked(tab, nodes=nodes), request()))
-    assert says in words
-    assert "1 to 1024" in words
+    message = json.loads(tab.look(asked(tab, nodes=nodes), request())[tab.board])
+    assert "view" not in message
+    assert says in message["error"]
+    assert "1 to 1024" in message["error"]
 
 
 @pytest.mark.parametrize(("most", "typed"), [(1024, ""), (1024, None), (20, "  ")])
@@ -597,3 +598,23 @@ def test_a_link_with_a_bad_size_is_refused(tab: HardwareTab) -> None:
     sent = SimpleNamespace(_data={"nodes": "many"})
     message = json.loads(linked(tab, sent)[tab.board])
     assert "Max nodes" in message["error"]
+
+
+def test_the_menus_of_a_link_are_filled_although_its_size_is_refused(tab: HardwareTab) -> None:
+    key = next(iter(saved_profiles.shipped()))
+    sent = SimpleNamespace(_data={"profile": key, "against": "kept:gone", "nodes": 0})
+    updates = linked(tab, sent)
+    assert updates[tab.form.profile]["value"] == key
+    words = json.loads(updates[tab.board])["error"]
+    assert words.startswith("profile: 'kept:gone' is not saved in this browser. Max nodes: ")
+
+
+def test_a_new_measurement_is_shown_although_the_size_is_refused(
+    tab: HardwareTab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ui.serving.measure_machine.measure_profile", lambda *_, **__: PROFILE)
+    *_, last = Reading(tab.measure(asked(tab, nodes="0"), request("five")))
+    assert last[tab.form.profile]["value"] == HERE
+    words = json.loads(last[tab.board])["error"]
+    assert words.startswith("A one-token pass takes ")
+    assert "Max nodes" in words

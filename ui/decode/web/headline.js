@@ -111,6 +111,7 @@ function textsDiffer({ steps, meta }) {
 function waiting({ done, end, last, meta }, canRun) {
   if (last < 0) return "";
   if (meta.tree?.wish?.[0] === "plain") return "The large model alone: one token per pass.";
+  if (known(meta.plain_seconds)) return "The speed-up appears after the first step.";
   const canContinue = canRun && (end === "paused" || end === "stopped");
   return done && !canContinue
     ? "The large model alone was not timed, so there is no speed-up."

@@ -12,9 +12,10 @@
  * @returns {FinishedRun | null}
  */
 export function ownRun(store) {
-  const { label, device, plain_seconds: plainSeconds = NaN } = store.meta;
+  const { label, device, plain_seconds: plain } = store.meta;
   const isOwn = label === "measured" || (label === "simulated" && store.end !== null);
   if (store.last < 0 || !isOwn) return null;
   const { tokensPerStep, seconds, steps } = store.totals(store.last);
+  const plainSeconds = plain ?? NaN;
   return { label, device, tokensPerStep, stepSeconds: seconds / steps, plainSeconds };
 }

@@ -323,7 +323,7 @@ export class RunStore extends Playback {
     if (isOver && this.done) this.move(0);
     else if (this.rate === "slow" && this.slow.picture === null) this.move(this.at + 1);
     this.isWhole = false;
-    const clock = this.slow.start;
+    const clock = this.rate === "slow" ? this.slow.start : 0;
     this.set({ playing: true, follow: false, opening: false, clock, before: null });
   }
 

@@ -69,7 +69,8 @@ export class ExperimentsState {
   side = new Map();
   /** @type {Run} */
   run = { going: false };
-  error = "";
+  error = ""; // in the last message
+  fetchError = ""; // of the chosen experiment's recorded result
 
   /** @returns {boolean} whether a run is in progress or was just asked for */
   get going() {
@@ -86,6 +87,11 @@ export class ExperimentsState {
     const recorded = this.recorded.get(this.chosen)?.recorded;
     const own = this.own.get(this.chosen);
     return this.side.get(this.chosen) === "own" ? (own ?? recorded) : (recorded ?? own);
+  }
+
+  /** @returns {boolean} whether the visitor can choose between two results */
+  get hasBoth() {
+    return Boolean(this.recorded.get(this.chosen)?.recorded) && this.own.has(this.chosen);
   }
 
   /** @returns {string} why there is no recorded result; empty if there is one or the server has not
@@ -107,7 +113,7 @@ export class ExperimentsState {
   get banner() {
     const { name, error, notice } = this.run;
     const isOwn = !name || name === this.chosen;
-    const problem = (isOwn && error) || this.error;
+    const problem = (isOwn && error) || this.error || this.fetchError;
     return { words: problem || (isOwn && notice) || "", isError: Boolean(problem) };
   }
 
@@ -136,7 +142,7 @@ export class ExperimentsState {
    */
   notFetched(name) {
     if (name !== this.chosen) return;
-    this.error = "The recorded result could not be fetched. Choose the experiment again.";
+    this.fetchError = "The recorded result could not be fetched. Choose the experiment again.";
   }
 
   /**
@@ -146,6 +152,7 @@ export class ExperimentsState {
   choose(name) {
     this.chosen = name;
     this.error = "";
+    this.fetchError = "";
   }
 
   /** The visitor pressed Run. */

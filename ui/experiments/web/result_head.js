@@ -60,7 +60,7 @@ export class ResultHead {
     this.badge.dataset.label = result?.source ?? "";
     show(this.badge, Boolean(result));
     const isOwn = result !== undefined && result === state.own.get(state.chosen);
-    show(this.sides, state.own.has(state.chosen) && !state.missing);
+    show(this.sides, state.hasBoth);
     for (const { side, node } of this.sideButtons)
       attr(node, "aria-pressed", (side === "own") === isOwn ? "true" : "false");
     this.paintFacts(result);

@@ -22,6 +22,7 @@ export class Playback {
   playing = false;
   rate = "x1";
   isRateChosen = false; // whether the visitor chose the rate
+  clock = 0; // seconds since the step in progress began
   /** @type {number | null} time of the last call of `advance`, ms */
   before = null;
   frame = 0;
@@ -113,7 +114,8 @@ export class Playback {
 
   /** @param {string} rate that the visitor chose */
   chooseRate(rate) {
-    this.set({ rate, clock: 0, isRateChosen: true });
+    // a pause in mid-step keeps its moment
+    this.set({ rate, clock: this.playing ? 0 : this.clock, isRateChosen: true });
   }
 
   /** @param {Record<string, any>} values of fields */

@@ -56,7 +56,8 @@ def _after(pair: Pair, trouble: Callable[[Pair], None], expected: list[int]) -> 
 
 def _failed_capture(pair: Pair) -> None:
     """Run a model whose capture fails. Its rotary frequencies depend on the length of the text, so
-    it reads positions on the host. A capture does not allow that."""
+    it reads positions on the host. A capture does not allow that. Raises SequoiaError if no capture
+    failed on a GPU. On a CPU, nothing is captured."""
     config: Any = LlamaConfig(
         vocab_size=256,
         hidden_size=64,
@@ -68,6 +69,8 @@ def _failed_capture(pair: Pair) -> None:
     )
     hf: Any = LlamaForCausalLM(config)
     model = use_fast_forward(TreeModel(hf.to(pair.target.device), "dynamic rotary frequencies"))
+    if model.may_use_graphs and "cannot be captured" not in model.no_fast_forward:
+        raise SequoiaError("no capture failed, so decoding after one was not checked")
     context = model.open(32)
     context.capture([4, 6])
     context.extend([1, 2, 3])

@@ -4,15 +4,20 @@ code."""
 from __future__ import annotations
 
 import random
+from functools import partial
 from typing import Any
 
 import pytest
 import torch
-from fakes import tiny_model
+from fakes import tiny_model, tiny_pair
 
+from sequoia.errors import SequoiaError
 from sequoia.exactness.same_distribution import FirstTokens
-from sequoia.models.tree_forward import TreeModel
-from sequoia.report.tasks.card_checks import attention, distribution, offload
+from sequoia.models import choose_forward
+from sequoia.models.cuda_graphs import GraphedForward, Replay
+from sequoia.models.pair import Pair
+from sequoia.models.tree_forward import TreeModel, transformers_forward
+from sequoia.report.tasks.card_checks import attention, distribution, graphs, offload, recovery
 from sequoia.report.tasks.card_checks.graphs import largest_difference, random_path, random_tree
 
 CPU = torch.device("cpu")
@@ -41,6 +46,45 @@ def test_a_forward_that_gives_nan_is_found() -> None:
     usual = model.forward
     broken = model.with_forward(lambda *given: usual(*given) * torch.nan)
     assert not largest_difference(broken, (3,)) <= 0.3
+
+
+@pytest.mark.parametrize("is_captured", [True, False])
+def test_a_comparison_without_graphs_has_not_passed(
+    monkeypatch: pytest.MonkeyPatch, is_captured: bool
+) -> None:
+    def load(dtype: str, online: bool) -> Pair:
+        pair = tiny_pair(dtype=dtype)
+        for model in (pair.target, pair.draft) if is_captured else (pair.target,):
+            plain = partial(transformers_forward, model.hf)
+            model.forward = GraphedForward(plain, captured)
+        return pair
+
+    monkeypatch.setattr(graphs, "load_pair", load)
+    monkeypatch.setattr(graphs, "PREFIXES", (3,))
+    found = graphs.graphs()
+    assert found.is_right == is_captured
+    without = "no graphs to compare: draft, float32; draft, bfloat16"
+    assert (found.words == without) != is_captured
+
+
+def captured(work: Replay) -> Replay:
+    """A stand-in for a capture that succeeds: a replay does the work again."""
+    work()
+    return work
+
+
+def not_captured(_: Replay) -> Replay:
+    raise RuntimeError("operation not permitted when stream is capturing")
+
+
+def test_recovery_is_checked_only_after_a_failed_capture(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(TreeModel, "may_use_graphs", True)
+    pair = tiny_pair()
+    monkeypatch.setattr(choose_forward, "CudaCapture", lambda _: not_captured)
+    recovery._failed_capture(pair)
+    monkeypatch.setattr(choose_forward, "CudaCapture", lambda _: captured)
+    with pytest.raises(SequoiaError, match="no capture failed"):
+        recovery._failed_capture(pair)
 
 
 def test_random_trees_have_random_paths() -> None:
