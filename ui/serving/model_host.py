@@ -91,8 +91,8 @@ class ModelHost:
         threading.Thread(target=self._fill, name="model-host", daemon=True).start()
 
     def on_progress(self, news: LoadNews) -> None:
-        """Print `news` about a download. Until loading has ended, `news` also becomes the status,
-        unless it is a passed check."""
+        """Print the progress of a download in steps of 5%. Until loading has ended, any `news` also
+        becomes the status, unless it is a passed check."""
         self._log(news)
         if not self.settled and not isinstance(news, PassedCheck):
             self.status = Status(self.status.stage, str(news))
