@@ -34,7 +34,9 @@ def test_a_visit_of_the_tab(visit: Callable[..., Page]) -> None:
     part("run").click()
     # from within the page, since the run may be over when a click comes from outside
     stop = "document.querySelector('#xp-view [data-part=stop]').click()"
-    page.wait_for_function(f"{VIEW}.own.get('temperature')?.done >= 1 && ({stop}, true)", timeout=60_000)
+    page.wait_for_function(
+        f"{VIEW}.own.get('temperature')?.done >= 1 && ({stop}, true)", timeout=60_000
+    )
     expect(part("banner")).to_contain_text("units are done", timeout=30_000)
     expect(part("source")).to_have_text("measured")
     expect(part("partial")).to_contain_text("Partial result: ")

@@ -273,4 +273,5 @@ def made_with(meta: Mapping[str, Any], pair: Pair) -> bool:
 
 def parameter_count(parameters: int) -> str:
     """A number of parameters in words: "15.7 M", "7 B"."""
-    return f"{parameters / 1e9:.3g} B" if parameters >= 1e9 else f"{parameters / 1e6:.3g} M"
+    in_billions = parameters >= 999.5e6  # would be rounded to 1000 M
+    return f"{parameters / 1e9:.3g} B" if in_billions else f"{parameters / 1e6:.3g} M"

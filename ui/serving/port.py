@@ -35,6 +35,8 @@ def require_port(host: str, port: int | None) -> None:
             if os.name == "posix":  # on Windows this option would allow a second server
                 trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             trial.bind(address)
+    except UnicodeError:
+        raise PortRefused(f"{host[:80]!r} is not the name or address of a host") from None
     except OSError as problem:
         raise PortRefused(_reason(host, port, problem)) from None
 

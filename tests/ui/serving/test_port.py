@@ -26,6 +26,12 @@ def test_an_address_of_another_machine_is_refused() -> None:
         require_port("192.0.2.1", None)
 
 
+@pytest.mark.parametrize("name", ["a..b", "x" * 70])
+def test_what_is_no_name_of_a_host_is_refused(name: str) -> None:
+    with pytest.raises(PortRefused, match="is not the name or address of a host"):
+        require_port(name, None)
+
+
 @pytest.mark.parametrize("text", ["x", "0", "65536", "-1", "8 0", "7" * 10_000, "٣", "000080000"])
 def test_the_variable_must_be_a_port(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setenv("GRADIO_SERVER_PORT", text)

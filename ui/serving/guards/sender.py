@@ -43,10 +43,15 @@ def sender(scope: Scope, proxies: Sequence[Network]) -> Sender:
     if not is_in(peer, proxies):
         return Sender(peer, scope["scheme"], host)
     return Sender(
-        _last_untrusted(headers.get("x-forwarded-for", ""), proxies) or peer,
-        _last(headers.get("x-forwarded-proto", "")) or scope["scheme"],
-        _last(headers.get("x-forwarded-host", "")) or host,
+        _last_untrusted(_joined(headers, "x-forwarded-for"), proxies) or peer,
+        _last(_joined(headers, "x-forwarded-proto")) or scope["scheme"],
+        _last(_joined(headers, "x-forwarded-host")) or host,
     )
+
+
+def _joined(headers: Headers, name: str) -> str:
+    """All values of a header. A proxy may add its own line after that of the client."""
+    return ",".join(headers.getlist(name))
 
 
 def household(client: str) -> str:

@@ -17,7 +17,7 @@ from starlette.testclient import TestClient
 
 from ui.serving.guards import bodies, host
 from ui.serving.guards.all_guards import Address, all_guards
-from ui.serving.guards.sender import is_in
+from ui.serving.guards.sender import is_in, sender
 from ui.serving.limits import LOCAL, MIB, Limits
 
 Serve = Callable[..., TestClient]
@@ -152,6 +152,19 @@ FORWARDED = {
 def test_forwarded_headers_count_only_from_a_trusted_proxy(peer: str, status: int) -> None:
     address = Address(["demo.example.org"], ["10.0.0.0/24"])
     assert serve(address, client=peer).post("/", headers=FORWARDED).status_code == status
+
+
+def test_of_several_forwarded_headers_the_last_one_counts() -> None:
+    """A proxy may add its own line after one that a client has forged."""
+    lines = [
+        (b"host", b"127.0.0.1"),
+        *((b"x-forwarded-for", value) for value in (b"203.0.113.6", b"198.51.100.9")),
+        *((b"x-forwarded-proto", value) for value in (b"http", b"https")),
+        *((b"x-forwarded-host", value) for value in (b"forged.example", b"demo.example.org")),
+    ]
+    scope = {"type": "http", "client": ("10.0.0.2", 5), "scheme": "http", "headers": lines}
+    found = sender(scope, [ipaddress.ip_network("10.0.0.0/24")])
+    assert (found.client, found.scheme, found.host) == ("198.51.100.9", "https", "demo.example.org")
 
 
 @pytest.mark.parametrize(
