@@ -31,5 +31,5 @@ def _written(data: bytes, name: str) -> str:
     path = Path(get_upload_folder(), hash_bytes(data), name)
     if not path.exists():
         return save_bytes_to_cache(data, name, get_upload_folder())
-    path.touch()  # the oldest files are removed first
+    path.touch()  # Gradio removes old files
     return str(path.resolve())

@@ -36,8 +36,8 @@ def drawn(
     """The component that `script`, a module of the page, draws into. Its value is the latest
     message to that script, at first `value`. Its id begins with `view`.
 
-    missed, asked: methods that the browser may call by their own names. `missed` returns messages
-    that did not arrive, `asked` details that no message contains.
+    missed, asked: methods that the browser may call by their own names. `missed` returns what
+    did not arrive, `asked` what the script requests, such as a recorded run.
     """
     functions = [server_function(method) for method in (missed, asked) if method]
     return gr.HTML(

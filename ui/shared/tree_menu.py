@@ -110,8 +110,8 @@ SHAPES = {
         ", planned for this machine",
         "length planned for this machine",
         about=(
-            "The chain predicted to be fastest here. Its length is planned in the same way as the "
-            "Sequoia tree, so a race between them shows what branching adds."
+            "A chain predicted to be the fastest, or at most 1% slower. Its length is planned in "
+            "the same way as the Sequoia tree, so a race between them shows what branching adds."
         ),
     ),
     "sequences": Shape(

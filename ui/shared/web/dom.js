@@ -84,7 +84,7 @@ export function show(node, visible) {
  * @param {{label?: string, icon?: string, text?: string, cls?: string, hint?: string,
  *   part?: string, act?: () => void}} look `label`: the button's name for screen
  *   readers; `icon`: a key of ICONS; `hint`: its tooltip, by default the label; `cls`: further
- *   classes; `part`: its name for tests; `act`: called when it is pressed
+ *   classes; `part`: its name for tests and CSS; `act`: called when it is pressed
  * @returns {HTMLButtonElement}
  */
 export function button(parent, { label, icon, text: words, cls = "", hint = label, part, act }) {
