@@ -106,7 +106,8 @@ export const lane = {
   },
 };
 
-// with the bounds in sequoia/algorithm/sampling_params.py
+// with the bounds in sequoia/algorithm/sampling_params.py, except that of the seed: JavaScript does
+// not keep every larger whole number exact
 const SAMPLING = {
   prompt: text(MOST_PROMPT),
   chat: flag,

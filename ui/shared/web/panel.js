@@ -15,7 +15,8 @@ import { addTerm } from "./tooltips.js";
  * A new panel, appended to `host`.
  * @param {Element} host
  * @param {{part: string, title: string, cls: string, term?: string}} about `part`: the panel's
- *   name for tests; `cls`: further classes; `term`: the key in tooltips.json for the title
+ *   name for tests and style sheets; `cls`: further classes; `term`: the key in tooltips.json for
+ *   the title
  * @returns {Panel}
  */
 export function makePanel(host, { part, title, cls, term }) {
