@@ -29,8 +29,8 @@ export class ResidualBars {
 
   /**
    * @param {ResidualPicture | null} picture
-   * @param {boolean} isOneToken whether p is all on one token, as at temperature 0. If so, a note
-   *   replaces a missing picture
+   * @param {boolean} isOneToken whether a note replaces a missing picture. It says that p is all on
+   *   one token
    */
   paint(picture, isOneToken) {
     show(this.root, picture !== null || isOneToken);

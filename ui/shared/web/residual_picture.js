@@ -22,7 +22,8 @@ import { percent, visible } from "./format.js";
 /**
  * @typedef {object} ResidualPicture
  * @property {string} title
- * @property {(ResidualRow | null)[]} rows the last row is for all other tokens; null: an empty row
+ * @property {(ResidualRow | null)[]} rows null: an empty row. `residualPicture` puts the row for
+ *   all other tokens last; a caller may sort the rows and drop some
  * @property {string} note what a rejection changes, or what the last token is drawn from; may be
  *   empty
  */

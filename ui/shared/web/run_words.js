@@ -76,14 +76,14 @@ function paintLabel(node, meta, done, kind) {
 }
 
 /**
- * Whether the step times of a run are simulated for another machine. Its tokens and trees are real.
+ * Whether the step times of a run or race are simulated. Its tokens and trees are real.
  * @param {Meta} meta
  * @returns {boolean}
  */
 export const isSimulated = ({ label, clock }) => label === "simulated" && Boolean(clock);
 
 /**
- * A sentence that says which numbers of a simulated run are real.
+ * A sentence that says what is real in a simulated run or race.
  * @param {Meta} meta
  * @returns {string}
  */
@@ -91,7 +91,7 @@ export const simulatedWords = ({ clock }) =>
   `Simulated: tokens and trees are real, step times come from the profile “${readable(clock)}”.`;
 
 /**
- * Write the badge of a simulated run.
+ * Write the badge of a simulated run or race.
  * @param {HTMLElement} node the badge
  * @param {Meta} meta
  */
@@ -108,7 +108,7 @@ function badgeWords(label, isOver, at) {
 }
 
 /**
- * The name of a verifier in the menus.
+ * The label of a verifier, such as "top-k match".
  * @param {string} name its name in the code
  * @returns {string}
  */

@@ -11,7 +11,7 @@ import { keyOf, nodeOf } from "./tree_scene.js";
 
 /** The default actions, and the state that they change. */
 export class StepPointer {
-  /** @type {NodeId | null} the node pointed at or focused */
+  /** @type {NodeId | null} the node pointed at, focused or picked in the minimap */
   node = null;
   /** @type {Set<string>} keys of the cells that are unfolded */
   opened = new Set();
@@ -21,7 +21,7 @@ export class StepPointer {
     this.stage = stage;
   }
 
-  /** Forget the node pointed at and the unfolded cells. */
+  /** Forget the node and the unfolded cells. */
   reset() {
     this.node = null;
     this.opened = new Set();
