@@ -36,8 +36,8 @@ const FROM_LEAVES = "traversal"; // the verifier that tries whole paths, from th
 
 /**
  * What was left of p and q at one moment, for a few tokens: first the token that was tried or
- * added, then the most probable others. The rest of the probability up to 1 belongs to all other
- * tokens.
+ * added, then others; in a run, these are the most probable ones. The rest of the probability up to
+ * 1 belongs to all further tokens.
  * @typedef {object} Residual
  * @property {number[]} tokens ids
  * @property {number[]} p

@@ -24,7 +24,7 @@ const WIDEST = 190; // px, largest width that a column gets only because there i
 /** Most px of a text. */
 export const MOST_TEXT = 240;
 const MOST_WHOLE = { x: 84, y: 26 }; // most px between columns of dots (x) and between rows (y)
-const WHOLE_LABEL = 36; // px for a label after the last column of dots
+const WHOLE_LABEL = 36; // px that columns of dots leave free for labels, besides PAD
 const INSIDE = 7; // px by which a pill is wider than its text
 const CACHED = 20_000; // widths
 /** @type {Map<string, number>} results of `widthOf` */
@@ -236,7 +236,7 @@ const points = (grid, from, to) => ({
 
 /**
  * The path of the edge from a parent's cell to a child's. It runs along the parent's row, down the
- * gutter before the child's column, and into the child's row.
+ * gutter after the parent's column, and into the child's row.
  * @param {Frame} grid
  * @param {Place} from
  * @param {Place} to

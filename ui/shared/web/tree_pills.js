@@ -1,5 +1,5 @@
-/* Draws a tree as pills and edges. Each SVG element is made once; afterwards only its class, text
-   and place change. */
+/* Draws a tree as pills and edges. The SVG elements of a cell are made once and then only changed,
+   until `clear` removes them. */
 import { attr, pool, svg, text } from "./dom.js";
 import { short } from "./format.js";
 import * as treeFrame from "./tree_frame.js";
