@@ -24,7 +24,7 @@ export function filled(words, facts) {
 export const figure = (value, decimals = 1) => String(Number(value.toFixed(decimals)));
 
 /**
- * A number for a sentence that says what it is not above: rounded up to one decimal.
+ * An upper limit for a sentence: `value`, rounded up to one decimal.
  * @param {number} value
  * @returns {string}
  */

@@ -16,8 +16,9 @@ import { isAnswered, keyOf } from "./tour_state.js";
  * @property {string} ask the question
  * @property {(host: HTMLElement) => Control} control
  * @property {(said: Answer) => readonly [Verdict, string]} verdict returns the verdict on an
- *   answer, in one word and in a sentence
- * @property {(host: HTMLElement, said: Answer) => void} [reveal] draws the solution
+ *   answer, in one word and in a sentence, which may be empty
+ * @property {(host: HTMLElement, said: Answer) => void} [reveal] draws what appears below the
+ *   verdict
  * @typedef {"right" | "off" | "shown"} Verdict
  */
 

@@ -75,7 +75,8 @@ export const written = ({ stop, answers }) => JSON.stringify({ v: VERSION, stop,
 
 /**
  * Parse a stored state, which may come from another version of the program or have been edited. If
- * it cannot be used, the tour is at its start. Answers that cannot be used are dropped.
+ * it cannot be used, the tour is at its start. Answers to unknown questions are dropped, and so are
+ * values that are no Answer. Whether an answer fits its question is not checked.
  * @param {string | null} text
  * @returns {TourState}
  */
