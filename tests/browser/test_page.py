@@ -186,6 +186,11 @@ def the_form_is_a_drawer(page: Page, width: int, side: str) -> None:
     expect(form).to_be_visible()
     expect(button).to_have_attribute("aria-expanded", "true")
     assert form.bounding_box()["width"] <= 0.9 * width
+    form.locator("[role=combobox]").first.focus()
+    page.keyboard.press("Tab")  # which closes the menu
+    page.wait_for_timeout(200)
+    expect(form).to_be_visible()
+    page.evaluate("document.activeElement.blur()")
     page.keyboard.press("Escape")
     expect(form).to_be_hidden()
     button.click()

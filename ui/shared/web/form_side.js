@@ -57,7 +57,7 @@ function press(event) {
 function closeByKey(event) {
   const page = openPage();
   if (event.key !== "Escape" || !NARROW.matches || !page || !isShown(page)) return;
-  if (event.defaultPrevented) return;
+  if (event.defaultPrevented || !event.isTrusted) return; // menus.js closes menus with an Escape
   event.preventDefault();
   showForm(page, false);
   /** @type {HTMLElement | null} */

@@ -36,6 +36,7 @@ function closeMenu({ target }) {
 }
 
 document.addEventListener("focusout", closeMenu);
+document.addEventListener("pointerdown", () => (tabbed = false), true);
 document.addEventListener(
   "keydown",
   (event) => {

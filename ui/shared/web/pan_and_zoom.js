@@ -88,6 +88,7 @@ export class PanAndZoom {
       start = { x, y, id: event.pointerId };
     });
     scroller.addEventListener("pointermove", (event) => {
+      if (!event.buttons) end(); // released outside, before the pointer was captured
       if (!start) return;
       const dx = start.x - event.clientX - scroller.scrollLeft;
       const dy = start.y - event.clientY - scroller.scrollTop;

@@ -108,12 +108,12 @@ export class YoursStop extends Stop {
     const { run } = this;
     this.facts = run || { label: "none yet", device: "" };
     super.paint();
+    show(this.source, Boolean(run));
     if (!this.result) return;
     const hasNoPlain = !run && finishedRun();
     text(this.waiting, run ? "" : hasNoPlain ? this.words.no_plain : this.words.waiting);
     show(this.waiting, !run);
     show(this.end, Boolean(run));
-    show(this.source, Boolean(run));
     this.result.replaceChildren();
     if (run) this.compare(divisionOf(run), run.label);
   }
