@@ -157,7 +157,7 @@ export class MaskPanel {
     const above = seenBy(topo, node).slice(0, -1);
     const quoted = above.map((one) => `“${label(one)}”`).join(", ");
     const seen = ["all tokens before the tree", ...(quoted ? [quoted] : [])].join(", ");
-    return `Node ${node}, “${label(node)}”, attends to ${seen} and itself; not to its siblings.`;
+    return `Node ${node}, “${label(node)}”, attends to ${seen} and itself; to no other node.`;
   }
 }
 

@@ -44,7 +44,7 @@ export const PRESETS = [
     key: "all-accept",
     label: "Every verifier always accepts",
     about:
-      "p equals q, and every word is a child. Top-k match finds the target’s word among the children, and the other verifiers accept the first child.",
+      "p equals q. With Top-k match every word is a child, so the target’s word is among the children. The other verifiers accept the first child.",
     toy: { p: [0.5, 0.3, 0.2], q: [0.5, 0.3, 0.2], children: [3, 0], verifier: "sequoia" },
     seed: 1,
   },

@@ -87,8 +87,9 @@ export class RealStep {
   }
 
   /**
-   * Show a step of the run that the menu names. If that is Decode, but its step has no residuals,
-   * choose the recorded run USUAL instead. Before the list of recorded runs arrives, keep Decode.
+   * Show a step of the run that the menu names. If that is Decode, but it shows no step with
+   * residuals, choose the recorded run USUAL instead. Before the list of recorded runs arrives,
+   * keep Decode.
    * @param {{name: string, step?: number}} [wanted] a recorded run and its step, to show instead
    */
   open(wanted) {

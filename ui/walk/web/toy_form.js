@@ -90,7 +90,7 @@ export class ToyForm {
   }
 
   /**
-   * Fill the form with a toy of the visitor's own.
+   * Fill the form with a toy, and call it the visitor's own. Does not call `take`.
    * @param {Toy} toy
    */
   put({ p, q, children, verifier, shape }) {
