@@ -327,11 +327,12 @@ def test_text_from_a_visitor_is_not_markup_in_a_refusal(tab: ModelsTab) -> None:
         ("pair: 3 is not the name of a pair", "pair"),
         ("enter a draft model", "draft"),
         ("a/b is gated", "target"),
+        ("a/b-draft is gated", "draft"),
         ("one run at a time", None),
     ],
 )
 def test_an_error_is_about_one_field(error: str, field: str | None) -> None:
-    draft = "" if "draft" in error else "c/d"
+    draft = "" if "enter a draft" in error else "a/b-draft"
     form = {"pair": OWN, "target": "a/b", "draft": draft, "device": "cpu", "dtype": "auto"}
     assert field_of(error, form) == field
 
