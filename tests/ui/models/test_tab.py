@@ -205,6 +205,31 @@ def test_whether_memory_suffices_is_shown_with_figures(
 
 
 @pytest.mark.parametrize(
+    ("dtype", "fits"), [("bfloat16", True), ("float32", False), ("auto", False)]
+)
+def test_the_memory_of_a_pair_depends_on_the_precision_in_the_form(
+    dtype: str, fits: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = SimpleNamespace(total=8e9, available=8e9)
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: memory)
+    monkeypatch.setattr(models_view, "narrowest_dtype", lambda _: torch.float32)
+    refusal = nullcontext() if fits else pytest.raises(BadModel, match="too large: needs 8")
+    with refusal:
+        models_view.require_fit(PairRequest("smollm2-1.7b", device="cpu", dtype=dtype))
+
+
+def test_a_pair_that_fits_in_another_precision_may_be_chosen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    memory = SimpleNamespace(total=8e9, available=8e9)
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: memory)
+    monkeypatch.setattr(models_view, "narrowest_dtype", lambda _: torch.float32)
+    row = models_view._row(preset("smollm2-1.7b"), (torch.device("cpu"),), 10**12)
+    assert row["memory"]["fits"] == "no"
+    assert row["why_not"] == ""
+
+
+@pytest.mark.parametrize(
     ("gpus", "device", "fits"), [(2, "auto", True), (1, "auto", False), (2, "cuda", False)]
 )
 def test_a_pair_may_be_spread_over_all_gpus_unless_one_is_chosen(
