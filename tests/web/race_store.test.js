@@ -88,12 +88,30 @@ test("a page without a form lists no keys for it", () => {
   );
 });
 
-test("further runs would separate the two fastest lanes", () => {
+/** The button of a race that may go on. */
+function raceOn() {
   const pool = { runs: [{}], more: 30, most: 40, kind: "code", seeds: true, planned: null };
   const verdict = { more_to_separate: 126, more_races: 30 };
-  const store = { pool, verdict, error: null, following: { isFollowed: false } };
+  const store = { pool, verdict, error: null, following: { isFollowed: false }, set() {} };
   const button = Object.assign(new FakeNode(), { lastElementChild: new FakeNode() });
   const [root, words, bar] = [new FakeNode(), new FakeNode(), new FakeNode()];
-  made(RaceOn, { store, trigger() {}, root, button, words, bar }).paint();
-  assert.match(words.textContent, /: about 130 more runs would separate the two fastest lanes; /);
+  return made(RaceOn, { store, page: {}, trigger() {}, root, button, words, bar });
+}
+
+test("further runs would separate the two fastest lanes", () => {
+  const on = raceOn();
+  on.paint();
+  const said = on.words.textContent;
+  assert.match(said, /: about 130 more runs would separate the two fastest lanes; /);
+});
+
+test("after a refusal the button for further runs stays enabled", () => {
+  const on = raceOn();
+  on.press();
+  const disabled = [null, "Not continued: busy", null].map((error) => {
+    on.store.error = error;
+    on.paint();
+    return on.button.disabled;
+  });
+  assert.deepEqual(disabled, [true, false, false]);
 });
