@@ -7,6 +7,7 @@ import { stateInWords } from "../../ui/race/web/race_header.js";
 import { RaceOn } from "../../ui/race/web/race_on.js";
 import { RaceKeys } from "../../ui/race/web/race_scrubber.js";
 import { RaceStore } from "../../ui/race/web/race_store.js";
+import { RaceVerdict } from "../../ui/race/web/race_verdict.js";
 import { startOf } from "../../ui/race/web/run_table.js";
 
 beforeEach(() => {
@@ -97,6 +98,19 @@ function raceOn() {
   const [root, words, bar] = [new FakeNode(), new FakeNode(), new FakeNode()];
   return made(RaceOn, { store, page: {}, trigger() {}, root, button, words, bar });
 }
+
+test("what a verdict holds for is shown only if there is one", () => {
+  const part = { paint() {} };
+  const parts = { intervals: part, on: part, pairs: part, runs: part, lines: { take: () => [] } };
+  const hiddenWith = (pairs) => {
+    const verdict = { sentence: "", scope: "this prompt", tokens: 0, pairs, details: [] };
+    const [root, sentence, scope] = [new FakeNode(), new FakeNode(), new FakeNode()];
+    const store = { verdict, isOver: true, pool: null, word: "measured" };
+    made(RaceVerdict, { store, root, sentence, scope, ...parts }).paint();
+    return scope.hidden;
+  };
+  assert.deepEqual([hiddenWith([]), hiddenWith([{}])], [true, false]);
+});
 
 test("further runs would separate the two fastest lanes", () => {
   const on = raceOn();
