@@ -3,6 +3,7 @@ import "./fake_page.js";
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 import { FakeNode, made } from "./fake_page.js";
+import { RaceCharts } from "../../ui/race/web/race_charts.js";
 import { stateInWords } from "../../ui/race/web/race_header.js";
 import { RaceOn } from "../../ui/race/web/race_on.js";
 import { RaceKeys } from "../../ui/race/web/race_scrubber.js";
@@ -128,4 +129,20 @@ test("after a refusal the button for further runs stays enabled", () => {
     return on.button.disabled;
   });
   assert.deepEqual(disabled, [true, false, false]);
+});
+
+test("a race that ended without a speed-up says why there is no chart", () => {
+  const why = new FakeNode();
+  const panel = { root: new FakeNode() };
+  const wordsWhen = (done) => {
+    const store = { version: 1, built: 1, t: 1, steps: [{}], done };
+    const speedup = { panel, why, none: "No speed-up", make: () => null, shows: "", at: 0 };
+    const tokens = { ...speedup, shows: [1, 1, 1, 1, done].join() };
+    const charts = made(RaceCharts, { store, tokens, speedup });
+    charts.draw();
+    clearTimeout(charts.waiting);
+    return why.textContent;
+  };
+  assert.equal(wordsWhen(false), "The chart appears after the first steps.");
+  assert.equal(wordsWhen(true), "No speed-up");
 });
