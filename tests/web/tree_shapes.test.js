@@ -73,6 +73,7 @@ test("the best k has more expected tokens than any other", () => {
 });
 
 test("the label of the fastest tree counts its levels in words", () => {
-  const labelWith = (levels) => label("fitted", 1, /** @type {any} */ ({ fastest: { levels } }));
-  assert.deepEqual([labelWith(1), labelWith(2)], ["Sequoia, 1 level", "Sequoia, 2 levels"]);
+  const labelOf = (fastest) => label("fitted", 1, /** @type {any} */ ({ fastest }));
+  const labels = [labelOf({ levels: 1 }), labelOf({ levels: 2 })];
+  assert.deepEqual(labels, ["Sequoia, 1 level", "Sequoia, 2 levels"]);
 });
