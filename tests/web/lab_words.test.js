@@ -141,3 +141,13 @@ test("only a field that may stay empty offers the best k", () => {
   const found = ["sequences", "kary", "branching"].map(placeholder);
   assert.deepEqual(found, ["best k", "best k", "such as 2, 1"]);
 });
+
+test("the CSV of the shapes has the rows of the table", () => {
+  const figures = () => Array.from({ length: 9 }, (_, i) => ({ label: i, nodes: 1 }));
+  const labelsWith = (profile) =>
+    made(ShapesTable, { state: { profile }, figures })
+      .csvRows()
+      .map(([label]) => label);
+  assert.deepEqual(labelsWith(null), [0, 2, 3, 4, 5, 6, 7, 8]); // without the fastest tree
+  assert.deepEqual(labelsWith({}), [0, 1, 2, 3, 4, 5, 6, 7, 8]);
+});

@@ -3,10 +3,12 @@ import "./fake_page.js";
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 import { FakeNode, made } from "./fake_page.js";
+import { RaceCharts } from "../../ui/race/web/race_charts.js";
 import { stateInWords } from "../../ui/race/web/race_header.js";
 import { RaceOn } from "../../ui/race/web/race_on.js";
 import { RaceKeys } from "../../ui/race/web/race_scrubber.js";
 import { RaceStore } from "../../ui/race/web/race_store.js";
+import { RaceVerdict } from "../../ui/race/web/race_verdict.js";
 import { startOf } from "../../ui/race/web/run_table.js";
 
 beforeEach(() => {
@@ -88,12 +90,59 @@ test("a page without a form lists no keys for it", () => {
   );
 });
 
-test("further runs would separate the two fastest lanes", () => {
+/** The button of a race that may go on. */
+function raceOn() {
   const pool = { runs: [{}], more: 30, most: 40, kind: "code", seeds: true, planned: null };
   const verdict = { more_to_separate: 126, more_races: 30 };
-  const store = { pool, verdict, error: null, following: { isFollowed: false } };
+  const store = { pool, verdict, error: null, following: { isFollowed: false }, set() {} };
   const button = Object.assign(new FakeNode(), { lastElementChild: new FakeNode() });
   const [root, words, bar] = [new FakeNode(), new FakeNode(), new FakeNode()];
-  made(RaceOn, { store, trigger() {}, root, button, words, bar }).paint();
-  assert.match(words.textContent, /: about 130 more runs would separate the two fastest lanes; /);
+  return made(RaceOn, { store, page: {}, trigger() {}, root, button, words, bar });
+}
+
+test("what a verdict holds for is shown only if there is one", () => {
+  const part = { paint() {} };
+  const parts = { intervals: part, on: part, pairs: part, runs: part, lines: { take: () => [] } };
+  const hiddenWith = (pairs) => {
+    const verdict = { sentence: "", scope: "this prompt", tokens: 0, pairs, details: [] };
+    const [root, sentence, scope] = [new FakeNode(), new FakeNode(), new FakeNode()];
+    const store = { verdict, isOver: true, pool: null, word: "measured" };
+    made(RaceVerdict, { store, root, sentence, scope, ...parts }).paint();
+    return scope.hidden;
+  };
+  assert.deepEqual([hiddenWith([]), hiddenWith([{}])], [true, false]);
+});
+
+test("further runs would separate the two fastest lanes", () => {
+  const on = raceOn();
+  on.paint();
+  const said = on.words.textContent;
+  assert.match(said, /: about 130 more runs would separate the two fastest lanes; /);
+});
+
+test("after a refusal the button for further runs stays enabled", () => {
+  const on = raceOn();
+  on.press();
+  const disabled = [null, "Not continued: busy", null].map((error) => {
+    on.store.error = error;
+    on.paint();
+    return on.button.disabled;
+  });
+  assert.deepEqual(disabled, [true, false, false]);
+});
+
+test("a race that ended without a speed-up says why there is no chart", () => {
+  const why = new FakeNode();
+  const panel = { root: new FakeNode() };
+  const wordsWhen = (done) => {
+    const store = { version: 1, built: 1, t: 1, steps: [{}], done };
+    const speedup = { panel, why, none: "No speed-up", make: () => null, shows: "", at: 0 };
+    const tokens = { ...speedup, shows: [1, 1, 1, 1, done].join() };
+    const charts = made(RaceCharts, { store, tokens, speedup });
+    charts.draw();
+    clearTimeout(charts.waiting);
+    return why.textContent;
+  };
+  assert.equal(wordsWhen(false), "The chart appears after the first steps.");
+  assert.equal(wordsWhen(true), "No speed-up");
 });

@@ -10,6 +10,7 @@ import {
   chain,
   filled,
   kary,
+  label,
   limit,
   sequences,
 } from "../../ui/lab/web/tree_shapes.js";
@@ -69,4 +70,10 @@ test("the best k has more expected tokens than any other", () => {
   const worth = (k) => expectedTokens(kary(64, k), rates);
   const best = bestK(kary, 64, rates, 2);
   for (const k of [2, 3, 4, 5, 6, 8, 16]) assert.ok(worth(best) >= worth(k) - 1e-12);
+});
+
+test("the label of the fastest tree counts its levels in words", () => {
+  const labelOf = (fastest) => label("fitted", 1, /** @type {any} */ ({ fastest }));
+  const labels = [labelOf({ levels: 1 }), labelOf({ levels: 2 })];
+  assert.deepEqual(labels, ["Sequoia, 1 level", "Sequoia, 2 levels"]);
 });

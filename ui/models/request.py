@@ -44,16 +44,20 @@ def parse(form: Mapping[str, Any], limits: Limits) -> PairRequest:
 
 def field_of(error: str, form: Mapping[str, Any]) -> str | None:
     """The field of the form that `error` is about: the one whose name begins the message. If there
-    is none and the pair is OWN, it is "target" or "draft": the first that is empty or whose text
-    occurs in the message. Otherwise None."""
+    is none and the pair is OWN, it is "target" or "draft": the first that is empty, else the one
+    with the longest text that occurs in the message. Otherwise None."""
     first = error.split(" ", 1)[0].rstrip(":")
     if first in form:
         return first
-    for role in ("target", "draft") if form["pair"] == OWN else ():
-        typed = form[role].strip() if isinstance(form[role], str) else ""
-        if not typed or typed in error:
-            return role
-    return None
+    if form["pair"] != OWN:
+        return None
+    typed = {
+        role: form[role].strip() if isinstance(form[role], str) else ""
+        for role in ("target", "draft")
+    }
+    found = [role for role, text in typed.items() if text in error]
+    # an empty text occurs in every message
+    return min(found, key=lambda role: (typed[role] != "", -len(typed[role])), default=None)
 
 
 def _model(text: Any, role: str) -> str:

@@ -13,7 +13,7 @@ from sequoia import Pair
 from sequoia.errors import BadModel
 from sequoia.loading.hub.download import ROOM_LEFT, disk_free, is_here, size
 from sequoia.loading.hub.model_files import hub_folder
-from sequoia.loading.model_checks import checked_device
+from sequoia.loading.model_checks import checked_device, checked_dtype
 from sequoia.loading.pair_catalog import BUNDLED_NAME, Model, Preset, find, presets
 from sequoia.loading.pair_request import PairRequest
 from sequoia.models.describe import describe
@@ -26,9 +26,10 @@ from ui.serving.model_host import named, parameter_count
 from ui.shared.message_text import message_text
 
 VERSION = 1
-# Bytes of GPU memory that a pair with a streamed target needs: for the draft, the KV cache and two
-# layers of the target.
-_LEAST_CARD = 24e9
+# Share of a streamed target that is on the GPU at least: its embeddings, its output matrix and two
+# layers. In the catalog's pairs it is at most a fifth.
+_LEAST_ON_CARD = 0.2
+_NARROWEST = torch.bfloat16  # of the dtypes in the form
 
 
 def whole(pair: Pair | None, online: bool) -> str:
@@ -79,13 +80,14 @@ def no_load_message(field: str | None = None) -> str:
 
 
 def require_fit(pair_request: PairRequest) -> None:
-    """Raises BadModel for a named pair that cannot fit into the memory of the requested device. The
-    device "spread" is not checked here."""
+    """Raises BadModel for a named pair that cannot fit into the memory of the requested device, in
+    the requested dtype. The device "spread" is not checked here."""
     one = find(pair_request.name)
     if one is None or pair_request.device == "spread":
         return
     offload = one.offload or bool(pair_request.offload)
-    memory = _memory(replace(one, offload=offload), *_devices(pair_request.device))
+    dtype = checked_dtype(pair_request.dtype)
+    memory = _memory(replace(one, offload=offload), *_devices(pair_request.device), dtype=dtype)
     if memory["fits"] == "no":
         raise BadModel(
             f"{one.name} does not fit this machine ({memory['words']}); choose a smaller pair"
@@ -174,14 +176,15 @@ def _row(one: Preset, devices: Sequence[torch.device], disk: int) -> dict[str, A
         "gated": [model.id for model in one.models if model.gated],
         "memory": memory,
         "disk": _disk(one, missing, disk),
-        "why_not": _why_not(one, memory["fits"], devices[0]),
+        "why_not": _why_not(one, _memory(one, *devices, dtype=_NARROWEST)["fits"], devices[0]),
     }
 
 
 def _why_not(one: Preset, fits: str, device: torch.device) -> str:
     """Why the pair cannot be loaded here, whatever else is chosen in the form; "" if it may be.
-    fits: from `_memory`. device: the first device that the pair may use. With a GPU, another device
-    or a streamed target may still fit. Disk space is not considered."""
+    fits: from `_memory`, in the narrowest dtype that can be chosen. device: the first device that
+    the pair may use. With a GPU, another device or a streamed target may still fit. Disk space is
+    not considered."""
     if any(model.pickle for model in one.models):
         return "its draft is a pickle file, which can run code when it is opened"
     return "" if fits != "no" or device.type == "cuda" else "does not fit this machine"
@@ -196,14 +199,17 @@ def _model(model: Model) -> dict[str, Any]:
     }
 
 
-def _memory(one: Preset, *devices: torch.device) -> dict[str, str]:
+def _memory(
+    one: Preset, *devices: torch.device, dtype: torch.dtype | None = None
+) -> dict[str, str]:
     """Whether the pair fits into memory, and the figures in words. "tight": it would fit, but not
     into the memory that is free now. Only a pair too large for the first of `devices` is spread
-    over all of them."""
+    over all of them. dtype: of the weights; None for the narrowest that is fast on the device."""
     first = devices[0]
+    width = (dtype or narrowest_dtype(first)).itemsize
     if one.offload:
-        return _streamed(one, first)
-    needed = ROOM * sum(model.parameters for model in one.models) * narrowest_dtype(first).itemsize
+        return _streamed(one, first, width)
+    needed = ROOM * sum(model.parameters for model in one.models) * width
     used = devices if needed > total_bytes(first) else (first,)
     total = sum(map(total_bytes, used))
     if needed > total:
@@ -222,15 +228,18 @@ def _owner(devices: Sequence[torch.device]) -> str:
     return "the GPU has" if devices[0].type == "cuda" else "this machine has"
 
 
-def _streamed(one: Preset, device: torch.device) -> dict[str, str]:
-    """`_memory` for a pair whose target is streamed from host memory."""
+def _streamed(one: Preset, device: torch.device, width: int) -> dict[str, str]:
+    """`_memory` for a pair whose target is streamed from host memory. width: bytes per
+    parameter."""
     host = torch.device("cpu")
-    if device.type != "cuda" or total_bytes(device) < _LEAST_CARD:
-        return _verdict("no", f"needs a GPU with {size(_LEAST_CARD)}")
-    needed = ROOM * one.target.bytes
+    needed = ROOM * one.target.parameters * width
+    drafts = ROOM * one.draft.parameters * width
+    on_card = drafts + _LEAST_ON_CARD * needed
+    if device.type != "cuda" or total_bytes(device) < on_card:
+        return _verdict("no", f"needs a GPU with {size(on_card)}")
     # as in `fetch`: weights that are not converted are in host memory only if they are streamed
-    if narrowest_dtype(device) == torch.bfloat16:
-        needed = max(needed + ROOM * one.draft.bytes - total_bytes(device), 0)
+    if narrowest_dtype(device) == torch.bfloat16 and width == torch.bfloat16.itemsize:
+        needed = max(needed + drafts - total_bytes(device), 0)
     if needed > total_bytes(host):
         return _verdict(
             "no",

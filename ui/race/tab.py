@@ -276,7 +276,8 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         end = time.monotonic() + _REPLACED_WITHIN
         while (race.busy or race.is_replaceable) and race.is_read and time.monotonic() < end:
             await asyncio.sleep(SECONDS_PER_BATCH)
-        self._keep(race)
+        if race.recording is not None:  # not dropped: if nothing starts, `buttons_now` offers it
+            self.stored.newest.put(race.recording)
 
     def going(self) -> Updates:
         """Updates of the buttons when a race begins."""

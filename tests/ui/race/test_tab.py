@@ -247,6 +247,19 @@ def test_the_end_of_a_replaced_check_leaves_stop_enabled(
     assert tab.buttons_now(request())[tab.form.run]["interactive"] is True
 
 
+def test_a_race_whose_check_was_ended_for_a_refused_one_can_be_saved(
+    tab: RaceTab, endless: None
+) -> None:
+    _, messages, reader = checked(tab)
+    (message,) = sent(tab.run(filled(tab, prompt=""), request()))
+    assert "the prompt is empty" in message["error"]
+    reader.join(10)
+    file = tab.buttons_now(request())[tab.form.save]["value"]
+    kept = tab.stored.newest.get(raced(messages))
+    assert kept is not None
+    assert Path(file).read_text() == tab.stored.file_text(kept)
+
+
 def test_a_race_that_waits_for_the_last_check_to_end_can_be_stopped(
     tab: RaceTab, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -165,7 +165,7 @@ export class ShapesTable {
   paintRow({ name, node, cells, pick, field, refusal }, one, top) {
     const { state } = this;
     const short = one.tokens === undefined;
-    if (name === "fitted") show(node, Boolean(state.profile));
+    show(node, this.hasRow(name));
     text(pick.querySelector("span"), name === "branching" ? "SpecInfer" : one.label);
     attr(pick, "aria-pressed", String(state.shown === name));
     if (field && !refusal.holds(field)) field.value = String(state.kinds[name] ?? "");
@@ -184,8 +184,13 @@ export class ShapesTable {
     return ["–", `${drawn}: not compared`, "", "", ""];
   }
 
-  save() {
-    const rows = this.figures().map((one) => [
+  hasRow(name) {
+    return name !== "fitted" || Boolean(this.state.profile);
+  }
+
+  csvRows() {
+    const shown = this.figures().filter((_, i) => this.hasRow(ROWS[i]));
+    return shown.map((one) => [
       one.label,
       one.nodes,
       one.levels ?? "",
@@ -193,7 +198,10 @@ export class ShapesTable {
       one.seconds ?? "",
       one.speedup ?? "",
     ]);
-    saveText("shapes.csv", csv([COLUMNS, ...rows]), "text/csv");
+  }
+
+  save() {
+    saveText("shapes.csv", csv([COLUMNS, ...this.csvRows()]), "text/csv");
   }
 }
 

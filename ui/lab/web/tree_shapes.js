@@ -1,6 +1,7 @@
 /* Trees of named shapes with exactly n nodes, as lists of parents. If a shape has no tree of
    exactly n nodes, a smaller one is extended or a larger one cut, so that all trees in a comparison
    have the same number of nodes. */
+import { count } from "../../shared/web/format.js";
 import * as planner from "../../shared/web/planner.js";
 import { PUBLISHED_TREES } from "./published_trees.js";
 
@@ -166,7 +167,7 @@ export const make = (name, n, state) => SHAPES[name].make(n, setting(name, n, st
 
 const OWN = {
   best: () => "Sequoia",
-  fitted: (state) => `Sequoia, ${state.fastest?.levels ?? "?"} levels`,
+  fitted: ({ fastest }) => "Sequoia, " + (fastest ? count(fastest.levels, "level") : "? levels"),
   hand: () => "Drawn by hand",
 };
 

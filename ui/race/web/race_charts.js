@@ -19,13 +19,17 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 /** @typedef {import("./lane_totals.js").Interval} Interval */
 /** @typedef {import("./race_store.js").RaceStore} RaceStore */
 /**
- * A chart in its panel. `make` returns what to draw. `shows`: the state that it shows, as a key.
- * `at`: when it was drawn last, in milliseconds.
+ * A chart in its panel. `make` returns what to draw. `why`: the text in place of a chart;
+ * it is `none` if the race has ended. `shows`: the state that it shows, as a key. `at`: when it was
+ * drawn last, in milliseconds.
  * @typedef {{data: any[], layout: any}} Drawing the arguments for Plotly
  * @typedef {{panel: any, word: HTMLElement, chart: Chart, make: () => Drawing | null,
- *   shows: string, at: number}} Figure
+ *   why: HTMLElement, none: string, shows: string, at: number}} Figure
  */
 
+const WAITING = "The chart appears after the first steps.";
+const NO_STEP = "No chart: no lane made a step.";
+const NO_SPEEDUP = "No speed-up: fewer than two lanes on the same prompt made a step.";
 const PAUSE = 125; // ms between two drawings, at least
 const LONGEST = 1000; // ms; the longest pause, after slow drawings
 const SHARE = 0.1; // of the time of a running race, for drawing: it takes cores from the models
@@ -51,8 +55,8 @@ export class RaceCharts {
     this.cost = 0;
     this.version = 0; // of the race that the charts show
     this.root = el("div", { class: "race-charts" }, host);
-    this.tokens = this.figure("race-tokens", "Tokens over time", () => this.tokenFigure());
-    this.speedup = this.figure("race-speedup", "Speed-up", () => this.ratioFigure());
+    this.tokens = this.figure("race-tokens", "Tokens over time", NO_STEP, () => this.tokenFigure());
+    this.speedup = this.figure("race-speedup", "Speed-up", NO_SPEEDUP, () => this.ratioFigure());
     addTerm(this.tokens.panel.titleBox, "decode time", "clock", "sq-word");
     addTerm(this.speedup.panel.titleBox, "95% CI", "range", "sq-word");
     const note = { class: "race-note", "data-part": "ratio-words" };
@@ -69,17 +73,17 @@ export class RaceCharts {
   /**
    * @param {string} part
    * @param {string} title
+   * @param {string} none why there is no chart when the race has ended
    * @param {() => Drawing | null} make
    * @returns {Figure}
    */
-  figure(part, title, make) {
+  figure(part, title, none, make) {
     const panel = makePanel(this.root, { part, title, cls: "race-figure" });
     const word = el("span", { class: "sq-word" }, panel.titleBox);
     const chart = new Chart(panel.body, this.plotly, title);
-    const why = "The chart appears after the first steps.";
-    el("p", { class: "race-note race-waiting", text: why }, panel.body);
+    const why = el("p", { class: "race-note race-waiting", text: WAITING }, panel.body);
     panel.root.dataset.empty = "yes";
-    const figure = { panel, word, chart, make, shows: "", at: 0 };
+    const figure = { panel, word, chart, make, why, none, shows: "", at: 0 };
     if (!this.plotly) return figure; // only Plotly's charts can be saved as pictures
     const caption = () => {
       const { meta } = this.store;
@@ -114,6 +118,7 @@ export class RaceCharts {
     for (const figure of [this.tokens, this.speedup]) {
       figure.shows = "";
       figure.panel.root.dataset.empty = "yes";
+      text(figure.why, WAITING);
     }
   }
 
@@ -154,7 +159,7 @@ export class RaceCharts {
     if (made) {
       figure.chart.show(made);
       delete figure.panel.root.dataset.empty;
-    }
+    } else text(figure.why, this.store.done ? figure.none : WAITING);
     this.waiting = setTimeout(() => this.afterDraw());
   }
 

@@ -11,7 +11,7 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 /** The button, with words about the runs that it makes, or their progress. */
 export class RaceOn {
-  /** @type {Pool | null} the pool when the button was pressed */
+  /** @type {Pool | null} the pool when the button was pressed; null after a refusal */
   pressed = null;
 
   /**
@@ -48,7 +48,8 @@ export class RaceOn {
     const mayGoOn = this.trigger !== null && !this.store.following.isFollowed;
     const going = Boolean(pool?.planned) && mayGoOn;
     const more = mayGoOn ? (pool?.more ?? 0) : 0;
-    const waits = this.pressed === pool && !error;
+    if (error) this.pressed = null;
+    const waits = this.pressed === pool;
     show(this.root, Boolean(pool) && (going || more > 0 || pool.runs.length > 1));
     if (!pool) return;
     show(this.button, going || more > 0);

@@ -1,6 +1,7 @@
 /* The panel that draws the tree attention mask of a step. It has a row for each node, with filled
    cells for the tokens that the node may attend to. Pointing at a node highlights its row. */
 import { attr, button, el, pool, show, svg, text } from "../../shared/web/dom.js";
+import { count } from "../../shared/web/format.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import { positionWords, positionsOf, seenBy } from "./positions.js";
@@ -102,7 +103,11 @@ export class MaskPanel {
     const lit = this.node === null ? "" : this.rowPath(cells[this.node], this.node);
     attr(this.lit, "d", lit);
     this.svg.classList.toggle("has-lit", this.node !== null);
-    attr(this.svg, "aria-label", `Attention mask of ${topo.n} nodes. ${this.sentence(step)}`);
+    attr(
+      this.svg,
+      "aria-label",
+      `Attention mask of ${count(topo.n, "node")}. ${this.sentence(step)}`,
+    );
     text(this.says, this.sentence(step));
     this.paintTexts(step, cells);
     text(this.positions, positionWords(topo, this.byIndex, step.label));
@@ -128,11 +133,11 @@ export class MaskPanel {
   }
 
   paintTexts(step, cells) {
-    const count = this.isNamed ? step.topo.n : 0;
+    const named = this.isNamed ? step.topo.n : 0;
     const lit = new Set(this.node === null ? [] : cells[this.node]);
     const places = positionsOf(step.topo, this.byIndex);
-    const names = this.names.take(count);
-    const numbers = this.places.take(count);
+    const names = this.names.take(named);
+    const numbers = this.places.take(named);
     for (let node = 0; node < count; node++) {
       const y = (node + 0.5) * this.cell;
       const isWrong = this.byIndex && places[node] !== step.topo.depth[node];
