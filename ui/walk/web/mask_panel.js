@@ -138,10 +138,10 @@ export class MaskPanel {
     const places = positionsOf(step.topo, this.byIndex);
     const names = this.names.take(named);
     const numbers = this.places.take(named);
-    for (let node = 0; node < count; node++) {
+    for (let node = 0; node < named; node++) {
       const y = (node + 0.5) * this.cell;
       const isWrong = this.byIndex && places[node] !== step.topo.depth[node];
-      const x = this.left + (count + PREFIX) * this.cell + 6;
+      const x = this.left + (named + PREFIX) * this.cell + 6;
       this.put(names[node].node, shortened(step.label(node)), this.left - 6, y);
       this.put(numbers[node].node, `+${places[node]}${isWrong ? " ✗" : ""}`, x, y);
       names[node].node.classList.toggle("is-lit", lit.has(node));
