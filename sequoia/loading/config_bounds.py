@@ -74,8 +74,8 @@ def check_config(config: dict[str, Any], title: str) -> None:
 
 
 def check_token_ids(config: dict[str, Any], title: str, file: str) -> None:
-    """Raises BadModel if a field such as eos_token_id is neither a token id, nor a list of token
-    ids, nor null. file: the name of the file that `config` was read from."""
+    """Raises BadModel if a field such as eos_token_id is anything but a token id, null, or a list
+    of these. file: the name of the file that `config` was read from."""
     for name, value in config.items():
         if name.endswith("_token_id"):
             for one in value if isinstance(value, list) else [value]:

@@ -8,9 +8,9 @@ siblings equals the rates at which decoding accepts
 (tests/measuring/test_acceptance_teacher_forced.py checks this in exact fractions).
 
 All positions of the text have the same weight. Counting while decoding with a tree of two levels
-weighs them slightly differently, because the position right after an accepted child is never a root
-there. A text that the target did not generate also contains contexts that decoding would seldom
-reach.
+weighs them slightly differently: a step ends with a token from the target, so no root there is an
+accepted child. A text that the target did not generate also contains contexts that decoding would
+seldom reach.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ def teacher_forced_acceptance(
     node has `ranks` children.
 
     own: True measures along the target's own continuations of `prompts`, decoded under `params`
-    without a tree. False measures along `prompts` themselves. Raises BadPrompt, BadTree or
-    BadModel.
+    without a tree. False measures along `prompts` themselves. Raises BadPrompt, BadTree, BadModel
+    or OutOfMemory.
     """
     prompts = list(prompts)
     if not prompts:

@@ -27,8 +27,8 @@ class Machine:
     two speeds are those of the card, otherwise those of the processor and its memory.
 
     host_free_bytes: the free memory of the machine. operations_per_second: the speed of a matrix
-    product. bytes_per_second: bytes read and written per second by a copy in memory. slowness: how
-    many times as long processes take as on a quiet machine; at least 1.
+    product. bytes_per_second: bytes read and written per second by a copy in memory. slowness: the
+    time of a process here, divided by its time on a quiet machine; at least 1.
     """
 
     name: str

@@ -35,8 +35,8 @@ class SessionView(ABC, Generic[R]):
 
     def start(self, request: gr.Request, job: R, steps: int | None = None) -> None:
         """Start or resume `job` for the visitor, for `steps` steps, or to its end if None. Raises
-        Busy if the visitor has a job in any view that is `in_line`, and for other reasons (see
-        Busy)."""
+        Busy if another job of the visitor, in any view, waits or runs. For further reasons see
+        Busy."""
         who = visitor(request)
         with self._model_host.one_each.entering(who, request, job):
             self.sessions.go(who, job, steps)
@@ -54,8 +54,9 @@ class SessionView(ABC, Generic[R]):
 
     def job_state(self, event: gr.EventData, request: gr.Request) -> Updates:
         """The answer to a page that asks for the state of its job. It sets the buttons. If no job
-        is running and the page has not shown how its job ended, the answer also says why. Then the
-        click was refused before a handler saw it, or the stream of messages has broken."""
+        is running and the page has not shown how its job ended, the answer also says what has
+        happened: the click that starts a job was refused before a handler saw it, or the stream of
+        messages has broken."""
         job = self.sessions.get(visitor(request))
         # read before `buttons_now`: a job that ends in between still sends its own last message
         was_going = job is not None and job.busy

@@ -112,12 +112,12 @@ class Downloads:
         safetensors weights."""
         if not is_hub_id(model):
             raise BadModel(
-                f"{model[:200]!r} is neither a folder nor a Hugging Face id of the form owner/name"
+                f"{model[:200]!r} is neither a folder nor a Hugging Face id (usually owner/name)"
             )
         if not self._online:
             raise NotDownloaded(
-                f"{model} is not on this machine, and HF_HUB_OFFLINE is set (or online=False was "
-                "passed), so the hub is not contacted; allow downloads, or give a local folder"
+                f"{model} is not on this machine, and HF_HUB_OFFLINE is set (or "
+                "TRANSFORMERS_OFFLINE, or online=False), so the hub is not contacted; allow downloads, or give a local folder"
             )
         found = next(self._ask(model, {"do": "list", "model": model, "revision": revision}))
         files = {str(name): int(count) for name, count in found["files"].items()}
@@ -133,8 +133,8 @@ class Downloads:
         return Listing(model, str(found["commit"]), used, newest=not revision)
 
     def fetch(self, listing: Listing, weights: bool) -> Path:
-        """Download the model's small files, and with `weights` all of its files. Returns their
-        folder in the cache."""
+        """Download the small files of `listing`, and with `weights` its weight files too. Returns
+        their folder in the cache."""
         names = list(listing.files) if weights else small_files(listing.files)
         total = sum(listing.files[name] for name in names)
         rate = Rate()
@@ -246,7 +246,7 @@ def reason(model: str, kind: str, words: str, done: int) -> str:
         ),
         "missing": (
             f"the hub has no model {model!r}, or it is private and this machine is not logged in "
-            "with an account that has access to it (`hf auth login`). Names have the form "
+            "with an account that has access to it (`hf auth login`). Most names have the form "
             "owner/name; search for the model at https://huggingface.co/models."
         ),
         "revision": (

@@ -4,7 +4,7 @@ import { formValues } from "../../shared/web/form_values.js";
 const SAVED = "kept:"; // begins the value of the form's field `clock` if it is a saved profile
 let changedSince = false;
 let changedBefore = false; // the value of `changedSince` before the last call of `began`
-/** @type {string | undefined} the saved profile that the run began with, as JSON; its clock */
+/** @type {string | undefined} the saved profile that the run is timed on, as JSON */
 let profile;
 
 /** @type {(clock: any, profiles?: string[] | null) => string | undefined} */
