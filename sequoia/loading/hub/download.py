@@ -117,7 +117,8 @@ class Downloads:
         if not self._online:
             raise NotDownloaded(
                 f"{model} is not on this machine, and HF_HUB_OFFLINE is set (or "
-                "TRANSFORMERS_OFFLINE, or online=False), so the hub is not contacted; allow downloads, or give a local folder"
+                "TRANSFORMERS_OFFLINE, or online=False), so the hub is not contacted; allow "
+                "downloads, or give a local folder"
             )
         found = next(self._ask(model, {"do": "list", "model": model, "revision": revision}))
         files = {str(name): int(count) for name, count in found["files"].items()}
