@@ -663,6 +663,7 @@ def test_512_and_1024_nodes_stay_readable_and_quick(page: Page) -> None:
 
 def zoom_at(page: Page, pill: Locator, times: int) -> tuple[float, float]:
     """Zoom in with the wheel, the pointer on the middle of `pill`; where that was."""
+    pill.scroll_into_view_if_needed()
     box = pill.bounding_box()
     x = box["x"] + box["width"] / 2
     y = box["y"] + box["height"] / 2
