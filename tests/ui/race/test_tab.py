@@ -57,6 +57,17 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ui.race.run, "Race", slowed(Race))
 
 
+def wired(model_host: ModelHost) -> tuple[gr.Blocks, RaceTab]:
+    """The tab with its handlers connected, and the page that it is in."""
+    with gr.Blocks() as blocks:
+        live = LiveView(model_host, LOCAL, header())
+        live.build()
+        tab = RaceTab(model_host, LOCAL, live)
+        tab.build()
+        tab.wire(blocks)
+    return blocks, tab
+
+
 def filled(tab: RaceTab, lanes: list[Any] | None = None, **changes: Any) -> dict[Any, Any]:
     values = {
         "prompt": "def f(x):",
@@ -135,12 +146,7 @@ def test_a_race_goes_on_for_one_of_those_who_ask_at_once(
 def test_a_race_has_one_output_and_waits_in_the_common_queue(model_host: ModelHost) -> None:
     """Guards against outputs that cost milliseconds at every message, and against a race
     beside another run."""
-    with gr.Blocks() as blocks:
-        live = LiveView(model_host, LOCAL, header())
-        live.build()
-        tab = RaceTab(model_host, LOCAL, live)
-        tab.build()
-        tab.wire(blocks)
+    blocks, tab = wired(model_host)
     runs = [fn for fn in blocks.fns.values() if fn.concurrency_id == "engine"]
     # the race, its check, and its further runs
     assert [run.outputs for run in runs] == [[tab.board]] * 3
@@ -658,14 +664,9 @@ def test_a_lane_of_the_race_on_screen_opens_in_decode(tab: RaceTab) -> None:
 
 
 def test_a_lane_in_decode_is_no_example(model_host: ModelHost) -> None:
-    with gr.Blocks() as blocks:
-        live = LiveView(model_host, LOCAL, header())
-        live.build()
-        tab = RaceTab(model_host, LOCAL, live)
-        tab.build()
-        tab.wire(blocks)
+    blocks, tab = wired(model_host)
     shown = tab.open_lane(event({"race": tab.stored.welcome.name, "lane": 1}), request())
-    assert shown[live.form.example] == gr.update(value=None, info=EXAMPLES_ABOUT)
+    assert shown[tab._live.form.example] == gr.update(value=None, info=EXAMPLES_ABOUT)
     (opened,) = [fn for fn in blocks.fns.values() if fn.name == "open_lane"]
     assert shown.keys() <= set(opened.outputs)
 
