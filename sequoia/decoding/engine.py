@@ -228,9 +228,12 @@ def _check_branching(tree_choice: TreeChoice, pair: Pair) -> None:
 def run(decoder: Decoder) -> Iterator[StepTrace]:
     """Run the prefill of `decoder`, then yield its steps until its run ends. Closing the iterator
     stops the run early."""
-    decoder.prefill()
-    while decoder.finish is None:
-        yield decoder.step()
+    try:
+        decoder.prefill()
+        while decoder.finish is None:
+            yield decoder.step()
+    finally:
+        del decoder  # some versions of Python keep the variables of a closed generator
 
 
 @renamed_keywords(policy="params")

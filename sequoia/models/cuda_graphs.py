@@ -14,7 +14,7 @@ import gc
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from weakref import WeakKeyDictionary
 
@@ -345,8 +345,15 @@ class CudaCapture:
             ):
                 result = _noting_errors(work, first)
         except RuntimeError as last:
+            self._end_capture_mode()
             raise first[0] if first else last  # noqa: B904  `last` has it as its context
         return graph, result
+
+    def _end_capture_mode(self) -> None:
+        """Make the default random number generator of the device usable again. A failed capture
+        leaves it in a mode in which it refuses to draw; a successful one ends that mode."""
+        with suppress(RuntimeError), torch.cuda.graph(torch.cuda.CUDAGraph(), stream=self._side):
+            torch.zeros(1, device=self._device)
 
 
 def _noting_errors(work: Replay, errors: list[Exception]) -> torch.Tensor:

@@ -605,6 +605,8 @@ def test_stop_at_any_moment_frees_both_caches(after: int | None) -> None:
         kept = list(itertools.islice(steps, after))
         assert after is None or [cache() is not None for cache in caches] == [True, True]
         steps.close()
+        if after == 0:
+            del steps  # since Python 3.12, closing a generator that never ran keeps its arguments
         assert [cache() for cache in caches] == [None, None]
     finally:
         gc.enable()

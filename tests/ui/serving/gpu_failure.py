@@ -1,0 +1,39 @@
+"""A script that breaks the GPU in the middle of a run. Afterwards nothing works on it any more in
+the same process. It prints the error of that run, the error of the next run, and what the page's
+header says."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import torch
+from visits import decode_request, wait
+
+from sequoia import Decoder, load_pair
+from ui.decode.recordings import RunStore
+from ui.decode.run import DecodeJob
+from ui.serving.limits import LOCAL
+from ui.serving.model_host import ModelHost
+
+
+def main() -> None:
+    host = ModelHost(lambda: load_pair(online=False), 4)
+    host.open()
+    wait(lambda: host.settled, 120)
+    Decoder.step = _breaking_step
+    for _ in range(2):
+        job = DecodeJob(decode_request(tokens=8), host, LOCAL, RunStore(8, 10**6))
+        job.start(None)
+        print(json.loads(list(job.messages())[-1])["error"])
+    print(host.status.stage, host.status.words)
+
+
+def _breaking_step(_: Decoder) -> Any:
+    """Read beyond the end of a tensor, in a kernel that checks for it."""
+    beyond = torch.tensor([9], device="cuda")
+    torch.zeros(1, device="cuda")[beyond].sum().item()
+
+
+if __name__ == "__main__":
+    main()

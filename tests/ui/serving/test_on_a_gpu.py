@@ -1,0 +1,73 @@
+"""Runs of visitors on a real GPU."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from visits import decode_request, wait
+
+from sequoia import Pair, load_pair
+from ui.decode.recordings import RunStore
+from ui.decode.run import DecodeJob
+from ui.serving.limits import LOCAL
+from ui.serving.model_host import ModelHost
+
+WORDS = (
+    "The graphics card stopped working (CUDA error: device-side assert triggered). Start the "
+    "program again."
+)
+
+
+@pytest.fixture(scope="module")
+def pair() -> Pair:
+    return load_pair(dtype="float32", online=False)
+
+
+@pytest.fixture
+def make(pair: Pair) -> Callable[[], DecodeJob]:
+    host = ModelHost(lambda: pair, 4)
+    host.open()
+    wait(lambda: host.settled, 120)
+    return lambda: DecodeJob(
+        decode_request(prompt="def mean(values):\n", tokens=48, temperature=0),
+        host,
+        LOCAL,
+        RunStore(8, 10**6),
+    )
+
+
+def emitted(job: DecodeJob) -> list[int]:
+    return [token for step in job.recording.run().steps for token in step.emitted]
+
+
+@pytest.mark.gpu
+def test_a_run_is_not_disturbed_by_one_that_is_stopped_as_it_begins(
+    make: Callable[[], DecodeJob],
+) -> None:
+    """Stopping frees unused graphics memory, while the run that begins captures its graphs."""
+    alone = make()
+    alone.start(None)
+    list(alone.messages())
+    for _ in range(5):
+        stopped, job = make(), make()
+        stopped.start(None)
+        job.start(None)
+        stopped.halt()
+        stopped.release()
+        list(job.messages())
+        assert emitted(job) == emitted(alone)
+
+
+@pytest.mark.gpu
+def test_a_gpu_that_stops_working_ends_the_run_and_later_ones_say_so() -> None:
+    script = Path(__file__).with_name("gpu_failure.py")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    run = subprocess.run(
+        [sys.executable, str(script)], env=environment, capture_output=True, text=True, timeout=240
+    )
+    assert run.stdout.splitlines() == [WORDS, WORDS, f"failed {WORDS}"], run.stderr[-2000:]
