@@ -46,9 +46,10 @@ def child_chances(
     given that the text continues with `token`. p, q: (vocab,) distributions after their parent.
     p[token] is positive, unless the text was decoded in another precision and rounding made it 0.
 
-    For rules with a `reject` (see Verifier), at temperatures above 0. From the second sibling on,
-    the probabilities depend on which tokens were rejected. Those tokens are drawn with `chance`, so
-    the result is random, but its mean is exact.
+    For rules with a `reject` (see Verifier), at temperatures above 0. If the rule removes rejected
+    tokens from the draft, the probabilities from the second sibling on depend on which tokens were
+    rejected. Those tokens are drawn with `chance`, so the result is then random, but its mean is
+    exact.
     """
     residual = p
     draft = q.astype(p.dtype) / q.sum(dtype=p.dtype)

@@ -13,10 +13,11 @@ Progress = Callable[[float], None]
 ShouldStop = Callable[[], bool]
 
 
-def progress_of_part(progress: Progress, number: int, of: int) -> Progress:
-    """The callback for part `number` (from 0) of `of` equal parts. It converts the progress of that
-    part to the progress of the whole, which it reports to `progress`."""
-    return lambda share: progress((number + share) / of)
+def progress_of_part(progress: Progress, number: int, parts: int) -> Progress:
+    """The callback for part `number` (from 0) of work that consists of `parts` equal parts. It
+    converts the progress of that part to the progress of the whole, which it reports to
+    `progress`."""
+    return lambda share: progress((number + share) / parts)
 
 
 def with_progress(steps: Iterable[StepTrace], tokens: int, progress: Progress) -> list[StepTrace]:

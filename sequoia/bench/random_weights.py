@@ -1,4 +1,5 @@
-"""Time models of real shapes with random weights: `python -m sequoia.shapes --out profiles`.
+"""Measure the times of models that have the shapes of real ones, and random weights:
+`python -m sequoia.shapes --out profiles`.
 
 Times depend on the shapes and not on the values of the weights, so nothing has to be downloaded. A
 pair with random weights accepts almost no tokens. The results are therefore hardware profiles:
@@ -179,8 +180,9 @@ class ByteTokenizer:
 
 def build(name: str, device: torch.device, graphs: bool = True) -> Pair:
     """The pair `name` of SHAPES with random weights on `device`. All layers of a streamed target
-    are in host memory. graphs: False uses the forward pass of `transformers`, without CUDA graphs.
-    A streamed target never uses CUDA graphs. Raises OutOfMemory."""
+    are in host memory. graphs: False makes the models use the forward pass of `transformers`,
+    without CUDA graphs. It has no effect on a streamed target, which never uses CUDA graphs. Raises
+    OutOfMemory."""
     shape = SHAPES[name]
     dtype = narrowest_dtype(device)
     draft = _with_forward(TreeModel(shape.draft.build(device, dtype), shape.draft.name), graphs)
@@ -239,8 +241,8 @@ def shape_file(
 
 
 def efficiency(pair: Pair, profile: HardwareProfile) -> dict[str, float]:
-    """Figures of the engine's efficiency by name: some from `profile`, the others measured now on
-    the pair's device. Times are in seconds, sizes in bytes."""
+    """Figures of the engine's efficiency by name: some from `profile`, some counted or predicted,
+    the others measured now on the pair's device. Times are in seconds, sizes in bytes."""
     device = pair.target.device
     weights = sum(p.numel() * p.element_size() for p in pair.target.hf.parameters())
     bandwidth = copy_bandwidth(device)

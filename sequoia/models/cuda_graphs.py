@@ -13,9 +13,10 @@ from __future__ import annotations
 import gc
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import torch
@@ -40,8 +41,9 @@ MOST_SIZES = 32
 MOST_SPARES = 4  # KV caches kept from finished runs: the most that a race uses
 # a run may get a cache with up to this many times the slots it asks for, rounded up to full STEPs
 _MOST_TOO_LARGE = 4
-# Many sizes occur only once or twice; capturing those would not pay.
-PASSES_BEFORE_CAPTURE = 2
+# Many sizes occur only a few times, for example those of dynamic trees. On an H100, a capture took
+# as long as about ten passes without a graph.
+PASSES_BEFORE_CAPTURE = 8
 PASSES_BEFORE_CAPTURE_WHEN_FULL = 16  # if the new graph replaces another one
 _LEAST_ROWS = 64  # rows of the smallest buffer for logits
 # passes before a capture: in the first ones, libraries choose kernels and allocate memory
@@ -117,6 +119,7 @@ class GraphedForward:
         spare = min(fitting, key=lambda one: one.capacity)
         self._spares.remove(spare)
         spare.clear()
+        self._recurring.pop(spare, None)  # the sizes of an earlier run's tree
         return spare
 
     def release(self, kv_cache: KVCache | None) -> None:
@@ -161,8 +164,11 @@ class GraphedForward:
     ) -> _CapturedForward | None:
         graphs = self._graphs.setdefault(kv_cache, {})
         size = (rows, reach_of(mask.shape[-1], kv_cache.capacity), last_only)
+        if self._capturing:
+            self._recurring.setdefault(kv_cache, set()).add((rows, last_only))
         if size in graphs:
             graphs[size] = graphs.pop(size)  # moved to the end, as the most recently used one
+            graphs[size].is_recurring |= self._capturing
         elif self._due(kv_cache, size, len(graphs)):
             self._add(graphs, kv_cache, size, mask)
         return graphs.get(size)
@@ -170,9 +176,7 @@ class GraphedForward:
     def _due(self, kv_cache: KVCache, size: _Size, graphs: int) -> bool:
         """Whether to capture this pass. graphs: the number of graphs for `kv_cache`."""
         rows, _, last_only = size
-        recurring = self._recurring.setdefault(kv_cache, set())
-        if self._capturing:
-            recurring.add((rows, last_only))
+        recurring = self._recurring.get(kv_cache, ())
         passes = self._passes.setdefault(kv_cache, Counter())
         passes[size] += 1
         due = (rows, last_only) in recurring or passes[size] > (
@@ -189,25 +193,26 @@ class GraphedForward:
         size: _Size,
         mask: torch.Tensor,
     ) -> None:
-        """Capture one more size and, if there are then too many graphs, drop the least recently
-        used one."""
+        """Capture one more size and, if there are then too many graphs, drop one of the others."""
+        rows, _, last_only = size
         try:
             graphs[size] = _CapturedForward(
                 self.plain, self._capture_work, self._results, kv_cache, size, mask
             )
+            graphs[size].is_recurring = (rows, last_only) in self._recurring.get(kv_cache, ())
         except RuntimeError as problem:
             if is_out_of_memory(problem):
                 _log.warning(
                     "no memory to capture a CUDA graph for %d rows; passes of this size run "
                     "without one for now",
-                    size[0],
+                    rows,
                 )
                 # so that the next attempt comes only after several passes
-                self._recurring.get(kv_cache, set()).discard((size[0], size[2]))
+                self._recurring.get(kv_cache, set()).discard((rows, last_only))
             else:  # the model does something that CUDA cannot capture
                 self._abandon(problem)
         if len(graphs) > MOST_SIZES:
-            del graphs[next(iter(graphs))]
+            del graphs[_to_drop(graphs)]
 
     def _abandon(self, problem: RuntimeError) -> None:
         """Drop all graphs and use the plain forward from now on."""
@@ -218,6 +223,14 @@ class GraphedForward:
             "%s",
             self.failed,
         )
+
+
+def _to_drop(graphs: Mapping[_Size, _CapturedForward]) -> _Size:
+    """The size whose graph is to be dropped: the least recently used one, but not the last. Graphs
+    of recurring sizes are dropped only if there are no others, because the next run with the same
+    tree needs them all."""
+    others = [*graphs][:-1]
+    return min(others, key=lambda size: graphs[size].is_recurring)
 
 
 def reach_of(columns: int, capacity: int) -> int:
@@ -254,7 +267,12 @@ class _Results:
 
 class _CapturedForward:
     """The graph of one size for one KV cache. It has no reference to the cache, which would
-    otherwise never be freed."""
+    otherwise never be freed.
+
+    is_recurring: whether the size is that of a tree that some run used in every step.
+    """
+
+    is_recurring = False
 
     def __init__(
         self,
@@ -331,29 +349,37 @@ class CudaCapture:
             # also after an error: the plain forward then writes to the same cache slots as the
             # passes that were started here
             here.wait_stream(self._side)
+        first: list[Exception] = []
+        try:
+            return self._recorded(partial(_noting_errors, work, first), self._pool)
+        except RuntimeError as last:
+            self._end_capture_mode()
+            raise first[0] if first else last  # noqa: B904  `last` has it as its context
+
+    def _recorded(
+        self, work: Replay, pool: Any = None
+    ) -> tuple[torch.cuda.CUDAGraph, torch.Tensor]:
+        """The graph of `work`, and the tensor for its result. pool: where its intermediate results
+        are; None for a new pool."""
         graph = torch.cuda.CUDAGraph()
+        here = torch.cuda.current_stream()
         # The outer context restores the current stream, because a failed capture leaves torch on
         # the side stream. That stream is our own, because torch's default stream for captures
         # belongs to the device that captured first, and because the libraries already have their
         # workspaces for it. "thread_local" allows other threads to use CUDA meanwhile.
-        first: list[Exception] = []
-        try:
-            with (
-                torch.cuda.stream(here),
-                torch.cuda.graph(graph, self._pool, self._side, capture_error_mode="thread_local"),
-                _no_garbage_collection(),
-            ):
-                result = _noting_errors(work, first)
-        except RuntimeError as last:
-            self._end_capture_mode()
-            raise first[0] if first else last  # noqa: B904  `last` has it as its context
+        with (
+            torch.cuda.stream(here),
+            torch.cuda.graph(graph, pool, self._side, capture_error_mode="thread_local"),
+            _no_garbage_collection(),
+        ):
+            result = work()
         return graph, result
 
     def _end_capture_mode(self) -> None:
         """Make the default random number generator of the device usable again. A failed capture
         leaves it in a mode in which it refuses to draw; a successful one ends that mode."""
-        with suppress(RuntimeError), torch.cuda.graph(torch.cuda.CUDAGraph(), stream=self._side):
-            torch.zeros(1, device=self._device)
+        with suppress(RuntimeError):
+            self._recorded(partial(torch.zeros, 1, device=self._device))
 
 
 def _noting_errors(work: Replay, errors: list[Exception]) -> torch.Tensor:

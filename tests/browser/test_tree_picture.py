@@ -14,8 +14,8 @@ from view_pages import HOSTILE, all_hostile, give, made, opened, settle, watch
 
 SVG = "{http://www.w3.org/2000/svg}"
 SHOWN = "[...document.querySelectorAll('.sq-n')].filter(g => g.style.display !== 'none')"
-# How far what is in a picture reaches beyond its four sides, in px, and how many
-# elements were looked at.
+# The number of elements in a picture, and by how many px they stick out on the left, right, top and
+# bottom.
 OUTSIDE = """source => {
   const drawn = new DOMParser().parseFromString(source, 'image/svg+xml').documentElement;
   document.body.append(drawn); const whole = drawn.getBoundingClientRect();
@@ -183,8 +183,8 @@ WIDE = "漢字" * 20
 @pytest.mark.parametrize("look", ["all", "focus"])
 @pytest.mark.parametrize("shape", ["canned", "stump", "bush", "wide"])
 def test_nothing_is_cut_off(page: Any, canned: dict[str, Any], shape: str, look: str) -> None:
-    """A picture holds all that is in it, whatever the tree and however long its words; drawn where
-    the page's sheets are not."""
+    """Nothing sticks out of a picture, whatever the tree and however long its words, even without
+    the page's style sheets."""
     if shape == "canned":
         watch(page, canned["16"], 3)
     else:

@@ -131,7 +131,8 @@ def test_another_pair_other_settings_and_another_version_start_anew(
 
 
 def test_a_pair_of_which_one_matrix_changed_starts_anew(pair: Pair, tmp_path: Path) -> None:
-    """As after a merged LoRA, in the same folder."""
+    """This happens if a LoRA is merged into a model and the result is saved in the model's own
+    folder."""
 
     def asked(model: torch.nn.Module) -> list[int]:
         made = Squares()

@@ -112,7 +112,7 @@ def test_a_tiny_model_of_each_class_decodes_losslessly(name: str, tmp_path: Path
     words = next(
         news.words for news in reported if isinstance(news, PassedCheck) and news.what == "target"
     )
-    assert ("this program's forward pass" in words) or (
+    assert ("this program's own forward pass" in words) or (
         ("eager attention" in words) == (name in WRITTEN_OUT)
     )
 

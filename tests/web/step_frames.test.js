@@ -58,7 +58,7 @@ test("the draft adds one level after another", () => {
 test("the walk decides one child after another, and the token of the target comes last", () => {
   const frames = stepFrames(forked());
   const walk = frames.filter(({ phase }) => phase === "walk");
-  assert.deepEqual(walk[0].states, ["root", "accepted", "drafted", "drafted", "drafted"]);
+  assert.deepEqual(walk[0].states, ["root", "accepted", "untested", "drafted", "drafted"]);
   assert.equal(walk[1].states[B], "rejected");
   assert.equal(walk[1].states[C], "drafted");
   assert.equal(walk[2].states[C], "accepted");
@@ -80,6 +80,11 @@ test("below a rejected child nothing can be reached any more", () => {
     ),
   ).slice(-2);
   assert.deepEqual(last.states, ["root", "rejected", "rejected", "never", "never"]);
+});
+
+test("below a sibling of an accepted child nothing can be reached any more", () => {
+  const walk = stepFrames(stepOf([[D, true]], { path: [0, D] })).at(-2);
+  assert.deepEqual(walk.states, ["root", "untested", "accepted", "never", "never"]);
 });
 
 test("the caption says where a chain would have ended, and what the tree gained", () => {

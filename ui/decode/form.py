@@ -44,13 +44,16 @@ RESUME = "Resume"
 LOADING = "loading models…"
 STOP = "Stop"
 START_OVER = "Start over"
-EXAMPLES_ABOUT = "Recorded runs of the bundled models. Some runs are slower than plain decoding."
+EXAMPLES_ABOUT = (
+    "Recorded runs of the bundled models, one with a spoilt draft. Some runs are slower than plain "
+    "decoding."
+)
 
 
 @dataclass(frozen=True)
 class RunControls:
-    """The components that the forms of a run and of a race have in common, by name. names: those
-    whose values are part of a request."""
+    """The components that the forms of a run and of a race have in common, by name. names: the
+    components of the subclass whose values are part of a request, except `profiles`."""
 
     names: ClassVar[tuple[str, ...]]
 
@@ -288,8 +291,8 @@ def files(form: str, what: str, has_example: bool = False) -> dict[str, Any]:
 
 
 def _sharing(form: str, what: str) -> None:
-    """The button that saves what is on screen as one HTML file, and the button that copies a link
-    to it. Neither calls a Python function."""
+    """Two buttons: one saves what is on screen as one HTML file, the other copies a link to this
+    tab with the values of its form. Neither calls a Python function."""
     saver, tab = SHARED[what]
     with gr.Row(elem_classes="pg-files"):
         page = gr.Button("Save as web page", size="sm", min_width=60, elem_id=f"{form}-html")

@@ -1,8 +1,9 @@
 """The tree that a form asks for, shown as a small picture below its fields. No model runs for the
 picture, so a tree is planned for typical text, whatever the prompt is.
 
-All pages of a workshop may ask for the same few trees, and planning a large tree slows down a run
-that is being timed. So each form caches recent trees, and plans only one tree at a time.
+Many visitors, for example in a class, may ask for the same few trees, and planning a large tree
+slows down a run that is being timed. So the server keeps recent trees, for all visitors together,
+and plans only one tree at a time for each of the two tabs.
 """
 
 from __future__ import annotations

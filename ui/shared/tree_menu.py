@@ -180,9 +180,11 @@ SHAPES = {
 
 
 TEXTS = ("branching", "lab")  # kinds whose only field is a text
-# kinds made from the acceptance; their fields are the number of nodes and the most levels
+# kinds made from the acceptance; their fields are the number of nodes (for "best" exactly, for the
+# others at most) and the most levels
 FITTED = ("best", "replanned", "dynamic")
-PLANNED = ("planned", "tuned_chain")  # kinds whose size is planned as well
+# kinds without fields: shape and size are planned from the acceptance and the machine's times
+PLANNED = ("planned", "tuned_chain")
 
 
 def tree_choices(clock: str = "") -> list[tuple[str, str]]:

@@ -195,7 +195,7 @@ export class Margins {
     text(
       figure.note,
       profile
-        ? "As long as a node gains more than it costs, a larger tree is faster. The cost at n nodes is averaged over nearby sizes, at most about n/4."
+        ? "As long as a node gains more than it costs, a larger tree is faster. The cost at n nodes is an average over sizes up to n/8 above and below."
         : "This figure needs step times. The app measures those of its machine when it loads models.",
     );
     if (!profile) return;

@@ -109,7 +109,8 @@ export class RaceIntervals {
 function barsAndCircles(pairs) {
   if (!pairs.some(({ expected }) => expected)) return ". Circles: single runs.";
   const where = pairs.every(({ expected }) => expected) ? "" : ", where that can be estimated";
-  return ` of the average over all random draws${where}. Circles: single runs.`;
+  const average = "of the average to expect if these prompts were run many times";
+  return ` ${average}${where}. Circles: the runs made, each with its own luck.`;
 }
 
 function makeRow(host) {

@@ -80,13 +80,18 @@ function walk(step) {
   const hold = Math.min(TRIAL, ALL_TRIALS / Math.max(trials.length, 1));
   return trials.map((trial, i) => {
     const tried = new Map(trials.slice(0, i + 1).map((one) => [one.node, one.accepted]));
+    const accepted = [...tried.keys()].filter((node) => tried.get(node));
+    const chosen = new Map(accepted.map((node) => [topo.parents[node], node]));
+    const isPassed = (node) => (chosen.get(topo.parents[node]) ?? node) !== node;
     const isDropped = (node) => {
-      for (let up = node; up > 0; up = topo.parents[up]) if (tried.get(up) === false) return true;
+      for (let up = topo.parents[node]; up > 0; up = topo.parents[up])
+        if (tried.get(up) === false || isPassed(up)) return true;
       return false;
     };
     const stateOf = (node) => {
       if (tried.has(node)) return tried.get(node) ? "accepted" : "rejected";
-      return isDropped(node) ? "never" : "drafted";
+      if (isDropped(node)) return "never";
+      return isPassed(node) ? "untested" : "drafted";
     };
     return {
       phase: "walk",
