@@ -109,8 +109,8 @@ def _checks(machine: Machine) -> Iterator[Stage]:
         ("check-attention", "attention compared with the formula", ("attention",), 75, 40, skip),
         (
             "check-distribution",
-            "4,000 sampled first tokens in each case, compared with the target's distribution",
-            ("distribution", "4000"),
+            "1,000 sampled first tokens in each case, compared with the target's distribution",
+            ("distribution", "1000"),
             85,
             150,
             skip,
@@ -211,7 +211,7 @@ def seconds_of_shape(shape: PairShape, machine: Machine) -> float:
     same for every card. On a CPU, the time to fill the weights is not included."""
     weights = shape.target.parameters + shape.draft.parameters
     if machine.card:
-        return 110.0 + weights * _BYTES_A_WEIGHT / (5e8 if shape.streamed else 5e9)
+        return 40.0 + weights * _BYTES_A_WEIGHT / (4e8 if shape.streamed else 5e9)
     passes = sum(
         max(
             weights * _BYTES_A_WEIGHT / machine.bytes_per_second,
