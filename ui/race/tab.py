@@ -3,17 +3,15 @@ any value."""
 
 from __future__ import annotations
 
-import asyncio
 import threading
-import time
-from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
+from collections.abc import AsyncIterator
+from functools import partial
 from typing import Any
 
 import gradio as gr
 
 from sequoia import SequoiaError, Tree
-from sequoia.errors import BadTrace, BadTree, Stopped
+from sequoia.errors import BadTrace, BadTree
 from sequoia.validate_input import whole
 from ui.decode.form_tree import FormTrees
 from ui.decode.recordings import file_name
@@ -25,13 +23,11 @@ from ui.race.presets import preset_named
 from ui.race.race_on import RaceOnJob
 from ui.race.request import RaceRequest, lane_tree
 from ui.race.run import RaceJob
+from ui.race.starts import Starts
 from ui.race.stored_races import StoredRaces
-from ui.serving.inbox import SECONDS_PER_BATCH
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
 from ui.serving.session_view import ASKED, FOLLOWING, RunView, sent_with
-from ui.serving.sessions import R
-from ui.serving.short_work import in_thread
 from ui.shared import markup
 from ui.shared.call_modules import call
 from ui.shared.download import download
@@ -48,18 +44,6 @@ from ui.shared.layout import drawn, side_and_main
 from ui.shared.menus import on_choice
 from ui.shared.tree_menu import entry_of
 
-_ANALYSED_WITHIN = 60.0  # seconds
-_REPLACED_WITHIN = 10.0  # seconds; one draw with a large model may take this long
-
-
-@dataclass(eq=False)
-class _Start:
-    """A race or further runs that start as soon as the visitor's last race allows it. meanwhile:
-    the updates of the buttons until then. cancelled: why it does not start after all, or ""."""
-
-    meanwhile: Updates
-    cancelled: str = ""
-
 
 class RaceTab(RunView[RaceJob | RaceOnJob]):
     """The view's components and their handlers."""
@@ -68,7 +52,7 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         super().__init__(model_host, limits)
         self._live = live
         self.stored = StoredRaces(limits)
-        self._starting: dict[str, _Start] = {}  # by visitor
+        self._starts = Starts(self.sessions, self.stored)
         # so that only one of several simultaneous requests can continue the same race
         self._going_on = threading.Lock()
 
@@ -172,36 +156,14 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
 
     async def _start(self, request: gr.Request, data: FormData) -> RaceJob:
         """Start a new race of the visitor. Raises SequoiaError if it is refused."""
-        return await self._start_next(request, lambda: self._begin(data, request), self.going())
-
-    async def _start_next(
-        self, request: gr.Request, begin: Callable[[], R], meanwhile: Updates
-    ) -> R:
-        """Wait for the analysis of the visitor's last race, end its check or its further runs, then
-        call `begin` in a thread. meanwhile: the updates of the buttons until then. Raises Stopped
-        if meanwhile Stop is pressed or something else is started, and what `begin` raises."""
-        who = visitor(request)
-        self._cancel_start(who, "something else was started")
-        self._starting[who] = start = _Start(meanwhile)
-        try:
-            await self._await_analysis(who)
-            await self._end_replaceable(who)
-            if start.cancelled:
-                raise Stopped(start.cancelled)
-            return await in_thread(begin)
-        finally:
-            if self._starting.get(who) is start:
-                self._starting.pop(who, None)
+        begin = partial(self._begin, data, request)
+        return await self._starts.start(visitor(request), begin, self.going())
 
     def stop(self, request: gr.Request) -> None:
         """Stop the visitor's race, its check or its further runs, after the current step. If a race
         or further runs are about to start, do not start them."""
-        self._cancel_start(visitor(request), "Stop was pressed")
+        self._starts.cancel(visitor(request), "Stop was pressed")
         super().stop(request)
-
-    def _cancel_start(self, who: str, why: str) -> None:
-        if start := self._starting.pop(who, None):
-            start.cancelled = why
 
     def _begin(self, data: FormData, request: gr.Request) -> RaceJob:
         """Start the race that the form describes. Raises SequoiaError if it is refused."""
@@ -241,9 +203,8 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         kept = self.stored.newest.get(name)
         if kept is None:
             raise BadTrace("this race is no longer stored; run it again")
-        return await self._start_next(
-            request, lambda: self._begin_further_runs(kept, request), self.form.interruptible()
-        )
+        begin = partial(self._begin_further_runs, kept, request)
+        return await self._starts.start(visitor(request), begin, self.form.interruptible())
 
     def _begin_further_runs(self, kept: StoredRace, request: gr.Request) -> RaceOnJob:
         with self._going_on:
@@ -255,30 +216,6 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
             raise
         return job
 
-    async def _await_analysis(self, who: str) -> None:
-        """Wait until the visitor's last race is analysed, at most _ANALYSED_WITHIN seconds, and
-        only while a page reads. The button for further runs can be pressed before that."""
-        race = self.sessions.get(who)
-        if not isinstance(race, RaceJob):
-            return
-        end = time.monotonic() + _ANALYSED_WITHIN
-        while race.analysing and race.is_read and time.monotonic() < end:
-            await asyncio.sleep(SECONDS_PER_BATCH)
-
-    async def _end_replaceable(self, who: str) -> None:
-        """End the check or the further runs of the visitor's last race, if one of them is running.
-        Then wait until its last message was made, because a later one would bring the old race back
-        to the screen. Waits at most _REPLACED_WITHIN seconds, and only while a page reads."""
-        race = self.sessions.get(who)
-        if race is None or not race.is_replaceable:
-            return
-        race.halt()
-        end = time.monotonic() + _REPLACED_WITHIN
-        while (race.busy or race.is_replaceable) and race.is_read and time.monotonic() < end:
-            await asyncio.sleep(SECONDS_PER_BATCH)
-        if race.recording is not None:  # not dropped: if nothing starts, `buttons_now` offers it
-            self.stored.newest.put(race.recording)
-
     def going(self) -> Updates:
         """Updates of the buttons when a race begins."""
         return self.form.resting(False)
@@ -288,8 +225,8 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         also an update of the file to save."""
         who = visitor(request)
         race = self.sessions.get(who)
-        if start := self._starting.get(who):
-            return start.meanwhile
+        if meanwhile := self._starts.meanwhile(who):
+            return meanwhile
         if race and race.busy and race.is_replaceable:
             return self.form.interruptible()
         if race and race.busy:

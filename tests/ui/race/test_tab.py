@@ -274,7 +274,7 @@ def test_a_race_that_waits_for_the_last_check_to_end_can_be_stopped(
     async def stop_meanwhile(_who: str) -> None:
         tab.stop(request())
 
-    monkeypatch.setattr(tab, "_end_replaceable", stop_meanwhile)
+    monkeypatch.setattr(tab._starts, "_end_replaceable", stop_meanwhile)
     (message,) = sent(tab.run(filled(tab), request()))
     assert message["error"] == "Not started: Stop was pressed"
     assert tab.sessions.get("one") is None
@@ -311,7 +311,7 @@ async def race_on_while_it_is_analysed(tab: RaceTab) -> tuple[Pressed, Pressed]:
         await asyncio.sleep(0.01)
     asked = event({"race": job.recording.name})
     further = asyncio.create_task(collected(tab.race_on(asked, request())))
-    while "one" not in tab._starting:
+    while tab._starts.meanwhile("one") is None:
         await asyncio.sleep(0.01)
     return race, further
 
