@@ -29,7 +29,7 @@ _NOT_QUICK = {"slow", "gpu", "nightly"}
 
 @pytest.fixture(autouse=True, scope="session")
 def _no_container() -> None:
-    """Tests that set the machine's memory mean all of it."""
+    """No container limits the memory: a test that sets the machine's memory means all of it."""
     container_memory.OWN = Path("no such file")
 
 
@@ -48,8 +48,8 @@ def _short_measurements() -> None:
 
 
 def pytest_collection_finish() -> None:
-    """All modules are imported by now. Many tests collect garbage, and freezing keeps it from going
-    through them each time."""
+    """All modules are imported by now. After freezing, garbage collection, which many tests run, no
+    longer goes through their objects."""
     gc.freeze()
 
 

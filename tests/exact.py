@@ -39,8 +39,8 @@ __all__ = [
 
 
 class Drawn(Enumerator):
-    """A Chance that takes random outcomes, each of positive probability equally often. last: the
-    distribution that a token was picked from."""
+    """A Chance that takes random outcomes. All outcomes of positive probability are equally likely.
+    last: the distribution that a token was picked from."""
 
     def __init__(self, seed: int) -> None:
         super().__init__()

@@ -1,5 +1,5 @@
-"""A Hugging Face hub on this machine: models as folders, served as the real one does, with whatever
-can go wrong asked for.
+"""A Hugging Face hub on this machine: models as folders, served as the real one does, with faults
+on request.
 
 It answers what `huggingface_hub` asks for a download: the list of files, the head of a file, and a
 file or the rest of it.
@@ -26,8 +26,9 @@ class FakeHub:
     """What it holds and how it behaves.
 
     gated: model -> status of a refused file, 401 or 403. slow: seconds a chunk of 64 kB. cut: bytes
-    of a request after which its connection is broken off. status: of a list that is refused.
-    revisions: commits that there are. asked: paths, with the range of bytes where one was given.
+    of an answer after which its connection is broken off. status: of a list that is refused.
+    revisions: commits that there are. asked: paths of GET requests, with the range of bytes where
+    one was given.
     """
 
     models: dict[str, Path] = field(default_factory=dict)

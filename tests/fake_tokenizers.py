@@ -58,14 +58,14 @@ def byte_fallback(strip: bool = True) -> PreTrainedTokenizerFast:
 
 
 def cleaned(tokenizer: PreTrainedTokenizerFast) -> PreTrainedTokenizerFast:
-    """`tokenizer`, of BPE, made to remove spaces all the same."""
+    """`tokenizer` set to remove spaces, which `transformers` otherwise does not do for BPE."""
     tokenizer.clean_up_tokenization_spaces = True
     tokenizer.clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output = True
     return tokenizer
 
 
 def unigram_fallback(clean: bool = False) -> PreTrainedTokenizerFast:
-    """As T5's and others of SentencePiece, with the bytes. clean: `transformers`
+    """As T5's and others of SentencePiece, but with a token for each byte. clean: `transformers`
     removes spaces."""
     names = dict.fromkeys(("<unk>", "▁", *LETTERS, "▁a", "th", *BYTES))
     core = Tokenizer(models.Unigram([(name, -i / 50) for i, name in enumerate(names)], 0, True))

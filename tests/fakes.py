@@ -1,7 +1,8 @@
 """Tiny pairs of real `transformers` classes for tests: random weights, a real tokenizer, saved and
 loaded by `load_pair` itself.
 
-    tiny_pair(kind, dtype=, seed=, vocab=, noise=, kv_heads=, context=, stop=)   noisy copy drafts
+    tiny_pair(kind, dtype=, seed=, vocab=, noise=, kv_heads=, context=, layers=, stop=)
+                         the draft is a noisy copy of the target
     same_pair(...)       the draft is the target
     hopeless_pair(...)   the draft's logits are the target's with the opposite sign
 
@@ -43,7 +44,7 @@ from sequoia.models.tree_forward import TreeModel
 from sequoia.models.tree_mask import TreeLayout
 
 KINDS = ("llama", "qwen2", "qwen3", "gpt_neox", "gpt2")
-# the name under which some tokenizer classes would otherwise add a token of their own
+# some tokenizer classes add a token of this name if the vocabulary has none
 EOS = "<|endoftext|>"
 BOS = "<|begin|>"
 VOCAB = 288

@@ -63,7 +63,8 @@ def fields(file: str, **changes: Any) -> Spoil:
 
 
 def edited(file: str, edit: Callable[[Any], Any]) -> Spoil:
-    """Replaces the JSON value in `file` by what `edit` makes of it, or changes in place."""
+    """Replaces the JSON value in `file` by what `edit` returns, or if that is None, by the value
+    itself, which `edit` may have changed in place."""
 
     def spoil(folder: Path) -> None:
         path = folder / file

@@ -114,13 +114,13 @@ def wrong_arrows(module: str, imported: frozenset[str], rows: list[set[str]]) ->
 
 
 def public_names(imported: frozenset[str]) -> set[str]:
-    """Names imported from `sequoia` itself, which only users of the engine may do."""
+    """Names imported from `sequoia` itself. Only users of the engine may import them."""
     direct = {name for name in imported if name.startswith("sequoia.") and name.count(".") == 1}
     return direct - FILES.keys()
 
 
 def modules_of(package: str) -> list[str]:
-    """All modules in the folders of a package, except the training's."""
+    """All modules of a package, except the training's."""
     inner = [name for name in FILES if name.startswith(f"{package}.")]
     return sorted(name for name in inner if room(name) != "pretrain")
 
@@ -196,8 +196,8 @@ def test_only_commands_use_argparse() -> None:
 
 
 def wrong_script_imports(script: Path, found: list[Path]) -> list[Path]:
-    """What a script imports beside `shared`, its own view and data of `assets`. Both are paths
-    below the root."""
+    """The files in `found` that `script` may not import: all except those of `shared`, of its own
+    view and data of `assets`. Paths are relative to the root."""
     views = {"shared", script.parts[1]}
     return [path for path in found if not _may_import(views, path)]
 

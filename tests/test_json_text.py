@@ -1,5 +1,5 @@
-"""JSON written in pieces is the JSON that the encoder writes in one, and no piece is large: other
-threads wait while one is written."""
+"""JSON written in pieces is the same as the encoder's, and no piece is large, because other threads
+wait while a piece is written."""
 
 from __future__ import annotations
 

@@ -124,6 +124,10 @@ def test_every_saved_file_is_read_by_a_test() -> None:
     assert {path.stem for path in (SAVED / "races").iterdir()} == RACES.keys()
     assert {path.name for path in (SAVED / "trees").iterdir()} == TREES.keys() | {"branching.json"}
     assert {path.stem for path in (SAVED / "profiles").iterdir()} == PROFILES.keys()
+    assert {path.name for path in (SAVED / "acceptance").iterdir()} == {
+        "vector.json",
+        "survey.json",
+    }
 
 
 @pytest.mark.parametrize("name", RUNS)

@@ -1,4 +1,4 @@
-"""Words that the project no longer uses, in every text of it, each with the plain English to say
+"""No file in TEXTS uses the words listed here. Each is listed with the plain English to say
 instead."""
 
 from __future__ import annotations

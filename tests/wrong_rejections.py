@@ -1,4 +1,5 @@
-"""Wrong ways of continuing after a rejection. Tests that the right one passes must catch each."""
+"""Wrong ways of continuing after a rejection. A test that the right way passes must fail for each
+of these."""
 
 from __future__ import annotations
 
@@ -48,7 +49,7 @@ def q_not_renormalised(residual: np.ndarray, draft: np.ndarray, token: int) -> D
     return without_replacement(residual, draft, token)[0], masked, None
 
 
-q_not_masked = with_replacement  # right for independent draws, wrong for these
+q_not_masked = with_replacement  # right for independent draws, wrong without replacement
 
 REJECTIONS = [
     p_for_every_sibling,

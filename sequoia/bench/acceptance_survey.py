@@ -159,8 +159,8 @@ def tokens_per_step(
     pair: Pair, prompts: Sequence[str], tree: Tree, params: SamplingParams
 ) -> float:
     """Mean tokens per step with `tree`, over all steps that begin before a prompt has
-    `params.max_new_tokens` new tokens. The steps after a prompt end earlier if the context has no
-    room left for the whole tree.
+    `params.max_new_tokens` new tokens. A prompt gets fewer steps if the context has no room left
+    for the whole tree.
 
     All tokens of the last step count, even beyond the limit. Leaving this step out would bias the
     mean against long steps, and cutting it off at the limit would make it look short.

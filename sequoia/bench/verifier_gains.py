@@ -1,7 +1,7 @@
-"""Tokens per step of different verifiers on the same trees, and their ratios over Algorithm 2, the
-paper's verifier and the default here. Ratios are paired by prompt, and 95% confidence intervals are
-over prompts. Tokens per step are measured, and also computed as the expected value over the
-verifier's random draws."""
+"""Tokens per step of different verifiers on the same trees, and their ratios over Algorithm 2 (the
+paper's verifier, which is the default here). Ratios are paired by prompt, and 95% confidence
+intervals are over prompts. Tokens per step are measured, and also computed as the expected value
+over the verifier's random draws."""
 
 from __future__ import annotations
 

@@ -70,7 +70,8 @@ class HostStep:
         layout = self._nodes(tree)
         with clock.phase("verify"):
             logits = self._target.forward(drafted.tokens, layout)  # (nodes, vocab)
-        # at nodes that the verifier does not visit, an overflow does not end the run
+        # an overflow at a node that the verifier does not visit does not end the run, but its
+        # values must not stay in the cache
         if self._target.model.graphs and not logits.amax(-1).isfinite().all():
             self._target.drop_values()
         self._p = {}

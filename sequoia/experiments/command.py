@@ -139,8 +139,8 @@ def _parser() -> ArgumentParser:
     parser.add_argument(
         "--dtype",
         default="float32",
-        help="dtype of both models; auto lets the machine choose, for small models on a CPU by "
-        "measurement, so a resumed run may get another dtype and start over",
+        help="dtype of both models; auto: chosen for the machine, by measurement for small models "
+        "on a CPU, so a resumed run may get another dtype and start over",
     )
     parser.add_argument(
         "--prompts",

@@ -1,6 +1,6 @@
-"""How many times as many tokens per step the verifier Traversal emits as Sequoia's verifier
-(Algorithm 2 of the paper), from the same drafted trees. The average over each verifier's random
-draws is computed exactly."""
+"""The verifier Traversal's tokens per step divided by those of Sequoia's verifier (Algorithm 2 of
+the paper), from the same drafted trees. The average over each verifier's random draws is computed
+exactly."""
 
 from __future__ import annotations
 

@@ -226,9 +226,9 @@ class GraphedForward:
 
 
 def _to_drop(graphs: Mapping[_Size, _CapturedForward]) -> _Size:
-    """The size whose graph is to be dropped: the least recently used one, but not the last. Graphs
-    of recurring sizes are dropped only if there are no others, because the next run with the same
-    tree needs them all."""
+    """The size whose graph is to be dropped: the least recently used one, but never the one just
+    added. Graphs of recurring sizes are dropped only if there are no others, because the next run
+    with the same tree needs them all."""
     others = [*graphs][:-1]
     return min(others, key=lambda size: graphs[size].is_recurring)
 

@@ -9,7 +9,7 @@ corpus: your own text instead
 tokenizer, encoded: text to tokens
 recipe: sizes and schedule
 model: networks, optimisers and two objectives
-loops: the objective of a target's decay
+loops: the objective that teaches a target not to repeat itself
 feed: the tokens of each step
 train: the training loop and its checkpoints
 stage: one model from start to saved folder

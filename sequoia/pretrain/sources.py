@@ -26,7 +26,10 @@ FREE = re.compile(
     r"|public domain|Zlib|CC0|Unlicense|Artistic)\b",
     re.IGNORECASE,
 )
-NOT_FREE_ENOUGH = re.compile(r"\b(A?L?GPL|MPL|Mozilla|EUPL|CC-BY-SA|proprietary)\b", re.IGNORECASE)
+NOT_FREE_ENOUGH = re.compile(
+    r"\b((A?L?GPL|MPL|EUPL)(-?v?\d[\d.]*)?|General Public License|Mozilla|CC-BY-SA|proprietary)\b",
+    re.IGNORECASE,
+)
 KEPT_OUT = frozenset({"flask", "werkzeug", "requests", "attrs", "trio", "black", "httpie"})
 SKIPPED_FOLDERS = frozenset(
     {
@@ -278,9 +281,9 @@ def _source(distribution: metadata.Distribution, is_required: bool) -> Source:
 
 
 def is_allowed(parts: Sequence[str]) -> bool:
-    """Whether the file with the path `parts` below a source's root may be used. Files above the
-    root, in SKIPPED_FOLDERS (mostly copies of other projects), and with intentional errors may
-    not."""
+    """Whether the file with the path `parts` below a source's root may be used. A file may not be
+    used if it is above the root, in one of SKIPPED_FOLDERS (mostly copies of other projects), or
+    named like a test file with intentional errors."""
     return (
         SKIPPED_FOLDERS.isdisjoint(parts)
         and not parts[-1].startswith(SKIPPED_NAMES)

@@ -141,8 +141,7 @@ def _is_factor(name: str, value: Any) -> bool:
 
 
 def _rotary_parts(fields: Mapping[str, Any]) -> NamedChanges:
-    """Variants that set the part of each head to which rotary positions apply. In some types it is
-    the default."""
+    """Variants that set the part of each head to which rotary positions apply."""
     for name, value in _ROTARY_FIELDS.items():
         if name in fields:
             yield f"{name}={value}", {name: value}

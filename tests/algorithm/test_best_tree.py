@@ -67,8 +67,8 @@ def brute_force(acceptance: Acceptance) -> dict[tuple[int, int, int], float]:
 @pytest.mark.parametrize("seed", range(10))
 def test_table_equals_brute_force_for_any_vector(seed: int) -> None:
     """Every cell for n <= 8, all level caps and branch counts, vectors of 1 to 9 rates in any
-    order. Guards an index off by one anywhere in the recurrence, children beyond the vector, and a
-    level cap that leaks."""
+    order. Guards against an index off by one anywhere in the recurrence, wrong values for children
+    beyond the vector, and a level cap that leaks."""
     rng = random.Random(seed)
     acceptance = random_acceptance(rng, 1 + seed % 9)
     exact = brute_force(acceptance)
@@ -86,8 +86,8 @@ def test_table_equals_brute_force_for_any_vector(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(10))
 def test_trees_reach_the_values_of_their_cells(seed: int) -> None:
-    """The tree of each feasible cell has the cell's size, levels, branches and value. best_tree has
-    the best value of all trees."""
+    """The tree of each feasible cell has the cell's size, branches and value, and at most its
+    levels. best_tree has the best value of all trees."""
     acceptance = random_acceptance(random.Random(100 + seed), 1 + seed % 9)
     exact = brute_force(acceptance)
     for cap in (2, 3, NODES):
@@ -255,8 +255,8 @@ def test_children_beyond_the_vector_add_no_expected_tokens() -> None:
 
 
 def test_chains_of_the_largest_size_do_not_exhaust_the_stack() -> None:
-    """1,024 levels, where recursion would fail. The vector increases, so best_tree uses the
-    table."""
+    """1,024 levels, where recursion would fail. The second vector increases at its end, so
+    best_tree uses the table."""
     chain = Tree.chain(1024)
     assert best_tree(Acceptance((0.99,)), 1024) == chain
     assert best_tree(Acceptance((0.99, 0.0, 1e-9)), 1024) == chain

@@ -1,5 +1,5 @@
-"""The expected number of steps for a text equals the mean over all outcomes of drafting and
-verification, each visited once, of those that emit this text."""
+"""The expected number of steps for a text equals the mean over all those outcomes of drafting and
+verification that emit this text."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def chances_at(name: str, p: Any, q: Any, token: int) -> list[Any]:
 
 
 def starts_by_enumeration(name: str, tree: Tree, p: Any, q: Any, text: Text) -> list[Any]:
-    """The probability of a step's start at each token, from all outcomes of all steps, given the
-    text: P(block) over the target's probability of the same tokens is that of the step."""
+    """The probability that a step starts at each token, from all outcomes of all steps. Given the
+    text, a step emits a block with probability P(block) / (the target's probability of it)."""
     at: list[Any] = [Fraction(1)] + [Fraction(0)] * (len(text) - 1)
     for start in range(len(text)):
         for block, weight in blocks(name, tree, p, q, text[:start]).items():
@@ -98,7 +98,7 @@ def test_a_draft_like_the_target_is_always_accepted() -> None:
     assert step_starts(Tree.chain(4), [chances] * 9) == [1, 0, 0, 0, 1, 0, 0, 0, 1]
 
 
-def test_a_token_whose_probability_was_rounded_away_is_no_draft_of_a_model_without_it() -> None:
+def test_a_token_with_p_rounded_to_0_counts_as_drafted_only_if_the_draft_has_it() -> None:
     """In half precision a text can hold a token just outside the nucleus that is computed here."""
     p, q = np.array([1.0, 0.0, 0.0]), np.array([0.5, 0.5, 0.0])
     reject = EXACT["sequoia"].reject

@@ -1,8 +1,8 @@
 """The randomness of real runs: its distributions by chi-square, its edge cases by hand, and whole
 decoding over three steps.
 
-Eight chi-square tests at 1e-6, one comparison at 1e-6 and two collision tests at 5e-8: with fresh
-seeds fewer than one run in 100,000 would raise a false alarm; the seeds are fixed, so none does.
+Seventeen chi-square tests at 1e-6, two comparisons at 1e-6 and two collision tests at 5e-8: with
+fresh seeds about one run in 50,000 would raise a false alarm; the seeds are fixed, so none does.
 """
 
 from __future__ import annotations
@@ -133,8 +133,8 @@ def test_noise_frozen_for_a_run_fails_the_same_test() -> None:
 def test_draws_without_replacement_have_the_distribution_of_successive_draws(
     row: list[float], k: int, outcomes: int, few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Plackett-Luce, with tokens of probability 0 last and uniform. Guards the exponential race,
-    its direction, zeros ranked by id, and repeats that must not be ignored. False alarm 1e-6."""
+    """Plackett-Luce, with tokens of probability 0 last and uniform. Guards against an exponential
+    race in the wrong direction, zeros ranked by id, and repeated tokens. False alarm 1e-6."""
     monkeypatch.setattr("sequoia.algorithm.sampling._MAX_ONE_BY_ONE", few)
     expected = distribution(
         lambda chance: tuple(chance.without_replacement(np.array([row]), [k])[0])
@@ -245,7 +245,7 @@ def test_draws_from_nan_are_tokens_of_the_vocabulary(
 @pytest.mark.parametrize("chance", [Seeded, Greedy])
 @pytest.mark.parametrize("most", [40, 4, 1])
 def test_each_row_gets_its_number_of_tokens(chance: type[Seeded], most: int, draw: str) -> None:
-    """With every algorithm that is used for so many."""
+    """The largest count decides which algorithm is used."""
     counts = [0, min(3, most), 1, most, 0]
     drawn = getattr(chance(6), draw)(torch.full((5, 50), 0.02), counts)
     assert list(map(len, drawn)) == counts

@@ -241,8 +241,9 @@ def test_the_text_of_a_run_is_decoded_whole_in_messages_and_file(kind: str) -> N
 
 @pytest.mark.parametrize("verifier", VERIFIERS)
 def test_a_recorded_run_is_read_back_from_its_file(verifier: str) -> None:
-    """Live run, replay and export agree: decisions exactly, probabilities to six digits, times to a
-    tenth of a µs."""
+    """Live run, replay and export agree: decisions exactly, probabilities of nodes to six digits,
+    times of phases to a tenth of a µs. Residuals, expectations and times of levels have four
+    digits."""
     traces, kept = recorded(verifier)
     back = Run.from_json(kept.to_json())
     assert (back.meta, dict(back.pieces), back.texts) == (META, dict(kept.pieces), kept.texts)
@@ -327,7 +328,7 @@ def test_messages_contain_every_tree_and_piece_once_before_its_use() -> None:
     assert pieces == {str(token): text for token, text in kept.pieces.items()}
 
 
-def test_a_step_keeps_six_digits_and_its_finish() -> None:
+def test_a_step_keeps_seven_decimals_of_its_seconds() -> None:
     trace = step((0, 1), ((1, True), (4, False)), draft=0.123456789)
     packed = Packer().pack(trace, ["a", "b"])
     assert packed["seconds"] == {"draft": 0.1234568}

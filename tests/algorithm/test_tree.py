@@ -140,8 +140,7 @@ def test_the_largest_trees_are_valid() -> None:
 
 
 def test_from_parents_renumbers_and_keeps_the_order_of_siblings() -> None:
-    """Random trees, with labels for each node's draft order. Guards against siblings that are
-    sorted by subtree or reversed."""
+    """Random trees. Guards against siblings that are sorted by subtree or reversed."""
     rng = random.Random(3)
     for _ in range(200):
         parents = random_parents(rng.randint(1, 40), rng)

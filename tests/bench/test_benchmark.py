@@ -340,7 +340,7 @@ def test_plain_decoding_is_predicted_in_the_faster_dtype(
         assert found == pytest.approx(profile.verify_seconds(1) / 4 + profile.overhead(1))
 
 
-def test_tokens_per_step_do_not_depend_on_where_the_prompt_ends() -> None:
+def test_tokens_per_step_do_not_depend_on_the_limit_of_tokens() -> None:
     """With a draft that is always right, a chain of 4 gives 4 tokens per step; cut at the limit of
     10, the last step would give 2."""
     assert (
@@ -544,7 +544,7 @@ def test_offloading_is_compared_with_accelerate(
         assert all(len(row["ms_per_token"]) == len(row["ratio"]) == 2 for row in block["rows"])
         assert block["rows"][0]["ratio"] == [1.0, 1.0]
         assert block["rows"][2]["tokens_per_step"] == 1
-    # at temperature 0, by three decoders in two rounds; at 0.6 two texts are the same
+    # six times at temperature 0: three decoders, two rounds; at 0.6 only the two plain ones agree
     assert texts.count(statistics.mode(texts)) >= 6
     said = capsys.readouterr().out
     for words in (

@@ -24,7 +24,7 @@ PARAMETERS = {
     "Qwen3-4B": 4_022_468_096,
     "Qwen3-1.7B": 1_720_574_976,
     "llama-68m": 68_030_208,
-}  # published, tied ones once
+}  # as published; tied weights count once
 
 
 @pytest.mark.parametrize("name", sorted(PARAMETERS))

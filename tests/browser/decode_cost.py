@@ -3,8 +3,8 @@
 Run it with `python tests/browser/view_cost.py [--rounds 7] [--nodes 64] [--tokens 256]`.
 
 The same run, in interleaved rounds: the engine alone, the run in its thread with messages made for
-nobody, and the page in a real browser on this machine. Tokens a second of the steps' own time,
-medians, and the ratio to the engine alone.
+nobody, and the page in a real browser on this machine. Prints tokens a second of the steps' own
+time, the median and the best round, each with its ratio to the engine alone.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def seen(visit: Page) -> float:
         arg=before,
         timeout=120_000,
         polling=250,
-    )  # the default, by frames, would make frames
+    )  # polling at every frame, the default, would make the browser draw frames
     visit.wait_for_selector("#pg-run:not([disabled])")
     return visit.evaluate(
         "(s => s.totals(s.last).tokensPerSecond)"

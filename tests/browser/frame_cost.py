@@ -78,5 +78,5 @@ def frames_while(page: Page, act: Callable[[], None]) -> list[float]:
 
 
 def smooth_share(frames: list[float]) -> float:
-    """Per cent of the frames that came within two of a display's."""
+    """Per cent of the frames that took no longer than two frames of a display."""
     return 100 * sum(one <= SMOOTH_MS for one in frames) / len(frames)

@@ -3,9 +3,9 @@ page and its browser tests.
 
     python tests/browser/make_canned.py
 
-The distributions are word-pair counts of the text below, for the target with two words of context
-and for the draft with one. Times are computed from node counts; the files say "recorded" only so
-that the page treats them as a recording.
+The distributions are mixtures of word counts after 0, 1 and 2 words of the text below; two words
+weigh most for the target, and one for the draft. Times are computed from node counts; the runs say
+"recorded" only so that the page treats them as a recording.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ ROOT = Path(__file__).parent
 
 
 class Words:
-    """Pieces with a leading space, and the smoothed counts of what follows one or two of them."""
+    """The pieces of a text, and the counts of what follows 0, 1 or 2 of them."""
 
     def __init__(self, text: str) -> None:
         found = re.findall(r" ?\w+|[^\w\s]|\n", re.sub(r"\n(?!$)", " ", text))

@@ -89,8 +89,8 @@ def open_tab(page: Page, name: str) -> None:
 
 
 class Contexts:
-    """Contexts of a browser that later visits use again, emptied: a page in a new context, with an
-    empty cache, takes twice as much processor time to open."""
+    """Contexts of a browser that later visits use again. Their storage is cleared but their cache
+    is not, because with an empty cache a page takes twice as much processor time to open."""
 
     def __init__(self) -> None:
         self._unused: dict[tuple[Browser, str], list[BrowserContext]] = {}
@@ -120,8 +120,9 @@ OF_A_PAGE = ("viewport", "color_scheme", "reduced_motion")  # options that need 
 
 
 class Visit:
-    """A page, with its console messages and the addresses it requested. has_form: with the form,
-    which is hidden beside the recording on which the page opens. options: as of a new context."""
+    """A page, with its console messages and the addresses it requested. has_form: whether to show
+    the form, which is hidden while the page shows the recording on which it opens. options: those
+    of Browser.new_context."""
 
     def __init__(self, browser: Browser, url: str, has_form: bool = True, **options: Any) -> None:
         self.open(browser, url, options)

@@ -1,5 +1,5 @@
-"""The DP microscope in a real Chromium, held against sequoia.algorithm.best_tree cell by cell. No
-server: the test page is a file."""
+"""The DP microscope in a real Chromium, held against sequoia.algorithm.best_tree cell by cell. The
+app does not run: the test page comes from a plain file server."""
 
 from __future__ import annotations
 
@@ -154,9 +154,8 @@ def test_a_usual_table_is_made_within_a_frame_or_three(page: Any) -> None:
 
 
 def test_a_large_table_leaves_the_page_alive(page: Any) -> None:
-    """1,024 nodes, 18 levels, 31 branches: in slices, between which the page has its
-    turn, here a timer that ticks on. Guards against a table made in one piece, in which
-    it would not tick at all."""
+    """A table of 1,024 nodes, 18 levels and 31 branches is made in slices, and a timer of the page
+    ticks between them. It would not tick at all if the table were made in one piece."""
     ticks, value = page.evaluate(
         """rates => new Promise(done => {
       let ticks = 0;
@@ -324,7 +323,7 @@ def test_the_tree_is_handed_over(page: Any) -> None:
     table = dp_table(Acceptance(APP_E), 75, 8)
     page.locator("[data-part=dp-use]").click()
     settle(page)
-    # which may be out of sight
+    # the tree above may be out of sight, so the button says where it is
     assert page.locator("[data-part=dp-use]").inner_text() == "Shown above"
     assert page.locator("[data-part=dp-use]").is_disabled()
     (chosen,) = page.evaluate("chosen")
@@ -435,8 +434,7 @@ def test_a_large_table_opens_at_the_newest_budget(page: Any) -> None:
 
 
 def test_no_sentence_outgrows_its_line(page: Any) -> None:
-    """Guards against text cut off or laid over: nothing in the panel is wider than its box, in
-    either state of the table."""
+    """Guards against text cut off or laid over: nothing in the panel is wider than its box."""
     for rates in (list(APP_E), [0.2] * 5, [0.999]):
         give(page, rates=rates, n=128, levels=None)
         wide = page.evaluate("""() => [...document.querySelectorAll(

@@ -21,7 +21,7 @@ def test_a_visit_of_the_tab(visit: Callable[..., Page]) -> None:
     expect(entries).to_have_count(len(EXPERIMENTS))
     expect(part("head")).to_contain_text(next(iter(EXPERIMENTS.values())).question)
 
-    # what there is nothing to show in is not there
+    # a panel that has nothing to show is hidden
     page.wait_for_function(f"{VIEW}.recorded.size > 0")
     is_shown = page.evaluate(f"{VIEW}.result !== undefined")
     expect(part("figure")).to_be_visible(visible=is_shown)

@@ -164,7 +164,7 @@ def test_nothing_covers_a_legend_and_a_zoomed_figure_can_be_reset(
     """Guards against Plotly's toolbar covering the legend when the pointer is in the figure."""
     page = opened()
     flat = ASSETS / "hardware_profiles" / "l40-offloading-llama3-70b-8b.json"
-    page.set_input_files("#hw-page input[type=file]", flat)  # its curves have the same sizes
+    page.set_input_files("#hw-page input[type=file]", flat)
     until(page, "b.view.profile.label === 'paper'")
     choose(page, "profile", "this machine")
     until(page, "b.view.profile.label === 'measured'")
@@ -337,8 +337,8 @@ def test_light_dark_narrow_and_wide(opened: Callable[..., Page], width: int, hei
 
 
 def test_a_table_of_sixteen_depths_is_seen_whole(opened: Callable[..., Page]) -> None:
-    """Guards against the rate over all depths out of sight, beside a table that needs less
-    room."""
+    """Guards against a table whose rate over all depths is out of sight although the table beside
+    it needs less room."""
     page = opened()
     assert page.viewport_size["width"] == 1280
     page.evaluate(f"""() => {{

@@ -1,6 +1,6 @@
-"""No button is ever stuck: the server refuses a press before any handler sees it, or the stream of
-messages breaks. Guards against buttons that wait for a chain of events which then never comes: they
-stayed off until a reload."""
+"""No button stays disabled if the server refuses a press before any handler sees it, or if the
+stream of messages breaks. Guards against buttons that wait for a chain of events which then never
+comes: they stayed off until a reload."""
 
 from __future__ import annotations
 

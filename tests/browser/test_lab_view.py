@@ -1,8 +1,8 @@
 """The Lab in a real Chromium: its results compared with Python's, and what a visitor drags, types,
 draws and saves.
 
-The test page is opened as a file, without Plotly, which only draws what the page computes; the test
-of running a tree uses the app.
+The test page is opened as a file, and without Plotly except where a test needs its figures. The
+test of running a tree uses the app.
 """
 
 from __future__ import annotations
@@ -92,8 +92,7 @@ def node(page: Page, number: int) -> Any:
 
 
 def vectors(count: int) -> list[list[float]]:
-    """Random vectors, most of them increasing somewhere, with zeros, ties and sums of 1 among
-    them."""
+    """Random vectors, most of them increasing somewhere, with zeros and ties among them."""
     rng = random.Random(11)
     made = []
     for i in range(count):
@@ -296,8 +295,7 @@ def complete(n: int, k: int) -> Tree:
 
 
 def test_a_dragged_bar_scales_the_others_where_the_sum_would_pass_one(page: Page) -> None:
-    """The others come back when the bar does, also by keys; another bar starts from what is
-    shown."""
+    """The others come back when the bar does, also by keys."""
     page.select_option(part("presets"), "flat")
     settle(page)  # before that the bars may still move to their places
     bar = page.locator('.sq-lab-bar[data-rank="1"]')
@@ -662,7 +660,8 @@ def test_512_and_1024_nodes_stay_readable_and_quick(page: Page) -> None:
 
 
 def zoom_at(page: Page, pill: Locator, times: int) -> tuple[float, float]:
-    """Zoom in with the wheel, the pointer on the middle of `pill`; where that was."""
+    """Zoom in with the wheel, the pointer on the middle of `pill`. Returns the pointer's
+    position."""
     pill.scroll_into_view_if_needed()
     box = pill.bounding_box()
     x = box["x"] + box["width"] / 2
@@ -1217,7 +1216,7 @@ def test_published_trees_have_their_original_size_and_are_filled_to_others(page:
         assert source in sources
 
 
-def test_undo_restores_the_tree_before_the_microscopes(page: Page) -> None:
+def test_undo_restores_the_tree_that_the_dp_tables_tree_replaced(page: Page) -> None:
     put(page, n=9, shown="hand", hand=[-1, 0, 0])
     page.wait_for_function("!document.querySelector('[data-part=dp-use]').disabled")
     page.click(part("dp-use"))

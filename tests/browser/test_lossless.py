@@ -1,5 +1,5 @@
-"""The Lossless tab in a real browser: a correct decoder passes, a refused toy keeps what was typed,
-a broken one is found and its file says what it is."""
+"""The Lossless tab in a real browser: a correct decoder passes, what was typed stays if a toy is
+refused, and a broken decoder is found, and called broken in its file."""
 
 from __future__ import annotations
 

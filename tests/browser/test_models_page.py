@@ -1,6 +1,6 @@
-"""The models view in a real browser: other models are fetched from a hub on this machine,
-stopped, gone on with, and used by every tab and every open page. Its app is its own, as what it
-loads is changed."""
+"""The models view in a real browser: other models are downloaded from a hub on this machine. The
+download is stopped and continued, and then every tab of every open page uses the models. These
+tests have an app of their own, because they change its models."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CHAT = (
 )
 STAGE = "#md-view .md-stage"
 
-pytestmark = pytest.mark.nightly  # a page with many charts, or an app of its own
+pytestmark = pytest.mark.nightly  # an app of its own
 
 
 @pytest.fixture(scope="module")

@@ -29,7 +29,7 @@ def seen(browser: Browser, app: App) -> Iterator[Page]:
     visit.check(app.url)
 
 
-def test_the_first_screen_holds_number_texts_beat_and_tree(seen: Page) -> None:
+def test_the_first_screen_holds_number_texts_caption_and_tree(seen: Page) -> None:
     for part in ("headline", "plain-text", "text", "scrubber", "caption"):
         box = seen.locator(f"#pg-view [data-part={part}]").bounding_box()
         assert box["y"] + box["height"] <= 800, part

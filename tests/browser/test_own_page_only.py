@@ -53,7 +53,7 @@ def elsewhere() -> Iterator[Elsewhere]:
     server.server_close()
 
 
-# Every way of a script to send something without leaving the page.
+# Many ways for a script to send something.
 SEND = """async (url) => {
   const add = (tag, fields) =>
     document.body.append(Object.assign(document.createElement(tag), fields));

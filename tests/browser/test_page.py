@@ -66,7 +66,7 @@ def open_file(page: Page, file: Path) -> None:
 def test_the_page_opens_on_a_recorded_run_while_the_models_load(
     browser: Any, app: App, visit: Visit
 ) -> None:
-    """Usable within 15 seconds of the command: here, until the recorded run moves in a browser."""
+    """Prints how long after the command the recorded run moves; the aim is 15 seconds."""
     page = visit()
     until(page, "s.steps.length > 5 && s.at >= 1")
     print(f"\nrecorded run moving {time.monotonic() - app.started:.1f} s after the command")
@@ -87,7 +87,7 @@ requestAnimationFrame(look);"""
 
 
 def test_the_recorded_run_is_the_first_thing_seen(browser: Any, app: App, visit: Visit) -> None:
-    """No card and no step without a tree comes before it."""
+    """The card of an empty view does not come before it."""
     ready(visit())  # the models no longer take the processor
     page = browser.new_page()
     page.add_init_script(WATCH)
@@ -239,7 +239,7 @@ def test_messages_are_few_and_steps_come_while_it_runs(visit: Visit) -> None:
     page.click("#pg-run")
     until(page, "s.meta.label === 'measured' && s.steps.length === 200 && s.done", 40)
     batches = [size for size in page.evaluate("window.batches") if size]
-    assert len(batches) > 3
+    assert 3 < len(batches) < 150
     assert sum(batches) == 200
     assert store(page, "gap") is None
 
@@ -485,7 +485,7 @@ def test_markup_typed_by_a_visitor_stays_text(visit: Visit) -> None:
     page.click("#pg-run")
     until(page, "s.meta.label === 'measured' && s.done")
     choose(page, "tree", "SpecInfer tree: children by level")
-    # what comes with it is in the field
+    # wait for the answer to the choice, which also fills the field
     expect(page.locator("#pg-tree")).to_contain_text("which you enter by level")
     field = page.locator("#pg-branching input, #pg-branching textarea")
     expect(field).to_have_value("4, 2, 2, 1")
@@ -650,7 +650,7 @@ def test_light_dark_narrow_and_wide(visit: Visit, width: int, dark: bool) -> Non
 
 
 def test_endpoints_cannot_be_called_directly(app: App) -> None:
-    """Guards against the way past the queue, which is open by default."""
+    """Guards against calls that bypass the queue, which Gradio allows by default."""
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     for name in ("decode_run", "decode_step", "decode_open", "decode_example", "decode_watch"):
         for way in ("run", "api"):

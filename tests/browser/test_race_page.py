@@ -30,7 +30,7 @@ def store(page: Page, what: str) -> Any:
 
 
 def until(page: Page, true: str, seconds: float = 20) -> None:
-    """Wait until `true`, of the store s, is true."""
+    """Wait until the JavaScript condition `true` holds; in it, s is the view's store."""
     store = "document.querySelector('#rc-view .sq-stage')?.view?.store"
     found = f"(() => {{ const s = {store}; return s && ({true}); }})()"
     page.wait_for_function(found, timeout=seconds * 1000)
@@ -43,7 +43,7 @@ def to_race(page: Page, **values: Any) -> None:
     page.get_by_role("tab", name="Race").click()
     for place, name in ((2, "Chain"), (3, "no lane")):
         page.click(f"#rc-kind-{place} input")
-        # the menu before may still be closing
+        # the previous menu may still be closing
         page.get_by_role("option", name=name, exact=True).last.click()
     for name, value in values.items():
         page.fill(f"#rc-{name} input", str(value))
@@ -192,7 +192,7 @@ def test_what_a_race_costs_can_be_measured(visit: Visit) -> None:
     assert all("grew " in line for line in lanes)
     more = int(stopped.split()[1])
     assert stopped.startswith("Stop: ")
-    assert 0 <= more < 200  # of hundreds that were left; how few says nothing on a busy machine
+    assert 0 <= more < 200  # a loose bound, because the machine may be busy
 
 
 def test_keys_race_and_stop_only_where_the_race_is_in_front(visit: Visit) -> None:
@@ -309,7 +309,7 @@ def test_labels_of_the_form_are_explained_to_the_tab_key(visit: Visit, form: str
         page.get_by_role("tab", name="Race").click()
     page.click(f"#{form}-temperature input")
     card = page.locator(".sq-explains")
-    expect(card).to_be_hidden()  # who types with the pointer is not covered up
+    expect(card).to_be_hidden()  # after a click the card would be in the way
     page.keyboard.press("Tab")
     expect(card).to_have_text(
         "Samples only from the most probable tokens that together have this probability; "

@@ -1,8 +1,8 @@
 """The Race view in a real Chromium: its totals against Python's, scrubbing, streams and gaps, and
 what a visitor sees and presses.
 
-The test page is opened as a file and given synthetic races. Every test ends with a look at the
-console and the requests.
+The test page comes from a local file server and is given synthetic races. Every test ends with a
+look at the console and the requests.
 """
 
 from __future__ import annotations
@@ -296,8 +296,8 @@ def test_speedups_and_their_spread_are_as_in_python(page: Page, seed: int) -> No
 
 
 def paced(tokens: int, seconds: dict[int, float], wild: tuple[int, ...] = ()) -> dict[str, Any]:
-    """A race of one token a step; `seconds` a step by lane, those of `wild` lanes up
-    and down by half."""
+    """A race of one token per step. seconds: per step, by lane; in the `wild` lanes they vary by
+    half, up and down."""
     whole = race(lanes=len(seconds), tokens=tokens)
     whole["moves"] = [
         {
@@ -779,7 +779,7 @@ def test_a_race_goes_on_with_one_button_and_its_intervals_narrow(page: Page) -> 
 
 
 def test_a_lane_that_finishes_shows_its_time(page: Page) -> None:
-    """With a motion only where the race time moves on to it."""
+    """It is animated only if the race plays up to it, not if a visitor jumps there."""
     whole = race(lanes=3)
     give(page, whole)
     clocks = [Clock(whole, index).times[-1] for index in range(3)]
@@ -874,7 +874,7 @@ def test_the_tree_below_the_lanes_is_that_of_the_leader_at_the_time_shown(page: 
     # standing on a step, it plays in slow motion from its first guess
     page.wait_for_function("window.phases.has('guess') && window.phases.has('check')")
     assert any(words.startswith(f"s{k - 1}n") for words in tree_texts(page))
-    # in the middle of a step of its own, the picture of that moment
+    # in the middle of a step of the chosen lane, the picture of that moment
     page.keyboard.press("1")
     middle = clock.times[k] + 0.1 * (clock.times[k + 1] - clock.times[k])
     page.evaluate("t => stage.seek(t)", middle)
@@ -1039,8 +1039,8 @@ def test_text_stays_at_its_end_unless_the_visitor_scrolled_up(page: Page) -> Non
 
 @pytest.mark.nightly
 def test_four_long_lanes_paint_in_time(page: Page, capsys: pytest.CaptureFixture[str]) -> None:
-    """Four lanes of 512 tokens in batches of 10 ms: all of it arrives, the paints are printed, and
-    figures wait their pause."""
+    """Four lanes of 512 tokens in batches of 10 ms: all of them arrive, and the figures are drawn
+    at most once in 120 ms. Prints how long the paints took."""
     page.evaluate("""async () => {
       window.marks = [];
       const { charts } = stage.stage, draw = charts.draw;
@@ -1088,7 +1088,7 @@ SHOWN = """() => [...document.querySelectorAll('.race-figure')].map(panel => {
 
 
 def test_a_new_race_clears_the_charts_at_once(page: Page) -> None:
-    """Guards against the curves of the race before below the word "measured"."""
+    """Guards against the previous race's curves under the word "measured"."""
     still(page, race())
     drawn(page, "speedup")
     assert page.evaluate(SHOWN) == ["chart", "chart"]
@@ -1136,7 +1136,7 @@ STROKES = "nodes => nodes.map(n => getComputedStyle(n).stroke)"
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_a_method_has_one_colour_and_marker_in_every_race(page: Page, theme: str) -> None:
-    """The same in lanes, charts, scrubber and legend; at least 3:1 against the panel."""
+    """The same in lanes, charts and scrubber; at least 3:1 against the panel."""
     page.evaluate("theme => document.body.classList.toggle('dark', theme === 'dark')", theme)
     seen: dict[str, set[tuple[str, str]]] = {}
     kinds = [*METHODS]
@@ -1593,7 +1593,7 @@ def test_the_table_holds_every_step(page: Page) -> None:
 
 
 @pytest.mark.parametrize("form", ["svg", "png"])
-def test_figures_are_kept_as_pictures(page: Page, form: str) -> None:
+def test_figures_are_saved_as_pictures(page: Page, form: str) -> None:
     still(page, race())
     drawn(page, "tokens")
     with page.expect_download() as download:
@@ -1602,8 +1602,8 @@ def test_figures_are_kept_as_pictures(page: Page, form: str) -> None:
     assert data.startswith(b"<svg" if form == "svg" else b"\x89PNG")
 
 
-def test_a_figure_that_is_kept_says_what_it_shows(page: Page) -> None:
-    """Away from the page nothing else does. Names from a file stay texts in it."""
+def test_a_saved_figure_says_what_it_shows(page: Page) -> None:
+    """Outside the page, nothing else says it. Names from an opened file appear as plain text."""
     whole = race()
     whole["meta"].update(
         target="<img src=x onerror=window.hit=1>", draft="D&amp;D", title=MARKUP + " a title" * 20
@@ -1719,8 +1719,8 @@ def test_lanes_are_side_by_side_where_there_is_room(
     assert page.evaluate(STICKS_OUT) == []
 
 
-# What of a lane reaches beyond its sides, or is cut at them. Long words of what a lane is are cut
-# on purpose, in its name only.
+# The elements of a lane that stick out beyond its sides, and those listed in `cut` whose text is
+# cut off. Headings, such as the lane's name, and the lane's text are not checked.
 STICKS_OUT = """() => [...document.querySelectorAll('.race-lane')].flatMap(lane => {
   const side = lane.getBoundingClientRect(),
     cut = '.race-speed, .race-range, .race-figures dt, .race-figures dd, .race-phase';

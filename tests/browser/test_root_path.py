@@ -14,12 +14,12 @@ from running_app import App, Visit
 BELOW = "/below"
 DROPPED = {"connection", "keep-alive", "transfer-encoding"}  # of one connection only
 
-pytestmark = pytest.mark.nightly  # a page with many charts, or an app of its own
+pytestmark = pytest.mark.nightly  # an app of its own
 
 
 class Proxy(BaseHTTPRequestHandler):
-    """Passes on what is asked below `BELOW`, without it, and under which host it was asked: the app
-    takes nothing from a page of another host."""
+    """Passes on requests below `BELOW`, with that prefix removed. It keeps the Host header, because
+    the app refuses requests from a page of another host."""
 
     port: int  # of the app
 

@@ -158,7 +158,7 @@ def with_rejections() -> tuple[dict[str, Any], int]:
 
 
 def test_the_card_shows_what_is_left_of_p_and_q(page: Any) -> None:
-    """Of the tokens that a rejection leaves, and at the end of the one that is drawn from it."""
+    """A rejection leaves several tokens; at the end, the one that is drawn from them is marked."""
     run, at = with_rejections()
     page.evaluate("([run, at]) => showStep(run, at)", [run, at])
     turn_to(page, "guess")

@@ -129,7 +129,7 @@ def pan_cost(browser: Browser, address: str) -> Figures:
 
 
 def enlarge(page: Page) -> tuple[float, float]:
-    """Zoom in until the tree is larger than its box; where the mouse then is.
+    """Zoom in, so that the tree is larger than its box. Returns where the mouse then is.
 
     At its first size the tree may fit, and then a drag moves nothing.
     """

@@ -1,6 +1,7 @@
-"""What the page costs: the decode beside it, the browser's processor, frames and the first paint.
+"""What the page costs: slower decoding, the browser's processor, frames and the first paint.
 
-Without a measurement it runs one decode three ways and prints how much the page slows it down.
+Without --live, --pan, --paint and --frames it runs one decode three ways and prints how much the
+page slows it down.
 """
 
 from __future__ import annotations

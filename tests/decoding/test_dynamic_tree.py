@@ -44,8 +44,8 @@ RATES = Acceptance((0.5, 0.2, 0.1))
 
 
 def profile(node: float = 0.02, draft: float = 0.1) -> HardwareProfile:
-    """A machine on which a plain token takes 1 s, one more node `node` and a draft pass
-    `draft`."""
+    """A machine on which a plain token takes 1 s, each further node `node` seconds more, and a
+    draft pass `draft` seconds."""
     return HardwareProfile(
         "a synthetic machine",
         "float32",
@@ -96,8 +96,8 @@ def one_step(
 
 
 def least_likely_dropped(tree: Tree, tokens: list[int], q: Any) -> list[int]:
-    """What must not be done: of the root's drawn children, one of low probability is removed, with
-    all below it."""
+    """What must not be done: of the root's drawn children, those of low probability are removed,
+    with all nodes below them."""
     gone = {node for node in tree.children[0] if q(())[tokens[node]] < 0.3}
     for node in range(1, len(tree)):
         if tree.parents[node] in gone:
@@ -118,7 +118,7 @@ def error(seed: int, spoil: Any = None) -> tuple[float, int]:
 def test_a_dynamic_tree_has_the_target_distribution() -> None:
     found = [error(seed) for seed in range(6)]
     assert max(distance for distance, _ in found) < 1e-6  # q is float32
-    # in some the tree depends on what was drawn before
+    # with some seeds, the tree depends on the tokens drawn before
     assert sum(trees > 1 for _, trees in found) >= 2
 
 
@@ -213,8 +213,9 @@ class Cut(FixedTree):
 
 @pytest.mark.slow
 def test_no_leaf_of_a_cut_tree_goes_through_the_draft() -> None:
-    """The layout of the whole tree has positions for leaves of its cut. If one of those slots were
-    kept, the draft would continue from a token it never processed: still lossless, only slow."""
+    """In the whole tree, the draft processes nodes that are leaves of the cut. If their cache slots
+    were kept after a step with the cut, the draft would continue from a token it never processed:
+    still lossless, only slow."""
     params = SamplingParams(max_new_tokens=40, ignore_eos=True)
     steps = [*run(Decoder(same_pair(), PROMPTS[0], params, Cut(Tree.kary(2, 4))))]
     assert emitted(steps) == emitted(plain(same_pair(), PROMPTS[0], params))
@@ -304,8 +305,8 @@ def test_replanning_lengthens_a_tree_that_everything_is_accepted_from() -> None:
 
 
 def grown_by(tree_choice: Dynamic) -> list[int]:
-    """Sizes of the trees that `tree_choice` gives for a draft of medium probabilities, if it
-    learnt nothing from them."""
+    """The numbers of nodes and levels of the tree that `tree_choice` grows for a draft of medium
+    probabilities."""
     dynamic = tree_choice.next(8)
     while dynamic.front:
         dynamic.grow(torch.tensor([[0.5, 0.2, 0.2, 0.1]] * len(dynamic.front)))

@@ -115,8 +115,8 @@ def test_a_tree_forward_equals_a_forward_over_each_of_its_texts(
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_tree_level_by_level_gives_the_same_logits(kind: str) -> None:
-    """As the draft does it: the root with the prefix, then the nodes with children, one pass per
-    level."""
+    """As the draft does it: the root with the prefix, then one pass per level. Here the leaves pass
+    through the model too, so that their logits can be compared."""
     rng = np.random.default_rng(4)
     context = made(kind, "float64").target.open(64)
     prefix = rng.integers(context.model.vocab, size=5).tolist()
@@ -184,8 +184,8 @@ def test_without_grouped_heads_too() -> None:
 
 @pytest.mark.slow
 def test_a_bfloat16_text_leaves_the_plain_one_only_at_a_tie() -> None:
-    """Promise 3: where the two differ first, the target's own two best logits are within 4 ulp
-    of the better one."""
+    """Stricter than promise 3 in the README, which allows 16 ulp: where the two texts first differ,
+    one of the two tokens is the target's best, and the other's logit is at most 4 ulp below it."""
     margins = []
     for kind, prompt in itertools.product(KINDS, PROMPTS):
         pair = made(kind, "bfloat16")
@@ -203,8 +203,8 @@ def test_a_bfloat16_text_leaves_the_plain_one_only_at_a_tie() -> None:
 
 
 def margin(pair: Pair, text: list[int], one: int, other: int) -> float:
-    """Distance in bfloat16 ulp of the greater between two tokens' logits after `text`, from plain
-    steps of one token."""
+    """How far apart the logits of two tokens after `text` are, in bfloat16 ulp of the larger one.
+    The last token of `text` has a pass of its own, as in plain decoding."""
     context = pair.target.open(len(text))
     if len(text) > 1:
         context.extend(text[:-1])
@@ -660,9 +660,9 @@ def test_sampled_runs_follow_the_target_distribution(
 ) -> None:
     """Guards against logits of the wrong node, q of another node or step, noise used twice,
     a temperature applied twice or not at all, and a prefix that lost or kept the wrong slots: the
-    joint of three tokens, over two to three steps, in 1,200 runs. False alarm: 1e-6."""
+    joint of three tokens, over one to three steps, in 1,200 runs. False alarm: 1e-6."""
     pair = small_vocabulary()
-    # its forward divides, and nothing else may
+    # the draft's own forward divides by the temperature, so nothing else may
     assert pair.draft.at_temperature(temperature).temperature == temperature
     params = SamplingParams(temperature=temperature, top_p=top_p, max_new_tokens=3, ignore_eos=True)
     # two nodes of one level have children: each must be compared with its own q
@@ -712,7 +712,7 @@ def test_only_the_layouts_of_the_tree_in_use_are_kept(
         SamplingParams(max_new_tokens=12, ignore_eos=True),
         Changing(Tree.kary(4, 2)),
     )
-    layouts.clear()  # of the models' tests at load
+    layouts.clear()  # those of the self-test at load do not count
     seen = {step.tree for step in run(decoder) if step.tree.levels > 1}
     gc.collect()
     assert len(seen) == 3
@@ -728,7 +728,7 @@ def test_the_layouts_of_a_tree_are_made_once_though_the_last_steps_cut_it(
     decoder = Decoder(
         tiny_pair(), PROMPTS[0], SamplingParams(max_new_tokens=12, ignore_eos=True), Tree.kary(2, 6)
     )
-    layouts.clear()  # of the models' tests at load
+    layouts.clear()  # those of the self-test at load do not count
     assert len({step.tree for step in run(decoder)}) > 2
     assert len(layouts) == 2
 

@@ -1,4 +1,4 @@
-"""Chains that stop after an unsure token: where they end, and that runs with them are whole."""
+"""Chains that stop after an unsure token: where they end, and that they decode correctly."""
 
 from __future__ import annotations
 

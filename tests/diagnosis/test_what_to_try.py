@@ -69,8 +69,8 @@ def reproduced(
     plain: DecodeStats,
     acceptance: Acceptance = RATES,
 ) -> None:
-    """Assert that every remedy's prediction is that of `predict` with the calibrated profile, over
-    the measured plain token."""
+    """Assert that the prediction of every remedy with a drafted tree is that of `predict` with the
+    calibrated profile, over the measured plain token."""
     machine = calibrated(stats, tree, plain, PROFILE)
     vector = fitted(acceptance, tree, stats.tokens_per_step)
     token = plain.total_seconds / plain.tokens

@@ -32,7 +32,7 @@ PROMPT = "def add(a, b):"
 LENGTH = 12
 AT = 5
 TREE = Tree.from_branching([2, 2, 1])
-made = cache(toy_pair)  # only decoded with
+made = cache(toy_pair)  # shared by the tests, which only decode with these pairs
 
 
 def routed() -> Pair:
@@ -72,7 +72,7 @@ def test_the_copy_is_in_float32_and_the_target_is_not_changed() -> None:
 
 
 def test_a_difference_larger_than_rounding_is_undecided() -> None:
-    """The run in float32 is right, but its text is a different one."""
+    """The run in float32 is right, so the difference is not called a bug either."""
     found = checked(routed())
     assert found.verdict == "undecided"
     assert "The same run in float32 equals plain decoding's." in found.sentence

@@ -2,8 +2,9 @@
 caught, and the position at which they are drawn.
 
 The tests that count tokens have fixed seeds. With fresh ones a right verifier would be called
-different about five times in a million runs of this file (five counts, one look each at 1e-6), and
-the rates of p-values would leave their bounds in fewer than one in a million.
+different about ten times in a million runs of this file (ten counts, one look each at 1e-6), and
+a poor fit about once in a hundred runs (1e-3 each). The rates of p-values would leave their bounds
+in fewer than one in a million.
 """
 
 from __future__ import annotations
@@ -211,7 +212,7 @@ def test_top_p_is_part_of_the_distribution() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("reject", REJECTIONS, ids=lambda reject: reject.__name__)
 def test_a_mutated_verifier_differs(reject: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each wrong rejection of the suite. Without drafted siblings all of them would pass."""
+    """Each wrong rejection of the suite. Without a drafted tree all of them would pass."""
     monkeypatch.setitem(
         VERIFIERS, "mutant", replace(VERIFIERS["sequoia"], verify=partial(walk, reject=reject))
     )
@@ -365,12 +366,9 @@ def test_all_three_cases_of_the_rule_occur_above() -> None:
         find_position(pair, PROMPTS[0], text, SamplingParams(temperature=t))
         for t in (0.05, 0.1, 0.3, 0.6)
     ]
-    assert (
-        min(position.bits for position in found)
-        < LEAST_BITS
-        <= max(position.bits for position in found)
-    )
-    assert any(position.common and position.bits >= LEAST_BITS for position in found)
+    cases = {(bool(one.common), one.bits >= LEAST_BITS) for one in found}
+    assert {(False, True), (True, True)} <= cases
+    assert not all(is_enough for _, is_enough in cases)
 
 
 def test_an_empty_text_has_one_position_and_a_long_one_is_not_examined_to_its_end(

@@ -99,8 +99,8 @@ def test_a_near_tie_of_real_logits_is_a_tie_for_either_token() -> None:
 
 
 def test_the_text_after_a_tie_is_compared_with_the_target() -> None:
-    """A run that continues from the other token of a near tie as the target would is right; any
-    other continuation is not."""
+    """A run may take the other token of a near tie if it then continues as the target would. Any
+    other continuation is a bug."""
     pair = made(dtype="bfloat16")
     prompt = PROMPTS[0]
     right = texts(pair, prompt)[1]
@@ -141,8 +141,7 @@ def test_rows_of_a_text_are_those_of_each_token() -> None:
 
 
 def test_a_fabricated_wrong_token_is_a_bug() -> None:
-    """Any wrong token is a bug, except the second best one of a near tie. Here several tokens of a
-    text in turn are replaced by the worst token."""
+    """Several tokens of a text in turn are replaced by the worst token."""
     pair = made()
     prompt = PROMPTS[0]
     right = texts(pair, prompt)[1]

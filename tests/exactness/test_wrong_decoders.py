@@ -1,7 +1,7 @@
 """Wrong decoders are called bugs in bfloat16, for dense targets and those with a router.
 
-Each mutant changes one thing about forward passes over trees. Plain decoding and prefill are not
-changed.
+Each mutant changes one thing about forward passes over trees, or about the cache after them. Plain
+decoding and prefill are not changed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The experiments about machines with tiny models: what they promise of any pair, and the parts
+"""The experiments about machines, run with tiny models: what holds for any pair, and the parts
 whose result is known."""
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ def test_draws_by_context_follow_q_and_are_fresh_for_each_context(device: str) -
 
 
 class Barren:
-    """A tree whose two nodes go through the draft and then get no children."""
+    """A tree whose root gets two children, which go through the draft and then get none."""
 
     tree = Tree.chain(1)
     front: tuple[int, ...] = (0,)

@@ -1,4 +1,4 @@
-"""Each experiment with tiny models, its parts against exact values, and the command."""
+"""Five of the experiments with tiny models, their parts against exact values, and the command."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_the_predicted_speed_up_names_the_machine(name: str) -> None:
 
 
 def test_the_papers_figures_beside_measured_tokens_are_tokens_per_step() -> None:
-    """Tables 1 and 8 give a speed-up with each of them."""
+    """Tables 1 and 8 print a speed-up beside each of these figures."""
     tables = {table.key: table for table in paper_tables()}
     rows = {
         row.texts: {one.method: one.tokens for one in row.results} for row in tables["top-p"].rows
@@ -248,7 +248,7 @@ def test_a_bad_option_is_refused_in_one_line_before_models_are_loaded(
 def test_ctrl_c_stops_the_command_after_the_present_unit(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The partial result is written, and the same command finishes it."""
+    """The same command then finishes the experiment."""
     before = signal.getsignal(signal.SIGINT)
     whole = EXPERIMENTS["ranks"]
 

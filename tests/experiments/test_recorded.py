@@ -1,5 +1,5 @@
-"""The results that are shipped: complete, of the settings that the program has now, and with the
-directions of the paper."""
+"""The results that are shipped: complete, made with the program's present settings, and with
+differences in the same direction as the paper's."""
 
 from __future__ import annotations
 

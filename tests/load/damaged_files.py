@@ -30,7 +30,7 @@ class Damaged:
 
 
 def damaged_files(count: int) -> Iterator[Damaged]:
-    """`count` files. Each way of damage comes in turn, on a file and a place of its seed."""
+    """`count` files. The ways of damage take turns. The seed chooses the file and the place."""
     ways = [*DAMAGES.items()]
     for seed in range(count):
         choice = random.Random(seed)
@@ -64,7 +64,7 @@ def piece_twice(data: bytes, choice: random.Random) -> bytes:
 
 
 def other_number(data: bytes, choice: random.Random) -> bytes:
-    """One number replaced by text that is huge, no number, or no JSON."""
+    """One number replaced by another one, which may be huge, or by text that is no JSON."""
     found = choice.choice([*_NUMBER.finditer(data)])
     new = choice.choice(
         [b"1e999", b"-0", b"NaN", b"-Infinity", b"9" * 5000, b"9" * 5, b"1e-999", b"0x10", b"01"]
@@ -150,8 +150,7 @@ DAMAGES: dict[str, Callable[[bytes, random.Random], bytes]] = {
 
 
 def large_files(megabytes: int) -> Iterator[Damaged]:
-    """Files of about that size that are valid JSON, most of them also of the right format: they
-    cost the most time and memory."""
+    """Files of about that size, chosen to cost the most time and memory. Most are valid JSON."""
     size = megabytes * 1_000_000
     steps = json.loads((SAVED / "runs" / "greedy.json").read_bytes())
     one = len(json.dumps(steps["steps"]))

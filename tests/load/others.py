@@ -1,5 +1,5 @@
-"""How long everybody else waits meanwhile: one visitor, in a process of its own, calls a handler
-that does nothing, twenty times a second.
+"""How long everybody else waits while hostile requests come in: one visitor, in a process of its
+own, calls a handler that does nothing, at most twenty times a second.
 
     python tests/load/others.py URL
 

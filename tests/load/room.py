@@ -3,7 +3,7 @@ and Open, reload and leave, for ten minutes.
 
     python tests/load/room.py [--minutes 10] [--visitors 60] [--browsers 3]
 
-Prints what was found beside what had to be reached; the exit status is 0 only if all was.
+Prints each result beside its goal. The exit status is 0 only if every goal was reached.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ BACK = "#{}:not([disabled])"
 
 
 async def browse(url: str, findings: Findings, end: float, browsers: int) -> None:
-    """So many browsers at once, until `end`."""
+    """Run `browsers` visitors at once until `end`, each in a window of its own."""
     if not browsers:
         return
     async with async_playwright() as playwright:
@@ -84,7 +84,7 @@ class Person:
         await self._see_page(page)
 
     async def _see_page(self, page: Page) -> None:
-        """The page stands, with a recording on its stage and its buttons."""
+        """Wait until the page shows its recording and its buttons."""
         await page.wait_for_selector("[data-part=own]", state="attached", timeout=PATIENCE)
         await page.wait_for_selector(BACK.format("pg-run"), state="attached", timeout=PATIENCE)
 

@@ -96,7 +96,7 @@ class Visitor:
             await self.arrive()
 
     async def _run(self, page: PageVisitor, what: str) -> None:
-        """Press a button of the models, and see that it comes back."""
+        """Press a button that starts the models, and see that it is enabled again afterwards."""
         button = {"run": "pg-run", "step": "pg-step", "race": "rc-run"}[what]
         page.set("pg-tokens", self.choice.choice([16, 32, 64]))
         page.set("pg-seed", self.choice.randrange(1000))

@@ -1,4 +1,4 @@
-"""The commands that fill a room call handlers by their names. Guards against names that the page no
+"""The commands in this folder call handlers by their names. Guards against names that the page no
 longer has: the commands would measure nothing."""
 
 from __future__ import annotations

@@ -469,7 +469,7 @@ def test_a_cuda_device_with_too_high_a_number_is_refused(monkeypatch: pytest.Mon
 def test_a_card_that_runs_nothing_is_not_used_unless_it_is_asked_for(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """As one that is too old for this build of torch, which lists it nevertheless."""
+    """Such as a card too old for this build of torch, which still lists it."""
 
     def ones(*_: object, **__: object) -> None:
         raise RuntimeError("CUDA error: no image\nCompile with...")

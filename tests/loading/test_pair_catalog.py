@@ -140,8 +140,8 @@ def test_an_unknown_name_lists_the_known_ones() -> None:
     "one", [one for one in presets() if "GPU" in one.needs], ids=lambda one: one.name
 )
 def test_a_pair_fits_the_card_that_its_row_states(one: Preset) -> None:
-    """With the usual run for a streamed target, planned from the configs alone. A card has a little
-    less free memory than its name says."""
+    """A streamed target is placed from the configs alone, with memory for the usual run. A card has
+    a little less free memory than its name says."""
     found = re.match(r"a GPU with (\d+) GB(, and (\d+) GB of host memory)?", one.needs)
     assert found is not None
     card = torch.device("cuda", 0)

@@ -19,7 +19,7 @@ from sequoia.measuring.acceptance_by_level import (
 
 
 def step(tree: Tree, path: tuple[int, ...]) -> StepTrace:
-    """A step that accepted `path`, with a trial for every sibling before the accepted one."""
+    """A step that accepted `path`. Children are tried in order, up to the accepted one."""
     trials = []
     for i, node in enumerate(path):
         for child in tree.children[node]:

@@ -154,7 +154,8 @@ def test_without_a_text_or_a_choice_the_usual_kind_is_used(
 def test_a_text_too_short_to_decide_is_of_the_usual_kind(
     shared: list[float], wanted: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The mean is nearer to 0.5 than to 0.7 by less, or by more, than its own standard error."""
+    """Prose (0.5) is chosen only if the mean is nearer to it than to code (0.7) by more than the
+    mean's standard error."""
     monkeypatch.setattr(defaults, "shared_mass", lambda *_: torch.tensor(shared))
     assert kind_of(ready((CODE, PROSE)), ["some text"]) == wanted
 

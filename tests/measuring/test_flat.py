@@ -1,5 +1,5 @@
-"""Targets for which a pass over many nodes takes no longer than over one, such as offloaded ones:
-real models, simulated times.
+"""Targets for which a pass over many nodes takes hardly longer than over one, such as offloaded
+ones: real models, simulated times.
 
 Every pass advances the test's own clock by a time that depends only on its rows. So measurements
 are exact, and the plan that follows from them is known in advance. Nothing here says how long

@@ -34,7 +34,7 @@ from sequoia.planning.explain_plan import phases
 from sequoia.planning.hardware_profile import HardwareProfile
 
 QUICK: dict[str, Any] = {"sizes": (1, 3, 9), "widths": (1, 4), "prefix": 20, "rounds": 2}
-# how many rounds and steps that are depends on the machine
+# the number of rounds and steps in this time depends on the machine
 SHORT: dict[str, Any] = {**QUICK, "seconds": 0.4}
 GREEDY = SamplingParams(max_new_tokens=48, ignore_eos=True)
 
@@ -224,8 +224,8 @@ def test_a_chain_timed_faster_than_plain_decoding_gives_no_level_overhead(
 
 
 def test_steps_end_at_the_time_limit_but_not_before_three(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The clock is read after the third step and every later one, and moves by a second each
-    time."""
+    """The clock is read at the first step, and after the third and every later one. It moves by a
+    second each time."""
     clock = iter(range(1000))
     monkeypatch.setattr("sequoia.measuring.hardware.time.perf_counter", lambda: float(next(clock)))
     for seconds, steps in ((0.5, 3), (3.5, 6)):

@@ -1,4 +1,4 @@
-"""The process-wide settings that a pass changes, and that they are restored."""
+"""The process-wide setting that a pass changes, and that it is restored."""
 
 from __future__ import annotations
 

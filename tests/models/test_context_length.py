@@ -159,8 +159,8 @@ def test_other_scalings_decode_as_transformers_does_across_their_original_contex
 def test_without_its_limit_longrope_would_differ(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The test above can fail: the model itself does not say so when it decodes past its original
-    context."""
+    """The test of longrope can fail: without the limit, the model decodes past its original context
+    without an error."""
     monkeypatch.setattr(
         "sequoia.models.tree_forward.context_length",
         lambda config: ContextLength(config.max_position_embeddings),
@@ -191,7 +191,7 @@ def test_learned_positions_are_used_to_the_last(kind: str) -> None:
 
 @pytest.fixture(scope="module")
 def short() -> Pair:
-    """A pair that is used for 32 of its 64 tokens."""
+    """A pair with room for 64 tokens, of which only the first 32 are used."""
     model = random_model(toy_config("llama", variants("llama")["rope longrope"]))
     return pair_of(model, model, tiny_tokenizer())
 
@@ -301,8 +301,8 @@ def long_model(kind: str, variant: str, context: int, original: int) -> TreeMode
     ],
 )
 def test_a_prompt_in_chunks_gives_the_logits_of_one_pass(kind: str, variant: str) -> None:
-    """With tokens on both sides of the border between two chunks, and of the original context a
-    little later."""
+    """With tokens on both sides of the border between two chunks. The longer text also goes beyond
+    the original context, if the model may."""
     model = long_model(kind, variant, 2 * PREFILL_CHUNK, PREFILL_CHUNK + 50)
     text = [7 * i % 250 for i in range(min(model.limit, PREFILL_CHUNK + 60))]
     assert len(text) > PREFILL_CHUNK

@@ -74,7 +74,7 @@ def use_graphs(model: TreeModel) -> CountingCapture:
 
 def logits(context: Context, prefix: int) -> list[torch.Tensor]:
     """The logits of a prefix of `prefix` tokens, then of a tree twice, each time keeping a path,
-    then of two tokens."""
+    then of two tokens, and then of one."""
     with context.model.capturing():
         seen = [context.extend([i % 250 for i in range(prefix)]).clone()]
         layout = TreeLayout(TREE, range(len(TREE)), context)
@@ -560,7 +560,7 @@ def test_passes_before_a_capture_are_waited_for_where_one_of_them_fails(
 
 
 def test_nothing_is_collected_during_a_capture(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Guards against the end of pinned memory, which waits for the device, inside a capture."""
+    """Guards against freeing pinned memory, which waits for the device, during a capture."""
     cuda = FakeCuda(monkeypatch)
     capture = CudaCapture(torch.device("cpu"))
     enabled = []

@@ -70,7 +70,7 @@ def test_a_temperature_too_low_for_the_dtype_is_applied_later(temperature: float
     assert model.at_temperature(temperature) is model
 
 
-def test_only_the_lean_forward_divides_by_the_temperature() -> None:
+def test_only_the_fast_forward_divides_by_the_temperature() -> None:
     model = TreeModel(tiny_model("gpt2"), "gpt2")
     assert model.at_temperature(0.6) is model
 
@@ -87,7 +87,7 @@ def test_float64_keeps_its_own_forward() -> None:
     assert fast_forward(tiny_model("llama").double()) is None
 
 
-def test_a_lean_forward_that_disagrees_is_not_used_and_the_log_says_so(
+def test_a_fast_forward_that_disagrees_is_not_used_and_the_log_says_so(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The choice is made by comparing logits at load, not by the family's name."""
@@ -123,11 +123,11 @@ def test_positions_past_the_first_table() -> None:
     hf = tiny_model("llama", context=2048)
     tokens = [i % 200 for i in range(1500)]
     usual = TreeModel(hf, "usual").open(1600).extend(tokens)
-    lean = use_fast_forward(TreeModel(hf, "lean"))
-    torch.testing.assert_close(lean.open(1600).extend(tokens), usual, atol=1e-4, rtol=1e-4)
+    fast = use_fast_forward(TreeModel(hf, "fast"))
+    torch.testing.assert_close(fast.open(1600).extend(tokens), usual, atol=1e-4, rtol=1e-4)
 
 
-def test_a_lean_forward_that_fails_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fast_forward_that_fails_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     """A model of the family that is built differently keeps its own forward instead of being
     refused."""
 

@@ -14,8 +14,8 @@ from torch import nn
 
 from sequoia.models.fast_llama import INT8_ROWS, packed_int8
 
-# Inputs: no multiples of 16 and multiples of it. Outputs: one, odd numbers, and one more than the
-# kernel's blocks hold.
+# Inputs: multiples of 16 and other numbers. Outputs: a few small numbers, and one more than 16
+# and 32.
 IN_A_CHILD = """
 import copy
 import torch
@@ -30,7 +30,7 @@ for inputs in (1, 7, 8, 15, 16, 17, 24, 40, 48, 56, 64, 68, 172, 312, 344):
         product = packed_int8([copy.deepcopy(exact).bfloat16()])
         for rows in (*range(1, INT8_ROWS + 1), INT8_ROWS + 4):
             x = torch.randn(rows, inputs).bfloat16()
-            # The sums as large as they are where no terms cancel.
+            # How large the sums are if no terms cancel.
             largest = x.abs().float() @ exact.weight.abs().T + exact.bias.abs()
             error = ((product(x).float() - exact(x.float())).abs() / largest).max()
             shape = f"{rows} rows, {inputs} inputs, {outputs} outputs"

@@ -21,7 +21,7 @@ def test_layers_that_are_alike_have_one_config() -> None:
 
 
 def test_sizes_are_read_of_each_layer_and_the_largest_counts() -> None:
-    """The whole config refuses to return a field that differs from layer to layer."""
+    """The whole config refuses to return a field that may differ from layer to layer."""
     config = toy_config("gemma4_text", {"layer_types": ["full_attention", "full_attention"]})
     with pytest.raises(RuntimeError, match="per-layer attribute"):
         config.head_dim  # noqa: B018
@@ -42,6 +42,6 @@ def test_a_model_whose_layers_differ_decodes(kind: str, tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["gemma3n_text", "gemma4_text"])
 def test_layers_that_share_the_keys_of_another_are_no_trouble(kind: str, tmp_path: Path) -> None:
-    """They never write to the cache, so none of theirs has to be moved when slots are kept."""
+    """They never write to the cache, so they have no keys to move when slots are kept."""
     found = try_config(kind, variants(kind)["num_kv_shared_layers=1"], tmp_path)
     assert (found.status, found.words) == ("runs", "")

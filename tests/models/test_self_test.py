@@ -74,7 +74,7 @@ def test_longrope_is_tested_up_to_its_original_context_only() -> None:
 
 
 def test_a_change_below_the_limit_is_found() -> None:
-    """As a new kind of scaling would make that this program does not know."""
+    """Such as a new kind of scaling, unknown to this program, could make."""
     model = llama(LONG)
     model.limit = 160
     with pytest.raises(
@@ -152,7 +152,7 @@ def test_such_a_forward_passes_after_the_one_prefix_it_has_seen() -> None:
 def test_a_graph_that_holds_the_length_of_a_prefix_is_not_used(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """As a model's own code might make if it looks at the cache during the capture."""
+    """A model whose code reads the cache's length during the capture would make such a graph."""
     model = TreeModel(tiny_model(), "baked")
     usual = model.forward
     graphed = GraphedForward(from_the_first_prefix(TreeModel(model.hf, "baked")).forward, again)

@@ -77,7 +77,7 @@ def test_kept_slots_are_moved_behind_the_prefix(kept: list[int]) -> None:
 
 
 def test_random_writes_and_keeps_equal_a_list() -> None:
-    """Several writes before a keep too, as a draft makes them level by level."""
+    """Also with several writes before one keep, as a draft writes level by level."""
     rng = np.random.default_rng(0)
     kv_cache = KVCache(1, 400)
     model = []
@@ -296,8 +296,8 @@ def causal(mask: torch.Tensor) -> torch.Tensor:
 
 @pytest.mark.parametrize("call", range(1, 6))
 def test_the_self_test_refuses_a_model_whose_logits_are_nan(call: int) -> None:
-    """In any of its passes whose logits count: NaN compares false with everything, and the greatest
-    of a list can lose it."""
+    """In any of its passes whose logits count. NaN compares false with everything, so Python's max
+    may miss it."""
     hf = tiny_model()
     calls = itertools.count()
     forward = hf.forward

@@ -1,6 +1,6 @@
-"""The list of threats fits the code: each defence is in its file and each test is there. Whether
-the tests fail without the defences, `python tests/mutations/try_all.py` finds out and notes in
-tried.json."""
+"""The list of threats fits the code: each defence is in its file and each test is there.
+`python tests/mutations/try_all.py` finds out whether the tests fail without the defences, and notes
+it in tried.json."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def test_the_defence_and_its_test_are_there(mutation: Mutation) -> None:
 
 
 def test_what_was_tried_is_what_is_there() -> None:
-    """Guards against a note about a defence, or a test of it, that was changed since: then run the
-    command with --rest."""
+    """Guards against a note that is out of date, because its defence or test has changed since. If
+    this fails, run try_all.py with --rest."""
     present = {one.threat: asdict(one) for one in MUTATIONS}
     noted = json.loads(TRIED.read_text(encoding="utf-8"))
     assert noted

@@ -2,8 +2,8 @@
 
     python tests/mutations/try_all.py [--rest] [WORDS]
 
-WORDS: only threats or files with one of these words. --rest: only those that tried.json does not
-have, or has as they were before a change. The changes are made in a temporary copy.
+WORDS: only threats or files with one of these words. --rest: without those that tried.json lists as
+noticed and that have not changed since. The changes are made in a temporary copy.
 Prints a line each, and notes in tried.json what each test did without its defence; the exit status
 is 0 only if every test failed. Some minutes for all.
 """
@@ -33,12 +33,12 @@ LIBRARIES = (gradio, torch, transformers)
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 300  # a test that takes longer counts as failed
 FAILED = 1  # exit status of pytest if a test failed
-KEPT = {".git", ".venv", "node_modules", ".pytest_cache", ".ruff_cache"}
+LEFT_OUT = {".git", ".venv", "node_modules", ".pytest_cache", ".ruff_cache"}
 
 
 def copy_of_the_project(folder: Path) -> Path:
     """What the tests need, without installed packages."""
-    return shutil.copytree(ROOT, folder / "copy", ignore=lambda _, names: KEPT & {*names})
+    return shutil.copytree(ROOT, folder / "copy", ignore=lambda _, names: LEFT_OUT & {*names})
 
 
 def outcome(mutation: Mutation, copy: Path) -> str:
@@ -110,6 +110,9 @@ def main(words: list[str]) -> int:
         if (not words or any(word in one.threat + one.file for word in words))
         and not (rest and is_noticed(one))
     ]
+    if not chosen:
+        print("nothing to try")
+        return 0
     missed = 0
     with tempfile.TemporaryDirectory() as folder:
         copy = copy_of_the_project(Path(folder))

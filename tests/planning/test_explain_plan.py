@@ -79,8 +79,8 @@ def test_the_chosen_cell_is_the_best_plan() -> None:
 
 
 def test_of_equally_fast_cells_the_smallest_is_chosen() -> None:
-    """A limit above the tree's number of levels gives the same tree; the lowest limit that does is
-    that number."""
+    """A level limit above the tree's own number of levels gives the same tree, so of such cells the
+    one with the lowest limit is chosen."""
     grid = speedup_grid(Acceptance((0.0,)), PROFILE, (1, 2, 4), (1, 2, 3))
     assert chosen(grid) == (0, 0)
     free = replace(
@@ -180,7 +180,7 @@ def test_every_kind_of_trade_off_is_described() -> None:
         }
         assert "-" not in words.replace("runner-up", "").replace("e-0", "")
         assert words.endswith(".")
-    assert seen >= {"would add", "would save", "Best: plain decoding"}
+    assert seen == {"would add", "would save", "would cost", "Best: plain decoding"}
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ def test_a_tree_beyond_what_was_calibrated_says_so(
     assert calibration_words(Tree.chain(1), profile) == ""
 
 
-def test_a_measured_profile_is_calibrated_up_to_its_largest_size() -> None:
+def test_a_profile_is_calibrated_up_to_its_largest_size_unless_it_says_otherwise() -> None:
     assert PROFILE.calibrated_up_to == 128
     assert replace(PROFILE, calibrated_nodes=0).calibrated_up_to == 0
     assert calibration_words(Tree.chain(128), PROFILE) == ""

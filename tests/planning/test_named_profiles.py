@@ -101,14 +101,15 @@ def test_the_offloaded_l40_gives_the_papers_rows_within_13_percent(
 @pytest.mark.parametrize(("table", "row"), rows_of("a100-7b", *OFFLOADED))
 def test_specinfers_trees_are_within_15_percent(table: PaperTable, row: PaperRow) -> None:
     """5 sequences of 8 tokens, or 16 of 48: their shape is known exactly. One row of the paper is
-    11 % off: its step took only 4 % longer than a plain token, the others 13 to 22 %."""
+    11 % off: its step took only 4 % longer than a plain token. In the other rows a step took 13 to
+    22 % longer."""
     assert ratio(table, row, "specinfer") == pytest.approx(1, rel=0.15)
 
 
 @pytest.mark.parametrize(("table", "row"), rows_of("a100-33b"))
 def test_a_33b_target_is_within_20_percent(table: PaperTable, row: PaperRow) -> None:
-    """The draft pass is not published: 24 layers of 1.3B as slow to launch as the 68M draft's are
-    too fast for these rows."""
+    """The time of a draft pass is not published. The clock takes 24 layers, each as slow to launch
+    as one of the 68M draft's, which is too fast for these rows."""
     assert 0.95 < ratio(table, row) < 1.20
 
 
@@ -180,7 +181,7 @@ def test_a_tree_is_at_least_as_fast_as_the_best_chain(name: str) -> None:
 
 def test_large_trees_pay_where_arithmetic_is_idle() -> None:
     """The kinds of machine differ: hundreds of nodes where launching or a slow link sets the pace,
-    tens with CUDA graphs, a chain where arithmetic is scarce."""
+    tens with CUDA graphs, only a few where arithmetic is scarce."""
     nodes = {name: len(best_plan(PAPER, named_profile(name)).tree) for name in SIMULATED}
     assert nodes[L40] > 700
     assert nodes[EAGER] > 2 * nodes["a100-llama-2-7b-graphs"]

@@ -70,7 +70,7 @@ def test_arithmetic_is_two_operations_for_each_weight_and_node() -> None:
 
 
 def test_a_pass_is_the_smooth_maximum() -> None:
-    """Flat at first, 41 % above both where they are equal, then proportional to the nodes."""
+    """Flat at first, 41 % above both terms where they are equal, then proportional to the nodes."""
     assert pass_seconds(TARGET, DEVICE, 1, 0) == pytest.approx(0.02, rel=1e-4)
     assert pass_seconds(TARGET, DEVICE, 100, 0) == pytest.approx(0.02 * math.sqrt(2))
     assert pass_seconds(TARGET, DEVICE, 1000, 0) == pytest.approx(0.2, rel=0.006)
@@ -242,7 +242,7 @@ def test_measured_curves_in_a_file_replace_computed_ones() -> None:
 
 
 def test_measured_curves_in_a_file_are_known_up_to_their_own_largest_size() -> None:
-    """Whatever was known of the computed ones, unless the file says otherwise."""
+    """The roofline's `calibrated_nodes` is ignored; one beside the curves counts."""
     curves = {
         "target_seconds": [[1, 0.03, 0.001], [64, 0.05, 0.001]],
         "draft_seconds": [[1, 0.002, 0.0001]],

@@ -205,8 +205,8 @@ def test_parts_of_a_step_give_the_gradient_of_the_whole(monkeypatch: pytest.Monk
 
 @pytest.mark.slow
 def test_a_compiled_network_trains_the_same_weights() -> None:
-    """Guards against a loop that tests a compiled network for truth (an error) or updates other
-    weights than its own."""
+    """Guards against a loop that uses a compiled network as a condition, which raises an error, or
+    that updates other weights than its own."""
     state = fresh(RECIPE, 64, 0)
     plain = fresh(RECIPE, 64, 0)
     network = torch.compile(state.model, backend="eager")

@@ -246,6 +246,10 @@ def package(folder: Path, name: str, licence: str, files: dict[str, str]) -> Non
         ("GPL-3.0", False),
         ("GNU Lesser General Public License v3 (LGPLv3)", False),
         ("MPL-2.0 AND MIT", False),
+        ("MIT; GPLv3", False),
+        ("BSD License; LGPLv2+", False),
+        ("MIT, MPL2.0", False),
+        ("MIT; GNU General Public License", False),
         ("not stated", False),
     ],
 )
@@ -276,7 +280,7 @@ def test_required_packages_are_found_recursively_and_permissive_ones_kept() -> N
     names = {distribution.metadata["Name"].lower() for distribution in required(["transformers"])}
     assert {"transformers", "tokenizers", "numpy", "huggingface_hub"} <= names
     assert "certifi" not in names  # MPL only
-    assert "tqdm" not in names  # MPL and MIT, not one of the two to choose
+    assert "tqdm" not in names  # MPL AND MIT: both apply
 
 
 @pytest.mark.slow

@@ -197,7 +197,7 @@ def test_a_stage_that_the_budget_cuts_is_repeated_by_the_next_run(
     assert statuses(folder, stages) == [None]
 
 
-def test_a_stage_that_takes_longer_than_a_stage_may_is_skipped(tmp_path: Path) -> None:
+def test_a_stage_that_would_exceed_its_time_limit_is_skipped(tmp_path: Path) -> None:
     _, text = collected(Folder(tmp_path / "out"), [stage("a", seconds=900.0, limit=300.0)])
     assert text.endswith("would take about 900 s here; the limit is 300 s")
 

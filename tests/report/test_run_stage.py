@@ -64,8 +64,8 @@ def test_the_table_shows_the_chosen_line(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("modules")
 @pytest.mark.parametrize("module", ["sleeps", "starts_another"])
 def test_a_process_ends_with_the_command_that_started_it(tmp_path: Path, module: str) -> None:
-    """Its standard input is closed when the command is killed. What it started ends too: reading
-    its output to the end waits for all that could still write."""
+    """Its standard input is closed when the command is killed. What it started ends too: the read
+    below returns only when no process has the output open."""
     process = runner._started(stage("one", module), tmp_path, tmp_path / "scratch", subprocess.PIPE)
     assert process.stdin
     assert process.stdout

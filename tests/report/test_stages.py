@@ -77,7 +77,7 @@ def test_a_shape_that_takes_too_long_on_a_cpu_is_skipped_with_the_time() -> None
     assert seconds_of_shape(SHAPES["llama-2-7b"], fast) < 60
 
 
-def test_graphs_are_compared_with_none_where_there_are_graphs() -> None:
+def test_a_shape_is_timed_with_and_without_graphs_on_a_card() -> None:
     on_card = {one.name for one in all_stages(H200)}
     assert {"shape-qwen3-8b", "shape-qwen3-8b-eager"} <= on_card
     assert "shape-qwen3-32b-offloaded-eager" not in on_card

@@ -1,4 +1,4 @@
-"""Race files: a saved race is read back unchanged, and anything else raises BadTrace."""
+"""Race files: a saved race is read back unchanged, and an invalid one raises BadTrace."""
 
 from __future__ import annotations
 

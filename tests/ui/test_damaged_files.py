@@ -116,7 +116,7 @@ def test_with_a_full_disk_a_run_ends_and_its_buttons_come_back(
 
 
 def test_files_are_where_gradio_keeps_them(view: LiveView, tmp_path: Path) -> None:
-    """Otherwise Gradio would copy each, and the first one would stay."""
+    """Otherwise Gradio would copy each file and never delete the original."""
     path = Path(download.download("text", "a.json")["value"])
     assert path.read_text() == "text"
     assert path.parent.parent == tmp_path

@@ -12,8 +12,6 @@ import pytest
 from sequoia import Pair, SamplingParams, Tree
 from ui.decode.recordings import opened as opened_run
 from ui.decode.recordings import shown_as
-
-# What each view's handler calls with the path of an uploaded file, by the module it is in today.
 from ui.decode.request import settings_of as settings_of_run
 from ui.race.recordings import opened as opened_race
 from ui.serving.limits import LOCAL

@@ -1,4 +1,4 @@
-"""The page as it is served: its endpoints are a golden file, nothing is public, and both
+"""The page as it is served: its endpoints are those in a golden file, none is public, and its
 templates are static."""
 
 from __future__ import annotations

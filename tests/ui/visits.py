@@ -33,7 +33,7 @@ def laid_out() -> Iterator[None]:
     try:
         yield
     finally:
-        blocks.__exit__(GeneratorExit)  # with an error only the layout ends
+        blocks.__exit__(GeneratorExit)  # given an error, it ends the layout and does nothing else
 
 
 def decode_request(
@@ -146,7 +146,7 @@ class Gate:
         return Gated
 
     def open(self) -> None:
-        """For good, so that no thread stays behind."""
+        """Let all further steps through, so that no thread stays behind."""
         self.passes.release(10_000)
 
 

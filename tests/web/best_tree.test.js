@@ -37,7 +37,7 @@ const NOT_FALLING = [
 
 const near = (a, b, off = 1e-12) => assert.ok(Math.abs(a - b) <= off, `${a} is not ${b}`);
 
-/** Every tree of `n` nodes as parents that never fall, which each shape has one of at least. */
+/** Every list of `n` parents that never decreases. Every shape of tree is among them. */
 function* trees(n, parents = [-1]) {
   if (parents.length === n) yield parents;
   else
@@ -192,13 +192,13 @@ test("a larger pass is never assumed to be faster", () => {
   );
 });
 
-test("a step is a target pass, a draft pass for each level, and overhead", () => {
+test("a step is a target pass, a draft pass for each level but the last, and overhead", () => {
   const draft = (width) => 0.002 + 0.00001 * width + 0.0002;
   near(stepSeconds([-1, 0, 0, 1, 2], PROFILE), 0.02 + 0.0005 + 0.0005 + draft(1) + draft(2));
   near(plainSeconds(PROFILE), 0.0206);
 });
 
-test("the plan is the fastest tree of all up to a size", () => {
+test("the plan is within 2% of the fastest tree of all up to a size", () => {
   for (const rates of VECTORS) {
     const plan = bestPlan(rates, PROFILE, 7, 7);
     let fastest = 1;

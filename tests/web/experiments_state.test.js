@@ -30,7 +30,7 @@ test("the first experiment is chosen, and a later list leaves the choice alone",
   assert.equal(state.experiment.name, "ranks");
 });
 
-test("an error goes when another experiment is chosen, or the same again", () => {
+test("an error goes when another experiment is chosen", () => {
   const state = opened();
   state.error = "The recorded result could not be fetched.";
   state.choose("ranks");
@@ -65,7 +65,7 @@ test("a run of another experiment leaves the shown one alone", () => {
   assert.equal(state.result.done, 1);
 });
 
-test("a refused run ends it and keeps what is shown", () => {
+test("a refusal ends the run and keeps what is shown", () => {
   const state = opened();
   state.take({ run: { name: "budget", going: false, result: result("budget") } });
   assert.equal(state.action, "Run again");

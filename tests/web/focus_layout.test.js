@@ -1,4 +1,4 @@
-// The step's own part of a large tree.
+// The focus layout: the part of a large tree that matters in one step.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { focusLayout, hidesNodes } from "../../ui/shared/web/focus_layout.js";
@@ -10,7 +10,7 @@ const SMALL = [-1, 0, 0, 1, 1, 2];
 /** A root with `count` leaves below it. */
 const star = (count) => topology([-1, ...new Array(count).fill(0)]);
 const keys = (drawn) => drawn.items.map((item) => item.key);
-/** A step in which the root alone is accepted; `state` of all other nodes. */
+/** A step in which the root alone is accepted. Every node gets `state`. */
 const stepOf = (topo, state) => ({ path: [0], state: new Array(topo.n).fill(state) });
 
 test("focus draws the accepted path and closes all other nodes", () => {

@@ -68,7 +68,7 @@ test("a probability has about three digits", () => {
   assert.deepEqual(each(prob, values), wanted);
 });
 
-test("in sentences numbers have two digits", () => {
+test("in sentences numbers have few digits", () => {
   const values = [0, 0.5, 0.0123, 0.00012, 12.34, 123.4, null];
   assert.deepEqual(each(short, values), ["0", "0.50", "0.012", "1e-4", "12.3", "123", "–"]);
 });

@@ -19,7 +19,7 @@ function watched() {
   return { page, watch, pass };
 }
 
-test("a press of which nothing is heard is asked about, and again until the buttons rest", () => {
+test("a press of which nothing is heard is asked about until the buttons show no job", () => {
   const { page, pass } = watched();
   page.busy = true;
   pass(5);
@@ -65,7 +65,7 @@ test("messages of a job that the buttons do not show are asked about once", () =
   assert.equal(page.asked.length, 1);
 });
 
-test("while its messages go on, they are asked about every five seconds", () => {
+test("messages that go on while the buttons show no job are asked about every five seconds", () => {
   const { page, watch, pass } = watched();
   for (let second = 0; second < 12; second++) {
     watch.take(true);

@@ -47,7 +47,7 @@ test("the vector of the first models replaces the usual one", () => {
 });
 
 for (const kind of ["own", "paper"])
-  test(`it does not replace a vector that a person chose: ${kind}`, () => {
+  test(`the vector of the first models does not replace a chosen one: ${kind}`, () => {
     const { one, get } = lab();
     get(LOADING);
     one.editor.kind = kind;
@@ -57,7 +57,7 @@ for (const kind of ["own", "paper"])
     assert.equal(one.editor.kind, "own-mine");
   });
 
-/** Open a link to the Lab, at which this message has arrived; more may follow. */
+/** Open a link to the Lab, after this message has arrived; more may follow. */
 function opened(t, hash, message) {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const found = lab();
@@ -90,7 +90,7 @@ test("a link to a vector of the models waits until they are loaded", (t) => {
   assert.deepEqual([one.editor.kind, said], ["own-late", []]);
 });
 
-test("a vector that they do not have is named once they are loaded", (t) => {
+test("a vector that the models do not have is named once they are loaded", (t) => {
   const { one, said, get } = opened(t, "#lab&vector=own-other", LOADING);
   get(LOADED);
   t.mock.timers.tick(100);

@@ -113,7 +113,7 @@ test("there is no place before a lane has finished", () => {
   assert.deepEqual(lanePlaces([even(1), even(2)], 40, false), [{ place: 1, tied: false }, null]);
 });
 
-test("there is no place that a lane behind may still take", () => {
+test("a finished lane has no place while a lane behind may still take it", () => {
   const ahead = even(2);
   assert.deepEqual(lanePlaces([ahead, lane([1, 1], false)], 64, false), [null, null]);
   assert.deepEqual(lanePlaces([ahead, lane([1, 1], false)], 64, true)[0], {

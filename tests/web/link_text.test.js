@@ -192,7 +192,7 @@ function check(hash) {
   if (!state) return;
   assert.ok(Object.hasOwn(FIELDS, state.tab));
   assert.equal(Object.getPrototypeOf(state.values), Object.prototype);
-  // what was read is written in the same way again
+  // what was read can be written again
   const again = encodeLink(state.tab, state.values);
   const rest = again.left.filter((name) => !["prompt", "branching", "profile"].includes(name));
   assert.deepEqual(rest, [], hash);

@@ -40,7 +40,7 @@ const ORDERS = {
   "nothing is missed": [batch(0, 1), batch(1, 3), batch(3, 5)],
   "the answer is the newest": [batch(0, 1), batch(2, 3), batch(3, 5), answer(1, 5)],
   "a batch comes before an older answer": [batch(0, 1), batch(2, 3), batch(3, 5), answer(1, 3)],
-  "a batch is part of an answer that came before it": [
+  "a batch overlaps an answer that came before it": [
     batch(0, 1),
     batch(2, 3),
     answer(1, 4),

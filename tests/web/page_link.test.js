@@ -6,7 +6,7 @@ const BASE = "http://localhost/page";
 let page;
 let count = 0;
 
-/** A page at `hash` with these tabs, the first of which is open. Time passes only in `wait`. */
+/** A page at `hash` with these tabs, the first of which is open. */
 async function open(hash, names, copy = async () => {}) {
   const tabs = names.map((name) => ({
     textContent: name,

@@ -100,7 +100,7 @@ function raceOn() {
   return made(RaceOn, { store, page: {}, trigger() {}, root, button, words, bar });
 }
 
-test("what a verdict holds for is shown only if there is one", () => {
+test("what a verdict holds for is shown only if it compares two lanes", () => {
   const part = { paint() {} };
   const parts = { intervals: part, on: part, pairs: part, runs: part, lines: { take: () => [] } };
   const hiddenWith = (pairs) => {

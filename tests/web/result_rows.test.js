@@ -34,7 +34,7 @@ const result = /** @type {any} */ ({
   total: 4,
 });
 
-test("a column is as short as it can be read, with whole numbers only if all are", () => {
+test("numbers in a column are short, and shown as whole only if all of them are", () => {
   assert.deepEqual(rows.cellTexts(["code", 1234, null]), ["code", "1,234", "–"]);
   assert.deepEqual(rows.cellTexts([3.456, 3, 0.012345]), ["3.46", "3.00", "0.0123"]);
 });

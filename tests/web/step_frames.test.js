@@ -7,7 +7,7 @@ import { StepTimeline } from "../../ui/shared/web/step_timeline.js";
 import { viewStep } from "../../ui/shared/web/step_view.js";
 import { topology } from "../../ui/shared/web/tree_layout.js";
 
-// now -> a (-> b, c), d: "a" is accepted, "b" rejected, "c" accepted, then the target's own token
+// x -> a (-> b, c), d: "a" is accepted, "b" rejected, "c" accepted, then the target's own token
 const TREE = topology([-1, 0, 0, 1, 1]);
 const PIECES = new Map([..."xadbco"].map((piece, id) => [String(id), piece]));
 const [A, D, B, C] = [1, 2, 3, 4];

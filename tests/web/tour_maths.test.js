@@ -37,7 +37,7 @@ test("five guesses cost five draft passes", () => {
   near(guessingCost(CPU, 5), (5 * CPU.draft_seconds[0][1]) / CPU.target_seconds[0][1], 1e-12);
 });
 
-test("a guess is too long or too short by a factor", () => {
+test("a visitor's guess is too large or too small by a factor", () => {
   assert.equal(factorOff(4, 2), 2);
   assert.equal(factorOff(1, 2), 2);
 });
@@ -59,7 +59,7 @@ test("49 of the 64 may stay, and what is left goes where p is larger", () => {
   assert.equal(draws.misplaced([0, 9, 4, 2], draws.left(p, q)), 0);
 });
 
-test("10,000 draws come within a point and a half of p, for many seeds", () => {
+test("10,000 draws come within two points of p, for many seeds", () => {
   const { p, q, throws, seed } = TOUR.dice;
   const found = draws.counts(p, q, throws, seeded(seed));
   assert.equal(
@@ -150,7 +150,7 @@ test("places become parents and parents places, whatever the order of placing", 
   assert.deepEqual(placing.placesOf(parents).sort(), [...placed].sort());
 });
 
-test("a guess may stand below a guess or beside one, and takes with it what needs it", () => {
+test("a guess may stand below or beside another, and removing it removes what needs it", () => {
   assert.deepEqual(placing.freePlaces([], 2), ["0"]);
   assert.deepEqual(placing.freePlaces(["0"], 2).sort(), ["00", "1"]);
   assert.deepEqual(placing.freePlaces(["0", "1"], 2).sort(), ["00", "10"]);

@@ -19,7 +19,7 @@ test("an answer closes its question, also one that was shown without a guess", (
   assert.ok(tour.isAnswered(state, "dice", "left"));
 });
 
-test("one may go to any stop, and to no other", () => {
+test("one may go to any stop, and nowhere else", () => {
   assert.equal(tour.movedTo(tour.atStart(), "which").stop, "which");
   assert.equal(tour.movedTo(tour.atStart(), "nowhere").stop, "cost");
   assert.equal(tour.neighbour("cost", 1), "dice");

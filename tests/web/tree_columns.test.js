@@ -1,4 +1,4 @@
-// The headings of a tree's columns stand above their columns.
+// The headings of a tree's columns stand above them, and a pill's height shows its share.
 import "./fake_page.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -28,7 +28,7 @@ test("headings follow their columns in a grid that keeps its width", () => {
   assert.equal(leftOf(140), "141.0px");
 });
 
-test("a pill that no longer has a share has no height of one", () => {
+test("a pill that no longer has a share loses the height that showed it", () => {
   const set = {};
   const style = { setProperty: (name, value) => (set[name] = value) };
   const g = Object.assign(new FakeNode(), { style });

@@ -30,8 +30,8 @@ test("the smallest trees have a place too", () => {
 
 test("no two nodes of a tree share a cell", () => {
   for (let shape = 1; shape < 40; shape++) {
-    const parents = [-1];
-    for (let node = 1; node < 200; node++) parents.push((node * shape * 7919) % node);
+    const random = Array.from({ length: 199 }, (_, i) => (shape * 7919) % (i + 1));
+    const parents = [-1, ...random.sort((one, other) => one - other)];
     const { depth, row } = topology(parents);
     const cells = parents.map((_, node) => `${depth[node]},${row[node]}`);
     assert.equal(new Set(cells).size, cells.length);

@@ -107,7 +107,7 @@ test("rules that go from node to node stay within the limit; on chains Traversal
   assert.ok(passed > 20);
 });
 
-test("children of unequal worth: transport agrees with the smallest cut where they are equal", () => {
+test("for children of equal worth, transport agrees with the smallest cut", () => {
   const random = seeded(4);
   for (let i = 0; i < 40; i++) {
     const [p, q] = [0, 1].map(() => scaled([0, 0, 0, 0].map(() => Math.max(0, random() - 0.2))));

@@ -22,7 +22,7 @@ const exact = (toy) => {
 };
 const noneAccepted = (key, verifier) => 1 - sum(exact({ ...preset(key).toy, verifier }).byRank);
 
-test("a distribution that is none is refused with its value, at its field", () => {
+test("an invalid distribution is refused with its value, at its field", () => {
   assert.equal(refusal("0.5", "0.5"), null);
   assert.equal(refusal("0,25", ".75"), null);
   assert.deepEqual(refusal("1", "-0.2"), {

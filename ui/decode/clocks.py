@@ -108,9 +108,9 @@ def retimed(trace: StepTrace, clock: SimulatedClock | None) -> StepTrace:
 
 def clock_meta(entry: Entry | None, tree: Tree | None = None) -> dict[str, Any]:
     """The fields of a run's meta that describe its clock: the label of the times, and for a
-    simulated clock also its name, its machine as inside a sentence, and a note about its figures.
-    entry: the profile of a simulated clock; None for this machine's own clock. tree: the tree of
-    all steps; None if the tree may change from step to step."""
+    simulated clock also its name, its machine in words that fit into a sentence, and a note about
+    its figures. entry: the profile of a simulated clock; None for this machine's own clock. tree:
+    the tree of all steps; None if the tree may change from step to step."""
     if entry is None:
         return {"label": "measured"}
     notes = [entry.note, calibration_words(tree, entry.profile) if tree else ""]

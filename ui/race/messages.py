@@ -20,7 +20,7 @@ except that `since` and `whole` send all.
 
 lanes: {name, how, verifier, plain, most, changes, on, kind, number}. `kind` is the menu's key for
 the tree, or null. `number` is the lane's number in the form, from 1, or null for a race from a
-file. For the others see LaneLog.
+file. For the other fields see LaneLog.
 
 verdict: the fields of sequoia.diagnosis.race_verdict.Verdict. pool: the state of the further runs,
 see ui.race.pooled.

@@ -252,8 +252,8 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         self, kind: Any, tree: Any, parents: Any
     ) -> tuple[dict[str, Any], dict[str, Any], str]:
         """Updates of a lane's numbers and verifier for the shape `kind`. The text about the preset
-        is cleared, since the lanes no longer match it. tree, parents: from the Decode form. If both
-        shapes are "lab", its `parents` are copied."""
+        is cleared, since the lanes no longer match it. tree, parents: from the Decode form. If
+        `kind` and `tree` are both "lab", `parents` is copied to the lane."""
         numbers, verifier = details_of(kind)
         return {**numbers, **({"value": parents} if kind == tree == "lab" else {})}, verifier, ""
 

@@ -14,8 +14,9 @@ of the tokens per step, once for each lane with a draft. Its value was chosen so
 
 For such runs, the expected number of steps that each lane needs for the same texts is sometimes
 known (`sequoia.algorithm.expected_steps`). The tokens per step are then computed from it instead of
-the actual number of steps. So neither lucky draws nor the difficulty of a text count. `TEXT_SPREAD`
-then takes the place of `RUN_SPREAD`, because some texts suit one lane better than the other.
+the actual number of steps. So lucky draws and the difficulty of a text have no effect.
+`TEXT_SPREAD` then takes the place of `RUN_SPREAD`, because some texts suit one lane better than the
+other.
 
 With several races, the error within a race is pooled with the scatter between races. Each is
 weighted by its degrees of freedom.

@@ -70,7 +70,7 @@ class Verdict:
     races: how many were pooled.
     tokens: the length of the shortest run.
     stopped: whether planned runs are missing or unfinished.
-    paired: whether there are `pairs`, and the two texts of each count as the same
+    paired: whether there are `pairs`, and in each of them the two texts count as the same
         (compare_pair.py).
     enough: whether these races would have found a true difference of 10% between the first two
         lanes, on each prompt.

@@ -126,8 +126,8 @@ def losses(cases: Sequence[int], most: int) -> list[int]:
 
 
 def block_acceptance(tokens: Sequence[int], p: Model, q: Model) -> list[Fraction]:
-    """For a drafted chain, the probabilities with which block verification tests each prefix, up to
-    one that cannot stand (arXiv 2403.10444)."""
+    """For a drafted chain, the probability with which block verification accepts each prefix that
+    it tests, up to the first with probability 0 (arXiv 2403.10444)."""
     stands = Fraction(1)
     tested = []
     for at, token in enumerate(tokens):
@@ -143,7 +143,8 @@ def block_acceptance(tokens: Sequence[int], p: Model, q: Model) -> list[Fraction
 
 @pytest.mark.parametrize("tree", CHAINS, ids=lambda tree: f"{len(tree)} nodes")
 def test_a_chain_is_tested_as_block_verification_tests_it(tree: Tree) -> None:
-    """Every trial's probability, along every chain that can be drafted with three tokens."""
+    """Every trial's probability, along every chain that can be drafted from a vocabulary of three
+    tokens."""
     p = table("block p", 3)
     q = table("block q", 3)
 
@@ -189,7 +190,7 @@ def test_on_2000_random_chains_block_verification_accepts_at_least_as_many_token
 
 
 @pytest.mark.slow
-def test_on_a_tree_it_usually_accepts_more_tokens_and_rarely_fewer() -> None:
+def test_on_a_tree_it_accepts_more_tokens_on_average_and_sometimes_fewer() -> None:
     gains = []
     for seed in range(60):
         p = table((seed, "unlucky p"), 3)
@@ -240,7 +241,8 @@ def test_rounding_alone_leaves_probabilities_after_any_rejections(tree: Tree) ->
 
 
 class AllRejected(RejectIfPossible):
-    """Rejects everything, which draws do with a probability of rounding only."""
+    """Rejects everything, which a draw does only with a probability as small as a rounding
+    error."""
 
     def accept(self, d: Any, r: Any) -> tuple[bool, None]:
         return False, None

@@ -45,8 +45,7 @@ SEEDS = range(6)  # of the suite's twenty tables; the first few find each mutant
 def caught(
     verifier: Verifier = RIGHT, chance: Any = Enumerator, tree: Tree = SIBLINGS
 ) -> list[bool]:
-    """For each of the suite's sibling tables, whether this decoder's output distribution is
-    wrong."""
+    """For each table of SEEDS, whether this decoder's output distribution is wrong."""
     return [
         error(tree, verifier, table(("p", seed), 4), table(("q", seed), 4), chance=chance) != 0
         for seed in SEEDS

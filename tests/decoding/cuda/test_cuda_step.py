@@ -1,8 +1,8 @@
 """Steps that stay on the device: the kernel against the reference walk with the same random
 numbers, and whole runs.
 
-Triton's interpreter runs the kernel on the CPU here; that it also compiles and agrees on a GPU is
-for the tests marked `gpu`.
+Without a GPU, Triton's interpreter runs the kernel on the CPU. The tests marked `gpu` run it
+compiled.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ from sequoia.models.pair import Pair
 from sequoia.this_machine.step_timer import Clock
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
-# Its interpreter takes `int` of an array with one number where a loop ends at a tensor, which is an
-# error since NumPy 2.4. Kernels that are compiled for a card are not concerned.
+# Before 3.7, Triton's interpreter calls `int` on a one-element array where a loop ends at a tensor,
+# and NumPy refuses that since 2.4. Kernels compiled for a card are not affected.
 CANNOT_LOOP = (
     DEVICE == "cpu"
     and Version(triton.__version__) < Version("3.7")
@@ -83,7 +83,7 @@ def same(found: Found, expected: Verdict) -> None:
 
 def compare(seed: int, replacing: bool, vocabulary: int | None = None) -> None:
     """The kernel with the reference: distributions with zeros, tokens of no mass under q, and trees
-    from one node to four levels."""
+    from one node to five levels."""
     rng = np.random.default_rng(seed)
     for tree in TREES:
         vocab = vocabulary or int(rng.integers(4, 30))
@@ -161,8 +161,8 @@ for vocab, (aligned, replacing) in {COMPILED}.items():
     assert len(found) == len(COMPILED)
     for length, divisions in found:
         assert length > 1000
-        # none for each token of the vocabulary: a card has few units for float64, and a division
-        # takes ten of their operations
+        # no division is made per token: a card has few float64 units, and a division costs ten of
+        # their operations
         assert divisions <= 8
 
 
@@ -211,8 +211,8 @@ def test_the_kernel_is_checked_at_full_vocabulary_with_every_tree(
 
 @pytest.fixture
 def wanted_on_device(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Steps of verifiers with a kernel that works stay on the device although it is the CPU. The
-    kernel is tried on few cases."""
+    """Steps stay on the device even if it is the CPU, where the verifier has a kernel that works.
+    The kernel is tried on few cases."""
     monkeypatch.setattr(choose_step, "fits", lambda _target, _draft: True)
     monkeypatch.setattr(kernel_check, "CASES", 10)
 
@@ -261,8 +261,8 @@ def test_greedy_text_is_plain_text(
 @pytest.mark.slow
 @pytest.mark.usefixtures("on_device")
 def test_a_step_has_the_trace_of_the_host_step() -> None:
-    """Every node's q and p are those of the bare models for its text; siblings are distinct;
-    trials fit the path."""
+    """Every node's q is the bare draft's for its text. Its p is the bare target's, or None if the
+    parent is off the path. Siblings are distinct; trials fit the path."""
     pair = placed()
     prefix = list(tiny_pair().encode(PROMPTS[0]))
     params = SamplingParams(temperature=0.8, max_new_tokens=16, ignore_eos=True)

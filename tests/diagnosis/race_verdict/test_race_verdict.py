@@ -94,7 +94,7 @@ def test_pace_is_tokens_per_step_over_step_time() -> None:
 
 
 def test_tokens_per_step_and_step_time_have_intervals_of_their_own() -> None:
-    """Each holds its ratio; with texts that differ, the error of both is that of the pace."""
+    """Each holds its ratio. If the texts differ, the two variances add up to that of the pace."""
     chain = lane_of("Chain", "chain", drafted(0.012), 2)
     (pair,) = race_verdict([PLAIN, chain]).pairs
     for ratio, (least, most) in (
@@ -336,7 +336,7 @@ def test_a_lead_that_may_be_luck_is_not_called_a_win() -> None:
     assert any("even if chance is not ruled out" in line for line in found.details)
 
 
-def test_a_win_over_the_second_says_so_where_the_chain_behind_it_may_only_be_unlucky() -> None:
+def test_a_lead_over_a_chain_that_may_only_be_unlucky_is_not_called_a_win() -> None:
     """A tree is compared with the best chain, which need not be the lane next to it."""
     lanes = [
         LaneRuns("Other", "tree", steady(4, 0.022)),
@@ -481,7 +481,7 @@ def test_a_lane_that_was_lucky_on_two_prompts_is_named_with_each() -> None:
 
 
 def on_two_prompts(code: tuple[int, float], prose: tuple[int, float]) -> list[LaneRuns]:
-    """Plain decoding, 10 ms per token, and a tree on either prompt."""
+    """On each prompt, plain decoding with 10 ms per token, and a tree."""
     return [
         LaneRuns(name, kind, (LaneRun(on, 0, ((tokens, seconds),) * (240 // tokens)),), on)
         for on, tree in (("code", code), ("prose", prose))
@@ -637,7 +637,7 @@ def test_a_draw_on_a_simulated_clock_names_no_other_machine() -> None:
 
 
 def test_on_two_prompts_a_draw_is_one_on_the_same_prompt() -> None:
-    """A chain that wins on either prompt is no draw."""
+    """The chain wins on each prompt: there are two leaders, but no draw."""
     lanes = [
         on_clock(LaneRuns(name, kind, (LaneRun(on, 0, ((4, seconds),) * 60),), on), A100)
         for on in ("code", "prose")

@@ -1,6 +1,6 @@
-"""Downloads from a hub on this machine: progress, stop and resume, and every way in which it can be
-refused. Each transfer runs in the real process, so these tests also hold the part of
-`huggingface_hub` that is used."""
+"""Downloads from a hub on this machine: progress, stop and resume, and the ways in which one can
+fail. Each transfer runs in the real download process, so these tests also cover the part of
+`huggingface_hub` that it uses."""
 
 from __future__ import annotations
 
@@ -200,7 +200,7 @@ PINNED = "d" * 40
 
 @pytest.fixture
 def pinned(hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> FakeHub:
-    """A hub with a named commit of owner/model, and a list with a pair of that."""
+    """A hub with two commits of owner/model, and a list of pairs that names one of them, PINNED."""
     one = pair_catalog.presets()[0]
     model = replace(one.draft, id="owner/model", revision=PINNED, revision_date="2026-11-20")
     own = replace(one, name="own", target=model, draft=model)

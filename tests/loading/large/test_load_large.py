@@ -3,7 +3,7 @@
 No machine of these tests has two GPUs. So `accelerate` spreads over the CPU and a folder on disk,
 which its hooks treat as they do two devices, and over the CPU and torch's `meta` device, which
 holds no numbers but shows what is where. Layers are streamed from host memory to host memory.
-What needs a GPU is in the tests marked `gpu`, the tests that ran say `cpu`.
+Tests that need a GPU are marked `gpu`.
 """
 
 from __future__ import annotations
@@ -109,7 +109,6 @@ def spread_pair(
 def test_a_target_gets_its_faster_forward_wherever_it_is_placed(
     plan: SpreadPlacement | OffloadPlacement, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On a single card that is the one with CUDA graphs."""
     asked: list[TreeModel] = []
     monkeypatch.setattr(
         load_large, "use_fast_forward", lambda model: (asked.append(model), model)[1]
@@ -129,7 +128,7 @@ PLACED = {
 def test_a_placed_target_copies_no_keys_for_each_query_head(
     plan: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As little as one on a single card does. The logits are the same."""
+    """The logits are the same as with copies."""
     repeated: list[int] = []
     monkeypatch.setattr(
         "transformers.integrations.sdpa_attention.repeat_kv",
@@ -244,7 +243,7 @@ def test_masks_and_positions_come_to_each_device_once_a_pass_cpu_and_meta(
 
 
 def test_a_run_is_predicted_on_every_device_cpu_and_meta(llama: dict[str, str]) -> None:
-    """The KV cache with its layers, mask and logits at the output."""
+    """The memory of a run: the KV cache where its layers are, mask and logits at the output."""
     hf = AutoModelForCausalLM.from_pretrained(llama["target"], dtype=torch.float32)
     whole = TreeModel(hf, "whole").open(100)
     parted = TreeModel(hf, "parted", HOST, (META, META, META, HOST), "spread").open(100)

@@ -323,7 +323,7 @@ class FullRuntime:
 
 
 class ClearableRuntime(FullRuntime):
-    """One of a torch that can clear the error."""
+    """The runtime of a version of torch that can clear the error."""
 
     def cudaGetLastError(self) -> int:
         self.pending = False
@@ -334,7 +334,8 @@ class ClearableRuntime(FullRuntime):
 def test_memory_that_cannot_be_pinned_leaves_no_error_to_the_next_launch(
     kind: type[FullRuntime], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The models that were loaded before are loaded again by this very thread."""
+    """After this failure the same thread loads the previous models again, and would raise the
+    error that was left."""
     runtime = kind()
     monkeypatch.setattr(torch.cuda, "cudart", lambda: runtime)
     monkeypatch.setattr(torch, "zeros", runtime.launch)
@@ -353,7 +354,7 @@ def is_pinned(tensor: torch.Tensor) -> bool:
 
 
 @pytest.mark.gpu
-def test_a_copy_to_a_gpu_runs_beside_the_computing_and_ends_before_what_waits_for_it_gpu() -> None:
+def test_a_copy_to_a_gpu_ends_before_what_waits_for_it_gpu() -> None:
     device = torch.device("cuda", 0)
     copier = copier_for(device)
     assert isinstance(copier, CudaCopier)

@@ -75,7 +75,7 @@ def test_equal_tokenizers_are_reported_as_the_same_in_every_part(good: Path) -> 
 def test_other_merges_are_allowed_where_texts_are_split_alike_and_they_are_named(
     good: Path, tmp_path: Path
 ) -> None:
-    """The last merge, of letters that are not adjacent in any text here."""
+    """Without the last merge, of letters that are not adjacent in any text here."""
     fewer = changed(good, tmp_path / "x", model=model(good, merges=model(good)["merges"][:-1]))
     words = matching_tokenizer(source(good), fewer).words
     assert (
@@ -164,7 +164,7 @@ def test_tokenizers_may_differ_in_the_special_tokens_that_they_add(
 def test_without_a_tokenizer_config_the_tokenizer_is_the_one_in_its_file(
     config: PretrainedConfig, good: Path, tmp_path: Path
 ) -> None:
-    """A class guessed from the model's type made another tokenizer of its pieces, or failed."""
+    """A class guessed from the model's type built another tokenizer from that file, or failed."""
     shutil.copy(good / "tokenizer.json", tmp_path)
     config.save_pretrained(tmp_path)
     found = matching_tokenizer(source(tmp_path, config), source(tmp_path, config)).tokenizer
@@ -297,7 +297,7 @@ def test_a_pattern_with_cubic_time_is_refused(monkeypatch: pytest.MonkeyPatch) -
 def test_a_token_id_that_is_too_high_is_the_reason_itself(
     refuse: Callable[[str, str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The tokenizer can be opened, and it fails no text."""
+    """Apart from that id, the tokenizer can be opened and passes every test text."""
     core = word_level()
     core.add_tokens(["one more"])
     last = core.get_vocab_size() - 1

@@ -366,7 +366,7 @@ def test_parts_that_text_does_not_go_through_are_named(
 def test_layers_that_the_config_counts_as_prediction_heads_are_named(
     heads: int, layer: int, used: bool, edited: Callable[..., str]
 ) -> None:
-    """They follow the layers in their list; one past them is a layer that the config leaves out."""
+    """Such heads are numbered on from the last layer. A layer after them is refused."""
     folder = edited("llama", with_more(f"model.layers.{layer}.eh_proj.weight"))
     source = check_source(folder, Path(folder))
     source.config.num_nextn_predict_layers = heads

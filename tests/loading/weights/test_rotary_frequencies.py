@@ -153,8 +153,8 @@ def loaded(how: str, folder: str, monkeypatch: pytest.MonkeyPatch) -> TreeModel:
 def test_every_way_of_loading_gives_what_transformers_alone_gives(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The same numbers in the same types, the same logits to the last bit, and as good ones through
-    our cache and forward."""
+    """The same numbers in the same types, and the same logits to the last bit. With our cache and
+    forward, the logits are about as close to float32's as those of `transformers`."""
     folder = written(name, tmp_path / name)
     reference = alone(folder, torch.bfloat16, "eager" if name == "gptj" else "sdpa")
     expected = logits(reference)
@@ -177,14 +177,14 @@ def test_rounded_frequencies_would_be_detected(name: str, tmp_path: Path) -> Non
     assert not torch.equal(logits(copy.deepcopy(hf).bfloat16()), logits(hf))
 
 
-def test_the_lean_forward_rotates_by_float32_angles() -> None:
+def test_the_fast_forward_rotates_by_float32_angles() -> None:
     """At every position of the first table, for a model in bfloat16."""
     hf = tiny_model("llama", context=CONTEXT)
     frequencies = hf.model.rotary_emb.inv_freq.clone()
     for parameter in hf.parameters():
         parameter.data = parameter.data.bfloat16()
-    lean = fast_forward(hf)
-    turned = lean._rotations(torch.arange(CONTEXT), CONTEXT)[:, 0]  # (positions, head_dim / 2)
+    fast = fast_forward(hf)
+    turned = fast._rotations(torch.arange(CONTEXT), CONTEXT)[:, 0]  # (positions, head_dim / 2)
     angles = torch.arange(CONTEXT)[:, None] * frequencies
     assert torch.equal(turned, torch.complex(angles.cos(), angles.sin()))
 

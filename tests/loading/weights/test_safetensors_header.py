@@ -31,8 +31,7 @@ KINDS = {
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """Tensors of every dtype that is read, among them one without numbers and one without
-    axes."""
+    """Tensors of every dtype in KINDS, and two more: one without numbers and one without axes."""
     tensors = {f"part.{kind}": torch.ones(2, 3, dtype=dtype) for kind, dtype in KINDS.items()}
     tensors |= {"none": torch.ones(0, 4), "one": torch.tensor(1.0)}
     save_file(tensors, tmp_path / "model.safetensors", {"format": "pt"})
@@ -40,7 +39,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def by_the_library(path: Path) -> dict[str, Stored]:
-    """The tensors in a file as the library reads them, with their data."""
+    """The tensors in a file as the library describes them. It also has to read their data."""
     with safe_open(path, "pt") as found:
         names = found.keys()
         return {
@@ -57,7 +56,8 @@ def test_a_complete_file_is_read_as_the_library_reads_it(file: Path) -> None:
 
 
 def test_damaged_headers_that_are_accepted_are_read_as_the_library_reads_them(file: Path) -> None:
-    """400 headers with a few characters changed, from a fixed seed. Both outcomes come often."""
+    """400 headers with one or two characters changed, from a fixed seed. Both outcomes come
+    often."""
     data = file.read_bytes()
     draw = random.Random(0)
     length = struct.unpack("<Q", data[:8])[0]
@@ -110,7 +110,7 @@ def test_tensors_follow_each_other_and_fill_the_file(
         read_header(file, "m")
 
 
-def test_every_truncation_is_detected(file: Path) -> None:
+def test_a_truncated_file_is_detected(file: Path) -> None:
     data = file.read_bytes()
     for end in (*range(0, len(data), 9), len(data) - 1):
         file.write_bytes(data[:end])

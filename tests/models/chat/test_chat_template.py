@@ -140,7 +140,7 @@ def test_a_profile_measured_with_chats_is_kept(pair: Pair) -> None:
 
 
 @pytest.mark.slow
-def test_one_of_several_templates_is_the_one_called_default() -> None:
+def test_of_several_templates_the_one_called_default_is_used() -> None:
     found = chat_template(tokenizer({"default": "D {{ messages[0].content }}", "tool_use": "T"}))
     assert found
     assert found("x") == "D x"

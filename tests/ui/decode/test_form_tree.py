@@ -95,7 +95,7 @@ def test_whatever_a_browser_asks_has_an_answer(model_host: ModelHost, asked: Any
 def test_a_tree_is_planned_once_until_something_new_is_measured(
     model_host: ModelHost, pair: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Guards against a room whose pages plan the same trees over and over while a run is timed."""
+    """Guards against open pages that plan the same trees over and over while a run is timed."""
     planned: list[str] = []
     known_tree = TreeRequest.known_tree
 

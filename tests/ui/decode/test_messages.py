@@ -1,4 +1,5 @@
-"""What the browser is sent is gap-free, names trees and pieces once, and believes no file."""
+"""Messages to the browser have no gaps and contain each tree and piece once. What a file says about
+itself is not trusted."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Hostile values: whatever the form sends becomes an Order or a SequoiaError that names the value,
-and nothing else."""
+"""Hostile values: whatever the form sends becomes a DecodeRequest or a SequoiaError that names the
+value, and nothing else."""
 
 from __future__ import annotations
 
@@ -108,8 +108,8 @@ def test_a_bad_tree_is_named(kind: str, change: dict[str, Any], says: str) -> No
 
 
 def test_every_field_survives_every_kind_of_junk() -> None:
-    """Guards against exceptions of other kinds: 11 fields times 14 values, each a request
-    or a SequoiaError."""
+    """Guards against exceptions of other kinds: for every kind of tree, each value in each field
+    gives a request or a SequoiaError."""
     junk = [
         None,
         True,

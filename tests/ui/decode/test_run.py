@@ -113,7 +113,6 @@ def test_stop_ends_the_run_after_the_current_step(
     assert json.loads(texts[-1])["end"] == "stopped"
     assert not live.busy
     assert live.holding
-    assert live.holding
 
 
 def test_an_abandoned_run_frees_the_engine_and_its_caches(
@@ -372,7 +371,7 @@ def test_stop_while_waiting_for_the_models(make: Callable[..., DecodeJob], pair:
     loaded.set()
 
 
-def test_models_that_do_not_load_are_reported_to_every_run(make: Callable[..., DecodeJob]) -> None:
+def test_models_that_do_not_load_are_reported(make: Callable[..., DecodeJob]) -> None:
     def refuse() -> Pair:
         raise BadModel("no such folder 'x'")
 

@@ -35,7 +35,7 @@ RATES = Acceptance((0.6, 0.2, 0.1))
 
 @pytest.fixture(autouse=True)
 def acceptance(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The tiny pair's own would have to be measured."""
+    """A fixed acceptance vector: the tiny pair's own would have to be measured."""
     found = lambda *_: (RATES, "recorded")  # noqa: E731
     monkeypatch.setattr("sequoia.measuring.defaults.acceptance_of", found)
     monkeypatch.setattr("ui.shared.tree_request.acceptance_of", found)
@@ -237,5 +237,5 @@ def test_a_simulated_run_is_not_compared_with_this_machines_profile(
     assert hardware._run(made(make(clock=KEY)), PROFILE, known) is None
 
 
-def test_the_smallest_tree_is_one_node_on_both_clocks() -> None:
+def test_a_tree_of_one_node_takes_the_time_of_a_plain_token() -> None:
     assert step_seconds(Tree.chain(1), PROFILE) == pytest.approx(PROFILE.plain_seconds)

@@ -58,7 +58,7 @@ def test_the_buttons_follow_the_run(view: LiveView, slow: None) -> None:
     assert view.buttons_now(request()) == view.form.going()
     assert view.form.going()[view.form.stop]["interactive"] is True
     assert view.form.going()[view.form.run]["interactive"] is False
-    # it still offers the file of the run before
+    # disabled, because its file is that of the run before
     assert view.form.going()[view.form.save]["interactive"] is False
     running.close()
     wait(lambda: not view.sessions.get("one").busy, 1)

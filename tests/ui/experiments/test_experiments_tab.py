@@ -194,9 +194,7 @@ def test_only_so_many_folders_are_kept(tmp_path: Path, monkeypatch: pytest.Monke
     assert not second.exists()
 
 
-def test_the_time_limit_ends_a_run_and_the_next_goes_on(
-    made: Callable[..., ExperimentsTab], toy: Toy
-) -> None:
+def test_the_time_limit_ends_a_run(made: Callable[..., ExperimentsTab], toy: Toy) -> None:
     tab = made(Limits(seconds=0.0))
     last = parsed(runs(tab))[-1]
     assert last["result"]["done"] == 0

@@ -44,7 +44,7 @@ def form(tab: HardwareTab, store: Any = None, **typed: Any) -> dict[Any, Any]:
     return {**fields, **menus, tab.form.store: store or []}
 
 
-def test_the_figures_of_a_ready_profile_make_the_same_curves_before_a_prefix() -> None:
+def test_the_figures_of_a_ready_profile_give_its_times_except_for_the_prefix() -> None:
     entry = own_profile(GOOD)
     ready = named_profile(START)
     assert (entry.name, entry.profile.source) == ("my card", "simulated")

@@ -159,7 +159,7 @@ def test_a_bad_size_is_named_and_the_screen_stays(tab: HardwareTab, nodes: Any, 
 def test_without_a_size_the_planners_own_bound_holds(
     tab: HardwareTab, monkeypatch: pytest.MonkeyPatch, most: int, typed: str | None
 ) -> None:
-    """The same figure as the lab's, for the profile on show and the one it is compared with."""
+    """The same bound as in the Lab, both for the profile shown and for the one compared with it."""
     monkeypatch.setattr(tab, "_limits", dataclasses.replace(LOCAL, nodes=most))
     paper = "a100-llama2-7b-jf68m"
     profiles = saved_profiles.shipped()
@@ -179,7 +179,7 @@ def test_without_a_size_the_planners_own_bound_holds(
 
 
 @pytest.mark.slow
-def test_junk_in_every_field_is_refused_or_ignored(tab: HardwareTab) -> None:
+def test_junk_in_the_menus_and_the_store_is_ignored(tab: HardwareTab) -> None:
     for name in ("profile", "against", "rates", "store"):
         for junk in (
             None,
@@ -377,7 +377,7 @@ def test_profiles_are_saved_imported_and_removed(tab: HardwareTab, tmp_path: Pat
     assert [*saved_profiles.saved_entries(updates[tab.form.store])] == ["from elsewhere"]
     assert updates[tab.form.profile]["value"] == HERE
     store = tab.save_profile(asked(tab, profile=HERE, name=HERE), request())[tab.form.store]
-    for saved in ([], store):  # not even if a saved profile has the other one's key as its name
+    for saved in ([], store):  # not even if a saved profile is named like this machine's key
         assert "only profiles that you saved yourself" in error(
             tab, tab.remove_profile(asked(tab, profile=HERE, store=saved), request())
         )

@@ -231,7 +231,7 @@ def test_a_few_samples_before_a_stop_decide_nothing() -> None:
     counts = [0] * len(test.cells.all)
     counts[-1] = 10  # the rarest cell
     some = Sampled(test, (), Comparison(test.grouping, tuple(counts)), None)
-    assert some.comparison.differs  # by the cells that 20,000 samples would have
+    assert some.comparison.differs  # with the cells grouped as for 20,000 samples
     message = json.loads(report_message(Report(1, "", result=some, over=True), setting))
     assert message["test"]["kind"] == "open"
     words = message["test"]["verdict"]

@@ -656,8 +656,8 @@ def test_models_are_said_to_stay_only_if_some_are_loaded(
 def test_a_reload_cannot_be_stopped_by_the_job_that_loaded_the_pair_first(
     model_host: ModelHost, folders: tuple[str, str]
 ) -> None:
-    """Guards against a page that was closed after its load: the pair must still be loadable, as it
-    may have to make room."""
+    """A page that is closed after its load halts the job. The pair must still load again: it may
+    have been unloaded to make room for another."""
     task = LoadJob(model_host, PairRequest("bundled", *folders, "cpu", "float32", False), False)
     task.start()
     assert list(task.reports())[-1].done
@@ -746,8 +746,8 @@ def test_models_without_a_template_ignore_the_box(make: Maker) -> None:
 def test_nothing_of_the_previous_models_is_shown_for_the_new_ones(
     model_host: ModelHost, folders: tuple[str, str], make: Maker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Times and acceptance in the hardware view and the lab are the new pair's; a run of the former
-    is compared with neither."""
+    """Times and acceptance in the hardware view and the lab are the new pair's. The hardware view
+    no longer shows a run of the old pair."""
     live = LiveView(model_host, LOCAL, None)
     hardware = HardwareTab(model_host, LOCAL, live)
     lab = LabTab(model_host, LOCAL, live)

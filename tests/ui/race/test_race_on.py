@@ -22,7 +22,7 @@ from ui.decode.recordings import RunStore
 from ui.race import more_prompts, pooled
 from ui.race.messages import OpenedRace, RaceRecording
 from ui.race.more_prompts import FurtherRun, further_runs, kind_of, prompts_of
-from ui.race.race_on import PairChanged, RaceOnJob
+from ui.race.race_on import RaceOnJob
 from ui.race.request import RaceRequest
 from ui.race.run import RaceJob
 from ui.serving.limits import LOCAL
@@ -333,18 +333,29 @@ def test_a_stop_before_the_first_run_leaves_the_verdict_as_it_was(
 
 
 def test_another_visitor_comes_between_two_runs(
-    raced: Callable[..., RaceRecording], model_host: ModelHost, gate: Gate
+    raced: Callable[..., RaceRecording],
+    model_host: ModelHost,
+    gate: Gate,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The visitor enters the queue during the first further run and is served before the second."""
     race = raced()
     job = RaceOnJob(race, model_host, LOCAL)
+    begun = []
+    served = []
+    lanes = job._lanes
+
+    def counted(pair: Pair, further: FurtherRun) -> Any:
+        begun.append(further)
+        return lanes(pair, further)
+
+    monkeypatch.setattr(job, "_lanes", counted)
     job.start()
     assert gate.begun.acquire(timeout=10)
-    served = []
 
     def visit() -> None:
         with model_host.turn(lambda: False, lambda _ahead: None):
-            served.append(job._pooled)
+            served.append(len(begun))
 
     visitor = threading.Thread(target=visit)
     visitor.start()
@@ -352,7 +363,7 @@ def test_another_visitor_comes_between_two_runs(
     gate.open()
     visitor.join(10)
     messages = sent(job.messages())
-    assert served == [1]  # no message had been read, so no further run was pooled
+    assert served == [1]
     assert len(messages[-1]["pool"]["runs"]) == 1 + FURTHER
     assert not model_host.queue.awaited
 
@@ -386,4 +397,3 @@ def test_other_models_end_it_with_a_message(
     last = all_messages(race, model_host)[-1]
     assert "other models are loaded now" in last["error"]
     assert len(last["pool"]["runs"]) == 1
-    assert PairChanged.__doc__

@@ -1,5 +1,5 @@
-"""What races: trees and chains planned by one rule, each once, and what the page says about where
-they come from; and races on the simulated clock of another machine."""
+"""Which lanes race: trees and chains planned by one rule, no planned tree twice, and what the page
+says about where they come from; and races on the simulated clock of another machine."""
 
 from __future__ import annotations
 

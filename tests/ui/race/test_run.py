@@ -413,7 +413,8 @@ def test_a_lane_that_deviates_from_the_plain_text_is_named(
 def test_each_lane_is_judged_with_its_own_tree_and_verifier(
     make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The trees with which a run is repeated. An undecided result is shown and saved as such."""
+    """A run that is repeated in float32 has its lane's tree and verifier. An undecided result is
+    shown and saved as such."""
     asked = []
 
     def undecided(*args: Any) -> TextMatch:
@@ -468,7 +469,7 @@ def test_the_distribution_is_checked_if_requested(
 def test_the_context_of_first_tokens_begins_with_a_whole_character(
     make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is the last dozen tokens, of which this prompt's are a byte each."""
+    """The context is the last dozen tokens. Each token of this prompt is one byte."""
     monkeypatch.setattr(distribution_check, "DRAWS", 60)
     results = results_of(raced(make(**TEMPERED, check=True, prompt="🙂" * 8 + "a")))
     count = results[1]["lossless"]["count"]
@@ -512,7 +513,7 @@ def test_lanes_draw_in_turns_and_every_round_is_sent(
 def test_the_position_is_in_the_plain_lanes_text_for_all_lanes(
     make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By the rule alone: the fourth token, as the distributions before it are made certain."""
+    """The first three distributions are made certain, so the rule chooses the fourth position."""
     monkeypatch.setattr(distribution_check, "DRAWS", 20)
     asked: list[list[int]] = []
 
@@ -626,8 +627,8 @@ def test_checks_and_steps_share_the_time_limit(
 def test_a_check_without_time_draws_nothing_and_says_so(
     make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Guards against a batch that is drawn to its end where one draw takes seconds, and against
-    places looked at one by one."""
+    """Guards against finishing a batch of draws, or examining more positions, after the time
+    is up."""
     monkeypatch.setattr(distribution_check, "SECONDS", 0.0)
     monkeypatch.setattr(sequoia.exactness.same_distribution, "LEAST_BITS", 99.0)
     lossless = results_of(raced(make(**TEMPERED, check=True)))[1]["lossless"]
@@ -723,8 +724,8 @@ def test_a_stopped_race_is_not_checked_because_it_was_stopped(
 def test_a_search_for_a_position_that_was_cut_short_says_so(
     make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Another temperature or prompt need not help: a later position might have sufficed. The time
-    that was left for the check is rounded."""
+    """Then the advice to try another temperature or prompt is left out: a later position might have
+    sufficed. The time limit is shown rounded."""
     sure = torch.tensor([0.999, 0.001], dtype=torch.float64)
     monkeypatch.setattr(
         sequoia.exactness.same_distribution, "first_token_distribution", lambda *_: sure

@@ -124,7 +124,7 @@ def test_a_race_streams_ends_and_can_be_saved(tab: RaceTab) -> None:
 def test_a_race_goes_on_for_one_of_those_who_ask_at_once(
     tab: RaceTab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Guards against two visitors of one race whose further runs are pooled twice."""
+    """Guards against further runs that are pooled twice because two visitors asked for them."""
     monkeypatch.setattr(race_on, "Race", slowed(Race))
     name = raced(sent(tab.run(filled(tab), request())))
     tab.buttons_now(request())
@@ -144,8 +144,8 @@ def test_a_race_goes_on_for_one_of_those_who_ask_at_once(
 
 @pytest.mark.slow
 def test_a_race_has_one_output_and_waits_in_the_common_queue(model_host: ModelHost) -> None:
-    """Guards against outputs that cost milliseconds at every message, and against a race
-    beside another run."""
+    """Guards against further outputs, each of which costs milliseconds at every message, and
+    against a race at the same time as another run."""
     blocks, tab = wired(model_host)
     runs = [fn for fn in blocks.fns.values() if fn.concurrency_id == "engine"]
     # the race, its check, and its further runs
@@ -158,7 +158,7 @@ def test_the_buttons_follow_the_race(tab: RaceTab, slow: None) -> None:
     assert tab.buttons_now(request()) == tab.going()
     assert tab.going()[tab.form.stop]["interactive"] is True
     assert tab.going()[tab.form.run]["interactive"] is False
-    # it still offers the file of the race before
+    # the button still has the file of the previous race
     assert tab.going()[tab.form.save]["interactive"] is False
     tab.stop(request())
     assert sent(racing)[-1]["stopped"]

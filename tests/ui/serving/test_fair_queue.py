@@ -41,8 +41,7 @@ def stand(
 
 
 def test_visitors_are_served_in_order_and_get_their_position() -> None:
-    """Guards against a semaphore, which lets anyone through: a hundred changes of turn never
-    reorder three visitors."""
+    """Guards against a semaphore, which lets those who wait through in any order."""
     line = FairQueue(4)
     log = []
     go = threading.Event()

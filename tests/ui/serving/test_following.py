@@ -1,5 +1,6 @@
-"""A visitor who waits follows the current run: they see what its visitor sees, read-only, and
-only if that visitor lets them. Guards against a stranger's prompt on other screens."""
+"""A visitor who waits may follow the current run: they see what its visitor sees, read-only. Among
+strangers they may only if that visitor lets them, which guards against a stranger's prompt on other
+screens."""
 
 from __future__ import annotations
 

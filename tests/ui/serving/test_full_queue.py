@@ -1,5 +1,5 @@
-"""A full room: pages open and recordings play while as many runs wait as may, and the next visitor
-gets a message. Guards against page loads refused because runs wait in Gradio's own queue."""
+"""Pages open and recordings play while the queue of runs is full, and the next run is refused with
+a message. Guards against page loads refused because runs wait in Gradio's own queue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The changes to Gradio still work with the installed version. The last test uses all of them in a
+"""The changes to Gradio still work with the installed version. Each test checks one of them in a
 served page."""
 
 from __future__ import annotations

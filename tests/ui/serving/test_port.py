@@ -1,4 +1,4 @@
-"""A port or host that cannot be used is one sentence."""
+"""A port or host that cannot be used is reported in one sentence."""
 
 from __future__ import annotations
 

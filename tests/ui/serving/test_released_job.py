@@ -94,7 +94,7 @@ class EndsSlowly(OneStep):
 
 
 def test_a_job_that_is_ending_starts_again_after_its_last_event(model_host: ModelHost) -> None:
-    """Guards against a second part whose events are thrown away as those of one that is over."""
+    """Guards against a second part whose events are discarded as if it were over already."""
     job = EndsSlowly(model_host)
     job.goes_on.set()
     job._released = True

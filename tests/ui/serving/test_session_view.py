@@ -1,5 +1,5 @@
-"""What a page is answered that hears nothing of its job, and the jobs of one visitor in all views.
-Guards against buttons that stay off because the end of a job was never heard of."""
+"""The answer to a page that hears nothing of its job, and the jobs of one visitor in all views.
+Guards against buttons that stay off because the page never heard of the end of a job."""
 
 from __future__ import annotations
 
@@ -137,8 +137,8 @@ def test_a_job_that_is_read_is_not_dropped(
 def test_a_run_that_is_continued_after_a_long_pause_is_read_in_time(
     make: Callable[..., DecodeJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Guards against a step that ends before it begins, as nobody read during the pause: the
-    thread looks before its page has begun to read."""
+    """Guards against a step that is dropped at once because nobody read during the pause: its
+    thread checks for a reader before the page has begun to read."""
     monkeypatch.setattr(job, "UNREAD_SECONDS", 2.0)
     paused = make()
     paused.start(1)
@@ -173,7 +173,7 @@ def test_a_run_that_ends_while_the_page_asks_is_not_called_lost(
 def test_the_file_is_made_although_the_run_is_put_away_meanwhile(
     view: LiveView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The end of a run and a page that asks about it may call `buttons_now` at once."""
+    """The end of a run and a page that asks about it may call `buttons_now` at the same time."""
     sent(view.run(filled(view), request()))
     run = view.sessions.get("one")
     assert run is not None

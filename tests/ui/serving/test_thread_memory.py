@@ -1,4 +1,4 @@
-"""Threads take little address space, so that a full room also fits where that is limited."""
+"""Threads take little address space, so that many visitors fit even where it is limited."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
-THREADS = 150  # as a full room has them
+THREADS = 150  # as with many visitors at once
 SCRIPT = f"""
 import resource, threading
 resource.setrlimit(resource.RLIMIT_AS, (700 * 2**20,) * 2)

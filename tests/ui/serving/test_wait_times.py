@@ -42,8 +42,8 @@ class Job:
 
 
 def judged(waiting: int, jobs: int) -> list[bool]:
-    """As many as `waiting` always wait. For each wait over 10 seconds: whether the latest estimate
-    at least 10 seconds before its end was right."""
+    """There are always `waiting` jobs in the queue, with the one that runs. For each wait over 10
+    seconds: whether the latest estimate at least 10 seconds before its end was right."""
     chance = random.Random(waiting)
     times = WaitTimes()
     line = [Job(chance) for _ in range(waiting)]
@@ -104,7 +104,8 @@ def test_the_job_that_is_on_counts_by_its_own_pace() -> None:
     times = WaitTimes(token_seconds=0.1)
     run = Demand("run", 100, 60)
     assert times.remaining(run, 4, 0) == pytest.approx(6)
-    assert times.remaining(run, 4, 0.2) == pytest.approx(10)  # slower than expected: 10 to 20
+    # slower than expected: 10 s in all were expected, at this pace it takes 20, the estimate is 14
+    assert times.remaining(run, 4, 0.2) == pytest.approx(10)
     assert times.remaining(run, 4, 0.8) == pytest.approx(1)
     assert times.remaining(run, 20, 0) == pytest.approx(2)  # overdue
     assert times.remaining(run, 50, 0.1) == pytest.approx(10)  # ends at its limit

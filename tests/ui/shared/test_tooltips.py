@@ -14,7 +14,8 @@ from ui.shared.join_modules import modules
 TOOLTIPS = json.loads((ASSETS / "tooltips.json").read_text(encoding="utf-8"))
 SCRIPTS = "\n".join(path.read_text(encoding="utf-8") for path in modules())
 BY_NAME = re.compile(r'TOOLTIPS\["([^"]+)"\]|: "(button [^"]+)"')
-MADE = ("why ", "way ", "shape ")  # and the name of a figure, a way to count, a shape
+# each is followed by the name of a figure, of a way to count or of a shape
+MADE = ("why ", "way ", "shape ")
 
 
 def test_every_requested_name_is_explained() -> None:

@@ -2,7 +2,7 @@
 import { PlaybackKeys } from "../../shared/web/playback_keys.js";
 
 /** @type {[string, string]} */
-const RUN = ["Ctrl Enter", "run, wherever the focus is; on a Mac also ⌘ Enter"];
+const RUN = ["Ctrl Enter", "run, also while you type in the form; on a Mac also ⌘ Enter"];
 
 /** The keys of a run's playback and of its tree. */
 export class DecodeKeys extends PlaybackKeys {

@@ -21,7 +21,7 @@ export function connect(element, props, watch, trigger, server) {
   const view = new ExperimentsView(root, { recorded, run, halt: () => trigger("halt") });
   const isBusy = () => view.state.going;
   const job = watchJob({ isBusy, ask: (asked) => trigger("ask", asked) });
-  // false, because a message that a job is going also makes `isBusy` true
+  // `false` is enough: a message about a running job has made `isBusy` true by then
   const taken = () => job.take(false);
   connectComponent(root, props, watch, view, { ask: () => trigger("list"), taken });
   whenShown(root, () => {

@@ -35,9 +35,9 @@ function apply(lab, values) {
   report(lab, choose(lab, { ...rest, ...vectorOf(lab, values), levels, kinds }));
 }
 
-// What replaces the link's choice of an acceptance vector. A vector that is not in the menu may
-// belong to models that are being loaded. It is then chosen after loading, unless somebody has
-// chosen or edited a vector meanwhile.
+// The choices of an acceptance vector, which override those in the link's values. A vector that is
+// not in the menu may belong to models that are being loaded. It is then chosen after loading,
+// unless somebody has chosen or edited a vector meanwhile.
 function vectorOf(lab, { rates, vector }) {
   if (rates) return { rates: within1(rates), origin: ORIGIN };
   if (!vector || !lab.loading || lab.editor.has(vector)) return {};

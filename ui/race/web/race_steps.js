@@ -21,8 +21,8 @@ const WAIT = 4000; // ms before the same step is requested again
 
 /** The steps of all lanes. */
 export class RaceSteps {
-  #version = -1; // of the race
-  #built = -1; // of its lanes
+  #version = -1; // the store's `version` at the last update
+  #built = -1; // the store's `built` at the last update
   #indexed = 0; // how many of the race's steps `update` has handled
   #hasGap = false; // whether one of these did not arrive
   #askedAt = -Infinity; // time of the last request, in ms

@@ -1,4 +1,4 @@
-"""Logs a request that fails unexpectedly in one line, and answers it with one sentence."""
+"""Logs in one line a request that fails unexpectedly, and answers it with one sentence."""
 
 from __future__ import annotations
 

@@ -55,8 +55,8 @@ def _joined(headers: Headers, name: str) -> str:
 
 
 def household(client: str) -> str:
-    """`client`. Of an IPv6 address only the first _PREFIX bits, as a device can choose the rest. An
-    IPv4 address that is written as an IPv6 one is returned as IPv4, with all its bits."""
+    """`client`, but of an IPv6 address only the first _PREFIX bits, because a device can choose the
+    rest. An IPv4 address that is written as an IPv6 one is returned as IPv4, with all its bits."""
     try:
         found = ipaddress.ip_address(client)
     except ValueError:

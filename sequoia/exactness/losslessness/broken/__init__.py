@@ -1,7 +1,7 @@
 """Historical bugs, reproduced on purpose to show that the losslessness test finds them.
 
-bug (what a bug is), one file for each kind of bug, and BUGS, which lists them all. The engine
-cannot decode with them.
+bug.py says what a bug is. There is one file for each kind of bug, and BUGS lists them all. The
+engine cannot decode with them.
 """
 
 from __future__ import annotations

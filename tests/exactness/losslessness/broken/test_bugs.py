@@ -23,7 +23,7 @@ ROOM = "sequoia.exactness.losslessness"
 Q = np.array([0.6, 0.3, 0.0985, 0.0015], dtype=np.float32)
 
 
-def test_only_this_room_imports_the_bugs() -> None:
+def test_only_the_losslessness_test_and_its_tab_import_the_bugs() -> None:
     """The engine chooses among VERIFIERS and makes its own Chance, so it cannot decode with one."""
     users = set()
     for path in [*(ROOT / "sequoia").rglob("*.py"), *(ROOT / "ui").rglob("*.py")]:

@@ -1,5 +1,4 @@
-"""What the card is compared with, on a CPU: each check is satisfied by right code, and finds wrong
-code."""
+"""The checks of a graphics card, run on a CPU: each passes right code and finds wrong code."""
 
 from __future__ import annotations
 
@@ -24,7 +23,8 @@ CPU = torch.device("cpu")
 
 
 def wrong_at(model: TreeModel, prefix: int) -> TreeModel:
-    """`model` whose forward is right except after so many tokens, as a captured length would be."""
+    """`model` with a forward that is wrong after exactly `prefix` tokens, as a graph captured for
+    one length could be."""
     usual = model.forward
 
     def forward(ids: Any, positions: Any, mask: Any, kv_cache: Any, last_only: bool) -> Any:

@@ -1,5 +1,5 @@
-/* How probable the siblings are that can be drawn. They are described as sequences or as sets of
-   tokens. A set is a number whose bit i says whether it contains token i. Pure. */
+/* The probabilities of the siblings that can be drawn. Siblings are described as sequences or as
+   sets of tokens. A set is a number whose bit i says whether it contains token i. Pure. */
 import { likeliest } from "./chance.js";
 import { sum } from "./residuals.js";
 
