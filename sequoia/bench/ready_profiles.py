@@ -1,6 +1,6 @@
-"""The best tree and the best chain for the bundled pair, on each machine whose hardware profile
-comes with the program. Runs no model and measures nothing: plans and speed-ups are predicted from
-recorded acceptance."""
+"""The best tree and the best chain for each hardware profile that comes with the program, with the
+acceptance recorded for the bundled pair. Runs no model and measures nothing: plans and speed-ups
+are predicted."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ class ReadyPlan:
 
 
 def ready_plans(acceptance: Acceptance, names: Iterable[str] | None = None) -> list[ReadyPlan]:
-    """The fastest tree and the fastest chain for each of the profiles `names`, by default all that
-    come with the program."""
+    """The fastest tree and the fastest chain for each of the profiles `names`, by default
+    those of `profile_names`."""
     found = []
     for name in profile_names() if names is None else names:
         profile = named_profile(name)

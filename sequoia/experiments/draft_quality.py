@@ -37,8 +37,8 @@ def _noisy_pair(pair: Pair, source: str, noise: float) -> Pair:
     model = {"draft": pair.draft, "target": pair.target}[source]
     if model.placement:
         raise BadPair(
-            "the better draft is a copy of the target, whose weights do not fit on one device "
-            f"({model.placement})"
+            "the better draft would be a copy of the target, whose weights are not all on one "
+            f"device ({model.placement})"
         )
     draft = TreeModel(
         _noisy(model.hf, noise), f"{model.name} with noise", model.device, model.layer_devices

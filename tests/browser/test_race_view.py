@@ -247,7 +247,7 @@ def drawn(page: Page, figure: str) -> list[dict[str, Any]]:
         "() => { const { charts } = stage.stage; return !charts.stale && [charts.tokens, "
         "charts.speedup].every(f => f.chart.node.dataset.drawn); }"
     )
-    page.wait_for_timeout(50)  # Plotly answers a promise later
+    page.wait_for_timeout(50)  # Plotly may still draw
     return page.evaluate(
         (
             "f => stage.stage.charts[f].chart.node.data.map(d => ({name: d.name, x: [...d.x], y: "
@@ -263,7 +263,7 @@ def drawn(page: Page, figure: str) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_speedups_and_their_spread_are_as_in_python(page: Page, seed: int) -> None:
-    """Guards against ratios taken at another moment, and ranges from stretches cut elsewhere."""
+    """Guards against ratios taken at another moment, and intervals from other segments."""
     whole = race(seed=seed)
     clocks = [Clock(whole, index) for index in range(4)]
     ends = max(clock.times[-1] for clock in clocks)
@@ -374,8 +374,8 @@ def test_lanes_without_a_clear_difference_share_a_place_and_are_coloured_as_neit
 def test_a_lane_that_may_be_as_fast_as_both_neighbours_takes_no_place_from_the_slower(
     page: Page,
 ) -> None:
-    """Guards against "tied for 1st" and "4th" for two lanes that nothing tells apart: of lanes 3,
-    0, 1 in the order of arrival, only 3 is clearly faster than 1."""
+    """Lane 0 is between 3 and 1, and nothing tells it from either of them, but 3 is clearly faster
+    than 1. Guards against lane 1 being called 3rd: only one lane is clearly ahead of it."""
     whole = paced(96, {0: 0.010, 1: 0.012, 2: 0.03, 3: 0.009}, wild=(0,))
     still(page, whole)
     verdicts = page.evaluate(
@@ -449,8 +449,8 @@ def test_figures_of_a_lane_are_as_in_python(page: Page) -> None:
 
 
 def test_the_share_of_repeated_text_is_shown(page: Page) -> None:
-    """Guards against a speed-up on a loop that is shown without a word. Held against the repetition
-    that the benchmark counts."""
+    """Guards against a speed-up shown without saying that the text repeats itself. The share is
+    compared with the repetition that the benchmark counts."""
     whole = race(lanes=2)
     for index, period in ((0, 11), (1, 1000)):
         mine = [step for step in whole["moves"] if step["lane"] == index]
@@ -856,7 +856,7 @@ def test_the_tree_below_the_lanes_is_that_of_the_leader_at_the_time_shown(page: 
     )
     panel.scroll_into_view_if_needed()
     clock = Clock(whole, 0)
-    k = page.evaluate(  # steps of the first lane after which it leads
+    k = page.evaluate(  # the number of steps after which the first lane leads
         "() => { const { totals } = stage.store; return totals[0].sums.findIndex((sum, k) =>"
         " k > 4 && modules.leadingLane(totals, sum.seconds) === 0); }"
     )
@@ -1039,8 +1039,8 @@ def test_text_stays_at_its_end_unless_the_visitor_scrolled_up(page: Page) -> Non
 
 @pytest.mark.nightly
 def test_four_long_lanes_paint_in_time(page: Page, capsys: pytest.CaptureFixture[str]) -> None:
-    """Four lanes of 512 tokens in batches of 10 ms: all of them arrive, and the figures are drawn
-    at most once in 120 ms. Prints how long the paints took."""
+    """Four lanes of 512 tokens, in batches of 4 steps every 10 ms: all of them arrive, and the
+    figures are drawn at most once in 120 ms. Prints how long the paints took."""
     page.evaluate("""async () => {
       window.marks = [];
       const { charts } = stage.stage, draw = charts.draw;
@@ -1057,7 +1057,7 @@ def test_four_long_lanes_paint_in_time(page: Page, capsys: pytest.CaptureFixture
     })""")
     assert got["tokens"] == [512] * 4
     assert got["texts"] == got["moves"]
-    # a promise of the code: a timer never fires early
+    # this holds on a slow machine too, because a timer never fires early
     assert all(b - a > 120 for a, b in pairwise(got["marks"]))
     paints = got["paints"]
     with capsys.disabled():

@@ -46,7 +46,7 @@ TREES = {
 GREEDY = SamplingParams(max_new_tokens=64, ignore_eos=True)
 WARM = dataclasses.replace(GREEDY, temperature=0.8, seed=7)
 
-made = cache(tiny_pair)  # the pairs of these tests are only decoded with
+made = cache(tiny_pair)  # a test that changes a model for good calls tiny_pair itself
 
 
 def steps_of(

@@ -34,7 +34,7 @@ GREEDY = SamplingParams(max_new_tokens=48, ignore_eos=True)
 BUSHY = Tree.from_branching([4, 2, 1, 1])
 BF16 = torch.bfloat16
 
-made = cache(tiny_pair)  # only decoded with
+made = cache(tiny_pair)  # may be shared, because no test changes the pairs
 
 
 def emitted(steps: Iterable[StepTrace]) -> list[int]:

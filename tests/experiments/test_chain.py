@@ -264,7 +264,7 @@ def test_a_noisy_draft_is_on_the_devices_of_its_model(monkeypatch: pytest.Monkey
 def test_no_draft_is_made_of_a_streamed_target() -> None:
     pair = same_pair()
     target = TreeModel(pair.target.hf, "m", placement="1 of 2 layers streamed from host memory")
-    with pytest.raises(BadPair, match=r"do not fit on one device \(1 of 2 layers streamed"):
+    with pytest.raises(BadPair, match=r"are not all on one device \(1 of 2 layers streamed"):
         with_draft(replace(pair, target=target, measured=PairCache()), "better")
 
 

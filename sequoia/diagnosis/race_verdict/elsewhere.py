@@ -16,7 +16,7 @@ _MIN_RATIO = 1.05  # a smaller predicted lead may be an error of the prediction
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """machine: its name with an article, as inside a sentence. ratio: the predicted speed of the
+    """machine: its name as inside a sentence (see `machine_of`). ratio: the predicted speed of the
     tree planned for that machine, divided by that of the best chain there."""
 
     machine: str

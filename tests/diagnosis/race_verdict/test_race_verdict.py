@@ -193,7 +193,7 @@ def test_equal_lanes_are_rarely_found_different() -> None:
 
 
 def test_plain_decoding_does_not_tie_for_first_with_a_lane_much_faster() -> None:
-    """Guards the case in which one noisy run has no clear difference from anything."""
+    """Even if one noisy run leaves no difference clear."""
     rng = random.Random(12)
     for _ in range(100):
         lanes = [
@@ -323,7 +323,8 @@ def test_only_a_tree_is_ahead_of_the_best_chain() -> None:
 
 
 def test_a_lead_that_may_be_luck_is_not_called_a_win() -> None:
-    """The lane is placed before plain decoding, 1.4 times as fast, but its interval contains 1."""
+    """The lane comes before plain decoding, because it is more than 1.4 times as fast, but its
+    interval contains 1."""
     even = LaneRuns("Plain", "plain", steady(1, 0.01))
     uneven = ((4, 0.01),) * 12 + ((4, 0.04),) * 12
     found = race_verdict([even, LaneRuns("Sequoia", "tree", (LaneRun(0, 0, uneven),))])
@@ -433,7 +434,7 @@ def test_steps_expected_on_other_texts_are_not_compared() -> None:
 
 
 def test_a_lane_that_was_only_lucky_does_not_win() -> None:
-    """The chain made longer steps than are expected of it, and was ahead."""
+    """The chain emitted more tokens per step than expected, and so was ahead."""
     plain = LaneRuns("Plain", "plain", (LaneRun("p", 0, ((1, 0.01),) * 240),))
     chain = LaneRuns("Chain", "chain", (LaneRun("p", 0, ((6, 0.02),) * 40),))
     tree = LaneRuns("Sequoia", "tree", (LaneRun("p", 0, ((5, 0.021),) * 48),))
@@ -650,7 +651,7 @@ def test_on_two_prompts_a_draw_is_one_on_the_same_prompt() -> None:
 def test_the_other_machine_is_the_first_on_which_the_tree_is_clearly_ahead() -> None:
     rates = Acceptance((0.9, 0.05, 0.01))
     clocks = [
-        SimulatedClock(named_profile(name), name)  # names of clocks are long; here the file's
+        SimulatedClock(named_profile(name), name)  # the file's name: those in the menu are long
         for name in ("m1-max-qwen3-8b", "a100-llama-2-7b-eager", "l40-llama-2-70b-offloaded")
     ]
     found = tree_elsewhere(rates, clocks)

@@ -153,7 +153,7 @@ def test_a_complete_run_is_run_again_if_asked(
     made: Callable[..., ExperimentsTab], toy: Toy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each unit once more, although the run takes many turns."""
-    ends = itertools.cycle([False, True])  # one unit a turn
+    ends = itertools.cycle([False, True])  # at most one unit a turn
     monkeypatch.setattr(ExperimentJob, "_ends_turn", lambda _: next(ends))
     tab = made()
     parsed(runs(tab))
