@@ -124,18 +124,17 @@ class DepthVerdict:
         parent = f"a node at depth {self.depth}" if self.depth else "the root"
         found = (
             f"child {self.rank + 1} of {parent} is accepted {self.here.rate:.0%} of "
-            f"{self.here.visits} times, elsewhere {self.elsewhere.rate:.0%} of "
+            f"{self.here.visits} times, at the other depths {self.elsewhere.rate:.0%} of "
             f"{self.elsewhere.visits}"
         )
-        tested = (
-            f"p = {self.p_value:.2g} after Bonferroni, {self.compared} "
-            f"comparison{'s' * (self.compared > 1)}"
-        )
+        tested = f"p = {self.p_value:.2g}"
+        if self.compared > 1:
+            tested += f" after Bonferroni, {self.compared} comparisons"
         if self.holds:
             among = (
                 f"Strongest deviation among the {self.compared} cells with {_ENOUGH}"
                 if self.compared > 1
-                else f"The one cell with {_ENOUGH}"
+                else f"Only one cell has {_ENOUGH}"
             )
             return f"No evidence that acceptance depends on depth. {among}: {found} ({tested})."
         return f"The positional assumption fails here: {found} ({tested})."

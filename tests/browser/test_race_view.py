@@ -757,7 +757,7 @@ def test_a_race_goes_on_with_one_button_and_its_intervals_narrow(page: Page) -> 
     assert button.inner_text() == "Stop"
     assert text(page, "[data-part=race-on-words]").startswith("Run 3 of 31, over other code")
     assert page.locator("[data-part=race-on] progress").evaluate("bar => bar.value") == 2
-    assert "The average over 2 runs, recorded; it holds for these 2 prompts." in text(
+    assert "The average over 2 runs, recorded. Holds for these 2 prompts; the lanes" in text(
         page, "[data-part=verdict-scope]"
     )
     still_range = "() => document.querySelector('.race-interval-range').offsetWidth"

@@ -81,10 +81,11 @@ def _introduction(paper: Mapping[str, str]) -> Markup:
         " reports how fast its trees decode on an A100, on an L40, and on an L40 with offloading. "
         "Its tables are below. If a table also gives the tokens per step, our simulated speed-up "
         "is beside the published one. The simulation takes the tree’s size and the tokens per step "
-        "from the paper, and the step times that this program predicts for that GPU. SpecInfer "
-        "has its own trees (“5 × 8”: 5 independent sequences of 8 tokens) and its own rule for "
-        "accepting tokens. Top-k match is a third rule: the children are the draft’s most probable "
-        "tokens, the target samples a token itself, and a child is kept only if it is that token."
+        "from the paper, and the step times that this program predicts for that GPU. Sequoia and "
+        "SpecInfer each have a rule for accepting tokens, and SpecInfer has trees of its own "
+        "(“5 × 8”: 5 independent sequences of 8 tokens). Top-k match is a third rule: the children "
+        "are the draft’s most probable tokens, the target samples a token itself, and a child is "
+        "kept only if it is that token."
     )
     source = f"{paper['authors']}. {paper['version']}."
     return element("header", _say(link, words), _note(source), class_="pp-intro")

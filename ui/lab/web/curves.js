@@ -124,7 +124,7 @@ const annotation = ({ label, value }, i) => ({
   xanchor: "left",
   y: value,
   yanchor: i ? "bottom" : "top",
-  text: `${label.toLowerCase()} ≤ ${value.toFixed(2)}`,
+  text: `limit of ${label.toLowerCase()}: ${value.toFixed(2)}`,
   showarrow: false,
   bgcolor: "rgba(0,0,0,0)",
   bordercolor: "rgba(0,0,0,0)",
@@ -195,7 +195,7 @@ export class Margins {
     text(
       figure.note,
       profile
-        ? "As long as a node gains more than it costs, a larger tree is faster. The cost at n nodes is an average over sizes up to n/8 above and below."
+        ? "As long as a node gains more than it costs, a larger tree is faster. The cost at n nodes is an average over sizes from about 7n/8 to 9n/8."
         : "This figure needs step times. The app measures those of its machine when it loads models.",
     );
     if (!profile) return;

@@ -105,12 +105,12 @@ export class RaceIntervals {
   }
 }
 
-// What bars and circles are. The average over all draws is known if both lanes have expected steps.
+// What bars and circles are. The expected ratio, over all random draws, is known if both lanes have
+// expected steps.
 function barsAndCircles(pairs) {
   if (!pairs.some(({ expected }) => expected)) return ". Circles: single runs.";
-  const where = pairs.every(({ expected }) => expected) ? "" : ", where that can be estimated";
-  const average = "of the average to expect if these prompts were run many times";
-  return ` ${average}${where}. Circles: the runs made, each with its own luck.`;
+  const where = pairs.every(({ expected }) => expected) ? "" : ", where it can be computed";
+  return ` of the expected ratio${where}. Circles: the runs made, luck included.`;
 }
 
 function makeRow(host) {

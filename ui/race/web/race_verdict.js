@@ -71,8 +71,8 @@ function scopeInWords({ verdict, pool: pooled, word }) {
   const about = [made, word].filter(Boolean).join(", ");
   if (runs === 1) return readable(`Holds for ${verdict.scope} (${about}).`);
   const isExpected = verdict.pairs.some(({ expected }) => expected);
-  const what = isExpected ? "An estimate from" : "The average over";
+  const what = isExpected ? "Computed from the models' probabilities in" : "The average over";
   return readable(
-    `${what} ${about}; it holds for ${verdict.scope}. The lanes below show one of the runs.`,
+    `${what} ${about}. Holds for ${verdict.scope}; the lanes below show one of the runs.`,
   );
 }
