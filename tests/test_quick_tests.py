@@ -1,5 +1,5 @@
-"""`pytest -m quick tests` covers every room, that is, every folder of the program with an
-__init__.py: it has a folder of tests, and at least one of these tests is quick."""
+"""`pytest -m quick tests` covers every room, that is, every folder below sequoia or ui with an
+__init__.py: each room has a folder of tests, and at least one of these tests is quick."""
 
 from __future__ import annotations
 
@@ -19,12 +19,15 @@ ROOMS = sorted(
 
 
 def found_in(room: Path) -> list[ast.FunctionDef]:
-    """The test functions in the folder of `room` and below it."""
+    """The test functions in the folder of `room` and below it, without modules that are marked as a
+    whole."""
     folder = ROOT / "tests" / (room if room.parts[0] == "ui" else Path(*room.parts[1:]))
+    texts = (path.read_text(encoding="utf-8") for path in folder.rglob("test_*.py"))
     return [
         node
-        for path in folder.rglob("test_*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for text in texts
+        if not any(f"pytestmark = {mark}" in text for mark in OTHERS)
+        for node in ast.walk(ast.parse(text))
         if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
     ]
 

@@ -162,7 +162,8 @@ def test_the_last_draws_are_completed_by_a_race(monkeypatch: pytest.MonkeyPatch)
 def test_distinct_draws_at_the_ends_of_u_are_distinct_and_have_mass(
     row: list[float], u: float
 ) -> None:
-    """Skipped intervals must not be hit at either end, and tokens of probability 0 come last."""
+    """The intervals of tokens already drawn must not be hit at either end, and tokens of
+    probability 0 come last."""
     chance = Seeded(0)
     chance._drafting = Constant(u)
     drawn = chance.without_replacement(torch.tensor([row]), [4])[0]
@@ -375,8 +376,7 @@ def test_every_call_is_fresh() -> None:
 
 
 def test_runs_do_not_share_a_generator() -> None:
-    """One visitor's draws must not influence another's, or the global generators of torch and
-    Python."""
+    """One visitor's draws must not depend on another's, or on torch's global generator."""
     alone = answers(Seeded(14))
     _ = torch.manual_seed(0)
     chance = Seeded(14)

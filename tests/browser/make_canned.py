@@ -4,8 +4,8 @@ page and its browser tests.
     python tests/browser/make_canned.py
 
 The distributions are mixtures of word counts after 0, 1 and 2 words of the text below; two words
-weigh most for the target, and one for the draft. Times are computed from node counts; the runs say
-"recorded" only so that the page treats them as a recording.
+weigh most for the target, and one for the draft. Times are computed from the tree, with some noise;
+the runs say "recorded" only so that the page treats them as a recording.
 """
 
 from __future__ import annotations

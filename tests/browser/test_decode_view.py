@@ -1,7 +1,7 @@
 """The Decode view in a real Chromium: the page's own script files, with canned runs and hand-made
 messages.
 
-No server and no network: the test page is opened as a file. After every test the console and the
+The test page comes from a plain file server on this machine. After every test the console and the
 requests are checked.
 """
 
@@ -532,8 +532,7 @@ def test_long_tokens_are_cut_and_shown_in_full_in_the_inspector(
     ids=["deep", "chain", "small", "wide"],
 )
 def test_numbers_below_tokens_touch_nothing(page: Any, parents: list[int]) -> None:
-    """Checks p and q in narrow columns: no label reaches the next column's, another token, or the
-    target's own line."""
+    """Checks p and q in narrow columns: no label touches another label or the pill of a token."""
     run = made(parents)
     step = run["steps"][0]
     step["q"] = [None, *[0.0088] * (len(parents) - 1)]
@@ -660,8 +659,8 @@ def test_hover_previews_click_pins_escape_unpins(page: Any, canned: dict[str, An
     assert text(page, ".sq-kicker") == "last token tried"
 
 
-def test_heat_is_the_share_of_accepted_steps(page: Any, canned: dict[str, Any]) -> None:
-    """Guards against a heat layer that counts the wrong slots."""
+def test_heat_is_the_share_of_steps_that_accept_a_node(page: Any, canned: dict[str, Any]) -> None:
+    """Guards against a heat layer that counts the wrong nodes."""
     run = canned["64"]
     watch(page, run, 5)
     page.keyboard.press("h")
@@ -850,6 +849,7 @@ def test_space_plays_after_a_click_but_presses_a_button_reached_by_tab(
     page.keyboard.press("Shift+Tab")
     page.keyboard.press(" ")
     assert page.evaluate("stage.store.playing") is False
+    assert at(page) != 10
 
 
 def test_run_and_stop_have_keys(page: Any, canned: dict[str, Any]) -> None:
@@ -971,8 +971,8 @@ def test_the_row_of_the_run_is_named_after_its_tree(
     assert row.evaluate("row => row.offsetHeight") == 20  # px, one line
     counts = page.locator(".sq-beat-counts > :last-child")
     assert counts.bounding_box()["y"] == row.bounding_box()["y"]
-    key = page.locator(".sq-beat-key")  # what the stripes of drafting are
-    assert key.is_hidden() == (name == "alone" or page.viewport_size["width"] < 1100)
+    key = page.locator(".sq-beat-key")  # explains the stripes, which stand for drafting
+    assert key.is_hidden() == (name == "alone")
 
 
 def test_track_and_bars_seek(page: Any, canned: dict[str, Any]) -> None:
@@ -994,8 +994,8 @@ def test_track_and_bars_seek(page: Any, canned: dict[str, Any]) -> None:
 
 
 def test_the_tree_can_be_walked_by_keyboard(page: Any, canned: dict[str, Any]) -> None:
-    """Without a pointer: arrow keys move from cell to cell, Enter pins, and each cell has its state
-    in its label."""
+    """Without a pointer: arrow keys move from cell to cell, Enter pins, and the label of a cell
+    gives its level."""
     watch(page, canned["16"], 3)
     page.locator(".sq-n[data-node='0']").focus()
     page.keyboard.press("ArrowRight")
@@ -1210,7 +1210,7 @@ def test_a_recorded_run_does_not_play_with_reduced_motion(
 def test_an_outline_is_shown_until_the_first_step_is_drawn(
     page: Any, canned: dict[str, Any]
 ) -> None:
-    """In the first second of the page there is no card in between, and no step without its tree."""
+    """The "Press Run" card must not appear in between, nor a step without its tree."""
     found = page.evaluate(
         """async text => {
       stage.destroy();
@@ -1239,8 +1239,8 @@ def test_an_outline_is_shown_until_the_first_step_is_drawn(
 def test_colours_stand_out_from_their_background(
     page: Any, canned: dict[str, Any], shade: str
 ) -> None:
-    """In every state, also when dimmed, the text of a pill has a contrast of at least 4.5 to 1 with
-    the pill."""
+    """In each state that occurs in the step, the text of a pill has a contrast of at least 4.5 to 1
+    with the pill."""
     page.evaluate("dark => document.body.classList.toggle('dark', dark)", shade == "dark")
     watch(page, canned["128"], 9)
     page.wait_for_timeout(250)

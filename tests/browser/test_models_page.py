@@ -1,6 +1,6 @@
 """The models view in a real browser: other models are downloaded from a hub on this machine. The
-download is stopped and continued, and then every tab of every open page uses the models. These
-tests have an app of their own, because they change its models."""
+download is stopped and continued, and then every open page uses the models. These tests have an app
+of their own, because they change its models."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FakeHub]:
     base = tmp_path_factory.mktemp("hub")
     tokenizer = tiny_tokenizer()
     tokenizer.chat_template = CHAT
-    # nearly all of it pads the vocabulary, so that there is something to transfer
+    # most of its weights are for the padded vocabulary, so that there is something to transfer
     target = tiny_model("qwen3", vocab=30_000)
     with served() as found:
         for name, model in (("big", target), ("small", noisy(target, 0.05))):
@@ -155,7 +155,7 @@ def test_a_gated_model_says_what_to_do_and_the_former_models_stay(
     assert page.locator(".pg-status").inner_text().startswith("bundled pair")
 
 
-def test_models_are_fetched_stopped_gone_on_with_and_used_by_every_page(
+def test_a_download_is_stopped_and_continued_and_every_page_uses_its_models(
     opened: Callable[..., Page], hub: FakeHub
 ) -> None:
     page = comes(opened())
@@ -174,7 +174,7 @@ def test_models_are_fetched_stopped_gone_on_with_and_used_by_every_page(
     hub.asked.clear()
     page.click("#md-load")
     ended(page, "done")
-    assert [path for path in hub.asked if "bytes=" in path], "it went on where it was"
+    assert [path for path in hub.asked if "bytes=" in path], "the download did not continue"
     checks = page.locator(".md-checks").inner_text()
     assert all(
         what in checks for what in ("tokenizer", "target", "draft", "vocabulary", "chat template")

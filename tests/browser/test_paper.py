@@ -1,5 +1,5 @@
-"""The Paper tab in a real browser, at the width of a phone: its tables fit, its figure is drawn,
-and its link goes to the paper."""
+"""The Paper tab in a real browser. At the width of a phone its tables fit, its figure is drawn, and
+its link goes to the paper; on a wide screen the figure is as wide as its panel."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""A run, a race and the Lab as one HTML file: opened from disk with the network off, it shows the
-same, asks for nothing, and keeps the rules of axe-core."""
+"""A run, a race and the Lab, each saved as an HTML file: opened from disk with the network off, the
+file shows the same, requests nothing, and passes axe-core."""
 
 from __future__ import annotations
 

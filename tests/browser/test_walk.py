@@ -32,7 +32,7 @@ def typed(page: Page, field: str, value: str) -> None:
 
 
 def test_a_toy_is_walked_edited_and_run(page: Page) -> None:
-    # picture after picture
+    # one moment after another, forwards and backwards
     caption = part(page, "caption")
     expect(caption).to_contain_text(
         "is dropped. A chain, with one guess per position, would end its step here with 1 token"
@@ -124,7 +124,7 @@ def test_a_step_of_a_recorded_run_is_shown_and_linked(page: Page) -> None:
     expect(part(page, "problem-step")).to_be_hidden()
     page.wait_for_function("location.hash === '#walk&example=specinfer&step=2'")
     expect(part(page, "runs")).to_be_hidden()
-    page.set_viewport_size({"width": 390, "height": 800})  # the tab's row has no room for the tab
+    page.set_viewport_size({"width": 390, "height": 800})  # the row of tabs has no room for Walk
     page.reload()
     expect(part(page, "step")).to_have_value("3", timeout=30_000)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390

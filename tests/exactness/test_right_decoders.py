@@ -83,7 +83,6 @@ def test_right_decoders_of_one_type_of_each_sort_are_not_called_a_bug(kind: str)
 @pytest.mark.slow
 def test_the_types_are_many_and_both_dense_and_routed() -> None:
     assert len(RUNNING) * len(SEEDS) * len(PROMPTS) >= 450
-    assert len(RUNNING) >= 25
     pairs = [toy_pair(kind) for kind in ("llama", "dbrx")]
     assert [has_router(pair.target) for pair in pairs] == [False, True]
     assert {pair.target.dtype for pair in pairs} == {torch.bfloat16}

@@ -1,5 +1,5 @@
 """How long everybody else waits while hostile requests come in: one visitor, in a process of its
-own, calls a handler that does nothing, at most twenty times a second.
+own, calls a handler that does hardly anything, at most twenty times a second.
 
     python tests/load/others.py URL
 

@@ -162,7 +162,8 @@ def test_a_size_that_does_not_fit_the_memory_is_not_tried_simulated(
 def test_a_size_fits_with_the_distributions_of_its_steps(
     device: str, distributions: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On a card. Otherwise trees would be planned that no run has memory for."""
+    """On a card, the distributions count: without them, trees would be planned that no run has
+    memory for."""
     where = torch.device(device)
     context: Any = SimpleNamespace(
         device=where, model=SimpleNamespace(vocab=1000), needs=lambda n: Counter({where: 7 * n})

@@ -1,8 +1,9 @@
 """Captured forwards: the same logits as the forward that was captured, for every prefix, from
 tensors whose addresses never change.
 
-What CUDA adds is in CudaCapture, which tests marked `gpu` cover. Everything else is tested with a
-stand-in that does the work again at each replay, with the cache's Python state made unusable.
+What CUDA adds is in CudaCapture, which is tested on a GPU (tests marked `gpu`) and with a fake
+CUDA. Nearly everything else is tested with a stand-in that does the work again at each replay, with
+the cache's Python state made unusable.
 """
 
 from __future__ import annotations
@@ -98,7 +99,8 @@ def test_a_captured_forward_gives_the_same_logits(kind: str) -> None:
 def test_one_graph_serves_every_prefix_within_its_reach(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The mask also stays closed for columns of earlier, longer calls."""
+    """The last pass is a short one on the same cache: its mask must be closed for the columns of
+    the longer passes before."""
     monkeypatch.setattr(cuda_graphs, "STEP", 64)
     plain, model = (TreeModel(tiny_model("llama"), "llama") for _ in range(2))
     capture = use_graphs(model)
@@ -114,6 +116,14 @@ def test_one_graph_serves_every_prefix_within_its_reach(
         context.keep(kept)
         other.keep(kept)
     assert context.length == 116
+    del context, layout
+    short, other_short = model.open(400), plain.open(400)
+    assert short.kv_cache.written == 0
+    found, expected = (
+        one.forward([5] * len(TREE), TreeLayout(TREE, range(len(TREE)), one))
+        for one in (short, other_short)
+    )
+    assert torch.allclose(found, expected, atol=1e-4)
     assert capture.count == 2
 
 
@@ -223,7 +233,7 @@ def test_a_fixed_tree_is_captured_before_the_first_step() -> None:
     decoder = Decoder(pair, PROMPTS[0], GREEDY, TREE)
     decoder.prefill()
     before = [capture.count for capture in captures]
-    # target: the tree; draft: its one inner level of two, and one and two tokens
+    # target: the whole tree; draft: the one inner level (two nodes), one token, and two tokens
     assert before == [1, 3]
     decoder.step()
     decoder.step()
@@ -261,8 +271,8 @@ def test_the_least_recently_used_graph_is_dropped_first(
 def test_where_there_are_many_graphs_a_size_has_to_come_often_to_be_captured(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """And then it is: graphs of shorter reaches, which a growing text no longer uses, are not kept
-    for ever."""
+    """Its graph then replaces another one: otherwise graphs of shorter reaches, which a growing
+    text no longer uses, would stay for ever."""
     monkeypatch.setattr(cuda_graphs, "MOST_SIZES", 2)
     model = TreeModel(tiny_model(), "llama")
     capture = use_graphs(model)
@@ -634,7 +644,7 @@ def test_random_numbers_can_be_drawn_after_a_failed_capture() -> None:
 
 @pytest.mark.gpu
 def test_capturing_works_after_all_graphs_of_a_run_are_dropped() -> None:
-    """Guards against memory that the graphs share and that ends with the last of them."""
+    """Guards against a shared memory pool that is closed with the last graph that uses it."""
     model = TreeModel(tiny_model().cuda(), "llama")
     model.forward = GraphedForward(model.forward, CudaCapture(model.device))
     for capacity in (100, 600, 1200):

@@ -15,7 +15,7 @@ from fakes import tiny_pair, tiny_tokenizer
 from sequoia.decoding.recorder import prompt_pieces
 from sequoia.models.streamed_text import Pieces, TextStream, TokenBytes, ending
 
-TEXTS = 80  # random ones of each kind of tokenizer
+TEXTS = 80  # random texts for each kind of tokenizer
 RANGES = [(0x20, 0x7E), (0xA0, 0x7FF), (0x800, 0xD7FF), (0xE000, 0xFFFF), (0x10000, 0x10FFFF)]
 SMILE = "🙂".encode()
 BROKEN = [
@@ -31,7 +31,7 @@ tokenizer_of = cache(lambda kind: KINDS[kind]())
 
 
 def some_text(chance: random.Random) -> str:
-    """A random text of up to a dozen parts, each of another kind."""
+    """A random text of up to a dozen parts, each of a random kind."""
     return "".join(_part(chance) for _ in range(chance.randint(1, 12)))
 
 
@@ -197,7 +197,7 @@ def test_broken_bytes_are_replaced_as_decode_does(kind: str, broken: bytes, firs
 
 @pytest.mark.parametrize("kind", FALLBACK)
 def test_whole_characters_beside_broken_bytes_stay(kind: str) -> None:
-    """`decode` replaces them, but they were shown before the broken ones came."""
+    """`decode` replaces them, too, but each is shown as soon as it is complete."""
     tokenizer = tokenizer_of(kind)
     ids = ids_of(tokenizer, "界".encode() + b"\x80" + "é".encode() + b"\xe4")
     assert [*given_out(tokenizer, ids)] == [

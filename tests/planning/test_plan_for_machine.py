@@ -39,7 +39,8 @@ RATES = Acceptance((0.6, 0.15, 0.08, 0.04, 0.02))
 
 
 def random_profile(rng: random.Random) -> HardwareProfile:
-    """Noisy times that may decrease, a draft pass of 1 to 50 % of a token, and some overhead."""
+    """Noisy times that may decrease, draft passes of 1 to 50 % of a target pass, and some
+    overhead."""
     base = rng.uniform(0.001, 0.1)
     share = rng.uniform(0.01, 0.5)
     target = [
@@ -495,8 +496,8 @@ def test_slack_gains_tokens_and_costs_at_most_that_share(slack: float) -> None:
 
 @pytest.mark.slow
 def test_slack_never_goes_below_plain_decoding() -> None:
-    """A machine on which drafting hardly pays: within the slack of the fastest tree there are some
-    that are slower than plain decoding."""
+    """On some of these 200 machines drafting hardly pays: within the slack of the fastest tree
+    there are trees that are slower than plain decoding."""
     slow = [
         replace(PROFILE, draft_seconds=((1, seconds, 0.0),))
         for seconds in np.linspace(1e-4, 0.05, 200)

@@ -152,7 +152,7 @@ def test_a_missing_bonus_is_lossless_and_found_by_its_length() -> None:
 
 
 class FrozenNoise(Enumerator):
-    """Every step reuses the draft noise of the first one: the same distribution at the same node
+    """Every step reuses the draft noise of the first one: the same distribution with the same count
     gives the same tokens."""
 
     def __init__(self, script: Sequence[int] = ()) -> None:

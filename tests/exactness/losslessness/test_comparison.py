@@ -56,7 +56,7 @@ def test_a_test_that_is_stopped_early_is_decided_by_cells_of_its_own() -> None:
     assert whole.ended is whole
 
 
-def test_a_correct_decoder_is_rejected_about_once_in_a_million_in_the_rarest_cells_too() -> None:
+def test_a_correct_decoder_is_rejected_fewer_than_ten_times_in_a_million_tests() -> None:
     """Two cells, exactly: the binomial probability of all counts that the test rejects."""
     draws = 20_000
     share = MIN_EXPECTED / draws

@@ -107,8 +107,8 @@ def test_the_lab_gets_its_times_once_the_models_are_loaded(
 def test_saved_profiles_are_listed_before_the_shipped_ones(
     made: Callable[..., LabTab],
 ) -> None:
-    """Whatever the browser sends: entries that are no profiles are left out, and nothing of a file
-    is called measured."""
+    """Whatever the browser sends: entries that are no profiles are left out, and a profile from a
+    file is never called measured."""
     entry = Entry(
         "mine",
         replace(next(iter(saved_profiles.shipped().values())).profile, source="measured"),
@@ -250,8 +250,8 @@ def test_a_stopped_measurement_has_no_result_and_the_next_one_runs(
 def test_a_stop_takes_effect_within_a_prompt(
     model_host: ModelHost, pair: Any, way: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Guards against a stop that waits for the prompt's end: of its 200 steps at most the
-    present one is made."""
+    """Guards against a stop that waits for the end of the prompt's 200 steps: at most the present
+    step is finished."""
     task = AcceptanceJob(
         model_host, ["def f(x):"], SamplingParams(max_new_tokens=200, ignore_eos=True), 60.0, way
     )
