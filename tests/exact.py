@@ -85,8 +85,8 @@ def distance(one: Distribution, other: Distribution) -> Any:
 
 
 def table(seed: Hashable, vocab: int) -> Model:
-    """A distribution of Fractions for every context, with about one entry in six zero. The same
-    seed gives the same table."""
+    """A distribution of Fractions for every context, with some zeros. The same seed gives the same
+    table."""
 
     @cache
     def model(context: Text) -> np.ndarray:

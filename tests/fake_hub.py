@@ -26,9 +26,9 @@ class FakeHub:
     """What it holds and how it behaves.
 
     gated: model -> status of a refused file, 401 or 403. slow: seconds a chunk of 64 kB. cut: bytes
-    of an answer after which its connection is broken off. status: of a list that is refused.
-    revisions: commits that there are. asked: paths of GET requests, with the range of bytes where
-    one was given.
+    of an answer after which its connection is broken off. status: the HTTP status with which every
+    list of files is refused; None to answer. revisions: commits that there are. asked: paths of GET
+    requests, with the range of bytes where one was given.
     """
 
     models: dict[str, Path] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Errors of other libraries and of the disk as sentences without class names."""
+"""Errors of other libraries and of the disk in plain words, without class names."""
 
 from __future__ import annotations
 

@@ -264,7 +264,7 @@ def test_a_list_of_children_by_level_is_what_it_was() -> None:
 @dataclass(frozen=True)
 class SavedProfile:
     """The content of a profile. times: seconds of a target pass over 1 and over 8 nodes. If a
-    larger pass was measured as faster than a smaller one, both have their mean."""
+    larger pass was measured as faster than a smaller one, the mean of the two is used for both."""
 
     source: str
     device: str

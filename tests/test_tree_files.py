@@ -120,6 +120,6 @@ def test_invalid_trees_are_rejected_with_the_reason(data: object, words: str) ->
         ([[i] for i in range(1024)], "1024 paths"),
     ],
 )
-def test_paths_with_gaps_are_rejected_with_the_reason(paths: object, words: str) -> None:
+def test_invalid_paths_are_rejected_with_the_reason(paths: object, words: str) -> None:
     with pytest.raises(BadTree, match=words):
         from_paths(paths)

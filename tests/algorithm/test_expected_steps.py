@@ -43,7 +43,8 @@ def blocks(name: str, tree: Tree, p: Any, q: Any, before: Text) -> dict[Text, An
 
 
 def chances_at(name: str, p: Any, q: Any, token: int) -> list[Any]:
-    """Mean over all draws of the rejected siblings."""
+    """For two siblings, the probability that each is accepted if `token` comes next: the mean
+    over all draws."""
     verifier = EXACT[name]
     if verifier.reject is None:
         (drawn,) = verifier.draw(Enumerator(), q[None], [2])
@@ -99,7 +100,7 @@ def test_a_draft_like_the_target_is_always_accepted() -> None:
 
 
 def test_a_token_with_p_rounded_to_0_counts_as_drafted_only_if_the_draft_has_it() -> None:
-    """In half precision a text can hold a token just outside the nucleus that is computed here."""
+    """A text decoded in half precision can contain a token that has p = 0 when recomputed."""
     p, q = np.array([1.0, 0.0, 0.0]), np.array([0.5, 0.5, 0.0])
     reject = EXACT["sequoia"].reject
     assert child_chances(p, q, 2, 2, reject, Enumerator()) == [0, 0]

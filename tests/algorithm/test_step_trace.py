@@ -241,9 +241,8 @@ def test_the_text_of_a_run_is_decoded_whole_in_messages_and_file(kind: str) -> N
 
 @pytest.mark.parametrize("verifier", VERIFIERS)
 def test_a_recorded_run_is_read_back_from_its_file(verifier: str) -> None:
-    """Live run, replay and export agree: decisions exactly, probabilities of nodes to six digits,
-    times of phases to a tenth of a µs. Residuals, expectations and times of levels have four
-    digits."""
+    """Live run and replay agree: decisions exactly, probabilities of nodes to six digits, times of
+    phases to a tenth of a µs. Residuals, expectations and times of levels have four digits."""
     traces, kept = recorded(verifier)
     back = Run.from_json(kept.to_json())
     assert (back.meta, dict(back.pieces), back.texts) == (META, dict(kept.pieces), kept.texts)

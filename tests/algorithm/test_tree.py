@@ -13,9 +13,8 @@ from shapes import ordered_trees
 from sequoia.algorithm.tree import MAX_NODES, Tree
 from sequoia.errors import BadTree
 
-EXAMPLE = Tree(
-    (-1, 0, 0, 0, 1, 1, 3, 6)
-)  # the root has 3 children, 1 has two, 3 has one, which has one
+# The root has three children. Node 1 has two, node 3 has one, and so has node 6.
+EXAMPLE = Tree((-1, 0, 0, 0, 1, 1, 3, 6))
 
 
 def random_parents(n: int, rng: random.Random) -> list[int]:

@@ -87,7 +87,7 @@ def test_empty_and_looping_continuations_do_not_count_as_code() -> None:
 
 @pytest.mark.slow
 def test_a_draft_equal_to_the_target_shares_all_mass_and_a_hopeless_one_little() -> None:
-    """Guards against p and q being swapped or missing: the two extreme cases are known."""
+    """Guards against comparing p or q with itself: the two extreme cases are known."""
     same = judge(same_pair(), {"code": EXCERPTS}, TASK)["kinds"]["code"]
     poor = judge(hopeless_pair(), {"code": EXCERPTS}, TASK)["kinds"]["code"]
     assert same["shared_mass"] == pytest.approx(1, abs=1e-5)

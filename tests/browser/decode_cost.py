@@ -68,7 +68,7 @@ def unseen(model_host: ModelHost, decode_request: DecodeRequest) -> float:
 
 
 def seen(visit: Page) -> float:
-    """The same, ordered and watched in a browser."""
+    """The same, started and watched in a browser."""
     before = visit.evaluate("document.querySelector('#pg-view .sq-stage').view.store.run")
     visit.click("#pg-run:not([disabled])")
     visit.wait_for_function(

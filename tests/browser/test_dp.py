@@ -139,8 +139,8 @@ def test_the_papers_figures(page: Any) -> None:
 
 
 def test_a_usual_table_is_made_within_a_frame_or_three(page: Any) -> None:
-    """128 nodes, 16 branches and the traceback under 50 ms. Guards against a table that grows with
-    the square of what it must; the best of 7 counts, so that a busy machine raises no alarm."""
+    """128 nodes, 16 branches and the traceback under 50 ms. Guards against a table that does far
+    more work than it needs; the best of 7 counts, so that a busy machine raises no alarm."""
     best = page.evaluate(
         """rates => Math.min(...Array.from({length: 7}, () => {
       const start = performance.now(), table = new modules.DpTable(rates, 128);
@@ -175,7 +175,8 @@ def test_a_large_table_leaves_the_page_alive(page: Any) -> None:
 
 
 def test_the_keyboard_walks_the_table_and_every_sentence_is_true(page: Any) -> None:
-    """Checks the sentence and its operands, and each key. The figures come from Python."""
+    """Checks the sentence and its operands after each of these keys. The figures come from
+    Python."""
     table = dp_table(Acceptance(APP_E), 128, 12)
     best = table.best(75, 8)[1]
     assert sentence(page) == explanation(table, 75, 8, best)

@@ -1,8 +1,8 @@
 """The Lab in a real Chromium: its results compared with Python's, and what a visitor drags, types,
 draws and saves.
 
-The test page is opened as a file, and without Plotly except where a test needs its figures. The
-test of running a tree uses the app.
+The test page comes from a plain file server, without Plotly except where a test needs its figures.
+Only the test of running a tree uses the app.
 """
 
 from __future__ import annotations
@@ -295,7 +295,7 @@ def complete(n: int, k: int) -> Tree:
 
 
 def test_a_dragged_bar_scales_the_others_where_the_sum_would_pass_one(page: Page) -> None:
-    """The others come back when the bar does, also by keys."""
+    """They return to their values when the bar is lowered again, also by keys."""
     page.select_option(part("presets"), "flat")
     settle(page)  # before that the bars may still move to their places
     bar = page.locator('.sq-lab-bar[data-rank="1"]')
@@ -575,8 +575,8 @@ INSIDE = """box => { const around = box.getBoundingClientRect();
 
 @pytest.mark.parametrize("width", [1280, 1920])
 def test_nothing_of_a_tree_is_cut_at_its_sides(page: Page, width: int) -> None:
-    """The last pills of the top row, the longest one, were once outside the panel. The page
-    mentions nodes that do not fit."""
+    """The last pills of the top row, which is the longest, were once outside the panel. The page
+    says how many nodes are shown."""
     page.set_viewport_size({"width": width, "height": 800})
     for key, n in (
         ("paper", 2),
@@ -635,7 +635,7 @@ def test_a_vector_is_read_from_a_file(page: Page) -> None:
     assert origin_of(page) == "imported rates.csv"
 
 
-def test_512_and_1024_nodes_stay_readable_and_quick(page: Page) -> None:
+def test_trees_of_up_to_1024_nodes_stay_readable(page: Page) -> None:
     page.select_option(part("presets"), "paper")
     for n in (128, 512, 1024):
         put(page, n=n)
@@ -1022,8 +1022,8 @@ def test_measuring_asks_for_way_prompts_and_a_typed_text(page: Page) -> None:
 
 
 def test_a_vector_is_called_measured_only_while_it_is_the_measured_one(page: Page) -> None:
-    """Guards against the label "measured" on figures changed by hand: by key, by typing, by length,
-    or by another choice."""
+    """Guards against the label "measured" on figures that a visitor changed: by key, by typing, by
+    adding a rank, or by choosing another vector."""
     page.evaluate("message => made.ingest(message)", counted([0.5, 0.25], 40, "code"))
     assert origin_of(page) == "measured code"
     assert page.inner_text(part("count-words")) == "Last measurement: code; in use above."

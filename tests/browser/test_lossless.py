@@ -1,5 +1,5 @@
-"""The Lossless tab in a real browser: a correct decoder passes, what was typed stays if a toy is
-refused, and a broken decoder is found, and called broken in its file."""
+"""The Lossless tab in a real browser: a correct decoder passes, refused values stay in the form,
+and a broken decoder is found and is called broken in the saved file."""
 
 from __future__ import annotations
 

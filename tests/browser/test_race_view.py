@@ -326,7 +326,7 @@ def test_places_are_the_order_of_arrival(page: Page) -> None:
     assert [text(page, lane(index, "place")) for index in order] == ["1st", "2nd", "", ""]
 
 
-def test_lanes_without_a_clear_difference_share_a_place_and_are_coloured_as_neither(
+def test_lanes_without_a_clear_difference_share_a_place_and_have_a_neutral_colour(
     page: Page,
 ) -> None:
     """Lanes 0 and 2 waver, so that nothing tells them from plain decoding or from each other;
@@ -392,8 +392,8 @@ def test_a_lane_that_may_be_as_fast_as_both_neighbours_takes_no_place_from_the_s
 
 
 def test_the_slowest_lane_is_never_first(page: Page) -> None:
-    """Lane 0 wavers so much that nothing tells it from the two others, although one of them is
-    clearly faster than the other; it finishes last."""
+    """Lane 0 finishes last, but wavers so much that nothing tells it from the two others, although
+    one of them is clearly faster than the other."""
     whole = paced(96, {0: 0.0105, 1: 0.009, 2: 0.0101}, wild=(0,))
     still(page, whole)
     assert [text(page, lane(index, "place")) for index in (1, 2, 0)] == [
@@ -406,7 +406,8 @@ def test_the_slowest_lane_is_never_first(page: Page) -> None:
 
 
 def test_no_place_is_given_that_another_may_still_take(page: Page) -> None:
-    """Guards against "1st" for a lane whose clock is ahead of one that still runs."""
+    """Guards against "1st" for a finished lane while another, with less time on its clock, still
+    runs."""
     whole = race(lanes=2, tokens=4)
     one = {"tree": 0, "path": [0], "drafted": 0}
     whole["moves"] = [
@@ -567,7 +568,7 @@ def test_keys_play_step_and_jump(page: Page) -> None:
     expect(page.locator("[data-part=help]")).to_contain_text("one step back or forward")
 
 
-def test_arrow_keys_visit_every_step_both_ways(page: Page) -> None:
+def test_stepping_visits_every_step_both_ways(page: Page) -> None:
     whole = race(lanes=2, tokens=30)
     still(page, whole, 0)
     times = sorted({time for index in range(2) for time in Clock(whole, index).times})
@@ -779,7 +780,7 @@ def test_a_race_goes_on_with_one_button_and_its_intervals_narrow(page: Page) -> 
 
 
 def test_a_lane_that_finishes_shows_its_time(page: Page) -> None:
-    """It is animated only if the race plays up to it, not if a visitor jumps there."""
+    """The finish is animated only if the race plays up to it, not if a visitor jumps there."""
     whole = race(lanes=3)
     give(page, whole)
     clocks = [Clock(whole, index).times[-1] for index in range(3)]
@@ -871,7 +872,7 @@ def test_the_tree_below_the_lanes_is_that_of_the_leader_at_the_time_shown(page: 
     expect(title).to_contain_text(f"step {k} of {len(clock.made)}: {gave} token")
     # a request is for a step and those after it, so one for an earlier step will do
     page.wait_for_function("k => window.asked.some(([, lane, i]) => !lane && i <= k)", arg=k - 1)
-    # standing on a step, it plays in slow motion from its first guess
+    # if the race stands at a step, the panel plays that step in slow motion from the first guess
     page.wait_for_function("window.phases.has('guess') && window.phases.has('check')")
     assert any(words.startswith(f"s{k - 1}n") for words in tree_texts(page))
     # in the middle of a step of the chosen lane, the picture of that moment

@@ -87,7 +87,7 @@ def test_keys_turn_and_play(page: Any) -> None:
     assert not page.evaluate("stage.player.playing")
 
 
-def test_it_plays_to_its_end_at_each_speed(page: Any) -> None:
+def test_it_plays_to_its_end_at_the_chosen_speed(page: Any) -> None:
     page.select_option(part("step-speed"), "x0.02")
     page.click(part("step-play"))
     page.wait_for_function("!stage.player.playing")
@@ -104,7 +104,7 @@ def test_events_name_the_nodes(page: Any) -> None:
     assert [one["node"] for one in events(page, "hover")][:1] == [1]
 
 
-def test_with_reduced_motion_it_is_still_pictures(page: Any) -> None:
+def test_with_reduced_motion_it_shows_still_pictures(page: Any) -> None:
     page.emulate_media(reduced_motion="reduce")
     page.click(part("step-play"))
     assert page.evaluate("[stage.motion.picture, stage.player.playing]") == [0, False]

@@ -115,7 +115,7 @@ def test_it_is_walked_through_by_keyboard_and_resumed_where_it_was_left(page: Pa
 
     press(page, "[data-part=leave]")
     expect(page.locator("#pg-view .sq-stage")).to_be_visible()
-    # Gradio reports an error where a page is left that still waits for the models
+    # Gradio reports an error if a page is left while it is still waiting for the models
     page.wait_for_selector(".pg-status[data-stage=ready]", timeout=60_000)
     page.reload()
     expect(page.locator("[data-part=tour]")).to_have_text("Resume the tour")

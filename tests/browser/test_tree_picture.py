@@ -1,4 +1,4 @@
-"""Pictures of a step's tree as a visitor keeps them: read as files, and drawn again away from the
+"""Pictures of a step's tree as a visitor saves them: read as files, and drawn again away from the
 page that made them."""
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def test_states_look_as_on_the_page(page: Any) -> None:
 
 
 def test_what_a_visitor_marked_is_not_in_it(page: Any, canned: dict[str, Any]) -> None:
-    """A pinned node, a search and a small zoom are the page's; the page keeps them."""
+    """A pinned node, a search and a small zoom stay on the page and are not saved."""
     watch(page, canned["128"], 2)
     mode(page, "all")
     plain = kept(page, "svg", 2)
@@ -145,7 +145,7 @@ def test_what_a_visitor_marked_is_not_in_it(page: Any, canned: dict[str, Any]) -
     assert all(page.locator(mark).count() for mark in (".is-pinned", ".is-match", ".sq-dots"))
 
 
-def test_one_of_a_part_of_the_tree_says_so(page: Any, canned: dict[str, Any]) -> None:
+def test_a_picture_of_part_of_the_tree_says_so(page: Any, canned: dict[str, Any]) -> None:
     watch(page, canned["128"], 2)
     for look, said in (("focus", True), ("all", False)):
         mode(page, look)
@@ -158,7 +158,7 @@ def test_one_of_a_part_of_the_tree_says_so(page: Any, canned: dict[str, Any]) ->
         )
 
 
-def test_one_of_heat_has_its_key(page: Any, canned: dict[str, Any]) -> None:
+def test_a_picture_with_heat_has_its_key(page: Any, canned: dict[str, Any]) -> None:
     watch(page, canned["128"], 2)
     mode(page, "all", heat=True)
     words = words_of(drawing(page, 2))
@@ -271,7 +271,7 @@ def test_it_is_of_the_step_that_is_drawn(page: Any, canned: dict[str, Any]) -> N
     )
 
 
-def test_a_step_that_did_not_come_has_none(page: Any, canned: dict[str, Any]) -> None:
+def test_a_step_that_did_not_arrive_has_no_picture(page: Any, canned: dict[str, Any]) -> None:
     """Once there is a step again, the names of its levels are shown too."""
     run = canned["64"]
     meta = {**run["meta"], "label": "measured"}

@@ -50,7 +50,7 @@ def build(page: Any, look: dict[str, Any], states: list[str] = STATES) -> None:
 
 
 def test_a_state_is_drawn_as_it_is_given(page: Any) -> None:
-    """Hidden nodes are not drawn; a scene that shows them draws them in their places."""
+    """Hidden nodes are not drawn until a scene shows them."""
     build(page, PILLS, ["root", "drafted", *["hidden"] * 4])
     assert page.evaluate(SHOWN) == [["n0", "root"], ["n1", "drafted"]]
     page.evaluate("states => view.draw(scene(states))", STATES)
@@ -107,7 +107,8 @@ def test_dots_are_one_path_a_state(page: Any) -> None:
 
 
 def test_the_way_to_the_node_pointed_at_lights_up(page: Any) -> None:
-    """By pointer and by keyboard; it goes out again, and it stays through a drawing."""
+    """By pointer and by keyboard. It stays lit when the tree is drawn again, and goes out when the
+    pointer or the focus leaves."""
     above = "[...view.svg.querySelectorAll('.sq-n.is-above')].map(g => g.dataset.key).sort()"
     lit = "view.svg.querySelector('.sq-way').getAttribute('d') ?? ''"
     build(page, PILLS)

@@ -140,9 +140,8 @@ def test_sampled_runs_follow_the_target_distribution(kind: str) -> None:
     params = SamplingParams(temperature=1.0, max_new_tokens=3, ignore_eos=True)
 
     def tree_choice() -> TreeChoice:
-        if (
-            kind == "dynamic"
-        ):  # as in a greedy run, so that the draft's probabilities count from the first step on
+        if kind == "dynamic":
+            # temperature 0, so that the draft's probabilities count from the first step on
             return Dynamic(RATES, profile(), 0.0, 24, 4)
         return Replanned(RATES, profile(), 12, 4, every=1)
 
@@ -398,7 +397,7 @@ def test_a_sure_draft_gets_a_chain_and_an_unsure_one_a_bush() -> None:
 
 
 def test_where_nodes_cost_nothing_the_room_is_not_used_up_by_the_first_levels() -> None:
-    """Each node then takes the room of another one, which could be a level deeper."""
+    """The only cost of a node is then the room that a deeper node could have had."""
     rates = Acceptance((0.7, 0.1, 0.05))
     free = Dynamic(rates, profile(0.0, 0.001), 0.0, 16, 10).next(10)
     while free.front:

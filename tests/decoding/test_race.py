@@ -59,7 +59,7 @@ def test_the_lane_furthest_behind_steps_next(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_simulated_clock_times_every_lane_and_decides_whose_turn_it_is() -> None:
-    """Tokens and trees stay; the lane with the least simulated time steps next."""
+    """The tokens are as in a measured race; the lane with the least simulated time steps next."""
     pair = tiny_pair()
     profile = named_profile("a100-llama-2-7b-eager")
     clock = SimulatedClock(profile)

@@ -1,8 +1,7 @@
 """The confidence interval of a speed-up, compared with a jackknife written out; and how often it
 contains the true value.
 
-The coverage test has a fixed seed; with fresh ones it would fail in fewer than one run in a
-million.
+The coverage test has a fixed seed, so it always gives the same result.
 """
 
 from __future__ import annotations

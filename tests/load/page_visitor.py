@@ -18,7 +18,7 @@ from typing import Any
 import httpx
 
 API = "gradio_api/"
-_NO_ANSWER = 180.0  # seconds until a call counts as never answered
+_NO_ANSWER = 180.0  # seconds without a message until a call is given up
 
 
 @dataclass

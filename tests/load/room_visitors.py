@@ -23,7 +23,7 @@ CHOICES = {"run": 4, "step": 3, "race": 2, "open": 2, "reload": 2, "leave": 1}
 async def visit(
     http: httpx.AsyncClient, config: Mapping[str, Any], findings: Findings, end: float, seed: int
 ) -> None:
-    """Press one button after another until `end`; a press goes on to its own end."""
+    """Press one button after another until `end`. A press that began before `end` is finished."""
     visitor = Visitor(http, config, findings, random.Random(seed))
     await asyncio.sleep(visitor.choice.uniform(0, 10))
     await visitor.arrive()
@@ -96,7 +96,7 @@ class Visitor:
             await self.arrive()
 
     async def _run(self, page: PageVisitor, what: str) -> None:
-        """Press a button that starts the models, and see that it is enabled again afterwards."""
+        """Press a button that starts a run, and see that it is enabled again afterwards."""
         button = {"run": "pg-run", "step": "pg-step", "race": "rc-run"}[what]
         page.set("pg-tokens", self.choice.choice([16, 32, 64]))
         page.set("pg-seed", self.choice.randrange(1000))

@@ -249,7 +249,8 @@ def test_tree_and_chain_are_planned_by_the_same_rule() -> None:
 
 @pytest.mark.usefixtures("nothing_measured")
 def test_a_chain_has_two_nodes_at_least() -> None:
-    """Also where plain decoding is faster: a lane of one node would be plain decoding twice."""
+    """Even where plain decoding is faster, since a race already has a plain lane. Only `most=1`
+    makes it a single node."""
     pair = ready(found=profile((1.0, 128.0), draft=5.0))
     plan = default_chain(pair, SamplingParams())
     assert len(plan.tree) == 2

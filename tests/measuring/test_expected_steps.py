@@ -1,4 +1,4 @@
-"""The steps expected of a lane on a text, with real models: the mean of those that happen."""
+"""The expected steps of a lane on a text, with tiny models: on average as many as are decoded."""
 
 from __future__ import annotations
 

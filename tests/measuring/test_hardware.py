@@ -140,8 +140,8 @@ def test_a_time_limit_still_leaves_one_round_after_the_warm_up(
 
 
 def test_passes_and_steps_share_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Guards against a long wait: on a slow target, the whole steps of each size once took another
-    full time limit."""
+    """Guards against a long wait: on a slow target, the whole steps of each size once took as long
+    again as the time limit."""
     given: list[tuple[int, float]] = []
     monkeypatch.setattr(
         "sequoia.measuring.hardware._overhead",
@@ -252,7 +252,7 @@ def test_what_comes_before_the_first_step_takes_no_time_from_the_steps(
 @pytest.mark.slow
 @pytest.mark.parametrize("context", [20, 40, 130])
 def test_a_model_with_a_small_context_can_be_measured(context: int) -> None:
-    """GPT-2 has no position beyond its context: one row too many raises an error."""
+    """GPT-2 has no position beyond its context: one position too many raises an error."""
     profile = measure_profile(tiny_pair("gpt2", context=context), rounds=1)
     assert profile.prefix_length == context // 2
     assert profile.target_seconds[-1][0] >= 128

@@ -30,7 +30,7 @@ def usual(request: pytest.FixtureRequest) -> Iterator[bool]:
 
 
 def test_making_a_model_changes_no_setting(usual: bool) -> None:
-    """A device other than the CPU, as the setting has a meaning only there."""
+    """The device is not the CPU, because the setting matters only on a GPU."""
     TreeModel(tiny_model("qwen3"), "one", torch.device("cuda"))
     assert cuda.cudnn_sdp_enabled() is usual
 

@@ -40,7 +40,7 @@ def states(heads: int, kv_heads: int, rows: int, columns: int) -> list[torch.Ten
 def test_it_equals_attention_to_repeated_keys(
     heads: int, kv_heads: int, rows: int, columns: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One key head too, for which repeated keys would be views with a stride of 0."""
+    """Also with a single key head, for which repeated keys would be views with a stride of 0."""
     module = SimpleNamespace(num_key_value_groups=heads // kv_heads, is_causal=True)
     given = states(heads, kv_heads, rows, columns)
     expected, _ = sdpa_attention_forward(module, *given, scaling=0.3)

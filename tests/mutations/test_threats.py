@@ -22,8 +22,8 @@ def test_the_defence_and_its_test_are_there(mutation: Mutation) -> None:
 
 
 def test_what_was_tried_is_what_is_there() -> None:
-    """Guards against a note that is out of date, because its defence or test has changed since. If
-    this fails, run try_all.py with --rest."""
+    """Guards against a note in tried.json that no longer equals its entry in threats.py. If this
+    fails, run try_all.py with --rest."""
     present = {one.threat: asdict(one) for one in MUTATIONS}
     noted = json.loads(TRIED.read_text(encoding="utf-8"))
     assert noted

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-TRIED = Path(__file__).with_name("tried.json")  # what try_all.py found for each of them
+TRIED = Path(__file__).with_name("tried.json")  # what try_all.py found for each threat
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
-"""Sentences about the chosen tree and about a run: every number in them is compared with the plans
-they come from."""
+"""Sentences about the chosen tree and about a run: numbers in them are compared with the plans they
+come from."""
 
 from __future__ import annotations
 
@@ -302,8 +302,7 @@ def test_only_the_slow_phase_is_blamed(phase: str) -> None:
 
 
 def test_effects_use_more_and_less_and_fewer() -> None:
-    """Guards against wrong signs: a slower plain token makes the speed-up larger, a slower step
-    makes it smaller."""
+    """Guards against wrong signs: a slower plain token makes the speed-up larger."""
     comparison = compare(stats(10, draft=0.5), PLAN, PROFILE, PROFILE.plain_seconds * 2)
     effects = {part.name: comparison.effect(part) for part in comparison.parts}
     assert re.match(r"[\d.]+ tokens fewer, which alone makes ", effects["tokens"])

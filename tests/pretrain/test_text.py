@@ -96,8 +96,7 @@ def test_generated_files_and_tables_are_dropped() -> None:
 
 
 def test_a_copy_under_other_names_is_dropped() -> None:
-    """Modelling code is often copied with its class renamed; comments and indentation do not make
-    it new."""
+    """Modelling code is often copied with its class renamed; comments do not make it new."""
     seen = Seen()
     first = (
         "class BertLayer:\n    def run(self, x):\n        y = self.a(x)\n"
@@ -293,7 +292,7 @@ def test_the_standard_library_has_its_tests_and_no_installed_packages() -> None:
     assert list(source.files) == sorted(source.files)
 
 
-def test_code_files_are_the_sources_own(tmp_path: Path) -> None:
+def test_code_files_include_tests_but_not_caches(tmp_path: Path) -> None:
     for name in ("a.py", "tests/b.py", "deep/test_c.py", "__pycache__/d.py"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("x = 1\n")

@@ -57,7 +57,7 @@ def test_a_stage_has_to_leave_its_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("modules")
-def test_the_table_shows_the_chosen_line(tmp_path: Path) -> None:
+def test_a_chosen_line_that_was_not_printed_is_named(tmp_path: Path) -> None:
     assert outcome(tmp_path, "works", line="eight").words == 'no line with "eight" was printed'
 
 

@@ -86,7 +86,7 @@ def test_damaged_pairs_are_skipped(
     file.write_text(damage)
     monkeypatch.setattr(pair_catalog, "FILE", file)
     monkeypatch.setattr(app, "NAMES", file)
-    presets = pair_catalog.presets.__wrapped__  # other tests compare what is cached
+    presets = pair_catalog.presets.__wrapped__  # not cached, so other tests do not see the damage
     assert presets() == ()
     assert [*app.known_pairs()] == ["bundled"]
     assert app.parser().parse_args([]).pair is None

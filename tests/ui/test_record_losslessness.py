@@ -1,4 +1,5 @@
-"""What the Lossless tab opens with was recorded with today's settings and shows what it says."""
+"""The results that the Lossless tab opens with were recorded with today's settings and show what
+the page says of them."""
 
 from __future__ import annotations
 

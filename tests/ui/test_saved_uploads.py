@@ -1,5 +1,5 @@
-"""Files that people have saved open in the page, as recorded ones. `tests/saved/`: see
-test_saved_files.py."""
+"""The page can open files that people saved earlier. It shows runs and races as recorded ones.
+`tests/saved/`: see test_saved_files.py."""
 
 from __future__ import annotations
 

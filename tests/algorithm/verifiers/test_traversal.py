@@ -32,7 +32,8 @@ from sequoia.algorithm.verifiers.traversal import PathNode
 TRAVERSAL = EXACT["traversal"]
 ALGORITHM_2 = EXACT["sequoia"]
 CHAINS = [Tree.chain(nodes) for nodes in range(2, 7)]
-# The smallest shape on which Traversal is known to accept fewer tokens for some distributions.
+# The smallest shape on which Traversal is known to accept fewer tokens than Algorithm 2 for some
+# distributions.
 UNLUCKY = Tree((-1, 0, 1, 1, 3))
 
 
@@ -102,8 +103,8 @@ def test_2000_random_chains_with_zeros_and_ties_have_the_target_distribution() -
 
 
 def accepted_tokens(tree: Tree, verifier: Any, p: Model, q: Model) -> Fraction:
-    """The expected number of accepted nodes of one step, exactly: every tree that can be drafted,
-    with the mean over the draws of its verification."""
+    """The exact expected number of accepted nodes of one step: the mean over all trees that can be
+    drafted and over the draws of their verification."""
 
     def accepted(chance: Enumerator) -> Fraction:
         tokens, contexts = drafted(tree, verifier, q, (), chance)
@@ -115,8 +116,8 @@ def accepted_tokens(tree: Tree, verifier: Any, p: Model, q: Model) -> Fraction:
 
 
 def losses(cases: Sequence[int], most: int) -> list[int]:
-    """The random chains, by number, on which Traversal, that is block verification, accepts fewer
-    tokens than token verification."""
+    """The random chains, by number, on which Traversal accepts fewer tokens than Algorithm 2. On
+    chains these are block verification and token verification."""
     wrong = []
     for case in cases:
         tree, p, q = random_case(case, most, random_chain)
@@ -224,8 +225,8 @@ def test_distributions_that_differ_by_rounding_alone_accept_whole_paths(step: in
 
 @pytest.mark.parametrize("tree", [*CHAINS[::2], UNLUCKY, Tree.kary(3, 3)])
 def test_rounding_alone_leaves_probabilities_after_any_rejections(tree: Tree) -> None:
-    """Even if every draw rejects, nothing becomes NaN or infinite, and what is expected is what
-    exact arithmetic gives for p = q: every first path is accepted whole."""
+    """Even if every draw rejects, nothing becomes NaN or infinite. The expected number of accepted
+    nodes is that of exact arithmetic for p = q, where the whole first path is accepted."""
     rng = np.random.default_rng(4)
     for seed in range(40):
         p = rng.dirichlet(np.ones(8)) if seed % 2 else rng.permutation([0.5, 0.25, 0.25, *[0] * 5])
@@ -252,7 +253,7 @@ class AllRejected(RejectIfPossible):
 
 
 def never_weighted(self: PathNode, token: int) -> Any:
-    """max(p - q, 0) instead of max(a p - q, 0)."""
+    """max(p - q, 0) instead of max(path_chance * p - q, 0); path_chance does not change either."""
     before = self.path_chance
     self.path_chance = before * 0 + 1
     mass = REJECT(self, token)

@@ -53,7 +53,7 @@ def test_usually_nothing_is_sorted(monkeypatch: pytest.MonkeyPatch) -> None:
         likeliest_nucleus(probs[3:], 0.9)
     assert sorts.count == 0
     with Sorts() as sorts:
-        likeliest_nucleus(probs, 0.9)  # with a flat one
+        likeliest_nucleus(probs, 0.9)  # row 2 is flat
     assert sorts.count > 0
 
 

@@ -42,7 +42,7 @@ from sequoia.loading.load import fetch
 from sequoia.loading.model_checks import PassedCheck
 from sequoia.loading.pair_request import PairRequest
 
-BIG = 3_000_000  # bytes of a weight file that is only transferred, never read
+BIG = 3_000_000  # bytes of a weight file that cannot be loaded
 BOTH = PairRequest(target="owner/model", draft="owner/model", device="cpu", dtype="float32")
 
 

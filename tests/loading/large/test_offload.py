@@ -278,7 +278,7 @@ def test_removing_the_stream_restores_the_model_cpu() -> None:
     copier.begun.clear()
     pinned = [weakref.ref(layer.host) for layer in stream._layers]
     stream.remove()
-    # memory is unpinned when this object is freed, even if its bytes are still in use
+    # a layer's memory is unpinned when `host` is freed, even if its bytes are still in use
     assert not any(memory() is not None for memory in pinned)
     assert torch.equal(tree_logits(model), expected)
     assert count

@@ -361,17 +361,17 @@ def test_parts_that_text_does_not_go_through_are_named(
 
 
 @pytest.mark.parametrize(
-    ("heads", "layer", "used"), [(1, 4, True), (2, 5, True), (1, 5, False), (0, 4, False)]
+    ("heads", "layer", "is_head"), [(1, 4, True), (2, 5, True), (1, 5, False), (0, 4, False)]
 )
 def test_layers_that_the_config_counts_as_prediction_heads_are_named(
-    heads: int, layer: int, used: bool, edited: Callable[..., str]
+    heads: int, layer: int, is_head: bool, edited: Callable[..., str]
 ) -> None:
     """Such heads are numbered on from the last layer. A layer after them is refused."""
     folder = edited("llama", with_more(f"model.layers.{layer}.eh_proj.weight"))
     source = check_source(folder, Path(folder))
     source.config.num_nextn_predict_layers = heads
     source.config.save_pretrained(folder)
-    if used:
+    if is_head:
         assert read(folder).unused.words == f"1 of model.layers.{layer}"
     else:
         with pytest.raises(

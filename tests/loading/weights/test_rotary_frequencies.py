@@ -2,7 +2,7 @@
 whatever the weights are.
 
 Rounded to bfloat16 they shift phases by more the further two tokens are apart, which no comparison
-of a model with itself detects. So every model here is compared with one from `from_pretrained`,
+of a model with itself detects. So the loaded models are compared with one from `from_pretrained`,
 and far from the first position.
 """
 
@@ -178,7 +178,7 @@ def test_rounded_frequencies_would_be_detected(name: str, tmp_path: Path) -> Non
 
 
 def test_the_fast_forward_rotates_by_float32_angles() -> None:
-    """At every position of the first table, for a model in bfloat16."""
+    """At every position below CONTEXT, for a model in bfloat16."""
     hf = tiny_model("llama", context=CONTEXT)
     frequencies = hf.model.rotary_emb.inv_freq.clone()
     for parameter in hf.parameters():

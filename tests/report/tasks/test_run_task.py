@@ -33,7 +33,7 @@ def test_an_outcome_says_what_was_found(task: Callable[[], Found], status: str, 
     assert (found.status, found.words) == (status, words)
 
 
-def test_a_task_that_raises_fails_as_a_process() -> None:
+def test_an_error_other_than_out_of_memory_is_raised() -> None:
     def refused() -> Found:
         raise BadModel("it cannot run a tree")
 

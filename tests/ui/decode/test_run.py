@@ -257,8 +257,8 @@ def test_the_last_message_says_why_the_run_ended(
 def test_waiting_between_steps_is_not_timed(
     make: Callable[..., DecodeJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Guards against a first step after a pause that is charged with the pause: here a clock that
-    is moved on by an hour."""
+    """Guards against a first step after a pause that is charged with the pause. Here the clock is
+    moved on by an hour during each pause."""
     waited = [0.0]
     clock = time.perf_counter
     monkeypatch.setattr(time, "perf_counter", lambda: clock() + waited[0])

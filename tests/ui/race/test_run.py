@@ -619,7 +619,7 @@ def test_checks_and_steps_share_the_time_limit(
     monkeypatch.setattr(distribution_check, "DRAWS", 100_000)
     monkeypatch.setattr(distribution_check, "SECONDS", 3600.0)
     results = results_of(raced(make(limits=Limits(seconds=1.5), **TEMPERED, check=True)))
-    # it has ended, whether it began in time or not
+    # if the check began in time, it has ended
     assert not results[1]["lossless"].get("count", {}).get("going")
 
 
@@ -840,7 +840,8 @@ def test_bad_values_are_refused_by_name_and_bound(
 
 
 def test_a_planned_lane_shows_which_of_the_fast_trees_it_uses(make: Callable[..., RaceJob]) -> None:
-    """Guards against one name for two trees: the one under What to try is the very fastest."""
+    """Guards against one name for two trees: this lane's tree, and the very fastest one, which What
+    to try suggests."""
     messages = raced(make(lanes=[PLAIN, ("planned", "", "sequoia")], clock=A100))
     lanes = next(message["lanes"] for message in messages if "lanes" in message)
     assert lanes[1]["how"].endswith("the one with the most expected tokens per step")

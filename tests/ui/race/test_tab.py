@@ -212,8 +212,7 @@ def checked(tab: RaceTab) -> tuple[RaceJob, list[dict[str, Any]], threading.Thre
 
 
 def test_run_can_be_pressed_while_the_output_is_checked(tab: RaceTab, endless: None) -> None:
-    """Guards against a check that locks Run: pressing it ends the check, whose last message comes
-    before the first of the new race."""
+    """Guards against a check that locks Run: pressing it ends the check."""
     first, messages, reader = checked(tab)
     buttons = tab.buttons_now(request())
     assert buttons[tab.form.run]["interactive"] is True
@@ -236,8 +235,7 @@ def test_run_can_be_pressed_while_the_output_is_checked(tab: RaceTab, endless: N
 def test_the_end_of_a_replaced_check_leaves_stop_enabled(
     tab: RaceTab, endless: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Guards against the buttons of a race at rest, sent when the check has ended and the new race
-    is about to begin."""
+    """Guards against a disabled Stop between the end of the check and the start of the new race."""
     checked(tab)
     updates = []
     parse = RaceRequest.parse
@@ -500,7 +498,6 @@ def test_a_lane_takes_the_labs_tree_from_the_decode_form(tab: RaceTab) -> None:
 
 
 def test_a_suggested_tree_is_copied_to_the_form_of_its_lane(tab: RaceTab) -> None:
-    """Whatever the form has in that lane and in the others by now."""
     updates = tab.apply(event({"lane": 4, "parents": [-1, 0, 0, 1]}))
     fourth = tab.form.lanes[3]
     assert updates[fourth.kind] == "lab"
@@ -612,7 +609,7 @@ def test_a_saved_race_is_opened_and_a_spoiled_one_changes_nothing(
 
 
 @pytest.mark.slow
-def test_a_race_recorded_by_command_has_the_default_lanes_and_is_labelled_recorded(
+def test_a_race_recorded_by_command_is_labelled_recorded(
     tab: RaceTab, model_host: ModelHost
 ) -> None:
     params = SamplingParams(max_new_tokens=6, seed=3, ignore_eos=True)
@@ -748,8 +745,7 @@ def test_trees_of_the_recorded_race_are_trees(tab: RaceTab) -> None:
 
 
 def test_a_reload_shows_the_race_in_the_address_while_it_is_stored(tab: RaceTab) -> None:
-    """Its lanes then open in the live view, too; any other name, and a race without a step, gives
-    the recorded one."""
+    """Its lanes then open in Decode, too. Any other name gives the recorded race."""
     messages = sent(tab.run(filled(tab), request()))
     tab.buttons_now(request())
     name = messages[-1]["race"]
@@ -793,7 +789,7 @@ def linked(tab: RaceTab, **changes: Any) -> dict[str, Any]:
 def test_the_lanes_of_a_link_fill_the_form(tab: RaceTab) -> None:
     values = linked(tab)
     updates = tab.use_link(SimpleNamespace(_data={**values, "other": 1}))
-    unused = {"numbers1", "numbers3", "verifier3"}  # of plain decoding, and of no lane
+    unused = {"numbers1", "numbers3", "verifier3"}  # lane 1 is plain, and lane 3 is no lane
     parts = {name: part for name, part in tab.form.parts.items() if name not in unused}
     assert all(updates[part]["value"] == values[name] for name, part in parts.items())
     assert updates[tab.form.lanes[1].numbers]["visible"] is True

@@ -41,7 +41,7 @@ def stand(
 
 
 def test_visitors_are_served_in_order_and_get_their_position() -> None:
-    """Guards against a semaphore, which lets those who wait through in any order."""
+    """Guards against a semaphore, which serves those who wait in any order."""
     line = FairQueue(4)
     log = []
     go = threading.Event()
@@ -111,7 +111,7 @@ def test_an_error_ends_the_turn() -> None:
 
 
 def test_who_comes_again_for_a_further_part_is_never_refused() -> None:
-    """Guards against a race that goes on and loses its place when the room fills up meanwhile."""
+    """Guards against refusing a job its second turn because the queue has filled up meanwhile."""
     line = FairQueue(1)
     go = threading.Event()
     thread = stand(line, "a", [], go)

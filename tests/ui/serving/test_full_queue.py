@@ -53,7 +53,7 @@ def reply(client: Client, name: str, **fields: Any) -> str:
 
 
 @pytest.mark.slow
-def test_pages_open_while_as_many_runs_wait_as_may(busy: gr.Blocks) -> None:
+def test_pages_open_while_the_queue_is_full(busy: gr.Blocks) -> None:
     clients = [Client(busy.local_url) for _ in range(2 * LIMITS.waiting + 2)]
     first = clients[: LIMITS.waiting - 1]
     for client in first:

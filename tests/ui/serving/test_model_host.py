@@ -91,7 +91,7 @@ def test_a_pair_that_fails_leaves_paused_runs_alone(
 
 
 @pytest.mark.slow
-def test_without_memory_for_both_the_current_pair_goes_first(pair: Pair, other: Pair) -> None:
+def test_without_memory_for_both_the_current_pair_is_freed_first(pair: Pair, other: Pair) -> None:
     model_host = opened(lambda: pair)
     held: list[object] = []
 
@@ -263,8 +263,7 @@ def test_a_resumed_run_that_waits_does_not_keep_the_previous_models(
 
 @pytest.mark.slow
 def test_the_previous_models_are_freed(other: Pair) -> None:
-    """Guards against recordings, paused runs or a waiting visitor that keep
-    gigabytes of weights."""
+    """Guards against recordings or paused runs that keep gigabytes of weights."""
     model = fakes.tiny_model()
     model_host = opened(lambda: fakes.pair_of(model, model, fakes.tiny_tokenizer()))
     sessions = Sessions[DecodeJob](LOCAL)

@@ -1,5 +1,5 @@
 """One job in line for each visitor, whatever the view, and a bound for each address that cannot be
-evaded by writing headers. Guards against a visitor who fills the queue with five views."""
+evaded by writing headers. Guards against a visitor who fills the queue from several views."""
 
 from __future__ import annotations
 

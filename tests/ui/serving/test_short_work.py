@@ -1,5 +1,5 @@
-"""Short work of handlers in threads. Guards against threads that stay for good, and against a loop
-that stands still meanwhile."""
+"""Short work of handlers runs in threads. Guards against threads that never end, and against work
+that blocks the event loop."""
 
 from __future__ import annotations
 

@@ -42,8 +42,8 @@ class Job:
 
 
 def judged(waiting: int, jobs: int) -> list[bool]:
-    """There are always `waiting` jobs in the queue, with the one that runs. For each wait over 10
-    seconds: whether the latest estimate at least 10 seconds before its end was right."""
+    """There are always `waiting` jobs in the queue, including the one that runs. For each wait over
+    10 seconds: whether the latest estimate at least 10 seconds before its end was right."""
     chance = random.Random(waiting)
     times = WaitTimes()
     line = [Job(chance) for _ in range(waiting)]
@@ -130,7 +130,7 @@ def test_durations_in_words(seconds: float, words: str) -> None:
 
 
 def test_words_are_within_the_tolerance_of_the_estimate() -> None:
-    """Guards against rounding that uses up what the estimate may be wrong by."""
+    """Guards against rounding that alone uses up most of the error an estimate may have."""
     for seconds in range(5, 3600):
         words = duration_words(seconds)
         number = 1.0 if "a minute" in words else float(words.split()[1])

@@ -37,7 +37,7 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Written:
 
 
 def evaluated(script: str, expression: str) -> Any:
-    """`expression` after the module `script`, as JSON."""
+    """The value of `expression` after the module `script` has run."""
     program = f"{script}\nconsole.log(JSON.stringify({expression}));"
     command = [NODE, "--input-type=module", "-"]
     done = subprocess.run(command, input=program, capture_output=True, text=True, check=False)

@@ -24,7 +24,8 @@ Q = np.array([0.6, 0.3, 0.0985, 0.0015], dtype=np.float32)
 
 
 def test_only_the_losslessness_test_and_its_tab_import_the_bugs() -> None:
-    """The engine chooses among VERIFIERS and makes its own Chance, so it cannot decode with one."""
+    """The engine chooses among VERIFIERS and makes its own Chance, so it cannot decode with a
+    bug."""
     users = set()
     for path in [*(ROOT / "sequoia").rglob("*.py"), *(ROOT / "ui").rglob("*.py")]:
         tree = ast.parse(path.read_text(encoding="utf-8"))
