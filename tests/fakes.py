@@ -262,8 +262,8 @@ def pair_of(
     dtype: str = "float32",
     stop: frozenset[int] | None = None,
 ) -> Pair:
-    """The two models, saved, loaded again and checked by `load_pair`. It does not offer float64,
-    which is converted from its float32."""
+    """The two models, saved, loaded again and checked by `load_pair`, which does not offer float64:
+    for that, models are loaded in float32 and converted."""
     with tempfile.TemporaryDirectory() as folder:
         target_ref, draft_ref = (
             save(model, Path(folder) / name, tokenizer)
@@ -290,8 +290,8 @@ BUSHY = Tree.from_branching([3, 2, 2])
 
 
 def tree_logits(model: TreeModel) -> torch.Tensor:
-    """(rows, vocab) logits of three passes: over a prompt (its last token only), over a tree after
-    it, and over tokens after one path of the tree is kept."""
+    """(rows, vocab) logits of three passes: over a prompt (last token only), over a tree after it,
+    and, after one path of the tree is kept, over two more tokens (last token only)."""
     context = model.open(64)
     first = context.extend([3, 1, 4, 1, 5, 9, 2, 6])
     tree = context.forward(

@@ -838,7 +838,7 @@ def tokenizer_configs() -> Folders:
         "has a list to end": {"eos_token": ["x"]},
         "has an object to end": {"eos_token": {"a": 1}},
         "has numbers as special words": {"additional_special_tokens": [1, 2]},
-        "has a word as map": {"auto_map": 5},
+        "has a number as map": {"auto_map": 5},
     }
     return {
         **{f"tokenizer config is {name}": text(file, content) for name, content in texts.items()},

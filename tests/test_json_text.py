@@ -50,7 +50,7 @@ def test_a_large_value_is_written_in_small_pieces(value: Any) -> None:
     assert max(map(len, pieces)) < len("".join(pieces)) / 10
 
 
-def test_infinity_is_refused_in_every_piece() -> None:
+def test_infinity_and_nan_are_refused() -> None:
     for value in ([float("inf")], {"a": [1.0] * 50_000 + [float("nan")]}):
         with pytest.raises(ValueError, match="not JSON compliant"):
             json_text(value, is_ascii=True)

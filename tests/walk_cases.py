@@ -36,7 +36,7 @@ EXACT_TOYS: tuple[tuple[list[int], list[int], list[int]], ...] = (
     ([5, 3, 2], [5, 3, 2], [3, 0]),
     ([1, 2, 3, 0], [3, 0, 1, 2], [2, 0]),
 )
-UNEVEN = Tree((-1, 0, 1, 1, 3))  # a toy's other tree: its children are of unequal worth
+UNEVEN = Tree((-1, 0, 1, 1, 3))  # of two siblings, only one has a child
 UNEVEN_TOYS = (([3, 1], [1, 3]), ([2, 1, 1], [1, 1, 2]), ([3, 1, 0, 2], [1, 2, 3, 0]))
 
 

@@ -95,7 +95,7 @@ def speedup(steps: Sequence[DecodedStep], profile: HardwareProfile) -> float:
 class DrawsByContext(Seeded):
     """A Chance for drawing without replacement. A node's children depend only on the seed, their
     distribution, and the tokens from the start of the text to the node (its context). Within a step
-    every node has another context, so their draws are independent."""
+    no two nodes have the same context, so their draws are independent."""
 
     def __init__(self, seed: int, device: torch.device | str = "cpu") -> None:
         super().__init__(seed, device)

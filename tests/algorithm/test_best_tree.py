@@ -1,5 +1,5 @@
-"""The best tree compared with all trees, with the result of the second algorithm, and with the
-numbers in the paper's appendix."""
+"""The best tree compared with all trees, with the result of the second algorithm, and with known
+values for the vector in the paper's appendix."""
 
 from __future__ import annotations
 
@@ -147,8 +147,8 @@ def test_split_is_the_recurrence() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("levels", [2, 4, 18, 40])
 def test_heap_equals_the_table_for_non_increasing_vectors(levels: int) -> None:
-    """For all n up to 1,024 within 1e-12 times the tree's size, for the sorted vector of the
-    appendix and a flat one."""
+    """For all n up to 1,024 within 1e-12 * 1024, for the sorted vector of the appendix and a flat
+    one."""
     for acceptance in (APP_E.smoothed(), Acceptance((0.2, 0.2, 0.2, 0.15, 0.1))):
         table = dp_table(acceptance, 1024, levels)
         growth = best_first(acceptance, 1024, levels)
@@ -339,7 +339,7 @@ def test_a_table_that_is_too_large_is_rejected(monkeypatch: pytest.MonkeyPatch) 
         dp_table(Acceptance((0.9, 0.01, 0.01, 0.01, 0.01, 0.01)), 20, 15)
 
 
-def test_a_limit_above_the_size_costs_no_table_of_many_levels(
+def test_a_limit_equal_to_the_size_costs_no_table_of_many_levels(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("sequoia.algorithm.best_tree.MAX_CELLS", 150)

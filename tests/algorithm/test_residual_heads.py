@@ -11,7 +11,7 @@ from exact import EXACT, Drawn, Enumerator, drafted, production_models, table
 from sequoia.algorithm.residual_heads import LEAST, MOST, ResidualHead, residual_heads
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
-from sequoia.algorithm.verifiers.verdict import Verdict
+from sequoia.algorithm.verifiers.verdict import Trial, Verdict
 from sequoia.algorithm.verifiers.verifier import Verifier
 
 FROM_THE_ROOT = [name for name, verifier in EXACT.items() if verifier.chances]
@@ -64,13 +64,16 @@ def test_heads_have_the_numbers_of_the_walk(name: str, is_exact: bool) -> None:
 
 
 def test_a_head_has_the_most_probable_tokens_of_either() -> None:
-    p = np.array([0.5, 0.25, 0.1, 0.0, 0.12, 0.01, 0.002, 0.018])
-    q = np.array([0.1, 0.3, 0.05, 0.5, 0.03, 0.01, 0.004, 0.006])
-    verdict = Verdict((0,), 0, ())
-    (head,) = residual_heads(Tree.chain(1), verdict, lambda _node: p, lambda _node: q, None)
-    assert head.tokens == (0, 1, 4, 2, 7, 5)
+    """They follow the tried token. At the end they are those of p alone."""
+    p = np.array([0.5, 0.25, 0.1, 0.0, 0.12, 0.004, 0.003, 0.023])
+    q = np.array([0.1, 0.28, 0.05, 0.52, 0.03, 0.01, 0.004, 0.006])
+    trial = Trial(1, 6, 0.003, 0.004, None, False)
+    verdict = Verdict((0,), 0, (trial,))
+    head, last = residual_heads(Tree.chain(2), verdict, lambda _node: p, lambda _node: q, None)
+    assert head.tokens == (6, 3, 0, 1, 4, 2)
     assert len(head.tokens) == MOST
-    assert min(head.p) >= LEAST
+    assert last.tokens == (0, 1, 4, 2, 7)
+    assert min(last.p) >= LEAST
 
 
 def test_after_a_rejection_the_common_part_is_gone_and_the_token_dropped_from_q() -> None:

@@ -446,7 +446,7 @@ def test_a_survey_refuses_bad_settings_before_it_measures(
 
 
 @pytest.mark.slow
-def test_a_survey_is_written_for_a_pair_to_come_with(folders: list[str], tmp_path: Path) -> None:
+def test_a_survey_is_written_as_a_file(folders: list[str], tmp_path: Path) -> None:
     out = tmp_path / "acceptance.json"
     (tmp_path / "verse.json").write_text(json.dumps(["Tiger, tiger", "Roses are"]))
     acceptance_survey.main(
@@ -499,8 +499,8 @@ def test_a_survey_is_written_for_a_pair_to_come_with(folders: list[str], tmp_pat
 def test_offloading_is_compared_with_accelerate(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """On a CPU, from host memory to host memory. At temperature 0 all three decode the same
-    text."""
+    """On a CPU, layers are copied from host memory to host memory. At temperature 0 all three
+    decoders emit the same text."""
     texts: list[tuple[int, ...]] = []
     monkeypatch.setattr(
         "sequoia.bench.table.repetition", lambda tokens: texts.append(tuple(tokens)) or 0.0

@@ -1,4 +1,5 @@
-"""The recorded expected steps, and how often an interval from three texts misses the others."""
+"""The recorded expected steps, and how often an interval from three texts misses the ratio found
+on the others."""
 
 from __future__ import annotations
 

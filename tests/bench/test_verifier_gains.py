@@ -57,7 +57,7 @@ def test_block_verification_is_expected_to_accept_more_on_the_same_chains() -> N
     assert max(ratios) > 1
 
 
-def test_other_draws_are_expected_along_their_own_steps() -> None:
+def test_steps_of_another_verifier_give_only_its_own_expected_tokens() -> None:
     lane = VerifiedTree("tree", "specinfer", Tree.kary(2, 3))
     found = expected_tokens(tiny_pair(), lane, PROMPTS[:2], WARM)
     assert list(found) == ["specinfer"]

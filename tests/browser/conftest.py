@@ -41,7 +41,8 @@ def app() -> Iterator[App]:
 
 @pytest.fixture
 def visit(browser: Browser, app: App) -> Iterator[Callable[..., Page]]:
-    """Opens a page; afterwards it must have been silent and local."""
+    """Opens a page. At the end its console must be empty, and it must have requested nothing from
+    other machines."""
     visits: list[Visit] = []
 
     def opened(query: str = "", **options: Any) -> Page:

@@ -26,7 +26,7 @@ class Spread:
 
 
 def rounded(value: float) -> str:
-    """With about three digits that count."""
+    """With about three significant digits."""
     if value >= 100:
         return f"{value:.0f}"
     return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
@@ -67,7 +67,7 @@ def keep(found: dict[str, list[float]], figures: Figures) -> None:
 
 
 def in_words(found: Found) -> Iterator[str]:
-    """A line for each figure: the checkouts' values and, of two, their ratio."""
+    """A line for each figure: the values of each checkout and, if there are two, their ratio."""
     for name, values in found["new"].items():
         new = spread(values)
         if "old" not in found:

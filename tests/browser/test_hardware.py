@@ -19,7 +19,7 @@ Visit = Callable[..., Page]
 BOARD = "document.querySelector('#hw-view .sq-stage').view"
 MARKUP = "<img src=x onerror=window.hit=1> ${window.hit=2} {{value}}"
 
-pytestmark = pytest.mark.nightly  # a page with many charts, or an app of its own
+pytestmark = pytest.mark.nightly  # a page with many charts
 
 
 @pytest.fixture

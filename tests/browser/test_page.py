@@ -28,7 +28,7 @@ def store(page: Page, what: str) -> Any:
 
 
 def until(page: Page, true: str, seconds: float = 20) -> None:
-    """Until the store says so, for instance "steps.length > 3"."""
+    """Wait until a condition on the store `s` holds, for instance "s.steps.length > 3"."""
     page.wait_for_function(
         f"(() => {{ const s = {STORE}; return s && ({true}); }})()", timeout=seconds * 1000
     )
@@ -36,7 +36,7 @@ def until(page: Page, true: str, seconds: float = 20) -> None:
 
 def ready(page: Page) -> None:
     page.wait_for_selector(".pg-status[data-stage=ready]", timeout=40_000)
-    until(page, "s.steps.length > 0")  # what the page opens on has come
+    until(page, "s.steps.length > 0")  # the recorded run has arrived
 
 
 def enter(page: Page, **values: Any) -> None:
@@ -209,7 +209,7 @@ def test_starting_a_run_closes_the_drawer(visit: Visit) -> None:
     until(page, "s.meta.label === 'measured' && s.done", 45)
 
 
-def test_a_run_ordered_early_or_late_streams_to_its_end(visit: Visit) -> None:
+def test_a_run_streams_to_its_end(visit: Visit) -> None:
     page = visit()
     enter(page, tokens=48)
     page.click("#pg-run")
@@ -343,7 +343,7 @@ def test_a_run_whose_settings_were_changed_meanwhile_is_not_resumed(visit: Visit
     expect(page.locator("#pg-run")).to_have_text("Resume")
 
 
-def test_a_refused_press_leaves_run_a_new_run(visit: Visit) -> None:
+def test_after_a_refused_press_the_button_says_run(visit: Visit) -> None:
     page = visit()
     ready(page)
     enter(page, tokens=24)
@@ -368,7 +368,7 @@ def test_a_run_that_is_stepped_through_can_be_started_over(visit: Visit) -> None
     over = page.locator("#pg-stop", has_text="Start over")
     over.hover()
     assert "Discard the paused run" in page.get_attribute("#pg-stop", "title")
-    page.keyboard.press("Escape")  # stops a run in progress, and discards none
+    page.keyboard.press("Escape")  # stops a run in progress, but does not discard a paused one
     expect(over).to_be_enabled()
     over.click()
     expect(page.locator("#pg-run")).to_have_text("Run")
@@ -471,7 +471,7 @@ def test_looking_into_a_menu_changes_nothing_that_was_typed(visit: Visit) -> Non
         expect(field).to_have_value("3, 1")
     page.click("#pg-tree input")
     page.keyboard.press("Home")
-    page.keyboard.press("Enter")  # a choice by the keyboard is one all the same
+    page.keyboard.press("Enter")  # a choice by keyboard counts too
     expect(field).to_be_hidden()
 
 
@@ -585,7 +585,7 @@ def test_scrubber_and_keyboard(visit: Visit) -> None:
     assert store(page, "at") == at
 
 
-def test_space_plays_after_the_pages_own_buttons_and_run_keys_rest_behind_another_tab(
+def test_space_plays_after_a_click_on_a_button_and_run_keys_do_nothing_on_another_tab(
     visit: Visit,
 ) -> None:
     """Guards against a space that presses the theme's button or a tab once more, and a run
@@ -694,7 +694,7 @@ def test_a_large_tree_wins_on_the_clock_of_an_a100(visit: Visit) -> None:
 
 
 def test_the_tree_of_the_form_is_drawn_while_one_types(visit: Callable[..., Page]) -> None:
-    """In Decode and in a lane of a race; an invalid field has none."""
+    """In Decode and in a lane of a race. While a field is invalid, no tree is drawn."""
     page = visit()
     picture = page.locator("#decode-tree-picture .sq-form-tree")
     choose(page, "tree", "k-ary tree")

@@ -1,4 +1,4 @@
-"""Presenter mode in a real Chromium: sizes and contrasts that the last row reads, and its keys."""
+"""Presenter mode in a real Chromium: its keys, and whether it can be read from the last row."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from view_pages import opened, part, settle, watch
 
 SCALE = 2.34
-STEP = 8  # two rejected children, then one that is accepted and one more
+STEP = 8  # two children are rejected, the third is accepted, and so is one of its children
 PARTS = (".sq-present-head", ".sq-caption", ".sq-tree-split", ".sq-walk-card", ".sq-present-foot")
 SIZES = """() => { const found = {};
     const dialog = document.querySelector('.sq-present');
@@ -157,7 +157,7 @@ def test_it_does_not_open_without_a_step(tab: Page) -> None:
 
 
 def contrast(one: str, other: str) -> float:
-    """The ratio of WCAG 2 of two colours "rgb(r, g, b)"."""
+    """The WCAG 2 contrast ratio of two colours "rgb(r, g, b)"."""
     bright, dark = sorted((luminance(one), luminance(other)), reverse=True)
     return (bright + 0.05) / (dark + 0.05)
 

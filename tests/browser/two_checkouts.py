@@ -11,7 +11,7 @@ from playwright.sync_api import Browser
 from running_app import App, free_port
 
 DECODE_PAGE = Path("tests/browser/pages/decode.html")
-# Before the scripts were modules, the test page lay beside them, for any file server.
+# Before the scripts were modules, the test page lay beside them. Any file server can serve it.
 SCRIPTS_PAGE = Path("ui/canvas/demo.html")
 SERVE = "import view_pages; print(view_pages.address('decode'), flush=True); input()"
 

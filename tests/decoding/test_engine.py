@@ -250,8 +250,8 @@ def test_a_noisy_draft_is_accepted_sometimes() -> None:
 
 
 def first_inside(steps: list[StepTrace]) -> tuple[int, int]:
-    """A token emitted inside an accepted path, before the path's end, that the run had not emitted
-    earlier; its index."""
+    """A token that the run emits for the first time before the end of an accepted path, and its
+    index."""
     seen: list[int] = []
     for step in steps:
         for i, token in enumerate(step.emitted):
@@ -305,8 +305,8 @@ def test_logits_that_overflowed_end_a_run(
 
 @pytest.mark.parametrize("params", [GREEDY, WARM], ids=["greedy", "warm"])
 def test_a_draft_that_overflows_in_its_last_pass_ends_a_run(params: SamplingParams) -> None:
-    """Tokens are drawn from NaN too; the distributions are checked once the tree is complete, all
-    of them."""
+    """Tokens are drawn even from NaN: the distributions are all checked after the tree is
+    complete."""
     tree = TREES["ragged"]
     decoder = Decoder(tiny_pair(), PROMPTS[0], params, tree)
     decoder.prefill()
@@ -443,7 +443,7 @@ def test_traces_agree_with_themselves_and_with_the_models(
             for node in (node for node in step.verdict.path[:2] if step.tree.children[node]):
                 _same_weights(step, distribution, model, node, text, params)
         firsts = [one for one in step.verdict.trials if step.tree.ranks[one.node] == 0]
-        for trial in firsts if walks else ():  # distributions are those of the models
+        for trial in firsts if walks else ():  # tried with the models' own distributions
             assert trial.q == pytest.approx(step.draft_p[trial.node], rel=1e-5)
             assert trial.p == step.target_p[trial.node]
         assert set(step.seconds) == {"draft", "verify", "overhead"}
@@ -723,8 +723,8 @@ def test_only_the_layouts_of_the_tree_in_use_are_kept(
 def test_the_layouts_of_a_tree_are_made_once_though_the_last_steps_cut_it(
     layouts: list[weakref.ref[TreeLayout]],
 ) -> None:
-    """A run's last steps may add fewer tokens each, and the nodes of a cut tree are the first
-    of the whole one."""
+    """The trees of a run's last steps are cut, and the nodes of a cut tree are the first nodes of
+    the whole tree."""
     decoder = Decoder(
         tiny_pair(), PROMPTS[0], SamplingParams(max_new_tokens=12, ignore_eos=True), Tree.kary(2, 6)
     )
@@ -774,7 +774,7 @@ def test_recording_heads_changes_nothing_else(verifier: str) -> None:
 
 @pytest.mark.parametrize("verifier", VERIFIERS)
 def test_the_expectation_agrees_with_many_steps(verifier: str) -> None:
-    """Accepted tokens of many steps, minus what was expected of each, have the mean 0."""
+    """The mean over many steps of accepted minus expected tokens is 0."""
     apart = []
     for seed in range(12):
         params = dataclasses.replace(WARM, seed=seed)

@@ -58,7 +58,7 @@ PROFILE = HardwareProfile(
     draft_seconds=((1, 1e-5, 0),),
 )
 
-made = cache(tiny_pair)  # only decoded with
+made = cache(tiny_pair)  # shared by the tests, which do not change it
 
 
 @cache
@@ -78,7 +78,7 @@ def counted(distribution: Iterable[float], counts: Iterable[int]) -> FirstTokens
 
 
 def test_p_values_equal_those_of_chi_square_tables() -> None:
-    """Chi-square 3.841 with one degree of freedom is 5%, and 5.991 with two."""
+    """With one degree of freedom, chi-square 3.841 has p = 5%; with two, p = exp(-square / 2)."""
     # 2 * 98**2 / 5000 = 3.842
     assert counted((0.5, 0.5), (5098, 4902)).p_value == pytest.approx(0.05, abs=2e-5)
     assert counted((0.5, 0.5), (50, 50)).p_value == 1
@@ -98,7 +98,7 @@ def test_it_agrees_with_the_chi_square_test_of_the_suite() -> None:
             ours = ours.add(token)
         assert ours.draws == 300
         rare = sum(300 * weight for weight in distribution if 300 * weight < 5)
-        if rare == 0 or rare >= 5:  # a smaller pool joins another cell here
+        if rare == 0 or rare >= 5:  # FirstTokens merges a smaller pool with another cell
             assert ours.p_value == pytest.approx(
                 fit(tokens, dict(enumerate(distribution))), rel=1e-9
             )
@@ -224,8 +224,8 @@ def test_a_mutated_verifier_differs(reject: Callable, monkeypatch: pytest.Monkey
 def test_a_draw_that_belongs_to_another_verifier_differs(
     draw: str, verify: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The classic mistake: the deterministic children of top-k match, verified as if they had been
-    drawn at random."""
+    """Children drawn with replacement, verified as if drawn without. And the classic mistake: the
+    deterministic children of top-k match, verified as if they had been drawn at random."""
     monkeypatch.setitem(VERIFIERS, "mutant", replace(VERIFIERS[verify], draw=VERIFIERS[draw].draw))
     assert last("mutant").verdict == "differs"
 

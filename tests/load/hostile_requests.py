@@ -141,6 +141,8 @@ async def open_files(http: httpx.AsyncClient, files: list[Damaged], most: int) -
                 await page.leave()
             call = calls[0]
             seconds = time.monotonic() - start
+            if not 0 < call.status < 500:  # 0: no answer came
+                return f"FAILED with {call.status}"
             if call.status != 200:
                 return f"upload refused with {call.status}"
             if call.ended is None or not call.stage:

@@ -18,7 +18,7 @@ from typing import Any
 import httpx
 
 API = "gradio_api/"
-_NO_ANSWER = 180.0  # seconds without a message until a call is given up
+_NO_ANSWER = 180.0  # seconds without a message until a call is abandoned
 
 
 @dataclass

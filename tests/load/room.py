@@ -21,7 +21,7 @@ from room_findings import Findings, machine_goals
 from room_visitors import visit
 
 WARM_UP = 20.0  # seconds with a few visitors, until threads and descriptors have reached a level
-QUIET = 30.0  # seconds after the end
+QUIET = 30.0  # seconds without visitors before each measurement of the app
 
 
 async def crowd(app: MeasuredApp, visitors: int, browsers: int, seconds: float) -> Findings:

@@ -107,7 +107,7 @@ class Findings:
         return [
             Goal("refused page loads", len(self.refused_loads), 0, note=f"of {self.loads}"),
             Goal("pages without their buttons", len(self.without_buttons), 0),
-            Goal("accepted jobs without an end", len(self.unexplained), 0, note=self._jobs()),
+            Goal("accepted jobs left unexplained", len(self.unexplained), 0, note=self._jobs()),
             Goal(
                 "waits over 10 s that ended as estimated",
                 share,
@@ -122,7 +122,7 @@ class Findings:
         return f"of {self.accepted}; longest wait {longest:.0f} s"
 
     def details(self) -> str:
-        """What went wrong, a line each."""
+        """What was pressed, and what went wrong, a line each."""
         lines = [f"pressed: {dict(self.pressed)}"]
         for what, found in (
             ("refused load", self.refused_loads),
@@ -148,7 +148,7 @@ def machine_goals(points: list[tuple[float, int]], before: Taken, after: Taken) 
             note=f"{before.memory / MB:.0f} MB at first, at most {most / MB:.0f} MB",
         ),
         *(
-            Goal(f"{name} afterwards, beside before", now - then, 2, -2, f"{then} before")
+            Goal(f"change in the number of {name}", now - then, 2, -2, f"{then} before")
             for name, now, then in (
                 ("threads", after.threads, before.threads),
                 ("descriptors", after.files, before.files),

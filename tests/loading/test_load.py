@@ -24,7 +24,6 @@ from transformers import (
     Gemma3TextConfig,
     GptOssConfig,
     GraniteMoeHybridConfig,
-    LlamaConfig,
     Mamba2Config,
     MambaConfig,
     MistralConfig,
@@ -648,4 +647,3 @@ def test_the_tokenizer_of_these_tests_reads_what_it_wrote() -> None:
     text = "def größe(x):\n\treturn '你好 🙂' "
     assert tokenizer.decode(tokenizer(text)["input_ids"]) == text
     assert tokenizer.eos_token == EOS
-    assert LlamaConfig().model_type == "llama"

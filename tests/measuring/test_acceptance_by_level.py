@@ -147,7 +147,7 @@ def test_a_rate_that_depends_on_depth_is_found() -> None:
 @pytest.mark.slow
 def test_rates_that_depend_on_rank_alone_are_seldom_rejected() -> None:
     """Guards against a missing correction: uncorrected, about a third of the tables would be
-    rejected. At most 5% are expected; more than 14 of 100 has a probability of 2e-4 (fixed
+    rejected. At most 5% are expected; more than 14 of 100 then has a probability below 2e-4 (fixed
     seeds)."""
     rejected = sum(
         depth_verdict(AcceptanceByLevel.fold(walks([[0.6, 0.2, 0.1]] * 3, 300, seed))).holds

@@ -140,7 +140,8 @@ def test_the_targets_own_text_is_the_one_it_decodes() -> None:
 
 
 def test_repetition_is_that_of_the_decoded_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The last decoded token counts, the prompt's do not. Without decoding, the prompt's do."""
+    """All decoded tokens count, the last one too, and those of the prompt do not. If nothing is
+    decoded, those of the prompt count."""
     seen = []
     monkeypatch.setattr(
         acceptance_teacher_forced, "repetition", lambda tokens: seen.append([*tokens]) or 0.25

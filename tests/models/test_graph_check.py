@@ -34,7 +34,7 @@ def right(work: Replay) -> Replay:
 
 
 def raising(problem: Exception, before: int = 0) -> Capture:
-    """A capture that raises `problem` after so many that work."""
+    """A capture that works `before` times and then raises `problem`."""
     left = [None] * before
 
     def capture(work: Replay) -> Replay:
@@ -149,7 +149,7 @@ def test_graphs_that_go_wrong_are_switched_off_with_the_reason(
     assert text(pair) == expected
 
 
-def test_a_graph_that_is_right_within_its_first_reach_only_is_found(
+def test_graphs_that_are_wrong_only_after_longer_prefixes_are_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     made: list[Replay] = []

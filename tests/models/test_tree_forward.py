@@ -56,7 +56,7 @@ def test_update_returns_all_slots_so_far_and_writes_after_them() -> None:
     "kept", [[], [0], [0, 1, 2, 3, 4], [4], [0, 2, 3], [1, 4], [0, 1, 4], [2, 3, 4]]
 )
 def test_kept_slots_are_moved_behind_the_prefix(kept: list[int]) -> None:
-    """Also where a copy overlaps its source: slots 2, 3, 4 go to 0, 1, 2."""
+    """Also where a copy overlaps its source: after the prefix, slots 2, 3, 4 go to 0, 1, 2."""
     kv_cache = KVCache(2, 16)
     write(kv_cache, [1, 2])
     kv_cache.keep(range(2))
@@ -97,7 +97,7 @@ def test_random_writes_and_keeps_equal_a_list() -> None:
         assert held(kv_cache) == model
 
 
-def test_slots_say_how_long_they_are() -> None:
+def test_the_cache_says_how_long_it_is() -> None:
     kv_cache = KVCache(1, 16)
     write(kv_cache, [1, 2, 3])
     kv_cache.keep([0, 2])

@@ -65,7 +65,7 @@ def exit_status(tests: list[str], copy: Path) -> tuple[int | None, str]:
             target=_pytest, args=(tests, copy, printed.fileno())
         )
         child.start()
-        child.join(SECONDS)
+        child.join(SECONDS * len(tests))
         if child.is_alive():
             child.kill()
             return None, ""
@@ -118,7 +118,8 @@ def main(words: list[str]) -> int:
         copy = copy_of_the_project(Path(folder))
         status, printed = exit_status([*dict.fromkeys(one.test for one in chosen)], copy)
         if status != 0:
-            print(f"{printed}\nThese tests fail with all defences in place.")
+            problem = "do not end" if status is None else "fail"
+            print(f"{printed}\nThese tests {problem} with all defences in place.")
             return 1
         for one in chosen:
             found = outcome(one, copy)

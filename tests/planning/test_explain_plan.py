@@ -154,7 +154,7 @@ def test_the_runner_up_is_the_fastest_other_tree() -> None:
 
 
 def test_every_kind_of_trade_off_is_described() -> None:
-    """Random machines and vectors: no gain is described as a loss, and no other tree as faster."""
+    """Random machines and vectors: no gain or loss has a minus sign."""
     rng = random.Random(3)
     seen = set()
     for _ in range(80):
@@ -231,7 +231,8 @@ PLAN = predict(TREE, RATES, PROFILE)
 
 
 def stats(tokens: int, steps: int = 10, **change: float) -> DecodeStats:
-    """A run as predicted, except that `change` scales the phases it names."""
+    """A run of `tokens` tokens. Its phases take the predicted times, each multiplied by its factor
+    in `change`."""
     seconds = {
         phase: value * steps * change.get(phase, 1.0)
         for phase, value in phases(TREE, PROFILE).items()

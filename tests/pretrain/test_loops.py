@@ -23,8 +23,8 @@ def windows(rows: int) -> torch.Tensor:
 
 
 def scores_of(rows: torch.Tensor, probability: Callable[[int, int], float]) -> torch.Tensor:
-    """Logits that give the token at each place after the first the probability that the function
-    returns for (row, place)."""
+    """Logits for which the token at each place after the first has the probability
+    `probability(row, place)`."""
     scores = torch.zeros(len(rows), WIDTH - 1, VOCAB, dtype=torch.float64)
     for row, tokens in enumerate(rows.tolist()):
         for place in range(1, WIDTH):

@@ -255,7 +255,7 @@ def test_a_failed_write_leaves_the_old_checkpoint(
 
 def test_distillation_pulls_q_to_p() -> None:
     """Guards against a soft cross-entropy with p and q swapped or detached: the gradient of the
-    draft's logits is (q - p) / rows, and the teacher has none."""
+    draft's logits is (q - p) / positions, and the teacher has none."""
     p = torch.tensor([[[0.7, 0.2, 0.1], [0.1, 0.1, 0.8]]])
     logits = torch.zeros(1, 2, 3, requires_grad=True)
     teacher = p.log().requires_grad_()
@@ -291,7 +291,7 @@ def _says(logits: torch.Tensor) -> object:
 
 
 def test_a_pass_uses_every_block_once() -> None:
-    """Guards against blocks drawn with replacement, and a text whose start or end is never used."""
+    """Guards against blocks drawn with replacement."""
     text = np.arange(10 * BLOCK + 1, dtype=np.uint16)
     rows = Blocks(text, 0).take(0, 9, BLOCK)
     starts = sorted(rows[:, 0].tolist())
@@ -385,8 +385,8 @@ def test_resumed_samples_equal_those_written_at_once(
 def test_a_pair_is_trained_saved_and_resumed(
     tmp_path: Path, text_file: Path, capsys: pytest.CaptureFixture
 ) -> None:
-    """The whole command: both models load with the Auto classes in bfloat16, share a tokenizer, and
-    have logs."""
+    """The whole command: both models load with the Auto classes in bfloat16 and share a tokenizer,
+    and the target has a log."""
     out = tmp_path / "run"
     command = ["all", "--text", str(text_file), "--out", str(out), *FLAGS]
     assert main([*command, "--tokens", str(60 * STEP)]) == 0
@@ -411,7 +411,7 @@ def test_a_pair_is_trained_saved_and_resumed(
 def test_a_decay_starts_from_the_constant_run_and_does_not_change_it(
     tmp_path: Path, text_file: Path
 ) -> None:
-    """Guards against a decay that starts with new optimisers, ends above zero, or overwrites the
+    """Guards against a decay that starts at step 0, ends at a rate above zero, or overwrites the
     checkpoint that a longer run needs."""
     out = tmp_path / "run"
     assert main(["text", "--text", str(text_file), "--out", str(out), *FLAGS]) == 0

@@ -190,11 +190,15 @@ def test_a_stage_that_the_budget_cuts_is_repeated_by_the_next_run(
     stages = counting(tmp_path, "a")
     folder = Folder(tmp_path / "out")
     cut = Outcome("cut", "ended after 3 s")
-    monkeypatch.setattr(collecting, "run_stage", lambda *_: cut)
-    is_good, text = collected(folder, stages)
+    with monkeypatch.context() as patched:
+        patched.setattr(collecting, "run_stage", lambda *_: cut)
+        is_good, text = collected(folder, stages)
     assert is_good
     assert text.endswith("ended after 3 s")
     assert statuses(folder, stages) == [None]
+    assert collected(folder, stages)[0]
+    assert statuses(folder, stages) == ["done"]
+    assert counted(tmp_path) == ["a"]
 
 
 def test_a_stage_that_would_exceed_its_time_limit_is_skipped(tmp_path: Path) -> None:

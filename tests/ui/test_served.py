@@ -96,7 +96,7 @@ def test_the_server_is_closed_up(limits: object) -> None:
 
 
 def test_gradios_queue_is_bounded(blocks: gr.Blocks) -> None:
-    """It holds what pages ask for, and no more: several requests for each run that may wait."""
+    """It has room for several requests for each run that may wait."""
     assert blocks._queue.max_size == LOCAL.requests
     assert LOCAL.waiting < LOCAL.requests <= 100 * LOCAL.waiting
 
@@ -191,6 +191,6 @@ def test_the_way_to_ourselves_uses_no_proxy(monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.setenv(name, "")
     assert app.set_up()
     assert app.os.environ["HF_HUB_OFFLINE"] == "1"
-    assert not app.set_up(), "as the person said"
+    assert not app.set_up(), "HF_HUB_OFFLINE=1 allows no downloads"
     assert app.os.environ["NO_PROXY"] == "example.org,localhost,127.0.0.1"
     assert app.os.environ["GRADIO_ANALYTICS_ENABLED"] == "False"

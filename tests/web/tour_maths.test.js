@@ -80,7 +80,7 @@ test("without the correction the draws would come out as q", () => {
   assert.ok(draws.worstOff(guesses, TOUR.dice.p) > 10);
 });
 
-test("all five stand in 33 of 100 steps, and a step gives 3.7 tokens", () => {
+test("all five guesses are kept in 33 of 100 steps, and a step gives 3.7 tokens", () => {
   const { acceptance, guesses } = TOUR.chain;
   const chances = keptChances(acceptance, guesses);
   assert.deepEqual(ofHundred(chances), [20, 16, 13, 10, 8, 33]);

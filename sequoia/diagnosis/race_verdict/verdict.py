@@ -38,9 +38,11 @@ class PairVerdict:
 
 @dataclass(frozen=True)
 class SpeedupRatio:
-    """One lane's two speed-ups over plain decoding, in a race of two prompts. larger, smaller: the
-    prompts with the larger and the smaller speed-up. ratio: the larger speed-up divided by the
-    smaller, at least 1. least, most: its 95% confidence interval."""
+    """The two speed-ups over plain decoding of a decoder that has a lane on each of two prompts.
+
+    larger, smaller: the prompts with the larger and the smaller speed-up. ratio: the larger
+    speed-up divided by the smaller, at least 1. least, most: its 95% confidence interval.
+    """
 
     name: str
     larger: str
@@ -81,8 +83,8 @@ class Verdict:
     looks: how many verdicts with p-values have been given on these runs or some of them, this one
         included.
     clock: the name of the simulated clock that gave all step times; empty if they were measured.
-    speedup_ratios: one for each lane that has a speed-up over plain decoding on both of two
-        prompts.
+    speedup_ratios: one for each decoder that has a lane, and a speed-up over plain decoding, on
+        each of two prompts.
     sentence: the verdict in words.
     details: the sentences under "How sure?".
     """

@@ -46,8 +46,8 @@ from sequoia.models.pair import Pair
 from sequoia.this_machine.step_timer import Clock
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
-# Before 3.7, Triton's interpreter calls `int` on a one-element array where a loop ends at a tensor,
-# and NumPy refuses that since 2.4. Kernels compiled for a card are not affected.
+# Before 3.7, Triton's interpreter calls `int` on a one-element array if the end of a loop is a
+# tensor, and NumPy refuses that since 2.4. Kernels compiled for a card are not affected.
 CANNOT_LOOP = (
     DEVICE == "cpu"
     and Version(triton.__version__) < Version("3.7")
@@ -125,7 +125,7 @@ COMPILED = {8: (False, False), 4096: (True, True)}
 
 @pytest.mark.slow
 def test_the_kernel_compiles_for_a_gpu(tmp_path: Path) -> None:
-    """In a separate process, without the interpreter. Compiling needs no GPU, and none runs it."""
+    """In a separate process, without the interpreter. This needs no GPU: the kernel is not run."""
     code = f"""
 import triton
 from triton.backends.compiler import GPUTarget
@@ -211,8 +211,8 @@ def test_the_kernel_is_checked_at_full_vocabulary_with_every_tree(
 
 @pytest.fixture
 def wanted_on_device(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Steps stay on the device even if it is the CPU, where the verifier has a kernel that works.
-    The kernel is tried on few cases."""
+    """Steps stay on the device, even if that is the CPU, provided that the verifier has a kernel
+    and it passes its check. The check has only a few cases."""
     monkeypatch.setattr(choose_step, "fits", lambda _target, _draft: True)
     monkeypatch.setattr(kernel_check, "CASES", 10)
 
@@ -225,7 +225,7 @@ def on_device(wanted_on_device: None) -> None:
 
 
 def placed() -> Pair:
-    """The tiny pair, where the kernel runs."""
+    """The tiny pair on the device on which the kernel runs."""
     pair = tiny_pair()
     for model in (pair.target, pair.draft) if DEVICE == "cuda" else ():
         model.__init__(copy.deepcopy(model.hf).to(DEVICE), model.name)

@@ -49,7 +49,7 @@ def drafted(mean_seconds: float, most: int = 6) -> Draw:
 
 
 def run_of(draw: Draw, rng: random.Random, race: int = 0, *, text: bool = False) -> LaneRun:
-    """A run of TOKENS tokens; with the same text as any other if `text`."""
+    """A run of TOKENS tokens. If `text`, all such runs have the same text."""
     steps = list[tuple[int, float]]()
     while (left := TOKENS - sum(tokens for tokens, _ in steps)) > 0:
         tokens, seconds = draw(rng)
@@ -306,7 +306,7 @@ def test_a_tree_that_wins_is_compared_with_the_chain() -> None:
 def test_a_chain_that_wins_says_what_the_trees_steps_cost_and_save(
     tokens: int, seconds: float, ahead: int, why: str
 ) -> None:
-    """Not what its nodes cost: it may have no more of them than the chain."""
+    """Not what the tree's nodes cost: it may have no more of them than the chain."""
     words = sentence_of(
         Plain=("plain", 1, 0.01), Chain=("chain", 4, 0.02), Sequoia=("tree", tokens, seconds)
     )

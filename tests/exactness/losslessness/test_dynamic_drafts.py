@@ -39,7 +39,7 @@ Shape = Callable[[], DynamicTree]
 
 
 def cheap(most: int, levels: int) -> Costs:
-    """Costs with which trees of table models grow to different shapes."""
+    """With these costs, the trees that the table models draft have different shapes."""
     profile = HardwareProfile(
         "a synthetic machine",
         "float32",

@@ -384,8 +384,8 @@ def test_a_run_that_is_stopped_leaves_an_offloaded_target_usable_cpu(llama: dict
 
 
 def test_an_offloaded_pair_is_freed_completely_cpu(llama: dict[str, str]) -> None:
-    """Hooks and model reference each other; with the pair its weights are freed, and the pinned
-    memory."""
+    """Although hooks and model reference each other, deleting the pair frees its weights and the
+    pinned memory."""
     pair = load(llama, offload=1)
     assert isinstance(pair.target, StreamedModel)
     held = [

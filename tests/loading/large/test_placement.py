@@ -29,7 +29,7 @@ ALL = 50 + 10 * (100 + 10) + 50 + 60  # MB
 
 
 def free(*counts: int) -> dict[torch.device, int]:
-    """GPUs with so many MB that may be planned."""
+    """The free bytes of GPUs of which `counts` MB may be used."""
     return {card: round(count * MB / SHARE) + 1 for card, count in zip(CARDS, counts, strict=False)}
 
 
@@ -127,8 +127,7 @@ def test_layers_are_in_order_and_each_gpu_has_one_block_of_them() -> None:
 
 
 def test_logits_are_on_the_device_of_the_head() -> None:
-    """On the last GPU; where the head shares the embedding's weights, on the first. There the
-    draft's bytes are counted."""
+    """On the last GPU; where the head shares the embedding's weights, on the first."""
     assert spread(PARTS, BESIDE, free(700, 700)).output == CARDS[1]
     tied = spread(TIED, BESIDE, free(700, 700))
     assert tied.output == CARDS[0]
@@ -144,7 +143,8 @@ def test_all_gpus_share_a_target_that_is_spread() -> None:
 
 
 def test_gpus_that_stay_empty_are_not_named() -> None:
-    """The last needs so large a share for the draft that the same share of two others suffices."""
+    """The draft fills so large a share of the last GPU that, at this share, two others hold all
+    layers."""
     plan = spread(PARTS, ExtraBytes(10 * MB, 600 * MB), free(900, 900, 900, 900), all_of_them=True)
     assert set(plan.layer_devices) == {CARDS[0], CARDS[1]}
     assert plan.words == "spread over cuda:0 and cuda:1 and cuda:3"
@@ -170,8 +170,8 @@ def test_too_large_for_all_gpus_is_reported_with_every_figure() -> None:
     ("room", "resident"), [(ALL, 10), (ALL - 1, 7), (ALL - 100, 7), (ALL - 101, 6), (ALL - 800, 0)]
 )
 def test_as_many_layers_stay_as_fit_beside_two_buffers(room: int, resident: int) -> None:
-    """Eight or nine of ten would take as much as all ten, as two buffers are as
-    large as two layers."""
+    """Eight or nine of ten would take as much as all ten: each streamed layer, up to two, needs a
+    buffer of its size."""
     plan = offload(PARTS, BESIDE, CARDS[0], {**free(room), HOST: 10**12}, None)
     assert (plan.resident, plan.layers, plan.output) == (resident, 10, CARDS[0])
     assert plan.device_bytes == (ALL - 100 * (8 - min(resident, 8))) * MB

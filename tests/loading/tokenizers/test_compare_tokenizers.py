@@ -1,5 +1,5 @@
-"""Tokenizers: what is compared of two, which differences are allowed, and which ones cannot be
-used."""
+"""What is compared of two tokenizers, which differences are allowed, and which tokenizers are
+refused."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def model(good: Path, **fields: Any) -> dict[str, Any]:
     return json.loads((good / "tokenizer.json").read_text())["model"] | fields
 
 
-# -- two of them
+# -- two tokenizers
 
 
 def test_equal_tokenizers_are_reported_as_the_same_in_every_part(good: Path) -> None:
@@ -153,7 +153,7 @@ def test_tokenizers_may_differ_in_the_special_tokens_that_they_add(
     assert shared.tokenizer("a")["input_ids"] == tiny_tokenizer()("a")["input_ids"]
 
 
-# -- one of them
+# -- one tokenizer
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,8 @@ def test_tokenizers_may_differ_in_the_special_tokens_that_they_add(
 def test_without_a_tokenizer_config_the_tokenizer_is_the_one_in_its_file(
     config: PretrainedConfig, good: Path, tmp_path: Path
 ) -> None:
-    """A class guessed from the model's type built another tokenizer from that file, or failed."""
+    """Guards against a class guessed from the model's type: it may build another tokenizer from
+    that file, or fail."""
     shutil.copy(good / "tokenizer.json", tmp_path)
     config.save_pretrained(tmp_path)
     found = matching_tokenizer(source(tmp_path, config), source(tmp_path, config)).tokenizer
@@ -219,7 +220,7 @@ def word_pieces() -> Tokenizer:
 
 
 def llama_3() -> Tokenizer:
-    """The pattern with which GPT-4, Llama 3 and Qwen split text."""
+    """The pattern with which GPT-4 and Llama 3 split text."""
     core = tiny_tokenizer().backend_tokenizer
     pattern = (
         r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
@@ -294,7 +295,7 @@ def test_a_pattern_with_cubic_time_is_refused(monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize("refuse", [tokenizer_trial.refuse_unopenable, tokenizer_trial.refuse_slow])
-def test_a_token_id_that_is_too_high_is_the_reason_itself(
+def test_a_token_id_that_is_too_high_is_named_as_the_reason(
     refuse: Callable[[str, str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Apart from that id, the tokenizer can be opened and passes every test text."""

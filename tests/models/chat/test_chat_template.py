@@ -1,5 +1,5 @@
-"""Prompts as chat messages: a template does what `transformers` makes of it, and a hostile one ends
-in BadPrompt, soon."""
+"""Prompts as chat messages: a template gives the same text as in `transformers`, and a hostile one
+soon ends in BadPrompt."""
 
 from __future__ import annotations
 

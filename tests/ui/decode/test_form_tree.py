@@ -80,7 +80,7 @@ def test_nothing_is_measured_for_a_picture(monkeypatch: pytest.MonkeyPatch) -> N
     for kind in ("planned", "wide", "best", "replanned", "dynamic"):
         request = TreeRequest(kind, (9, 4))
         assert request.known_tree(pair, SamplingParams(temperature=1), "sequoia") is None
-    assert request.known_tree(None, SamplingParams(), "sequoia") is None
+        assert request.known_tree(None, SamplingParams(), "sequoia") is None
 
 
 @pytest.mark.parametrize(

@@ -198,7 +198,7 @@ def test_other_models_leave_the_buttons_of_a_running_run(view: LiveView, slow: N
 
 @pytest.mark.slow
 def test_a_run_that_is_being_stopped_is_not_discarded(view: LiveView, slow: None) -> None:
-    """Step continues it, whenever Stop was pressed."""
+    """Step continues it afterwards."""
     form = filled(view, max_new_tokens=400, tree="plain")
     running = Reading(view.run(form, request()))
     name = json.loads([next(running) for _ in range(4)][-1])["run"]

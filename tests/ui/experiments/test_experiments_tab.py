@@ -31,7 +31,8 @@ UNITS = 5
 
 
 class Toy:
-    """An experiment without models. passes: how many units may run now; ran: their keys."""
+    """An experiment without models. passes: how many more units may run. ran: the keys of the units
+    that have run."""
 
     def __init__(self) -> None:
         self.ran: list[str] = []
@@ -97,7 +98,7 @@ def parsed(messages: Any) -> list[dict[str, Any]]:
 
 
 def gated_run(tab: ExperimentsTab, toy: Toy, who: str = "one") -> tuple[Any, Any]:
-    """The message of a run before its first unit, and its last one."""
+    """A run's message before its first unit, and its last message."""
     toy.passes = threading.Semaphore(0)
     reading = runs(tab, who=who)
     first = next(run for one in reading if "result" in (run := json.loads(one)["run"]))
@@ -208,7 +209,7 @@ def test_a_run_makes_way_for_the_next_visitor(
     toy: Toy,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The other one, who comes during the first unit, is served before the last unit."""
+    """The next visitor comes during the first unit and is served before the last one."""
     monkeypatch.setattr(experiment_job, "TURN_SECONDS", 0.0)
     toy.passes = threading.Semaphore(0)
     done_before = list[int]()

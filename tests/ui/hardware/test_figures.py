@@ -135,6 +135,7 @@ def test_no_colour_is_fixed() -> None:
             own = [
                 item for name, item in value.items() if name == "color" and isinstance(item, str)
             ]
+            own += [colour for _, colour in value.get("colorscale", ())]
             return own + [colour for item in value.values() for colour in colours(item)]
         return (
             [colour for item in value for colour in colours(item)]

@@ -123,8 +123,8 @@ def test_paper_profiles_are_never_labelled_measured(tab: HardwareTab) -> None:
 
 
 def test_paper_profiles_hold_the_papers_figures() -> None:
-    """24.2 ms a plain token, 0.5 ms a draft pass; 5.7 s a plain token, and 0.60 s a token at
-    11.68 tokens a step."""
+    """A100: 24.2 ms per plain token, 0.5 ms per draft pass. L40: 5.7 s per plain token, 0.60 s per
+    token at 11.68 tokens per step."""
     a100, l40 = (
         saved_profiles.shipped()[name].profile
         for name in ("a100-llama2-7b-jf68m", "l40-offloading-llama3-70b-8b")
@@ -175,7 +175,7 @@ def test_without_a_size_the_planners_own_bound_holds(
     assert shown["plan"]["speedup"] == pytest.approx(wanted[0])
     assert f"{wanted[1]:.2f}× plain decoding" in shown["there"]
     assert f"The best tree has {min(128, most)} nodes, the largest size considered" in shown["why"]
-    assert ("above 128" in shown["why"]) == (most > 128)  # no larger size than the field accepts
+    assert ("above 128" in shown["why"]) == (most > 128)  # if the field accepts a larger size
 
 
 @pytest.mark.slow
@@ -220,7 +220,7 @@ def test_a_profile_is_not_compared_with_itself(tab: HardwareTab) -> None:
     plan = best_plan(vectors[both["rates"]["name"]], saved_profiles.shipped()[key].profile, 64)
     assert f"{plan.predicted_speedup:.2f}× plain decoding" in both["there"]
     assert both["levels"].startswith("Each drafted level also adds ")
-    # a paper's profile knows none
+    # a paper's profile has no overhead per level
     assert view(tab, tab.look(asked(tab, profile=key), request()))["levels"] is None
     itself = tab.look(asked(tab, profile=key, against=key), request())
     assert view(tab, itself)["there"] is None
@@ -304,7 +304,7 @@ def test_the_run_in_the_address_is_compared_to_a_prediction(tab: HardwareTab, ma
         assert ("more" in effect) <= (measured > predicted)
         assert ("less" in effect or "fewer" in effect) <= (measured < predicted)
     assert shown["atlas"][0]["label"] == "measured"
-    counted = AcceptanceByLevel.fold(made.steps)  # the last steps' trees may be cut
+    counted = AcceptanceByLevel.fold(made.steps)
     cells = [cell[:4] for cell in shown["atlas"][0]["cells"]]
     assert {(depth, rank): Cell(*counts) for depth, rank, *counts in cells} == counted.cells
     assert {by_level["label"] for by_level in shown["atlas"][1:]} == {"recorded"}
@@ -529,8 +529,8 @@ def test_a_failed_measurement_keeps_the_previous_profile(
 
 
 def test_a_measurement_waits_for_the_run_before_it(model_host: ModelHost, pair: Pair) -> None:
-    """Guards against figures that were disturbed by a run: the measurement holds the same
-    lock as decoding."""
+    """Guards against figures that were disturbed by a run: the measurement waits in the same queue
+    as decoding."""
     task = ProfileJob(model_host, seconds=0.2)
     reports = []
     with model_host.queue.turn(lambda: False, lambda _: None):

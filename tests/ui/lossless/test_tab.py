@@ -93,7 +93,7 @@ def test_every_message_of_a_broken_decoder_says_so(
 def test_a_broken_decoder_leaves_nothing_behind(
     made: Callable[..., LosslessTab], model_host: ModelHost, view: LiveView
 ) -> None:
-    """No cache of the pair, no stored run, and no other run is touched."""
+    """The pair's caches and its other runs do not change, and no run is stored."""
     pair = model_host.pair(lambda: False)
     params = SamplingParams(temperature=1.0, max_new_tokens=12, seed=3)
     text = [step.emitted for step in plain(pair, "def f(x):", params)]
@@ -257,7 +257,7 @@ def test_without_a_bug_to_find_the_verdict_names_no_table() -> None:
     assert "none of the bugs can be put into this verifier" in fields["verdict"]
 
 
-def test_rare_cells_that_join_a_rest_do_not_hide_that_it_is_one() -> None:
+def test_a_rest_that_rare_cells_join_is_still_named_as_a_rest() -> None:
     rest = Cell((0,), True, 0.3)
     assert _name([rest, Cell((1, 1), False, 0.01)], None) == {"tokens": ["a"], "rest": "other more"}
     assert _name([rest], None) == {"tokens": ["a"], "rest": "other"}

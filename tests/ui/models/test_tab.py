@@ -462,7 +462,7 @@ def test_a_failed_load_shows_one_error(
 def test_visitors_of_a_public_page_load_nothing(
     model_host: ModelHost, folders: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The view is not laid out for them; its handler, called by name, refuses all the same."""
+    """The view is not laid out for them, and its handler would refuse too."""
     monkeypatch.setattr(LoadJob, "start", lambda *_: pytest.fail("loading was begun"))
     tab = built(model_host, PUBLIC)
     for data in (own(tab, folders), filled(tab), filled(tab, pair="smollm2-1.7b")):

@@ -129,7 +129,7 @@ def test_a_tree_for_traversal_names_both_plans(pair: Pair) -> None:
 def test_a_planned_tree_without_branches_is_not_raced_twice(
     pair: Pair, rates: dict[str, Any]
 ) -> None:
-    """With one rate only no second child can be accepted, so the best tree is the best chain."""
+    """With a single rate, no second child can be accepted, so the best tree is the best chain."""
     rates["acceptance"] = Acceptance((0.8,))
     plan = plan_race(pair, asked(PLAIN, TUNED, PLANNED), LOCAL.nodes)
     assert [lane.request.name for lane in plan.lanes] == ["Plain", "Tuned chain"]
@@ -251,7 +251,7 @@ def test_a_race_of_trees_without_a_tuned_chain_says_what_it_would_do(pair: Pair)
 
 
 def test_the_machine_named_for_the_tree_is_another_than_the_clocks(pair: Pair) -> None:
-    """The ready profiles have two of an A100."""
+    """Two of the ready profiles are of an A100."""
     elsewhere = plan_race(pair, asked(PLAIN, TUNED), LOCAL.nodes).elsewhere
     assert elsewhere is not None
     assert "A100" not in elsewhere.machine
@@ -316,7 +316,7 @@ def test_nothing_of_a_simulated_race_is_called_measured(model_host: ModelHost) -
     assert log.lanes[1].run.meta["plain_label"] == "simulated"
     for message in messages:
         for result in filter(None, message.get("results", [])):
-            result["lossless"] = None  # tokens were compared, no times
+            result["lossless"] = None  # is about tokens, not times
         assert "measured" not in json.dumps(message)
     results = [message["results"] for message in messages if message.get("results")][-1]
     assert "simulated" in results[1]["waterfall"]["bars"][1]["words"]

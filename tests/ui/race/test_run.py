@@ -297,7 +297,8 @@ def test_an_abandoned_race_frees_the_engine(
     make: Callable[..., RaceJob], gate: Gate, model_host: ModelHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing is found out for a visitor who is gone."""
-    monkeypatch.setattr(ui.race.run, "FinishedRace", lambda *_: pytest.fail("was judged"))
+    judged: list[Any] = []
+    monkeypatch.setattr(ui.race.run, "FinishedRace", lambda *given: judged.append(given))
     race = make()
     race.start()
     assert gate.begun.acquire(timeout=10)
@@ -307,7 +308,7 @@ def test_an_abandoned_race_frees_the_engine(
     gate.passes.release(100)
     wait(lambda: not race.busy)
     assert len(model_host.queue) == 0
-    assert not race.holding
+    assert judged == []
 
 
 def test_a_race_ends_at_its_time_limit(make: Callable[..., RaceJob]) -> None:
@@ -469,11 +470,12 @@ def test_the_distribution_is_checked_if_requested(
 def test_the_context_of_first_tokens_begins_with_a_whole_character(
     make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The context is the last dozen tokens. Each token of this prompt is one byte."""
+    """The context is the last dozen tokens. Each token of this prompt is one byte. At the first
+    three positions, the dozen begins inside a character."""
     monkeypatch.setattr(distribution_check, "DRAWS", 60)
     results = results_of(raced(make(**TEMPERED, check=True, prompt="🙂" * 8 + "a")))
     count = results[1]["lossless"]["count"]
-    assert count["at"] < 4
+    assert count["at"] < 3
     assert count["context"].startswith("🙂")
 
 

@@ -1,6 +1,5 @@
-"""A visitor who waits may follow the current run: they see what its visitor sees, read-only. Among
-strangers they may only if that visitor lets them, which guards against a stranger's prompt on other
-screens."""
+"""A visitor who waits may follow the current run: they see what its visitor sees, read-only. On a
+public page that visitor must allow it, because their prompt would be seen by strangers."""
 
 from __future__ import annotations
 

@@ -66,8 +66,8 @@ def test_a_second_reader_continues() -> None:
 
 
 def test_two_readers_at_once_both_end() -> None:
-    """A visitor who resumes a run before its last event was read has two. Guards against one that
-    waits for ever, whose button then never works again."""
+    """A visitor who resumes a run before its last event was read has two readers. Guards against a
+    reader that waits for ever: the visitor's button would never work again."""
     box = Inbox[str]()
 
     async def read() -> list[str]:
@@ -99,7 +99,7 @@ def test_a_silent_job_gathers_no_readers_that_left() -> None:
     assert box._wakers == []
 
 
-def test_a_reader_that_waits_is_one_and_one_that_left_is_none() -> None:
+def test_an_inbox_is_read_while_a_reader_waits_and_for_the_given_seconds_after() -> None:
     box = Inbox[str]()
 
     async def leave() -> bool:

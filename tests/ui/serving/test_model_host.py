@@ -18,6 +18,7 @@ from visits import decode_request, wait
 from sequoia import Pair
 from sequoia.errors import BadModel, OutOfMemory
 from sequoia.loading.model_checks import PassedCheck
+from sequoia.measuring.acceptance import CountedAcceptance
 from sequoia.models.tree_forward import TreeModel
 from ui.decode.recordings import RunStore
 from ui.decode.run import DecodeJob
@@ -213,11 +214,28 @@ def test_a_visitor_who_waits_to_load_can_leave(
 
 
 @pytest.mark.slow
-def test_a_count_is_made_with_the_pair_of_its_turn(model_host: ModelHost, other: Pair) -> None:
-    model_host.change(lambda: other, never, ignore)
+def test_a_count_is_made_with_the_pair_of_its_turn(
+    model_host: ModelHost, other: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Other models are loaded while the count waits."""
+    got = list[Pair]()
     task = AcceptanceJob(model_host, ["def f(x):"], decode_request(tokens=8).params, 20.0)
-    task.start()
+    measure = task.measure
+
+    def noted(pair: Pair) -> CountedAcceptance:
+        got.append(pair)
+        return measure(pair)
+
+    monkeypatch.setattr(task, "measure", noted)
+    change = threading.Thread(target=model_host.change, args=(lambda: other, never, ignore))
+    with model_host.turn(never, ignore):
+        change.start()
+        wait(lambda: len(model_host.queue) == 2)
+        task.start()
+        wait(lambda: len(model_host.queue) == 3)
     assert list(task.reports())[-1].result is not None
+    assert got == [other]
+    change.join(30)
 
 
 # -- nothing of the former one stays ---------------------------------------------------------------

@@ -46,7 +46,7 @@ def emitted(job: DecodeJob) -> list[int]:
 
 
 @pytest.mark.gpu
-def test_a_run_is_not_disturbed_by_one_that_is_stopped_as_it_begins(
+def test_a_run_that_begins_is_not_disturbed_by_another_that_is_stopped(
     make: Callable[[], DecodeJob],
 ) -> None:
     """Stopping frees unused graphics memory, while the run that begins captures its graphs."""

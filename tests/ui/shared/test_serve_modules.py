@@ -182,7 +182,7 @@ def test_a_login_by_another_library_counts_too(serve: Served) -> None:
 
 
 def test_under_a_root_path_they_are_served_behind_the_proxy(serve: Served) -> None:
-    """A proxy takes the root path off or leaves it; the page asks below it in both cases."""
+    """The page's requests start with the root path; a proxy may remove it or leave it."""
     client = serve(root_path="/x")
     assert '"root":"http://127.0.0.1' in (page := client.get("/").text)
     assert "/x" in page

@@ -25,7 +25,7 @@ def test_every_requested_name_is_explained() -> None:
 
 
 def test_no_explanation_is_unused() -> None:
-    every = SCRIPTS.lower()  # some names are the word itself, or "button " and the word
+    every = SCRIPTS.lower()  # a script may contain a name without its "button "
     shown = [name for name in TOOLTIPS if not name.startswith(MADE)]
     assert [name for name in shown if not any(f'"{one}"' in every for one in forms(name))] == []
 

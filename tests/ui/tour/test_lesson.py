@@ -38,6 +38,7 @@ def test_the_message_has_every_run_and_profile_that_the_stops_name() -> None:
     tour = lesson.tour()
     for stop in ("chain", "tree", "yours"):
         assert message["runs"][tour[stop]["recording"]]["steps"]
+    assert message["profiles"].keys() == tour["machines"].keys()
     for profile in message["profiles"].values():
         assert HardwareProfile.from_dict(profile).source in ("recorded", "simulated")
     assert {run["meta"]["label"] for run in message["runs"].values()} == {"recorded"}

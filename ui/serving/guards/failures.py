@@ -1,4 +1,4 @@
-"""Logs in one line a request that fails unexpectedly, and answers it with one sentence."""
+"""Answers a request that fails unexpectedly with one sentence, and writes one line to the log."""
 
 from __future__ import annotations
 

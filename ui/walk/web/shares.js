@@ -1,4 +1,5 @@
-/* Reads, validates and scales the probabilities of a toy that a visitor types or drags. Pure. */
+/* Reads, validates and scales the probabilities that a visitor types or drags in a toy (toy.js).
+   Pure. */
 import { sum } from "./rules/residuals.js";
 
 const ROUND = 1000; // scaled probabilities are multiples of 1 / ROUND

@@ -183,7 +183,7 @@ def test_an_ipv4_address_written_as_ipv6_is_the_same_address(
     assert is_in(address, [ipaddress.ip_network(network)]) is is_inside
 
 
-def test_a_proxy_is_asked_for_the_name_it_was_reached_at() -> None:
+def test_behind_a_proxy_a_refusal_names_the_host_that_was_asked_for() -> None:
     address = Address([], ["10.0.0.2"])
     answer = serve(address, client="10.0.0.2").post("/", headers=FORWARDED)
     assert answer.status_code == 403

@@ -79,7 +79,7 @@ export class DpExplain {
     const sums = split ? [...table.sums(n, levels, b)] : [];
     const points = sums.map((value, m) => ({ m, value })).filter(({ value }) => value > -Infinity);
     const many = points.length > 1;
-    this.svg.style.display = many ? "" : "none"; // `hidden` does nothing to an SVG element
+    this.svg.style.display = many ? "" : "none"; // an SVG element has no property `hidden`
     const all = `tokens per step by m, the nodes in child ${b}’s subtree`;
     text(this.title, many ? all : points.length ? ONLY_ONE : "");
     const ends = many
