@@ -4,6 +4,7 @@ comes: they stayed off until a reload."""
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Browser, Page, expect
 from running_app import App, Visit, open_tab
 from test_page import enter, ready, until
@@ -19,6 +20,7 @@ def error(page: Page, view: str) -> str:
     return page.locator(f"#{view}-view [data-part=error]").inner_text()
 
 
+@pytest.mark.nightly
 def test_buttons_come_back_after_a_refused_press_and_a_broken_stream(
     browser: Browser, app: App
 ) -> None:

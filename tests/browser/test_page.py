@@ -543,6 +543,7 @@ def test_a_reload_shows_the_run_again(visit: Visit) -> None:
     assert store(page, "steps.map(x => x.emitted).flat()") == tokens
 
 
+@pytest.mark.nightly
 def test_a_closed_page_frees_the_models(visit: Visit) -> None:
     """The second visitor's run begins although the first one's, of two thousand tokens, was
     abandoned and not stopped."""
@@ -668,6 +669,7 @@ def test_endpoints_cannot_be_called_directly(app: App) -> None:
 CARD = "A100, Llama-2-7B with 68M, eager, as in the paper"
 
 
+@pytest.mark.nightly
 def test_a_large_tree_wins_on_the_clock_of_an_a100(visit: Visit) -> None:
     page = visit()
     ready(page)

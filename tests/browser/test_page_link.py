@@ -59,6 +59,7 @@ def choose(page: Page, tab: str) -> None:
     page.get_by_role("tab", name=tab, exact=True).click()
 
 
+@pytest.mark.nightly
 def test_back_and_reload_show_the_same_again(open_at: Open) -> None:
     page = open_at("")
     page.wait_for_selector(".pg-status[data-stage=ready]")
