@@ -11,7 +11,8 @@ from typing import Any
 import torch
 
 from sequoia.models.compare_logits import INT8_TOLERANCE, distance, sample_logits, tolerance
-from sequoia.models.cuda_graphs import CudaCapture, Forward, GraphedForward
+from sequoia.models.cuda_capture import CudaCapture
+from sequoia.models.cuda_graphs import Forward, GraphedForward
 from sequoia.models.fast_llama import fast_forward
 from sequoia.models.graph_check import graph_problem
 from sequoia.models.grouped_attention import has_groups, with_grouped_attention

@@ -24,7 +24,8 @@ from sequoia.algorithm.tree import Tree
 from sequoia.decoding.engine import Decoder, run
 from sequoia.errors import OutOfMemory
 from sequoia.models import cuda_graphs
-from sequoia.models.cuda_graphs import Capture, CudaCapture, GraphedForward, Replay, reach_of
+from sequoia.models.cuda_capture import Capture, CudaCapture, Replay
+from sequoia.models.cuda_graphs import GraphedForward, reach_of
 from sequoia.models.kv_cache import KVCache
 from sequoia.models.memory_needs import mask_and_logit_bytes
 from sequoia.models.pair import Pair

@@ -14,7 +14,8 @@ from sequoia.errors import BadModel
 from sequoia.models import choose_forward
 from sequoia.models.choose_forward import use_fast_forward
 from sequoia.models.compare_logits import branched
-from sequoia.models.cuda_graphs import GraphedForward, Replay
+from sequoia.models.cuda_capture import Replay
+from sequoia.models.cuda_graphs import GraphedForward
 from sequoia.models.self_test import self_test
 from sequoia.models.tree_forward import TreeModel
 from sequoia.sweep.toy_configs import toy_config

@@ -13,7 +13,8 @@ from fakes import tiny_model, tiny_pair
 from sequoia.errors import SequoiaError
 from sequoia.exactness.same_distribution import FirstTokens
 from sequoia.models import choose_forward
-from sequoia.models.cuda_graphs import GraphedForward, Replay
+from sequoia.models.cuda_capture import Replay
+from sequoia.models.cuda_graphs import GraphedForward
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import TreeModel, transformers_forward
 from sequoia.report.tasks.card_checks import attention, distribution, graphs, offload, recovery
