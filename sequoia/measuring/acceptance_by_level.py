@@ -17,7 +17,6 @@ from sequoia.algorithm.tree import Tree
 Z = 1.959964  # standard errors of a 95% confidence interval
 SIGNIFICANCE = 0.05  # corrected p-values below this reject the assumption
 _LEAST = 5.0  # below this expected count, the normal approximation is too poor
-_ENOUGH = f"enough counts (at least {_LEAST:g} acceptances and {_LEAST:g} rejections expected)"
 
 
 @dataclass(frozen=True)
@@ -131,12 +130,12 @@ class DepthVerdict:
         if self.compared > 1:
             tested += f" after Bonferroni, {self.compared} comparisons"
         if self.holds:
-            among = (
-                f"Strongest deviation among the {self.compared} cells with {_ENOUGH}"
-                if self.compared > 1
-                else f"Only one cell has {_ENOUGH}"
+            which = "The strongest deviation" if self.compared > 1 else "The only cell tested"
+            return (
+                f"No evidence that acceptance depends on depth. {which}: {found} ({tested}). "
+                f"A cell is tested if the average rate predicts at least {_LEAST:g} acceptances "
+                f"and {_LEAST:g} rejections, in it and at the other depths."
             )
-            return f"No evidence that acceptance depends on depth. {among}: {found} ({tested})."
         return f"The positional assumption fails here: {found} ({tested})."
 
 

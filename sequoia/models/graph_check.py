@@ -8,7 +8,7 @@ the length of the cache, for example, the replay is wrong for other lengths.
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import torch
 
@@ -25,7 +25,7 @@ _PREFIXES = (3, 7, 41)
 # further prefixes are longer than the reach of those graphs by this many tokens, so they need new
 # graphs (see cuda_graphs.py)
 _BEYOND = (3, 29)
-_ROOM = 2 * len(_PATH) + len(_PATH)  # enough positions for two trees and the token after them
+_ROOM = 2 * len(_PATH) + 1  # positions of the three passes: two kept paths and one token
 _SEED = 1
 # bytes that may stay allocated after the graphs are dropped: the buffer for logits, and workspaces
 # that libraries reuse
@@ -37,14 +37,17 @@ def graph_problem(graphed: TreeModel, plain: TreeModel, bound: float) -> str:
     without graphs. bound: the largest difference of logits allowed, divided by their standard
     deviation."""
     if graphed.limit < _ROOM:
-        return f"its context of {graphed.limit} tokens is too short to test them; {_ROOM} needed"
+        return (
+            f"a test of CUDA graphs needs a context of {_ROOM} tokens; this model's has "
+            f"{graphed.limit}"
+        )
     before = allocated_bytes(graphed.device)
     found = _difference(graphed, plain, bound)
     graphed.forget()
     gc.collect()
     kept = allocated_bytes(graphed.device) - before
     if not found and kept > _MOST_KEPT:
-        return f"they kept {size(kept)} after they were dropped"
+        return f"the CUDA graphs did not free {size(kept)} when they were dropped"
     return found
 
 
@@ -58,13 +61,13 @@ def _difference(graphed: TreeModel, plain: TreeModel, bound: float) -> str:
             _set_prefix(one, prefix)
         with graphed.capturing():
             pairs = zip(_logits(context), _logits(other), strict=True)
-            for node, (found, expected) in _numbered(pairs):
+            for number, node, found, expected in _rows(pairs):
                 spread = expected.std().clamp(min=1e-9)
                 difference = float((found - expected).abs().max() / spread)
                 if not difference <= bound:
                     return (
-                        f"replay differed by {difference:.2g} standard deviations at node {node} "
-                        f"after {prefix} tokens (allowed: {bound:g})"
+                        f"after {prefix} tokens, the replay differed by {difference:.2g} standard "
+                        f"deviations at node {node} of pass {number} (allowed: {bound:g})"
                     )
         if reason := _unused(graphed, context):
             return reason
@@ -76,7 +79,7 @@ def _unused(graphed: TreeModel, context: Context) -> str:
     graphs = graphed.graphs
     if graphs is None or graphs.failed:
         return f"a pass cannot be captured: {graphs.failed if graphs else ''}"
-    return "" if graphs.count(context.kv_cache) else "no memory was left to test them"
+    return "" if graphs.count(context.kv_cache) else "no memory was left to test CUDA graphs"
 
 
 def _set_prefix(context: Context, prefix: int) -> None:
@@ -108,9 +111,11 @@ def _logits(context: Context) -> Iterator[torch.Tensor]:
     yield context.extend([7 % vocab])[None].double()
 
 
-def _numbered(
+def _rows(
     pairs: Iterator[tuple[torch.Tensor, torch.Tensor]],
-) -> Iterator[tuple[int, Sequence[torch.Tensor]]]:
-    """Node number and two rows of logits (vocab,) for each node of each pair of passes."""
-    for pair in pairs:
-        yield from enumerate(zip(*pair, strict=True))
+) -> Iterator[tuple[int, int, torch.Tensor, torch.Tensor]]:
+    """For each node of each pass: the number of the pass, from 1, the number of the node, and its
+    logits (vocab,) with and without graphs."""
+    for number, (found, expected) in enumerate(pairs, 1):
+        for node, rows in enumerate(zip(found, expected, strict=True)):
+            yield number, node, *rows

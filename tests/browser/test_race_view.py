@@ -726,7 +726,7 @@ def test_behind_the_verdict_each_pair_has_its_tokens_per_step_and_step_time(page
         "0.01",
     ]
     assert text(page, "[data-part=verdict-scope]") == (
-        "Holds for this prompt (1 run of 96 tokens, recorded)."
+        "The verdict holds for this prompt (1 recorded run of 96 tokens)."
     )
     assert page.locator("[data-part=race-on]").is_hidden()  # without a pool, as in an old file
 
@@ -758,8 +758,9 @@ def test_a_race_goes_on_with_one_button_and_its_intervals_narrow(page: Page) -> 
     assert button.inner_text() == "Stop"
     assert text(page, "[data-part=race-on-words]").startswith("Run 3 of 31, over other code")
     assert page.locator("[data-part=race-on] progress").evaluate("bar => bar.value") == 2
-    assert "The average over 2 runs, recorded. Holds for these 2 prompts; the lanes" in text(
-        page, "[data-part=verdict-scope]"
+    assert (
+        "These figures are averages over 2 recorded runs. They hold for these 2 prompts; the"
+        in text(page, "[data-part=verdict-scope]")
     )
     still_range = "() => document.querySelector('.race-interval-range').offsetWidth"
     page.emulate_media(reduced_motion="reduce")

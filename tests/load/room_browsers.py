@@ -84,7 +84,7 @@ class Person:
         await self._see_page(page)
 
     async def _see_page(self, page: Page) -> None:
-        """Wait until the page shows its recording and its buttons."""
+        """Wait until the page has built its view and a run can be started."""
         await page.wait_for_selector("[data-part=own]", state="attached", timeout=PATIENCE)
         await page.wait_for_selector(BACK.format("pg-run"), state="attached", timeout=PATIENCE)
 

@@ -96,15 +96,18 @@ FAULTS = {
     "capture raises anything": (raising(TypeError("no graphs")), r"TypeError: no graphs"),
     "no memory": (
         raising(torch.OutOfMemoryError("CUDA out of memory")),
-        r"no memory was left to test them",
+        r"no memory was left to test CUDA graphs",
     ),
     "wrong at one node": (
         changing(at_node_5),
-        r"replay differed by 0\.3\d? .* at node 5 after 3 tokens \(allowed: 0\.001\)",
+        r"after 3 tokens, .* differed by 0\.3\d? .* at node 5 of pass 1 \(allowed: 0\.001\)",
     ),
-    "not a number": (changing(not_a_number), r"replay differed by nan .* at node 0 after 3 .*"),
-    "input is not read": (frozen, r"replay differed by \S+ .* at node \d after 3 tokens .*"),
-    "cache is not written": (writing_nowhere, r"replay differed by \S+ .* at node 0 after .*"),
+    "not a number": (changing(not_a_number), r"after 3 .* differed by nan .* node 0 of pass 1 .*"),
+    "input is not read": (frozen, r"after 3 tokens, the replay differed by \S+ .* at node \d .*"),
+    "cache is not written": (
+        writing_nowhere,
+        r"after .* the replay differed by \S+ .* at node 0 .*",
+    ),
 }
 
 
@@ -161,7 +164,7 @@ def test_graphs_that_are_wrong_only_after_longer_prefixes_are_found(
 
     pair = graphed(capture, monkeypatch)
     assert re.match(
-        rf"CUDA graphs off: replay differed by \S+ .* at node 0 after {cuda_graphs.STEP + 3} ",
+        rf"CUDA graphs off: after {cuda_graphs.STEP + 3} tokens, .* differed by \S+ .* node 0",
         pair.target.no_fast_forward,
     )
 
@@ -176,7 +179,10 @@ def test_without_grouped_attention_graphs_are_tried_again(
     pair = graphed(right, monkeypatch, grouped=True)
     assert pair.target.forward_name == "transformers, as CUDA graphs"
     assert pair.target.no_fast_forward == ""
-    assert "target: trying another faster forward, because replay differed by" in caplog.text
+    assert (
+        "target: trying another faster forward, because after 3 tokens, the replay differed"
+        in caplog.text
+    )
 
 
 def test_graphs_that_keep_memory_are_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,7 +190,7 @@ def test_graphs_that_keep_memory_are_switched_off(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(graph_check, "allocated_bytes", lambda _: next(taken))
     pair = graphed(right, monkeypatch)
     assert pair.target.no_fast_forward == (
-        "CUDA graphs off: they kept 0.2 GB after they were dropped"
+        "CUDA graphs off: the CUDA graphs did not free 0.2 GB when they were dropped"
     )
 
 
@@ -209,5 +215,5 @@ def test_a_model_of_few_positions_runs_without_graphs(monkeypatch: pytest.Monkey
     use_no_graphs(pair.target, "a test")
     use_fast_forward(pair.target)
     assert pair.target.no_fast_forward == (
-        "CUDA graphs off: its context of 8 tokens is too short to test them; 12 needed"
+        "CUDA graphs off: a test of CUDA graphs needs a context of 9 tokens; this model's has 8"
     )

@@ -58,7 +58,7 @@ def make(model_host: ModelHost) -> Callable[..., DecodeJob]:
 
 @pytest.fixture
 def popups(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The pop-up messages. Where a banner shows an error there must be none."""
+    """The texts of the warnings that pop up. If a banner shows the error, nothing should pop up."""
     popups: list[str] = []
     monkeypatch.setattr(gr, "Warning", lambda text, **_: popups.append(text))
     return popups

@@ -129,11 +129,11 @@ test("above temperature 0 the caption compares the draw with p/q", () => {
   assert.match(trial(step, 0), /^The large model finds “a” at least as likely/);
 });
 
-test("after a rejected sibling, p and q are what is left", () => {
+test("after a rejected sibling, the caption compares the residual p and q", () => {
   const step = forked({ temperature: 0.6 });
   assert.equal(
     trial(step, 2),
-    "In what is left after a rejection, p is at least q for “c”, so it stays.",
+    "In the residual after a rejection, p is at least q for “c”, so it stays.",
   );
 });
 
@@ -143,7 +143,7 @@ test("without a guess, none is said to have been dropped", () => {
   assert.match(result(alone), /^1 token from one step\. There was no guess:/);
 });
 
-test("the child that saves a step is named, also after the eighth", () => {
+test("the child accepted where a chain would have stopped is named, a ninth by its number", () => {
   const trials = Array.from({ length: 9 }, (_, i) => [i + 1, 0, 1, null, i === 8, null]);
   const tokens = [0, 1, 2, 3, 4, 5, 1, 2, 3, 4];
   const step = { i: 0, tree: 0, tokens, trials, path: [0, 9], bonus: 5, emitted: [4, 5] };

@@ -37,7 +37,8 @@ class ShortPauses:
         the first loading has ended with a failure."""
         version = self._model_host.version
         if self._model_host.settled and version != self._frozen_for:
-            gc.unfreeze()  # models may have been unloaded while their objects were excluded
+            # a pair may have been unloaded since the last time, after `before_unload`
+            gc.unfreeze()
             gc.collect()
             gc.freeze()
             self._frozen_for = version

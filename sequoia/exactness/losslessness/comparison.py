@@ -82,8 +82,8 @@ class Comparison:
 
     @cached_property
     def statistic(self) -> float | None:
-        """Chi-square; infinite after a sample of probability 0. None without samples, or if there
-        is only one group."""
+        """Chi-square. Infinite after a sample of probability 0; otherwise None if there are no
+        samples or only one group."""
         if self.grouping.impossible(self.counts):
             return math.inf
         if not self.draws or not self.grouping.freedom:
@@ -107,7 +107,7 @@ class Comparison:
     @property
     def total_variation(self) -> float:
         """The total variation between the counts and the target's distribution, over the groups of
-        the test."""
+        the test and the cells of probability 0."""
         if not self.draws:
             return 0.0
         seen = self.grouping.grouped(self.counts)

@@ -40,8 +40,8 @@ _MOST_LITERALS = 64
 
 
 def texts(length: int, patterns: str) -> Iterator[str]:
-    """Texts of at most `length` characters on which many patterns are slow, and those in `patterns`
-    in particular."""
+    """Texts of at most `length` characters, which must be 200 or more. Many patterns are slow on
+    them, and those in `patterns` in particular."""
     known = literals(patterns)
     # the letters that patterns may require; libraries skip a pattern if the text lacks them
     tail = "!b\n" + "".join(known) + PRINTED

@@ -11,7 +11,10 @@ export class CommandPanel {
   constructor(host) {
     const about = { part: "command", title: "Run it from a terminal", cls: "xp-command" };
     const { body } = makePanel(host, about);
-    this.small = line(body, "The same units as Run, with the bundled pair in float32:");
+    this.small = line(
+      body,
+      "The same small experiment as with the Run button, for the bundled pair in float32:",
+    );
     this.full = line(body, "The full experiment, saved as the recorded result:");
   }
 

@@ -2,7 +2,10 @@
 import { formatShare } from "./export_tree.js";
 import { nodeOf } from "../../shared/web/tree_scene.js";
 
-/** The actions. Nodes are named by their keys, as in tree_scene.js. */
+/**
+ * What the canvas of the Lab's tree calls. `key` is the key of a node's cell, as in tree_scene.js;
+ * `node` is the node's number.
+ */
 export class LabTreePointer {
   /** @param {import("./lab_tree.js").LabTree} tree */
   constructor(tree) {

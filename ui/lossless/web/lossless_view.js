@@ -1,5 +1,6 @@
 /* The Lossless tab: counts of samples beside the target's exact distribution, the verdict, and the
-   bugs that the test would find. Before a test has counts, the tab shows recorded tests instead. */
+   bugs that the test would find. Until the first test has counts, the tab shows recorded
+   tests. */
 import { canStop } from "../../shared/web/form_buttons.js";
 import { watchJob } from "../../shared/web/job_watch.js";
 import { connectComponent } from "../../shared/web/connect_component.js";

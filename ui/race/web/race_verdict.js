@@ -66,13 +66,14 @@ export class RaceVerdict {
  */
 function scopeInWords({ verdict, pool: pooled, word }) {
   const runs = pooled?.runs.length ?? 1;
-  const length = runs === 1 ? `of ${count(verdict.tokens, "token")}` : "";
-  const made = [count(runs, "run"), length].filter(Boolean).join(" ");
-  const about = [made, word].filter(Boolean).join(", ");
-  if (runs === 1) return readable(`Holds for ${verdict.scope} (${about}).`);
+  const made = count(runs, [word, "run"].filter(Boolean).join(" "));
+  if (runs === 1) {
+    const about = `${made} of ${count(verdict.tokens, "token")}`;
+    return readable(`The verdict holds for ${verdict.scope} (${about}).`);
+  }
   const isExpected = verdict.pairs.some(({ expected }) => expected);
-  const what = isExpected ? "Computed from the models' probabilities in" : "The average over";
+  const how = isExpected ? "computed from the models' probabilities in" : "averages over";
   return readable(
-    `${what} ${about}. Holds for ${verdict.scope}; the lanes below show one of the runs.`,
+    `These figures are ${how} ${made}. They hold for ${verdict.scope}; the lanes below show one of the runs.`,
   );
 }

@@ -86,7 +86,7 @@ function certainlyKept(step, one) {
   const word = quoted(step, one.node);
   const isRejected = ({ node, accepted }) => !accepted && parents[node] === parents[one.node];
   if (step.trials.some(isRejected))
-    return `In what is left after a rejection, p is at least q for ${word}, so it stays.`;
+    return `In the residual after a rejection, p is at least q for ${word}, so it stays.`;
   return `The large model finds ${word} at least as likely as the small one does, so it stays.`;
 }
 
