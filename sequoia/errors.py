@@ -40,7 +40,8 @@ class BadModel(SequoiaError):
 
 
 class BadPair(SequoiaError):
-    """A draft and a target that cannot work together, or a request that does not name one pair."""
+    """A draft and a target that cannot work together, or a request that does not name exactly one
+    pair."""
 
 
 class OutOfMemory(SequoiaError):

@@ -40,7 +40,7 @@ __all__ = [
 
 class Drawn(Enumerator):
     """A Chance that takes random outcomes. All outcomes of positive probability are equally likely.
-    last: the distribution that a token was picked from."""
+    last: the distribution from which the last token was picked."""
 
     def __init__(self, seed: int) -> None:
         super().__init__()

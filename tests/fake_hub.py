@@ -1,8 +1,8 @@
 """A Hugging Face hub on this machine: models as folders, served as the real one does, with faults
 on request.
 
-It answers what `huggingface_hub` asks for a download: the list of files, the head of a file, and a
-file or the rest of it.
+It answers what `huggingface_hub` requests for a download: the list of files, the headers of a file
+(HEAD), and a file or the rest of it.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ _CHUNK = 1 << 16
 class FakeHub:
     """What it holds and how it behaves.
 
-    gated: model -> status of a refused file, 401 or 403. slow: seconds a chunk of 64 kB. cut: bytes
-    of an answer after which its connection is broken off. status: the HTTP status with which every
-    list of files is refused; None to answer. revisions: commits that there are. asked: paths of GET
-    requests, with the range of bytes where one was given.
+    gated: model -> status of a refused file, 401 or 403. slow: seconds per chunk of 64 kB. cut: the
+    number of bytes after which the connection of an answer is broken off. status: the HTTP status
+    with which every list of files is refused; None to answer. revisions: the commits that exist.
+    asked: paths of GET requests, with the range of bytes where one was given.
     """
 
     models: dict[str, Path] = field(default_factory=dict)

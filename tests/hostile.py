@@ -2,7 +2,8 @@
 refuse with one sentence.
 
 `FOLDERS` maps a name to a function that spoils a good folder in place; `GROUPS` has them in groups.
-The good one holds a tiny Llama in one file of weights; cases about an index first cut it into two.
+The good one holds a tiny Llama in one file of weights. Cases about an index first split this file
+in two.
 """
 
 from __future__ import annotations
@@ -651,7 +652,7 @@ def _moved(file: str) -> Spoil:
 
 
 def _fake_cache(folder: Path) -> None:
-    """Looks a little like the hub's cache, to lead a link out of the folder."""
+    """Makes the folder look a little like the hub's cache, with a link that leads out of it."""
     (folder / "blobs").mkdir()
     (folder / WEIGHTS).rename(folder.parent / "weights")
     (folder / WEIGHTS).symlink_to("blobs/../../weights")

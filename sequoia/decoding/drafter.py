@@ -57,8 +57,8 @@ class DynamicTree(Protocol):
 
     def see(self, distributions: torch.Tensor, drawn: Drawn, /) -> None:
         """Receives the tokens `drawn` for the children that `grow` has just added, and the
-        `distributions` passed to `grow`. The tokens may influence later levels, but they stay in
-        the tree themselves."""
+        `distributions` passed to `grow`. The tokens may influence later levels, but all of them
+        stay in the tree."""
         ...
 
 
@@ -232,7 +232,8 @@ def check_size(most: int, tree: Tree) -> None:
 
 
 class _DraftLayout:
-    """The inner nodes of a tree and of its cuts, and their layout in the draft's passes."""
+    """The inner nodes of a tree, and their layout in the draft's passes. It also serves the tree's
+    cuts (see `Tree.is_cut_of`)."""
 
     def __init__(self, context: Context, tree: Tree) -> None:
         # without the root, which goes through the draft as the last token of `Drafter.unread`

@@ -36,9 +36,9 @@ EDGES = np.array([0.003, 0.01, 0.03, 0.07, 0.15, 0.25, 0.4, 0.6, 0.8, 0.9, 0.97]
 
 
 class Calibration:
-    """How often the child of each rank was accepted, in bins of a draft probability. For rank 0 it
-    is the greatest probability at the parent, for rank 1 the second greatest, and so on. At
-    temperature 0 this is the child's own probability. Otherwise children are drawn, and it only
+    """How often the child of each rank was accepted, in bins of a draft probability. For rank 0,
+    this probability is the greatest one at the parent, for rank 1 the second greatest, and so on.
+    At temperature 0 it is the child's own probability. Otherwise children are drawn, and it only
     shows how peaked the distribution is.
 
     At temperature 0 the prior is the draft probability itself, because the walk then follows the
@@ -82,8 +82,8 @@ class Calibration:
 
 class Costs:
     """The time that a node and a level cost, as the number of tokens that the best static tree
-    emits in that time. node: (most,); entry n - 1 is for adding a node to a tree of n nodes, and is
-    at least what the last of `most` nodes is worth."""
+    emits in that time. node: (most,); entry n - 1 is for adding a node to a tree of n nodes. No
+    entry is less than the expected tokens that the last of `most` nodes adds."""
 
     def __init__(
         self, acceptance: Acceptance, profile: HardwareProfile, most: int, levels: int

@@ -97,8 +97,8 @@ class Race:
             decoder.prefill()
 
     def step(self) -> tuple[int, StepTrace]:
-        """One step of the running lane with the least time on its clock; if several have the least,
-        of the first of them. Returns the lane's index and the step's trace."""
+        """Make one step of the running lane with the least time on its clock. If there are several
+        such lanes, the first one makes the step. Returns the lane's index and the step's trace."""
         lane = min(self.running, key=lambda lane: self.stats[lane].total_seconds)
         trace = self.decoders[lane].step()
         if self._clock:

@@ -22,7 +22,7 @@ class RankCounts:
 
     def __init__(self, acceptance: Acceptance) -> None:
         rates = np.array(acceptance.rates)
-        # chance that the walk reaches the child of each rank
+        # chance that the child of each rank is tried
         before = 1 - np.concatenate(([0.0], np.cumsum(rates)[:-1]))
         self._start = PRIOR_VISITS * np.maximum(before, 0), PRIOR_VISITS * rates
         self._tried, self._accepted = (counts.copy() for counts in self._start)

@@ -108,6 +108,6 @@ class Diagnosis:
         if best is None:
             return f"No other tree is predicted to be faster.{self._left_out}"
         return (
-            f"No other tree is recommended: the best remaining one ({best.predicted:.2f}×, "
+            f"No other tree is recommended: the best one ({best.predicted:.2f}×, "
             f"{best.label}) is within this run's noise (up to {self.noise:.2f}×)."
         )

@@ -2,7 +2,7 @@
 a bug if the target has a router (mixture of experts).
 
 In half precision a router may choose different experts in two passes over the same text. The logits
-then change by far more than rounding changes sums. In float32 this is rare.
+then change far more than by rounding alone. In float32 this is rare.
 """
 
 from __future__ import annotations

@@ -144,8 +144,8 @@ class FirstTokens:
 
     @property
     def statistic(self) -> float | None:
-        """Chi-square of the counts. None if there are fewer than two cells; infinite if a token of
-        probability 0 was drawn."""
+        """Chi-square of the counts. Infinite if a token of probability 0 was drawn; otherwise None
+        if there are fewer than two cells."""
         if any(not self.distribution[token] > 0 for token in self.counts):
             return math.inf
         if not self.freedom:

@@ -11,8 +11,8 @@ A target with a router (mixture of experts) in half precision is different: roun
 chosen experts, which changes logits by any amount. If a run of such a target differs by more than a
 tie, the prompt is decoded twice in float32, with the tree and without. If these two texts differ by
 more than a tie, that is a bug. Otherwise, the effect of rounding on the logits of the first run's
-text is measured. If it can explain how far the run's tokens are below the best logit, the verdict
-is a tie. If not, or if there is no run in float32, it is undecided.
+text is measured. If this effect can explain how far the run's tokens are below the best logit, the
+verdict is a tie. If not, or if there is no run in float32, the verdict is undecided.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ _ENDS = {
 class TextMatch:
     """A run's tokens compared with plain decoding's: verdict "exact", "tie", "bug" or "undecided".
 
-    compared: the number of tokens of the shorter text. index: that of the first token that differs,
-    or None. margin: of the two logits of the tokens there, how far the lower one is below the
+    compared: the number of tokens of the shorter text. index: the index of the first token that
+    differs, or None. margin: how far the lower of the two tokens' logits at that index is below the
     target's best logit, in ulp of `dtype`. later: (index, margin) of a later token of the run that
     is further below the best logit than a tie allows, or None. in_float32: the result of the same
     run in float32, or why there is none. It is "" if that run was not needed.
@@ -184,10 +184,10 @@ def _explained(
     plain: Sequence[int],
     should_stop: ShouldStop,
 ) -> TextMatch:
-    """The verdict on a run that is no bug in float32: a tie if rounding explains the run's tokens,
-    else undecided. If rounding changes each logit by at most m, a token that becomes the best by
-    rounding is at most 2 m below the best one in float32. Raises Stopped as `reference_rows`
-    does."""
+    """The verdict on a run in which float32 shows no bug: a tie if rounding explains the run's
+    tokens, else undecided. If rounding changes each logit by at most m, a token that becomes the
+    best by rounding is at most 2 m below the best one in float32. Raises Stopped as
+    `reference_rows` does."""
     moved = below = 0.0
     at = compare(run, plain)
     both = (reference_rows(one, prompt, run, 0, should_stop) for one in (pair, wide))
@@ -198,9 +198,9 @@ def _explained(
         below = max(below, float(exact.max() - exact[tokens].min()))
     near = below <= 2 * moved
     words = (
-        f"There, the tokens of this text are at most {below:.3g} below the best logit. Rounding "
-        f"changes the logits by at most {moved:.3g}. The first number is "
-        f"{'at most' if near else 'more than'} twice the second, measured"
+        f"By the float32 logits, the original run's tokens are at most {below:.3g} below the best. "
+        f"Rounding changes the logits by at most {moved:.3g}. The first number is "
+        f"{'at most' if near else 'more than'} twice the second (both measured)"
     )
     return replace(match, verdict="tie" if near else "undecided", in_float32=words)
 
@@ -232,7 +232,8 @@ def margin(logits: torch.Tensor, tokens: Sequence[int], dtype: torch.dtype) -> f
     lowest = float(logits.double()[ids].min())
     if not math.isfinite(best) or not math.isfinite(lowest):
         raise BadModel(
-            f"a margin needs finite logits; here the best is {best}, the lower token's {lowest}"
+            f"a margin needs finite logits; the best logit is {best}, and the lowest of the "
+            f"compared tokens is {lowest}"
         )
     return (best - lowest) / ulp(max(abs(best), abs(lowest)), dtype)
 

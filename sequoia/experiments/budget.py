@@ -97,7 +97,8 @@ class _Panel:
 
 def _panels(settings: Settings, done: Done) -> Iterator[_Panel]:
     """A panel for each case. At temperature 0 the texts of small models soon repeat themselves, and
-    repeated text is easy to draft. So there a second panel covers only the text before that."""
+    repeated text is easy to draft. So cases at temperature 0 get a second panel, which covers each
+    text only up to where it begins to repeat itself."""
     for case, found in found_by_case(settings, done).items():
         yield _Panel(case.words, [one["all"] for one in found])
         if case.temperature == 0:

@@ -26,7 +26,7 @@ WHY = (
 
 
 def finding(found: Sequence[Setting]) -> str:
-    """Several sentences about the settings in `found`, of which there is at least one."""
+    """Several sentences about the settings in `found`, which must not be empty."""
     return " ".join(
         (
             f"The planned tree is {_score(found, CHAIN, 'the tuned chain')}, and",
@@ -63,7 +63,8 @@ def _gain(found: Sequence[Setting]) -> float:
 
 
 def _by_machine(found: Sequence[Setting]) -> str:
-    """The machine on which extra nodes cost least comes first."""
+    """The gain on each machine, in words. The machine on which extra nodes cost least comes
+    first."""
     machines = sorted({one.machine for one in found}, key=cost_of_nodes)
     gains = [_gain([one for one in found if one.machine == machine]) for machine in machines]
     parts = [

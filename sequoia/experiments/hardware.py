@@ -206,9 +206,9 @@ def _against_one_size(gains: Sequence[Comparison], fixed: str) -> str:
     least, most = (pick(one.ratio for one in gains) for pick in (min, max))
     return (
         f"Against {fixed} nodes, the best single size overall, the tree planned for the machine is "
-        f"faster in {count_or_none(counts.higher)} of {counts.total} cases and slower in "
-        f"{count_or_none(counts.lower)}, counting only cases whose 95% interval excludes 1. The "
-        f"ratio of speeds ranges from {least:.2f}x to {most:.2f}x."
+        f"clearly faster in {count_or_none(counts.higher)} of {counts.total} cases and clearly "
+        f"slower in {count_or_none(counts.lower)}. A case is clear if the 95% interval of the "
+        f"ratio of speeds excludes 1. The ratio ranges from {least:.2f}x to {most:.2f}x."
     )
 
 

@@ -57,7 +57,7 @@ def score(comparisons: Sequence[Comparison]) -> Score:
 
 
 def count_or_none(count: int) -> str:
-    """The number in a sentence such as "slower in none"."""
+    """`count` as it appears in a sentence, with "none" for 0, as in "slower in none"."""
     return str(count) if count else "none"
 
 

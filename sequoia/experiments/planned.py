@@ -23,8 +23,8 @@ RANKS = 32  # children whose acceptance is measured
 _RULES = tuple(rule for rule in RULES if rule.chances)
 _Vectors = dict[str, Acceptance]  # by verifier
 _Key = tuple[str, float, float]  # kind, temperature, top-p
-# draft -> its vectors. Two pairs of an experiment never share a draft. An entry lives as
-# long as its draft.
+# draft -> its vectors. The draft is enough to identify a pair, because no two pairs of an
+# experiment share one. An entry lives as long as its draft.
 _KNOWN: WeakKeyDictionary[TreeModel, dict[_Key, _Vectors]] = WeakKeyDictionary()
 
 

@@ -91,8 +91,8 @@ Make = Callable[[Learnt, Plans, HardwareProfile, float], Tree | TreeChoice]
 @dataclass(frozen=True)
 class Rival:
     """A decoder. key: its name in results. label: its name in tables. method: its colour is
-    "race-METHOD" in assets/colours.json. learns: whether it chooses its trees while decoding, from
-    a machine's times."""
+    "race-METHOD" in assets/colours.json. learns: whether it chooses its trees while decoding. If
+    so, its choices depend on a machine's times."""
 
     key: str
     label: str

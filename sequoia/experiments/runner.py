@@ -21,7 +21,7 @@ from sequoia.models.describe import describe, dtype_name, versions
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import TreeModel
 
-_SAMPLE = 1024  # numbers of each parameter in a checksum
+_SAMPLE = 1024  # elements of each parameter that go into a checksum
 
 
 @dataclass(frozen=True)
@@ -130,14 +130,14 @@ def _identity(pair: Pair) -> Iterator[tuple[str, Any]]:
 
 
 def _checksum(model: TreeModel) -> float:
-    """The sum of a sample of each parameter. It is cheap to compute and differs between most
-    models, also if only the matrices differ."""
+    """The sum over a sample of each parameter's elements. It is cheap to compute, and most models
+    have different sums even if only their matrices differ."""
     there = (one.detach() for one in model.hf.parameters() if not one.is_meta)
     return float(sum(_sample(one).double().sum().item() for one in there))
 
 
 def _sample(parameter: torch.Tensor) -> torch.Tensor:
-    """About _SAMPLE evenly spaced numbers of `parameter`, or all if it has few."""
+    """About _SAMPLE evenly spaced elements of `parameter`, or all if it has few."""
     flat = parameter.flatten()
     step = len(flat) // _SAMPLE | 1  # odd: an even one would often stay in one column of a matrix
     return flat[::step]

@@ -44,15 +44,16 @@ ARITIES = (2, 3, 4)  # children of each inner node of a k-ary tree
 PROMPTS = 4  # number of planning texts
 Shapes = dict[str, Tree]  # by shape and max nodes, such as "chain 16"
 _Key = tuple[str, SamplingParams, tuple[int, ...]]
-# draft -> its trees. Two pairs of an experiment never share a draft. An entry lives as long as its
-# draft.
+# draft -> its trees. The draft is enough to identify a pair, because no two pairs of an experiment
+# share one. An entry lives as long as its draft.
 _KNOWN: WeakKeyDictionary[TreeModel, dict[_Key, Shapes]] = WeakKeyDictionary()
 
 
 def planned_shapes(pair: Pair, kind: str, params: SamplingParams, budgets: Sequence[int]) -> Shapes:
     """For each shape and each of `budgets`, a tree of at most that many nodes. A budget is at least
-    9. The planning texts have `params.max_new_tokens` tokens. The first call with these arguments
-    lasts some seconds for a small pair. Its trees are reused while the draft is in memory."""
+    9, the size of the smallest tree in SpecInfer's shape. The planning texts have
+    `params.max_new_tokens` tokens. The first call with these arguments takes a few seconds for a
+    small pair. Its trees are reused while the draft is in memory."""
     found = _KNOWN.setdefault(pair.draft, {})
     key = (kind, params, tuple(budgets))
     if key not in found:

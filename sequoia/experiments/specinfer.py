@@ -1,6 +1,6 @@
 """SpecInfer with different numbers and lengths of sequences, each compared with Sequoia's tree of
-the same number of nodes. In the paper, Tables 5 and 6 vary both numbers and give speed-ups; Tables
-1 to 4 have the trees "5 x 8" and "16 x 48"."""
+the same number of nodes. In the paper, Tables 5 and 6 vary both and give speed-ups; Tables 1 to 4
+have the trees "5 x 8" and "16 x 48"."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def steps_along(
     pair: Pair, text: Text, tree: Tree | TreeChoice, verifier: str, stride: int
 ) -> Iterator[tuple[DecodedStep, Drafted, Verdict]]:
     """Steps that start right before every `stride`-th token of `text.tokens`, beginning with the
-    first, however many tokens they emit. A tree choice that learns is shown each step. Raises
+    first, however many tokens they emit. After each step, a tree choice can learn from it. Raises
     BadModel if a model overflows."""
     counted = _CountedPasses(FixedTree(tree) if isinstance(tree, Tree) else tree)
     ids = (*text.prompt, *text.tokens)
@@ -131,8 +131,8 @@ class DrawsByContext(Seeded):
 
 
 class _CountedPasses:
-    """A TreeChoice that records in `fronts` the nodes of each draft pass of the last step. Some may
-    get no children."""
+    """A TreeChoice that records in `fronts` the nodes of each draft pass of the latest step. Some
+    of these nodes may get no children."""
 
     def __init__(self, inner: TreeChoice) -> None:
         self._inner = inner

@@ -18,7 +18,7 @@ from sequoia.measuring.expected_steps import FixedLane, expected_step_starts
 from sequoia.models.pair import Pair
 
 # Above temperature 0 this many tokens at the start of a text are not counted. The first step always
-# starts at token 0, so the next tokens are not yet typical starts of a step.
+# starts at token 0, so the chance that a step starts at one of the next few tokens is not typical.
 WARM_UP = 16
 REPEAT = 8  # a text repeats itself if a sequence of this many tokens occurs again
 
@@ -58,7 +58,7 @@ Found = list[Mapping[str, Any]]
 
 
 def found_by_case(settings: Settings, done: Done) -> dict[Case, Found]:
-    """The results of the finished units of each case, if there are any."""
+    """The results of each case's finished units. A case without any is left out."""
     by_case = {
         case: [done[key] for key in _keys(settings, case) if key in done]
         for case in cases(settings)
@@ -126,9 +126,9 @@ def step_starts_along(
 
 
 def tokens_per_step(starts: Sequence[float], params: SamplingParams) -> float:
-    """The number of tokens, without those of WARM_UP, divided by the expected number of steps that
-    start at one of them. Of a short text a quarter is left out. At temperature 0 a single step may
-    reach the end of the text, so all tokens are counted."""
+    """The number of tokens after the warm-up, divided by the expected number of steps that start at
+    them. The warm-up is the first WARM_UP tokens, but at most a quarter of the text. At temperature
+    0 a single step may reach the end of the text, so all tokens are counted."""
     first = min(WARM_UP, len(starts) // 4) if params.temperature else 0
     return round((len(starts) - first) / sum(starts[first:]), 5)
 

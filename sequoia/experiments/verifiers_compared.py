@@ -175,7 +175,7 @@ def _in_words(one: str, other: str) -> str:
 
 
 def _over_all_cases(settings: Settings, done: Done) -> list[Comparison]:
-    """The ratio of tokens per step of the two verifiers of each entry in PATHS, over all cases
+    """For each entry in PATHS, the ratio of its two verifiers' tokens per step, over all cases
     above temperature 0. A single case has too few trees to show a gain of a few per cent."""
     hot = [case for case in cases(settings) if case.temperature > 0]
     found = found_by_prompt(settings, done, hot)

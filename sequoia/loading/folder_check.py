@@ -69,8 +69,8 @@ def check_folder(folder: Path, title: str) -> dict[str, Any]:
 
 
 def _check_entries(folder: Path, title: str) -> set[str]:
-    """Names of the files in `folder`. Raises BadModel if an entry is refused, also one in the
-    folder of chat templates, or if `folder` cannot be read."""
+    """Names of the files in `folder`. Raises BadModel if `folder` cannot be read, or if an entry in
+    it or in its folder of chat templates is refused."""
     home = Path(os.path.realpath(folder))
     files = set[str]()
     try:

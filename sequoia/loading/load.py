@@ -115,8 +115,8 @@ def fetch(
 ) -> None:
     """Download everything that `load` needs, so that `load` then runs without a network.
 
-    Raises the same errors as `load_pair`. OutOfMemory means that the machine's memory is too small
-    in total: what is in use now may be free when the pair is loaded.
+    Raises the same errors as `load_pair`. The models must fit in the machine's total memory. It
+    does not matter how much is free now, because that can change before the pair is loaded.
     """
     where = checked_device(request.device)
     dtype = checked_dtype(request.dtype)
@@ -185,7 +185,7 @@ def _template(tokenizer: Any, on_progress: OnProgress) -> ChatTemplate | None:
     try:
         if template:
             rendered = len(template("Hello"))
-            words = f"works (one word becomes {rendered} characters): prompts can be chat messages"
+            words = f'works ("Hello" becomes {rendered} characters): prompts can be chat messages'
     except BadPrompt as problem:
         template = None
         words = f"fails and is not used ({problem}): prompts are used verbatim"

@@ -106,8 +106,8 @@ def _local_layers(config: Any) -> str:
         return f"has layers of local attention; {_FULL}"
     if config.model_type == "gpt_neo":
         return (
-            "has its own causal mask, which ends at its context length; the nodes of a tree need "
-            "rows beyond it"
+            "has its own causal mask with one row for each position of its context; the nodes of a "
+            "tree need more rows"
         )
     if getattr(config, "attention_type", None) == "block_sparse":
         return f"attends to only some blocks of a text; {_FULL}"

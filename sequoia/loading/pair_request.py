@@ -29,8 +29,8 @@ class PairRequest:
     device: "auto" (GPUs if there are any, as few as have room for the pair), "spread" (the target
     over all GPUs), "cpu", "cuda", "cuda:1" and so on. dtype: "auto" (for a small model on a CPU the
     fastest by measurement, otherwise the usual one of the device), "float32", "bfloat16" or
-    "float16". offload: True streams those of the target's layers that do not fit on the device from
-    host memory (see large/offload.py). A number sets how many layers stay on the device.
+    "float16". offload: True streams from host memory those of the target's layers that do not fit
+    on the device (see large/offload.py). A number sets how many layers stay on the device.
     """
 
     name: str = BUNDLED_NAME

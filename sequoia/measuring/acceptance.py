@@ -63,10 +63,10 @@ def count_acceptance(
     progress: Progress = lambda _: None,
 ) -> CountedAcceptance:
     """Count acceptance while decoding at most `params.max_new_tokens` tokens after each prompt.
-    Every step uses `tree`, by default a root with `ranks` children. Only the last steps use a
-    smaller part of it. To count by level, use a tree from `counting_tree`
-    (acceptance_by_level.py). The rates are those of the root's children, because deeper nodes
-    seldom have as many. Raises BadPrompt without prompts."""
+    Steps use `tree`, by default a root with `ranks` children. It is cut where the last steps need
+    fewer levels. To count by level, use a tree from `counting_tree` (acceptance_by_level.py). The
+    rates are those of the root's children, because deeper nodes seldom have as many. Raises
+    BadPrompt without prompts."""
     prompts = list(prompts)
     tree = tree or Tree.from_branching([ranks])
     if not prompts:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from sequoia.algorithm.step_trace import StepTrace
 from sequoia.algorithm.tree import Tree
 
-Z = 1.959964  # standard errors of a 95% confidence interval
+Z = 1.959964  # a 95% confidence interval extends this many standard errors to each side
 SIGNIFICANCE = 0.05  # corrected p-values below this reject the assumption
 _LEAST = 5.0  # below this expected count, the normal approximation is too poor
 
@@ -85,7 +85,8 @@ class AcceptanceByLevel:
 def counting_tree(ranks: int, width: int, levels: int) -> Tree:
     """A tree for counting acceptance by level, with `levels` levels including the root. If there
     are at least two, the root has `ranks` children. On each level between the root and the last
-    one, the first `width` of any siblings have `width` children each, and the others have none."""
+    level, the first `width` nodes of every group of siblings have `width` children each. Their
+    other siblings have none."""
     parents = [-1]
     level = [0]
     for children in [ranks, *[width] * (levels - 2)][: levels - 1]:
@@ -130,12 +131,12 @@ class DepthVerdict:
         if self.compared > 1:
             tested += f" after Bonferroni, {self.compared} comparisons"
         if self.holds:
-            which = "The strongest deviation" if self.compared > 1 else "The only cell tested"
-            return (
-                f"No evidence that acceptance depends on depth. {which}: {found} ({tested}). "
-                f"A cell is tested if the average rate predicts at least {_LEAST:g} acceptances "
-                f"and {_LEAST:g} rejections, in it and at the other depths."
+            among = (
+                f"The strongest deviation among the {self.compared} cells with enough counts"
+                if self.compared > 1
+                else "Only one cell has enough counts for a test"
             )
+            return f"No evidence that acceptance depends on depth. {among}: {found} ({tested})."
         return f"The positional assumption fails here: {found} ({tested})."
 
 

@@ -8,9 +8,9 @@ siblings equals the rates at which decoding accepts
 (tests/measuring/test_acceptance_teacher_forced.py checks this in exact fractions).
 
 All positions of the text have the same weight. Counting while decoding with a tree of two levels
-weighs them slightly differently: a step ends with a token from the target, so no root there is an
-accepted child. A text that the target did not generate also contains contexts that decoding would
-seldom reach.
+weighs them slightly differently: every step ends with a token from the target, and this token is
+the next root. So a root is never an accepted child. A text that the target did not generate also
+contains contexts that decoding would seldom reach.
 """
 
 from __future__ import annotations

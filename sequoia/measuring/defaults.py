@@ -36,7 +36,7 @@ SLACK = 0.01
 # short, because a pair without a profile is measured before its first step, while the user waits
 _QUICK_SECONDS = 2.0
 _QUICK_TOKENS = 48
-_QUICK_RANKS = 8  # ranks counted if planned trees are small here, or no profile is stored yet
+_QUICK_RANKS = 8  # ranks counted if trees planned for this machine are small, or it has no profile
 _WIDE_RANKS = 32  # ranks counted on machines where a pass over hundreds of nodes pays
 # A recorded vector is used up to this difference in temperature. It is half of 0.3, the largest gap
 # between recorded temperatures.
@@ -139,8 +139,8 @@ def _recorded(
 def kind_of(pair: Pair, texts: Sequence[str]) -> str:
     """The kind of text most similar to `texts`, among the kinds the pair's acceptance was counted
     on. Two texts are similar if draft and target agree about as much on both. Without `texts`, or
-    if they decide nothing, it is the kind of the pair's first recorded vector ("" if it has none).
-    The last answer is cached."""
+    if no other kind is clearly more similar, the answer is the kind of the pair's first recorded
+    vector ("" if there is none). The last answer is cached."""
     kinds = {
         known.kind: known.agreement for known in reversed(pair.known) if known.agreement is not None
     }

@@ -1,6 +1,7 @@
 """How long the forward passes of a pair and the engine's own work take on this machine.
 
-Times of passes are medians over rounds with all sizes, so that a slow moment affects them alike.
+Times of passes are medians over several rounds. Each round runs all sizes, so that a slow moment
+affects all sizes alike.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ def measure_profile(
     sizes: by default as `_while_flat` chooses them, up to 1,024. widths: by default at most 32, or
     at most 256 if a size is above 128. Takes about `seconds` at most, or longer if one round and a
     few steps need more. An exception raised by `progress` ends the measurement. Raises BadProfile
-    for numbers that are not positive or too large, and if `sizes` or `widths` is empty.
+    if a number is too small or too large, or if `sizes` or `widths` is empty.
     """
     prefix = min(whole(prefix, "prefix", 1, 2**20, BadProfile), pair.limit // 2)
     rounds, seconds = checked_effort(rounds, seconds)
@@ -119,9 +120,9 @@ def _passes(model: TreeModel, what: str, sizes: Sequence[int], prefix: int) -> l
 
 
 def _while_flat(model: TreeModel, prefix: int, seconds: float, progress: Progress) -> list[Pass]:
-    """A pass for each number of nodes in SIZES. Then the nodes are doubled while that costs little
-    time and enough memory is free. The sizes between 1 and 128 are skipped if few passes fit into
-    `seconds` and the times at 1 and 128 hardly differ."""
+    """A pass for each number of nodes in SIZES, and then for twice as many nodes again and again,
+    while doubling costs little time and enough memory is free. The sizes between 1 and 128 are
+    skipped if few passes fit into `seconds` and the times at 1 and 128 hardly differ."""
     context = opened(model, MAX_NODES, prefix)
     one = Pass(context, 1)
     most = Pass(context, SIZES[-1])
@@ -141,8 +142,8 @@ def _while_flat(model: TreeModel, prefix: int, seconds: float, progress: Progres
 
 def _fits(context: Context, nodes: int) -> bool:
     """Whether enough memory is free for twice the needs of a pass over `nodes` nodes and for the
-    distributions of a step with that many. If not, trees of that size could be planned but not
-    run."""
+    distributions of a step with that many. Larger passes are not timed, so that no tree is planned
+    that could not run."""
     needs = Counter({device: 2 * count for device, count in context.needs(nodes).items()})
     needs[context.device] += usual_distribution_bytes(context.device, nodes, context.model.vocab)
     return all(count <= free_bytes(device) for device, count in needs.items())
@@ -197,8 +198,9 @@ def _overheads(
 
 def _by_level(found: Sequence[tuple[Tree, Point]]) -> tuple[float, tuple[Point, ...]]:
     """The overhead of one drafted level in seconds, and the points of the remaining overhead by
-    number of nodes, made never to decrease. The overhead of a level comes from a chain, so it
-    includes that of one node. Deep trees are therefore overestimated a little."""
+    number of nodes. A point below an earlier one is raised to it. The overhead of a level comes
+    from a chain, so it includes that of one node. The overhead of deep trees is therefore
+    overestimated a little."""
     medians = {len(tree): point[1] for tree, point in found}
     level = max(medians[CHAIN] - medians[1], 0.0) / (CHAIN - 1)
     rest = accumulate((median - level * len(tree.inner) for tree, (_, median, _) in found), max)
@@ -216,17 +218,17 @@ def _overhead(pair: Pair, tree: Tree, seconds: float, progress: Progress) -> Poi
     steps = with_progress(
         _some(run(Decoder(pair, prompt, params, tree)), seconds), params.max_new_tokens, progress
     )
-    # the last trees are truncated, when few more tokens may be emitted
+    # near the end of the run, trees are truncated
     full = [step for step in steps if len(step.tree) == len(tree)]
-    # without the first full step, if there are others; in a very small context none may be full
+    # leave out the first full step if there are others; a very small context may have no full step
     kept = full[1:] or full or steps
     return _point(len(tree), [step.seconds["overhead"] for step in kept])
 
 
 def _some(steps: Iterable[StepTrace], seconds: float) -> Iterator[StepTrace]:
-    """`steps` until `seconds` have passed since the first step, but at least three. The time before
-    the first step does not count: on a GPU, the prefill and the capture of CUDA graphs take longer
-    than many steps."""
+    """At least three of `steps`, and more until `seconds` have passed since the first one. The time
+    before the first step does not count: on a GPU, the prefill and the capture of CUDA graphs take
+    longer than many steps."""
     start: float | None = None
     for done, step in enumerate(steps, 1):
         if start is None:

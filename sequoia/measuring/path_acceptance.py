@@ -47,7 +47,7 @@ def path_acceptance(
     steps = list[StepTrace]()
     for number, prompt in enumerate(prompts):
         decoder = Decoder(pair, prompt, params.further(number), tree, verifier)
-        # the last trees are truncated, when few more tokens may be emitted
+        # near the end of a run, trees are truncated
         steps += [step for step in run(decoder) if len(step.tree) == len(tree)]
     if not steps:
         raise BadPrompt(

@@ -25,8 +25,8 @@ _log = logging.getLogger(__name__)
 
 def use_fast_forward(model: TreeModel, int8: bool = False) -> TreeModel:
     """Make `model` use a faster forward if there is one with the same logits as the forward of
-    `transformers`, and return `model`. The log says why a faster forward was rejected. If all were,
-    `no_fast_forward` gives the reason of the last one.
+    `transformers`, and return `model`. The log says why a faster forward was rejected. If all are
+    rejected, `no_fast_forward` says why the last one was.
 
     The faster forward is FastLlama on a CPU, CUDA graphs on one GPU, and grouped attention for a
     model whose weights are in several places. int8: use weights rounded to int8, for drafts only.
@@ -104,7 +104,10 @@ def _disagreement(model: TreeModel, usual: Forward, bound: float) -> str:
         return graph_problem(model, plain, bound)
     for found in map(distance, sample_logits(model), sample_logits(plain)):
         if not found <= bound:
-            return f"its logits differ by {found:.2g} standard deviations (allowed: {bound:g})"
+            return (
+                f"that forward's logits are off by {found:.2g} standard deviations "
+                f"(allowed: {bound:g})"
+            )
     return ""
 
 

@@ -1,4 +1,5 @@
-"""Computes the same logits of a model with a tree and with the bare model, and compares them.
+"""Computes a model's logits after the same tokens in a tree and with the bare model, and compares
+them.
 
 The bare model is the model of `transformers` without our cache and mask. The spread of logits is
 their standard deviation over the vocabulary.
@@ -15,7 +16,8 @@ from sequoia.models.attention_kernels import without_cudnn_attention
 from sequoia.models.tree_forward import TreeModel
 from sequoia.models.tree_mask import whole_tree_layout
 
-# as a fraction of the spread; rounded weights cause less, a wrong mask or position causes more
+# Largest difference allowed, as a fraction of the spread. Rounded weights cause smaller
+# differences, a wrong mask or position causes larger ones.
 INT8_TOLERANCE = 0.5
 
 
@@ -70,7 +72,7 @@ def tolerance(dtype: torch.dtype) -> float:
 
 
 def sample_tokens(model: TreeModel) -> list[int]:
-    """Three token ids for tests, which exist in any vocabulary."""
+    """Three token ids for tests. They exist in the model's vocabulary."""
     return [token % model.vocab for token in (1, 2, 3)]
 
 

@@ -45,7 +45,8 @@ def context_length(config: Any) -> ContextLength:
 
 
 def is_stated(config: Any) -> bool:
-    """Whether the config states its context. A stated one may be as long as UNSTATED."""
+    """Whether the config states its context. The length alone does not tell, because a stated
+    context may also be UNSTATED long."""
     return any(map(_context, layer_configs(config)))
 
 

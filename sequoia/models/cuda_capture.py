@@ -54,8 +54,8 @@ class CudaCapture:
                 for _ in range(_WARM_UPS):
                     work()
         finally:
-            # also after an error: the plain forward then writes to the same cache slots as the
-            # passes that were started here
+            # Wait even after an error. The plain forward then writes to the same cache slots as the
+            # passes that were started here.
             here.wait_stream(self._side)
         first: list[Exception] = []
         try:
@@ -72,9 +72,10 @@ class CudaCapture:
         graph = torch.cuda.CUDAGraph()
         here = torch.cuda.current_stream()
         # The outer context restores the current stream, because a failed capture leaves torch on
-        # the side stream. That stream is our own, because torch's default stream for captures
-        # belongs to the device that captured first, and because the libraries already have their
-        # workspaces for it. "thread_local" allows other threads to use CUDA meanwhile.
+        # the side stream. We pass a side stream of our own, because torch's default stream for
+        # captures belongs to the device that captured first. The warm-up passes have also given the
+        # libraries their workspaces for our stream. "thread_local" allows other threads to use CUDA
+        # meanwhile.
         with (
             torch.cuda.stream(here),
             torch.cuda.graph(graph, pool, self._side, capture_error_mode="thread_local"),

@@ -82,7 +82,7 @@ class GraphedForward:
         them."""
         rows = ids.shape[1]
         captured = None
-        # each prompt length occurs only once, so prefills are not captured
+        # the same prompt length seldom occurs again, so prefills are not captured
         if self.failed is None and rows <= (2 if last_only else MOST_ROWS):
             captured = self._captured(kv_cache, rows, mask, last_only)
         if captured is None:

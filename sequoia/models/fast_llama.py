@@ -78,8 +78,8 @@ class FastLlama:
         self.takes_temperature = hf.lm_head.bias is None
 
     def at_temperature(self, temperature: float) -> FastLlama:
-        """A copy of this forward whose logits are divided by `temperature`. It costs no time,
-        because the weights of the final norm are divided once."""
+        """A copy of this forward whose logits are divided by `temperature`. A pass takes no longer,
+        because the weights of the final norm are divided beforehand."""
         other = copy(self)
         other._norm = self._norm.divided(temperature)
         return other

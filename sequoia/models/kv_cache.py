@@ -224,8 +224,8 @@ def _shape(states: torch.Tensor) -> tuple[int, ...]:
 
 
 def _part_of(kv_cache: weakref.ref[KVCache], i: int) -> Allocate:
-    """A function that allocates layer `i`. Its reference is weak, because a layer must not keep its
-    cache alive."""
+    """A function that allocates layer `i`. It has only a weak reference to the cache, because a
+    layer must not keep its cache alive."""
 
     def allocate(
         key_states: torch.Tensor, value_states: torch.Tensor

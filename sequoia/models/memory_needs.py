@@ -54,7 +54,7 @@ def usual_distribution_bytes(device: torch.device, nodes: int, vocab: int) -> in
 
 def _bytes_in_between(params: SamplingParams) -> int:
     """Bytes of intermediate results per node and vocabulary entry, while p or q is computed or
-    children are drawn. They were measured, except the 32 for sorting on a GPU, an upper bound."""
+    children are drawn. They were measured. Only the 32 for sorting on a GPU are an upper bound."""
     if params.temperature > 0 and params.top_p < 1:
         return 48 + 32
     return 28  # for drawing children; computing p or q needs less

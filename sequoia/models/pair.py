@@ -23,10 +23,10 @@ class RecordedAcceptance:
     one `kind` at one temperature, and usually fitted to the tokens per step of a tree on the same
     texts (see planning/fit_acceptance.py).
 
-    agreement: the mean overlap of p and q along those texts, None if it was not measured (see
-    `agreement` in measuring/acceptance_teacher_forced.py). The kind of another text is recognised
-    by it. own_paths: a vector for the verifier Traversal, None if it was not measured (see
-    measuring/path_acceptance.py).
+    agreement: the mean overlap of p and q along those texts, which serves to recognise the kind of
+    another text. None if it was not measured (see `agreement` in
+    measuring/acceptance_teacher_forced.py). own_paths: a vector for the verifier Traversal, None if
+    it was not measured (see measuring/path_acceptance.py).
     """
 
     temperature: float

@@ -36,8 +36,8 @@ class PairCache:
         return self.other[key]
 
     def as_chat(self) -> PairCache:
-        """The cache for chat messages, always the same object. A new profile in this cache replaces
-        the one there."""
+        """The cache for chat messages, always the same object. If this cache has a new profile, it
+        is copied to the cache for chat messages."""
         self.chats = self.chats or PairCache()
         if self.profile is not None and self.profile is not self._passed_on:
             self.chats.profile = self._passed_on = self.profile

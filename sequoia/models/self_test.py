@@ -98,9 +98,9 @@ def _where(tested: Sequence[int]) -> str:
 
 
 def _at_the_start(model: TreeModel, allowed: float) -> float:
-    """Compare the same logits from a tree of three tokens, from the tokens in a row, and from the
-    bare model. Returns the largest difference, divided by the logits' standard deviation. Raises
-    BadModel if it is more than `allowed`."""
+    """Compute the logits after the same tokens from a tree of three tokens, from the tokens in a
+    row, and from the bare model, and compare them. Returns the largest difference, divided by the
+    logits' standard deviation. Raises BadModel if it is more than `allowed`."""
     tokens = sample_tokens(model)
     text = [*tokens, tokens[0], tokens[2]]
     with model.capturing():

@@ -14,8 +14,8 @@ it, or later if the next token may change it. There are two kinds of tokens:
 The result differs from `decode` if a sequence of tokens like <0xE4> is not valid UTF-8 as a whole.
 Then `decode` replaces all of its bytes, even those that form characters. Here such characters were
 already returned, so only the other bytes are replaced. Encoding a text never produces such a
-sequence. It may also differ after several quotes with spaces around them, if `decode` removes such
-spaces from the text of a BPE tokenizer.
+sequence. The result may also differ after several quotes with spaces around them, if `decode`
+removes such spaces from the text of a BPE tokenizer.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from tokenizers import decoders, models
 
 REPLACEMENT = "\ufffd"
 _BYTE_TOKEN = re.compile(r"<0x([0-9A-F]{2})>")
-_ENOUGH = 8  # tokens; a character has at most four bytes
+_ENOUGH = 8  # earlier tokens, enough to decode the next one; a character has at most four bytes
 # Texts that `transformers` shortens when it cleans up spaces (its `clean_up_tokenization`).
 _CLEANED = (" .", " ?", " !", " ,", " ' ", " n't", " 'm", " 's", " 've", " 're")
 _BEGINNINGS = {text[:n] for text in _CLEANED for n in range(1, len(text))}
@@ -41,8 +41,8 @@ _CLEANS_BPE = "clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_
 
 class TokenBytes:
     """The UTF-8 bytes that tokens represent. level: whether the tokenizer is byte-level, so that
-    all tokens represent bytes. False if `decode` removes spaces: then the bytes are not its
-    text."""
+    all tokens represent bytes. False if `decode` removes spaces, because it then does not return
+    the text of the bytes."""
 
     def __init__(self, tokenizer: Any) -> None:
         self._tokenizer = tokenizer
@@ -117,8 +117,8 @@ def _named(data: bytes) -> str:
 
 
 class TextStream:
-    """Converts the tokens passed to `add` to text. context: the tokens before the first of them;
-    their text is not returned."""
+    """Converts the tokens passed to `add` to text. context: earlier tokens, whose text is not
+    returned."""
 
     def __init__(self, tokenizer: Any, context: Sequence[int] = ()) -> None:
         self._tokenizer = tokenizer
@@ -134,8 +134,8 @@ class TextStream:
             self._shown = len(before)
 
     def add(self, token: int) -> str:
-        """The text that is final with `token`. An incomplete character, and text that the next
-        token may change, are held back."""
+        """The text that becomes final with `token`. An incomplete character is held back, and so is
+        text that the next token may change."""
         data = self._bytes.of(token)
         if data is None:
             broken = self._broken()
@@ -222,8 +222,9 @@ def characters(data: bytes, broken: Callable[[bytes], str]) -> tuple[str, bytes]
 
 
 def _cleans(tokenizer: Any) -> bool:
-    """Whether the last step of `decode` removes some spaces (see _CLEANED). For BPE,
-    `transformers` ignores the setting unless another one insists."""
+    """Whether the last step of `decode` removes some spaces (see _CLEANED). The tokenizer's setting
+    `clean_up_tokenization_spaces` asks for that. For BPE, `transformers` ignores it unless a second
+    setting, _CLEANS_BPE, insists."""
     asked = bool(getattr(tokenizer, "clean_up_tokenization_spaces", False))
     is_bpe = isinstance(_backend(tokenizer, "model"), models.BPE)
     return asked and (not is_bpe or bool(getattr(tokenizer, _CLEANS_BPE, False)))

@@ -34,7 +34,7 @@ from sequoia.this_machine.memory import DeviceBytes
 
 _COLDEST = 0.05  # lowest temperature at which the divided logits cannot overflow in any dtype
 PREFILL_CHUNK = 1024  # prompt tokens per pass, each with a row in the mask
-_AHEAD = 64  # tokens; graphs for a longer prefix are captured up to this long before their use
+_AHEAD = 64  # graphs for a longer prefix are captured up to this many tokens before they are needed
 
 
 class TreeModel:

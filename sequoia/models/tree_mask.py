@@ -83,8 +83,8 @@ def whole_tree_layout(spec: MaskSpec, tree: Tree) -> TreeLayout:
 
 
 class DynamicTreeLayout:
-    """A TreeLayout that grows level by level. A new node attends to itself and to whatever its
-    parent attends to. It is allocated once, for up to `most` nodes, and reused for other trees."""
+    """A TreeLayout that grows level by level. It is allocated once, for up to `most` nodes, and
+    reused for other trees. A new node attends to itself and to whatever its parent attends to."""
 
     def __init__(self, spec: MaskSpec, most: int) -> None:
         # the last row never changes: it serves as the parent of the first nodes

@@ -313,13 +313,13 @@ def compare(
 def _part(part: Part) -> str:
     if part.name == "tokens":
         return (
-            f"{part.measured:.2f} tokens per step instead of {part.predicted:.2f} (alone "
-            f"{part.alone:.2f}×)"
+            f"{part.measured:.2f} tokens per step instead of {part.predicted:.2f} (which alone "
+            f"makes {part.alone:.2f}×)"
         )
     what = "a plain token took" if part.name == "plain" else f"{_ACTIVITY[part.name]} took"
     return (
-        f"{what} {time_words(part.measured)} instead of {time_words(part.predicted)} (alone "
-        f"{part.alone:.2f}×)"
+        f"{what} {time_words(part.measured)} instead of {time_words(part.predicted)} (which alone "
+        f"makes {part.alone:.2f}×)"
     )
 
 

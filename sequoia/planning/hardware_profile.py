@@ -136,7 +136,7 @@ class HardwareProfile:
         dtype: the text to show; by default it says how many bits a weight has. date: ISO 8601, by
         default today. Raises BadProfile naming the part, the field, the value and the bound.
         """
-        # Roofline converts mappings itself; its annotations describe the fields after that
+        # `Any`, because Roofline also accepts mappings; its annotations name only the classes
         parts: dict[str, Any] = {"device": device, "target": target, "draft": draft}
         roofline = Roofline(**parts, prefix_length=prefix_length)
         return cls(
@@ -238,7 +238,7 @@ def _with_roofline(data: Mapping[str, Any]) -> dict[str, Any]:
     curves of both models and a `source`."""
     computed = HardwareProfile.roofline(**_roofline_parameters(data["roofline"])).to_dict()
     if "target_seconds" in data and "draft_seconds" in data:
-        computed.pop("calibrated_nodes", None)  # it is that of the computed curves
+        computed.pop("calibrated_nodes", None)  # this number is about the computed curves
         return {**computed, **data}
     return {**computed, **data, "source": "simulated"}
 

@@ -149,7 +149,8 @@ def best_chain(
 
 def _longest_fast(speedups: np.ndarray, slack: float) -> int:
     """Index of the largest of `speedups`; of equal ones, the first. With `slack`, the last index
-    whose speed-up is at most this share below the largest, but not below 1."""
+    whose speed-up is at least 1 and at most this share below the largest. If all are below 1,
+    `slack` has no effect."""
     fastest = float(speedups.max())
     if not slack:
         return int((speedups >= fastest * (1 - _ROUNDING)).argmax())

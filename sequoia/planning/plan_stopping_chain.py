@@ -1,6 +1,6 @@
-"""The fastest stopping chain: a chain that stops drafting after a token the draft is unsure of. The
-results of steps with long chains show how long it should be, and how sure the draft must be to
-continue."""
+"""The fastest stopping chain: a chain that stops drafting after a token the draft is unsure of. Its
+maximum length, and how sure the draft must be to continue, are chosen from the results of steps
+with long chains."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ class StopRule:
 
 def best_stop_rule(steps: Sequence[LongChainStep], profile: HardwareProfile) -> StopRule:
     """The rule that would have been fastest on `steps` with the times of `profile`. Of equally fast
-    rules, the one with the smallest `max_nodes`, then the smallest `min_prob`. Of the tokens
-    accepted in a long chain, a shorter one accepts those that it drafts. Raises BadTrace without
+    rules, the one with the smallest `max_nodes`, then the smallest `min_prob`. A shorter chain
+    would have accepted those of its tokens that the long chain accepted. Raises BadTrace without
     steps."""
     if not steps:
         raise BadTrace(

@@ -143,8 +143,8 @@ def _model_flags(flags: ArgumentParser) -> None:
         "--warm",
         type=Path,
         metavar="DIR",
-        help="start the step target or draft from the weights in this folder instead of random "
-        "ones (with `all`: only the target)",
+        help="folder with the initial weights for the step target or draft (default: random "
+        "weights; with `all`, only the target starts from this folder)",
     )
     for name, recipe in (("target", TARGET), ("draft", DRAFT)):
         size = recipe.size

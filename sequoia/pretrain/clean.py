@@ -87,8 +87,9 @@ def _unless_legal(block: re.Match[str]) -> str:
 
 
 def _without_legal_docstring(text: str) -> str:
-    """`text` without the module's docstring if that contains the text of a licence. Otherwise only
-    the docstring's lines that match RIGHTS are removed, except those with triple quotes."""
+    """`text` without its beginning, up to the end of the module's docstring, if that contains the
+    text of a licence. Otherwise only the lines there that match RIGHTS are removed, except those
+    with triple quotes."""
     tree = parsed(text)
     first = tree.body[0] if tree is not None and tree.body else None
     if not (

@@ -18,10 +18,10 @@ MIN_EXCERPT = 900  # characters
 PROMPT = (250, 600)  # a prompt of code has more than 250 characters and at most 600
 MIN_PARAGRAPH = 200  # characters of the paragraph that an excerpt of prose starts with
 
-# what the step `text` needs to find texts of each kind
+# options of the step `text` that provide texts of each kind to keep out of the training
 KEPT_OUT_BY = {
-    "code": "--packages and a package of KEPT_OUT",
-    "prose": "--docs and a manual that is kept out",
+    "code": "--packages and a folder that contains a package from KEPT_OUT",
+    "prose": "--docs and a folder that contains a manual marked is_kept_out",
 }
 
 Excerpt = tuple[str, str]  # prompt, rest

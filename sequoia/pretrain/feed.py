@@ -1,6 +1,6 @@
-"""Selects the tokens that each step trains on. For a given text, batch and context they depend only
-on the seed and on the number of tokens trained on so far. So that number is all that is needed to
-resume a run."""
+"""Selects the tokens that each step trains on. For a given text, batch and context, these tokens
+depend only on the seed and on the number of tokens trained on so far. So that number is all that is
+needed to resume a run."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Blocks:
 
 class Samples:
     """Texts that a target wrote, in random order. As long as the context stays the same, no text is
-    repeated before all have been used. Each repetition has another order.
+    repeated before all have been used. Each pass over all texts has another order.
 
     rows: the texts, (texts, width) uint16. Each row of a step is the start of one of them.
     """
@@ -102,15 +102,17 @@ class Samples:
 
 
 class Mixture:
-    """Rows of `main` and `extra`: one in EXTRA_ROWS rows comes from `extra`. If the rows of a step
-    are no multiple of that number, some steps have one row of `extra` more than others."""
+    """Rows of `main` and `extra`: one in EXTRA_ROWS rows comes from `extra`. If the number of rows
+    in a step is not a multiple of EXTRA_ROWS, some steps have one row of `extra` more than
+    others."""
 
     def __init__(self, main: Feed, extra: Feed) -> None:
         self._main = main
         self._extra = extra
 
     def take(self, done: int, rows: int, context: int) -> torch.Tensor:
-        before = done // context // EXTRA_ROWS  # rows of `extra` so far, as if all had this context
+        # rows of `extra` so far, if all earlier steps had this context
+        before = done // context // EXTRA_ROWS
         extra_rows = (done // context + rows) // EXTRA_ROWS - before
         extra_done = before * context
         main = self._main.take(done - extra_done, rows - extra_rows, context)

@@ -1,4 +1,5 @@
-"""The objective of a target's decay, which teaches it not to repeat a passage endlessly.
+"""The training objective for a target during its learning-rate decay. It teaches the target not to
+repeat a passage endlessly.
 
 A small model that repeats a passage once becomes surer of it with each repetition, until hardly
 anything else is sampled. So in part of the rows a passage is repeated on purpose. The model learns
@@ -19,7 +20,7 @@ from .model import Forward, Objective, logits, next_token
 REPEATED_ROWS = 0.25  # fraction of the rows in which a passage is repeated
 FACTOR = 0.5  # wanted probability of a token, divided by its probability one repetition earlier
 WEIGHT = 0.3  # usual weight of `fading`, relative to the cross-entropy
-SHORTEST = 4  # tokens of the shortest repeated passage; others have up to a quarter of the row
+SHORTEST = 4  # minimum tokens of a repeated passage; the maximum is about a quarter of the row
 
 
 class Repetitions(NamedTuple):
@@ -36,9 +37,9 @@ class Repetitions(NamedTuple):
 
 def ending_loops(weight: float) -> Objective:
     """Objective of a target's decay: cross-entropy with the next tokens, in nats per token, plus
-    `weight` times `fading`. In the first rows a passage is repeated. These rows do not count for
-    the cross-entropy. If REPEATED_ROWS is less than one row, the objective is the cross-entropy
-    alone."""
+    `weight` times `fading`. In the first rows, the fraction REPEATED_ROWS of all, a passage is
+    repeated. These rows do not count towards the cross-entropy. If the fraction comes to less than
+    one row, the objective is the cross-entropy alone."""
 
     def objective(network: Forward, windows: torch.Tensor) -> torch.Tensor:
         count = int(REPEATED_ROWS * len(windows))

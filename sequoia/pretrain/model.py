@@ -81,10 +81,10 @@ def next_token(network: Forward, windows: torch.Tensor) -> torch.Tensor:
 
 
 def distillation(teacher: Forward) -> Objective:
-    """Objective of a draft: mean of -sum p log q, where p is the teacher's distribution at
-    temperature 1, in nats per token.
+    """Objective of a draft: mean of -sum p log q, in nats per token. p is the teacher's
+    distribution at temperature 1, and q is the draft's.
 
-    Its minimum is at q = p, where it equals the teacher's entropy.
+    The minimum is at q = p, where the objective equals the teacher's entropy.
     """
 
     def objective(network: Forward, windows: torch.Tensor) -> torch.Tensor:

@@ -130,8 +130,8 @@ def _prose(source: Source, manual: Manual, seen: Seen) -> Iterator[Text]:
 
 def parts(text: Text) -> list[str]:
     """`text` as one or two texts to train on. A long text is split before one of its definitions or
-    long paragraphs, if it has any. A hash chooses which. So a model also learns texts that start
-    like a prompt and not only like a file."""
+    long paragraphs, if it has any. A hash chooses which. So a model also learns from texts that
+    start in the middle of a file, as prompts often do."""
     marks = [mark.start() for mark in STARTS[text.kind].finditer(text.text)]
     if len(text.text) < MIN_SPLIT or not marks:
         return [text.text]

@@ -151,7 +151,7 @@ def _block(kind: str, piece: str, has_python: bool) -> str:
 
 
 def _ends(words: str) -> bool:
-    """Whether `words` are not very short, and end like a sentence or with a colon."""
+    """Whether `words` have more than 15 characters, and end like a sentence or with a colon."""
     return words.endswith((".", ":", "!", "?", ".)", '."', ".'")) and len(words) > 15
 
 

@@ -58,7 +58,7 @@ SKIPPED_FOLDERS = frozenset(
         "alembic_migrations",
     }
 )
-SKIPPED_NAMES = ("bad_", "badsyntax_")  # beginnings of names of test files with intentional errors
+SKIPPED_NAMES = ("bad_", "badsyntax_")  # prefixes of test files with intentional errors
 TEST_FOLDERS = frozenset({"test", "tests", "_tests", "testing", "unit_tests", "benchmarks"})
 SKIPPED_PAGES = frozenset(
     {
@@ -307,8 +307,8 @@ def code_files(root: Path) -> tuple[Path, ...]:
 
 
 def manuals(folders: Sequence[Path | str]) -> Iterator[tuple[Manual, Source]]:
-    """A manual and its source for each package of MANUALS that is unpacked as FOLDER/PACKAGE/... in
-    one of `folders`. Raises BadTraining if one of them is not a folder."""
+    """A manual and its source for each package of MANUALS that is unpacked in one of `folders`, as
+    FOLDER/PACKAGE/... Raises BadTraining if an element of `folders` is not a folder."""
     for folder in map(Path, folders):
         if not folder.is_dir():
             raise BadTraining(f"{str(folder)[:200]!r} is not a folder of documentation packages")

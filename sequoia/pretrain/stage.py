@@ -74,7 +74,7 @@ def stop_on_signals() -> Iterator[Stop]:
 class Stage:
     """One model to train, with its data and objective.
 
-    tokens: how many to train on: in total, or for a decay, counted from its start. text:
+    tokens: how many to train on, in total; for a decay, only those of the decay itself. text:
     fingerprint of the training text in `feed`, without the samples of a target. held: held-out
     tokens of each kind of text. teacher: the target that a draft learns from, None for a target.
     warm: a folder with weights that a new run at a constant rate starts from, None for random ones.
@@ -118,8 +118,8 @@ class Stage:
         return self.out / f"{self.name}-training.log"
 
     def objective(self, compile_: bool) -> Objective:
-        """Distillation for a draft. For a target it is next-token prediction, in the decay with a
-        loss against endless repetition."""
+        """For a draft, distillation. For a target, next-token prediction; its decay adds a loss
+        against endless repetition."""
         if self.teacher is not None:
             return distillation(quick(self.teacher, compile_))
         return ending_loops(self.loops_weight) if self.is_decay else next_token

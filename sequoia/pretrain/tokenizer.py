@@ -1,8 +1,7 @@
-"""Converts text to token ids with a byte-level BPE for code, which is trained here, or with a
-tokenizer loaded from a folder.
+"""Converts text to token ids, with a tokenizer that is trained here or one loaded from a folder.
 
-The one trained here keeps a newline and the spaces after it together. They usually become a single
-token.
+The one trained here is a byte-level BPE for code. It keeps a newline and the spaces after it
+together, so that they usually become a single token.
 """
 
 from __future__ import annotations

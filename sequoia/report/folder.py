@@ -2,8 +2,8 @@
 
 OUT/report.json names the machine and the version of the program. OUT/stages/NAME contains the files
 of a stage that has ended, and its result.json. Each such folder is moved into place when it is
-complete. OUT/running contains work in progress. It is removed when the command starts, and when it
-ends without an error. OUT/summary.txt is the last printed table.
+complete. OUT/running contains work in progress. It is removed when the command starts, and again
+when the command ends without an error. OUT/summary.txt is the last printed table.
 """
 
 from __future__ import annotations
@@ -68,9 +68,9 @@ class Folder:
 
     @contextmanager
     def opened(self) -> Iterator[None]:
-        """A context in which the folder exists and is locked. Work in progress is removed before
-        it, and after it if no exception was raised. Raises BadReport if another process has locked
-        the folder, and another SequoiaError if it cannot be written."""
+        """A context in which the folder exists and is locked. Work in progress is removed on entry,
+        and on exit unless an exception was raised. Raises BadReport if another process has locked
+        the folder, and another SequoiaError if the folder cannot be written."""
         with writing(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
             lock = (self.path / "lock").open("a")

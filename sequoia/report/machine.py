@@ -1,5 +1,5 @@
-"""The machine, as far as the stages depend on it. It is examined in a separate process, so that the
-command itself never touches the graphics card."""
+"""What the stages need to know about the machine. The machine is examined in a separate process, so
+that the command itself never touches the graphics card."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Machine:
 
     host_free_bytes: the free memory of the machine. operations_per_second: the speed of a matrix
     product. bytes_per_second: bytes read and written per second by a copy in memory. slowness: the
-    time of a process here, divided by its time on a quiet machine; at least 1.
+    time that the examination took here, divided by QUIET_SECONDS; at least 1.
     """
 
     name: str

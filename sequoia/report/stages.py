@@ -37,7 +37,8 @@ _SHAPE_VALUES = {
 }
 _LESS_WITHOUT_GRAPHS = 40  # subtracted from the value of a shape timed without CUDA graphs
 _BYTES_A_WEIGHT = 2
-_TIMES_EACH_SIZE = 3  # each size is timed in the warm-up, in one round, and as a part of steps
+# passes of each size: one in the warm-up, one in a timed round, and about one for the timed steps
+_TIMES_EACH_SIZE = 3
 # assumed time of a model's pass on a CPU, as a multiple of the time of its bare matrix products;
 # multiples of 1.2 or more were measured
 _WHOLE_MODEL = 2.0
@@ -86,7 +87,7 @@ def _tests(machine: Machine) -> Iterator[Stage]:
         ("tests-gpu", "the tests marked gpu", 95, ("-m", "gpu", str(ROOT / "tests"))),
         (
             "tests-kernel",
-            "the tests of CUDA graphs, the walk and sampling",
+            "the tests of CUDA graphs, sampling and the verification kernel",
             80,
             tuple(str(ROOT / "tests" / one) for one in _KERNEL_TESTS),
         ),
@@ -134,7 +135,7 @@ def _checks(machine: Machine) -> Iterator[Stage]:
 
 def _pairs() -> Iterator[Stage]:
     """The self-test of each pair. A pair that is not on the disk is skipped, not downloaded."""
-    about = "the self-test at load: logits with a tree compared with the bare models'"
+    about = "the self-test at load: a tree's logits against those of the bare models"
     yield Stage(f"pair-{BUNDLED_NAME}", about, TASK, ("pair", BUNDLED_NAME), 90, 9)
     for one in presets():
         skip = "" if _is_here(one) else "not on this machine's disk"
@@ -207,8 +208,8 @@ def _too_large(needed: float, free: float, where: str) -> str:
 
 
 def seconds_of_shape(shape: PairShape, machine: Machine) -> float:
-    """Expected seconds to fill the weights and to time passes of all sizes. On a card they are the
-    same for every card. On a CPU, the time to fill the weights is not included."""
+    """Expected seconds to fill the weights and to time passes of all sizes. The same estimate is
+    used for every card. On a CPU, the time to fill the weights is not included."""
     weights = shape.target.parameters + shape.draft.parameters
     if machine.card:
         return 40.0 + weights * _BYTES_A_WEIGHT / (4e8 if shape.streamed else 5e9)

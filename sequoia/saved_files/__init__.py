@@ -1,2 +1,2 @@
 """Runs and races as files: run_file, race_file, pooled_runs (a race's further runs), check_fields
-(checks that they share)."""
+(checks used by all of these)."""

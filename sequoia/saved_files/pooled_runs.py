@@ -1,4 +1,4 @@
-"""The further runs of a race, with other prompts, other seeds or both, as its file contains them.
+"""The further runs of a race (with other prompts, other seeds or both), as stored in its file.
 Needs no models.
 
 In a race file: {runs: [{prompt, seed, lanes: [{tokens: number in each step, seconds: time of each

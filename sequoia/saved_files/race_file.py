@@ -5,8 +5,8 @@ A file: {format: "sequoia-race", version: 1, meta, lanes: [{name, how, verifier,
 changes, on, run}], results, pool, expected}. `run` is the content of a run file (see run_file.py).
 `on` is missing in older files and in races of one prompt. `results` has a result or null for each
 lane (see `checked`). `pool` contains the further runs (see pooled_runs.py). `expected` has the
-expected steps or null for each lane (see check_fields.py). Each of these three may be null or
-missing.
+expected steps or null for each lane (see check_fields.py). `results`, `pool` and `expected` may
+each be null or missing.
 """
 
 from __future__ import annotations
@@ -177,7 +177,7 @@ def _race(data: Mapping[str, Any]) -> RaceLog:
 
 def _all_expected(values: Any, lanes: int) -> tuple[ExpectedSteps | None, ...]:
     if len(list_of(values, "expected steps", MOST_LANES)) != lanes:
-        raise BadTrace(f"expected steps for {len(values)} lanes in a race of {lanes}")
+        raise BadTrace(f"{len(values)} entries of expected steps for {lanes} lanes")
     return tuple(_optional(one, expected_of, f"lane {i}") for i, one in enumerate(values, 1))
 
 

@@ -322,8 +322,9 @@ def _walks_down(path: Sequence[int], trials: Sequence[Trial], tree: Tree) -> boo
 
 def _comes_up(path: Sequence[int], trials: Sequence[Trial], tree: Tree) -> bool:
     """Whether the trials are those of a traversal up from the leaves. Then no rejected node is on
-    the path, and the parent of each is on the path or was tried later. Only the last trial, of the
-    end of the path, was accepted. If the path is only the root, no trial was accepted."""
+    the path, and the parent of each rejected node is on the path or was tried later. Only the last
+    trial was accepted, and its node is the end of the path. If the path is only the root, no trial
+    was accepted."""
     above = [*path]
     for trial in reversed(trials):
         if trial.accepted and (trial is not trials[-1] or trial.node != path[-1]):

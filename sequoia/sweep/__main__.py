@@ -74,7 +74,7 @@ def _is_whole(options: Namespace) -> bool:
 def _parser() -> ArgumentParser:
     parser = ArgumentParser(
         "python -m sequoia.sweep",
-        description="Test which causal model types can run a token tree, with toy models.",
+        description="Use toy models to test which causal model types can run a token tree.",
     )
     parser.add_argument(
         "--only",

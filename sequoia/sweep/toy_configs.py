@@ -178,7 +178,8 @@ def _merged(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
 def _part(spec: Any) -> dict[str, Any]:
     """The fields of a small config for the part `spec` of a composite config."""
     kind = spec.model_type or spec.config_class.model_type
-    known = kind in CONFIG_MAPPING  # its `get` finds only types that are already imported
+    # not CONFIG_MAPPING.get, which finds only types that are already imported
+    known = kind in CONFIG_MAPPING
     part_class = CONFIG_MAPPING[kind] if known else spec.config_class
     return {"model_type": kind, **_fields(part_class, kind)}
 

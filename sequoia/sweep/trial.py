@@ -27,7 +27,7 @@ from sequoia.models.tree_mask import whole_tree_layout
 from sequoia.sweep.toy_configs import CONTEXT, toy_config
 from sequoia.sweep.toy_models import noisy, random_model, save
 
-TOKENS = 20  # most tokens to decode; the last is at the end of the context
+TOKENS = 20  # maximum number of tokens to decode; the last is at the end of the context
 TREE = Tree.kary(2, 3)
 TOLERANCE = 1e-4  # allowed difference of float32 logits, divided by their standard deviation
 _PARTS = 13  # tokens per pass when a text is given to the model in parts
@@ -54,7 +54,7 @@ def try_config(kind: str, changes: Mapping[str, Any], folder: Path) -> Outcome:
     fields of the toy config."""
     try:
         config = toy_config(kind, changes)
-    except Exception as problem:  # the validation of any library
+    except Exception as problem:  # raised by some library's validation
         return Outcome("no config", _words(problem))
     if refusal := _refused_config(kind, config, folder / "config"):
         return Outcome("refused", refusal)
@@ -147,7 +147,7 @@ def generated(model: Any, ids: Sequence[int], length: int) -> list[int]:
 def distances(model: TreeModel, reference: Any, text: Sequence[int]) -> list[float]:
     """Differences between the logits of `model` and those of `reference`, divided by the standard
     deviation of the latter. They are compared for trees at several positions of `text`, for the
-    token after a kept path, and for the text given to `model` in parts."""
+    token after a path that stayed in the KV cache, and for the text given to `model` in parts."""
     found = []
     for prefix in {1, len(text) // 2, len(text) - TREE.levels}:
         found += _around(model, reference, text, prefix)

@@ -51,8 +51,8 @@ _SCALES = ("multiplier", "scaling", "scale", "softcap")  # parts of the names of
 
 
 def variants(kind: str) -> dict[str, Changes]:
-    """The changes of each variant to the text part of a toy config of `kind`, by the variant's
-    name. "base" changes nothing. All other variants include the changes of `condition`. A type
+    """The variants of a toy config of `kind`: by name, the changes that each makes to the text
+    part. "base" changes nothing. All other variants include the changes of `condition`. A type
     without exactly one language model has only "base"."""
     if not has_text(kind):
         return {"base": {}}
@@ -76,9 +76,8 @@ def has_text(kind: str) -> bool:
 
 
 def condition(kind: str) -> tuple[str, Changes]:
-    """The changes to its defaults that a model of `kind` needs to be causal, or to have full
-    attention in every layer: in words and as fields. Both are empty if it needs no changes, or if
-    no changes are possible."""
+    """(words, fields): how the default config of `kind` must be changed to make its model causal,
+    or to give every layer full attention. Both are empty if no change is needed or possible."""
     if not has_text(kind):
         return "", {}
     config = toy_config(kind).get_text_config()
@@ -220,8 +219,8 @@ def _share(config: Any) -> float:
 
 
 def _with(ropes: Mapping[str, Any], scaled: Mapping[str, Any]) -> dict[str, Any]:
-    """`ropes` with `scaled` added, to each kind of layer if each has rotary parameters of its
-    own."""
+    """`ropes` with `scaled` added. If each kind of layer has rotary parameters of its own, `scaled`
+    is added to all of them."""
     if not any(isinstance(part, Mapping) for part in ropes.values()):
         return {**ropes, **scaled}
     parts = {name: part for name, part in ropes.items() if isinstance(part, Mapping)}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import torch
 
-# Major CUDA compute capability from which every GPU computes with the dtype in hardware. Below,
-# bfloat16 is emulated, at a tenth of the speed.
+# Major CUDA compute capability from which every GPU computes with the dtype in hardware. Older GPUs
+# emulate bfloat16 at a tenth of the speed.
 _BF16_FROM = 8
 _FP16_FROM = 7
 

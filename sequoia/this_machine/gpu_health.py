@@ -1,4 +1,4 @@
-"""Tests whether a GPU works. torch also lists GPUs for which it was built without kernels, and
+"""Tests whether a GPU works. torch also lists GPUs that its build contains no kernels for, and
 after some errors a GPU runs no kernels until the program is restarted."""
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ def unusable_gpu() -> str:
 
 
 def free_unused_gpu_memory() -> None:
-    """Free GPU memory that torch has reserved but does not use. After a GPU has failed, torch
-    raises that error again; here it is only logged."""
+    """Free GPU memory that torch has reserved but does not use. If a GPU has failed earlier, torch
+    raises the error of that failure again; it is only logged."""
     if not torch.cuda.is_available():
         return
     try:

@@ -21,7 +21,7 @@ CHAT = (
 )
 STAGE = "#md-view .md-stage"
 
-pytestmark = pytest.mark.nightly  # an app of its own
+pytestmark = pytest.mark.nightly  # it starts an app of its own
 
 
 @pytest.fixture(scope="module")

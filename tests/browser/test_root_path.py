@@ -12,9 +12,10 @@ from playwright.sync_api import Browser
 from running_app import App, Visit
 
 BELOW = "/below"
-DROPPED = {"connection", "keep-alive", "transfer-encoding"}  # of one connection only
+# headers that hold for one connection only
+DROPPED = {"connection", "keep-alive", "transfer-encoding"}
 
-pytestmark = pytest.mark.nightly  # an app of its own
+pytestmark = pytest.mark.nightly  # it starts an app of its own
 
 
 class Proxy(BaseHTTPRequestHandler):

@@ -1,5 +1,5 @@
-"""A run, a race and the Lab, each saved as an HTML file: opened from disk with the network off, the
-file shows the same, requests nothing, and passes axe-core."""
+"""A run, a race and the Lab, each saved as an HTML file. Opened from disk with the network off, the
+file works, requests nothing, and passes axe-core."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ def saved(browser: Browser, app: Any, tmp_path_factory: pytest.TempPathFactory) 
 
 @pytest.fixture
 def open_file(browser: Browser) -> Iterator[Open]:
-    """Opens a file without a network; afterwards it must have been silent, and have asked for
-    nothing but itself."""
+    """Opens files without a network. At the end of the test, each page must have written nothing to
+    the console and requested nothing but its own file."""
     opened: list[tuple[Page, Path, list[str]]] = []
 
     def open_it(path: Path, width: int = 1280, theme: str = "light") -> Page:
@@ -113,6 +113,7 @@ def test_a_saved_race_has_its_verdict_and_its_own_charts(
     page = open_file(saved["Race"])
     page.evaluate(f"{STAGE}.seek(1e6)")
     expect(page.locator(".race-lane")).to_have_count(3)
+    expect(page.locator("[data-part=verdict-words]")).to_contain_text("Sequoia")
     for part in ("race-tokens", "race-speedup"):
         lines = page.locator(f"[data-part={part}] .sq-chart path[style*='race-']")
         expect(lines.last).to_be_visible()

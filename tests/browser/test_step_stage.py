@@ -1,4 +1,4 @@
-"""One step in its stage, without a run: tests/browser/pages/step.html."""
+"""The stage that shows a single step, on the test page tests/browser/pages/step.html."""
 
 from __future__ import annotations
 
@@ -148,7 +148,8 @@ def test_it_fits_a_phone(tab: Any) -> None:
 
 
 def with_rejections() -> tuple[dict[str, Any], int]:
-    """A run at temperature 1 with what was left of p and q, and its step with most rejections."""
+    """A run at temperature 1 that records what rejections leave of p and q, and the index of its
+    step with the most rejections."""
     tree = best_tree(Acceptance(make_canned.RATES), 16)
     found = json.loads(
         make_canned.run(make_canned.Words(make_canned.TEXT), tree, 12, 3, "").to_json()
@@ -158,7 +159,8 @@ def with_rejections() -> tuple[dict[str, Any], int]:
 
 
 def test_the_card_shows_what_is_left_of_p_and_q(page: Any) -> None:
-    """A rejection leaves several tokens; at the end, the one that is drawn from them is marked."""
+    """After a rejection, several tokens are left to draw from. The last picture marks the one that
+    was drawn."""
     run, at = with_rejections()
     page.evaluate("([run, at]) => showStep(run, at)", [run, at])
     turn_to(page, "guess")

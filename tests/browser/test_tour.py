@@ -14,7 +14,7 @@ from view_pages import settle, stop_transitions
 AXE = ROOT / ".ci" / "node_modules" / "axe-core" / "axe.min.js"
 STOPS = ("cost", "dice", "chain", "tree", "which", "yours")
 VIEW = "document.querySelector('#tr-view .sq-tour').view"
-# Answers that lead to each of the verdicts of a question.
+# For each question, answers that lead to every one of its verdicts.
 ANSWERS: dict[str, list[Any]] = {
     "cost.length": [None, 2, 24, 1],
     "dice.stay": [None, 49, 60, 10],
@@ -43,7 +43,7 @@ def page(visit: Callable[..., Page]) -> Page:
 
 @pytest.fixture(scope="module")
 def tour(browser: Browser, app: App) -> Iterator[Page]:
-    """The tour, for tests that begin with the answers they give."""
+    """One open tour, shared by the tests that set all its answers themselves."""
     visit = Visit(browser, app.url, has_form=False)
     opened(visit.page)
     yield visit.page
@@ -58,7 +58,7 @@ def opened(page: Page) -> None:
 
 
 def answered(page: Page, stop: str, answers: dict[str, Any]) -> None:
-    """Show a stop with these answers, by stop and question."""
+    """Show a stop with these answers. A key is "stop.question"."""
     page.evaluate(
         f"([stop, answers]) => {{ {VIEW}.keep({{ stop, answers }}); {VIEW}.goTo(stop); }}",
         [stop, answers],
@@ -222,6 +222,7 @@ def test_every_answer_has_its_words(tour: Page) -> None:
 
 
 def test_a_run_of_ones_own_is_divided(page: Page) -> None:
+    """A table shows its tokens per step, divided by the length of its steps: the speed-up."""
     opened(page)
     answered(page, "yours", {"yours.guess": [9, 2]})
     page.wait_for_selector(".pg-status[data-stage=ready]", timeout=60_000)

@@ -66,7 +66,7 @@ def test_a_toy_is_walked_edited_and_run(page: Page) -> None:
     assert float(cells.nth(0).text_content()) < 0.03  # noise: about 0.007
     page.wait_for_function("location.hash.startsWith('#walk&p=0.41')")
 
-    # block verification exceeds the limit for node-by-node verification; an uneven tree
+    # block verification exceeds the limit for node-by-node verification; an uneven tree is shown
     part(page, "preset").select_option("block-passes")
     row = part(page, "verifiers").locator("[data-verifier=traversal]")
     expect(row).to_contain_text("Traversal (block verification)")

@@ -14,9 +14,9 @@ from playwright.sync_api import Browser, CDPSession, Page
 NODES = "128"  # the name of a canned run
 MESSAGES = 84
 PER_SECOND = 12
-MOVES = 240  # of the mouse, in one drag; Chromium takes one in a frame
+MOVES = 240  # of the mouse, in one drag; Chromium handles one per frame
 SWING = 60  # moves in one direction
-SETTLE_MS = 300  # for what the last message or the page's start still has to draw
+SETTLE_MS = 300  # time to finish drawing, after the page's start and after the last message
 FEED = """([run, count, gap, settle]) => new Promise((done) => {
   const { meta, trees, pieces, steps } = run;
   const name = "cost-" + Math.random();
@@ -77,7 +77,7 @@ def opened(browser: Browser, address: str) -> Iterator[Page]:
 
 
 def main_thread(page: Page) -> CDPSession:
-    """A session that `busy_ms` asks."""
+    """A DevTools session for `busy_ms`."""
     session = page.context.new_cdp_session(page)
     session.send("Performance.enable")
     return session

@@ -17,7 +17,7 @@ SERVE = "import view_pages; print(view_pages.address('decode'), flush=True); inp
 
 
 def why_not_a_checkout(folder: Path) -> str:
-    """What `folder` lacks, or nothing."""
+    """Why `folder` is not a checkout, or "" if it is one."""
     if not folder.is_dir():
         return "there is no such folder"
     if not (folder / "app.py").is_file():
@@ -63,7 +63,7 @@ class Checkout:
             [sys.executable, "-u", "-m", "http.server", str(port), "--bind", "127.0.0.1"],
             cwd=self.folder,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,  # a line for every file
+            stderr=subprocess.DEVNULL,  # the server prints a line for every file
             text=True,
         )
         assert self.files.stdout is not None

@@ -135,7 +135,8 @@ def measure_each(
 def table(
     cost: Callable[[Browser, str], Figures], browser: Browser, pages: dict[str, str], rounds: int
 ) -> Iterator[str]:
-    """What `cost` says of the checkouts' pages, with how busy the machine was."""
+    """The lines of a table: what `cost` measures on each checkout's page, and how busy the machine
+    was."""
     before = os.getloadavg()[0]
     ways = {name: partial(cost, browser, page) for name, page in pages.items()}
     found = interleaved(ways, rounds)

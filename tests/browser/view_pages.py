@@ -31,15 +31,15 @@ STILL = """() => { const sheet = new CSSStyleSheet();
       " animation-duration: 0s !important; animation-delay: 0s !important; }");
     document.adoptedStyleSheets.push(sheet); }"""
 
-# the rules of axe-core about colours, those of level AAA left out as they are by default
+# axe-core's rules about colours, without those of level AAA, which are off by default
 COLOUR_RULES: dict[str, Any] = {
     "runOnly": {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}
 }
 
 
 class Files(SimpleHTTPRequestHandler):
-    """The repository's files, Plotly's script and the page's colours. The browser keeps them and
-    its connections: a page consists of a hundred small modules."""
+    """The repository's files, Plotly's script and the page's colours. The browser may cache them
+    and reuse its connections, because a page consists of a hundred small modules."""
 
     protocol_version = "HTTP/1.1"
 
@@ -105,12 +105,12 @@ def opened(tab: Page, name: str, query: str = "", height: int = 800) -> Iterator
 
 
 def settle(page: Page) -> None:
-    """Let three frames pass: what was asked for is drawn."""
+    """Wait for three frames, so that the page has drawn everything that is pending."""
     page.evaluate(FRAME)
 
 
 def stop_transitions(page: Page) -> None:
-    """From now on colours change at once, and what moves is at its end."""
+    """From now on colours change at once, and animations jump to their end."""
     page.evaluate(STILL)
 
 
@@ -200,8 +200,8 @@ HOSTILE = [
 
 
 def all_hostile() -> dict[str, Any]:
-    """A run of one step whose nodes below the root are the texts of `HOSTILE`, one each; its
-    prompt and the names of its models are all of them."""
+    """A run of one step. Each node below the root is one of the texts of `HOSTILE`; the prompt and
+    the names of the models are all these texts joined."""
     run = made([-1, *range(len(HOSTILE))], "".join(HOSTILE), path=[0, 1])
     run["steps"][0]["tokens"] = [1, *range(2, len(HOSTILE) + 2)]
     run["pieces"] |= {str(token): piece for token, piece in enumerate(HOSTILE, 2)}

@@ -106,8 +106,8 @@ def least_likely_dropped(tree: Tree, tokens: list[int], q: Any) -> list[int]:
 
 
 def error(seed: int, spoil: Any = None) -> tuple[float, int]:
-    """Distance of the output distribution of one grown step from the target's, and how many
-    different trees came up."""
+    """How far the output distribution of one step with a grown tree is from the target's, and how
+    many different trees came up."""
     p, q = production_models(seed, 3, SamplingParams(temperature=1.0))
     seen: set[Tree] = set()
     found = distribution(lambda chance: one_step(p, q, chance, 5, 3, spoil, seen), Enumerator)
@@ -141,7 +141,7 @@ def test_sampled_runs_follow_the_target_distribution(kind: str) -> None:
 
     def tree_choice() -> TreeChoice:
         if kind == "dynamic":
-            # temperature 0, so that the draft's probabilities count from the first step on
+            # 0.0: as at temperature 0, the draft's probabilities count from the first step on
             return Dynamic(RATES, profile(), 0.0, 24, 4)
         return Replanned(RATES, profile(), 12, 4, every=1)
 
@@ -190,8 +190,8 @@ class Alternating:
 
 @pytest.mark.slow
 def test_the_draft_catches_up_after_steps_without_it() -> None:
-    """A draft equal to its target is accepted on every level, but only if all tokens before went
-    through it."""
+    """A draft equal to its target is accepted on every level, but only if all earlier tokens went
+    through the draft."""
     params = SamplingParams(max_new_tokens=30, ignore_eos=True)
     steps = [*run(Decoder(same_pair(), PROMPTS[0], params, Alternating()))]
     assert emitted(steps) == emitted(plain(same_pair(), PROMPTS[0], params))
@@ -240,8 +240,8 @@ def test_a_dynamic_tree_on_one_level_is_plain_decoding() -> None:
 
 
 def test_the_draft_keeps_what_was_accepted_of_a_grown_tree() -> None:
-    """A spoiled draft cache would still be lossless, only slow: with a draft equal to its target
-    every path reaches a leaf."""
+    """A spoiled draft cache would not change the text, only slow the run down. So this uses a draft
+    equal to its target: with an intact cache, every path reaches a leaf."""
     params = SamplingParams(max_new_tokens=60, ignore_eos=True)
     for step in run(
         Decoder(same_pair(), PROMPTS[0], params, Dynamic(RATES, profile(), 0.0, 24, 6))
@@ -267,7 +267,7 @@ def test_q_is_that_of_the_bare_draft() -> None:
         text += step.emitted
 
 
-# -- what they follow ------------------------------------------------------------------------------
+# -- how trees adapt -------------------------------------------------------------------------------
 
 
 def test_replanning_shrinks_a_tree_that_nothing_is_accepted_from() -> None:
@@ -315,8 +315,8 @@ def grown_by(tree_choice: Dynamic) -> list[int]:
 @pytest.mark.slow
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
 def test_a_dynamic_tree_learns_how_good_the_draft_is(temperature: float) -> None:
-    """First nothing is accepted, then all of each tree's first branch; what was learnt first
-    then no longer counts."""
+    """Nothing is accepted from the first 1500 trees, then the whole first branch of the next 1500.
+    In the end, what was learnt from the first 1500 no longer counts."""
     tree_choice = Dynamic(RATES, profile(), temperature, 16, 8)
     sizes = [grown_by(tree_choice)]
     for accepts in (False, True):

@@ -175,6 +175,7 @@ def test_greedy_text_is_plain_text_with_every_verifier(verifier: str) -> None:
 
 
 def test_without_grouped_heads_too() -> None:
+    """Greedy text is plain text also where every query head has a KV head of its own."""
     pair = tiny_pair(kv_heads=4)
     assert pair.target.config.num_key_value_heads == 4 != made().target.config.num_key_value_heads
     assert emitted(steps_of(pair, PROMPTS[0], GREEDY, TREES["ragged"])) == emitted(
@@ -214,7 +215,7 @@ def margin(pair: Pair, text: list[int], one: int, other: int) -> float:
     return float((logits[one] - logits[other]).abs()) / 2.0 ** (math.floor(math.log2(top)) - 7)
 
 
-# -- how many, and how far -------------------------------------------------------------------------
+# -- how much is accepted --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -246,12 +247,12 @@ def test_a_noisy_draft_is_accepted_sometimes() -> None:
         assert sum(stats.rates[1:]) > 0
 
 
-# -- where a run ends ------------------------------------------------------------------------------
+# -- where a run ends, and other edge cases --------------------------------------------------------
 
 
 def first_inside(steps: list[StepTrace]) -> tuple[int, int]:
-    """A token that the run emits for the first time before the end of an accepted path, and its
-    index."""
+    """A token that first occurs inside an accepted path, before its end, and the token's index in
+    the run."""
     seen: list[int] = []
     for step in steps:
         for i, token in enumerate(step.emitted):
@@ -347,6 +348,7 @@ def test_with_cuda_graphs_slots_that_overflowed_are_zeros_after_the_step(
 
 
 def test_a_tree_is_drafted_without_the_last_one_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The distributions of the step before are freed first."""
     decoder = Decoder(tiny_pair(), PROMPTS[0], WARM, TREES["ragged"])
     decoder.prefill()
     decoder.step()
@@ -443,7 +445,8 @@ def test_traces_agree_with_themselves_and_with_the_models(
             for node in (node for node in step.verdict.path[:2] if step.tree.children[node]):
                 _same_weights(step, distribution, model, node, text, params)
         firsts = [one for one in step.verdict.trials if step.tree.ranks[one.node] == 0]
-        for trial in firsts if walks else ():  # tried with the models' own distributions
+        # first children are tried with the models' own distributions
+        for trial in firsts if walks else ():
             assert trial.q == pytest.approx(step.draft_p[trial.node], rel=1e-5)
             assert trial.p == step.target_p[trial.node]
         assert set(step.seconds) == {"draft", "verify", "overhead"}
@@ -459,7 +462,7 @@ def _same_weights(
     text: list[int],
     params: SamplingParams,
 ) -> None:
-    """The weights in a trace are those of the bare model after the same text."""
+    """The probabilities in a trace are those of the bare model after the same text."""
     ids = torch.tensor([text + [step.tokens[above] for above in step.tree.path(node)[1:]]])
     with torch.inference_mode():
         logits = model.hf(ids).logits[0, -1].double()
@@ -564,11 +567,11 @@ def places(decoder: Decoder) -> list[int]:
     ]
 
 
-# -- runs beside each other, and their end ---------------------------------------------------------
+# -- runs beside each other, their end, and refused arguments --------------------------------------
 
 
 def test_two_interleaved_runs_equal_two_separate_ones() -> None:
-    """Bit for bit, whatever is in a trace but its times: runs share the models and nothing else."""
+    """Bit for bit, in everything but the times: runs share the models and nothing else."""
     asked = [
         (PROMPTS[0], WARM, TREES["ragged"]),
         (PROMPTS[1], dataclasses.replace(WARM, seed=8), TREES["flat"]),
@@ -658,9 +661,9 @@ def test_an_unknown_verifier_and_too_many_children_are_refused() -> None:
 def test_sampled_runs_follow_the_target_distribution(
     verifier: str, temperature: float, top_p: float
 ) -> None:
-    """Guards against logits of the wrong node, q of another node or step, noise used twice,
-    a temperature applied twice or not at all, and a prefix that lost or kept the wrong slots: the
-    joint of three tokens, over one to three steps, in 1,200 runs. False alarm: 1e-6."""
+    """The joint of three tokens, over one to three steps, in 1,200 runs. False alarm: 1e-6. Guards
+    against logits of the wrong node, q of another node or step, noise used twice, a temperature
+    applied twice or not at all, and a prefix with the wrong slots."""
     pair = small_vocabulary()
     # the draft's own forward divides by the temperature, so nothing else may
     assert pair.draft.at_temperature(temperature).temperature == temperature
@@ -678,6 +681,9 @@ def test_sampled_runs_follow_the_target_distribution(
 def small_vocabulary() -> Pair:
     # distributions far apart, so that a wrong one is noticed
     return tiny_pair("llama", vocab=5, layers=1, noise=2.0, seed=5)
+
+
+# -- layouts, the size of a tree, and what a step can record ---------------------------------------
 
 
 @pytest.fixture

@@ -42,7 +42,7 @@ def test_each_lane_decodes_what_it_would_decode_alone() -> None:
 
 def test_the_lane_furthest_behind_steps_next(monkeypatch: pytest.MonkeyPatch) -> None:
     """With synthetic times: a lane three times as slow makes a third as many steps."""
-    take = {1: 3.0, 4: 1.0}  # seconds by nodes of the tree
+    take = {1: 3.0, 4: 1.0}  # number of nodes of a lane's tree -> seconds per step
     step = Decoder.step
 
     def timed(self: Decoder) -> StepTrace:

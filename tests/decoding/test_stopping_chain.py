@@ -18,7 +18,7 @@ ROW = torch.tensor([[0.7, 0.2, 0.1]])
 
 
 def drafted(max_nodes: int, min_prob: float, tokens: list[int]) -> int:
-    """Nodes of a chain whose draws are `tokens`, as far as they are asked for."""
+    """The number of nodes of a chain that draws `tokens` in turn until it stops."""
     chain = ChainWhileSure(max_nodes, min_prob)
     draws = iter(tokens)
     while chain.front:

@@ -84,7 +84,7 @@ def test_too_short_a_run_has_no_interval() -> None:
 
 
 def test_every_token_and_second_is_in_one_segment() -> None:
-    """A step that covers several shares at once ends only one segment."""
+    """A step may emit more than an eighth of the tokens, but it ends only one segment."""
     rng = random.Random(3)
     for _ in range(200):
         steps = [

@@ -69,8 +69,8 @@ def reproduced(
     plain: DecodeStats,
     acceptance: Acceptance = RATES,
 ) -> None:
-    """Assert that the prediction of every remedy with a drafted tree is that of `predict` with the
-    calibrated profile, over the measured plain token."""
+    """Assert that every remedy with a drafted tree predicts what `predict` does with the calibrated
+    profile, as a speed-up over the measured plain token."""
     machine = calibrated(stats, tree, plain, PROFILE)
     vector = fitted(acceptance, tree, stats.tokens_per_step)
     token = plain.total_seconds / plain.tokens
@@ -343,7 +343,7 @@ def test_changes_predicted_within_the_noise_are_not_recommended() -> None:
             assert (left_out in again.sentence) == bool(again.unclear)
     best_with_tree = max(remedy.predicted for remedy in everything if remedy.tree)
     assert (
-        f"the best remaining one ({best_with_tree:.2f}×, predicted) is within this run's noise "
+        f"the best one ({best_with_tree:.2f}×, predicted) is within this run's noise "
         f"(up to {best * 2:.2f}×)."
     ) in diagnose(
         stats, TREE, PLAIN, RATES, PROFILE, interval=SpeedupInterval(found.speedup, 0.1, best * 2)
@@ -360,15 +360,13 @@ def test_a_change_of_the_models_is_never_called_another_tree() -> None:
         "prediction error."
     )
     again = replace(found, unclear=(draft, tree))
-    assert "No other tree is recommended: the best remaining one (1.55×, predicted)" in (
-        again.sentence
-    )
+    assert "No other tree is recommended: the best one (1.55×, predicted)" in again.sentence
 
 
 def test_plain_decoding_is_never_called_a_prediction() -> None:
     plain = Remedy("Plain decoding", 1.0, 0.02, Tree.chain(1), "measured")
     found = Diagnosis(0.98, (), (), 1.03, (plain,))
-    assert "the best remaining one (1.00×, measured) is within" in found.sentence
+    assert "the best one (1.00×, measured) is within" in found.sentence
 
 
 @pytest.mark.parametrize(
@@ -405,7 +403,8 @@ def test_smaller_trees_keep_the_shape(tree: Tree, expected: list[Tree]) -> None:
 
 
 def test_pruned_trees_are_the_best_parts_of_the_tree() -> None:
-    """Compared with every subtree of a small irregular tree that keeps earlier siblings."""
+    """Compared with every part of a small irregular tree in which no node lacks its parent or an
+    earlier sibling."""
     tree = Tree((-1, 0, 0, 1, 1, 2, 3))
     vector = Acceptance((0.5, 0.3))
     for pruned in smaller(tree, vector):

@@ -41,7 +41,7 @@ def routed() -> Pair:
 
 
 def changed(pair: Pair) -> tuple[list[int], list[int]]:
-    """Plain decoding's tokens with the one at AT replaced by the worst one, and unchanged."""
+    """Plain decoding's tokens twice: with the one at AT replaced by the worst token, and unchanged."""
     right = emitted(plain(pair, PROMPT, SamplingParams(max_new_tokens=LENGTH, ignore_eos=True)))
     worst = int(reference_logits(pair, PROMPT, right[:AT]).argmin())
     return [*right[:AT], worst, *right[AT + 1 :]], right
@@ -76,7 +76,7 @@ def test_a_difference_larger_than_rounding_is_undecided() -> None:
     found = checked(routed())
     assert found.verdict == "undecided"
     assert "The same run in float32 equals plain decoding's." in found.sentence
-    assert found.sentence.endswith("more than twice the second, measured: undecided.")
+    assert found.sentence.endswith("more than twice the second (both measured): undecided.")
 
 
 @pytest.mark.slow
@@ -96,7 +96,7 @@ def test_a_difference_as_large_as_rounding_is_a_tie(
     found = checked(routed())
     assert found.verdict == "tie"
     assert found.sentence.endswith(
-        "at most twice the second, measured: a tie, decided by rounding."
+        "at most twice the second (both measured): a tie, decided by rounding."
     )
 
 

@@ -54,7 +54,8 @@ def one_row_without_the_text(self: Context, tokens: Any, rows: Any) -> torch.Ten
 
 
 def one_row_further(self: Context, rows: Sequence[int]) -> None:
-    """The cache keeps the keys and values of the node after the last accepted token."""
+    """Instead of the last accepted node's keys and values, the cache keeps those of the node after
+    it."""
     kept = list(rows)
     if len(kept) > 1 and kept[-1] + 1 < self.kv_cache.written:
         kept[-1] += 1

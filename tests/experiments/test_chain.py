@@ -193,8 +193,8 @@ def test_the_time_of_a_fixed_tree_is_the_planned_one() -> None:
 
 
 def flat(node: float = 0.0) -> HardwareProfile:
-    """A machine on which a pass takes 1 s and `node` for each further node, and a draft pass 0.1
-    s."""
+    """A machine on which a pass over one node takes 1 s, each further node `node` s more, and a
+    draft pass 0.1 s."""
     return HardwareProfile(
         "a synthetic machine",
         "float32",

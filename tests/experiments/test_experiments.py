@@ -276,7 +276,8 @@ def test_ctrl_c_stops_the_command_after_the_present_unit(
     [
         ((1,), tuple(range(2, 30)), 28),  # nothing repeats itself
         ((1,), (*range(2, 12), *range(2, 12), *range(2, 12)), 10),
-        (tuple(range(20)), (*range(30, 35), *range(3, 12), 40), 5),  # a part of the prompt
+        # a part of the prompt comes again
+        (tuple(range(20)), (*range(30, 35), *range(3, 12), 40), 5),
         ((1,), (7,) * 30, 1),
     ],
 )

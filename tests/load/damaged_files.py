@@ -22,7 +22,7 @@ _VALUES: list[Any] = [
 
 @dataclass(frozen=True)
 class Damaged:
-    """kind: of the file it was made from, one of KINDS. how: what was done to it."""
+    """kind: the kind of the file before the damage, one of KINDS. how: what was done to it."""
 
     kind: str
     how: str
@@ -73,7 +73,7 @@ def other_number(data: bytes, choice: random.Random) -> bytes:
 
 
 def deep(data: bytes, choice: random.Random) -> bytes:
-    """A number replaced by lists or objects in each other."""
+    """A number replaced by nested lists or objects."""
     found = choice.choice([*_NUMBER.finditer(data)])
     opener, closer = choice.choice([(b"[", b"]"), (b'{"a":', b"}")])
     levels = choice.choice([5, 11, 40, 2000, 100_000])
@@ -87,7 +87,7 @@ def deep(data: bytes, choice: random.Random) -> bytes:
 def on_values(
     change: Callable[[Any, Any, random.Random], None],
 ) -> Callable[[bytes, random.Random], bytes]:
-    """A damage that changes one list or object, given with one of its keys."""
+    """A way of damage that calls `change` with one list or object and one of its keys."""
 
     def damage(data: bytes, choice: random.Random) -> bytes:
         value = json.loads(data)
@@ -150,7 +150,7 @@ DAMAGES: dict[str, Callable[[bytes, random.Random], bytes]] = {
 
 
 def large_files(megabytes: int) -> Iterator[Damaged]:
-    """Files of about that size, chosen to cost the most time and memory. Most are valid JSON."""
+    """Files of about `megabytes` MB, chosen to cost the most time and memory. Most are valid JSON."""
     size = megabytes * 1_000_000
     steps = json.loads((SAVED / "runs" / "greedy.json").read_bytes())
     one = len(json.dumps(steps["steps"]))

@@ -48,7 +48,7 @@ def percentile(values: Sequence[float], share: float) -> float:
 
 
 def slope(points: Sequence[tuple[float, float]]) -> float:
-    """Of the straight line nearest to the points; NaN for fewer than two."""
+    """The slope of the straight line nearest to the points; NaN for fewer than two points."""
     if len(points) < 2:
         return math.nan
     middle_x = sum(x for x, _ in points) / len(points)

@@ -28,7 +28,7 @@ from page_visitor import API, PageVisitor
 
 GROWTH = 300  # MB above what the app takes at rest
 WAIT = 0.3  # seconds that another visitor may wait
-AT_REST = 10.0  # seconds, for comparison
+AT_REST = 10.0  # seconds measured without hostile requests, for comparison
 TOGETHER = 8  # requests at once
 PIECE = 64 * 1024
 OPENERS = {"runs": "pg-open", "races": "rc-open", "profiles": "hw-open", "trees": "pg-open"}
@@ -38,7 +38,7 @@ ROUTES = ("queue/join", "run/predict", "upload", "component_server", "call/run",
 
 @contextmanager
 def phase(app: MeasuredApp, name: str, goals: list[Goal]) -> Iterator[None]:
-    """Adds what the app took while the context lasted."""
+    """Adds goals for the app's memory and the waits of others while the context lasted."""
     rest = app.taken().memory
     with app.watched() as points, others(app.url) as waits:
         yield
@@ -161,7 +161,7 @@ async def open_files(http: httpx.AsyncClient, files: list[Damaged], most: int) -
 
 
 async def attack(app: MeasuredApp, arguments: argparse.Namespace) -> list[Goal]:
-    """All of it, one kind after the other."""
+    """Send all requests, one kind after the other."""
     goals: list[Goal] = []
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
     async with httpx.AsyncClient(

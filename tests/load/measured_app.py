@@ -22,7 +22,7 @@ MB = 1e6
 
 @dataclass(frozen=True)
 class Taken:
-    """What the app takes at one moment. memory: resident bytes, with its children's."""
+    """What the app takes at one moment. memory: resident bytes, including its child processes."""
 
     memory: int
     threads: int

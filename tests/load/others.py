@@ -3,7 +3,7 @@ own, calls a handler that does hardly anything, at most twenty times a second.
 
     python tests/load/others.py URL
 
-Prints the seconds of each call until its input is closed.
+Prints how many seconds each call takes, until standard input is closed.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""A page without a browser, for many visitors at once: it opens, presses and leaves as the browser
-does. A press calls every handler of the pressed button and what follows it; queued handlers are
-joined and answered on one stream."""
+"""Visits a page without a browser, so that many visitors fit on one machine. A visitor opens the
+page, presses buttons and leaves, with the same requests as a browser. A press calls every handler
+of the button, and the handlers that follow it. The answers of queued handlers come on one stream.
+"""
 
 from __future__ import annotations
 
@@ -23,9 +24,9 @@ _NO_ANSWER = 180.0  # seconds without a message until a call is abandoned
 
 @dataclass
 class Call:
-    """One call of a handler. status: of the answer to the request, 0 for none. messages: when each
-    value of the first output came, in seconds of time.monotonic, and the value. ended: when the
-    server said that the handler has ended."""
+    """One call of a handler. status: the status of the answer to the request, 0 if none came.
+    messages: when each value of the first output came, in seconds of time.monotonic, and the value.
+    ended: when the server said that the handler had ended."""
 
     name: str
     asked: float
@@ -60,7 +61,7 @@ class PageVisitor:
         self._heartbeat: asyncio.Task[None] | None = None
 
     def prop(self, name: str, prop: str) -> Any:
-        """What the page shows of the component `name`, by its elem_id."""
+        """The property `prop` of the component whose elem_id is `name`."""
         return next(self.props[one].get(prop) for one in self._names if self._names[one] == name)
 
     def set(self, name: str, value: Any) -> None:
@@ -187,12 +188,12 @@ class PageVisitor:
             await asyncio.sleep(0.01)
 
     def _sort(self, message: dict[str, Any]) -> None:
-        # it may come before the answer to the request that names the event
+        # a message may come before the answer that names its event
         if event := message.get("event_id"):
             self._inbox[event].put_nowait(message)
 
     async def _stay(self) -> None:
-        """Keep the connection open that says that the page is open."""
+        """Keep up the connection that tells the server that the page is open."""
         address = f"{API}heartbeat/{self._session}"
         with suppress(httpx.HTTPError):
             async with self._http.stream("GET", address, timeout=None) as stream:

@@ -20,7 +20,8 @@ from room_browsers import browse
 from room_findings import Findings, machine_goals
 from room_visitors import visit
 
-WARM_UP = 20.0  # seconds with a few visitors, until threads and descriptors have reached a level
+# seconds with a few visitors, until the numbers of threads and descriptors are steady
+WARM_UP = 20.0
 QUIET = 30.0  # seconds without visitors before each measurement of the app
 
 

@@ -12,7 +12,7 @@ from room_findings import Findings
 from room_visitors import RUNS
 from running_app import CHROMIUM, FLAGS
 
-PATIENCE = 180_000  # milliseconds until a button that is not back counts as gone
+PATIENCE = 180_000  # milliseconds after which a button that is still disabled counts as lost
 BACK = "#{}:not([disabled])"
 
 
@@ -89,7 +89,7 @@ class Person:
         await page.wait_for_selector(BACK.format("pg-run"), state="attached", timeout=PATIENCE)
 
     async def _press(self, page: Page, button: str) -> None:
-        """Press a button, which must come back."""
+        """Press a button, which must become enabled again."""
         await page.evaluate(f"document.querySelector('#{button}').click()")
         await asyncio.sleep(0.5)
         await page.wait_for_selector(BACK.format(button), state="attached", timeout=PATIENCE)

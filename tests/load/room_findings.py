@@ -12,7 +12,9 @@ from measured_app import MB, Taken
 from page_visitor import Call
 
 JOBS = {"decode_run", "decode_step", "race_run", "race_check"}  # handlers that use the models
-LONG = 10.0  # seconds; the estimate of a longer wait counts, if given this long before its end
+# seconds: only longer waits count, and of their estimates those given at least this long before
+# the end
+LONG = 10.0
 _ESTIMATE = re.compile(r"(?:about (a|\d+(?:\.\d+)?)|(a few)) (second|minute)")
 _A_FEW = 3.0
 

@@ -23,7 +23,7 @@ CHOICES = {"run": 4, "step": 3, "race": 2, "open": 2, "reload": 2, "leave": 1}
 async def visit(
     http: httpx.AsyncClient, config: Mapping[str, Any], findings: Findings, end: float, seed: int
 ) -> None:
-    """Press one button after another until `end`. A press that began before `end` is finished."""
+    """Press one button after another until `end`. The last press may finish later."""
     visitor = Visitor(http, config, findings, random.Random(seed))
     await asyncio.sleep(visitor.choice.uniform(0, 10))
     await visitor.arrive()

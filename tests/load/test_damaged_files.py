@@ -51,8 +51,9 @@ DAMAGED: list[Damaged] = [*damaged_files(FILES)]
 def test_only_one_kind_of_error_escapes(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A quarter of the files is of each kind, with every way of damage."""
-    monkeypatch.setattr(large_json, "LARGE", 10**9)  # test_large_json.py tests the other process
+    """About a quarter of the files are of this kind, damaged in every way."""
+    # large files are parsed in this process too; test_large_json.py tests the other one
+    monkeypatch.setattr(large_json, "LARGE", 10**9)
     opener, error = OPENERS[kind]
     path = tmp_path / "file.json"
     reasons: list[str] = []

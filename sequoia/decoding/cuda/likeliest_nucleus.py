@@ -12,10 +12,10 @@ LIKELIEST = 4096  # how many of the most probable tokens are searched for the nu
 
 
 def likeliest_nucleus(probs: torch.Tensor, top_p: float) -> torch.Tensor:
-    """The same distributions as `nucleus(probs, top_p)`, for probs (rows, vocab). If only some of
-    several equally probable tokens fit, those with the lowest ids are kept. If the nucleus of any
-    row may have more than LIKELIEST tokens, `nucleus` itself is called, which sorts. With a
-    vocabulary of more than LIKELIEST tokens, this waits for the device."""
+    """The same distributions as `nucleus(probs, top_p)`, for probs (rows, vocab). If the nucleus
+    needs only some of several equally probable tokens, it takes those with the lowest ids. If the
+    nucleus of any row may have more than LIKELIEST tokens, `nucleus` itself is called, which sorts.
+    With a vocabulary of more than LIKELIEST tokens, this waits for the device."""
     if probs.shape[-1] <= LIKELIEST:
         return nucleus(probs, top_p)
     ordered = probs.topk(LIKELIEST).values  # (rows, LIKELIEST)

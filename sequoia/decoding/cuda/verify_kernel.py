@@ -82,7 +82,7 @@ def warps(block: int) -> int:
     return min(16, max(1, block // _WARP))
 
 
-@triton.jit(do_not_specialize=["most"])  # otherwise compiled again for other trees
+@triton.jit(do_not_specialize=["most"])  # else the kernel would be compiled again for some trees
 def _walk(
     p,
     q,

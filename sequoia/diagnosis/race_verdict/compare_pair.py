@@ -12,9 +12,10 @@ that starts to repeat itself stays easy to draft to its end. So `RUN_SPREAD` is 
 of the tokens per step, once for each lane with a draft. Its value was chosen so that
 `python -m sequoia.bench.race_errors` meets its goals on recorded runs.
 
-For such runs, the expected number of steps that each lane needs for the same texts is sometimes
-known (`sequoia.algorithm.expected_steps`). The tokens per step are then computed from it instead of
-the actual number of steps. So lucky draws and the difficulty of a text have no effect.
+If the texts differ, it is sometimes known how many steps each lane is expected to need for the
+texts of all lanes (`sequoia.algorithm.expected_steps`). The tokens per step are then computed from
+these numbers instead of the actual ones. So lucky draws and the difficulty of a text have no
+effect.
 `TEXT_SPREAD` then takes the place of `RUN_SPREAD`, because some texts suit one lane better than the
 other.
 
@@ -39,7 +40,7 @@ from sequoia.diagnosis.race_verdict.student_t import critical_value, two_sided_p
 SEGMENTS = 8
 LEAST_SEGMENTS = 3
 STEPS_PER_SEGMENT = 2
-# Standard deviations of logarithms that the segments of one run do not show.
+# Variation that the segments of one run do not show, as standard deviations of logarithms.
 # RUN_SPREAD: a lane's tokens per step, from run to run. TEXT_SPREAD: the ratio of two lanes'
 # expected tokens per step, from text to text; its index is how many of the two have a draft.
 # CLOCK_SPREAD: a lane's step time.
@@ -191,7 +192,8 @@ def pool(races: Sequence[RaceComparison]) -> Comparison | None:
 
 def compare_race(one: LaneRun, other: LaneRun, drafted: int) -> RaceComparison | None:
     """Two lanes compared in one race; `drafted` of the two have a draft. None if the race is too
-    short for LEAST_SEGMENTS segments, or if by its clock no time passed outside one of them."""
+    short for LEAST_SEGMENTS segments, or if at most one segment of a lane took any time by the
+    clock."""
     count = min(SEGMENTS, *(len(run.steps) // STEPS_PER_SEGMENT for run in (one, other)))
     if count < LEAST_SEGMENTS:
         return None
@@ -202,7 +204,7 @@ def compare_race(one: LaneRun, other: LaneRun, drafted: int) -> RaceComparison |
     cut = np.stack([run.segments(made, count) for run, made in runs])
     totals = cut.sum(axis=2)  # (lanes, steps and seconds)
     left = totals[..., None] - cut  # without each segment: (lanes, steps and seconds, segments)
-    if not (left > 0).all():  # by the clock, no time passed outside one segment
+    if not (left > 0).all():  # at most one segment of a lane took any time by the clock
         return None
     logs = _logs(totals, np.log(tokens))
     without = _logs(left, np.log(tokens)[:, None])

@@ -34,7 +34,7 @@ from sequoia.errors import BadTrace
 from sequoia.validate_input import shown
 
 LEVEL = 0.05  # largest p-value at which two lanes count as different
-RATIO_TO_FIND = 1.1  # races are enough if they find a true ratio of pace of this size
+RATIO_TO_FIND = 1.1  # there are enough races if they would find a true pace ratio of this size
 PLAIN_RATIO = 1.4
 PLAIN_TOKENS = 96
 Pairs = Mapping[tuple[int, int], Comparison]  # by the lanes' indexes, the smaller one first
@@ -119,7 +119,8 @@ def holm(ps: dict[tuple[int, int], float]) -> dict[tuple[int, int], float]:
 def _order(group: Sequence[int], lanes: Sequence[LaneRuns], compared: Pairs) -> tuple[int, ...]:
     """The lanes of `group` that made a step, fastest first. They are ordered by their mean lead
     over the other lanes in the comparisons of pairs, so that the order agrees with the comparisons
-    as far as possible. A pair too short to compare counts with the ratio of total paces."""
+    as far as possible. For two lanes with too few steps to compare, the ratio of their total paces
+    is used."""
     moved = [lane for lane in group if lanes[lane].tokens and lanes[lane].seconds]
 
     def lead(lane: int) -> float:
@@ -199,7 +200,7 @@ def _places_in(
     of them are apart."""
     groups = list[list[int]]()
     for lane in order:
-        if groups and not any((ahead, lane) in apart for ahead in groups[-1]):
+        if groups and not any({(ahead, lane), (lane, ahead)} & apart for ahead in groups[-1]):
             groups[-1].append(lane)
         else:
             groups.append([lane])
@@ -226,8 +227,8 @@ def _more_races(
     if first not in compared:
         return None, None
     found = compared[first]
-    # Holm's level for the first two lanes, assuming that the pairs whose p-values are at least as
-    # large as theirs will keep p-values at least as large after more races
+    # Holm's level for the first two lanes. It assumes that more races will not change which pairs
+    # have p-values at least as large as theirs.
     rivals = sum(p >= adjusted[first] for p in adjusted.values())
     level = LEVEL / rivals / looks
     wanted = found.races_to_find(RATIO_TO_FIND, level)

@@ -36,8 +36,8 @@ def details(verdict: Verdict, lanes: Sequence[LaneRuns]) -> tuple[str, ...]:
 
 
 def _should_name_elsewhere(verdict: Verdict, lanes: Sequence[LaneRuns]) -> bool:
-    """Whether a tree raced, and a chain is in first place on a prompt. On a simulated clock, a tie
-    only means that more races are needed, so it does not count."""
+    """Whether a tree raced, and a chain is in first place on a prompt. On a simulated clock, the
+    chain must be there alone: a tie only means that more races are needed."""
     if all(lane.kind != "tree" for lane in lanes):
         return False
     leaders = [
@@ -62,7 +62,7 @@ def _luck(verdict: Verdict, lanes: Sequence[LaneRuns]) -> Iterator[str]:
 
 
 def _was_ahead(pair: PairVerdict, lanes: Sequence[LaneRuns]) -> bool:
-    """Whether the lane found slower had less time per token."""
+    """Whether the lane that was found slower took less time per token."""
     slower, faster = lanes[pair.slower], lanes[pair.faster]
     return slower.seconds / slower.tokens < faster.seconds / faster.tokens
 
@@ -270,8 +270,8 @@ def _of_different_texts(verdict: Verdict) -> Iterator[str]:
     if any(expected):
         yield (
             "Tokens per step are compared on the texts of all lanes, at the same positions. How "
-            "many steps each lane needs there on average is computed from both models’ "
-            "probabilities (predicted), so lucky draws do not count."
+            "many steps each lane needs for these texts on average is predicted from both models’ "
+            "probabilities, so lucky draws do not count."
         )
     if not all(expected):
         which = " of lanes without such a prediction" if any(expected) else ""

@@ -1,8 +1,8 @@
-"""A race on two prompts: compares each lane's speed-up on one prompt with that on the other.
+"""A race on two prompts: compares each decoder's speed-up on one prompt with that on the other.
 
-Runs on different prompts are never compared directly. A lane's speed-up on a prompt is over plain
-decoding of the same prompt. The two speed-ups of a lane have no run in common, so their errors are
-independent.
+A decoder has a lane on each prompt. Runs on different prompts are never compared directly. The
+speed-up on a prompt is over plain decoding of the same prompt. The two speed-ups of a decoder have
+no run in common, so their errors are independent.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ def prompts_of(lanes: Sequence[LaneRuns]) -> list[list[int]]:
 
 
 def speedup_ratios(lanes: Sequence[LaneRuns], compared: Pairs) -> tuple[SpeedupRatio, ...]:
-    """For each lane that has a speed-up on both prompts, the ratio of the two. Empty unless there
-    are two prompts.
+    """For each decoder that has a speed-up on both prompts, the ratio of the two. Empty unless
+    there are two prompts.
 
-    A lane has no speed-up on a prompt if it is the plain lane, if there is no plain lane on that
-    prompt, or if the runs of the two lanes are too short to be compared.
+    A decoder has no speed-up on a prompt if it is plain decoding, if there is no plain lane on that
+    prompt, or if its runs or the plain lane's are too short to be compared.
     """
     groups = prompts_of(lanes)
     return tuple(_ratios(groups, lanes, compared)) if len(groups) == 2 else ()
@@ -71,9 +71,9 @@ def _ratio(
     groups: Sequence[Sequence[int]],
     lanes: Sequence[LaneRuns],
 ) -> SpeedupRatio:
-    """The ratio of the two speed-ups of the lane `name`, with its 95% confidence interval.
+    """The ratio of the two speed-ups of the decoder `name`, with its 95% confidence interval.
 
-    log: the logarithm of the ratio, first prompt over second. one, other: the lane's comparisons
+    log: the logarithm of the ratio, first prompt over second. one, other: the decoder's comparisons
     with plain decoding on the first and on the second prompt.
     """
     squares = one.error**2, other.error**2

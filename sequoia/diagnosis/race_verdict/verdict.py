@@ -16,8 +16,8 @@ class PairVerdict:
     per_step_range, step_time_range: their 95% confidence intervals.
     p: the p-value corrected for several pairs and several looks; None if the race was stopped.
     apart: whether the lanes count as different.
-    certain: whether the corrected p-value is at most 5%. A lane can be apart from plain decoding
-        without being certain (decide.py).
+    certain: whether the corrected p-value is at most 5%. A pair with plain decoding can be `apart`
+        without being `certain` (decide.py).
     expected: whether the tokens per step are expected values on the same texts (compare_pair.py).
     """
 
@@ -38,7 +38,7 @@ class PairVerdict:
 
 @dataclass(frozen=True)
 class SpeedupRatio:
-    """The two speed-ups over plain decoding of a decoder that has a lane on each of two prompts.
+    """A decoder's speed-ups over plain decoding on two prompts. It has a lane on each of them.
 
     larger, smaller: the prompts with the larger and the smaller speed-up. ratio: the larger
     speed-up divided by the smaller, at least 1. least, most: its 95% confidence interval.

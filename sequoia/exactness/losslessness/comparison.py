@@ -56,8 +56,8 @@ class Grouping:
 @dataclass(frozen=True)
 class Comparison:
     """Samples compared with the target's distribution. counts: samples in each cell so far. Only
-    the verdict at the end is valid. Sooner or later, even a correct decoder's p-value is below any
-    level for a while."""
+    the verdict at the end is valid. Sooner or later, even a correct decoder's p-value falls below
+    any fixed level for a while."""
 
     grouping: Grouping
     counts: tuple[int, ...]
@@ -123,8 +123,8 @@ class Comparison:
 
 
 def mean_deviation(draws: int, share: float) -> float:
-    """The mean of |count / draws - share| for a count of `draws` draws with probability `share`
-    (de Moivre's formula)."""
+    """The mean of |count / draws - share|, where count is how many of `draws` draws hit a cell of
+    probability `share` (de Moivre's formula)."""
     if not draws or not 0 < share < 1:
         return 0.0
     above = math.floor(draws * share) + 1

@@ -48,7 +48,7 @@ class LosslessnessTest:
 
     def __init__(self, setting: Setting, pair: Pair | None = None) -> None:
         self.setting = setting
-        decoding = setting.decoding  # may refuse, so it comes before the slow work on a pair
+        decoding = setting.decoding  # may raise, so it comes before the slow work on a pair
         self._models = _models(setting, pair)
         decoding.require_words(self._models.vocab)
         self.cells = Cells(self._models.p, setting.places, setting.top(self._models))

@@ -69,7 +69,7 @@ class Setting:
     def _check_children(self) -> None:
         if not 1 <= len(self.children) <= MOST_LEVELS:
             raise BadSamplingParams(
-                f"children: {len(self.children)} numbers; enter 1 to {MOST_LEVELS}"
+                f"children: {len(self.children)} numbers; enter 1 to {MOST_LEVELS} numbers"
             )
         for count in self.children:
             whole(count, "children", 1, MOST_CHILDREN, BadSamplingParams)

@@ -32,7 +32,9 @@ class Toy:
         target = typed_distribution(p, "p")
         draft = typed_distribution(q, "q")
         if len(draft) != len(target):
-            raise BadSamplingParams(f"q: {len(draft)} numbers; enter {len(target)}, as for p")
+            raise BadSamplingParams(
+                f"q: {len(draft)} numbers; enter {len(target)} numbers, as for p"
+            )
         return cls(target, draft.astype(np.float32))
 
     @property
@@ -57,7 +59,7 @@ def typed_distribution(text: Any, name: str) -> np.ndarray:
     parts = text.replace(",", " ").split()
     if not LEAST_WORDS <= len(parts) <= MOST_WORDS:
         raise BadSamplingParams(
-            f"{name}: {len(parts)} numbers; enter {LEAST_WORDS} to {MOST_WORDS}, such as "
+            f"{name}: {len(parts)} numbers; enter {LEAST_WORDS} to {MOST_WORDS} numbers, such as "
             "0.5, 0.3, 0.2"
         )
     values = np.array([_probability(part, name) for part in parts])

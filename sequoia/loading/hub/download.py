@@ -37,7 +37,7 @@ _ENVIRONMENT = {
 
 @dataclass(frozen=True)
 class Progress:
-    """Progress of the download of `model`, in bytes. rate: bytes per second over the last
+    """Progress of the download of `model`, in bytes. rate: bytes per second over the last few
     seconds."""
 
     model: str
@@ -100,7 +100,7 @@ class Downloads:
 
     def locate(self, ref: str, revision: str = "") -> Path | Listing:
         """The folder of the model `ref` if it is on this machine, otherwise its listing on the hub.
-        No server is contacted for the former. If the cache has several commits of the model,
+        A server is contacted only for a listing. If the cache has several commits of the model,
         `revision` is preferred."""
         if Path(ref).is_dir():
             return Path(ref)
@@ -197,7 +197,7 @@ class Rate:
         self._seen: deque[tuple[float, int]] = deque()
 
     def of(self, done: int) -> float:
-        """The rate now that `done` bytes are here."""
+        """Record that `done` bytes have arrived, and return the current rate."""
         now = time.monotonic()
         self._seen.append((now, done))
         while now - self._seen[0][0] > _RATE_SECONDS:
@@ -274,7 +274,7 @@ def size(count: float) -> str:
     """A number of bytes in words, in decimal units as on disk labels."""
     units = (("EB", 1e18), ("PB", 1e15), ("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
     for unit, least in units:
-        if count >= 0.9995 * least:  # less would be at most 999 of the next smaller unit
+        if count >= 0.9995 * least:  # anything less rounds to at most 999 of the next smaller unit
             return f"{count / least:.3g} {unit}"
     return f"{count:.0f} bytes"
 

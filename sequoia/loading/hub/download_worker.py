@@ -6,7 +6,7 @@ file as a script, so that it starts without importing torch.
 
     {"do": "list", "model", "revision"}   -> {"commit", "files": {name: bytes}}
     {"do": "get", "model", "commit", "files": [name, ...], "newest"} -> {"bytes": done so far,
-    "kept": those of earlier downloads among them}, ..., then {"folder"}
+    "kept": how many of these earlier downloads had left here}, ..., then {"folder"}
 
 A failure is answered with {"error": kind, "words"}, and the process ends. `huggingface_hub` would
 restart an interrupted file from the beginning. Here a file is written to CHECKSUM.part, which the
@@ -36,7 +36,8 @@ from huggingface_hub.utils import WeakFileLock, build_hf_headers
 AT_ONCE = 4
 PROGRESS_SECONDS = 0.2
 LOCK_SECONDS = 2.0
-# bytes; progress is counted in chunks of this size, and ending the process loses little
+# Bytes. Progress is counted in chunks of this size. Chunks are small, so little is lost when the
+# process is ended.
 constants.DOWNLOAD_CHUNK_SIZE = 1 << 20
 
 
@@ -64,8 +65,8 @@ class TooLarge(Exception):
 
 
 class Count:
-    """total: how many bytes of all files of one command are here so far. kept: those of them that
-    earlier downloads left. Several threads may call `add` and `keep`."""
+    """Counts the bytes of the files of one command. total: those that are here so far. kept: those
+    that earlier downloads had left here. Several threads may call `add` and `keep`."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -69,13 +69,13 @@ def is_whole(folder: Path) -> bool:
 
 
 def hub_folder(ref: str) -> Path:
-    """The path of the model `ref` in the hub's cache, which may not exist."""
+    """The folder of the model `ref` in the hub's cache. It may not exist."""
     return Path(constants.HF_HUB_CACHE).expanduser() / f"models--{ref.replace('/', '--')}"
 
 
 def cached(ref: str, revision: str = "") -> Path | None:
     """The folder of one complete commit of the model `ref` in the hub's cache, or None. The order
-    of preference is `revision`, the commit in `refs/main`, the folder changed last."""
+    of preference is `revision`, the commit in `refs/main`, the most recently changed folder."""
     base = hub_folder(ref)
     main = base / "refs" / "main"
     known = [revision, main.read_text(encoding="utf-8").strip() if main.is_file() else ""]

@@ -77,7 +77,7 @@ def decoder_layers(hf: Any) -> tuple[tuple[str, ...], tuple[nn.Module, ...]]:
 
 
 def layer_list(hf: Any) -> tuple[str, nn.ModuleList] | None:
-    """Name and module of the list of decoder layers of a causal LM, or None if they are not in a
+    """Name and module of a causal LM's list of decoder layers, or None if the layers are not in a
     single list."""
     count = hf.config.get_text_config().num_hidden_layers
     for name, module in hf.named_modules():

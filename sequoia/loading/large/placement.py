@@ -52,7 +52,7 @@ class SpreadPlacement:
 
 @dataclass(frozen=True)
 class OffloadPlacement:
-    """A target with `resident` of its `layers` on the device `output`, which computes, and the
+    """A target with `resident` of its `layers` on `output`, the device that computes, and the
     remaining layers in host memory. device_bytes: predicted bytes on the device. host_bytes:
     predicted bytes of the streamed layers in host memory."""
 
@@ -77,8 +77,8 @@ def spread(
     all_of_them: bool = False,
 ) -> SpreadPlacement:
     """The target over as few devices as have room for it, or with `all_of_them` over all devices.
-    The same share of each device's free memory may be filled: the smallest that suffices. A device
-    stays empty if that share of the others suffices. free: free bytes of each device. Raises
+    The same share of each device's free memory may be filled: the smallest share that suffices. A
+    device that is not needed at this share stays empty. free: free bytes of each device. Raises
     OutOfMemory if the target does not fit."""
     devices = sorted(free, key=lambda device: -free[device])
     for count in range(len(devices) if all_of_them else 1, len(devices) + 1):
@@ -157,7 +157,9 @@ def offload(
     streamed = layers - kept
     buffers = ("", "a buffer for the streamed layer, ", "two buffers for the streamed layers, ")
     others = f"{buffers[min(streamed, 2)]}the target's other parts, the draft and a run"
-    if device == HOST:  # one memory for all; if converted, only the converted weights stay in it
+    if device == HOST:
+        # Device and host share one memory. After a conversion, only the converted weights stay in
+        # it.
         what = f"{_count(kept, 'resident layer')}, {streamed} streamed, {others} together need"
         _refuse(plan.device_bytes + plan.host_bytes, free, HOST, what)
     else:

@@ -87,9 +87,9 @@ def differences(ours: str, other: str) -> list[str]:
 
 
 def _parts(tokenizer: str) -> dict[str, Any]:
-    """The tokenizer's parts by key. The model's merges become a part of their own. For a Unigram
-    model, its tokens with their scores take their place. Other vocabularies are left out, because
-    `_refuse_other_pieces` compares them."""
+    """The tokenizer's parts by key. The model's merges become a part of their own. A Unigram model
+    has no merges, so its tokens with their scores become that part. Other vocabularies are left
+    out, because `_refuse_other_pieces` compares them."""
     found = json.loads(tokenizer)
     model = dict(found["model"])
     vocabulary = model.pop("vocab", None)

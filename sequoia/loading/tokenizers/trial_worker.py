@@ -32,16 +32,16 @@ SHORT = (
 )
 PRINTED = "".join(map(chr, range(32, 127)))
 ENDS = ("!", "\n", "b")  # if the end does not match, a pattern tries every way to divide the text
-# characters: enough for patterns with exponential or cubic times to exceed the limit, and few
-# enough for usual tokenizers to encode all runs in 2 s
+# characters: enough for patterns with exponential or cubic times to exceed the time limit in
+# try_tokenizer.py, and few enough for usual tokenizers to encode all runs in 2 s
 RUN = 5000
 _LITERAL = re.compile(r"[^\W_]|\\u([0-9a-fA-F]{4})")
 _MOST_LITERALS = 64
 
 
 def texts(length: int, patterns: str) -> Iterator[str]:
-    """Texts of at most `length` characters, which must be 200 or more. Many patterns are slow on
-    them, and those in `patterns` in particular."""
+    """Texts of at most `length` characters. `length` must be at least 200. Many patterns are slow
+    on these texts, and those in `patterns` in particular."""
     known = literals(patterns)
     # the letters that patterns may require; libraries skip a pattern if the text lacks them
     tail = "!b\n" + "".join(known) + PRINTED

@@ -55,7 +55,7 @@ def _refuse(tokenizer: str, length: int, title: str, failure: str) -> None:
         raise BadModel(f"{title}: its {failure}: {problem}") from None
 
 
-# caches passed tests of one pair: both tokenizers, each as the text of its file and as saved text
+# room for the passed tests of one pair: two for each tokenizer, before and after it is loaded
 @lru_cache(maxsize=4)
 def _try(tokenizer: str, length: int) -> None:
     """Open `tokenizer` in a separate process and, unless `length` is 0, encode and decode hard

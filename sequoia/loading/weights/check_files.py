@@ -22,7 +22,8 @@ MOST_INDEX_BYTES = 32_000_000
 # Limit for the buffers that a model allocates, such as masks of its whole context.
 MOST_TABLE_BYTES = 4_000_000_000
 _SAFETENSORS = re.compile(r"\w[\w.-]{0,200}\.safetensors")
-# parameters that a config may describe beyond twice those in the files: some are computed
+# A config may describe twice as many parameters as the files contain, and this many more, because
+# some parameters are computed instead of stored.
 _SPARE = 2**20
 
 

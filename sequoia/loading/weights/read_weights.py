@@ -18,7 +18,7 @@ from sequoia.loading.model_checks import Source
 from sequoia.loading.weights.rotary_frequencies import check_frequencies
 from sequoia.loading.weights.unused_tensors import Unused, counted, listed, unused_tensors
 
-# part of an error message of `transformers` whose cause is only in the log
+# part of a `transformers` error message that leaves the cause to the log
 _NOT_CONVERTED = "automatic conversion of the weights"
 
 

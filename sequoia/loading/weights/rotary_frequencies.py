@@ -20,15 +20,15 @@ _ROUNDING = 1e-6  # relative tolerance: devices may round the last bit of a powe
 
 
 def check_frequencies(hf: nn.Module, title: str) -> None:
-    """Raises BadModel unless all rotary frequencies of `hf` are float32 and equal, up to rounding,
-    those of a new module of the same class, built on the CPU from the same config."""
+    """Raises BadModel unless all rotary frequencies of `hf` are float32 and, up to rounding, equal
+    to those of a new module of the same class, built on the CPU from the same config."""
     for name, module in rotary_modules(hf):
         fresh = frequencies(type(module)(module.config))
         for key, loaded in frequencies(module).items():
             if not _same(loaded, fresh[key]):
                 raise BadModel(
-                    f"{title}: the rotary frequencies {name}.{key} {_words(loaded)}; expected are "
-                    "the float32 numbers that its config gives"
+                    f"{title}: the rotary frequencies {name}.{key} {_words(loaded)}; they should "
+                    "be the float32 numbers that its config gives"
                 )
 
 

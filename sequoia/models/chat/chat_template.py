@@ -1,4 +1,4 @@
-"""Turns a prompt into a chat message with a model's chat template."""
+"""Renders a prompt as a chat of one message, using a model's chat template."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_CHARS = 40_000  # of a rendered message
 _START_SECONDS = 60.0
 _RENDER_SECONDS = 4.0
 _KEPT = 32  # rendered messages that are cached
-_MORE_BYTES = 512 * 1024 * 1024  # of memory that the process may use in addition once it is ready
+_MORE_BYTES = 512 * 1024 * 1024  # bytes by which the process may grow once it is ready
 _SCRIPT = Path(__file__).with_name("render_template.py")
 _ENVIRONMENT = {"HF_HUB_OFFLINE": "1", "USE_TORCH": "0"}
 
@@ -61,16 +61,16 @@ class ChatTemplate:
         return answer["text"]
 
     def _answer(self, message: str) -> dict[str, Any] | None:
-        """The answer of the process, or of a new one if there is none or it has ended. Otherwise as
-        `_asked`. Raises BadPrompt if a new process does not start in time."""
+        """As `_asked`, with the process that is running. If none is, or if it has ended, a new one
+        is started. Raises BadPrompt if a new process does not start in time."""
         if self._worker:
             with suppress(WorkerEnded):
                 return self._asked(self._worker, message)
         return self._asked(_started(), message)
 
     def _asked(self, worker: WorkerProcess, message: str) -> dict[str, Any] | None:
-        """The answer of `worker`, which is kept for the next message. None if it takes too long;
-        the process is then ended. Raises WorkerEnded."""
+        """The answer of `worker`, which then waits for the next message. None if the answer takes
+        too long; `worker` is then killed. Raises WorkerEnded."""
         self._worker = None
         worker.send({**self._fixed, "message": message})
         answer = worker.receive(_RENDER_SECONDS)

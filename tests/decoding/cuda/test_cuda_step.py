@@ -82,8 +82,8 @@ def same(found: Found, expected: Verdict) -> None:
 
 
 def compare(seed: int, replacing: bool, vocabulary: int | None = None) -> None:
-    """The kernel with the reference: distributions with zeros, tokens of no mass under q, and trees
-    from one node to five levels."""
+    """Compare the kernel with the reference, on distributions with zeros, tokens of no mass under
+    q, and trees from one node to five levels."""
     rng = np.random.default_rng(seed)
     for tree in TREES:
         vocab = vocabulary or int(rng.integers(4, 30))
@@ -206,7 +206,7 @@ def test_the_kernel_is_checked_at_full_vocabulary_with_every_tree(
     assert {trial.accepted for trial in trials} == {False, True}
 
 
-# -- whole runs ------------------------------------------------------------------------------------
+# -- steps and whole runs --------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -261,8 +261,9 @@ def test_greedy_text_is_plain_text(
 @pytest.mark.slow
 @pytest.mark.usefixtures("on_device")
 def test_a_step_has_the_trace_of_the_host_step() -> None:
-    """Every node's q is the bare draft's for its text. Its p is the bare target's, or None if the
-    parent is off the path. Siblings are distinct; trials fit the path."""
+    """q of a node is the probability that the bare draft gives its token after the text above it. p
+    is that of the bare target, or None if the parent is off the path. Siblings are distinct, and
+    the accepted trials are the path."""
     pair = placed()
     prefix = list(tiny_pair().encode(PROMPTS[0]))
     params = SamplingParams(temperature=0.8, max_new_tokens=16, ignore_eos=True)
@@ -329,7 +330,7 @@ def test_the_draws_on_a_gpu_follow_the_draft() -> None:
 
 
 def _first_tokens(verifier: str, seeds: int) -> float:
-    """The p-value of the first tokens of so many runs."""
+    """The p-value of the first tokens of `seeds` runs."""
     pair = placed()
     distribution = (own_logits(pair.target, list(pair.encode(PROMPTS[0]))) / 0.7).softmax(-1)
     best = distribution.topk(5).indices.tolist()
@@ -362,8 +363,9 @@ def test_numbers_that_overflowed_are_refused(which: str) -> None:
 
 @pytest.mark.usefixtures("on_device")
 def test_numbers_that_overflowed_where_the_walk_does_not_go_end_no_run() -> None:
-    """As on the host. Their cache slots are zeros afterwards: a captured pass would read them with
-    weight 0, and 0 times infinity is not 0."""
+    """An overflow in nodes that the walk does not reach ends no run, as on the host. The cache
+    slots of these nodes are zeros afterwards, because a captured pass would read them with weight
+    0, and 0 times infinity is not 0."""
     pair = placed()
     decoder = Decoder(pair, PROMPTS[0], GREEDY, Tree.from_branching([3]))
     target = decoder.contexts[0].model
@@ -390,7 +392,7 @@ def test_numbers_that_overflowed_where_the_walk_does_not_go_end_no_run() -> None
         assert not layer.values[:, :, length + 1 : length + 4].any()
 
 
-@pytest.mark.skipif(DEVICE == "cuda", reason="a card's own events give the times there")
+@pytest.mark.skipif(DEVICE == "cuda", reason="on a GPU, its own events give the times")
 @pytest.mark.usefixtures("on_device")
 def test_the_time_of_drawing_children_is_not_draft_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Protects predictions: a profile's draft times are those of passes only, and the rest of a
@@ -529,6 +531,7 @@ def test_memory_that_runs_out_in_a_step_ends_that_run_only(
 
 @pytest.mark.parametrize(("target", "draft"), [("cpu", "cpu"), ("cuda:0", "cuda:1")])
 def test_other_runs_stay_on_the_host(target: str, draft: str) -> None:
+    """Other than runs with both models on the same GPU."""
     assert not fits(torch.device(target), torch.device(draft))
     assert fits(torch.device("cuda:0"), torch.device("cuda:0"))
 

@@ -1,4 +1,4 @@
-"""Top-p without a sort gives the very numbers of the one with a sort."""
+"""Top-p without a sort gives exactly the same numbers as top-p with a sort."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_usually_nothing_is_sorted(monkeypatch: pytest.MonkeyPatch) -> None:
         likeliest_nucleus(probs[3:], 0.9)
     assert sorts.count == 0
     with Sorts() as sorts:
-        likeliest_nucleus(probs, 0.9)  # row 2 is flat
+        likeliest_nucleus(probs, 0.9)  # row 2 is uniform, so it must be sorted
     assert sorts.count > 0
 
 

@@ -24,7 +24,7 @@ from sequoia.diagnosis.race_verdict import (
     tree_elsewhere,
 )
 from sequoia.diagnosis.race_verdict.compare_pair import compare_pair
-from sequoia.diagnosis.race_verdict.decide import holm
+from sequoia.diagnosis.race_verdict.decide import _places, holm
 from sequoia.diagnosis.race_verdict.student_t import critical_value, two_sided_p
 from sequoia.errors import BadTrace
 from sequoia.planning.named_profiles import named_profile
@@ -94,7 +94,8 @@ def test_pace_is_tokens_per_step_over_step_time() -> None:
 
 
 def test_tokens_per_step_and_step_time_have_intervals_of_their_own() -> None:
-    """Each holds its ratio. If the texts differ, the two variances add up to that of the pace."""
+    """Each interval contains its ratio. If the texts differ, the two variances add up to that of
+    the pace."""
     chain = lane_of("Chain", "chain", drafted(0.012), 2)
     (pair,) = race_verdict([PLAIN, chain]).pairs
     for ratio, (least, most) in (
@@ -223,6 +224,13 @@ def test_lanes_that_share_a_place_are_never_different() -> None:
                 assert verdict.places[pair.faster].place < verdict.places[pair.slower].place
 
 
+@pytest.mark.parametrize("apart", [(0, 1), (1, 0)])
+def test_lanes_found_different_never_share_a_place(apart: tuple[int, int]) -> None:
+    """Not even if the slower one is ahead on average, over races in which the other did not run."""
+    first, second = _places(2, [[0, 1]], {apart})
+    assert (first.place, first.tied, second.place, second.tied) == (1, False, 2, False)
+
+
 def test_a_stopped_race_has_intervals_and_no_p() -> None:
     lanes = [PLAIN, lane_of("Sequoia", "tree", drafted(0.006), 14)]
     stopped = race_verdict(lanes, stopped=True)
@@ -315,6 +323,7 @@ def test_a_chain_that_wins_says_what_the_trees_steps_cost_and_save(
 
 
 def test_only_a_tree_is_ahead_of_the_best_chain() -> None:
+    """If a chain wins, the sentence names the lane behind it instead."""
     lanes = {"Plain": ("plain", 1, 0.01), "Chain": ("chain", 4, 0.03)}
     words = sentence_of(**lanes, **{"Tuned chain": ("chain", 4, 0.02)})
     assert words.startswith("The tuned chain wins: 2.0× plain, 50% ahead of the chain (95%: ")
@@ -558,7 +567,7 @@ def test_without_plain_decoding_two_prompts_are_not_compared() -> None:
 
 
 def test_the_interval_of_the_ratio_holds_the_true_one_in_19_of_20_races() -> None:
-    """Speed-ups that are the same on both prompts, up to chance."""
+    """The true speed-ups are the same on both prompts, so the true ratio is 1."""
     wrong = 0
     for seed in range(200):
         rng = random.Random(seed)

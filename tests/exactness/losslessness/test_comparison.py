@@ -44,7 +44,7 @@ def test_the_mean_deviation_is_that_of_a_binomial(draws: int, share: float) -> N
 
 
 def test_a_test_that_is_stopped_early_is_decided_by_cells_of_its_own() -> None:
-    """Ten samples over cells meant for 20,000: nearly any rare one would look impossible."""
+    """With cells meant for 20,000 samples, nearly any rare text among ten would look impossible."""
     shares = (0.9, *[0.01] * 9, *[0.001] * 10)
     counts = [9] + [0] * 19
     counts[15] = 1
@@ -57,7 +57,8 @@ def test_a_test_that_is_stopped_early_is_decided_by_cells_of_its_own() -> None:
 
 
 def test_a_correct_decoder_is_rejected_fewer_than_ten_times_in_a_million_tests() -> None:
-    """Two cells, exactly: the binomial probability of all counts that the test rejects."""
+    """Computed exactly for two cells: the binomial probability of all counts that the test
+    rejects."""
     draws = 20_000
     share = MIN_EXPECTED / draws
     far = sum(

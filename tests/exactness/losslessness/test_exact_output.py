@@ -1,5 +1,6 @@
-"""The output distributions that are known beforehand: exact for the correct decoder, the same by
-enumeration and in closed form for the bugs, and biased only where a bug is said to show."""
+"""Output distributions that are computed, not sampled. The correct decoder's is the target's. A
+bug's is the same by enumeration and in closed form, and biased only where the bug is said to show.
+"""
 
 from __future__ import annotations
 

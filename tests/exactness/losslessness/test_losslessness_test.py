@@ -46,6 +46,7 @@ def test_a_bug_is_found_where_it_shows(key: str) -> None:
 
 @pytest.mark.parametrize("key", ON_TOYS)
 def test_the_correct_decoder_passes_there(key: str) -> None:
+    """With the same settings as those that show the bug."""
     assert not result(replace(PRESETS[key], bug="none", samples=FEW)).differs
 
 

@@ -1,4 +1,5 @@
-"""A toy as typed: what is taken, and what is refused with the value and the bound."""
+"""Toys that a visitor types in: which are accepted, and which are refused with a message that
+names the value and the bound."""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ def test_numbers_and_fractions_are_taken() -> None:
         ("half half", "0.5 0.5", "p: 'half' is not a number"),
         ("1/0 1", "0.5 0.5", "p: '1/0' is not a number"),
         ("1e999999 0", "0.5 0.5", "p: '1e999999'"),
-        ("0.5 0.5", "0.5 0.25 0.25", "q: 3 numbers; enter 2, as for p"),
+        ("0.5 0.5", "0.5 0.25 0.25", "q: 3 numbers; enter 2 numbers, as for p"),
         ("0.5 0.5", None, "q: None"),
         ("0.5 0.5", "x" * 201, "q: 201 characters"),
         (7, "0.5 0.5", "p: 7"),

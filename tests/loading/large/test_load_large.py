@@ -153,7 +153,7 @@ def test_where_grouped_attention_differs_a_placed_target_does_without_it(
         choose_forward, "grouped_forward", lambda *given: transformers_forward(*given) * 1.5
     )
     model = placed(hf, "placed", PLACED[plan])
-    assert model.no_fast_forward.startswith("its logits differ by ")
+    assert model.no_fast_forward.startswith("that forward's logits are off by ")
     torch.testing.assert_close(tree_logits(model), expected)
 
 
@@ -326,8 +326,8 @@ def test_with_auto_nothing_is_spread_over_gpus_that_cannot_be_used(
 def test_what_fits_no_single_gpu_is_spread(
     llama: dict[str, str], two_cards: dict[torch.device, int]
 ) -> None:
-    """A run and the draft take 29.3 MB where the logits come out, each layer with its cache 0.23
-    MB, embedding and head 0.04."""
+    """A run and the draft take 29.3 MB on the GPU of the logits. Each layer with its cache takes
+    0.23 MB, the embedding 0.04 MB, and the head as much."""
     first, second = CARDS
     two_cards[first] = 450_000
     two_cards[second] = round(30.2e6 / SHARE)

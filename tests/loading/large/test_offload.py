@@ -67,8 +67,8 @@ def streamed(hf: Any, resident: int = 0) -> tuple[TreeModel, LayerStream, Late]:
 @pytest.mark.parametrize("resident", range(6))
 @pytest.mark.parametrize("layers", [1, 2, 3, 5])
 def test_the_logits_are_those_of_the_whole_model_cpu(layers: int, resident: int) -> None:
-    """To the last bit, in three passes one after the other. With an odd number of streamed layers
-    buffers change roles."""
+    """To the last bit, in three passes one after the other. With an odd number of streamed layers,
+    the two buffers swap roles after each pass."""
     hf = tiny_model(layers=layers)
     expected = tree_logits(TreeModel(copy.deepcopy(hf), "whole"))
     model, _, _ = streamed(hf, min(resident, layers))

@@ -29,7 +29,7 @@ ALL = 50 + 10 * (100 + 10) + 50 + 60  # MB
 
 
 def free(*counts: int) -> dict[torch.device, int]:
-    """The free bytes of GPUs of which `counts` MB may be used."""
+    """The free bytes of GPUs, such that `counts` MB of each may be used."""
     return {card: round(count * MB / SHARE) + 1 for card, count in zip(CARDS, counts, strict=False)}
 
 
@@ -136,7 +136,7 @@ def test_logits_are_on_the_device_of_the_head() -> None:
 
 
 def test_all_gpus_share_a_target_that_is_spread() -> None:
-    """Each to about the same share of what it has, one layer more or less."""
+    """Each is filled to about the same share of its free memory, give or take one layer."""
     plan = spread(PARTS, BESIDE, free(4000, 4000, 4000), all_of_them=True)
     assert len(plan.needs) == 3
     assert max(plan.needs.values()) - min(plan.needs.values()) <= 2 * 110 * MB
@@ -220,8 +220,8 @@ def test_a_gpu_too_small_for_what_must_be_on_it_is_refused() -> None:
 
 
 def test_too_little_host_memory_is_refused() -> None:
-    """What is pinned must fit. Where loading makes a copy: all of the target, and one layer twice
-    while it is copied."""
+    """What is pinned must fit. If loading converts the weights, all of the target must fit, and one
+    layer a second time while it is copied."""
     for resident, converted, needed in (
         (0, False, 1000),
         (4, False, 600),
@@ -248,8 +248,8 @@ def test_too_little_host_memory_is_refused() -> None:
 
 @pytest.mark.parametrize("converted", [False, True])
 def test_where_the_cpu_computes_there_is_one_memory_for_both(converted: bool) -> None:
-    """Streamed layers, and everything else with two buffers. A converted copy of the weights is
-    what stays in memory, so it does not count twice."""
+    """It holds the streamed layers, two buffers and everything else. A converted copy of the
+    weights is what stays in memory, so it does not count twice."""
     needed = 10 * 100 + (ALL - 1000 + 200)
     room = {HOST: round(needed * MB / SHARE) + 1}
     assert offload(PARTS, BESIDE, HOST, room, 0, converted).output == HOST

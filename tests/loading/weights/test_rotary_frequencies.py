@@ -204,11 +204,12 @@ def test_rounded_or_other_frequencies_are_refused(name: str, tmp_path: Path) -> 
     hf = alone(written(name, tmp_path / name), torch.float32, "eager")
     with pytest.raises(
         BadModel,
-        match=r"m: the rotary frequencies .*inv_freq have dtype bfloat16; expected are the float32",
+        match=r"m: the rotary frequencies .*inv_freq have dtype bfloat16; they should be the",
     ):
         check_frequencies(copy.deepcopy(hf).bfloat16(), "m")
     with pytest.raises(
-        BadModel, match=r"have other values; expected are the float32 numbers that its config gives"
+        BadModel,
+        match=r"have other values; they should be the float32 numbers that its config gives",
     ):
         check_frequencies(copy.deepcopy(hf).bfloat16().float(), "m")
     for key, buffer in [

@@ -41,7 +41,7 @@ def _after_dropping(verify: Verify) -> Verify:
 
 
 def _kept(tree: Tree, tokens: Sequence[int], q: DistributionOf) -> list[int]:
-    """The nodes that are left. With a node, all its descendants are dropped."""
+    """The nodes that are not dropped. If a node is dropped, so are all its descendants."""
     kept = [0]
     for node in range(1, len(tree)):
         parent = tree.parents[node]
@@ -68,8 +68,8 @@ DROPPED_CHILDREN = Bug(
         "are then emitted less often than p demands, and the others too often."
     ),
     shows=(
-        "Where the draft spreads over several tokens, some with q above 0.1 and some below. It "
-        "shows in the first token already."
+        "Where the draft spreads over several tokens, some with q above 0.1 and some below. The "
+        "bias shows even in the first token."
     ),
     hides=(
         "At low temperatures nearly all drawn children have q above 0.1. And where every token has "

@@ -49,8 +49,8 @@ def first_drawn(q: np.ndarray) -> np.ndarray:
 
 def _high_scores(q: np.ndarray, first: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """All possible scores of at least NEVER, for the TOKENS_AT_ONCE tokens from `first` on. Returns
-    three arrays with an entry for each score: its token, its rank k (its u is k / VALUES), and the
-    score. All scores of one token are equally probable."""
+    three arrays with an entry for each score: its token, its rank k (its u is k / VALUES, never 0),
+    and the score. All scores of one token are equally probable."""
     some = torch.tensor(q[first : first + TOKENS_AT_ONCE], dtype=torch.float32)[:, None]
     all_scores = scores(torch.arange(VALUES)[None], some).float().numpy()  # increasing in u
     token, rank = np.nonzero(all_scores >= NEVER)
@@ -58,15 +58,15 @@ def _high_scores(q: np.ndarray, first: int) -> tuple[np.ndarray, np.ndarray, np.
 
 
 def _chances_of_the_best(token: np.ndarray, rank: np.ndarray, tokens: int) -> np.ndarray:
-    """For each score, the probability that its token gets it and wins: all other tokens get lower
-    scores, or the same score and have a higher id. token, rank: those of each score, in increasing
-    order of score. tokens: the size of the vocabulary."""
-    below = VALUES - np.bincount(token, minlength=tokens)  # scores of each token below NEVER
-    gain = np.log(rank + 1) - np.log(np.maximum(rank, 1))
-    logs = np.log(np.maximum(below, 1)).sum() + np.cumsum(gain) - gain
-    others = logs - np.log(np.maximum(rank, 1)) - (tokens - 1) * np.log(VALUES)
-    empty = (below == 0).sum() - np.cumsum(rank == 0)  # other tokens without a lower score
-    return np.where(empty <= 0, np.exp(np.minimum(others, 0)), 0) / VALUES
+    """For each score, the probability that its token gets it and wins. A token wins if every other
+    token gets a lower score, or the same score but has a higher id. token, rank: those of each
+    score, in increasing order of score. tokens: the size of the vocabulary."""
+    # by token: how many scores are below NEVER; at least the one for u = 0, minus infinity
+    below = VALUES - np.bincount(token, minlength=tokens)
+    gain = np.log1p(1 / rank)
+    logs = np.log(below).sum() + np.cumsum(gain) - gain
+    others = logs - np.log(rank) - (tokens - 1) * np.log(VALUES)
+    return np.exp(np.minimum(others, 0)) / VALUES
 
 
 class Float16Odds:

@@ -55,7 +55,7 @@ LAST_TOKEN_FROM_P = Bug(
         "of the residual distribution. Tokens to which the draft gives too much probability get a "
         "second chance, so they are emitted too often."
     ),
-    shows="Wherever the draft differs from the target. It shows in the first token already.",
+    shows="Wherever the draft differs from the target. The bias shows even in the first token.",
     hides=(
         "Where p and q agree, hardly any token is rejected. At temperature 0, p and the "
         "residual are the same single token: every greedy test passes."

@@ -46,9 +46,9 @@ def _enumerated_u(chance: Enumerator) -> ChanceOfStep:
 
 
 class RepeatedDrafts:
-    """The Chance of one step that drafts the same tokens as the first step. For toys only: their q
-    does not depend on the text, so reused noise draws the same tokens again. remembered: the draws
-    of the first step, shared by all steps of a sample."""
+    """The Chance of one step. It drafts the same tokens as in the first step. For toys only: their
+    q does not depend on the text, so reused noise draws the same tokens again. remembered: the
+    draws of the first step, shared by all steps of a sample."""
 
     def __init__(self, chance: Enumerator, remembered: list[Drawn]) -> None:
         self._chance = chance
@@ -74,7 +74,7 @@ class RepeatedDrafts:
 
 @dataclass
 class UnknownU:
-    """A random number u whose value is not known, only that it is uniform on [low, high)."""
+    """A random number u of which we only know that it is uniform on [low, high)."""
 
     low: Any = 0
     high: Any = 1

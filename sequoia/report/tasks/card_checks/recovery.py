@@ -33,7 +33,7 @@ def recovery() -> Found:
     is_same = {
         name: _after(pair, trouble, expected)
         for name, trouble in (
-            ("nothing", lambda _: None),
+            ("no failure", lambda _: None),
             ("a failed capture", _failed_capture),
             ("too little memory", _without_memory),
         )

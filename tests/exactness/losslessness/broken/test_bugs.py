@@ -1,4 +1,5 @@
-"""The bugs themselves: each is wrong in its own way only, and nothing else can reach them."""
+"""The bugs themselves: each is wrong in its own way only, and only the losslessness test and its
+tab can use them."""
 
 from __future__ import annotations
 
@@ -52,6 +53,7 @@ def test_no_bug_is_a_verifier_of_the_engine(key: str) -> None:
 
 
 def test_a_bug_without_a_place_is_refused() -> None:
+    """Top-k match, for example, draws no u that could be reused. Unknown bugs are refused too."""
     with pytest.raises(BadSamplingParams, match="top-k match cannot have this bug"):
         Decoding(Tree.chain(2), "topk", BUGS["walk-u"])
     for key in ("x", None, 7, []):
