@@ -10,13 +10,13 @@ from itertools import islice
 from numbers import Integral, Real
 from typing import Any, TypeVar
 
-from .errors import SequoiaError  # relative: training runs from a copy with another package name
+from .errors import SequoiaError  # relative, because training may run from a renamed copy
 
 MAX_SHOWN = 40
-# about the most values that one call of the JSON encoder writes, which takes two milliseconds
+# one call of the JSON encoder writes at most about this many values, which takes two milliseconds
 _AT_ONCE = 20_000
-# a list or object with more values than _AT_ONCE is written this many entries at a time; also the
-# number of characters of a string that count as one value
+# larger lists and objects are written in groups of this many entries; for every so many characters,
+# a string counts as one more value
 _ENTRIES = 16
 T = TypeVar("T")
 U = TypeVar("U")

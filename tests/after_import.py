@@ -1,5 +1,5 @@
-"""The kind of each public name after all modules were imported, and what commands print for
-`--help`.
+"""Whether each public name is a function, a class or something else once all modules are imported,
+and what commands print for `--help`.
 
 Run as `python tests/after_import.py MODULE ...`; prints JSON. It needs its own process, because
 other tests have imported parts of the package before. Importing other libraries takes seconds, so
@@ -33,8 +33,8 @@ def main(commands: Sequence[str]) -> None:
 
 
 def all_imported() -> tuple[list[str], dict[str, str]]:
-    """Imports all modules of the package. Returns them and the kind of each public name after
-    that."""
+    """Imports all modules of the package. Returns their names, and the kind of each public name as
+    in `kind_of`."""
     found = pkgutil.walk_packages(sequoia.__path__, "sequoia.", onerror=_raise)
     modules = [module.name for module in found if not module.name.endswith(".__main__")]
     for name in modules:

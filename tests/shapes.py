@@ -11,8 +11,8 @@ Nested = tuple  # an ordered tree as the tuple of its subtrees
 
 
 def ordered_trees(n: int) -> Iterator[Tree]:
-    """All rooted ordered trees of exactly `n` nodes, each once: 1, 1, 2, 5, 14, 42, 132, 429, ...
-    (Catalan numbers)."""
+    """All rooted ordered trees of exactly `n` nodes, each once. For n = 1, 2, 3, ... there are 1,
+    1, 2, 5, 14, 42, 132, 429, ... (Catalan numbers)."""
     return (Tree.from_parents(_parents(forest)) for forest in _forests(n - 1))
 
 

@@ -213,7 +213,7 @@ def scripts_imported(script: Path) -> list[Path]:
 
 
 def circles(graph: dict[Path, set[Path]]) -> set[Path]:
-    """The files that are in a circle or import one that is."""
+    """The files that are in a circle of imports or lead to one."""
     while free := {path for path, below in graph.items() if not below & graph.keys()}:
         graph = {path: below for path, below in graph.items() if path not in free}
     return set(graph)

@@ -1,5 +1,5 @@
-"""The list of what was tested on a real GPU, and what was not, names tests and commands that
-exist."""
+"""assets/on_a_gpu.json lists what was tested on a real GPU and what was not. The tests and commands
+that it names exist."""
 
 from __future__ import annotations
 

@@ -19,8 +19,8 @@ ROOMS = sorted(
 
 
 def found_in(room: Path) -> list[ast.FunctionDef]:
-    """The test functions in the folder of `room` and below it, without modules that are marked as a
-    whole."""
+    """The test functions in the folder of `room` and below it, without modules that are marked
+    slow, gpu or nightly as a whole."""
     folder = ROOT / "tests" / (room if room.parts[0] == "ui" else Path(*room.parts[1:]))
     texts = (path.read_text(encoding="utf-8") for path in folder.rglob("test_*.py"))
     return [

@@ -157,7 +157,8 @@ def test_a_run_that_is_saved_again_is_the_same_file(name: str) -> None:
 
 @dataclass(frozen=True)
 class SavedLane:
-    """The content of a lane. verdict: the one on its text. p: the p-value of that verdict."""
+    """The content of a lane. verdict: the kind of the verdict on its text. p: the p-value of that
+    verdict."""
 
     name: str
     start: str

@@ -31,9 +31,10 @@ TEXTS = (
 
 @dataclass(frozen=True)
 class Word:
-    """wrong: a pattern for text in lower case whose names are cut into words, so that `law check`
-    finds law_check and LawCheck as well; a space also finds the end of a line. code: the pattern is
-    for the text as it stands. only: files whose path begins so."""
+    """wrong: a pattern. It is searched in the text in lower case, with names cut into words, so
+    that `law check` finds law_check and LawCheck as well. A space in it also finds the end of a
+    line. code: whether to search the text as it stands instead. only: the beginning of the paths of
+    the files to search."""
 
     wrong: str
     say: str
@@ -43,7 +44,7 @@ class Word:
 
 @dataclass(frozen=True)
 class Allowed:
-    """text: a pattern for what may stand, in files whose path begins with `only`."""
+    """text: a pattern for text that is allowed in files whose path begins with `only`."""
 
     text: str
     reason: str
@@ -51,7 +52,7 @@ class Allowed:
 
 
 WORDS = (
-    # one word each, wrong wherever it stands
+    # words and phrases that are always wrong, in all files or in one folder
     Word(r"laws?", "distribution"),
     Word(r"told", "given, reported, shown; of names and files: distinguished"),
     Word(r"whoever", "the caller, the visitor"),

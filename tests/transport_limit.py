@@ -40,8 +40,8 @@ def largest(gains: Row, rows: Sequence[Row], bounds: Row) -> Fraction:
 def best_worth(
     p: Row, drawn: dict[tuple[int, ...], Fraction], worth: Sequence[Fraction]
 ) -> Fraction:
-    """The largest mean worth of going on from a node. drawn: the distribution of its children's
-    tokens. worth: of going on with the first, the second, ... child."""
+    """The largest possible mean worth of going on from a node. drawn: the distribution of its
+    children's tokens. worth: how much going on with the first, the second, ... child is worth."""
     variables = [(tokens, rank) for tokens in drawn for rank in range(len(worth))]
     of_draw = [[Fraction(int(one == tokens)) for one, _ in variables] for tokens in drawn]
     of_token = [
@@ -54,7 +54,8 @@ def best_worth(
 
 
 def limits(tree: Tree, verifier: Verifier, p: Row, q: Row) -> tuple[Fraction, Fraction]:
-    """(acceptance at the root, tokens per step) at most, with the same p and q at every node."""
+    """The largest possible (acceptance at the root, tokens per step), with the same p and q at
+    every node."""
 
     def drawn(count: int) -> dict[tuple[int, ...], Fraction]:
         def draw(chance: Enumerator) -> tuple[int, ...]:

@@ -1,5 +1,5 @@
-"""The formats in which the page exports trees for other programs, written and read. Tests compare
-the page's files with these. The project's own format is Tree.to_json.
+"""Writes and reads the formats in which the page exports trees for other programs. Tests compare
+the page's files with what is written here. The project's own format is Tree.to_json.
 
 Node-link: the format of networkx.node_link_graph. Paths: for every node except the root, the ranks
 on the path to it, 0 for a first child (Medusa's format). Branching: children per node, level by
@@ -30,8 +30,8 @@ def to_node_link(tree: Tree) -> dict[str, Any]:
 
 
 def from_node_link(data: Any) -> Tree:
-    """The tree in node-link data with any node names. Siblings are ordered by `rank`, or by their
-    edges.
+    """The tree in node-link data with any node names. Siblings are ordered by `rank`, and without
+    ranks by the order of their edges.
 
     Raises BadTree for anything that is not one rooted tree of at most MAX_NODES nodes.
     """

@@ -57,7 +57,8 @@ def test_smoothing_agrees_with_the_min_max_formula() -> None:
     """Isotonic regression in closed form, rate k = min over i <= k of max over j >= k of
     mean(i..j), for random vectors.
 
-    Guards against a pool that is not merged back far enough or forgets its weight.
+    Guards against pools (runs of values that share a mean) that are merged too little, or with
+    wrong weights.
     """
     rng = random.Random(1)
     for _ in range(300):

@@ -1,4 +1,4 @@
-"""The best tree compared with all trees, with the result of the second algorithm, and with known
+"""The two algorithms for the best tree, compared with brute force, with each other, and with known
 values for the vector in the paper's appendix."""
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def small_trees(n: int) -> tuple[Tree, ...]:
 
 
 def brute_force(acceptance: Acceptance) -> dict[tuple[int, int, int], float]:
-    """T[n, l, b] for n up to NODES from all trees. Cells without a tree are missing."""
+    """T[n, l, b] for n up to NODES, found by trying all trees. Cells without a tree are missing."""
     cells: dict[tuple[int, int, int], float] = {}
     for n in range(1, NODES + 1):
         for tree in small_trees(n):
@@ -66,9 +66,9 @@ def brute_force(acceptance: Acceptance) -> dict[tuple[int, int, int], float]:
 
 @pytest.mark.parametrize("seed", range(10))
 def test_table_equals_brute_force_for_any_vector(seed: int) -> None:
-    """Every cell for n <= 8, all level caps and branch counts, vectors of 1 to 9 rates in any
-    order. Guards against an index off by one anywhere in the recurrence, wrong values for children
-    beyond the vector, and a level cap that leaks."""
+    """Compares every cell for n <= 8, with all level caps and branch counts, for vectors of 1 to 9
+    rates in any order. Guards against an index off by one anywhere in the recurrence, wrong values
+    for children beyond the vector, and trees deeper than the level cap."""
     rng = random.Random(seed)
     acceptance = random_acceptance(rng, 1 + seed % 9)
     exact = brute_force(acceptance)
@@ -87,7 +87,7 @@ def test_table_equals_brute_force_for_any_vector(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(10))
 def test_trees_reach_the_values_of_their_cells(seed: int) -> None:
     """The tree of each feasible cell has the cell's size, branches and value, and at most its
-    levels. best_tree has the best value of all trees."""
+    levels. The tree of best_tree has the largest value of all trees that fit."""
     acceptance = random_acceptance(random.Random(100 + seed), 1 + seed % 9)
     exact = brute_force(acceptance)
     for cap in (2, 3, NODES):
@@ -147,8 +147,8 @@ def test_split_is_the_recurrence() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("levels", [2, 4, 18, 40])
 def test_heap_equals_the_table_for_non_increasing_vectors(levels: int) -> None:
-    """For all n up to 1,024 within 1e-12 * 1024, for the sorted vector of the appendix and a flat
-    one."""
+    """The values agree to 1e-12 * 1024 for all n up to 1,024, for the smoothed vector of the
+    paper's appendix and for one with nearly equal rates."""
     for acceptance in (APP_E.smoothed(), Acceptance((0.2, 0.2, 0.2, 0.15, 0.1))):
         table = dp_table(acceptance, 1024, levels)
         growth = best_first(acceptance, 1024, levels)
@@ -184,8 +184,8 @@ def test_growth_is_nested_and_every_prefix_is_a_tree_of_its_value() -> None:
 
 
 def test_of_equal_nodes_the_less_deep_comes_first() -> None:
-    """A node that adds nothing must not cost a draft pass: beyond the vector, trees become
-    wider."""
+    """A node that adds no expected tokens must not cost a draft pass. So such nodes make the tree
+    wider, not deeper."""
     assert best_first(Acceptance((0.5, 0.0)), 4, 2).tree(4).parents == (-1, 0, 0, 0)
     assert best_first(Acceptance((0.0,)), 4).tree(4).parents == (-1, 0, 0, 0)
 
@@ -224,8 +224,8 @@ def test_the_heap_would_be_wrong_for_an_increasing_vector() -> None:
 
 
 def test_plateaus_of_fixed_shapes() -> None:
-    """Closed forms of a chain, independent sequences and the binary tree, as properties
-    of expected_tokens."""
+    """expected_tokens equals the closed forms for a chain, independent sequences and the binary
+    tree. For the last two it stays below their limits."""
     rng = random.Random(8)
     for _ in range(50):
         acceptance = random_monotone(rng, rng.randint(2, 9))

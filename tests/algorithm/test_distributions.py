@@ -1,5 +1,5 @@
-"""Temperature and top-p compared with a simple reference in Python floats, one-hot rows, and draft
-distributions that give every token some probability."""
+"""Temperature and top-p agree with a simple reference in Python floats. Temperature 0 gives one-hot
+rows. Draft distributions give every token some probability."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def some_logits(rows: int, vocab: int, dtype: torch.dtype = torch.float32) -> to
 
 
 def reference(logits: list[float], temperature: float, top_p: float) -> list[float]:
-    """softmax(logits / temperature), with tokens kept from the top until their total probability
-    reaches top_p, renormalised."""
+    """softmax(logits / temperature), cut to the most probable tokens that together reach top_p, and
+    renormalised."""
     powers = [math.exp((logit - max(logits)) / temperature) for logit in logits]
     probs = [power / math.fsum(powers) for power in powers]
     kept: list[int] = []
@@ -39,7 +39,8 @@ def reference(logits: list[float], temperature: float, top_p: float) -> list[flo
 @pytest.mark.parametrize("temperature", [0.3, 1.0, 2.5])
 @pytest.mark.parametrize("top_p", [1.0, 0.9, 0.4, 0.01])
 def test_target_equals_the_reference(dtype: torch.dtype, temperature: float, top_p: float) -> None:
-    """Computed in float64 for logits of any type. bf16 logits are exact numbers, only coarse."""
+    """The rows are float64 for logits of any type. bf16 logits are coarse but exact numbers, so
+    they need no larger tolerance."""
     logits = some_logits(5, 30, dtype)
     found = target_rows(logits, SamplingParams(temperature=temperature, top_p=top_p))
     assert found.dtype == torch.float64
@@ -212,6 +213,9 @@ def test_nucleus_of_a_large_vocabulary_has_no_holes() -> None:
     found = nucleus(probs, 0.95)
     assert probs[found > 0].min() >= probs[found == 0].max()
     assert float(probs[found > 0].double().sum()) == pytest.approx(0.95, abs=1e-4)
+
+
+# -- overflow in the draft -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf")])

@@ -275,7 +275,7 @@ def test_a_rejection_does_not_change_its_arguments(reject: Callable) -> None:
 
 def test_a_walk_does_not_change_its_arguments() -> None:
     p = np.array([0.25, 0.75])
-    q = np.array([1.0, 3.0])  # does not sum to 1, as float32 distributions do not exactly
+    q = np.array([1.0, 3.0])  # sums to 4; float32 distributions do not sum to exactly 1 either
     VERIFIERS["sequoia"].verify(Tree.chain(2), [0, 0], lambda _: p, lambda _: q, Seeded(0))
     assert (p.tolist(), q.tolist()) == ([0.25, 0.75], [1, 3])
 
@@ -294,12 +294,14 @@ def test_a_draft_with_too_few_tokens_continues_uniformly() -> None:
 
 
 def test_float32_draft_is_made_to_sum_to_one() -> None:
-    """A q that sums to 1 - 4e-5, which float32 can over a large vocabulary, must not bias the
-    output."""
+    """Over a large vocabulary, a float32 q can sum to 1 - 4e-5. That must not bias the output."""
     p = same(np.array([0.2, 0.3, 0.5]))
     q = same(np.array([0.5, 0.3, 0.19996], dtype=np.float32))
     for name in ("sequoia", "specinfer"):
         assert error(Tree.kary(2, 2), VERIFIERS[name], p, q) <= 1e-12
+
+
+# -- the reference ---------------------------------------------------------------------------------
 
 
 def test_the_target_distribution_sums_to_one_and_has_every_text() -> None:

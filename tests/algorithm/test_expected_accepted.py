@@ -1,4 +1,5 @@
-"""The expectation equals the mean over all outcomes of verification, each visited once."""
+"""expected_accepted equals the mean number of accepted tokens over all outcomes of verification,
+each visited once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The heads of a walk have the numbers that the walk itself compared and drew from."""
+"""Residual heads have the numbers that the walk itself compared and drew from."""
 
 from __future__ import annotations
 
@@ -64,7 +64,8 @@ def test_heads_have_the_numbers_of_the_walk(name: str, is_exact: bool) -> None:
 
 
 def test_a_head_has_the_most_probable_tokens_of_either() -> None:
-    """They follow the tried token. At the end they are those of p alone."""
+    """In the head of a trial, the tried token comes first, then the most probable tokens of p or q.
+    The last head has those of p alone."""
     p = np.array([0.5, 0.25, 0.1, 0.0, 0.12, 0.004, 0.003, 0.023])
     q = np.array([0.1, 0.28, 0.05, 0.52, 0.03, 0.01, 0.004, 0.006])
     trial = Trial(1, 6, 0.003, 0.004, None, False)

@@ -1,8 +1,9 @@
 """The randomness of real runs: its distributions by chi-square, its edge cases by hand, and whole
 decoding over three steps.
 
-Seventeen chi-square tests at 1e-6, two comparisons at 1e-6 and two collision tests at 5e-8: with
-fresh seeds about one run in 50,000 would raise a false alarm; the seeds are fixed, so none does.
+Seventeen chi-square tests and two comparisons of picks raise a false alarm with probability 1e-6
+each, and two collision tests with 5e-8 each. With fresh seeds that would be about one run in
+50,000. The seeds are fixed, so none does.
 """
 
 from __future__ import annotations
@@ -194,9 +195,9 @@ def test_noise_is_fine_enough_for_rare_tokens(source: str) -> None:
     """Guards against coarse noise: on float32's grid of 2**-24 a token of q = 1e-9 is never drawn,
     yet verification assumes it is.
 
-    Of two million uniforms about 400 lie below 2e-4; on that grid 3,355 values are left for
-    them and some must coincide (24 pairs expected), on float64's grid none does (a false alarm
-    has a chance of 5e-8).
+    Of two million uniforms about 400 lie below 2e-4. float32's grid has only 3,355 values there, so
+    some uniforms would coincide (24 pairs expected). On float64's grid none do, except with a
+    probability of 5e-8.
     """
     chance = Seeded(4)
     seen = (
@@ -253,7 +254,7 @@ def test_each_row_gets_its_number_of_tokens(chance: type[Seeded], most: int, dra
 
 
 class OnADevice(torch.Tensor):
-    """Takes the way of a GPU through the sampler."""
+    """A tensor on the CPU that the sampler treats as one on a GPU."""
 
     is_cpu = False
 
@@ -271,7 +272,8 @@ def test_independent_draws_on_a_device_have_the_distribution_too() -> None:
 
 @pytest.mark.parametrize("u", [0.0, LAST])
 def test_independent_draws_at_the_ends_of_u_have_positive_probability(u: float) -> None:
-    """u = 0 must skip leading zeros, and the largest u must not exceed the last token."""
+    """u = 0 must skip leading zeros, and the largest u must not run past the last token that has
+    probability."""
     chance = Seeded(0)
     chance._drafting = Constant(u)
     for row in ([0.0, 0.3, 0.7, 0.0], [0.0, 0.1, 0.1, 0.0], [0.0, 1e-30, 3e-30, 0.0]):
@@ -331,7 +333,8 @@ def test_picks_by_weight() -> None:
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("total", [1.0, 1 - 2**-53, 0.3, 3e-5])
 def test_the_ends_of_u_pick_tokens_with_weight(dtype: type, total: float) -> None:
-    """u = 0 must skip leading zeros, and the largest u must not exceed the last token."""
+    """u = 0 must skip leading zeros, and the largest u must not run past the last token that has
+    weight."""
     weights = np.array([0, total / 2, 0, total / 2, 0], dtype=dtype)
     assert Scripted(0.0).pick(weights) == 1
     assert Scripted(LAST).pick(weights) == 3
@@ -343,7 +346,7 @@ def test_weights_without_a_finite_sum_are_rejected(weights: list[float]) -> None
         Seeded(0).pick(np.array(weights))
 
 
-# -- seeds and temperature 0 -----------------------------------------------------------------------
+# -- seeds, temperature 0, shortcuts, and the enumerator's operations ------------------------------
 
 
 def answers(chance: Seeded) -> list[Any]:
@@ -358,7 +361,8 @@ def answers(chance: Seeded) -> list[Any]:
 
 
 def rows_of_a_race(chance: Seeded) -> list[list[int]]:
-    """More children than are drawn one by one, which uses the other generator."""
+    """Draws too many children for drawing one by one. The race draws them instead, from another
+    generator."""
     return chance.without_replacement(torch.full((1, 50), 0.02), [40])
 
 

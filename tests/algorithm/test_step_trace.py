@@ -75,7 +75,7 @@ def step(
     )
 
 
-# -- fold ------------------------------------------------------------------------------------------
+# -- totals and repetition -------------------------------------------------------------------------
 
 
 def test_totals_of_no_steps_do_not_divide_by_zero() -> None:
@@ -236,7 +236,7 @@ def test_the_text_of_a_run_is_decoded_whole_in_messages_and_file(kind: str) -> N
     )
 
 
-# -- run files -------------------------------------------------------------------------------------
+# -- run files, messages and pickling --------------------------------------------------------------
 
 
 @pytest.mark.parametrize("verifier", VERIFIERS)
@@ -370,7 +370,7 @@ def changed(change: Callable[[dict], Any]) -> str:
 
 
 def with_path() -> int:
-    """The first step with an accepted child."""
+    """The index of the first step with an accepted child."""
     return next(
         i for i, trace in enumerate(json.loads(small_file())["steps"]) if len(trace["path"]) > 1
     )

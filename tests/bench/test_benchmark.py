@@ -244,7 +244,7 @@ def test_the_benchmark_names_the_dtype_that_is_left_out(
 def test_a_dtype_that_does_not_fit_the_memory_is_left_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """On a card the pair is there in one dtype already: it is not loaded twice."""
+    """On a GPU, `own` is already loaded in one of the two dtypes and is not loaded again."""
     own = tiny_pair()
     asked = []
 
@@ -263,8 +263,8 @@ def test_a_dtype_that_does_not_fit_the_memory_is_left_out(
 
 @pytest.mark.slow
 def test_predicted_speedups_are_over_the_measured_plain_token() -> None:
-    """Tokens per step times the time of a plain token over that of the step; the profile's own time
-    of a plain token is not used."""
+    """The predicted speedup is the tokens per step, times the measured time of a plain token,
+    divided by the time of a step. The profile's own time of a plain token is not used."""
     pair = tiny_pair()
     acceptance = Acceptance((0.5, 0.2))
     profile = measure_profile(pair, sizes=(1, 4, 16), widths=(1, 4), rounds=1)
@@ -282,7 +282,7 @@ def test_predicted_speedups_are_over_the_measured_plain_token() -> None:
 
 
 def test_all_contestants_decode_a_prompt_before_the_next_one() -> None:
-    """In every round, and all with the same seed."""
+    """This holds in every round. For one prompt in one round, all have the same seed."""
     seen: list[tuple[str, str, int]] = []
 
     def named(name: str) -> Contestant:
@@ -544,7 +544,8 @@ def test_offloading_is_compared_with_accelerate(
         assert all(len(row["ms_per_token"]) == len(row["ratio"]) == 2 for row in block["rows"])
         assert block["rows"][0]["ratio"] == [1.0, 1.0]
         assert block["rows"][2]["tokens_per_step"] == 1
-    # six times at temperature 0: three decoders, two rounds; at 0.6 only the two plain ones agree
+    # at temperature 0 one text occurs six times (three decoders, two rounds); at 0.6 only the two
+    # plain decoders agree
     assert texts.count(statistics.mode(texts)) >= 6
     said = capsys.readouterr().out
     for words in (

@@ -1,4 +1,5 @@
-"""Commands keep their names although their code has moved: each prints its own help."""
+"""The commands: their help, their checks of output files, and that importing one does not run
+it."""
 
 from __future__ import annotations
 

@@ -159,7 +159,7 @@ def test_all_figures_of_the_table_are_in_one_column() -> None:
     assert {len(row) for row in rows} == {66}
 
 
-# -- the command line ------------------------------------------------------------------------------
+# -- excerpts, models and the command line ---------------------------------------------------------
 
 
 def test_the_bundled_excerpts_are_complete() -> None:

@@ -24,7 +24,8 @@ def test_every_profile_has_its_plan_and_the_best_chain_there() -> None:
 
 
 def test_the_expected_machines_gain_from_a_tree() -> None:
-    """The gain over a chain: much where large trees are free, none where arithmetic is scarce."""
+    """A tree gains much over a chain where large trees cost little, and hardly anything where
+    arithmetic is scarce."""
     gains = {
         plan.name: plan.tree.predicted_speedup / plan.chain.predicted_speedup
         for plan in ready_plans(recorded("code", 0.6))

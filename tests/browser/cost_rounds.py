@@ -26,7 +26,7 @@ class Spread:
 
 
 def rounded(value: float) -> str:
-    """With about three significant digits."""
+    """`value`, rounded to about three significant digits."""
     if value >= 100:
         return f"{value:.0f}"
     return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
@@ -47,9 +47,10 @@ def at_share(values: Sequence[float], share: float) -> float:
 
 
 def interleaved(ways: Mapping[str, Callable[[], Figures]], rounds: int) -> Found:
-    """The figures of every way in each round, after one round that warms up.
+    """Calls each of `ways` once per round and collects its figures. An extra first round only warms
+    up.
 
-    Each round takes the ways in the opposite order of the one before: none is always first.
+    Each round reverses the order of the round before, so that none is always first.
     """
     found: Found = {name: {} for name in ways}
     for number in range(rounds + 1):

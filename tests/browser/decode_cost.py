@@ -2,9 +2,10 @@
 
 Run it with `python tests/browser/view_cost.py [--rounds 7] [--nodes 64] [--tokens 256]`.
 
-The same run, in interleaved rounds: the engine alone, the run in its thread with messages made for
-nobody, and the page in a real browser on this machine. Prints tokens a second of the steps' own
-time, the median and the best round, each with its ratio to the engine alone.
+Decodes the same run in three ways, in interleaved rounds: by the engine alone; in the run's own
+thread, with messages that nobody reads; and from the page, in a real browser on this machine.
+Prints tokens per second of the steps' own time, as the median and the best round, each with its
+ratio to the engine alone.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def alone(model_host: ModelHost, decode_request: DecodeRequest) -> float:
 
 
 def unseen(model_host: ModelHost, decode_request: DecodeRequest) -> float:
-    """The same in the run's own thread, recorded and made into messages."""
+    """Tokens a second in the run's own thread, with its steps recorded and made into messages."""
     live = DecodeJob(decode_request, model_host, LOCAL, RunStore(1, 10**9))
     live.start(None)
     for _ in live.messages():
@@ -68,7 +69,7 @@ def unseen(model_host: ModelHost, decode_request: DecodeRequest) -> float:
 
 
 def seen(visit: Page) -> float:
-    """The same, started and watched in a browser."""
+    """Tokens a second of a run that is started and watched in a browser."""
     before = visit.evaluate("document.querySelector('#pg-view .sq-stage').view.store.run")
     visit.click("#pg-run:not([disabled])")
     visit.wait_for_function(

@@ -3,9 +3,9 @@ page and its browser tests.
 
     python tests/browser/make_canned.py
 
-The distributions are mixtures of word counts after 0, 1 and 2 words of the text below; two words
-weigh most for the target, and one for the draft. Times are computed from the tree, with some noise;
-the runs say "recorded" only so that the page treats them as a recording.
+The distributions are mixtures of word counts after 0, 1 and 2 words of the text below. The counts
+after 2 words weigh most for the target, those after 1 word for the draft. Times are computed from
+the tree, with some noise. The runs say "recorded" only so that the page treats them as a recording.
 """
 
 from __future__ import annotations

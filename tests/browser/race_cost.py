@@ -2,9 +2,9 @@
 
 Run it with `python tests/browser/race_cost.py [--tokens 512]`.
 
-One race in a real browser on this machine, watched frame by frame, then another that is stopped
-half-way. The printed times are measured in the page: between two frames, and between two additions
-to one lane's text while that lane runs.
+One race in a real browser on this machine is watched frame by frame, then another is stopped soon
+after its start. The printed times are measured in the page: between two frames, and between two
+additions to one lane's text while that lane runs.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def stopped(visit: Page, steps: int) -> str:
           : setTimeout(look, 1));
         look();
     }})""")
-    return f"Stop: {more} more steps came to the page, the race was over there after {took:.0f} ms"
+    return f"Stop: {more} more steps reached the page; it showed the end after {took:.0f} ms"
 
 
 def main() -> None:

@@ -80,7 +80,7 @@ class App:
 
 
 def open_tab(page: Page, name: str) -> None:
-    """Press a tab, or its entry in the menu of those for which the row has no room."""
+    """Press a tab, or its entry in the menu of the tabs that do not fit in the row."""
     shown = page.get_by_role("tab", name=name).locator("visible=true")
     if shown.count() == 0:
         page.locator(".overflow-menu > button").click()

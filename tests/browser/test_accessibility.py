@@ -1,6 +1,6 @@
-"""axe-core finds no violation of WCAG or of its best practices in any tab of the real page. In dark
-colours only its rules about colours are checked. The Hardware and Models tabs have few tab
-stops."""
+"""axe-core finds no violation of WCAG or of axe's own best practices in any tab of the real page.
+In dark colours only axe's rules about colours are checked. The Hardware and Models tabs have few
+tab stops."""
 
 from __future__ import annotations
 

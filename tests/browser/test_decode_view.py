@@ -255,8 +255,8 @@ def test_a_finished_measured_run_shows_when_and_where_it_was_measured(
 def test_the_opening_rests_on_its_best_step_beside_the_whole_text(
     page: Any, canned: dict[str, Any]
 ) -> None:
-    """Guards the first impression: the last step is often cut to a few nodes. Played again by hand,
-    the run ends at its end."""
+    """Guards the first impression, because the last step is often cut to a few nodes. If a visitor
+    plays the run again, it stops at its last step."""
     run = canned["16"]
     stump = made([-1])["steps"][0]
     last = {
@@ -358,8 +358,8 @@ def cut_lines(page: Any, box: str) -> list[list[float]]:
 
 
 def test_a_burst_loses_no_step_and_paints_few_times(page: Any, canned: dict[str, Any]) -> None:
-    """Checks the throttle: if a message per step arrives within one frame, all are kept, but not
-    each is painted."""
+    """Checks the throttle: if many messages of one step each arrive within one frame, no step is
+    lost, but not every step is painted."""
     run = canned["64"]
     give(page, first(run, 1))
     before = page.evaluate("stage.store.paints.length")
@@ -738,7 +738,7 @@ def test_a_thousand_nodes(page: Any, shape: str, capsys: pytest.CaptureFixture[s
     assert drawn["focus"] <= 40
 
 
-# -- text, scrubber, bars, keyboard ----------------------------------------------------------------
+# -- text, time lines, keyboard and live runs ------------------------------------------------------
 
 
 def test_text_carries_its_origin_and_leads_to_its_step(page: Any, canned: dict[str, Any]) -> None:
@@ -854,7 +854,7 @@ def test_space_plays_after_a_click_but_presses_a_button_reached_by_tab(
 
 def test_run_and_stop_have_keys(page: Any, canned: dict[str, Any]) -> None:
     """Control+Enter runs, except in the search field and the help. Escape stops, also in a text
-    area but not in an input. A pinned node is unpinned first."""
+    area but not in an input. If a node is pinned, Escape only unpins it."""
     watch(page, canned["64"], 10)
     page.evaluate(
         "() => { window.done = []; stage.stage.keys.page = {run: () => done.push('run'), stop: () "
@@ -942,7 +942,8 @@ def test_live_stops_following_and_resumes(page: Any, canned: dict[str, Any]) -> 
 
 
 def test_a_block_has_its_number_once_its_step_is_counted(page: Any, canned: dict[str, Any]) -> None:
-    """In slow motion the present step is on the track before its tokens are written."""
+    """In slow motion, the block of the current step is on the track before its tokens are written.
+    Until then it has no number."""
     shown = """() => { const numbers = document.querySelectorAll('.sq-beat-numbers')[1];
         const cut = parseFloat(/[\\d.]+(?=%)/.exec(numbers.style.clipPath)) / 100;
         const end = (1 - cut) * numbers.ownerSVGElement.viewBox.baseVal.width;
@@ -1194,6 +1195,9 @@ def test_columns_are_headed_by_what_they_are(page: Any, canned: dict[str, Any]) 
     assert heads == [*named, *[""] * (len(heads) - len(named))]
 
 
+# -- motion, colours, space and painting -----------------------------------------------------------
+
+
 def test_a_recorded_run_does_not_play_with_reduced_motion(
     page: Any, canned: dict[str, Any]
 ) -> None:
@@ -1298,7 +1302,8 @@ def test_painting_times(
 
 
 def test_the_walk_has_its_card_in_the_column_beside_the_tree(page: Any, canned: Any) -> None:
-    """Above temperature 0 and in slow motion only: otherwise the node's figures stand there."""
+    """It is shown only in slow motion and above temperature 0. Otherwise the node's figures are in
+    its place."""
     card, figures = page.locator(part("walk-card")), page.locator(part("card"))
     watch(page, canned["16"], 1)
     expect(card).to_be_hidden()

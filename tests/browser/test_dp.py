@@ -1,4 +1,4 @@
-"""The DP microscope in a real Chromium, held against sequoia.algorithm.best_tree cell by cell. The
+"""The DP microscope in a real Chromium, compared with sequoia.algorithm.best_tree cell by cell. The
 app does not run: the test page comes from a plain file server."""
 
 from __future__ import annotations
@@ -124,8 +124,8 @@ def test_every_cell_and_split_is_the_planners(page: Any) -> None:
 
 
 def test_the_papers_figures(page: Any) -> None:
-    """Checks the digits printed in the paper's appendix, and that no level is added that would
-    change nothing."""
+    """Checks the digits printed in the paper's appendix, and that the table stops only where five
+    more levels would change nothing."""
     found = page.evaluate(
         """rates => { const table = new modules.DpTable(rates, 128); for (const _ of table.grow());
       return [table.best(64, table.levels).value, table.best(128, table.levels).value,
@@ -272,7 +272,7 @@ def test_enter_pins_a_cell(page: Any) -> None:
     assert sentence(page) != pointed
 
 
-# -- the tree and the way back ---------------------------------------------------------------------
+# -- the tree, the traceback and bad vectors -------------------------------------------------------
 
 
 def test_the_traceback_is_walked_cell_by_cell(page: Any) -> None:
@@ -394,7 +394,7 @@ def test_colours_stand_for_regret_gain_and_value(page: Any) -> None:
 
 
 def test_the_canvas_is_as_sharp_as_the_screen_and_follows_the_theme(sharp: Any) -> None:
-    """Guards against a blurred canvas, and against the light ramp left behind in the dark."""
+    """Guards against a blurred canvas, and against light colours that stay in dark mode."""
     assert sharp.evaluate("[dp.grid.base.width, dp.grid.base.height]") == sharp.evaluate(
         "[Math.round(dp.grid.size.w * 2), Math.round(dp.grid.size.h * 2)]"
     )

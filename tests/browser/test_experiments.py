@@ -42,7 +42,7 @@ def test_a_visit_of_the_tab(visit: Callable[..., Page]) -> None:
     expect(part("partial")).to_contain_text("Partial result: ")
     page.wait_for_selector("#xp-view .hw-chart[data-drawn=yes]")
 
-    # it goes on to its end
+    # Continue finishes the run
     expect(part("run")).to_have_text("Continue")
     part("run").click()
     expect(part("run")).to_have_text("Run again", timeout=60_000)
@@ -58,7 +58,7 @@ def test_a_visit_of_the_tab(visit: Callable[..., Page]) -> None:
     assert saved.value.suggested_filename == "sequoia-temperature.svg"
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
-    # another experiment leaves it alone
+    # opening another experiment does not change the result of this one
     entries.first.click()
     expect(part("run")).to_have_text("Run")
     page.locator("#xp-view [data-name=temperature]").click()

@@ -112,7 +112,8 @@ MAP_COLOURS = """async () => {
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_the_map_has_the_colours_of_its_legend(opened: Callable[..., Page], theme: str) -> None:
     """The slowest and the fastest cell have the colours at the ends of the legend, also after the
-    theme has changed. Its explanation does not say which of them is dark."""
+    theme has changed. The explanation of the map does not say which end is dark, since that depends
+    on the theme."""
     page = opened("?__theme=light")
     if theme == "dark":
         page.click("[data-act=theme]")
@@ -373,7 +374,7 @@ def test_the_arrow_of_the_own_profile_points_to_its_name_and_down_once_open(
     page = opened()
     head = page.locator("#hw-own .label-wrap")
     arrow = head.locator(".icon")
-    # ▼ is turned by a quarter to the left: it points right, to the name behind it
+    # ▼ is turned by a quarter to the left, so it points right, to the name that follows it
     expect(arrow).to_have_css("transform", "matrix(0, -1, 1, 0, 0, 0)")
     assert arrow.bounding_box()["x"] < head.locator("span").first.bounding_box()["x"]
     head.click()

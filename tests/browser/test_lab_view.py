@@ -69,8 +69,8 @@ def origin_of(page: Page) -> str:
 
 
 def refused(page: Page, field: str) -> str:
-    """The message about a refused field, found as a screen reader finds it; it is shown next to
-    the field, visible together with it."""
+    """The message about a refused field, found as a screen reader finds it. It must be in view,
+    next to the field."""
     typed = page.locator(part(field))
     typed.scroll_into_view_if_needed()
     assert typed.get_attribute("aria-invalid") == "true"
@@ -461,7 +461,7 @@ def test_the_fit_and_intervals_are_as_in_python(page: Page) -> None:
     )
 
 
-# -- the tree --------------------------------------------------------------------------------------
+# -- the tree, the table of shapes and files -------------------------------------------------------
 
 
 def test_the_budget_grows_one_tree_node_by_node(page: Page) -> None:
@@ -703,7 +703,7 @@ def test_the_tree_is_zoomed_about_the_pointer_and_dragged(page: Page) -> None:
     assert page.evaluate("made.lab.tree.opened.size") == opened_before
 
 
-# -- use it ----------------------------------------------------------------------------------------
+# -- saving and running a tree, terms, keyboard, looks ---------------------------------------------
 
 
 def saved(page: Page, form: str) -> str:
@@ -955,7 +955,7 @@ def test_a_tree_from_the_lab_runs_in_the_live_view(visit: Callable[..., Page]) -
 
 
 def counted(rates: list[float], visits: int, words: str, depths: int = 1) -> dict[str, Any]:
-    """A count as the server sends it (ui/lab/tab.py), the same rates at every depth."""
+    """A count as the server sends it (ui/lab/tab.py), with the same rates at every depth."""
     accepted = [rate * visits for rate in rates]
     cells = [
         [depth, rank, visits, hits, *wilson(hits, visits)]
@@ -1077,7 +1077,7 @@ def test_counts_are_shown_side_by_side_and_one_is_used_for_planning(page: Page) 
     assert page.locator(part("counted")).count() == 8
 
 
-# -- what if, other shapes, undo, pictures ---------------------------------------------------------
+# -- what if, the opening, other shapes, undo, pictures, vectors -----------------------------------
 
 SLOW = HardwareProfile(
     "a slow bus",
@@ -1201,7 +1201,7 @@ def test_published_trees_have_their_original_size_and_are_filled_to_others(page:
             Tree.from_parents(filled)
             assert len(filled) == n
             assert filled[:size] == given[:n]
-            # beyond its end only chains
+            # beyond the published tree, every node has at most one child
             assert all(filled.count(node) < 2 for node in range(size, n))
     assert page.evaluate("modules.PUBLISHED_TREES.eagle.parents") == list(
         from_paths(

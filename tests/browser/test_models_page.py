@@ -56,7 +56,8 @@ def models_app(hub: FakeHub, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 @pytest.fixture
 def opened(browser: Browser, models_app: App) -> Iterator[Callable[..., Page]]:
-    """Opens a page with the models ready; afterwards it must have been silent and local."""
+    """Opens a page with the models ready. At the end its console must be empty, and it must have
+    requested nothing from other machines."""
     visits: list[Visit] = []
 
     def show(query: str = "", **options: Any) -> Page:

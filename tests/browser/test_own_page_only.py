@@ -1,5 +1,5 @@
-"""The running app is our own page only: a script in it can send nothing to another machine, other
-sites can send it nothing, and it shows no path of the server."""
+"""The page of the running app is closed to other sites: a script in it can send nothing to another
+machine, other sites can send it nothing, and it shows no path of the server."""
 
 from __future__ import annotations
 
@@ -170,7 +170,8 @@ def test_the_page_shows_no_path_of_the_server(app: App) -> None:
 
 
 def test_the_server_fetches_nothing_for_a_visitor(app: App, elsewhere: Elsewhere) -> None:
-    """Not through its file address, and not as the file of a handler."""
+    """Neither through its address for files, nor if a handler is given another site's address as a
+    file."""
     client = Client(app.url)
     assert client.http.get(f"gradio_api/file={elsewhere.url}/x").status_code == 403
     file = {

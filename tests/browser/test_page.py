@@ -664,7 +664,7 @@ def test_endpoints_cannot_be_called_directly(app: App) -> None:
             assert caught.value.code == 404
 
 
-# -- the clock of another machine ------------------------------------------------------------------
+# -- the clock of another machine, and the tree of the form ----------------------------------------
 
 CARD = "A100, Llama-2-7B with 68M, eager, as in the paper"
 

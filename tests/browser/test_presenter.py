@@ -122,8 +122,8 @@ def test_keys_turn_pictures_and_steps(page: Page) -> None:
 
 
 def test_on_a_phone_it_is_large_fits_and_has_buttons(page: Page) -> None:
-    """Held upright, its parts are below each other in the order of PARTS. Held either way, all of
-    them fit, and no keyboard is needed."""
+    """On an upright phone, the parts of presenter mode stand below each other in the order of
+    PARTS. Upright or sideways, all of them fit, and no keyboard is needed."""
     page.set_viewport_size({"width": 390, "height": 844})
     enter(page)
     plain = "node => parseFloat(getComputedStyle(node).fontSize)"

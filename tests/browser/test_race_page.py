@@ -37,8 +37,8 @@ def until(page: Page, true: str, seconds: float = 20) -> None:
 
 
 def to_race(page: Page, **values: Any) -> None:
-    """The race tab in front, with two lanes, plain decoding and a chain, and numbers
-    typed into its form."""
+    """Open the race tab, choose two lanes (plain decoding and a chain), and type numbers into its
+    form."""
     page.wait_for_selector(".pg-status[data-stage=ready]", timeout=40_000)
     page.get_by_role("tab", name="Race").click()
     for place, name in ((2, "Chain"), (3, "no lane")):
@@ -236,7 +236,7 @@ def test_a_suggested_tree_is_copied_to_the_form(visit: Visit) -> None:
     page.locator("#rc-view").get_by_text("press Run to race it").wait_for(timeout=20_000)
     lane = store(page, "results.findIndex(r => r?.doctor?.remedies.some(one => one.parents))")
     parents = store(page, f"results[{lane}].doctor.remedies.find(one => one.parents).parents")
-    assert parents == [*range(-1, len(parents) - 1)]  # a chain, which the menu has by that name
+    assert parents == [*range(-1, len(parents) - 1)]  # a chain, which is an entry of the menu
     numbers = page.locator(f"#rc-numbers-{lane + 1} input, #rc-numbers-{lane + 1} textarea")
     expect(numbers).to_have_value(str(len(parents)))
     expect(page.locator(f"#rc-kind-{lane + 1} input")).to_have_value("Chain")
@@ -274,8 +274,8 @@ def test_axe_finds_nothing_in_the_recorded_race(visit: Visit, theme: str) -> Non
 
 @pytest.mark.nightly
 def test_no_text_of_a_menu_is_under_its_arrow(visit: Visit) -> None:
-    """Every name that a lane's menus offer, measured in the page's own face, against the
-    room up to the arrow."""
+    """Compares the width of every name in a lane's menus, in the page's own font, with the room up
+    to the arrow."""
     page = visit()
     page.get_by_role("tab", name="Race").click()
     menus = (

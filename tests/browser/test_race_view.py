@@ -25,7 +25,7 @@ from sequoia.algorithm.step_trace import repetition
 from sequoia.diagnosis.speedup_interval import SpeedupInterval, speedup_interval
 
 MARKUP = "<img src=x onerror=window.hit=1> ${window.hit=2} {{value}} \u202e\u0000"
-LANES: list[dict[str, Any]] = [  # with seconds of a step, most tokens of a step, nodes of its tree
+LANES: list[dict[str, Any]] = [  # seconds: per step; most: tokens per step; nodes: in the tree
     {
         "name": "Sequoia",
         "kind": "planned",
@@ -71,7 +71,7 @@ Steps = list[dict[str, Any]]
 
 
 def race(lanes: int = 4, tokens: int = 96, plain: bool = True, seed: int = 5) -> dict[str, Any]:
-    """A whole recorded race, synthetic: the lane furthest behind on its clock steps next."""
+    """A whole synthetic race, as if recorded. The lane furthest behind on its clock steps next."""
     dice = random.Random(seed)
     kinds = [lane for lane in LANES if plain or not lane["plain"]][:lanes]
     clocks = [0.0] * len(kinds)
@@ -516,7 +516,7 @@ def test_what_is_missing_is_a_dash(page: Page) -> None:
     assert not any(word in seen for word in ("NaN", "Infinity", "undefined", "null"))
 
 
-# -- time ------------------------------------------------------------------------------------------
+# -- time, badges and the verdict ------------------------------------------------------------------
 
 
 def test_scrubbing_shows_the_state_at_that_time(page: Page) -> None:
@@ -871,12 +871,12 @@ def test_the_tree_below_the_lanes_is_that_of_the_leader_at_the_time_shown(page: 
     expect(title).to_contain_text("Token tree of the leading lane: Sequoia")
     gave = len(clock.made[k - 1]["text"])
     expect(title).to_contain_text(f"step {k} of {len(clock.made)}: {gave} token")
-    # a request is for a step and those after it, so one for an earlier step will do
+    # a request for a step also asks for all later steps, so a request for an earlier step will do
     page.wait_for_function("k => window.asked.some(([, lane, i]) => !lane && i <= k)", arg=k - 1)
     # if the race stands at a step, the panel plays that step in slow motion from the first guess
     page.wait_for_function("window.phases.has('guess') && window.phases.has('check')")
     assert any(words.startswith(f"s{k - 1}n") for words in tree_texts(page))
-    # in the middle of a step of the chosen lane, the picture of that moment
+    # in the middle of a step of the chosen lane, the panel shows the picture of that moment
     page.keyboard.press("1")
     middle = clock.times[k] + 0.1 * (clock.times[k + 1] - clock.times[k])
     page.evaluate("t => stage.seek(t)", middle)
@@ -913,7 +913,7 @@ def test_another_lane_is_chosen_with_a_button_or_a_key(page: Page) -> None:
     assert panel.locator(".sq-tree-svg text").count() > 0  # without a server: the outline
 
 
-# -- streams ---------------------------------------------------------------------------------------
+# -- streams, gaps and painting --------------------------------------------------------------------
 
 
 def test_a_stream_in_small_batches_loses_nothing_and_rebuilds_nothing(page: Page) -> None:
@@ -1041,7 +1041,7 @@ def test_text_stays_at_its_end_unless_the_visitor_scrolled_up(page: Page) -> Non
 
 @pytest.mark.nightly
 def test_four_long_lanes_paint_in_time(page: Page, capsys: pytest.CaptureFixture[str]) -> None:
-    """Four lanes of 512 tokens, in batches of 4 steps every 10 ms: all of them arrive, and the
+    """Four lanes of 512 tokens arrive in batches of 4 steps every 10 ms. No step is lost, and the
     figures are drawn at most once in 120 ms. Prints how long the paints took."""
     page.evaluate("""async () => {
       window.marks = [];
@@ -1138,7 +1138,8 @@ STROKES = "nodes => nodes.map(n => getComputedStyle(n).stroke)"
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_a_method_has_one_colour_and_marker_in_every_race(page: Page, theme: str) -> None:
-    """The same in lanes, charts and scrubber; at least 3:1 against the panel."""
+    """They are the same in lanes, charts and scrubber. The colour has a contrast of at least 3:1
+    with the panel."""
     page.evaluate("theme => document.body.classList.toggle('dark', theme === 'dark')", theme)
     seen: dict[str, set[tuple[str, str]]] = {}
     kinds = [*METHODS]
@@ -1280,7 +1281,7 @@ def test_no_text_of_the_view_is_smaller_than_12_pixels(page: Page, width: int) -
     assert page.evaluate(SMALL) == []
 
 
-# -- figures, reasons, files -----------------------------------------------------------------------
+# -- figures, reasons, files, hostile text and layout ----------------------------------------------
 
 
 def test_figures_name_lanes_axes_and_colours(page: Page) -> None:
@@ -1532,12 +1533,14 @@ def test_reasons_stay_as_they_are_while_first_tokens_are_counted(page: Page) -> 
             },
         )
         page.evaluate("window.held ??= document.querySelector('.race-remedies .sq-btn')")
-    assert page.evaluate("window.held === document.querySelector('.race-remedies .sq-btn')")
+    assert page.evaluate(
+        "window.held && window.held === document.querySelector('.race-remedies .sq-btn')"
+    )
 
 
 def test_terms_are_explained_on_focus_and_to_screen_readers(page: Page) -> None:
-    """Every word with a dotted line has a sentence, shown on focus as on the pointer; Escape puts
-    it away and stops nothing."""
+    """Every word with a dotted line has an explanation, which is shown on focus and under the
+    pointer. Escape hides the explanation and does not stop the race."""
     whole = race(lanes=2)
     still(page, whole)
     judged(page, whole, counts(400, False), None)
@@ -1663,7 +1666,7 @@ def test_what_cannot_be_read_is_said_and_the_race_stays(page: Page, bad: str) ->
 @pytest.mark.parametrize("width", [600, 1000, 1280, 1920])
 @pytest.mark.parametrize("panels", [1, 2, 3])
 def test_reasons_fill_their_rows(page: Page, width: int, panels: int) -> None:
-    """Guards against a row of which half is empty."""
+    """Guards against half-empty rows."""
     page.set_viewport_size({"width": width, "height": 900})
     whole = race(lanes=panels + 1)
     still(page, whole)

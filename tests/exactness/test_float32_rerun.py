@@ -41,7 +41,7 @@ def routed() -> Pair:
 
 
 def changed(pair: Pair) -> tuple[list[int], list[int]]:
-    """Plain decoding's tokens twice: with the one at AT replaced by the worst token, and unchanged."""
+    """Plain decoding's tokens, once with the one at AT replaced by the worst, once unchanged."""
     right = emitted(plain(pair, PROMPT, SamplingParams(max_new_tokens=LENGTH, ignore_eos=True)))
     worst = int(reference_logits(pair, PROMPT, right[:AT]).argmin())
     return [*right[:AT], worst, *right[AT + 1 :]], right

@@ -150,7 +150,7 @@ DAMAGES: dict[str, Callable[[bytes, random.Random], bytes]] = {
 
 
 def large_files(megabytes: int) -> Iterator[Damaged]:
-    """Files of about `megabytes` MB, chosen to cost the most time and memory. Most are valid JSON."""
+    """Files of about `megabytes` MB that cost the most time and memory. Most are valid JSON."""
     size = megabytes * 1_000_000
     steps = json.loads((SAVED / "runs" / "greedy.json").read_bytes())
     one = len(json.dumps(steps["steps"]))

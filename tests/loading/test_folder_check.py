@@ -149,7 +149,7 @@ def test_a_link_inside_a_folder_is_followed(folder: Path) -> None:
     assert check_folder(folder, "m")["model_type"] == "llama"
 
 
-# -- before any library
+# -- what the files contain
 
 
 @pytest.mark.parametrize(
@@ -202,6 +202,7 @@ def test_sizes_of_the_largest_published_models_are_within_bounds() -> None:
 
 
 def test_a_file_slightly_above_its_limit_is_refused_with_different_figures(folder: Path) -> None:
+    """Rounded to megabytes, the size and the limit would look the same."""
     (folder / "chat_template.jinja").write_bytes(b" " * 1_000_001)
     says = r"chat_template\.jinja has 1,000,001 bytes; the limit is 1,000,000"
     with pytest.raises(BadModel, match=says):

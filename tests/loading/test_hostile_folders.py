@@ -16,7 +16,7 @@ from sequoia import Pair, SamplingParams, Tree, load_pair, speculate
 from sequoia.errors import SequoiaError
 from sequoia.loading.tokenizers import try_tokenizer
 
-MEMORY = 1_000_000_000  # bytes of memory that refusing any of them may take
+MEMORY = 1_000_000_000  # bytes: the peak memory may grow by less than this in each group
 # Class names, a second line or sentence, and terms that only programmers know.
 _UNCLEAR = re.compile(
     r"\n|Traceback|\w(Error|Exception)\b|[.!?] +[A-Z]|has no attribute|NoneType|object is not"
@@ -83,8 +83,8 @@ def test_unclear_messages_are_noticed(words: str) -> None:
 def test_each_is_refused_with_one_clear_sentence_and_the_loaded_pair_still_works(
     group: str, good: Path, pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All of a group in this very process: one that hung, crashed it or took its memory would fail
-    the whole run."""
+    """All folders of a group are loaded in this very process. A folder that made it hang, crash or
+    run out of memory would fail the whole run."""
     monkeypatch.setattr(try_tokenizer, "_TRIAL_SECONDS", 1.5)
     before = emitted(pair)
     peak = _peak()

@@ -57,7 +57,7 @@ from sequoia.models.pair import RecordedAcceptance
 from sequoia.sweep.toy_configs import toy_config
 from sequoia.this_machine import gpu_health
 
-HUGE = pytest.param(10**5000, id="huge")  # an integer that Python will not write out
+HUGE = pytest.param(10**5000, id="huge")  # more digits than Python converts to text
 
 
 @pytest.fixture(scope="module")
@@ -108,6 +108,7 @@ def test_a_good_pair_loads(good: tuple[str, str]) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_dtype_is_chosen_by_default(kind: str, tmp_path: Path) -> None:
+    """The default of `load_pair` is "auto"; `load` in this file has another."""
     folder = save(tiny_model(kind), tmp_path / kind)
     pair = load(folder, folder, dtype="auto")
     assert {pair.target.dtype, pair.draft.dtype} <= {torch.float32, torch.bfloat16}
@@ -468,7 +469,7 @@ def test_a_cuda_device_with_too_high_a_number_is_refused(monkeypatch: pytest.Mon
 def test_a_card_that_runs_nothing_is_not_used_unless_it_is_asked_for(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Such as a card too old for this build of torch, which still lists it."""
+    """An example is a card that is too old for this build of torch, but that torch still lists."""
 
     def ones(*_: object, **__: object) -> None:
         raise RuntimeError("CUDA error: no image\nCompile with...")
@@ -576,7 +577,7 @@ def test_an_incomplete_cached_model_does_not_count(cached: Path, lost: str) -> N
         load("owner/model", "owner/model")
 
 
-# -- what is reported ------------------------------------------------------------------------------
+# -- reports, padded vocabularies and stopping -----------------------------------------------------
 
 
 def test_passed_checks_are_reported_in_words(good: tuple[str, str]) -> None:
@@ -640,6 +641,9 @@ def test_shipped_acceptance_is_read_by_temperature(tmp_path: Path) -> None:
         RecordedAcceptance(0.0, Acceptance((0.5, 0.2)), "code", 0.7),
         RecordedAcceptance(1.0, Acceptance((0.3,))),
     )
+
+
+# -- the tokenizer of these tests ------------------------------------------------------------------
 
 
 def test_the_tokenizer_of_these_tests_reads_what_it_wrote() -> None:

@@ -140,8 +140,9 @@ def test_an_unknown_name_lists_the_known_ones() -> None:
     "one", [one for one in presets() if "GPU" in one.needs], ids=lambda one: one.name
 )
 def test_a_pair_fits_the_card_that_its_row_states(one: Preset) -> None:
-    """A streamed target is placed from the configs alone, with memory for the usual run. A card has
-    a little less free memory than its name says."""
+    """If the target is streamed, its placement is computed from the configs alone: at least one
+    layer must fit on the card, beside the draft and the memory of the usual run. A card has a
+    little less free memory than its name says."""
     found = re.match(r"a GPU with (\d+) GB(, and (\d+) GB of host memory)?", one.needs)
     assert found is not None
     card = torch.device("cuda", 0)

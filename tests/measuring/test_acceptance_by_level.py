@@ -82,6 +82,8 @@ def test_a_node_without_a_child_of_that_rank_is_not_counted() -> None:
 
 
 def test_it_agrees_with_the_totals_of_a_run_whose_nodes_have_equal_children() -> None:
+    """All inner nodes have three children here. The counts by level, summed over all depths, are
+    then those of the run."""
     made = walks([[0.5, 0.2, 0.1]] * 3, 200, 1)
     stats = DecodeStats.fold(made)
     by_level = AcceptanceByLevel.fold(made)
@@ -129,8 +131,8 @@ def test_without_trials_there_is_no_verdict() -> None:
 
 
 def test_a_rate_that_depends_on_depth_is_found() -> None:
-    """Guards against a test that never fires. The rate 0.8 falls to 0.3 at depth 1; the probability
-    of missing that with 400 walks is below 1e-9."""
+    """Guards against a statistical test that never rejects. The rate 0.8 falls to 0.3 at depth 1;
+    the probability of missing that with 400 walks is below 1e-9."""
     by_level = AcceptanceByLevel.fold(
         walks([[0.8, 0.1, 0.0], [0.3, 0.1, 0.0], [0.8, 0.1, 0.0]], 400, 3)
     )

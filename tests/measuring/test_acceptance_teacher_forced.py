@@ -65,8 +65,8 @@ def expected_rates(p: np.ndarray, q: np.ndarray, ranks: int) -> list[Fraction]:
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4])
 @pytest.mark.parametrize("seed", range(12))
 def test_the_mean_over_draws_equals_the_acceptance_rates_of_walk(seed: int, ranks: int) -> None:
-    """Guards against any other recursion: equal as fractions, for distributions over four tokens,
-    some with probability zero."""
+    """Guards against any other recursion. The rates are equal as fractions, for distributions over
+    four tokens, some of which have probability zero."""
     p = table((seed, "p"), 4)(())
     q = table((seed, "q"), 4)(())
     real = distribution(lambda chance: accepted_rank(p, q, ranks, chance))
@@ -77,8 +77,9 @@ def test_rates_by_hand() -> None:
     p, q = (
         np.array([Fraction(x, 10) for x in row], dtype=object) for row in ((2, 5, 3), (5, 3, 2))
     )
-    # Token 0 is accepted with 2/5. Then R = (0, 2/3, 1/3), D = (0, 3/5, 2/5): token 2 is accepted
-    # with 5/6 of the remaining 3/5, else token 1 for certain.
+    # Token 0 is accepted with probability 2/5. Otherwise the target's residual is (0, 2/3, 1/3) and
+    # the rest of the draft's distribution (0, 3/5, 2/5), so token 2 is accepted with probability
+    # 5/6. If it is not, token 1 is accepted for certain.
     assert sibling_rates(p, q, (0, 2, 1)) == [Fraction(2, 5), Fraction(1, 2), Fraction(1, 10)]
     assert sibling_rates(p, q, (1, 0)) == [1, 0]
 
@@ -156,9 +157,10 @@ def test_repetition_is_that_of_the_decoded_tokens(monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.slow
 def test_it_agrees_with_counting_on_policy() -> None:
-    """Guards against distributions that are not the decoder's (another warp, another draw). 3,000
-    positions against 2,000 nodes; each rank within 5.5 standard errors of the difference, with the
-    error of the teacher-forced rate taken to be that of a count."""
+    """Guards against distributions that are not the decoder's (another warp, another draw).
+    Compares rates at 3,000 positions with counts at about 2,000 nodes. At each rank they differ by
+    less than 5.5 standard errors, where the error of a teacher-forced rate is taken to be that of a
+    count."""
     pair = tiny_pair()
     params = replace(WARM, max_new_tokens=300)
     prompts = [f"def f{i}(x):" for i in range(10)]

@@ -36,7 +36,8 @@ WARM = Acceptance((0.5, 0.2, 0.1))
 
 
 def profile(verify: tuple[float, float], draft: float = 0.05) -> HardwareProfile:
-    """Seconds of a pass over 1 and over 128 nodes, and of a draft pass."""
+    """A profile with these seconds of a target pass over 1 and over 128 nodes, and of a draft
+    pass."""
     return HardwareProfile(
         "a machine",
         "float32",
@@ -154,8 +155,8 @@ def test_without_a_text_or_a_choice_the_usual_kind_is_used(
 def test_a_text_too_short_to_decide_is_of_the_usual_kind(
     shared: list[float], wanted: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Prose (0.5) is chosen only if the mean is nearer to it than to code (0.7) by more than the
-    mean's standard error."""
+    """Prose (agreement 0.5) is chosen only if the mean over the text is nearer to 0.5 than to that
+    of code (0.7), by more than the mean's standard error."""
     monkeypatch.setattr(defaults, "shared_mass", lambda *_: torch.tensor(shared))
     assert kind_of(ready((CODE, PROSE)), ["some text"]) == wanted
 
@@ -259,7 +260,7 @@ def test_a_chain_has_two_nodes_at_least() -> None:
 
 
 def test_the_acceptance_of_the_bundled_pair_is_from_other_texts_than_the_forms_prompts() -> None:
-    """The race says so of every planned lane."""
+    """For these prompts, the race says "recorded on other texts"."""
     surveyed = [text for kind in ("code", "prose") for text in text_list(kind, ASSETS / "survey")]
     assert len(surveyed) > 20
     for prompt in load_json(ASSETS / "prompts.json")["prompts"]:
@@ -291,6 +292,7 @@ def test_speculate_uses_the_planned_tree_where_none_is_given() -> None:
 
 @pytest.mark.slow
 def test_speculate_with_a_pair_of_which_nothing_is_known() -> None:
+    """The machine is measured first, and the text is that of plain decoding."""
     pair = tiny_pair()
     params = SamplingParams(max_new_tokens=24, ignore_eos=True)
     tokens = [token for step in speculate(pair, PROMPTS[0], params) for token in step.emitted]
@@ -298,7 +300,7 @@ def test_speculate_with_a_pair_of_which_nothing_is_known() -> None:
     assert pair.measured.profile.source == "measured"
 
 
-# -- refusals at the call --------------------------------------------------------------------------
+# -- prompts and arguments at the call -------------------------------------------------------------
 
 
 BAD_PROMPTS = {

@@ -1,4 +1,5 @@
-"""The expected steps of a lane on a text, with tiny models: on average as many as are decoded."""
+"""The expected steps of a lane on a text, with tiny models. On average, they equal the steps that
+decoding takes."""
 
 from __future__ import annotations
 
@@ -30,6 +31,7 @@ def pair() -> Pair:
 
 @pytest.mark.parametrize("verifier", RULES)
 def test_they_are_the_mean_for_the_text_of_each_run(pair: Pair, verifier: str) -> None:
+    """The real steps equal the expected ones on average, and with topk in every run."""
     base = SamplingParams(temperature=0.9, max_new_tokens=32, ignore_eos=True)
     beyond = []
     for seed in range(20):

@@ -33,7 +33,7 @@ from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import best_plan, bounds, levels_for
 
 ALL = [*SIZES, 256, 512, 1024]
-# about that of the paper's Llama-3 pair
+# about the acceptance of the paper's Llama-3 pair
 RATES = Acceptance((0.77, *(0.104 * 0.5**k for k in range(20))))
 
 
@@ -69,8 +69,8 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
 
 
 def flat(second: float, until: int = 1024) -> Callable[[int], float]:
-    """Seconds of a pass over n nodes: from `second` it grows by a tenth up to `until` nodes, then
-    in proportion to n."""
+    """Seconds of a pass over n nodes: about `second` for one node, a tenth more for `until` nodes,
+    and from there in proportion to n."""
     return lambda n: second * (1 + 0.1 * min(n, until) / until) * max(n / until, 1)
 
 
@@ -92,7 +92,7 @@ def flat(second: float, until: int = 1024) -> Callable[[int], float]:
 def test_larger_sizes_are_measured_while_they_are_nearly_free_simulated(
     until: int, largest: int, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Up to one size beyond the knee, so that the knee shows, and at least up to 128."""
+    """Sizes go one beyond the knee (`until`), so that the knee shows, and at least up to 128."""
     pair = tiny_pair()
     clock.spend(pair.target, flat(0.001, until), monkeypatch)
     clock.spend(pair.draft, lambda _: 0.0001, monkeypatch)
@@ -217,6 +217,7 @@ def profile(*target: tuple[int, float], draft: float = 0.002) -> HardwareProfile
 def test_a_planned_tree_has_no_more_nodes_than_were_timed(
     last: int, wanted: tuple[int, int]
 ) -> None:
+    """If fewer than 128 nodes were timed, it may still have 128."""
     points = ((1, 1.0), (last, 1.0)) if last > 1 else ((1, 1.0),)
     assert bounds(profile(*points)) == wanted
     assert levels_for(wanted[0]) == wanted[1]
@@ -236,8 +237,8 @@ def test_a_flat_target_gets_a_tree_of_hundreds_of_nodes() -> None:
 def test_a_slow_flat_target_is_measured_planned_and_decoded_simulated(
     clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Profile, acceptance over more ranks than usual, a plan of hundreds of nodes, and the same
-    text as plain decoding."""
+    """Checks the profile, acceptance over more ranks than usual, a plan of hundreds of nodes, and
+    that the text is that of plain decoding."""
     pair = tiny_pair(noise=0.2)
     params = SamplingParams(max_new_tokens=12, ignore_eos=True)
     clock.spend(pair.target, flat(1.0), monkeypatch)

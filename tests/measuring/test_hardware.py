@@ -34,7 +34,7 @@ from sequoia.planning.explain_plan import phases
 from sequoia.planning.hardware_profile import HardwareProfile
 
 QUICK: dict[str, Any] = {"sizes": (1, 3, 9), "widths": (1, 4), "prefix": 20, "rounds": 2}
-# the number of rounds and steps in this time depends on the machine
+# how many rounds and steps fit into 0.4 seconds depends on the machine
 SHORT: dict[str, Any] = {**QUICK, "seconds": 0.4}
 GREEDY = SamplingParams(max_new_tokens=48, ignore_eos=True)
 
@@ -140,8 +140,8 @@ def test_a_time_limit_still_leaves_one_round_after_the_warm_up(
 
 
 def test_passes_and_steps_share_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Guards against a long wait: on a slow target, the whole steps of each size once took as long
-    again as the time limit."""
+    """Guards against a long wait. Once, on a slow target, the steps with each size of tree took as
+    long as the time limit for everything."""
     given: list[tuple[int, float]] = []
     monkeypatch.setattr(
         "sequoia.measuring.hardware._overhead",
@@ -155,8 +155,8 @@ def test_passes_and_steps_share_the_time(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_the_extra_overhead_of_a_chain_is_attributed_to_its_levels(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Checks the prediction for a deep tree: with overhead attributed to its few nodes, half of its
-    sampling time was missing."""
+    """Checks the prediction for a deep tree. When overhead was attributed to the few nodes of such
+    a tree, half of its sampling time was missing."""
 
     def spent(_: Any, tree: Tree, *__: Any) -> tuple[int, float, float]:
         return (
@@ -326,9 +326,10 @@ def test_rates_sum_to_at_most_1(temperature: float) -> None:
 
 @pytest.mark.slow
 def test_counted_acceptance_of_known_distributions_matches_theory() -> None:
-    """Guards against counting trials instead of visits, ranks off by one, conditional for
-    unconditional rates. Both models give every text one fixed distribution, so the rates follow
-    by enumeration; each must lie within 5.5 standard errors."""
+    """Guards against counting trials instead of visits, against ranks off by one, and against
+    conditional instead of unconditional rates. Both models give every text one fixed distribution,
+    so the rates follow by enumeration. Each counted rate must lie within 5.5 standard errors of its
+    exact value."""
     pair = fixed_distributions()
     p, q = (distribution_of(model) for model in (pair.target, pair.draft))
     counted = count_acceptance(
@@ -426,7 +427,7 @@ def test_a_count_stops_within_the_step_whose_progress_raises(
             pair, PROMPTS, SamplingParams(max_new_tokens=64, ignore_eos=True), progress=stop
         )
     assert len(rows) == calls[-1]
-    # the pass of a step, and that over the prompt
+    # between two calls: one pass of a step, and perhaps the one over the prompt
     assert max(after - before for before, after in pairwise([0, *calls])) <= 2
 
 

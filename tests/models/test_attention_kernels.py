@@ -1,4 +1,5 @@
-"""The process-wide setting that a pass changes, and that it is restored."""
+"""A forward pass switches cuDNN's attention off for the whole process, and restores the setting
+afterwards."""
 
 from __future__ import annotations
 

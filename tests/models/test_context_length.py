@@ -1,5 +1,5 @@
-"""Models whose forward changes with the length of a text: how far they are used, and that up to
-there a tree, plain decoding and `generate()` agree."""
+"""Models whose forward changes with the length of a text. They are used up to a limit, and within
+it a tree, plain decoding and `generate()` agree."""
 
 from __future__ import annotations
 
@@ -159,8 +159,8 @@ def test_other_scalings_decode_as_transformers_does_across_their_original_contex
 def test_without_its_limit_longrope_would_differ(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The test of longrope can fail: without the limit, the model decodes past its original context
-    without an error."""
+    """Shows that the test of LongRoPE can fail: if its limit is removed, the model decodes past its
+    original context, and no error is raised."""
     monkeypatch.setattr(
         "sequoia.models.tree_forward.context_length",
         lambda config: ContextLength(config.max_position_embeddings),
@@ -186,7 +186,7 @@ def test_learned_positions_are_used_to_the_last(kind: str) -> None:
         model.open(70).extend([*text, 7])
 
 
-# -- refused ---------------------------------------------------------------
+# -- at the limit ----------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -245,7 +245,7 @@ TIMES = HardwareProfile(
 def test_no_node_of_a_tree_is_beyond_the_limit(
     tree_choice: Callable[[], Any], short: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A single one would change the rotary positions of all tokens of its pass."""
+    """A single node beyond it would change the rotary positions of all tokens of its pass."""
     highest = []
     for model in (short.target, short.draft):
         run_it = model.forward
@@ -259,7 +259,7 @@ def test_no_node_of_a_tree_is_beyond_the_limit(
     params = SamplingParams(max_new_tokens=26, ignore_eos=True)
     steps = list(run(Decoder(short, "0" * 6, params, tree_choice())))
     assert sum(len(step.emitted) for step in steps) == 26
-    assert max(highest) == short.limit - 2  # the last token of all is not read
+    assert max(highest) == short.limit - 2  # the last emitted token is never an input
 
 
 @pytest.mark.slow
@@ -274,7 +274,7 @@ def test_at_the_end_of_a_stated_context_a_run_just_ends() -> None:
     assert steps[-1].finish == "context"
 
 
-# -- read in parts ---------------------------------------------------------------
+# -- prompts in chunks -----------------------------------------------------------
 
 
 def long_model(kind: str, variant: str, context: int, original: int) -> TreeModel:
@@ -301,8 +301,8 @@ def long_model(kind: str, variant: str, context: int, original: int) -> TreeMode
     ],
 )
 def test_a_prompt_in_chunks_gives_the_logits_of_one_pass(kind: str, variant: str) -> None:
-    """With tokens on both sides of the border between two chunks. The longer text also goes beyond
-    the original context, if the model may."""
+    """The texts have tokens on both sides of the border between two chunks. The longer one also
+    goes beyond the original context, if the model allows that."""
     model = long_model(kind, variant, 2 * PREFILL_CHUNK, PREFILL_CHUNK + 50)
     text = [7 * i % 250 for i in range(min(model.limit, PREFILL_CHUNK + 60))]
     assert len(text) > PREFILL_CHUNK

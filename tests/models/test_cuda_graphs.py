@@ -100,8 +100,8 @@ def test_a_captured_forward_gives_the_same_logits(kind: str) -> None:
 def test_one_graph_serves_every_prefix_within_its_reach(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The last pass is a short one on the same cache: its mask must be closed for the columns of
-    the longer passes before."""
+    """The last pass is a short one on the same cache. Its mask must hide the columns that the
+    longer passes before it have used."""
     monkeypatch.setattr(cuda_graphs, "STEP", 64)
     plain, model = (TreeModel(tiny_model("llama"), "llama") for _ in range(2))
     capture = use_graphs(model)
@@ -175,7 +175,7 @@ def test_no_step_waits_for_a_capture_when_the_text_grows_beyond_a_reach(
     assert decoder.contexts[0].length > 4 * cuda_graphs.STEP
     # trees that the token limit cuts have sizes of their own, which are not captured
     assert not any(captures)
-    # four sizes, and the reaches 64, 128, 192, 256 and 384
+    # four sizes, each at the reaches 64, 128, 192, 256 and 384
     assert len(captures) == 4 * 5
 
 
@@ -183,7 +183,8 @@ def test_no_step_waits_for_a_capture_when_the_text_grows_beyond_a_reach(
 def test_what_other_verifiers_would_accept_is_known_until_the_next_step(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A capture overwrites the logits of the step before it."""
+    """A capture overwrites the logits from which this is computed. The test asks for the run's own
+    verifier, because the step contains the right answer for it."""
     monkeypatch.setattr(cuda_graphs, "STEP", 64)
     pair = _without_lean_forward(tiny_pair())
     capture = use_graphs(pair.target)
@@ -416,8 +417,8 @@ def test_the_cache_of_a_finished_run_goes_to_the_next_one_with_its_graphs() -> N
 def test_decoders_that_ask_for_different_capacities_capture_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """As in the benchmark, where every prompt goes through all of them in turn, and in a race,
-    where they hold their caches at the same time."""
+    """In the benchmark, every prompt goes through all decoders in turn. In a race, the decoders
+    hold their caches at the same time."""
     monkeypatch.setattr(cuda_graphs, "STEP", 64)
     model = TreeModel(tiny_model(), "llama")
     capture = use_graphs(model)
@@ -436,7 +437,7 @@ def test_decoders_that_ask_for_different_capacities_capture_once(
 
 
 def test_a_cache_that_is_far_too_large_is_not_used() -> None:
-    """Or one long text would keep its memory for ever."""
+    """Otherwise the memory of one long text would never be freed."""
     model = TreeModel(tiny_model(), "llama")
     use_graphs(model)
     large = model.open(4000).kv_cache
@@ -499,8 +500,8 @@ def test_the_rows_of_a_mask_on_a_gpu_are_aligned_to_16_bytes(rows: int, columns:
 
 
 def test_the_logits_of_all_graphs_share_memory() -> None:
-    """Each would hold its own otherwise: 300 MB for 1,024 nodes and a vocabulary of 152,000. What
-    they take is part of the prediction for the run."""
+    """Otherwise each graph would hold its own logits: 300 MB for 1,024 nodes and a vocabulary of
+    152,000. The shared memory is part of what a run is predicted to need."""
     model = TreeModel(tiny_model(), "llama")
     use_graphs(model)
     context = model.open(1000)

@@ -42,6 +42,7 @@ def test_bfloat16_is_as_near_to_float32_as_transformers() -> None:
 def test_a_model_at_a_temperature_divides_its_logits_and_leaves_the_other_unchanged(
     temperature: float,
 ) -> None:
+    """The other is the model from which it was made."""
     model = use_fast_forward(TreeModel(tiny_model("llama"), "llama"))
     usual = tree_logits(model)
     at_temperature = model.at_temperature(temperature)

@@ -112,7 +112,8 @@ FAULTS = {
 
 
 def graphed(capture: Capture, monkeypatch: pytest.MonkeyPatch, grouped: bool = False) -> Pair:
-    """A pair whose models look for a faster forward as if on a card with captures `capture`."""
+    """A pair whose models look for a faster forward as if on a card, with `capture` as its CUDA
+    capture."""
     pair = tiny_pair()
     monkeypatch.setattr(choose_forward, "CudaCapture", lambda _: capture)
     monkeypatch.setattr(choose_forward, "has_groups", lambda _: grouped)
@@ -172,6 +173,8 @@ def test_graphs_that_are_wrong_only_after_longer_prefixes_are_found(
 def test_without_grouped_attention_graphs_are_tried_again(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
+    """If grouped attention gives wrong logits, graphs without it are tried."""
+
     def wrong(*given: object) -> torch.Tensor:
         return transformers_forward(*given) * 1.5
 

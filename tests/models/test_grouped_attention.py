@@ -59,6 +59,7 @@ def test_it_equals_attention_to_repeated_keys(
 def test_additions_are_left_to_transformers(
     special: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """A position bias and attention sinks (`s_aux`) are not supported."""
     asked = []
     monkeypatch.setattr(
         grouped_module, "sdpa_attention_forward", lambda *_, **options: asked.append(options)

@@ -1,4 +1,5 @@
-"""Whether a model has a router is found in its pass: what a config says of experts misleads."""
+"""Whether a model has a router is found by observing a forward pass, because what a config says
+about experts can mislead."""
 
 from __future__ import annotations
 
@@ -32,11 +33,12 @@ def test_a_mixture_of_experts_has_one(kind: str) -> None:
 
 
 def test_experts_that_the_config_names_in_its_own_way_are_found() -> None:
-    """Those of dbrx are stated in a part of its config."""
+    """The config of dbrx states its experts in a nested part."""
     assert has_router(toy("dbrx"))
 
 
 def test_experts_that_no_layer_has_are_not() -> None:
+    """Both configs have fields for experts, but no layer has a router."""
     assert not has_router(toy("lfm2_moe", num_dense_layers=LAYERS))
     assert not has_router(toy("gemma4_text"))
 

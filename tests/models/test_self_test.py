@@ -1,5 +1,5 @@
-"""The self-test around the lengths at which a config says that something changes, and after
-another prefix."""
+"""The self-test around the lengths at which a config says that something changes, and after a
+second prefix of another length."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_longrope_is_tested_up_to_its_original_context_only() -> None:
 
 
 def test_a_change_below_the_limit_is_found() -> None:
-    """Such as a new kind of scaling, unknown to this program, could make."""
+    """A new kind of scaling, unknown to this program, could cause one."""
     model = llama(LONG)
     model.limit = 160
     with pytest.raises(
@@ -125,7 +125,8 @@ def test_slow_passes_are_not_made_longer_than_there_is_time(
 
 
 def from_the_first_prefix(model: TreeModel) -> TreeModel:
-    """`model` with a forward that keeps the prefix's length from its first pass of each size."""
+    """`model` with a forward that always uses the prefix's length from its first pass of each
+    size."""
     forward = model.forward
     seen = dict[tuple[int, bool], int]()
 
@@ -143,7 +144,7 @@ def test_a_forward_that_keeps_the_length_of_its_first_prefix_is_found() -> None:
 
 
 def test_such_a_forward_passes_after_the_one_prefix_it_has_seen() -> None:
-    """Which is why another prefix is tested."""
+    """So the self-test needs a second prefix."""
     usual = TreeModel(tiny_model(), "usual")
     baked = from_the_first_prefix(TreeModel(tiny_model(), "baked"))
     for one, other in zip(branched(usual, [1, 2, 3]), branched(baked, [1, 2, 3]), strict=True):

@@ -58,7 +58,8 @@ def _anywhere(chance: random.Random) -> str:
 
 
 def given_out(tokenizer: Any, ids: Sequence[int], cut: int = 0) -> Iterator[str]:
-    """The text after each token from `cut` on, and finally with the pending text."""
+    """Yields the text after each token from `cut` on, and finally the text with what is still
+    pending."""
     stream = TextStream(tokenizer, ids[:cut])
     text = ""
     for token in ids[cut:]:
@@ -122,7 +123,7 @@ def test_the_replacement_character_itself_is_not_held_back(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in FALLBACK])
 def test_the_text_of_any_ids_is_what_decode_makes_of_them(kind: str) -> None:
-    """Bytes that make no character, and ids without a token, included."""
+    """This includes bytes that form no character, and ids without a token."""
     tokenizer = tokenizer_of(kind)
     chance = random.Random(f"ids {kind}")
     for _ in range(TEXTS):
@@ -143,7 +144,7 @@ def test_spaces_that_decode_removes_are_not_shown(kind: str) -> None:
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if "cleaned" in kind])
 @pytest.mark.parametrize(("prompt", "rest"), [("the n", "n n"), ("the n", "' x"), ("the", "n ' t")])
 def test_no_character_of_the_prompt_is_shown_again(kind: str, prompt: str, rest: str) -> None:
-    """Although " n" at its end may still become "n't"."""
+    """A " n" at the end of the prompt may still become "n't"."""
     tokenizer = tokenizer_of(kind)
     ids = tokenizer(f"{prompt} {rest}", add_special_tokens=False)["input_ids"]
     cut = len(tokenizer(prompt, add_special_tokens=False)["input_ids"])
@@ -187,7 +188,7 @@ def test_a_run_of_byte_tokens_of_any_length_is_its_characters(kind: str, count: 
 @pytest.mark.parametrize("broken", BROKEN)
 @pytest.mark.parametrize("first", [True, False])
 def test_broken_bytes_are_replaced_as_decode_does(kind: str, broken: bytes, first: bool) -> None:
-    """By one replacement character for each, at the start of a text and in it."""
+    """Each byte becomes one replacement character, at the start of a text and inside it."""
     tokenizer = tokenizer_of(kind)
     word = tokenizer.convert_tokens_to_ids("▁a")
     ids = [*([] if first else [word]), *ids_of(tokenizer, broken), word]
@@ -239,6 +240,9 @@ def test_a_token_named_like_a_byte_is_text_where_no_byte_is_meant() -> None:
     assert Pieces(tokenizer).of(token) == "<0x41>"
 
 
+# -- cost ------------------------------------------------------------------------------------------
+
+
 class Counting:
     """A tokenizer that counts the ids it is asked to decode."""
 
@@ -256,7 +260,8 @@ class Counting:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_ten_thousand_tokens_cost_ten_thousand_times_one(kind: str) -> None:
-    """A text that never makes a character, or always holds something back, is not decoded again."""
+    """A text that never makes a character, or always holds something back, is not decoded from the
+    start at every token."""
     tokenizer = Counting(tokenizer_of(kind))
     found = TokenBytes(tokenizer_of("byte-level" if kind in LEVEL else kind))
     every = range(len(tokenizer_of(kind)))
@@ -304,7 +309,7 @@ def test_a_piece_is_a_tokens_text_inside_a_text(kind: str, name: str, text: str)
     assert Pieces(tokenizer).of(tokenizer.convert_tokens_to_ids(name)) == text
 
 
-# -- those who use it ------------------------------------------------------------------------------
+# -- prompts and endings ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", [*LEVEL, *FALLBACK])

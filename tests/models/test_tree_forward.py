@@ -152,8 +152,8 @@ def test_a_layout_of_some_nodes_lets_them_see_their_ancestors() -> None:
 
 
 def test_a_dynamic_layout_equals_that_of_the_grown_tree() -> None:
-    """Random trees one after the other in one layout, some nodes left out: nodes of earlier trees
-    must not be seen."""
+    """Random trees, one after the other in the same layout, without their roots and leaves. Nodes
+    of earlier trees must not be seen."""
     rng = np.random.default_rng(2)
     context = TreeModel(tiny_model(), "tiny").open(6)
     dynamic = DynamicTreeLayout(context, 9)
@@ -348,7 +348,7 @@ def test_the_self_test_leaves_the_model_unchanged() -> None:
     assert not model.hf.training
 
 
-# -- limits ----------------------------------------------------------------------------------------
+# -- models and their contexts ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -395,6 +395,7 @@ def test_keeping_a_path_takes_as_many_operations_for_any_number_of_layers(layers
 
 
 def test_layers_that_differ_after_all_are_kept_too() -> None:
+    """The cache was created for layers of one shape (alike=True), but the second has another."""
     kv_cache = KVCache(3, 8, alike=True)
     kv_cache.reserve(3)
     for i, dim in enumerate((4, 6, 4)):

@@ -1,4 +1,4 @@
-"""The list of threats fits the code: each defence is in its file and each test is there.
+"""The list of threats fits the code: each defence is in its file, and each test exists.
 `python tests/mutations/try_all.py` finds out whether the tests fail without the defences, and notes
 it in tried.json."""
 

@@ -2,10 +2,11 @@
 
     python tests/mutations/try_all.py [--rest] [WORDS]
 
-WORDS: only threats or files with one of these words. --rest: without those that tried.json lists as
-noticed and that have not changed since. The changes are made in a temporary copy.
-Prints a line each, and notes in tried.json what each test did without its defence; the exit status
-is 0 only if every test failed. Some minutes for all.
+WORDS: only threats or files with one of these words. --rest: leave out the threats that tried.json
+lists as noticed and that have not changed since. The changes are made in a temporary copy.
+
+Prints a line for each threat, and notes in tried.json what its test did without the defence. The
+exit status is 0 if every test failed or did not end. All threats together take some minutes.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def outcome(mutation: Mutation, copy: Path) -> str:
     path = copy / mutation.file
     text = path.read_text(encoding="utf-8")
     if text.count(mutation.old) != 1:
-        return "NOT TRIED: the text is not there once"
+        return "NOT TRIED: the defence does not occur exactly once in its file"
     path.write_text(text.replace(mutation.old, mutation.new), encoding="utf-8")
     try:
         status, printed = exit_status([mutation.test], copy)
@@ -58,8 +59,8 @@ def outcome(mutation: Mutation, copy: Path) -> str:
 
 
 def exit_status(tests: list[str], copy: Path) -> tuple[int | None, str]:
-    """Runs tests in a process of its own, which has the libraries already. Returns pytest's exit
-    status, None if it takes too long, and what it printed."""
+    """Runs tests in a process of its own, in which the libraries are already imported. Returns
+    pytest's exit status, None if it takes too long, and what it printed."""
     with tempfile.TemporaryFile() as printed:
         child = multiprocessing.get_context("fork").Process(
             target=_pytest, args=(tests, copy, printed.fileno())
@@ -75,7 +76,8 @@ def exit_status(tests: list[str], copy: Path) -> tuple[int | None, str]:
 
 def _pytest(tests: list[str], copy: Path, output: int) -> None:
     os.chdir(copy)
-    sys.dont_write_bytecode = True  # a change of the same second and size would be overlooked
+    # bytecode would hide a change that is made within a second and leaves the size of a file as is
+    sys.dont_write_bytecode = True
     for stream in (1, 2):
         os.dup2(output, stream)
     sys.path[:] = [path for path in sys.path if not path.startswith(str(ROOT / "tests"))]
@@ -95,7 +97,7 @@ def is_noticed(mutation: Mutation) -> bool:
 
 
 def note(mutation: Mutation, found: str) -> None:
-    """Put what was found into the list, which has no threats but the present ones."""
+    """Write what was found to tried.json, and drop threats that no longer exist."""
     by_threat = {**noted(), mutation.threat: {**asdict(mutation), "found": found}}
     kept = [by_threat[one.threat] for one in MUTATIONS if one.threat in by_threat]
     TRIED.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")

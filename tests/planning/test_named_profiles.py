@@ -120,7 +120,7 @@ def test_the_papers_own_times_are_met() -> None:
         assert named_profile(name).plain_seconds == pytest.approx(5.7, rel=2e-3)
 
 
-# -- all of them -----------------------------------------------------------------------------------
+# -- all profiles ----------------------------------------------------------------------------------
 
 
 def test_the_names_are_those_of_the_files() -> None:

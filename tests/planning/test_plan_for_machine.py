@@ -82,8 +82,8 @@ def test_times_before_the_first_point_and_of_a_single_point_are_constant() -> No
 
 
 def test_decreasing_times_are_averaged_so_that_time_never_decreases() -> None:
-    """Guards against a larger tree because a larger pass seemed to be free. The points themselves
-    stay as measured."""
+    """Guards against choosing a larger tree because a larger pass seemed to be free. The points
+    themselves stay as measured."""
     points = ((1, 0.02, 0.0), (8, 0.04, 0.0), (16, 0.02, 0.0), (32, 0.05, 0.0), (64, 0.03, 0.0))
     profile = replace(PROFILE, target_seconds=points)
     assert profile.target_seconds == points
@@ -271,8 +271,8 @@ def test_unknown_keys_of_a_file_are_ignored() -> None:
 
 
 def test_step_seconds_adds_all_parts_of_a_step() -> None:
-    """One target pass, a draft pass for each level with children by its width, and the overhead.
-    Leaves need no draft pass."""
+    """One target pass, one draft pass for each level with children, timed by its width, and the
+    overhead. Leaves need no draft pass."""
     tree = Tree.sequences(32, 2)  # 65 nodes, passes of 1 and 32
     assert step_seconds(tree, PROFILE) == pytest.approx(
         0.03 + 0.03 / 192 + 0.0005 + 0.0006 + 0.001 + 0.00064

@@ -96,7 +96,8 @@ def test_times_increase_with_the_nodes() -> None:
 
 
 def test_the_knee_is_where_arithmetic_takes_over() -> None:
-    """Twice the plain time where arithmetic takes sqrt(3) times the time of reading."""
+    """A pass takes twice the plain time where its arithmetic takes sqrt(3) times as long as reading
+    the weights."""
     assert knee(PROFILE) == pytest.approx(100 * math.sqrt(3), rel=0.01)
     slower = {**GOOD["device"], "tflops": 20}
     assert knee(HardwareProfile.roofline(**{**GOOD, "device": slower})) == pytest.approx(17, abs=1)
@@ -220,7 +221,7 @@ def test_a_file_may_have_the_parameters_in_place_of_the_curves() -> None:
 
 
 def test_a_saved_profile_has_the_curves() -> None:
-    """So older versions of the program read it: they ignore only the calibrated nodes."""
+    """So older versions of the program can read it. They ignore only the calibrated nodes."""
     saved = json.loads(PROFILE.to_json())
     assert "roofline" not in saved
     assert len(saved["target_seconds"]) == len(SIZES)

@@ -97,12 +97,12 @@ def test_only_repeated_tokens_have_a_gradient() -> None:
     assert torch.equal(has_gradient, places >= found.starts + found.periods)
 
 
-def test_a_gradient_step_makes_a_certain_repetition_less_probable() -> None:
+def test_a_gradient_step_makes_a_repetition_less_probable() -> None:
     found = repetitions(windows(4))
     scores = scores_of(found.rows, falling(found, 1.0))
     fading(found, scores).backward()
     assert scores.grad is not None
-    # the gradient of the repeated token itself: a step goes against it
+    # a step goes against the gradient, so it raises the logit of no repeated token
     assert (scores.grad.gather(-1, found.rows[:, 1:, None]) >= 0).all()
 
 
@@ -141,6 +141,7 @@ def test_a_token_that_becomes_certain_cannot_make_the_loss_infinite() -> None:
 
 
 def test_a_target_learns_it_in_its_decay_only() -> None:
+    """Before the decay, a target learns the next token only."""
     rows = windows(8)
     network = Bigrams()
     for is_decay, objective in ((False, next_token), (True, ending_loops(2.0))):

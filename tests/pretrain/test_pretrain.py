@@ -307,12 +307,12 @@ def test_each_pass_has_its_own_order_and_cut() -> None:
     second = feed.take(9 * BLOCK, 9, BLOCK)[:, 0]
     assert first.sort().values[0] != second.sort().values[0]
     assert first.argsort().tolist() != second.argsort().tolist()
-    # also without a first pass before it
+    # the second pass is the same if the first was never taken
     assert torch.equal(Blocks(text, 0).take(9 * BLOCK, 9, BLOCK)[:, 0], second)
 
 
 def test_shorter_rows_are_parts_of_the_blocks_of_long_ones() -> None:
-    """Guards against a change of context in the middle of a pass that uses text twice."""
+    """Guards against using text twice if the context changes in the middle of a pass."""
     text = np.arange(10 * BLOCK + 1, dtype=np.uint16)
     long = Blocks(text, 0).take(0, 4, BLOCK)[:, :-1]
     short = Blocks(text, 0).take(0, 8, BLOCK // 2)[:, :-1]
@@ -594,7 +594,7 @@ def test_no_signal_handlers_are_set_outside_the_main_thread() -> None:
     assert raised == []
 
 
-# -- refusals --------------------------------------------------------------------------------------
+# -- refusals, text and device ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,8 @@ def module(number: int) -> str:
     ids=["plain", "short", "huge", "long line", "longest line", "not ascii", "nearly ascii"],
 )
 def test_filters(text: str, wanted: bool) -> None:
+    """Files that are too short, too long, have a long line or much that is not ASCII are
+    dropped."""
     assert is_wanted(text) is wanted
 
 
@@ -253,6 +255,7 @@ def package(folder: Path, name: str, licence: str, files: dict[str, str]) -> Non
     ],
 )
 def test_licences(text: str, free: bool) -> None:
+    """A licence is free if it is permissive and has no copyleft part."""
     assert is_free(text) is free
 
 
@@ -373,8 +376,8 @@ def test_an_extra_package_is_limited_and_a_required_one_is_not(
 
 
 def test_a_long_text_is_split_before_a_definition_or_a_paragraph() -> None:
-    """Guards against a cut between a definition and its decorator, and any change except blank
-    lines."""
+    """Guards against a cut between a definition and its decorator, and against any change except to
+    blank lines."""
     code = "import os\n\n\n" + "\n\n".join(
         f"@mark\n@mark({i})\ndef f{i}():\n    pass\n" for i in range(200)
     )
@@ -389,6 +392,7 @@ def test_a_long_text_is_split_before_a_definition_or_a_paragraph() -> None:
 
 
 def test_the_share_of_prose() -> None:
+    """It is the share of characters, and held-out texts do not count."""
     texts = [
         Text("x", "a", "code", "train", "a" * 80),
         Text("y", "b", "prose", "train", "a" * 20),
@@ -437,6 +441,7 @@ def test_excerpts_alternate_between_sources(tmp_path: Path) -> None:
 
 
 def test_a_file_is_named_without_its_number_of_any_length(tmp_path: Path) -> None:
+    """The number before the name has four digits, or more if there are many files."""
     path = tmp_path / "code" / "big" / "10000-file-1.py"
     path.parent.mkdir(parents=True)
     path.write_text(module(1))

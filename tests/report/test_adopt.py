@@ -78,7 +78,7 @@ def test_the_race_that_the_page_opens_with_stays(tmp_path: Path) -> None:
 
 
 def rewritten(change: Callable[[dict], object]) -> Callable[[Folder], None]:
-    """The profile was written anew by its stage, with a change."""
+    """Damage: the stage of the profile writes it anew, with a change."""
 
     def write(folder: Folder) -> None:
         data = json.loads((folder.stages / "profile" / "profile.json").read_text())

@@ -86,8 +86,8 @@ def test_a_second_run_repeats_nothing(tmp_path: Path) -> None:
 def test_only_the_stage_that_was_cut_is_repeated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The command is killed after the second stage has done its work, before its result is stored:
-    its folder of work stays behind."""
+    """The command is killed after the second stage has done its work, but before its result is
+    stored. The stage's folder in `running` stays behind."""
     stages = counting(tmp_path, "a", "b", "c")
     folder = Folder(tmp_path / "out")
 
@@ -112,7 +112,7 @@ def test_only_the_stage_that_was_cut_is_repeated(
 def test_a_report_that_is_killed_again_and_again_loses_only_the_stage_it_was_in(
     tmp_path: Path,
 ) -> None:
-    """The command gets SIGKILL at random moments, which nothing can catch. What a stage has stored
+    """At random moments, the command gets SIGKILL, which nothing can catch. What a stage has stored
     stays as it is, and each kill costs at most one stage."""
     log = tmp_path / "counts"
     stages = [

@@ -127,6 +127,7 @@ def test_every_verdict_on_a_text_is_saved_and_read(log: RaceLog, kind: str) -> N
 
 
 def test_a_lanes_tree_may_take_many_words(file: str) -> None:
+    """Its description `how` may have 2,000 characters."""
     words = "x" * 2000
     assert RaceLog.from_json(changed(file, lane("how", words))).lanes[0].how == words
 

@@ -270,6 +270,7 @@ def test_outcomes_are_summed_up_as_a_line_of_the_list(
 def test_the_command_prints_faults_and_then_writes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """Only without faults does it write the list."""
     wrong = {
         "base": RUNS,
         "mlp_bias=True": Outcome("differs", "token 3 of tree decoding is not generate()'s"),

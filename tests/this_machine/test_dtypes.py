@@ -12,7 +12,8 @@ CAPABILITIES = {0: (8, 9), 1: (7, 5), 2: (6, 1), 3: (12, 0)}
 
 @pytest.fixture(autouse=True)
 def _cards(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Four cards. Torch's own test of bfloat16, which asks about the current one, accepts it."""
+    """Four cards. Torch's own test of bfloat16, which asks about the current card only, always says
+    yes."""
 
     def capability(device: torch.device) -> tuple[int, int]:
         return CAPABILITIES[device.index]

@@ -12,6 +12,7 @@ ECHO = "import sys\nfor line in sys.stdin:\n    print(line, end='', flush=True)\
 
 
 def test_after_its_end_a_message_is_ignored_and_the_next_answer_says_so(tmp_path: Path) -> None:
+    """`send` does nothing once the process has ended, and `receive` raises WorkerEnded."""
     script = tmp_path / "echo.py"
     script.write_text(ECHO)
     worker = WorkerProcess(script, {})

@@ -21,12 +21,12 @@ class Client:
         self._names = {one["id"]: one["props"].get("elem_id") for one in self.config["components"]}
 
     def handler(self, name: str) -> dict[str, Any]:
-        """What the page knows of a handler, by its name."""
+        """The page's description of the handler called `name`."""
         return next(one for one in self.config["dependencies"] if one["api_name"] == name)
 
     def body(self, name: str, **fields: Any) -> dict[str, Any]:
-        """The request of a handler with the page's first values; `fields` replaces those of
-        components, by their elem_id with _ for -."""
+        """The request that runs a handler with the page's initial values. `fields` replaces some of
+        them; its keys are elem_ids of components, with _ for -."""
         values = {key.replace("_", "-"): value for key, value in fields.items()}
         handler = self.handler(name)
         data = [values.get(self._names[one], self._values[one]) for one in handler["inputs"]]

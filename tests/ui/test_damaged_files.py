@@ -1,4 +1,4 @@
-"""One damaged file of the program's own, or a full disk, keeps nothing else from working."""
+"""If one of the program's own files is damaged, or the disk is full, all else still works."""
 
 from __future__ import annotations
 

@@ -82,6 +82,7 @@ def test_a_prompt_counts_with_its_median_run() -> None:
 
 
 def test_the_meta_names_all_prompts_and_8_in_10() -> None:
+    """The range is that of the middle 8 in 10 prompts."""
     found = [candidate(str(i), 1 + i / 10) for i in range(11)]
     meta = opening_meta(found)
     assert meta["median"] == 1.5
@@ -102,8 +103,9 @@ def first_definition(text: str) -> str:
 
 @pytest.mark.parametrize("prompt", read_prompts(PROMPTS), ids=lambda prompt: prompt.name)
 def test_no_prompt_is_a_text_that_trees_are_planned_on(prompt: Preset) -> None:
-    """Guards against an opening run on a text that the recorded acceptance was counted on, also one
-    that only goes on a little longer or defines the same thing."""
+    """Guards against an opening run on a text that the recorded acceptance was counted on. The
+    prompt may be neither a beginning nor a continuation of such a text, nor have the same first
+    definition."""
     surveyed = surveyed_texts("code")
     assert surveyed
     text = prompt.text.strip()

@@ -25,15 +25,15 @@ from ui.shared.tree_request import TreeRequest
 
 @contextmanager
 def laid_out() -> Iterator[None]:
-    """The layout of views whose handlers are called by the test. Gradio makes no server for it,
-    which would take longer than most tests."""
-    with patch.object(gr.Blocks, "queue"):  # which makes a server
+    """A layout for views whose handlers the test calls. Gradio makes no server for it, because that
+    would take longer than most tests."""
+    with patch.object(gr.Blocks, "queue"):  # it would make a server
         blocks = gr.Blocks(analytics_enabled=False)
     blocks.__enter__()
     try:
         yield
     finally:
-        blocks.__exit__(GeneratorExit)  # given an error, it ends the layout and does nothing else
+        blocks.__exit__(GeneratorExit)  # with an error, __exit__ only ends the layout
 
 
 def decode_request(
@@ -84,7 +84,7 @@ def filled(view: LiveView, **changes: Any) -> dict[Any, Any]:
 
 
 def wait(true: Callable[[], Any], seconds: float = 10) -> None:
-    """Until `true()`; fails after `seconds`."""
+    """Wait until `true()`. Fails after `seconds`."""
     end = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < end, "waited too long"
@@ -92,13 +92,12 @@ def wait(true: Callable[[], Any], seconds: float = 10) -> None:
 
 
 def request(who: str = "one", **query: str) -> SimpleNamespace:
-    """What a handler looks at of a request."""
+    """The parts of a request that handlers read."""
     return SimpleNamespace(session_hash=who, query_params=query)
 
 
 class Reading:
-    """What a handler yields, read by a test as Gradio reads it: one at a time, and `close` ends
-    it."""
+    """Reads what a handler yields as Gradio does, one value at a time. `close` ends the handler."""
 
     def __init__(self, handler: AsyncIterable[Any]) -> None:
         self._loop = asyncio.new_event_loop()
@@ -115,7 +114,7 @@ class Reading:
             raise StopIteration from None
 
     def close(self) -> None:
-        """The page was closed."""
+        """End the handler, as Gradio does when the page is closed."""
         assert isinstance(self._received, AsyncGenerator)
         self._loop.run_until_complete(self._received.aclose())
         self._loop.close()
@@ -151,8 +150,8 @@ class Gate:
 
 
 def slowed(kind: type[Any]) -> type[Any]:
-    """A decoder or a race with steps of 10 milliseconds more, so that it is long enough
-    to be interrupted."""
+    """A class of decoders or races whose steps take 10 milliseconds longer, so that a test has time
+    to interrupt them."""
 
     class Slow(kind):
         def step(self) -> Any:

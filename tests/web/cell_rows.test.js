@@ -1,4 +1,5 @@
-/* The names of a test's cells, and the CSV file: with a bug, its name and every line say so. */
+/* The names of a test's cells, and the CSV file. If the decoder has a bug, the file's name and
+   every line of it say so. */
 import { test } from "node:test";
 import assert from "node:assert/strict";
 import { csvName, csvRows, nameOf } from "../../ui/lossless/web/cell_rows.js";

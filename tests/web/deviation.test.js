@@ -5,7 +5,7 @@ import { isFar, rareness } from "../../ui/lossless/web/deviation.js";
 
 const row = (share, seen) => ({ tokens: ["a"], rest: /** @type {""} */ (""), share, seen });
 
-test("a row is far from three standard deviations on", () => {
+test("a row is marked if it is off by three standard deviations or more", () => {
   assert.equal(isFar(row(0.5, 515), 1000), false); // one deviation is 15.8
   assert.equal(isFar(row(0.5, 547), 1000), false);
   assert.equal(isFar(row(0.5, 548), 1000), true);

@@ -85,7 +85,7 @@ test("a method looks the same in every panel and as in Race, and is once in the 
   );
 });
 
-test("two lines of one method differ in dash and marker; an unknown one is drawn too", () => {
+test("two lines of one method differ in dash and marker; an unknown method is drawn too", () => {
   const all = [
     series("dynamic", "dynamic", "a"),
     series("dynamic, Traversal", "dynamic", "a"),
@@ -98,7 +98,7 @@ test("two lines of one method differ in dash and marker; an unknown one is drawn
   assert.equal(data[2].line.color, "var(--race-other)");
 });
 
-test("error bars reach to the ends of the interval; without one there is none", () => {
+test("error bars reach to the ends of the interval; without an interval there is no bar", () => {
   const [bar] = experimentFigure(made([series("a", "chain", "p")]), 500).data;
   assert.ok(Math.abs(bar.error_y.array[0] - 0.1) < 1e-9);
   assert.ok(Math.abs(bar.error_y.arrayminus[1] - 0.1) < 1e-9);

@@ -37,7 +37,7 @@ test("an error goes when another experiment is chosen", () => {
   assert.deepEqual([state.chosen, state.error], ["ranks", ""]);
 });
 
-test("the recorded result is shown until a run has one, then that of the run", () => {
+test("the recorded result is shown until a run has a result, then the run's result", () => {
   const state = opened();
   const recorded = result("budget");
   state.recorded.set("budget", { recorded });
@@ -50,7 +50,7 @@ test("the recorded result is shown until a run has one, then that of the run", (
   state.side.set("budget", "recorded");
   assert.equal(state.result, recorded);
   state.take({ run: { name: "budget", going: true, share: 0.5, result: result("budget", 2) } });
-  assert.equal(state.result, recorded, "who turned back to the recorded one stays there");
+  assert.equal(state.result, recorded, "a visitor who went back to the recorded result stays");
 });
 
 test("a run of another experiment leaves the shown one alone", () => {

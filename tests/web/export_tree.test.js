@@ -35,7 +35,7 @@ test("Medusa gets the ranks on the way to each node", () => {
   assert.deepEqual(JSON.parse(paths(DEPTH_FIRST)), [[0], [1], [0, 0], [1, 0]]);
 });
 
-test("a branching list exists where all nodes of a level have as many children", () => {
+test("a branching list exists if all nodes of a level have equally many children", () => {
   assert.deepEqual(branchingOf(DEPTH_FIRST), [2, 1]);
   assert.deepEqual(branchingOf([-1]), []);
   assert.equal(branchingOf([-1, 0, 0, 1]), null);

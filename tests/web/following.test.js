@@ -28,7 +28,7 @@ test("after a followed run has ended, the next one can be followed", () => {
   assert.ok(following.isOffered(true));
 });
 
-test("a followed run does not take the screen from what was opened since", () => {
+test("a followed run does not replace what was opened after it", () => {
   const following = new Following();
   following.note(WAIT, null);
   following.isWanted = true;

@@ -1,4 +1,4 @@
-// What the picture of a form's tree asks the server.
+// What the picture of a form's tree sends to the server to ask for the tree.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { asked } from "../../ui/shared/web/form_tree.js";
@@ -10,7 +10,7 @@ const FORM = {
 }; // prettier-ignore
 const ALL = { chat: true, temperature: 0.6, top_p: 1 };
 
-test("the values that the tree depends on", () => {
+test("the values that the tree depends on are sent", () => {
   const { tree, first, second, branching, verifier } = FORM;
   const own = { tree, first, second, branching, verifier };
   assert.deepEqual(asked({ ...FORM, clock: "" }, ""), { ...own, ...ALL, clock: "" });
@@ -18,7 +18,7 @@ test("the values that the tree depends on", () => {
   assert.deepEqual(asked({ ...FORM, clock: "" }, "2"), { ...lane, ...ALL, clock: "" });
 });
 
-test("the profiles saved in the browser, if the clock is one of them", () => {
+test("the profiles saved in the browser are sent only if the clock is one of them", () => {
   for (const lane of ["", "2"]) {
     assert.deepEqual(asked({ ...FORM, clock: "kept:mine" }, lane).profiles, ["{}"]);
     for (const clock of ["", "a100-llama-2-7b-eager", undefined, null])

@@ -62,7 +62,7 @@ test("only finite numbers are known", () => {
   assert.deepEqual(each(known, values), [true, true, false, false, false, false, false]);
 });
 
-test("a probability has about three digits", () => {
+test("a probability is rounded to three digits, or to two before an exponent", () => {
   const values = [0, 1, 0.1234, 0.01234, 0.00012, 12.34, 123.4, 12345, NaN];
   const wanted = ["0", "1.00", "0.123", "0.0123", "1.2e-4", "12.3", "123", "1.2e4", "–"];
   assert.deepEqual(each(prob, values), wanted);
@@ -79,7 +79,7 @@ test("two numbers have as many digits as are needed to distinguish them", () => 
   assert.deepEqual(apart(0.5, 0.5), ["0.50", "0.50"]);
 });
 
-test("a share has two digits and is never shown as 0% unless it is 0", () => {
+test("a share is rounded to two digits, and only 0 is shown as 0%", () => {
   const values = [0, 1, 0.5, 0.123, 0.0123, 0.00001, NaN];
   const wanted = ["0%", "100%", "50%", "12%", "1.2%", "under 0.01%", "–"];
   assert.deepEqual(each(percent, values), wanted);

@@ -53,7 +53,7 @@ test("above temperature 0 the same output distribution is claimed, whatever the 
   assert.equal(claimed(["a"], drawn), ALONE + ", and the same output distribution");
 });
 
-test("in slow motion of step 1, plain decoding that was timed is not called untimed", () => {
+test("in slow motion of step 1, plain decoding is called untimed only if it is", () => {
   const inStepOne = (store) => {
     store.seek(0);
     store.slow.turn(-1);

@@ -19,7 +19,7 @@ function watched() {
   return { page, watch, pass };
 }
 
-test("a press of which nothing is heard is asked about until the buttons show no job", () => {
+test("if a press brings no message, the page asks until the buttons show no job", () => {
   const { page, pass } = watched();
   page.busy = true;
   pass(5);
@@ -74,7 +74,7 @@ test("messages that go on while the buttons show no job are asked about every fi
   assert.equal(page.asked.length, 3);
 });
 
-test("a job that said how it ended is asked about without a further sentence", () => {
+test("when a job has said how it ended, the page reports that with its question", () => {
   const { page, watch, pass } = watched();
   page.busy = true;
   watch.take(true);

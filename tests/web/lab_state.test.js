@@ -6,7 +6,7 @@ import { widths } from "../../ui/shared/web/planner.js";
 
 globalThis.requestAnimationFrame = () => 0;
 
-test("the bar being edited is one of the vector's", () => {
+test("the bar being edited is always a bar of the vector", () => {
   const state = new LabState();
   const origin = { label: "imported", words: "" };
   state.take([0.4, 0.2, 0.1, 0.05], origin);

@@ -76,7 +76,7 @@ test("the rates of a link stay when the models are loaded", (t) => {
   assert.equal(one.editor.kind, "own");
 });
 
-test("a vector that a link chose stays, also the usual one", (t) => {
+test("a vector that a link chose stays, even if it is the usual one", (t) => {
   const { one, get } = opened(t, "#lab&vector=counted-T%20%3D%200.6", LOADING);
   get(LOADED);
   assert.equal(one.editor.kind, USUAL);

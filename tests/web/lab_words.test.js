@@ -44,7 +44,7 @@ test("nodes stay expanded only while they keep their numbers", () => {
   assert.deepEqual(openedAfter("chain", [-1, 0, 1]), []);
 });
 
-test("the label of a cell's tree counts in words", () => {
+test("the label of a cell's tree counts nodes and levels, singular or plural", () => {
   assert.equal(labelOf(topology([-1])), "The cell's tree: 1 node on 1 level");
   assert.equal(labelOf(topology([-1, 0])), "The cell's tree: 2 nodes on 2 levels");
 });
@@ -64,7 +64,7 @@ test("a Lab that was saved without times does not promise any", () => {
   assert.match(wordsIn(false).join(), /^saved without times,This page was saved before/);
 });
 
-test("why a measurement is not running is said as it is", () => {
+test("the reason why a measurement is not running is shown unchanged", () => {
   const said = [];
   const refusal = { say: (words) => said.push(words) };
   const counting = made(AcceptanceCounting, { refusal, progress() {} });
@@ -113,14 +113,21 @@ test("the hidden nodes include those below drawn children", () => {
   assert.equal(words(3, "best"), ".");
 });
 
-test("a saved page says nothing of runs from it, nor that its machine is here", () => {
+test("a saved page mentions no runs from it, and does not say that its machine is here", () => {
   const profile = /** @type {any} */ ({ device: "A100", source: "paper" });
-  assert.match(hypothetical(profile, true), /A run started from here is timed on this machine\.$/);
+  assert.match(
+    hypothetical(profile, true),
+    /A run started from the Lab is timed on this machine\.$/,
+  );
   assert.match(hypothetical(profile, false), /nothing was measured here\.$/);
   const where = (elsewhere, place) => made(ClockMenu, { state: { elsewhere }, place }).where;
   assert.deepEqual(
-    [where("A100", "x"), where(null, "this machine"), where(null, "the machine it was saved on")],
-    ["there", "here", "on the machine it was saved on"],
+    [
+      where("A100", "x"),
+      where(null, "this machine"),
+      where(null, "the machine this page was saved on"),
+    ],
+    ["there", "here", "on the machine this page was saved on"],
   );
 });
 

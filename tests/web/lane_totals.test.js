@@ -1,4 +1,4 @@
-// What a race comes to at a time: sums, ratios, intervals, places.
+// The state of a race at a given time: sums, ratios, intervals, places.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
@@ -12,7 +12,7 @@ import {
   speedRatio,
 } from "../../ui/race/web/lane_totals.js";
 
-/** A lane whose steps take these seconds and give one token each; the last ends it. */
+/** A lane whose steps take these seconds and give a token each. The last ends it if `finished`. */
 function lane(seconds, finished = true) {
   const totals = new LaneTotals();
   seconds.forEach((verify, k) => {
@@ -47,7 +47,7 @@ test("steps add up, phase by phase", () => {
   assert.deepEqual([sum.draft, sum.verify, sum.overhead], [1, 3, 0.5]);
 });
 
-test("times that are missing, negative or no numbers count as none", () => {
+test("times that are missing, negative or not a number count as zero", () => {
   const totals = new LaneTotals();
   totals.add({ text: ["a"], seconds: { draft: -1, verify: NaN, overhead: "2" } }, 1);
   totals.add({ text: null }, 1);
@@ -109,7 +109,7 @@ test("places follow the order of finish", () => {
   ]);
 });
 
-test("there is no place before a lane has finished", () => {
+test("a lane has no place before it has finished", () => {
   assert.deepEqual(lanePlaces([even(1), even(2)], 40, false), [{ place: 1, tied: false }, null]);
 });
 
@@ -122,7 +122,7 @@ test("a finished lane has no place while a lane behind may still take it", () =>
   });
 });
 
-test("no place is better than that of a lane that finished earlier, whatever lanes do", () => {
+test("in random races, no lane has a better place than one that finished earlier", () => {
   const next = dice(11);
   let shared = 0;
   for (let round = 0; round < 300; round++) {
@@ -153,7 +153,7 @@ test("places have English ordinal endings", () => {
   assert.deepEqual(words, ["1st", "2nd", "3rd", "4th"]);
 });
 
-test("the lane with the most tokens leads, of equals the one that had them first", () => {
+test("the lane with the most tokens leads; among equals, the lane that had them first", () => {
   const lanes = [lane([1, 1, 1]), lane([0.9, 1.1, 0.5]), lane([2, 0.1, 0.1])];
   const at = (t) => leadingLane(lanes, t);
   assert.equal(leadingLane([], 1), -1);

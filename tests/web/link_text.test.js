@@ -1,5 +1,5 @@
-/* The fragment of the page's address: what is written is read again, and whatever else stands there
-   is refused with words. */
+/* The fragment of the page's address: what the page writes there can be read back, and anything
+   else is refused with a reason. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
@@ -83,7 +83,7 @@ test("no fragment is no state", () => {
   assert.equal(decodeLink("#"), null);
 });
 
-test("what is not known, null or undefined is not written", () => {
+test("unknown names, null and undefined are not written", () => {
   const { hash, left } = encodeLink("decode", { other: 1, step: null, seed: undefined, first: 3 });
   assert.equal(hash, "#decode&first=3");
   assert.deepEqual(left, []);

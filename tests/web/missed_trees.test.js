@@ -64,7 +64,7 @@ for (const [name, messages] of Object.entries(ORDERS))
     assert.deepEqual(race.trees, TREES);
   });
 
-test("before the answer, steps behind the gap have their trees and those of the gap none", () => {
+test("before the answer, steps after the gap have their trees; steps in the gap have none", () => {
   const store = runOf([batch(0, 1), false], [batch(2, 3), false]);
   assert.deepEqual(store.view(2).topo.parents, TREES[2]);
   assert.equal(store.view(1), null);
@@ -79,7 +79,7 @@ test("a known tree stays the same object", () => {
   assert.equal(known.length, 3);
 });
 
-test("where the steps do not tell, new trees follow those known", () => {
+test("without usable tree numbers in the steps, new trees follow the known trees", () => {
   for (const odd of [[], [{ tree: 0 }], [{}], [{ tree: null }]]) {
     const known = ["a"];
     addTrees(known, ["b", "c"], null, /** @type {any} */ (odd));

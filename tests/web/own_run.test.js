@@ -14,7 +14,7 @@ const steps = [
   { ...STEP, i: 1, emitted: [2, 3, 4], seconds: SECONDS },
 ];
 
-/** The run of one message: from a file, or with an `end` as the server sends it for a new run. */
+/** `ownRun` of a run that came in one message. Only a new run has an `end`; `rest` may add one. */
 function ownOf(label, rest = {}) {
   const store = new RunStore();
   const meta = { label, device: "a card", plain_seconds: 0.03 };
@@ -35,7 +35,7 @@ test("a measured run that is shown again stays the visitor's own", () => {
   assert.equal(ownOf("measured").tokensPerStep, 2);
 });
 
-test("a run from a file is not, nor one without steps", () => {
+test("a run from a file is not the visitor's own, and neither is a run without steps", () => {
   assert.equal(ownOf("simulated"), null);
   assert.equal(ownOf("recorded"), null);
   assert.equal(ownOf("measured", { end: "stopped", steps: [] }), null);

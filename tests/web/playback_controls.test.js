@@ -31,7 +31,7 @@ test("without a step, no time of an earlier step is shown", () => {
   assert.ok(bar.time.hidden);
 });
 
-/** A box of 100 × 100 px with a picture of this height, and its zoom after each press. */
+/** The zoom after each of three presses of fit: a picture of this height, a box of 100 × 100 px. */
 function fitted(height) {
   const box = { left: 0, top: 0 };
   const scroller = Object.assign(new FakeNode(), {

@@ -15,7 +15,7 @@ beforeEach(() => {
   globalThis.requestAnimationFrame = () => 0;
 });
 
-/** A recorded race of this many seconds. */
+/** A recorded race with a single step, which lasts `verify` seconds. */
 const race = (name, verify) => ({
   race: name,
   from: 0,
@@ -53,7 +53,7 @@ for (const rate of ["x1", "x0.25"])
     }
   });
 
-test("a race without a step is processing the prompt", () => {
+test("until its first step arrives, a race is said to be processing the prompt", () => {
   const store = new RaceStore();
   assert.equal(stateInWords(store), "");
   const { moves, ...begun } = { ...race("new", 1), meta: {}, done: false };
@@ -63,7 +63,7 @@ test("a race without a step is processing the prompt", () => {
   assert.equal(stateInWords(store), "running");
 });
 
-test("if missing steps are no longer stored, the visitor reads why", async () => {
+test("if missing steps are no longer stored, the visitor reads the server's error", async () => {
   const error = "This race is no longer stored.";
   const server = { get_moves: async () => JSON.stringify({ race: null, error, notice: null }) };
   const store = new RaceStore(/** @type {any} */ (server));
@@ -90,7 +90,7 @@ test("a page without a form lists no keys for it", () => {
   );
 });
 
-/** The button of a race that may go on. */
+/** The button “Race on” of a race that can have further runs. */
 function raceOn() {
   const pool = { runs: [{}], more: 30, most: 40, kind: "code", seeds: true, planned: null };
   const verdict = { more_to_separate: 126, more_races: 30 };
@@ -100,7 +100,7 @@ function raceOn() {
   return made(RaceOn, { store, page: {}, trigger() {}, root, button, words, bar });
 }
 
-test("what a verdict holds for is shown only if it compares two lanes", () => {
+test("the scope of a verdict is shown only if the verdict compares lanes", () => {
   const part = { paint() {} };
   const parts = { intervals: part, on: part, pairs: part, runs: part, lines: { take: () => [] } };
   const hiddenWith = (pairs) => {
@@ -113,14 +113,14 @@ test("what a verdict holds for is shown only if it compares two lanes", () => {
   assert.deepEqual([hiddenWith([]), hiddenWith([{}])], [true, false]);
 });
 
-test("further runs would separate the two fastest lanes", () => {
+test("the words beside the button say how many more runs would separate the two fastest lanes", () => {
   const on = raceOn();
   on.paint();
   const said = on.words.textContent;
   assert.match(said, /: about 130 more runs would separate the two fastest lanes; /);
 });
 
-test("after a refusal the button for further runs stays enabled", () => {
+test("a press disables the button for further runs, and a refusal enables it again", () => {
   const on = raceOn();
   on.press();
   const disabled = [null, "Not continued: busy", null].map((error) => {

@@ -1,4 +1,5 @@
-// What is left of p and q: the rows of the picture, what a rejection cuts away, and the words.
+// The picture of p and q: its rows, what a rejection cuts away, and its words. Also the time of a
+// level.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { residualPicture } from "../../ui/shared/web/residual_picture.js";
@@ -10,7 +11,7 @@ const TREE = topology([-1, 0, 0]);
 const PIECES = new Map([..."xabcd"].map((piece, id) => [String(id), piece]));
 const [A, B, C] = [1, 2, 3];
 
-// "a" is rejected, then "b"; without replacement, q of the others grows
+// First "a" is rejected, then "b". "a" is then removed from q, so q of the other tokens grows.
 const REJECTED = {
   i: 0,
   tree: 0,
@@ -41,7 +42,7 @@ const REJECTED = {
 const view = (step, temperature = 1) => viewStep(step, TREE, PIECES, { policy: { temperature } });
 const cuts = (picture) => picture.rows.map((row) => row && row.cut);
 
-test("the overlap is removed and the tried token dropped from q", () => {
+test("after a rejection, p loses its overlap with q, and q loses the tried token", () => {
   const picture = residualPicture(view(REJECTED), 1);
   assert.equal(picture.title, "p and q of the next token");
   assert.deepEqual(
@@ -70,7 +71,7 @@ test("a token keeps its place while its siblings are tried", () => {
   assert.match(picture.note, /the last token is drawn from it/);
 });
 
-test("the last token is drawn from what is left of p", () => {
+test("after rejections, the last token is drawn from the residual p", () => {
   const picture = residualPicture(view(REJECTED), "bonus");
   assert.equal(picture.title, "What is left of p");
   assert.equal(picture.rows.find((row) => row?.mark === "drawn").label, "c");
@@ -78,7 +79,7 @@ test("the last token is drawn from what is left of p", () => {
   assert.match(picture.note, /“c” is drawn from what is left of p/);
 });
 
-test("an accepted token cuts nothing, and a leaf draws from the whole of p", () => {
+test("an accepted token cuts nothing from p, and below a leaf the token is drawn from the whole p", () => {
   const step = {
     ...REJECTED,
     trials: [[1, 0.6, 0.6, 0.5, true, null]],
@@ -99,7 +100,7 @@ test("without residuals, or for a node that was not tried, there is no picture",
   assert.equal(residualPicture(view(REJECTED), 0), null);
 });
 
-test("a level takes its own time where it is known", () => {
+test("each level has its recorded time; if that is unknown, levels share the draft's time equally", () => {
   const three = topology([-1, 0, 1]);
   const seconds = { draft: 0.004, verify: 0.002, overhead: 0.001 };
   const step = { ...REJECTED, seconds, trials: [], path: [0] };

@@ -34,12 +34,12 @@ const result = /** @type {any} */ ({
   total: 4,
 });
 
-test("numbers in a column are short, and shown as whole only if all of them are", () => {
+test("numbers in a column are rounded, unless all of them are whole", () => {
   assert.deepEqual(rows.cellTexts(["code", 1234, null]), ["code", "1,234", "–"]);
   assert.deepEqual(rows.cellTexts([3.456, 3, 0.012345]), ["3.46", "3.00", "0.0123"]);
 });
 
-test("points as CSV, an empty field where there is no interval", () => {
+test("in the CSV file of the points, the interval's fields are empty if there is none", () => {
   assert.deepEqual(rows.pointRows(result), [
     ["experiment", "panel", "series", "nodes", "tokens", "low", "high", "prompts"],
     ["budget", "code, T = 0", "Sequoia", 16, 3.5, 3.1, 3.9, 24],
@@ -62,7 +62,7 @@ test("a comparison decides only where its interval is on one side of 1", () => {
   assert.equal(verdict(null, null), "");
 });
 
-test("a saved figure says what it shows, and that it is partial", () => {
+test("the caption of a saved figure says what it shows, and whether results are missing", () => {
   const lines = rows.captionLines(result);
   assert.deepEqual(lines, ["Tokens per step", "recorded 2026-11-25, a CPU", "big + small"]);
   const partial = rows.captionLines({ ...result, done: 1 });
@@ -78,7 +78,7 @@ test("facts leave out what is empty", () => {
   );
 });
 
-test("the first sentences of a finding are apart from the rest", () => {
+test("a finding is divided into its first sentences and the rest", () => {
   assert.deepEqual(rows.divided("One. Two (2.5x)."), ["One. Two (2.5x).", ""]);
   const long = "A second sentence " + "that is long ".repeat(20) + "ends. A third.";
   assert.deepEqual(rows.divided("First, 1.36x. " + long), ["First, 1.36x.", long]);

@@ -21,7 +21,7 @@ const STEP = {
 };
 
 /** A store with a recorded run of three steps, which plays automatically. The second step emits the
-    most, so an opening begins there. */
+    most tokens, so the opening run starts to play there. */
 function playing(store = new RunStore(), meta = {}) {
   const steps = [[2], [2, 3], [2]].map((emitted, i) => ({ ...STEP, i, emitted }));
   const about = { label: "recorded", plain_seconds: 0.03, ...meta };
@@ -30,7 +30,7 @@ function playing(store = new RunStore(), meta = {}) {
   return store;
 }
 
-/** Play automatically until the step on screen changes; the rate then. */
+/** Play automatically until the step on screen changes. Returns the rate after that. */
 function rateAfterOneStep(store) {
   const { at } = store;
   for (let now = 1; store.at === at && store.playing && now < 60_000; now += 100)
@@ -51,7 +51,7 @@ test("slow motion that the visitor chose stays while a run plays automatically",
   assert.equal(rateAfterOneStep(store), "slow");
 });
 
-test("slow motion that was chosen before stays in the next run", () => {
+test("slow motion that was chosen before a run stays on while the run plays", () => {
   const store = new RunStore();
   store.chooseRate("slow");
   assert.equal(rateAfterOneStep(playing(store)), "slow");
@@ -70,7 +70,7 @@ test("the tooltip of the speed-up explains an interval only where one is shown",
   }
 });
 
-test("a small final tree is called cut only if all steps have the same tree", async () => {
+test("a small final tree is called truncated only if the run was given one tree for all steps", async () => {
   const canvas = { setAttribute() {}, getContext() {} };
   Object.assign(document, { createElement: () => canvas }); // needed when the module is imported
   const { TreeNote } = await import("../../ui/decode/web/tree_tools.js");
@@ -93,7 +93,7 @@ test("a small final tree is called cut only if all steps have the same tree", as
   assert.deepEqual(noteOf({ wish: ["dynamic", 12, 6] }), [true, true, ""]);
 });
 
-test("if missing steps are no longer stored, the visitor reads why", async () => {
+test("if missing steps are no longer stored, the visitor reads the server's error", async () => {
   const error = "This run is no longer stored.";
   const server = { get_steps: async () => JSON.stringify({ v: 1, error, notice: null }) };
   const store = new RunStore(/** @type {any} */ (server));
@@ -107,7 +107,7 @@ test("if missing steps are no longer stored, the visitor reads why", async () =>
   assert.deepEqual(store.gap, { a: 0, b: 2 });
 });
 
-/** Play for some seconds, frame by frame; what `look` finds in each frame. */
+/** Play for `seconds`, frame by frame. Returns what `look` finds in each frame. */
 function played(store, seconds, look) {
   return Array.from({ length: seconds * 20 }, () => {
     store.advance(store.before + 50);
@@ -115,7 +115,7 @@ function played(store, seconds, look) {
   });
 }
 
-/** A store with a run made on this page, of which `count` steps have arrived, in slow motion. */
+/** A store that plays a run made on this page in slow motion. `count` of its steps have arrived. */
 function paced(count) {
   const store = new RunStore();
   Object.assign(store, { isPaced: true, rate: "slow", isRateChosen: true });
@@ -144,7 +144,7 @@ test("in slow motion the newest step stands at its result until the next one arr
   assert.deepEqual([store.at, store.slow.picture], [1, 0]);
 });
 
-test("from mid-step in slow motion, another rate goes on without skipping steps", () => {
+test("a rate chosen mid-step in slow motion ends that step and plays the next from its start", () => {
   const store = playing();
   store.seek(0);
   store.slow.turn(-1);
@@ -156,7 +156,7 @@ test("from mid-step in slow motion, another rate goes on without skipping steps"
   assert.equal(store.at, 0);
 });
 
-test("a pause in mid-step keeps its moment when another rate is chosen", () => {
+test("a run paused in mid-step stays at that moment when another rate is chosen", () => {
   const store = playing();
   store.seek(1);
   store.slow.turn(-1);
@@ -166,7 +166,7 @@ test("a pause in mid-step keeps its moment when another rate is chosen", () => {
   assert.deepEqual([store.slow.picture, store.time], [picture, time]);
 });
 
-test("slow motion that was chosen before begins with the first picture of step 1", () => {
+test("if slow motion was chosen before a run, the run begins with the first picture of step 1", () => {
   const opened = new RunStore();
   opened.chooseRate("slow");
   for (const store of [paced(2), playing(opened)])

@@ -1,4 +1,4 @@
-/* The text of a saved page: nothing in its title, its facts or its data gets out of its place. */
+/* The source of a saved page. Nothing in its title, its facts or its data can break its HTML. */
 import assert from "node:assert/strict";
 import test from "node:test";
 import { pack, unpack } from "../../ui/shared/web/packed_data.js";
@@ -45,7 +45,7 @@ test("title and facts are escaped", () => {
   }
 });
 
-test("scripts and styles cannot end themselves", () => {
+test("the text of a script or a style cannot close its element", () => {
   const script = 'const a = "</script>", b = "</SCRIPT>", c = "<!--", d = /<\\/script/;';
   const styles = 'p::after { content: "</style><script>"; }';
   const source = pageSource(parts({ script, styles }));
@@ -71,7 +71,7 @@ test("damaged data is refused", async () => {
     await assert.rejects(unpack(wrong));
 });
 
-test("a file has recorded or simulated numbers, never measured ones", () => {
+test("a saved file calls its numbers recorded or simulated, never measured", () => {
   const meta = {
     label: "measured",
     plain_label: "measured",
@@ -96,7 +96,7 @@ test("a file is named after its run's date", () => {
     assert.equal(pageName("race", wrong), "sequoia-race.html");
 });
 
-test("what cannot be saved yet says so and how to get it", async () => {
+test("if a race cannot be saved, the visitor reads why and what to do", async () => {
   const said = async (store) => {
     const found = [];
     const recording = { view: "race", what: "race", start: "start one", data: null, facts: null };
@@ -110,7 +110,7 @@ test("what cannot be saved yet says so and how to get it", async () => {
   assert.match(await said({ steps: [{}], done: false }), /the race is not over yet/);
 });
 
-test("the title names what it is and the models", () => {
+test("the title of a saved page says what it shows, and names the models", () => {
   const meta = { label: "recorded", target: "large", draft: "small" };
   assert.equal(titleOf(meta, "run"), "Sequoia: a recorded run, large + small");
   assert.equal(titleOf({ label: "simulated" }, "race"), "Sequoia: a simulated race");

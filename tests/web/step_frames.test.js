@@ -1,4 +1,4 @@
-// A step in slow motion: its pictures in the order in which it happened, and their two clocks.
+// A step in slow motion: the order of its pictures, their captions, and their times on two clocks.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { chainEnd, guess, result, trial } from "../../ui/shared/web/step_captions.js";
@@ -12,7 +12,7 @@ const TREE = topology([-1, 0, 0, 1, 1]);
 const PIECES = new Map([..."xadbco"].map((piece, id) => [String(id), piece]));
 const [A, D, B, C] = [1, 2, 3, 4];
 
-/** A step of that tree; `trials`: [node, accepted] each. */
+/** A step with TREE. Each of `trials` is [node, accepted]. */
 function stepOf(trials, { path, temperature = 0, finish = null } = {}) {
   const rows = trials.map(([node, accepted]) => [
     node,
@@ -43,7 +43,7 @@ const SECOND_CHILD = [
 ];
 const forked = (more) => stepOf(SECOND_CHILD, { path: [0, A, C], ...more });
 
-test("the pictures come in the order of the step", () => {
+test("the pictures come in the order of the step's phases", () => {
   const phases = stepFrames(forked()).map(({ phase }) => phase);
   assert.deepEqual(phases, ["guess", "guess", "check", "walk", "walk", "walk", "result"]);
 });
@@ -143,7 +143,7 @@ test("without a guess, none is said to have been dropped", () => {
   assert.match(result(alone), /^1 token from one step\. There was no guess:/);
 });
 
-test("the child accepted where a chain would have stopped is named, a ninth by its number", () => {
+test("the caption names the child accepted where a chain would have stopped; the ninth is “child 9”", () => {
   const trials = Array.from({ length: 9 }, (_, i) => [i + 1, 0, 1, null, i === 8, null]);
   const tokens = [0, 1, 2, 3, 4, 5, 1, 2, 3, 4];
   const step = { i: 0, tree: 0, tokens, trials, path: [0, 9], bonus: 5, emitted: [4, 5] };
@@ -170,7 +170,7 @@ test("why the run ended is said in its last step", () => {
   assert.match(result(forked({ finish: "length" })), /The run ends here, at its token limit\.$/);
 });
 
-test("the step's own clock passes with the pictures of each phase", () => {
+test("the step's own clock advances with the pictures of each phase", () => {
   const line = new StepTimeline(forked());
   const end = (phase) => line.frames.findLastIndex((frame) => frame.phase === phase);
   const close = (got, wanted) => assert.ok(Math.abs(got - wanted) < 1e-9, `${got} ${wanted}`);
@@ -185,7 +185,7 @@ test("the step's own clock passes with the pictures of each phase", () => {
   assert.equal(line.first("walk"), 3);
 });
 
-test("plain decoding has a check and a result, and all its time passes", () => {
+test("a step of plain decoding has two pictures, check and result, which span all of its time", () => {
   const alone = viewStep(
     {
       i: 0,
@@ -208,7 +208,7 @@ test("plain decoding has a check and a result, and all its time passes", () => {
   assert.ok(Math.abs(line.clock.at(-1) - 0.003) < 1e-9);
 });
 
-test("a phase is said to have pictures where it has some", () => {
+test("hasPhase is true for exactly the phases that have pictures", () => {
   const phases = ["guess", "check", "walk", "result"];
   const plain = { i: 0, tree: 0, tokens: [0], trials: [], path: [0], bonus: 5, emitted: [5] };
   const alone = viewStep(plain, topology([-1]), PIECES, { policy: { temperature: 0 } });
@@ -218,7 +218,7 @@ test("a phase is said to have pictures where it has some", () => {
   }
 });
 
-test("a step verified from the leaves tries whole paths, and none of them is a chain's end", () => {
+test("a step verified from the leaves tries whole paths, and its captions mention no chain", () => {
   const trials = [
     [B, 0.2, 1, 0.6, false, 0.1],
     [C, 0.7, 1, 0.3, true, null],

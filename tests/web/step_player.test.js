@@ -1,4 +1,4 @@
-// One step played by itself: picture by picture, slowed for reading and on its own clock.
+// The player of a single step: picture by picture, in slow motion or at a share of real time.
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 import { StepPlayer } from "../../ui/shared/web/step_player.js";
@@ -52,7 +52,7 @@ beforeEach(() => {
   globalThis.matchMedia = () => ({ matches: isStill });
 });
 
-test("a step stands at its result and is turned forward and back", () => {
+test("a step starts at its result, and its pictures can be turned back and forward", () => {
   const { player } = playerOf();
   assert.equal(player.picture, null);
   player.turn(-1);
@@ -67,7 +67,7 @@ test("a step stands at its result and is turned forward and back", () => {
   assert.equal(player.picture, 0);
 });
 
-test("it plays from the first picture to the result and ends there", () => {
+test("a step plays from the first picture to the result and ends there", () => {
   const { player, shown } = playerOf();
   player.play();
   for (let ms = 1; player.playing; ms += 100) paint(ms);
@@ -91,7 +91,7 @@ test("at a share of real time the pictures follow the step's own clock", () => {
   assert.equal(player.playing, false);
 });
 
-test("another speed goes on with the picture that is shown", () => {
+test("a change of speed moves the clock to the start of the picture that is shown", () => {
   const { player } = playerOf();
   player.turnTo("check");
   player.setRate("x0.1");
@@ -100,7 +100,7 @@ test("another speed goes on with the picture that is shown", () => {
   assert.equal(player.clock, player.start);
 });
 
-test("without motion it shows the first picture and waits", () => {
+test("if the visitor wants no motion, play only shows the first picture", () => {
   isStill = true;
   const { player } = playerOf();
   player.play();
@@ -109,7 +109,7 @@ test("without motion it shows the first picture and waits", () => {
   assert.equal(frames.length, 0);
 });
 
-test("a clock from outside chooses the picture", () => {
+test("standAt shows the picture at a moment of real time", () => {
   const { player } = playerOf();
   const phases = [0, 0.0039, 0.004, 0.0061, 1].map((seconds) => {
     player.standAt(seconds);
@@ -118,7 +118,7 @@ test("a clock from outside chooses the picture", () => {
   assert.deepEqual(phases, ["guess", "guess", "check", "walk", "result"]);
 });
 
-test("another step stops what plays", () => {
+test("removing the step stops playback, and without a step nothing plays", () => {
   const { player } = playerOf();
   player.play();
   player.take(null);

@@ -1,4 +1,4 @@
-// A press in the minimap shows the node, also if the focus layout hides it.
+// A press on a node in the minimap brings that node into view, even if the focus layout hides it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { focusLayout } from "../../ui/shared/web/focus_layout.js";
@@ -11,7 +11,7 @@ import { allCells } from "../../ui/shared/web/tree_scene.js";
 const TOPO = topology([-1, ...new Array(20).fill(0), 20, 21]);
 const STEP = { topo: TOPO, path: [0], state: new Array(TOPO.n).fill("untried") };
 
-/** A stage whose tree shows `STEP` after a smaller tree, all of whose nodes were drawn. */
+/** A stage whose tree shows `STEP`. Before, it showed a smaller tree with all nodes drawn. */
 function stageOf(cellsOf) {
   const shown = [];
   const view = { scene: null, reveal: (cell) => shown.push(cell) };
@@ -24,7 +24,7 @@ function stageOf(cellsOf) {
   return { stage, shown };
 }
 
-test("in the focus layout, an unfolded cell does not scroll back to the end of the path", () => {
+test("when the grid changes, the tree scrolls to the node to reveal, except in the focus layout", () => {
   const shown = [];
   const scroll = (cell) => shown.push(cell.key);
   const view = { size: { w: 600, h: 300 }, shape: "3 rows", reveal: scroll };
@@ -51,7 +51,7 @@ const LAYOUTS = {
 };
 
 for (const [name, cellsOf] of Object.entries(LAYOUTS))
-  test(`the node is drawn and scrolled into view: ${name}`, () => {
+  test(`a node picked in the minimap is drawn and scrolled into view: ${name}`, () => {
     const { stage, shown } = stageOf(cellsOf);
     for (const node of [22, 22, 10, 0]) stage.pointer.pick(node);
     assert.deepEqual(
@@ -62,7 +62,7 @@ for (const [name, cellsOf] of Object.entries(LAYOUTS))
     assert.equal(stage.pointer.node, 0);
   });
 
-test("a node that is not drawn is not scrolled to, nor is one before the first drawing", () => {
+test("nothing scrolls to a node that is not drawn, or before anything is drawn", () => {
   const { stage, shown } = stageOf(LAYOUTS.focus);
   stage.tree.reveal(22);
   stage.tree.view.scene = null;

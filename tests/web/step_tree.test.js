@@ -18,7 +18,8 @@ function stepOf(tree, path, more = {}) {
   return viewStep(/** @type {any} */ (step), tree, PIECES, {});
 }
 
-/** What is drawn for a step: the headings, the cells by key, and whether the key is shown. */
+/** What is drawn for a step: the headings, the cells by their `key`, and whether the key to the
+    colours is shown. */
 function drawn(step, look) {
   let scene;
   const size = { w: 600, h: 300 };
@@ -37,13 +38,13 @@ function drawn(step, look) {
   };
 }
 
-test("a tree with fewer levels than its grid has one column of the target", () => {
+test("in a tree with fewer levels than its grid, only one column is headed “large model”", () => {
   const { heads, cells } = drawn(stepOf(TREE, [0, 1]), { room: { rows: 1, levels: 6 } });
   assert.deepEqual(heads, ["now", "guess 1", "guess 2", "large model", "", "", ""]);
   assert.equal(heads[cells.get("bonus").col], "large model");
 });
 
-test("without a token from the target no column is headed by it", () => {
+test("if the target adds no token, no column is headed “large model”", () => {
   const step = stepOf(TREE, [0, 1], { emitted: [1], finish: "length" });
   assert.deepEqual(drawn(step, {}).heads, ["now", "guess 1", "guess 2", ""]);
 });

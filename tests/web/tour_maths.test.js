@@ -37,12 +37,12 @@ test("five guesses cost five draft passes", () => {
   near(guessingCost(CPU, 5), (5 * CPU.draft_seconds[0][1]) / CPU.target_seconds[0][1], 1e-12);
 });
 
-test("a visitor's guess is too large or too small by a factor", () => {
+test("a visitor's guess of twice or half the right value is off by a factor of 2", () => {
   assert.equal(factorOff(4, 2), 2);
   assert.equal(factorOff(1, 2), 2);
 });
 
-test("49 of the 64 may stay, and what is left goes where p is larger", () => {
+test("49 of the 64 guesses of the first token may stay; the other 15 become tokens with p above q", () => {
   const { p, q } = TOUR.dice;
   assert.equal(draws.kept(p, q)[0], 49);
   near(draws.keepChance(p[0], q[0]), 49 / 64, 1e-12);
@@ -59,7 +59,7 @@ test("49 of the 64 may stay, and what is left goes where p is larger", () => {
   assert.equal(draws.misplaced([0, 9, 4, 2], draws.left(p, q)), 0);
 });
 
-test("10,000 draws come within two points of p, for many seeds", () => {
+test("the shares of 10,000 draws are within two percentage points of p, for many seeds", () => {
   const { p, q, throws, seed } = TOUR.dice;
   const found = draws.counts(p, q, throws, seeded(seed));
   assert.equal(
@@ -100,7 +100,7 @@ test("all five guesses are kept in 33 of 100 steps, and a step gives 3.7 tokens"
   assert.equal(meanKept(0, guesses), 0);
 });
 
-test("the recorded chain is counted from its steps", () => {
+test("the mean tokens of the recorded chain agree with the shares counted from its steps", () => {
   const { steps } = json(`lessons/${TOUR.chain.recording}.json`);
   const chain = recordedChain(steps, TOUR.chain.guesses);
   assert.ok(chain.steps >= 40);
@@ -117,7 +117,7 @@ test("the recorded chain is counted from its steps", () => {
   assert.ok(chain.keptShare > 0.5 && chain.keptShare < 1);
 });
 
-test("in the recorded step of the tree, a second guess saves what a chain would have lost", () => {
+test("in the recorded step of the tree, a second guess is accepted where a chain would have ended", () => {
   const step = recordedStep(json(`lessons/${TOUR.tree.recording}.json`), TOUR.tree.step);
   const { chain, end, chainTokens, tokens, second, ratio, trial } = rescueOf(step);
   assert.equal(chainTokens, 2);
@@ -143,14 +143,14 @@ test("the best four guesses are a chain of three and a second guess at the start
   );
 });
 
-test("places become parents and parents places, whatever the order of placing", () => {
+test("parents computed from places give the same places again, whatever the order of placing", () => {
   const placed = ["01", "0", "1", "00", "010"];
   const parents = placing.parentsOf(placed);
   assert.deepEqual(parents, [-1, 0, 0, 1, 1, 4]);
   assert.deepEqual(placing.placesOf(parents).sort(), [...placed].sort());
 });
 
-test("a guess may stand below or beside another, and removing it removes what needs it", () => {
+test("a guess may be added below or beside another; removing one removes those that need it", () => {
   assert.deepEqual(placing.freePlaces([], 2), ["0"]);
   assert.deepEqual(placing.freePlaces(["0"], 2).sort(), ["00", "1"]);
   assert.deepEqual(placing.freePlaces(["0", "1"], 2).sort(), ["00", "10"]);
@@ -159,7 +159,7 @@ test("a guess may stand below or beside another, and removing it removes what ne
   assert.deepEqual(placing.without(["0", "00", "01", "1"], "00"), ["0", "1"]);
 });
 
-test("4.6 tokens against 3.7: the step may take 1.24 times as long", () => {
+test("with 4.6 tokens instead of a chain's 3.7, a tree's step may take 1.24 times as long", () => {
   const compared = placing.compared(TOUR.which.compare);
   near(compared.treeTokens, 4.59, 0.05);
   near(compared.chainTokens, 3.69);
@@ -192,7 +192,7 @@ test("the speed-up is tokens per step over step length", () => {
   assert.equal(missed(division(3, 2.1), divisionOf(run)), "both");
 });
 
-test("a recorded run gives the same division as its totals", () => {
+test("in the division of a recorded run, the tokens per step are those of its steps", () => {
   const run = json("runs/welcome.json");
   const { tokens, speedup } = divisionOf(finishedAs(run));
   const emitted = run.steps.reduce((total, step) => total + step.emitted.length, 0);

@@ -1,17 +1,17 @@
-// Where a visitor is in the tour, and what the browser keeps of it.
+// A visitor's place in the tour, and how the browser stores it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { filled } from "../../ui/tour/web/filled.js";
 import * as tour from "../../ui/tour/web/tour_state.js";
 
-test("it begins at the first stop with nothing answered", () => {
+test("the tour begins at the first stop with nothing answered", () => {
   const state = tour.atStart();
   assert.equal(state.stop, "cost");
   assert.equal(tour.openQuestion(state, "dice"), "stay");
   assert.ok(!tour.isDone(state, "cost"));
 });
 
-test("an answer closes its question, also one that was shown without a guess", () => {
+test("a question is closed by the visitor's answer, and also by showing the solution", () => {
   let state = tour.answered(tour.atStart(), "dice", "stay", 49);
   assert.equal(tour.openQuestion(state, "dice"), "left");
   state = tour.answered(state, "dice", "left", null);
@@ -27,7 +27,7 @@ test("one may go to any stop, and nowhere else", () => {
   assert.equal(tour.neighbour("yours", 1), undefined);
 });
 
-test("what is kept comes back as it was", () => {
+test("a stored state is read back unchanged", () => {
   let state = tour.answered(tour.atStart(), "dice", "left", [0, 9, 4, 2]);
   state = tour.answered(state, "which", "machine", "epyc-2-cores-bundled");
   state = tour.answered(state, "cost", "length", null);
@@ -35,7 +35,7 @@ test("what is kept comes back as it was", () => {
   assert.deepEqual(tour.read(tour.written(state)), state);
 });
 
-test("what was not written by the tour is left out", () => {
+test("stored data that the tour could not have written is ignored", () => {
   const start = tour.atStart();
   for (const text of [null, "", "{", "null", "[]", '{"v":2,"stop":"dice"}', "x".repeat(5000)])
     assert.deepEqual(tour.read(text), start);
@@ -49,7 +49,7 @@ test("what was not written by the tour is left out", () => {
   assert.deepEqual(state.answers, { "dice.stay": 3 });
 });
 
-test("words are filled in, and a name without a value is an error", () => {
+test("values replace the names in braces, and a name without a value is an error", () => {
   assert.equal(filled("{a} of {b}", { a: 1, b: "two" }), "1 of two");
   assert.throws(() => filled("{a} of {c}", { a: 1 }), /no value for {c}/);
 });

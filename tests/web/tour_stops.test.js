@@ -15,7 +15,7 @@ const RECORDED = {
 };
 const OWN = { device: "this machine", tokensPerStep: 2, stepSeconds: 0.04, plainSeconds: 0.03 };
 
-test("the recorded run can replace one's own, until the next own run", () => {
+test("a visitor can replace their own run by the recorded one, until their next run", () => {
   const tour = { runs: { opening: RECORDED }, paint() {} };
   const stop = made(YoursStop, { tour, words: { recording: "opening" }, usesRecording: false });
   publishRun({ ...OWN, label: "measured" });

@@ -32,7 +32,7 @@ test("a wide step is a block of its own, with a seam behind it", () => {
 });
 
 for (const px of [0.01, 0.4, 0.9, 1.5, 2.2, 3.9])
-  test(`steps of ${px} px fill their row, a quarter of it drafting`, () => {
+  test(`blocks for steps of ${px} px cover over 70% of their row, a quarter of that drafting`, () => {
     const count = Math.round(600 / px);
     const drawn = drawnBlocks(stepsOf(...new Array(count).fill([0.25, 0.75])), px);
     const inked = drafting(drawn) + rest(drawn);
@@ -50,7 +50,7 @@ test("a narrow step between wide ones leaves their blocks alone", () => {
   assert.deepEqual([drawn[0].start, drawn[2].start], [0, 21]);
 });
 
-test("steps without time and no steps at all are no problem", () => {
+test("a step that took no time has an empty block, and no steps give no blocks", () => {
   assert.deepEqual(drawnBlocks([], 10), []);
   const [one] = drawnBlocks(stepsOf([0, 0]), 10);
   assert.deepEqual([one.start, one.middle, one.end], [0, 0, 0]);

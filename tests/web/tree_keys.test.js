@@ -6,7 +6,7 @@ import { listen } from "../../ui/shared/web/tree_keys.js";
 
 const cell = (key) => ({ dataset: { key } });
 
-test("beside the cells, the pointer leaves the explanation to the focused cell", () => {
+test("while the pointer is on no cell, the cell with the keyboard focus counts as hovered", () => {
   const said = [];
   const heard = {};
   const svg = {

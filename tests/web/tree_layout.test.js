@@ -1,4 +1,4 @@
-// Where the nodes of a tree go.
+// Where the nodes of a tree go, and the ticks of an axis.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ticks, topology } from "../../ui/shared/web/tree_layout.js";

@@ -17,7 +17,7 @@ test("every node has a cell, after its parent's", () => {
   assert.deepEqual(ends, ["n3", "n4", "n5"]);
 });
 
-test("a cell's key says which node it is, if it is one", () => {
+test("the key of a node's cell says which node it is; the key of another cell names none", () => {
   for (const node of [0, 17, "bonus"]) assert.equal(nodeOf(keyOf(node)), node);
   assert.equal(nodeOf("g3:untried"), null);
   assert.equal(nodeOf(null), null);
@@ -35,7 +35,7 @@ test("the way from the root to a node is that node and its ancestors", () => {
   assert.deepEqual(way("n4"), []);
 });
 
-test("the dot below the pointer is the nearest, if one is near", () => {
+test("the pointer is at the nearest dot, or at none if all are far away", () => {
   const cells = allCells(topology([-1, 0, 0]));
   const frame = /** @type {any} */ ({ x: (col) => 20 + 60 * col, y: (row) => 20 + 40 * row });
   assert.equal(nearestDot(cells, frame, { x: 84, y: 24 }), "n1");

@@ -65,7 +65,7 @@ test("shapes come near their limit and never pass it", () => {
   assert.equal(limit("chain", null, [1]), Infinity);
 });
 
-test("the best k has more expected tokens than any other", () => {
+test("no other k has more expected tokens than the best k", () => {
   const rates = [0.35, 0.2, 0.12, 0.08];
   const worth = (k) => expectedTokens(kary(64, k), rates);
   const best = bestK(kary, 64, rates, 2);

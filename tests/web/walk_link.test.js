@@ -70,7 +70,7 @@ test("the address without values shows the toy that the tab opens with", () => {
   assert.equal(view.form.preset.value, PRESETS[0].key);
 });
 
-test("a step of the run in Decode stays at the address without values", () => {
+test("the address without values leaves a step of the run in Decode on screen", () => {
   const view = opened();
   view.isReal = true;
   goTo("#walk");

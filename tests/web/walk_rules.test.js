@@ -1,5 +1,5 @@
-// The rules of the page's walk give what the program's own verifiers give for the same draws, and
-// enumerate to the same distributions. tests/walk_cases.py writes the cases.
+// For the same draws, the page's rules of the walk give the same step as the program's verifiers.
+// Enumerating all outcomes gives the same distributions. tests/walk_cases.py writes the cases.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
@@ -66,7 +66,7 @@ const toyOf = ({ verifier, p, q, children }) => ({
   shape: children.length ? "levels" : "uneven",
 });
 
-test("enumeration gives what the program's own gives", () => {
+test("the page's enumeration gives the same results as the program's own", () => {
   assert.ok(CASES.exact.length >= 30);
   for (const one of CASES.exact) {
     const { verifier, p, q, tokens, first } = one;
@@ -76,7 +76,7 @@ test("enumeration gives what the program's own gives", () => {
   }
 });
 
-test("the limits are those of the linear program solved in fractions", () => {
+test("the limits agree with a linear program that was solved exactly, in fractions", () => {
   for (const one of CASES.exact) {
     const { none, tokens } = limitsOf(toyOf(one));
     const [accepted, most] = one.limits;
@@ -85,7 +85,7 @@ test("the limits are those of the linear program solved in fractions", () => {
   }
 });
 
-test("rules that go from node to node stay within the limit; on chains Traversal passes it", () => {
+test("rules that go from node to node stay within the limit; on chains, Traversal often exceeds it", () => {
   const random = seeded(3);
   let passed = 0;
   for (let i = 0; i < 60; i++) {
@@ -119,7 +119,7 @@ test("for children of equal worth, transport agrees with the smallest cut", () =
   }
 });
 
-test("what comes out follows p, by enumeration, for every verifier", () => {
+test("by enumeration, the emitted tokens follow p for every verifier", () => {
   const p = [0.5, 0.3, 0.2];
   const q = [0.1, 0.2, 0.7];
   for (const verifier of KEYS)
@@ -136,7 +136,7 @@ test("what comes out follows p, by enumeration, for every verifier", () => {
     }
 });
 
-test("many runs are as near to p as draws from p itself, and to the exact mean", () => {
+test("the tokens of many runs are near p, and their number per run is near the exact mean", () => {
   const p = [0.5, 0.3, 0.2];
   const q = [0.1, 0.2, 0.7];
   for (const verifier of KEYS) {
@@ -149,7 +149,7 @@ test("many runs are as near to p as draws from p itself, and to the exact mean",
   }
 });
 
-test("too many outcomes are not visited", () => {
+test("if a step has too many outcomes, the enumeration gives null", () => {
   const even = new Array(8).fill(1 / 8);
   assert.equal(exactStep({ verifier: "specinfer", p: even, q: even, children: [5, 0] }), null);
 });

@@ -41,7 +41,7 @@ test("an invalid distribution is refused with its value, at its field", () => {
   assert.match(refusal("0", "0").words, /^p is 0 for every word/);
 });
 
-test("a dragged bar leaves a distribution, with the others in proportion", () => {
+test("after a bar is dragged, the values still sum to 1, and the others keep their proportions", () => {
   assert.deepEqual(withShare([0.4, 0.3, 0.3], 0, 0.7), [0.7, 0.15, 0.15]);
   assert.deepEqual(withShare([1, 0, 0], 0, 0.4), [0.4, 0.3, 0.3]);
   for (const share of [0, 0.01, 1 / 3, 0.999, 1, 7])
@@ -85,14 +85,14 @@ test("the presets show what they say", () => {
   );
 });
 
-test("a chain has one child at each node, and no tree more children than words", () => {
+test("a chain has one child at each node, and no node has more children than there are words", () => {
   const toy = { p: [0.5, 0.5], q: [0.5, 0.5], children: [5, 3], verifier: "sequoia" };
   assert.deepEqual(childrenOf(toy), [2, 2]);
   assert.deepEqual(childrenOf({ ...toy, verifier: "chain" }), [1, 1]);
   assert.deepEqual(toyTree([2, 1]).parents, [-1, 0, 0, 1, 2]);
 });
 
-test("a rejection shows p and q, then what is left of them, without the next outcome", () => {
+test("a rejection shows p and q, then the residual p and q, but not the next trial's outcome", () => {
   const { toy, seed } = preset("q-runs-out");
   const step = toyView(toy, seed);
   const { now, next, trial, title } = momentAt(step, 1);
@@ -116,7 +116,7 @@ test("a rejection shows p and q, then what is left of them, without the next out
   assert.equal(momentAt(step, 0), null);
 });
 
-test("Traversal says how probable the path was before its children were rejected", () => {
+test("for Traversal, the chance of keeping a path is shown as it was before its children were rejected", () => {
   const { toy, seed } = preset("whole-path");
   const step = toyView(toy, seed);
   assert.deepEqual(
@@ -128,7 +128,7 @@ test("Traversal says how probable the path was before its children were rejected
   assert.equal(now, null);
 });
 
-test("a node sees its ancestors, and positions by index are wrong off the chain", () => {
+test("a node sees itself and its ancestors, and positions by index are right only in a chain", () => {
   const topo = toyTree([2, 1]);
   assert.deepEqual(seenBy(topo, 4), [0, 2, 4]);
   assert.deepEqual(positionsOf(topo, false), [0, 1, 1, 2, 2]);

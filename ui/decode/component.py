@@ -24,9 +24,9 @@ HEADER = UI / "shared" / "web" / "header.html"
 
 def header(status: Callable[[], str] | None = None) -> gr.HTML:
     """The strip at the top of the page. Its value is JSON: {"stage", "words", "version"}, the state
-    of loading the models. status: returns the current value. The browser then requests it every few
-    seconds, because another visitor may load other models. None if nobody can load any. The
-    component triggers `select` when other models have been loaded."""
+    of loading the models. status: returns the current value. The browser requests it every few
+    seconds, because another visitor may load other models. `status` is None if no visitor can load
+    models. The component triggers `select` when other models have been loaded."""
 
     def get_status(_asked: Any) -> str:  # Gradio passes one value
         return status() if status else ""

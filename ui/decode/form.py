@@ -52,8 +52,9 @@ EXAMPLES_ABOUT = (
 
 @dataclass(frozen=True)
 class RunControls:
-    """The components that the forms of a run and of a race have in common, by name. names: the
-    components of the subclass whose values are part of a request, except `profiles`."""
+    """The components that the forms of a run and of a race have in common, by name. A subclass
+    sets `names`: those of the components whose values make up a request. `profiles` belongs to the
+    request too, but not to `names`."""
 
     names: ClassVar[tuple[str, ...]]
 
@@ -81,8 +82,9 @@ class RunControls:
         return data.get(self.shared) is True
 
     def noted(self, fields: Mapping[str, Any]) -> dict[str, Any]:
-        """The components whose values the browser records, by name. fields: those of a link to the
-        page. The profiles are added, because the tree picture may depend on them."""
+        """The components whose values the browser records, by name. fields: the components whose
+        values are in a link to the page. The profiles are added, because the tree picture may
+        depend on them."""
         return {**fields, "profiles": self.profiles}
 
     def values(self, data: FormData) -> dict[str, Any]:
@@ -199,7 +201,8 @@ class Controls(RunControls):
 
 def controls(trees: FormTrees, profiles: gr.BrowserState, prompt: str = "") -> Controls:
     """Lay out the form in the current column. trees: computes the tree that the fields ask for.
-    profiles: those saved in the visitor's browser. prompt: the one at first; see `prompt_box`."""
+    profiles: those saved in the visitor's browser. prompt: the text in its box at first; see
+    `prompt_box`."""
     return Controls(
         profiles=profiles,
         prompt=prompt_box("pg", "Prompt (Ctrl+Enter to run)", 7, prompt),

@@ -2,8 +2,8 @@
 picture, so a tree is planned for typical text, whatever the prompt is.
 
 Many visitors, for example in a class, may ask for the same few trees, and planning a large tree
-slows down a run that is being timed. So the server keeps recent trees, for all visitors together,
-and plans only one tree at a time for each of the two tabs.
+slows down a run that is being timed. So the server caches recent trees for all visitors together.
+For each of the two forms, Decode and Race, it plans only one tree at a time.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from ui.shared.large_json import uploaded_json
 RUNS = ASSETS / "runs"
 WELCOME = "welcome"
 WELCOME_TITLE = "The opening run"
-WELCOME_ABOUT = "A typical one of 24 prompts at temperature 0, with a speed-up near the median."
+WELCOME_ABOUT = "One of 24 prompts at temperature 0. Its speed-up is typical: near the median."
 NODE_BYTES = 100  # approximate memory of one node of one step
 
 
@@ -103,9 +103,9 @@ K = TypeVar("K", bound=Storable)
 
 
 class RunStore(Generic[K]):
-    """The newest recordings, by their last `put`. Each `put` drops the oldest ones until at most
-    `runs` are left, with at most `nodes` nodes in total. The newest one is kept even if it alone
-    has more nodes."""
+    """The recordings that were `put` most recently. Each `put` drops the oldest ones until at most
+    `runs` remain, with at most `nodes` nodes in total. The newest one is never dropped, even if it
+    alone has more nodes."""
 
     def __init__(self, runs: int, nodes: int) -> None:
         self._runs = runs

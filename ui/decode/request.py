@@ -68,8 +68,8 @@ class DecodeRequest:
 def settings_of(meta: Mapping[str, Any], limits: Limits, profiles: Any = None) -> dict[str, Any]:
     """The form values that request the run described by `meta`, by name. They include `tree` and
     its `numbers` only if `meta` says how the tree was requested. profiles: those saved in the
-    visitor's browser. `meta` and `profiles` are untrusted. Raises a SequoiaError if the run would
-    be refused here."""
+    visitor's browser. `meta` and `profiles` are untrusted. Raises a SequoiaError if this server
+    would refuse the run."""
     params, tree = (
         meta[name] if isinstance(meta.get(name), Mapping) else {} for name in ("policy", "tree")
     )

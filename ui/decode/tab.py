@@ -168,7 +168,7 @@ class LiveView(RunView[DecodeJob]):
             self.stop(request)
             return {self.form.stop: gr.skip()}  # Gradio refuses an empty update
         was_kept = bool(self._discarded(request))
-        what = "Paused run discarded" if was_kept else "The paused run is no longer kept"
+        what = "Paused run discarded" if was_kept else "The paused run can no longer be resumed"
         words = f"{what}; its steps stay on screen. Run or Step starts a new one."
         return {self.stage: messages.notice_message(notice=words), **self.form.anew()}
 

@@ -173,9 +173,9 @@ def _curve(
     profile: int,
     symbol: str = "circle",
 ) -> list[Figure]:
-    """The curve of one profile. If it has only one point, also the flat line to the size `most`
-    that planning assumes. profile: 0 for the first one (solid), 1 for the one compared with it
-    (dotted)."""
+    """The curve of one profile. If it has only one point, planning assumes the same time for any
+    size: then also a flat line from this point to the size `most`. profile: 0 for the first one
+    (solid), 1 for the one compared with it (dotted)."""
     sizes, seconds, spreads = zip(*points, strict=True)
     bars = {
         "type": "data",
@@ -210,7 +210,7 @@ def _curve(
         "x": [sizes[0], most],
         "y": [seconds[0] * 1e3] * 2,
         "showlegend": False,
-        "name": f"{name}: only one size known, assumed flat",
+        "name": f"{name}: only one size known; same time assumed for any size",
         "line": {"color": colour, "width": 1, "dash": "longdash"},
         "hovertemplate": "%{y:.3f} ms<extra>%{fullData.name}</extra>",
     }

@@ -34,7 +34,8 @@ class OwnForm:
 
     def fill(self, key: Any) -> Updates:
         """Updates that copy the figures of the shipped profile `key` to the fields. No updates if
-        `start_values` finds none. The name of the visitor's profile is kept."""
+        `start_values` finds no figures. The field for the name of the visitor's profile does not
+        change."""
         values = start_values(key)
         return {self.fields[name]: gr.update(value=value) for name, value in values.items()}
 

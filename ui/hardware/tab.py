@@ -50,8 +50,8 @@ _NUMBER = re.compile(r"\s*[0-9]{1,8}\s*")
 @dataclass(frozen=True)
 class _Chosen:
     """What the menus offer, and the keys chosen there. same: the keys of the profiles with the same
-    times as the chosen one. same_as: the key of the profile that was to be compared with, if it is
-    in `same`; else ""."""
+    times as the chosen one. same_as: the key of the profile chosen for comparison, if it is in
+    `same`; else ""."""
 
     entries: dict[str, Entry]
     vectors: dict[str, Rates]
@@ -147,8 +147,8 @@ class HardwareTab(SessionView[ProfileJob]):
     # -- showing -----------------------------------------------------------------------------------
 
     async def come(self, data: FormData, request: gr.Request) -> AsyncIterator[Updates]:
-        """Yields what the view shows. If models are being loaded, yields it again after that, now
-        with this machine's profile (if there is one) and the default acceptance."""
+        """Yields what the view shows. If models are being loaded, yields it again once loading has
+        ended, now with this machine's profile (if there is one) and the default acceptance."""
         asked = self.form.values(data)
         while not self._model_host.settled:
             yield self._shown(asked, request)
@@ -185,8 +185,8 @@ class HardwareTab(SessionView[ProfileJob]):
         }
 
     def _shown(self, asked: FormValues, request: gr.Request, notice: str | None = None) -> Updates:
-        """Updates of the board and of the menus. If a value is refused, the board shows only an
-        error. notice: a sentence to show with them."""
+        """Updates of the board and of the menus. If a value is refused, the board's message has
+        only an error. notice: a sentence for the banner; an error is appended to it."""
         chosen = self._chosen(asked)
         entries = chosen.entries
         if chosen.same_as:
@@ -372,7 +372,7 @@ class HardwareTab(SessionView[ProfileJob]):
         return self._kept(replace(asked, profile=SAVED + entry.name, store=store), request)
 
     def _kept(self, asked: FormValues, request: gr.Request) -> Updates:
-        """Updates that put `asked.store` into the browser and show it."""
+        """Updates that save `asked.store` in the browser and show what `asked` chooses from it."""
         return {**self._shown(asked, request), self.form.store: asked.store}
 
     def _refused(self, problem: SequoiaError, title: str) -> Updates:

@@ -48,12 +48,12 @@ def message(
     """A message with everything the view shows.
 
     nodes: the most nodes of a tree; if None, the planner's own bound for each profile, but at most
-    `most`. The tree that Decode's default setting would choose always has that bound. against: the
-    profile to compare with. run: the latest run, to compare with its prediction. here: this
-    machine's profile; None if no models are loaded. known: the acceptance vectors to choose from
-    for the prediction of the run; if None, only `rates`. notice: the text of a banner. most: the
-    largest size that visitors may choose. made_here: whether the run was made in Decode, on any
-    clock. Raises a SequoiaError for sizes out of bounds.
+    `most`. The tree for Decode's default setting always has the planner's bound, whatever `nodes`
+    is. against: the profile to compare with. run: the latest run, to compare with its prediction.
+    here: this machine's profile; None if no models are loaded. known: the acceptance vectors to
+    choose from for the prediction of the run; if None, only `rates`. notice: the text of a banner.
+    most: the largest size that visitors may choose. made_here: whether the run was made in Decode,
+    on any clock. Raises a SequoiaError for sizes out of bounds.
     """
     profile = entry.profile
     largest = _largest(profile, nodes, most)
@@ -296,9 +296,9 @@ def _temperature(run: Run) -> float:
 
 
 def _by_level_tables(run: Run | None, made_here: bool) -> list[dict[str, Any]]:
-    """Tables of acceptance by rank and level: one of `run`, if it tried any node, then for each
-    temperature one of the recorded runs. Counts of a run on a simulated clock are measured too: it
-    has real tokens."""
+    """Tables of acceptance by rank and level: one for `run`, if any node was tried in it, then for
+    each temperature one for all recorded runs. The counts of a run made in Decode are labelled
+    measured even on a simulated clock, because its tokens are real."""
     tables = [
         by_level_table(f"recorded run{'s' * (runs > 1)}", "recorded", temperature, runs, by_level)
         for temperature, (runs, by_level) in recorded().items()

@@ -34,7 +34,7 @@ from ui.shared.saved_profiles import Entry
 
 CODE = "code"  # all prompts that are code
 TYPED = "typed"  # a text typed by the visitor
-# The server's own limits apply as well.
+# Limits of one measurement. The server's own limits apply as well.
 COUNT_TOKENS = 128  # new tokens per prompt
 MOST_TYPED = 4000  # characters of a typed text
 
@@ -99,8 +99,8 @@ class LabTab(SessionView[AcceptanceJob]):
 
     async def come(self, store: Any, clock: Any = clocks.HERE) -> AsyncIterator[str]:
         """Yields what the Lab needs from the server. If models are being loaded, yields it again
-        after that. store: the profiles saved in the browser. clock: the key of the clock that is
-        chosen in Decode. Both are untrusted."""
+        once loading has ended. store: the profiles saved in the browser. clock: the key of the
+        clock that is chosen in Decode. Both are untrusted."""
         while not self._model_host.settled:
             yield message_text(self._known(store, clock))
             await settled(self._model_host)
@@ -184,8 +184,8 @@ class LabTab(SessionView[AcceptanceJob]):
         return CountRequest(name, prompts, params, way)
 
     def _prompts(self, name: Any, text: Any) -> tuple[str, list[str]]:
-        """What to call the chosen prompts, and their texts. Raises SequoiaError for an unknown
-        `name` or a typed text of a wrong length."""
+        """A name for the chosen prompts, and the list of their texts. Raises SequoiaError for an
+        unknown `name` or a typed text of a wrong length."""
         texts = {one.name: one.text for one in presets()}
         if name == CODE:
             return "code prompts", [text for key, text in texts.items() if key != "prose"]
@@ -204,9 +204,9 @@ class LabTab(SessionView[AcceptanceJob]):
     # -- running a tree ----------------------------------------------------------------------------
 
     def decode(self, event: gr.EventData, store: Any = None) -> Updates:
-        """Copy the Lab's tree and clock to the Decode form. If Decode does not have the clock, it
-        is set to this machine. Raises gr.Error if the tree is invalid or too large to run here.
-        store: the profiles saved in the browser, untrusted."""
+        """Copy the Lab's tree and clock to the Decode form. If Decode does not have the clock, the
+        form is set to this machine's. Raises gr.Error if the tree is invalid or too large to run
+        here. store: the profiles saved in the browser, untrusted."""
         form = self._live.form
         sent = sent_with(event)
         try:

@@ -40,7 +40,8 @@ LABELS = {
     "samples": "Samples",
     "bug": "Decoder",
 }
-RUN = "Run the test"  # also the label of the button in web/introduction.js, which presses this one
+# The label of the run button. A button with the same label in web/introduction.js presses it.
+RUN = "Run the test"
 COUNTED = [
     ("the first token", 1),
     ("two tokens together", 2),

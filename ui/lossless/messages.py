@@ -131,7 +131,7 @@ def verdict(sampled: Sampled, going: bool) -> str:
     if comparison.differs:
         return (
             "The output does not follow the target’s distribution: with a correct decoder, "
-            f"{draws} are this far off in about one of {_times(1 / ALARM)} tests at most."
+            f"{draws} are this far off in no more than about one of {_times(1 / ALARM)} tests."
         )
     early = f" (stopped; {wanted:,} were planned)" * (comparison.draws < wanted)
     return f"No difference found in {draws}{early}; {_what_it_would_find(sampled)}."
@@ -203,8 +203,8 @@ def _name(group: list[Cell], piece: Callable[[int], str] | None) -> dict[str, An
     """The name of the row for a group of cells. tokens: the texts of the tokens of its first cell.
 
     rest: "" for exactly these tokens. "other": after them, any token without a cell of its own.
-    "more" and "other more": the same, with rare cells added. "rare": several rare cells, no tokens
-    named.
+    "more": as "", with rare cells added. "other more": as "other", with rare cells added. "rare":
+    several rare cells, no tokens named.
     """
     first = group[0]
     text = _letter if piece is None else piece
@@ -215,8 +215,8 @@ def _name(group: list[Cell], piece: Callable[[int], str] | None) -> dict[str, An
 
 
 def _is_common(group: list[Cell]) -> bool:
-    """Whether the first cell of a group is more probable than all its others together. A common
-    cell to which rare cells were added always is."""
+    """Whether the first cell of a group is more probable than all other cells of the group
+    together. This always holds if rare cells were added to a common one."""
     return group[0].share > sum(cell.share for cell in group[1:])
 
 

@@ -117,7 +117,8 @@ class LosslessTab(SessionView[LosslessJob]):
     def _check(self, setting: Setting) -> None:
         """Raises BadPrompt if the pair is tested with a prompt over the limit for visitors, and a
         SequoiaError for a tree, verifier or bug that cannot be tested."""
-        _ = setting.decoding  # for a pair, it is checked only when it is read
+        # Reading `decoding` checks it. For a toy, this already happened when `setting` was made.
+        _ = setting.decoding
         if setting.where == PAIR and isinstance(setting.prompt, str):
             require_length(setting.prompt, self._limits.prompt_chars, "prompt:")
 

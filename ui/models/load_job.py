@@ -41,8 +41,9 @@ class Report:
 
 
 class LoadJob(Job[Report]):
-    """Loads one pair. Stop ends a download. While the target's weights are read, Stop takes effect
-    after them. While the draft's weights are read, it has no effect."""
+    """Loads one pair. Stop ends a download. If it is pressed while the target's weights are read,
+    loading stops once they have been read. While the draft's weights are read, Stop has no
+    effect."""
 
     name = "loading of other models"
 

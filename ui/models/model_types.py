@@ -19,8 +19,8 @@ def types_message() -> dict[str, Any]:
 
 
 def summary(known: KnownTypes) -> str:
-    """How many types run, and a warning if another version of transformers is installed than the
-    list was made with."""
+    """How many types run, and a warning if the list was made with a version of transformers other
+    than the installed one."""
     counts = (
         f"{len(known.types)} causal model types of transformers {known.transformers}, tested with "
         f"tiny models: {known.count('runs')} run, {known.count('partly')} run with some configs, "

@@ -26,8 +26,8 @@ from ui.serving.model_host import named, parameter_count
 from ui.shared.message_text import message_text
 
 VERSION = 1
-# Share of a streamed target that is on the GPU at least: its embeddings, its output matrix and two
-# layers. In the catalog's pairs it is at most a fifth.
+# At least the embeddings, the output matrix and two layers of a streamed target are on the GPU. For
+# the pairs in the catalog, they make up at most this share of the target.
 _LEAST_ON_CARD = 0.2
 _NARROWEST = torch.bfloat16  # of the dtypes in the form
 
@@ -183,8 +183,8 @@ def _row(one: Preset, devices: Sequence[torch.device], disk: int) -> dict[str, A
 def _why_not(one: Preset, fits: str, device: torch.device) -> str:
     """Why the pair cannot be loaded here, whatever else is chosen in the form; "" if it may be.
     fits: from `_memory`, in the narrowest dtype that can be chosen. device: the first device that
-    the pair may use. With a GPU, another device or a streamed target may still fit. Disk space is
-    not considered."""
+    the pair may use. If this is a GPU, "does not fit" is never the reason, because the pair may fit
+    on another device or with a streamed target. Disk space is not considered."""
     if any(model.pickle for model in one.models):
         return "its draft is a pickle file, which can run code when it is opened"
     return "" if fits != "no" or device.type == "cuda" else "does not fit this machine"
@@ -260,7 +260,9 @@ def _disk(one: Preset, missing: int, free: int) -> dict[str, str]:
     if not missing:
         return _verdict("here", "on this machine")
     there = sum(_parts(model.id) for model in one.models if not is_here(model.id))
-    words = f"{size(missing)} to download" + (f", {size(there)} already here" if there else "")
+    words = f"{size(missing)} to download" + (
+        f", {size(there)} of it already here" if there else ""
+    )
     if missing - there + ROOM_LEFT > free:
         return _verdict("no", f"{words}; {size(free)} of disk free")
     is_partly_here = there or missing < sum(model.bytes for model in one.models)

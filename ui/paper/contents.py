@@ -81,8 +81,9 @@ def _introduction(paper: Mapping[str, str]) -> Markup:
         " reports how fast its trees decode on an A100, on an L40, and on an L40 with offloading. "
         "Its tables are below. If a table also gives the tokens per step, our simulated speed-up "
         "is beside the published one. The simulation takes the tree’s size and the tokens per step "
-        "from the paper, and the step times that this program predicts for that GPU. Sequoia and "
-        "SpecInfer each have a rule for accepting tokens, and SpecInfer has trees of its own "
+        "from the paper. Its step times are those that this program predicts for the table’s GPU. "
+        "Sequoia and SpecInfer each have a rule for accepting tokens, and SpecInfer has trees "
+        "of its own "
         "(“5 × 8”: 5 independent sequences of 8 tokens). Top-k match is a third rule: the children "
         "are the draft’s most probable tokens, the target samples a token itself, and a child is "
         "kept only if it is that token."
@@ -116,18 +117,19 @@ def _speedups(panel: Mapping[str, Any]) -> Markup:
 
 
 def _with_graphs(table: PaperTable, name: str) -> str:
-    """Sentences on the speed-ups of Sequoia's trees in `table` if plain decoding uses CUDA graphs
-    too. name: the profile, with CUDA graphs, of the card in the table."""
+    """Sentences on the speed-ups of Sequoia's trees in `table` if plain decoding used CUDA graphs
+    too. name: the name of a profile of the table's card with CUDA graphs."""
     profile = named_profile(name)
     plain = profile.plain_seconds
     speedups = [simulated_speedup(row.results[0], profile) for row in table.rows]
     here = [1e3 * plain / speedup for speedup in speedups]
     paper = [1e3 * table.profile.plain_seconds / row.results[0].speedup for row in table.rows]
     return (
-        "If plain decoding uses CUDA graphs as well (simulated), a plain token takes "
-        f"{1e3 * plain:.1f} ms. The speed-ups of the same trees are then smaller: "
-        f"{times(min(speedups))} to {times(max(speedups))}. Yet decoding is faster: a token takes "
-        f"{min(here):.1f} to {max(here):.1f} ms instead of the paper’s {min(paper):.1f} to "
+        "If plain decoding uses CUDA graphs as well (simulated), it takes "
+        f"{1e3 * plain:.1f} ms per token. The speed-ups of the same trees are then smaller: "
+        f"{times(min(speedups))} to {times(max(speedups))}. Yet decoding with these trees is "
+        f"faster: a token takes {min(here):.1f} to {max(here):.1f} ms instead of the paper’s "
+        f"{min(paper):.1f} to "
         f"{max(paper):.1f} ms."
     )
 

@@ -21,8 +21,7 @@ HEADS = (
 
 
 def speedup_table(table: PaperTable) -> Markup:
-    """A table with a group of lines for each row of `table`, and in a group one line for each
-    verifier."""
+    """The markup of `table`. Each row becomes a group of lines, one line for each verifier."""
     title = f"{table.target} with {table.draft}"
     return element(
         "table",

@@ -37,8 +37,8 @@ Round = Mapping[int, Result]
 
 
 class DistributionCheck:
-    """The check of one race. tree_of: returns the tree of the lane with this index, or a function
-    that makes a new TreeChoice for each draw. is_awaited: whether another run is waiting for the
+    """The check of one race. tree_of: takes a lane's index, and returns its tree or a function that
+    makes a new TreeChoice for each draw. is_awaited: whether another run is waiting for the
     models."""
 
     def __init__(
@@ -99,7 +99,7 @@ class DistributionCheck:
                 return
 
     def _one_batch(self, draws: Iterator[FirstTokens], found: FirstTokens) -> FirstTokens:
-        """`found` with up to BATCH more draws of a lane. The check may end before each of them,
+        """`found` with up to BATCH more draws of a lane. The check may end before any of them,
         because a single draw may take seconds."""
         for _ in range(BATCH):
             if self._over():
@@ -198,5 +198,5 @@ def _rule(position: TextPosition) -> str:
         return f"the only position examined, with less than {least}: {position.bits:.2g} bits"
     return (
         f"none of the first {position.looked} positions (at most {MOST_PLACES} are examined) has "
-        f"{least}, so the position with the most entropy: {position.bits:.2g} bits"
+        f"at least {least}, so this is the one with the most: {position.bits:.2g} bits"
     )

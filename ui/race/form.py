@@ -53,7 +53,7 @@ class RaceControls(RunControls):
 
     @property
     def form(self) -> set[Any]:
-        """Those of RunControls, and the components of the lanes."""
+        """The components of RunControls.form, and those of the lanes."""
         lanes = (part for lane in self.lanes for part in (lane.kind, lane.verifier, lane.numbers))
         return {*super().form, *lanes}
 
@@ -75,8 +75,8 @@ class RaceControls(RunControls):
 
     @property
     def changes_of_a_preset(self) -> list[Any]:
-        """Events after which the form no longer has the lanes and the clock of a preset, except the
-        choice of another kind of lane."""
+        """Events in which the visitor changes the clock or a detail of a lane, so that the form no
+        longer matches a preset. For the choice of another kind of lane see RaceTab.details."""
         fields = (part for lane in self.lanes for part in lane.details)
         return [self.clock.input, *(field.input for field in fields)]
 
@@ -100,7 +100,7 @@ class RaceControls(RunControls):
 
     @property
     def parts(self) -> dict[str, Any]:
-        """The components whose values a link to the page has, by name. The names of a lane's
+        """The components whose values are in a link to the page, by name. The names of a lane's
         components end in the lane's number: "kind1"."""
         return {
             **{name: getattr(self, name) for name in self.names},
@@ -112,9 +112,9 @@ class RaceControls(RunControls):
         }
 
     def use(self, values: Mapping[str, Any]) -> Updates:
-        """Updates that put `values` into the form. They are named as in `parts`, and
-        RaceRequest.parse has accepted them. It does not check fields that a lane does not use, so
-        these are left out."""
+        """Updates that put `values` into the form. The values are named as in `parts`, and
+        RaceRequest.parse has accepted them. Fields that a lane does not use are left out, because
+        RaceRequest.parse does not check them."""
         updates = {part: gr.update(value=values[name]) for name, part in self.parts.items()}
         for number, lane in enumerate(self.lanes, start=1):
             kind = values[f"kind{number}"]
@@ -213,9 +213,9 @@ def _presets() -> tuple[tuple[gr.Button, ...], gr.Markdown]:
 
 
 def began(form: RaceControls, updates: Updates | None = None) -> str:
-    """JavaScript that changes the buttons when a race or its further runs begin. updates: of the
-    buttons; None means those for a race. The browser does this without the server, because the
-    server's answer could arrive after the race and disable Run."""
+    """JavaScript that changes the buttons when a race or its further runs begin. updates: the
+    buttons' updates; None means those for a race. The browser does this without the server, because
+    the server's answer could arrive after the race and disable Run."""
     updates = form.resting(False) if updates is None else updates
     buttons = markup.literal([updates[button] for button in form.buttons])
     return f"() => {buttons}"

@@ -6,8 +6,9 @@ wait?, follow?, followed?, results?, verdict?, pool?}. For `wait`, `follow` and 
 ui.decode.messages.
 
 Some messages have fewer fields. One without a race has `race` null and no `from`, `moves` or
-`done`. One about further runs has no `from` and no `done`. The first one to a follower and an
-answer to a browser that missed steps have no `error` and no `notice`; the answer has no `done`.
+`done`. One about further runs has no `from` and no `done`. An answer to a browser that missed steps
+has no `error`, `notice` or `done`. The first message to a follower of a race that is running has no
+`error` and no `notice`.
 
 moves: steps. A step: {lane, tree, text, drafted, path, seconds: {draft, verify, overhead}, finish}.
 `tree` is a number. `text` has one string for each emitted token. The draft proposed the first
@@ -229,7 +230,7 @@ class StoredRace:
 
 
 def _kind(lane: LaneLog) -> str | None:
-    """The kind of the lane's tree in the menu; None if it is not recorded or unknown."""
+    """The kind of the lane's tree in the menu; None if it is unknown or not recorded."""
     tree = lane.run.meta.get("tree")
     wish = tree.get("wish") if isinstance(tree, Mapping) else None
     kind = wish[0] if isinstance(wish, list) and wish else None

@@ -64,13 +64,13 @@ class FurtherRun:
 def further_runs(
     prompts: Sequence[str], params: SamplingParams, made: int, most: int
 ) -> list[FurtherRun]:
-    """The next further runs of a race on one or two `prompts`, at most `most`. made: how many there
-    were before.
+    """At most `most` further runs of a race on one or two `prompts`. made: how many further runs
+    it already has.
 
     Above temperature 0 every run has a new seed, so prompts are used again once all have been used.
     At temperature 0 a new seed changes nothing, so each prompt is used once. Two prompts of the
     same kind of text are never replaced, because other prompts would not differ as these two do. So
-    at temperature 0 they have no further runs.
+    a race on them has no further runs at temperature 0.
     """
     if len(prompts) == 2 and kind_of(prompts[0]) == kind_of(prompts[1]):
         seeds = range(made + 1, made + most + 1) if params.temperature else ()

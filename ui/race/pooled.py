@@ -24,9 +24,9 @@ from ui.race.report import ran_to_end, settings_of
 from ui.race.request import RaceRequest
 from ui.shared.speedup_meta import step_of
 
-USUAL_MORE = 5  # further runs, if the verdict needs none
+USUAL_MORE = 5  # how many further runs to make if the verdict needs no more
 _LONGEST_PROMPT = 60
-_SHORT = 18  # characters of each of two prompts in one line
+_SHORT = 18  # characters shown of each prompt if a line shows two
 
 
 def pool_state(log: RaceLog, verdict: Verdict, race_request: RaceRequest | None) -> dict[str, Any]:

@@ -99,7 +99,7 @@ class RaceOnJob(RunJob):
     def demand(self) -> Demand:
         asked = self._asked.request
         tokens = len(asked.lanes) * asked.params.max_new_tokens
-        return Demand("race that goes on", tokens, self._limits.seconds)
+        return Demand("further run", tokens, self._limits.seconds)
 
     def _so_far(self) -> str:
         return self._race.whole()
@@ -111,7 +111,7 @@ class RaceOnJob(RunJob):
         self.post(Notice(None))  # makes a first message, with the number of planned runs
         try:
             for further in self._runs:
-                # checked before a run, so that a complete one is always kept
+                # the time limit is checked before each run, so that no complete run is lost
                 run = None if time.monotonic() > end else self._one_run(further)
                 if run is None:
                     return self._interrupted()

@@ -58,11 +58,11 @@ class RacePlan:
 
 
 def plan_race(pair: Pair, asked: RaceRequest, most: int) -> RacePlan:
-    """Choose the tree of every lane. This may measure the pair's acceptance first. most: the most
-    nodes of a tuned chain in a note.
+    """Choose the tree of every lane. This may measure the pair's acceptance first. most: how many
+    nodes a tuned chain in a note may have.
 
     A lane with a planned tree is left out if an earlier lane on the same prompt would make the same
-    steps. Raises BadSamplingParams if no prompt keeps two lanes or more.
+    steps. Raises BadSamplingParams if no prompt is left with two lanes.
     """
     every = [ChosenLane(lane, _tree(pair, asked, lane)) for lane in asked.lanes]
     repeats = dict(_repeats(every))
@@ -71,8 +71,8 @@ def plan_race(pair: Pair, asked: RaceRequest, most: int) -> RacePlan:
     on_each = Counter(lane.request.on for lane in lanes)
     if max(on_each.values()) < LEAST_LANES:
         raise BadSamplingParams(
-            f"{' '.join(same)} This leaves nothing to compare it with; add a lane, or choose "
-            "another machine’s clock"
+            f"{' '.join(same)} This leaves no two lanes to compare; add a lane, or choose another "
+            "machine’s clock"
         )
     elsewhere = _elsewhere(asked, lanes)
     if same and elsewhere:
@@ -176,7 +176,8 @@ def _missing_chains(
     pair: Pair, asked: RaceRequest, lanes: Sequence[ChosenLane], most: int
 ) -> Iterator[str]:
     """Notes on the speed-up that a tuned chain is predicted to reach, at most one for each prompt.
-    No notes if a tuned chain was requested, and none for a prompt on which the same chain races."""
+    A prompt has no note if only fixed chains race on it, or if a lane already has the tuned chain
+    as its tree. There are no notes at all if a tuned chain was requested."""
     kinds = [lane.tree_request.kind for lane in asked.lanes]
     if "tuned_chain" in kinds:
         return

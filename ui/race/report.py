@@ -169,8 +169,9 @@ class FinishedRace:
         The result compares its tokens with `reference`, the tokens of plain decoding. If these are
         None or empty, it says that nothing was checked.
 
-        `check_text` may repeat a lane's run in float32. tree_of: returns the lane's tree for that,
-        or a function that makes its TreeChoice. should_stop: ends the repeated run.
+        `check_text` may repeat a lane's run in float32. tree_of: takes the lane's index, and
+        returns its tree for the repeated run, or a function that makes its TreeChoice. should_stop:
+        ends the repeated run.
         """
         for i, (lane, tally) in enumerate(zip(self.lanes, self.tallies, strict=True)):
             if lane.is_plain or not tally.tokens:

@@ -38,7 +38,7 @@ _OF_A_LANE = ("verifier", "tree", "acceptance", "plain_seconds")
 @dataclass(frozen=True)
 class Started:
     """The trees are chosen; the lanes are about to read their prompts. prompts: the token ids of
-    each lane's prompt. meta: of the race as a whole; each lane's log has that of the lane."""
+    each lane's prompt. meta: the metadata of the race; each lane's log has the lane's own."""
 
     pair: Pair
     prompts: tuple[tuple[int, ...], ...]
@@ -80,8 +80,8 @@ class RaceJob(RunJob):
     """A race that is watched and recorded.
 
     analysing: whether the steps are over and the analysis before the check is running. checking:
-    whether the check of losslessness for temperatures above 0 is running. When it begins, the
-    reader may stop and get the remaining messages from another call of `messages`.
+    whether the check of losslessness for temperatures above 0 is running. When the check begins,
+    the reader may stop reading, and get the remaining messages from another call of `messages`.
     """
 
     name = "race"
@@ -340,7 +340,7 @@ class RaceJob(RunJob):
         if not (self.request.check and is_single) or self._must_end() or awaited:
             words = (
                 f"Not checked: {self._why_unchecked(awaited)}. (At temperature "
-                f"{finished.params.temperature:g}, lossless texts also differ by chance, so texts "
+                f"{finished.params.temperature:g}, even lossless texts differ by chance, so texts "
                 "cannot be compared.)"
             )
             yield {
@@ -373,7 +373,7 @@ class RaceJob(RunJob):
         if self.request.second_prompt:
             return "only a race of one prompt can be checked; race each prompt alone"
         if not self.request.check:
-            return "tick “Verify losslessness after the race” to check it"
+            return "“Verify losslessness after the race” is not ticked"
         if self._late:
             return "the race reached its time limit"
         if awaited and not self.halted():

@@ -54,7 +54,7 @@ class Starts:
     async def start(self, who: str, begin: Callable[[], Started], meanwhile: Updates) -> Started:
         """Wait for the analysis of the visitor's last race, end its check or its further runs, then
         call `begin` in a thread. meanwhile: the updates of the buttons until then. Raises Stopped
-        if it is cancelled or something else is started meanwhile, and what `begin` raises."""
+        if this start is cancelled or the visitor starts something else, and what `begin` raises."""
         self.cancel(who, "something else was started")
         self._by_visitor[who] = start = _Start(meanwhile)
         try:
@@ -69,7 +69,8 @@ class Starts:
 
     async def _await_analysis(self, who: str) -> None:
         """Wait until the visitor's last race is analysed, at most _ANALYSED_WITHIN seconds, and
-        only while a page reads. The button for further runs can be pressed before that."""
+        only while a page reads its messages. The button for further runs can be pressed before the
+        analysis ends."""
         race = self._sessions.get(who)
         if not isinstance(race, RaceJob):
             return
@@ -79,8 +80,9 @@ class Starts:
 
     async def _end_replaceable(self, who: str) -> None:
         """End the check or the further runs of the visitor's last race, if one of them is running.
-        Then wait until its last message was made, because a later one would bring the old race back
-        to the screen. Waits at most _REPLACED_WITHIN seconds, and only while a page reads."""
+        Then wait until that race has made its last message. If it came after the new race had
+        begun, it would bring the old race back to the screen. Waits at most _REPLACED_WITHIN
+        seconds, and only while a page reads the messages."""
         race = self._sessions.get(who)
         if race is None or not race.is_replaceable:
             return

@@ -1,5 +1,5 @@
-"""Traversal verification: lossless by enumeration, equal to block verification on chains, and how
-many tokens it accepts beside Algorithm 2."""
+"""Traversal verification is lossless, by enumeration, and equals block verification on chains. The
+number of tokens that it accepts is compared with that of Algorithm 2."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ RandomTree = Callable[[random.Random, int], Tree]
 
 
 def random_case(case: int, most: int, made: RandomTree = random_tree) -> tuple[Tree, Model, Model]:
-    """Tree, p and q of a case, by its number."""
+    """Tree, p and q of the random case with the number `case`."""
     rng = random.Random(f"case {case}")
     tree = made(rng, most)
     vocab = rng.choice((2, 3))
@@ -73,7 +73,7 @@ def random_case(case: int, most: int, made: RandomTree = random_tree) -> tuple[T
 
 
 def errors(cases: Sequence[int], most: int, made: RandomTree = random_tree) -> list[int]:
-    """The random cases, by number, in which the output distribution is wrong."""
+    """The numbers of the random cases in which the output distribution is wrong."""
     found = ((case, *random_case(case, most, made)) for case in cases)
     return [case for case, tree, p, q in found if error(tree, TRAVERSAL, p, q) != 0]
 
@@ -90,7 +90,7 @@ def test_2000_random_trees_with_zeros_and_ties_have_the_target_distribution() ->
 
 @pytest.mark.slow
 def test_random_chains_with_zeros_and_ties_have_the_target_distribution() -> None:
-    """There Traversal is block verification."""
+    """On chains, Traversal is block verification."""
     assert errors(range(60), most=5, made=random_chain) == []
 
 
@@ -99,7 +99,7 @@ def test_2000_random_chains_with_zeros_and_ties_have_the_target_distribution() -
     assert errors(range(2000), most=6, made=random_chain) == []
 
 
-# -- beside block verification and Algorithm 2 ---------------------------------------------------
+# -- compared with block verification and Algorithm 2 ----------------------------------------------
 
 
 def accepted_tokens(tree: Tree, verifier: Any, p: Model, q: Model) -> Fraction:
@@ -116,8 +116,8 @@ def accepted_tokens(tree: Tree, verifier: Any, p: Model, q: Model) -> Fraction:
 
 
 def losses(cases: Sequence[int], most: int) -> list[int]:
-    """The random chains, by number, on which Traversal accepts fewer tokens than Algorithm 2. On
-    chains these are block verification and token verification."""
+    """The numbers of the random chains on which Traversal accepts fewer tokens than Algorithm 2. On
+    chains these two are block verification and token verification."""
     wrong = []
     for case in cases:
         tree, p, q = random_case(case, most, random_chain)
@@ -144,8 +144,8 @@ def block_acceptance(tokens: Sequence[int], p: Model, q: Model) -> list[Fraction
 
 @pytest.mark.parametrize("tree", CHAINS, ids=lambda tree: f"{len(tree)} nodes")
 def test_a_chain_is_tested_as_block_verification_tests_it(tree: Tree) -> None:
-    """Every trial's probability, along every chain that can be drafted from a vocabulary of three
-    tokens."""
+    """Compares the probability of every trial, along every chain that can be drafted from a
+    vocabulary of three tokens."""
     p = table("block p", 3)
     q = table("block q", 3)
 
@@ -208,8 +208,8 @@ def test_on_a_tree_it_accepts_more_tokens_on_average_and_sometimes_fewer() -> No
 
 @pytest.mark.parametrize("step", [-1, 0, 1])
 def test_distributions_that_differ_by_rounding_alone_accept_whole_paths(step: int) -> None:
-    """Where p equals q up to one unit in the last place, what is left of them is rounding noise;
-    the path is then accepted, never judged by that noise."""
+    """If p and q differ only by one unit in the last place, max(p - q, 0) is mere rounding noise.
+    The path must then be accepted, not judged by that noise."""
     tree = Tree.kary(2, 4)
     rng = np.random.default_rng(3)
     shared = rng.dirichlet(np.ones(50))
@@ -253,7 +253,8 @@ class AllRejected(RejectIfPossible):
 
 
 def never_weighted(self: PathNode, token: int) -> Any:
-    """max(p - q, 0) instead of max(path_chance * p - q, 0); path_chance does not change either."""
+    """Computes max(p - q, 0) instead of max(path_chance * p - q, 0). It does not change path_chance
+    either."""
     before = self.path_chance
     self.path_chance = before * 0 + 1
     mass = REJECT(self, token)
@@ -262,7 +263,7 @@ def never_weighted(self: PathNode, token: int) -> Any:
 
 
 def path_chance_as_before(self: PathNode, token: int) -> Any:
-    """The chance of a node's path does not change when a child is rejected."""
+    """Does not change path_chance when a child is rejected."""
     before = self.path_chance
     mass = REJECT(self, token)
     self.path_chance = before
@@ -270,7 +271,7 @@ def path_chance_as_before(self: PathNode, token: int) -> Any:
 
 
 def target_as_before(self: PathNode, token: int) -> Any:
-    """The last token comes from p instead of from what is left."""
+    """Draws the last token from p instead of from the residual."""
     target = self.target
     mass = REJECT(self, token)
     self.target = target

@@ -40,5 +40,5 @@ const profile = {
   versions: [],
 };
 made.ingest({ profile, most: 1024 });
-made.state.set({ n: 64, levels: null }); // the tests start from a tree of a size of their own
+made.state.set({ n: 64, levels: null }); // the tests start from a tree of this size
 Object.assign(window, { sent, made });

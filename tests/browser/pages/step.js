@@ -1,6 +1,6 @@
-/* One step in its stage, without a run or a server: an example of how to use step_stage.js.
-   ?run=NAME of canned.json, &step=I, &plain (no card), &dark. Serve the repository's root to open
-   it. */
+/* One step in its stage, without the Decode view and the app: an example of how to use
+   step_stage.js. ?run=NAME of canned.json, &step=I, &plain (no card), &dark. Serve the repository's
+   root to open it. */
 import { StepStage } from "../../../ui/shared/web/step_stage.js";
 import { viewStep } from "../../../ui/shared/web/step_view.js";
 import { topology } from "../../../ui/shared/web/tree_layout.js";
@@ -11,7 +11,7 @@ const stage = new StepStage(document.getElementById("host"), options);
 const runs = await (await fetch("../canned.json")).json();
 const events = [];
 
-/** Show step `i` of a run of canned.json, or of one like it. */
+/** Show step `i` of `run`, which has the form of the runs in canned.json. */
 function showStep(run, i) {
   const { steps, trees, pieces, meta } = run;
   const texts = new Map(Object.entries(pieces));

@@ -1,5 +1,5 @@
-"""What is compared of two tokenizers, which differences are allowed, and which tokenizers are
-refused."""
+"""Which parts of two tokenizers are compared, which differences are allowed, and which tokenizers
+are refused."""
 
 from __future__ import annotations
 
@@ -75,7 +75,8 @@ def test_equal_tokenizers_are_reported_as_the_same_in_every_part(good: Path) -> 
 def test_other_merges_are_allowed_where_texts_are_split_alike_and_they_are_named(
     good: Path, tmp_path: Path
 ) -> None:
-    """Without the last merge, of letters that are not adjacent in any text here."""
+    """The draft's tokenizer lacks the last merge. The two letters that it joins are never adjacent
+    in the test texts."""
     fewer = changed(good, tmp_path / "x", model=model(good, merges=model(good)["merges"][:-1]))
     words = matching_tokenizer(source(good), fewer).words
     assert (
@@ -220,7 +221,7 @@ def word_pieces() -> Tokenizer:
 
 
 def llama_3() -> Tokenizer:
-    """The pattern with which GPT-4 and Llama 3 split text."""
+    """A tokenizer that splits text by the pattern of GPT-4 and Llama 3."""
     core = tiny_tokenizer().backend_tokenizer
     pattern = (
         r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
@@ -244,12 +245,15 @@ def test_usual_kinds_of_tokenizers_pass_the_test(make: Callable[[], Tokenizer]) 
 
 @pytest.mark.slow
 def test_the_bundled_tokenizer_would_pass_the_test_too() -> None:
+    """It is trusted, so loading the bundled pair does not test it."""
     tokenizer_trial.refuse_slow(
         (BUNDLED_PAIR / "target" / "tokenizer.json").read_text(encoding="utf-8"), "m"
     )
 
 
 def test_the_texts_of_the_test_are_as_long_as_any_that_is_encoded(good: Path) -> None:
+    """No longer text is ever encoded: prompts are limited to MAX_PROMPT_CHARS, and to MOST_CHARS
+    with their chat template."""
     texts = [*trial_worker.texts(chat_template.MOST_CHARS, "(q+)+[^\\d]7")]
     assert max(map(len, texts)) == chat_template.MOST_CHARS >= pair.MAX_PROMPT_CHARS
     for unit in "q7":
@@ -257,6 +261,7 @@ def test_the_texts_of_the_test_are_as_long_as_any_that_is_encoded(good: Path) ->
 
 
 def test_every_literal_of_a_pattern_is_tried_as_a_run_before_every_end() -> None:
+    """A run is a literal, or one of SHORT, repeated up to RUN characters. An end is one of ENDS."""
     many = [chr(ord("α") + i) for i in range(trial_worker._MOST_LITERALS)]
     assert trial_worker.literals("".join(many)) == many
     texts = [*trial_worker.texts(chat_template.MOST_CHARS, "".join(many))]
@@ -276,7 +281,7 @@ def test_a_tokenizer_that_passed_is_not_tested_again(
 
 
 def test_a_tokenizer_that_was_too_slow_is_tested_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a busy machine a test can fail that passes later."""
+    """On a busy machine, a tokenizer can fail the test and pass it later."""
     core = word_level()
     core.add_tokens(["only here"])
     with monkeypatch.context() as patch:
@@ -318,7 +323,7 @@ def test_every_text_that_is_encoded_has_a_bound(monkeypatch: pytest.MonkeyPatch)
 
 
 class PanicException(BaseException):
-    """As the library for tokenizers raises."""
+    """Stands for the exception of this name in the `tokenizers` library."""
 
 
 def test_a_tokenizer_that_fails_on_a_prompt_refuses_the_prompt() -> None:

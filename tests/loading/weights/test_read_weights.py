@@ -1,5 +1,5 @@
-"""Files that do not hold exactly a model's weights: whatever is missing would be random numbers,
-and nobody may get that."""
+"""Weight files whose tensors are not exactly those of the model. `transformers` would fill a
+missing tensor with random numbers; here the model is refused."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ PATHS = {
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """A folder of each kind of model that the tests below take tensors from, or add some to."""
+    """A folder of each kind of model. The tests below remove tensors from copies, or add some."""
     base = tmp_path_factory.mktemp("whole")
     kinds = {
         kind: tiny_model(kind, layers=LAYERS) for kind in ("llama", "qwen2", "gpt2", "gpt_neox")
@@ -68,8 +68,8 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 @pytest.fixture
 def edited(folders: dict[str, str], tmp_path: Path) -> Callable[..., str]:
-    """edited(kind, edit): a folder called "m" whose tensors are what `edit` makes of those of
-    `kind`."""
+    """edited(kind, edit) copies the folder of `kind` to a folder called "m", and replaces its
+    tensors by what `edit` makes of them."""
 
     def make(kind: str, edit: Callable[[Tensors], Tensors]) -> str:
         folder = tmp_path / "m"
@@ -96,8 +96,8 @@ def read(folder: str) -> Weights:
 
 
 def load(path: str, odd: str, good: str, monkeypatch: pytest.MonkeyPatch) -> list[LoadNews]:
-    """Load a pair with the folder `odd` as its draft, or as its target in the way called `path`;
-    returns what was reported."""
+    """Load a pair and return what was reported. `odd` is the folder of the draft if `path` is
+    "draft", and of the target otherwise. `path` is a key of PATHS."""
     reported: list[LoadNews] = []
     folders = {"target": good, "draft": odd} if path == "draft" else {"target": odd, "draft": good}
     if path == "spread":
@@ -110,7 +110,7 @@ def load(path: str, odd: str, good: str, monkeypatch: pytest.MonkeyPatch) -> lis
     return reported
 
 
-# -- on every path, for target and draft -----------------------------------------------------------
+# -- every way of loading, for target and draft ----------------------------------------------------
 
 FAULTS = {
     "one missing": (
@@ -278,6 +278,7 @@ REFUSED: dict[str, tuple[str, Callable[[Tensors], Tensors], str]] = {
 
 @pytest.mark.parametrize("what", REFUSED)
 def test_it_is_refused_by_name(what: str, edited: Callable[..., str]) -> None:
+    """The message starts with the model's name and says which tensors are wrong, or how."""
     kind, edit, reason = REFUSED[what]
     with pytest.raises(BadModel, match=reason) as caught:
         read(edited(kind, edit))
@@ -333,7 +334,7 @@ def test_a_tied_matrix_may_be_stored_under_either_name(
 def test_tensors_that_are_computed_may_be_stored(
     kind: str, names: list[str], edited: Callable[..., str]
 ) -> None:
-    """As earlier versions of `transformers` did; the stored numbers are not used."""
+    """Earlier versions of `transformers` stored such tensors. The stored numbers are not used."""
     found = read(edited(kind, with_more(*names)))
     assert found.unused.words == ""
 
@@ -366,7 +367,8 @@ def test_parts_that_text_does_not_go_through_are_named(
 def test_layers_that_the_config_counts_as_prediction_heads_are_named(
     heads: int, layer: int, is_head: bool, edited: Callable[..., str]
 ) -> None:
-    """Such heads are numbered on from the last layer. A layer after them is refused."""
+    """Prediction heads are stored as further layers, numbered after the model's last layer. Any
+    layer beyond them is refused."""
     folder = edited("llama", with_more(f"model.layers.{layer}.eh_proj.weight"))
     source = check_source(folder, Path(folder))
     source.config.num_nextn_predict_layers = heads

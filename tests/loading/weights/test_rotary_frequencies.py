@@ -1,9 +1,9 @@
-"""Models keep the rotary frequencies that `transformers` alone gives them: float32,
-whatever the weights are.
+"""Loaded models have the rotary frequencies that `transformers` alone gives them: in float32,
+whatever the dtype of the weights.
 
-Rounded to bfloat16 they shift phases by more the further two tokens are apart, which no comparison
-of a model with itself detects. So the loaded models are compared with one from `from_pretrained`,
-and far from the first position.
+If the frequencies are rounded to bfloat16, phases shift, and more so the further two tokens are
+apart. No comparison of a model with itself detects that. So the loaded models are compared with one
+from `from_pretrained`, at a position far from the first.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def logits(hf: Any) -> torch.Tensor:
 def differences(
     mine: Iterable[tuple[str, torch.Tensor]], its: Iterable[tuple[str, torch.Tensor]]
 ) -> list[str]:
-    """Names of tensors that only one of the two has, or that are not the same in type and value."""
+    """Names of tensors that only one of the two has, or whose type or values differ."""
     mine = dict(mine)
     its = dict(its)
     both = mine.keys() & its.keys()
@@ -132,7 +132,7 @@ def differences(
 
 
 def loaded(how: str, folder: str, monkeypatch: pytest.MonkeyPatch) -> TreeModel:
-    """The target in bfloat16, loaded in one of the ways there are."""
+    """The target in bfloat16, loaded in the way `how`, one of WAYS."""
     options = {
         "auto": {"dtype": "auto"},
         "bfloat16": {},
@@ -171,8 +171,8 @@ def test_every_way_of_loading_gives_what_transformers_alone_gives(
 
 @pytest.mark.parametrize("name", [name for name in FAMILIES if name != "gptj"])
 def test_rounded_frequencies_would_be_detected(name: str, tmp_path: Path) -> None:
-    """GPT-J's own forward rounds its table of sines and cosines, so there it makes no
-    difference."""
+    """GPT-J is left out. Its own forward rounds its table of sines and cosines anyway, so rounding
+    the table before makes no difference."""
     hf = alone(written(name, tmp_path / name), torch.bfloat16, "sdpa")
     assert not torch.equal(logits(copy.deepcopy(hf).bfloat16()), logits(hf))
 

@@ -56,8 +56,8 @@ def test_a_complete_file_is_read_as_the_library_reads_it(file: Path) -> None:
 
 
 def test_damaged_headers_that_are_accepted_are_read_as_the_library_reads_them(file: Path) -> None:
-    """400 headers with one or two characters changed, from a fixed seed. Both outcomes come
-    often."""
+    """400 headers with one or two characters changed, from a fixed seed. More than 20 are accepted,
+    and more than 20 are refused."""
     data = file.read_bytes()
     draw = random.Random(0)
     length = struct.unpack("<Q", data[:8])[0]
@@ -167,7 +167,7 @@ def test_a_config_of_a_larger_model_than_its_files_is_refused() -> None:
 
 
 def test_buffers_just_over_the_limit_differ_from_it_in_the_message() -> None:
-    """The mask of GPT-Neo, one byte for each pair of positions."""
+    """The buffer is GPT-Neo's attention mask, with one byte for each pair of positions."""
     config = GPTNeoConfig(
         max_position_embeddings=64_900,
         num_layers=1,

@@ -77,7 +77,7 @@ def pair() -> Pair:
     return pair_of(target, target, tokenizer(CHATML))
 
 
-# -- good ones -------------------------------------------------------------------------------------
+# -- good templates --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", GOOD)
@@ -91,7 +91,7 @@ def test_a_template_makes_what_transformers_makes_of_it(name: str) -> None:
 
 
 def answered(ours: Any, text: str) -> dict[str, str]:
-    """What the process would answer, without starting it."""
+    """The answer of the rendering process, without starting it."""
     found = chat_template(ours)
     assert found
     return render_template.answer(json.dumps({**found._fixed, "message": text, "most": 4000}))
@@ -129,7 +129,7 @@ def test_chats_share_the_machine_profile_but_not_the_acceptance(pair: Pair) -> N
 
 
 def test_a_profile_measured_with_chats_is_kept(pair: Pair) -> None:
-    """Until the pair gets a new one."""
+    """A later profile of the pair itself replaces it."""
     before, own, after = map(named_profile, profile_names()[:3])
     pair.measured.profile = before
     chats = pair.as_chat()
@@ -161,10 +161,10 @@ def test_a_message_is_rendered_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (template("a"), template("b")) == ("a!", "anew b")
     for i in range(100):
         template(str(i))
-    assert template("a") == "anew a", "only the last ones are kept"
+    assert template("a") == "anew a", "an old message was still cached"
 
 
-# -- hostile ones ----------------------------------------------------------------------------------
+# -- templates, processes and prompts that fail ----------------------------------------------------
 
 
 @pytest.mark.parametrize("name", FAILING)

@@ -16,8 +16,8 @@ from ui.decode.run import DecodeJob
 
 
 def held(texts: list[str]) -> dict[str, Any]:
-    """A reader as simple as can be: what it holds after all messages of one run. Fails on a
-    gap or a repetition."""
+    """What the simplest possible reader holds after all messages of one run. Fails on a gap or a
+    repetition."""
     run: dict[str, Any] = {"trees": [], "pieces": {}, "steps": [], "meta": None}
     for message in map(json.loads, texts):
         if "run" not in message:
@@ -62,7 +62,7 @@ def test_a_resumed_run_continues_without_a_gap(make: Callable[..., DecodeJob]) -
 
 @pytest.mark.slow
 def test_many_fast_steps_share_few_messages(make: Callable[..., DecodeJob]) -> None:
-    """Guards against a message a step, which a browser cannot paint (tiny models make hundreds
+    """Guards against one message per step, which a browser cannot paint (tiny models make hundreds
     of steps a second)."""
     live = make(tokens=200)
     live.start(None)

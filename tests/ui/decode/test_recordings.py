@@ -1,5 +1,5 @@
-"""Runs saved and opened again: nothing is lost, nothing in a file is believed, and what
-is kept is bounded."""
+"""Runs are saved and opened again without loss. Nothing in a file is trusted, and the memory for
+opened runs is bounded."""
 
 from __future__ import annotations
 
@@ -200,6 +200,7 @@ def test_every_shipped_run_is_an_example_with_a_title_and_a_sentence() -> None:
 def test_a_run_in_the_folder_is_an_example_by_itself(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str
 ) -> None:
+    """It needs no title and no sentence. A file that cannot be read is left out."""
     monkeypatch.setattr(recordings, "RUNS", tmp_path)
     (tmp_path / "mine.json").write_text(file)
     (tmp_path / "broken.json").write_text("{")
@@ -213,8 +214,8 @@ def test_only_shipped_runs_are_examples(name: Any) -> None:
 
 
 def test_names_cannot_be_guessed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A name alone gives access to a run, so it comes from the machine's own randomness: 2**72
-    names, whatever the state of Python's generator."""
+    """A name alone gives access to a run, so it comes from the machine's own randomness. There are
+    at least 2**72 names, whatever the state of Python's generator."""
     names = []
     for _ in range(200):
         random.seed(1)

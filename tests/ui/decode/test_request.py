@@ -250,12 +250,14 @@ def test_a_clock_of_the_menu_is_accepted() -> None:
     "clock", [None, 0, [], {}, "A100", "epyc-2-cores-bundled", "a100-llama2-7b-jf68m", "x" * 999]
 )
 def test_another_clock_is_refused_with_those_there_are(clock: Any) -> None:
+    """The message lists the clocks that exist."""
     with pytest.raises(SequoiaError, match=f"^Timed on: .* is not a clock; .*{A100}"):
         DecodeRequest.parse({**GOOD, "clock": clock}, LOCAL)
 
 
 def test_a_dynamic_tree_is_refused_on_a_simulated_clock() -> None:
-    """Its trace does not have all of its draft passes, so that its time would be too short."""
+    """The trace of a dynamic tree lacks some of its draft passes, so the simulated time would be
+    too short."""
     form = {**GOOD, "tree": "dynamic"}
     assert DecodeRequest.parse(form, LOCAL)
     with pytest.raises(SequoiaError, match=r"on a simulated clock.*this machine"):

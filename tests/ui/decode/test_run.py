@@ -86,7 +86,7 @@ def test_a_run_looks_up_the_acceptance_once(
 def test_more_tokens_than_the_model_supports_are_refused(
     make: Callable[..., DecodeJob], pair: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Before a tree is planned, which takes seconds."""
+    """They are refused before a tree is planned, because planning takes seconds."""
     monkeypatch.setattr(pair.target, "limit", 40)
     monkeypatch.setattr(pair.target, "limit_reason", "the rotary frequencies change")
     monkeypatch.setattr("ui.shared.tree_request.default_plan", lambda *_: pytest.fail("planned"))
@@ -99,8 +99,8 @@ def test_more_tokens_than_the_model_supports_are_refused(
 def test_stop_ends_the_run_after_the_current_step(
     make: Callable[..., DecodeJob], gate: Gate
 ) -> None:
-    """Guards against a Stop that is looked at only at the end of the run: exactly the step
-    under way is finished."""
+    """Guards against a Stop that takes effect only at the end of the run. Only the step under way
+    is finished."""
     live = make(tokens=100)
     live.start(None)
     for _ in range(3):
@@ -154,7 +154,7 @@ def test_a_baseline_that_ends_inside_a_character_shows_its_part(
     pair: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Held:
-        """A stream whose tokens are all parts of one character."""
+        """A stream that never gets a whole character, only the first parts of one."""
 
         pending = "\ufffd"
 
@@ -221,8 +221,8 @@ def test_at_temperature_0_plain_decoding_writes_the_same_text(
 def test_the_interval_of_the_speed_up_is_that_of_both_runs(
     make: Callable[..., DecodeJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Guards against an interval from the plain run's pace alone: here that never changes, and
-    the run's own does."""
+    """Guards against an interval that depends on the plain run's pace alone. Here the plain run's
+    pace never changes, but the run's own does."""
     plain = [(1, 0.25)] * 48
     monkeypatch.setattr(ui.decode.run, "plain_run", lambda *_: PlainRun(tuple(plain), ("x",) * 48))
     live = make(compare=True, tokens=64)
@@ -259,8 +259,8 @@ def test_the_last_message_says_why_the_run_ended(
 def test_waiting_between_steps_is_not_timed(
     make: Callable[..., DecodeJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Guards against a first step after a pause that is charged with the pause. Here the clock is
-    moved on by an hour during each pause."""
+    """Guards against counting a pause as time of the step after it. Here the clock is moved on by
+    an hour during each pause."""
     waited = [0.0]
     clock = time.perf_counter
     monkeypatch.setattr(time, "perf_counter", lambda: clock() + waited[0])
@@ -446,8 +446,8 @@ def test_out_of_memory_is_shown_and_the_next_run_is_unaffected(
 def test_a_card_that_stopped_working_ends_the_run_and_later_ones_say_so(
     make: Callable[..., DecodeJob], model_host: ModelHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """After such an error every further call to CUDA raises it again, also the one that frees
-    memory: the run's end must arrive nevertheless, or its page would wait for ever."""
+    """After such an error, every further call to CUDA raises it again, even the call that frees
+    memory. The run must still report its end, or its page would wait for ever."""
 
     def lost(*_: object) -> None:
         raise RuntimeError("CUDA error: an illegal memory access was encountered\nFor debugging...")
@@ -492,7 +492,7 @@ def test_a_prompt_beyond_the_context_is_refused(
     assert "512" in error
 
 
-NUMBERS: dict[str, tuple[Any, ...]] = {  # of small trees
+NUMBERS: dict[str, tuple[Any, ...]] = {  # for each shape, the numbers of a small tree
     "best": (12, 4),
     "chain": (5,),
     "sequences": (3, 2),
@@ -522,7 +522,7 @@ def test_every_shape_runs_with_every_verifier(
     assert live.error is None
     assert sum(len(step["emitted"]) for step in steps_of(texts)) == 8
     tree = live.recording.meta["tree"]
-    changes = kind in ("replanned", "dynamic")  # from step to step
+    changes = kind in ("replanned", "dynamic")  # whether the tree may change from step to step
     assert ("nodes" not in tree) == changes
     assert (
         changes
@@ -543,6 +543,7 @@ def test_greedy_output_does_not_depend_on_the_tree(make: Callable[..., DecodeJob
 
 
 def test_errors_of_a_request_are_the_programs_own() -> None:
+    """An invalid request raises a SequoiaError."""
     with pytest.raises(
         SequoiaError, match="first 6 levels already have 1365 nodes; the limit is 1024"
     ):

@@ -1,5 +1,5 @@
-"""A run timed on another machine's clock: everything but the times is what ran here, all times are
-of that clock, and nothing is called measured."""
+"""A run timed on another machine's clock: it differs from a run on this machine only in its times,
+all of which are of that clock, and nothing is called measured."""
 
 from __future__ import annotations
 
@@ -65,6 +65,7 @@ def test_only_the_times_differ_from_those_of_a_measured_run(make: Callable[..., 
 def test_show_me_a_tree_is_the_planned_tree_if_that_is_wide(
     make: Callable[..., DecodeJob], clock: str, planned: bool
 ) -> None:
+    """“Show me a tree” is the menu text of the shape "wide"."""
     meta = made(make(clock=clock, tree_request=TreeRequest("wide"), tokens=4)).meta["tree"]
     wanted = best_plan(RATES, named_profile(clock), slack=SLACK).tree
     assert (len(wanted) >= 32) is planned
@@ -77,7 +78,7 @@ def test_show_me_a_tree_is_the_planned_tree_if_that_is_wide(
 
 
 def test_each_step_takes_the_simulated_time_of_its_own_tree(make: Callable[..., DecodeJob]) -> None:
-    """Also the last one, which the token limit cut."""
+    """This includes the last step, whose tokens are cut off at the token limit."""
     run = made(make(clock=KEY, tokens=17))
     assert len({len(step.tree) for step in run.steps}) > 1
     for step in run.steps:
@@ -133,7 +134,7 @@ def test_nothing_is_called_measured(make: Callable[..., DecodeJob]) -> None:
 def test_a_planned_tree_is_planned_for_the_clock(
     pair: Pair, make: Callable[..., DecodeJob]
 ) -> None:
-    """And this machine is not measured for it."""
+    """This machine is not measured for that."""
     pair.measured.profile = None
     meta = made(make(clock=KEY, tree_request=TreeRequest("planned"), tokens=4)).meta
     best = best_plan(RATES, PROFILE, slack=0.01).tree

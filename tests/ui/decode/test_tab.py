@@ -1,4 +1,4 @@
-"""The handlers behind the page, called as any caller could call them."""
+"""The handlers behind the page, called with whatever a client may send."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a_run_streams_ends_and_can_be_saved(view: LiveView) -> None:
 def test_a_run_that_was_stopped_before_its_first_step_has_no_file(
     view: LiveView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Guards against the file of the run before, offered beside a stage that shows the new one."""
+    """Guards against offering the previous run's file beside a stage that shows the new run."""
     sent(view.run(filled(view), request()))
     assert view.buttons_now(request())[view.form.save]["interactive"] is True
     monkeypatch.setattr(Decoder, "prefill", lambda _: view.stop_or_discard("Stop", request()))
@@ -58,7 +58,7 @@ def test_the_buttons_follow_the_run(view: LiveView, slow: None) -> None:
     assert view.buttons_now(request()) == view.form.going()
     assert view.form.going()[view.form.stop]["interactive"] is True
     assert view.form.going()[view.form.run]["interactive"] is False
-    # disabled, because its file is that of the run before
+    # disabled, because the button still has the file of the previous run
     assert view.form.going()[view.form.save]["interactive"] is False
     running.close()
     wait(lambda: not view.sessions.get("one").busy, 1)
@@ -103,8 +103,8 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_closed_page_frees_the_engine(view: LiveView, model_host: ModelHost, slow: None) -> None:
-    """Guards against an abandoned run that continues to its end, here 4 seconds: closing the
-    generator is what Gradio does."""
+    """Guards against an abandoned run that goes on to its end, which takes 4 seconds here. When a
+    page is closed, Gradio closes the generator."""
     running = Reading(view.run(filled(view, max_new_tokens=400, tree="plain"), request()))
     next(running)
     next(running)
@@ -163,7 +163,7 @@ def test_a_paused_run_can_be_started_over(view: LiveView) -> None:
         "Start over",
         True,
     )
-    # pressed twice: only what the button says counts
+    # a press while the button still says "Stop" does not discard the paused run
     assert view.stop_or_discard("Stop", request()) == {view.form.stop: gr.skip()}
     updates = view.stop_or_discard("Start over", request())
     assert (updates[view.form.run]["value"], updates[view.form.stop]["interactive"]) == (
@@ -177,17 +177,18 @@ def test_a_paused_run_can_be_started_over(view: LiveView) -> None:
 
 
 def test_starting_over_works_if_the_paused_run_is_gone_already(view: LiveView) -> None:
-    """Guards against a page that keeps Resume for good: of many paused runs only some keep their
-    caches."""
+    """A paused run loses its caches if many others were paused after it. Guards against a page that
+    then shows Resume for ever."""
     sent(view.step(filled(view), request()))
     view.sessions.get("one").release()
     updates = view.stop_or_discard("Start over", request())
     assert (updates[view.form.run]["value"], updates[view.form.stop]["value"]) == ("Run", "Stop")
     words = json.loads(updates[view.stage])["notice"]
-    assert words.startswith("The paused run is no longer kept; its steps stay on screen.")
+    assert words.startswith("The paused run can no longer be resumed; its steps stay on screen.")
 
 
 def test_other_models_leave_the_buttons_of_a_running_run(view: LiveView, slow: None) -> None:
+    """The page calls `renew` after other models were loaded."""
     running = Reading(view.run(filled(view, max_new_tokens=400, tree="plain"), request()))
     next(running)
     assert view.form.stop not in view.renew(request())
@@ -324,6 +325,7 @@ def test_the_name_of_a_saved_file_contains_its_date_alone(date: Any, name: str) 
 
 
 def test_only_the_fields_of_a_run_make_resume_run(model_host: ModelHost) -> None:
+    """Changing one of them turns the button from Resume to Run."""
     with gr.Blocks() as blocks:
         view = LiveView(model_host, LOCAL, header())
         view.build()

@@ -153,7 +153,7 @@ def test_a_stopped_run_keeps_what_is_done_and_goes_on(
 def test_a_complete_run_is_run_again_if_asked(
     made: Callable[..., ExperimentsTab], toy: Toy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each unit once more, although the run takes many turns."""
+    """Each unit is run again exactly once, although the run takes many turns."""
     ends = itertools.cycle([False, True])  # at most one unit a turn
     monkeypatch.setattr(ExperimentJob, "_ends_turn", lambda _: next(ends))
     tab = made()
@@ -236,7 +236,7 @@ def test_a_run_that_waits_again_keeps_its_progress_and_its_notice(
     model_host: ModelHost, toy: Toy, tmp_path: Path
 ) -> None:
     experiment = toy.experiment()
-    for _ in range(2):  # the second run has a notice
+    for _ in range(2):  # the second run has a notice: all units were done before it
         job = ExperimentJob(model_host, experiment, tmp_path, 60.0)
         job.start()
         list(job.reports())

@@ -47,8 +47,8 @@ ALL = {
 
 @pytest.mark.parametrize("name", ALL)
 def test_plotly_accepts_every_property(name: str) -> None:
-    """Guards against misspelt or outdated properties, which the browser ignores in silence. Colours
-    are put in first."""
+    """Guards against misspelt or outdated properties, which the browser ignores in silence. First,
+    the page's colour variables are replaced by a colour."""
     text = re.sub(r"var\(--[\w-]+\)", "#123456", json.dumps(ALL[name], allow_nan=False))
     made = go.Figure(json.loads(text))
     assert len(made.data) == len(ALL[name]["data"])
@@ -81,7 +81,7 @@ def test_a_flat_profile_has_no_knee_and_still_an_axis() -> None:
     points, line = found["data"]
     assert (points["x"], points["y"]) == ([1], [500.0])
     assert (line["mode"], line["x"], line["y"]) == ("lines", [1, 128], [500.0, 500.0])
-    assert "assumed flat" in line["name"]
+    assert "same time assumed for any size" in line["name"]
     assert found["layout"]["annotations"] == []
     low, high = found["layout"]["xaxis"]["range"]
     assert low < 0 < high
@@ -128,7 +128,7 @@ def test_bars_are_milliseconds_per_step() -> None:
 
 
 def test_no_colour_is_fixed() -> None:
-    """Checks dark mode: every colour comes from the page."""
+    """Dark mode works only if every colour is a variable of the page."""
 
     def colours(value: object) -> list[str]:
         if isinstance(value, dict):

@@ -171,6 +171,7 @@ def test_the_visitors_own_profile_is_a_clock_in_decode() -> None:
 
 
 def test_a_run_on_it_says_that_no_time_was_compared_with_a_measurement() -> None:
+    """The run is timed on the visitor's own profile."""
     meta = clocks.clock_meta(own_profile(GOOD), Tree.chain(64))
     assert (meta["label"], meta["clock"]) == ("simulated", "my card")
     assert meta["clock_machine"] == "“my card”"

@@ -1,4 +1,4 @@
-"""The hardware view's handlers: what is shown, kept, refused and measured, with a tiny pair
+"""The hardware view's handlers: what is shown, saved, refused and measured, with a tiny pair
 and hostile values."""
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def view(tab: HardwareTab, updates: dict[Any, Any]) -> dict[str, Any]:
 
 
 def error(tab: HardwareTab, updates: dict[Any, Any]) -> str:
-    """The words of a refusal, which changes nothing else."""
+    """The words of a refusal. A refusal updates only the board, and not the view on it."""
     assert set(updates) == {tab.board}
     message = json.loads(updates[tab.board])
     assert "view" not in message
@@ -477,7 +477,7 @@ def test_a_new_measurement_says_what_changed() -> None:
 
 
 def machine_of(seconds: float) -> HardwareProfile:
-    """A machine with that time of a target pass over one token."""
+    """A machine on which a target pass over one token takes `seconds`."""
     points = ((1, seconds, 0.0), (64, 2 * seconds, 0.0))
     return HardwareProfile("d", "f", "t", "q", 8, points, points, "measured", "2026-01-01", points)
 

@@ -1,5 +1,5 @@
-"""What the lab asks of the server: the pair's figures, a count, a run of a tree; with values nobody
-should send, too."""
+"""What the lab asks of the server: the pair's figures, a count, a run of a tree. Some requests have
+values that nobody should send."""
 
 from __future__ import annotations
 
@@ -107,8 +107,8 @@ def test_the_lab_gets_its_times_once_the_models_are_loaded(
 def test_saved_profiles_are_listed_before_the_shipped_ones(
     made: Callable[..., LabTab],
 ) -> None:
-    """Whatever the browser sends: entries that are no profiles are left out, and a profile from a
-    file is never called measured."""
+    """The browser may send anything: entries that are no profiles are left out, and a saved profile
+    is never called measured."""
     entry = Entry(
         "mine",
         replace(next(iter(saved_profiles.shipped().values())).profile, source="measured"),
@@ -144,9 +144,8 @@ def test_measured_rates_match_the_counts(made: Callable[..., LabTab]) -> None:
 
 @pytest.mark.slow
 def test_acceptance_is_measured_at_the_requested_temperature(made: Callable[..., LabTab]) -> None:
-    """Guards against a count with default settings: greedy decoding of the same prompt gives other
-    counts, so equal ones for 0 and 1.5 would mean that the temperature is dropped (the runs are
-    seeded, so there is no chance in it)."""
+    """Guards against a count that ignores the requested temperature: then the counts at 0 and 1.5
+    would be equal. The runs are seeded, so the result does not depend on chance."""
     tab = made()
     cold, warm = (counted(tab, temperature=t)[-1]["result"] for t in ("0", "1.5"))
     assert cold["accepted"] != warm["accepted"]

@@ -93,7 +93,7 @@ def test_every_message_of_a_broken_decoder_says_so(
 def test_a_broken_decoder_leaves_nothing_behind(
     made: Callable[..., LosslessTab], model_host: ModelHost, view: LiveView
 ) -> None:
-    """The pair's caches and its other runs do not change, and no run is stored."""
+    """The pair's measurements and its other runs do not change, and no run is stored."""
     pair = model_host.pair(lambda: False)
     params = SamplingParams(temperature=1.0, max_new_tokens=12, seed=3)
     text = [step.emitted for step in plain(pair, "def f(x):", params)]
@@ -107,6 +107,7 @@ def test_a_broken_decoder_leaves_nothing_behind(
 
 
 def test_choosing_a_bug_fills_in_where_it_shows(made: Callable[..., LosslessTab]) -> None:
+    """The form gets settings at which the bug can be seen."""
     tab = made()
     updates = tab.break_on_purpose("float16")
     fields = tab.form.fields

@@ -19,7 +19,7 @@ from ui.decode.run import DecodeJob
 from ui.models.load_job import KEPT, LoadJob, Report
 from ui.serving.model_host import ModelHost
 
-# One of most kinds, and those that crashed the server or kept it busy.
+# One folder of most kinds, and folders that once crashed the server or kept it busy.
 CHOSEN = (
     "config is deep list",
     "config: a million layers",
@@ -44,7 +44,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def loaded(model_host: ModelHost, target: Path, draft: Path) -> Report:
-    """The last news of loading the two."""
+    """The last report about loading the two folders."""
     wanted = PairRequest("bundled", str(target), str(draft), "cpu", "float32", False)
     task = LoadJob(model_host, wanted, online=False)
     task.start()

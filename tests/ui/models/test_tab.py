@@ -308,7 +308,7 @@ def test_room_on_the_disk_counts_what_is_there(
     one = preset("qwen3-8b")
     found = models_view._disk(one, sum(model.bytes for model in one.models), int(free))
     assert found["fits"] == fits
-    assert "17.9 GB to download, 2 MB already here" in found["words"]
+    assert "17.9 GB to download, 2 MB of it already here" in found["words"]
     assert models_view._disk(one, 0, 0) == {"fits": "here", "words": "on this machine"}
 
 

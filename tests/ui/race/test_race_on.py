@@ -1,5 +1,5 @@
-"""A finished race that goes on: further prompts and seeds are pooled with it, Stop keeps the runs
-that are complete, other visitors come in between, and its file has all of it."""
+"""A finished race that goes on: runs with further prompts and seeds are pooled with it, Stop keeps
+the runs that are complete, other visitors are served in between, and its file has all runs."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def raced(model_host: ModelHost) -> Callable[..., RaceRecording]:
-    """Makes a race of the form with changes, and runs it to its end."""
+    """Makes a race from FORM with `changes`, and runs it to its end."""
 
     def made(**changes: Any) -> RaceRecording:
         job = RaceJob(
@@ -286,7 +286,7 @@ def test_stop_keeps_the_runs_that_are_complete(
     assert last["verdict"]["stopped"] is True
     assert all(pair["p"] is None for pair in last["verdict"]["pairs"])
     assert (last["pool"]["planned"], last["pool"]["more"]) == (None, FURTHER - 1)
-    # the rest may be made later, and the verdict after that is the second with p-values
+    # the other runs may be made later; the verdict after them is the second with p-values
     after = all_messages(race, model_host)[-1]
     assert (after["verdict"]["looks"], after["verdict"]["races"]) == (2, 1 + FURTHER)
 
@@ -298,7 +298,7 @@ def test_a_run_that_ends_after_the_time_limit_is_kept(
     monkeypatch: pytest.MonkeyPatch,
     slow: int,
 ) -> None:
-    """The run number `slow` takes too long. If it is the last one, the series is complete."""
+    """Run number `slow` takes too long. If it is the last run, the series is complete anyway."""
     race = raced()
     job = RaceOnJob(race, model_host, LOCAL)
     one_run = job._one_run
@@ -392,6 +392,7 @@ def test_the_file_of_a_race_has_its_further_runs(
 def test_other_models_end_it_with_a_message(
     raced: Callable[..., RaceRecording], model_host: ModelHost, pair: Pair
 ) -> None:
+    """A race does not go on with models other than its own."""
     race = raced()
     race.meta["target"] = "another"
     last = all_messages(race, model_host)[-1]

@@ -158,7 +158,7 @@ def test_with_two_prompts_the_page_says_on_which_a_tree_is_not_raced_twice(
 
 
 def test_a_lane_keeps_its_number_in_the_form(pair: Pair, rates: dict[str, Any]) -> None:
-    """Also after an empty lane, and after one that is left out."""
+    """This holds also after an empty lane, and after a lane that is not raced."""
     rates["acceptance"] = Acceptance((0.8,))
     request = asked(PLAIN, ("none", "", "sequoia"), TUNED, PLANNED)
     assert [lane.request.number for lane in plan_race(pair, request, LOCAL.nodes).lanes] == [1, 3]
@@ -189,7 +189,7 @@ def test_a_race_whose_lanes_are_all_plain_decoding_on_two_prompts_is_refused(
 
 
 def test_a_useless_draft_still_races_a_chain(pair: Pair, rates: dict[str, Any]) -> None:
-    """The planned tree is plain decoding then, which is raced once too."""
+    """The planned tree is plain decoding then, and plain decoding is not raced twice."""
     rates["acceptance"] = Acceptance((0.0,))
     plan = plan_race(pair, asked(PLAIN, TUNED, PLANNED), LOCAL.nodes)
     assert [len(lane.chosen.tree) for lane in plan.lanes] == [1, 2]
@@ -251,7 +251,8 @@ def test_a_race_of_trees_without_a_tuned_chain_says_what_it_would_do(pair: Pair)
 
 
 def test_the_machine_named_for_the_tree_is_another_than_the_clocks(pair: Pair) -> None:
-    """Two of the ready profiles are of an A100."""
+    """Two of the ready profiles are of an A100. A race timed on one of them must not name the
+    other."""
     elsewhere = plan_race(pair, asked(PLAIN, TUNED), LOCAL.nodes).elsewhere
     assert elsewhere is not None
     assert "A100" not in elsewhere.machine
@@ -297,7 +298,7 @@ def test_what_a_file_says_of_its_plan_is_cut() -> None:
 
 
 def test_every_step_takes_the_simulated_time_of_its_tree(pair: Pair, model_host: ModelHost) -> None:
-    """And this machine is not measured for it."""
+    """This machine is not measured for that."""
     pair.measured.profile = None
     log, _ = raced(model_host, asked(PLAIN, TUNED, PLANNED))
     assert len(log.lanes) == 3
@@ -379,6 +380,7 @@ def test_a_preset_is_a_race_that_can_be_asked_for(preset: Any) -> None:
 
 
 def test_presets_of_one_budget_and_of_one_tree_keep_their_word(pair: Pair) -> None:
+    """Their lanes have the number of nodes that their description names."""
     presets = {preset.key: preset for preset in PRESETS}
     for key, nodes in (("shapes", 15), ("verifiers", 15)):
         plan = plan_race(pair, asked(*presets[key].lanes), LOCAL.nodes)
@@ -429,7 +431,7 @@ def gone_on(
 def test_further_runs_are_timed_on_the_races_clock(
     pair: Pair, model_host: ModelHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And judged on it."""
+    """The verdict is about times on that clock, too."""
     pair.measured.profile = None
     log = gone_on(model_host, asked(PLAIN, TUNED, PLANNED), monkeypatch)
     assert len(log.pool.runs) == 2
@@ -455,7 +457,7 @@ def test_a_lane_that_is_not_raced_twice_is_not_raced_in_further_runs(
 def test_the_share_that_is_done_does_not_count_a_lane_that_is_not_raced(
     model_host: ModelHost, rates: dict[str, Any]
 ) -> None:
-    """Guards against a wait, shown to others, that is too long."""
+    """Guards against predicting too long a wait for other visitors."""
     rates["acceptance"] = Acceptance((0.8,))
     job = RaceJob(asked(PLAIN, TUNED, PLANNED), model_host, LOCAL, RunStore(8, 10**6))
     assert (job.share(), job.demand().tokens) == (0, 72)

@@ -1,5 +1,5 @@
-"""A race in its thread: it streams and ends, Stop ends all lanes within a step, and afterwards it
-is judged and kept."""
+"""A race in its thread: it streams and ends, Stop ends all lanes within a step, and afterwards the
+race is judged and stored."""
 
 from __future__ import annotations
 
@@ -258,7 +258,7 @@ def test_nothing_of_an_opened_race_is_called_measured(make: Callable[..., RaceJo
 def test_stop_ends_all_lanes_after_the_current_step(
     make: Callable[..., RaceJob], gate: Gate, model_host: ModelHost
 ) -> None:
-    """Exactly the step under way is finished, of one lane; the others make none."""
+    """Only the step under way is finished. No other lane makes a step."""
     race = make(max_new_tokens=200)
     race.start()
     for _ in range(5):
@@ -296,7 +296,7 @@ def test_the_results_of_a_stopped_race_are_sent(make: Callable[..., RaceJob], ga
 def test_an_abandoned_race_frees_the_engine(
     make: Callable[..., RaceJob], gate: Gate, model_host: ModelHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nothing is found out for a visitor who is gone."""
+    """The race of a visitor who has left is not judged."""
     judged: list[Any] = []
     monkeypatch.setattr(ui.race.run, "FinishedRace", lambda *given: judged.append(given))
     race = make()
@@ -375,7 +375,7 @@ def test_an_error_in_a_step_is_shown_and_frees_the_engine(
     assert len(model_host.queue) == 0
 
 
-# -- what is found out -----------------------------------------------------------------------------
+# -- results and checks ----------------------------------------------------------------------------
 
 
 def test_greedy_lanes_are_compared_with_the_plain_lane(make: Callable[..., RaceJob]) -> None:
@@ -397,8 +397,8 @@ def test_greedy_lanes_are_compared_with_the_plain_lane(make: Callable[..., RaceJ
 def test_a_lane_that_deviates_from_the_plain_text_is_named(
     make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The text of one lane is changed on its way to the comparison; the words are the meter's
-    own."""
+    """One token of the lane's text is changed before the comparison. The words are those of
+    `check_text`."""
     real = report.check_text
 
     def changed(pair: Pair, prompt: str, run: list[int], *rest: Any) -> TextMatch:
@@ -709,7 +709,7 @@ def test_no_check_begins_while_another_run_waits(
 def test_a_stopped_race_is_not_checked_because_it_was_stopped(
     make: Callable[..., RaceJob], model_host: ModelHost, gate: Gate
 ) -> None:
-    """Even if another run is waiting too."""
+    """That is the reason given, even if another run is waiting, too."""
     race = make(**TEMPERED, check=True)
     race.start()
     assert gate.begun.acquire(timeout=10)
@@ -755,7 +755,8 @@ def test_a_search_for_a_position_that_was_cut_short_says_so(
 def test_too_few_first_tokens_say_nothing(
     make: Callable[..., RaceJob], counts: dict[int, int], kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Guards against calling distributions equal before anything was compared."""
+    """Guards against calling distributions equal before anything was compared. A single
+    token that the target can never draw proves a bug."""
     found = FirstTokens(torch.tensor([0.5, 0.5, 0.0], dtype=torch.float64), counts)
     monkeypatch.setattr(distribution_check, "first_tokens", lambda *_: iter([found]))
     monkeypatch.setattr(distribution_check, "SECONDS", 0.5)
@@ -842,8 +843,8 @@ def test_bad_values_are_refused_by_name_and_bound(
 
 
 def test_a_planned_lane_shows_which_of_the_fast_trees_it_uses(make: Callable[..., RaceJob]) -> None:
-    """Guards against one name for two trees: this lane's tree, and the very fastest one, which What
-    to try suggests."""
+    """Guards against one name for two trees: this lane's tree, and the very fastest tree, which the
+    analysis suggests."""
     messages = raced(make(lanes=[PLAIN, ("planned", "", "sequoia")], clock=A100))
     lanes = next(message["lanes"] for message in messages if "lanes" in message)
     assert lanes[1]["how"].endswith("the one with the most expected tokens per step")
@@ -927,6 +928,7 @@ def test_every_lane_races_on_both_prompts_beside_plain_decoding_of_its_own(
     ],
 )
 def test_a_race_of_two_prompts_that_cannot_be_made(changes: dict[str, Any], words: str) -> None:
+    """It is refused with the reason."""
     with pytest.raises((BadPrompt, BadSamplingParams), match=words):
         race_request(**{"second_prompt": STORY, "lanes": [PLAIN, CHAIN], **changes})
 

@@ -1,4 +1,4 @@
-"""The handlers behind the race view, called as any caller could call them."""
+"""The handlers behind the race view, called with whatever a client may send."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def wired(model_host: ModelHost) -> tuple[gr.Blocks, RaceTab]:
-    """The tab with its handlers connected, and the page that it is in."""
+    """A page, and the tab in it with its handlers connected."""
     with gr.Blocks() as blocks:
         live = LiveView(model_host, LOCAL, header())
         live.build()
@@ -167,8 +167,8 @@ def test_the_buttons_follow_the_race(tab: RaceTab, slow: None) -> None:
 
 
 def test_a_closed_page_frees_the_engine(tab: RaceTab, model_host: ModelHost, slow: None) -> None:
-    """Guards against an abandoned race that continues to its end, here 10 seconds: closing the
-    generator is what Gradio does."""
+    """Guards against an abandoned race that goes on to its end, which takes 10 seconds here. When a
+    page is closed, Gradio closes the generator."""
     racing = Reading(tab.run(filled(tab, max_new_tokens=400), request()))
     next(racing)
     next(racing)
@@ -254,6 +254,7 @@ def test_the_end_of_a_replaced_check_leaves_stop_enabled(
 def test_a_race_whose_check_was_ended_for_a_refused_one_can_be_saved(
     tab: RaceTab, endless: None
 ) -> None:
+    """The check ends when Run is pressed, although the new race is then refused."""
     _, messages, reader = checked(tab)
     (message,) = sent(tab.run(filled(tab, prompt=""), request()))
     assert "the prompt is empty" in message["error"]
@@ -267,7 +268,7 @@ def test_a_race_whose_check_was_ended_for_a_refused_one_can_be_saved(
 def test_a_race_that_waits_for_the_last_check_to_end_can_be_stopped(
     tab: RaceTab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Guards against a race that starts although Stop was pressed before."""
+    """Guards against a race that starts although Stop was pressed while it waited."""
 
     async def stop_meanwhile(_who: str) -> None:
         tab.stop(request())
@@ -302,8 +303,8 @@ Pressed = asyncio.Task[list[dict[str, Any]]]
 
 
 async def race_on_while_it_is_analysed(tab: RaceTab) -> tuple[Pressed, Pressed]:
-    """The messages of a race whose steps are over, and of its further runs, which wait for its
-    analysis."""
+    """Two tasks that collect messages: those of a race whose steps are over, and those of its
+    further runs, which wait until the race is analysed."""
     race = asyncio.create_task(collected(tab.run(filled(tab), request())))
     while not (job := tab.sessions.get("one")) or not job.analysing:
         await asyncio.sleep(0.01)
@@ -428,8 +429,8 @@ def test_steps_that_are_not_there_are_an_empty_answer(tab: RaceTab, asked: Any) 
 
 
 def test_race_and_run_begin_with_the_same_temperature(tab: RaceTab) -> None:
-    """Guards against a race that flatters itself on a text that loops, as the bundled pair's does
-    at temperature 0."""
+    """At temperature 0 the bundled pair's text repeats itself, so a race would look faster than it
+    is on other texts."""
     assert tab.form.temperature.value == tab._live.form.temperature.value > 0
 
 
@@ -661,6 +662,7 @@ def test_a_lane_of_the_race_on_screen_opens_in_decode(tab: RaceTab) -> None:
 
 
 def test_a_lane_in_decode_is_no_example(model_host: ModelHost) -> None:
+    """When a lane opens in Decode, the menu of examples is cleared."""
     blocks, tab = wired(model_host)
     shown = tab.open_lane(event({"race": tab.stored.welcome.name, "lane": 1}), request())
     assert shown[tab._live.form.example] == gr.update(value=None, info=EXAMPLES_ABOUT)
@@ -789,7 +791,7 @@ def linked(tab: RaceTab, **changes: Any) -> dict[str, Any]:
 def test_the_lanes_of_a_link_fill_the_form(tab: RaceTab) -> None:
     values = linked(tab)
     updates = tab.use_link(SimpleNamespace(_data={**values, "other": 1}))
-    unused = {"numbers1", "numbers3", "verifier3"}  # lane 1 is plain, and lane 3 is no lane
+    unused = {"numbers1", "numbers3", "verifier3"}  # lane 1 is plain, and lane 3 is empty
     parts = {name: part for name, part in tab.form.parts.items() if name not in unused}
     assert all(updates[part]["value"] == values[name] for name, part in parts.items())
     assert updates[tab.form.lanes[1].numbers]["visible"] is True

@@ -1,5 +1,5 @@
-"""A script that breaks the GPU in the middle of a run. Afterwards nothing works on it any more in
-the same process. It prints the error of that run, the error of the next run, and what the page's
+"""A script that makes the GPU fail in the middle of a run. Afterwards the process can no longer use
+the GPU. The script prints the error of that run, the error of the next run, and what the page's
 header says."""
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""The line before the engine: first come, first served, bounded, and nobody who left keeps a
-place."""
+"""The queue for the engine: first come, first served, of bounded length, and a visitor who leaves
+gives up the place."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def test_a_job_that_was_stopped_teaches_nothing() -> None:
 
 
 def test_the_time_until_the_work_starts_counts_as_part_of_it() -> None:
-    """Those behind it wait for that time too."""
+    """The jobs behind this job wait for that time, too."""
     now = [0.0]
 
     class SlowToStart(FairQueue):

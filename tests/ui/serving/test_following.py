@@ -1,5 +1,6 @@
-"""A visitor who waits may follow the current run: they see what its visitor sees, read-only. On a
-public page that visitor must allow it, because their prompt would be seen by strangers."""
+"""A visitor who waits may follow the current run: they see what the run's own visitor sees,
+read-only. On a public page, the run's visitor must allow this, because strangers would see their
+prompt."""
 
 from __future__ import annotations
 
@@ -48,7 +49,7 @@ def form(view: LiveView, shared: bool = False) -> dict[Any, Any]:
 
 
 def begin(view: LiveView, gate: Gate, shared: bool = False) -> Reading:
-    """Visitor one's run, whose first two steps are made and read."""
+    """Start the run of visitor "one", and read its first two steps."""
     running = Reading(view.run(form(view, shared), request("one")))
     gate.passes.release(2)
     steps = 0

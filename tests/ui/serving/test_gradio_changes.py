@@ -20,7 +20,7 @@ from ui.serving.gradio_changes import change_gradio
 
 @pytest.fixture(autouse=True)
 def changed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Changed for one test."""
+    """Gradio with these changes, for one test."""
     for owner, name in (
         (SessionState, "_update_value_in_config"),
         (SessionState, "_update_config"),
@@ -93,6 +93,7 @@ def test_a_file_with_a_web_address_is_not_downloaded(
 def test_a_handler_that_fails_is_one_line_without_what_was_sent(
     blocks: gr.Blocks, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
+    """The line is in the log."""
     with caplog.at_level(logging.INFO, logger="ui"):
         output(Client(blocks.local_url), "fail", text="my prompt")
     (record,) = [record for record in caplog.records if record.name.startswith("ui")]

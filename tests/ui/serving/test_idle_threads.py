@@ -1,5 +1,5 @@
-"""Threads of handlers end after a busy time. Guards against those that stay for good: each keeps
-its stack."""
+"""Threads of handlers end after a busy time. Guards against threads that never end: the stack of
+each takes memory."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Another pair is loaded while the page is served: in turn, whole or not at all, and nothing of the
-former one stays."""
+"""Another pair is loaded while the page is served: loading waits its turn, it succeeds or changes
+nothing, and nothing of the previous pair stays."""
 
 from __future__ import annotations
 
@@ -165,8 +165,8 @@ def opened(load: Callable[[], Pair]) -> ModelHost:
 def test_loading_waits_for_a_running_decode_and_later_runs_get_the_new_pair(
     model_host: ModelHost, other: Pair
 ) -> None:
-    """Guards against a visitor who takes the pair before the turn, and decodes with one that
-    is no longer there."""
+    """Guards against a run that gets the pair before its turn, and then decodes with a pair that
+    was unloaded meanwhile."""
     places = list[int]()
     got = list[Pair]()
     running = threading.Event()
@@ -238,7 +238,7 @@ def test_a_count_is_made_with_the_pair_of_its_turn(
     change.join(30)
 
 
-# -- nothing of the former one stays ---------------------------------------------------------------
+# -- nothing of the previous pair stays ------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -296,6 +296,9 @@ def test_the_previous_models_are_freed(other: Pair) -> None:
     gc.collect()
     assert weights() is None
     assert len(run_store._kept) == 2
+
+
+# -- the pair in the header ------------------------------------------------------------------------
 
 
 def test_names_leave_the_owner_out_at_the_top(other: Pair) -> None:

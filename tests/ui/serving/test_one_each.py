@@ -1,5 +1,6 @@
-"""One job in line for each visitor, whatever the view, and a bound for each address that cannot be
-evaded by writing headers. Guards against a visitor who fills the queue from several views."""
+"""A visitor has at most one job in line, whatever the view. The jobs of one address are limited,
+and forged headers do not evade the limit. Guards against a visitor who fills the queue from several
+views."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The page is rendered once for each address. Guards against a visitor who gets another's page: one
-with other addresses in it, one of a deep link, or an error."""
+"""The page is rendered once for each address. Guards against a stored answer that does not fit the
+visitor: a page with other addresses in it, the page of a deep link, or an error."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ui.serving.page_cache import MOST_ADDRESSES, PageCache
 
 
 class Rendered:
-    """An app that answers with the number of the request, and `status`."""
+    """An app that numbers its answers. Each has the status `status`."""
 
     def __init__(self, status: int = 200, cookie: bytes = b"") -> None:
         self._numbers = count(1)

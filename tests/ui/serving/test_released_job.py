@@ -1,5 +1,5 @@
-"""How the thread of a job begins and ends. A job that its visitor abandons keeps its caches until
-the current step is done, then frees them; one that gets no thread is not going."""
+"""How the thread of a job begins and ends. A job that its visitor abandons frees its caches after
+the current step. A job for which no thread can be started does not count as running."""
 
 from __future__ import annotations
 

@@ -152,7 +152,8 @@ def test_a_run_that_is_continued_after_a_long_pause_is_read_in_time(
 def test_a_run_that_ends_while_the_page_asks_is_not_called_lost(
     view: LiveView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Guards against buttons of a running job beside a sentence that it has ended."""
+    """Guards against showing the buttons of a running job beside a sentence that says it has
+    ended."""
     gate = Gate()
     monkeypatch.setattr(ui.decode.run, "Decoder", gate.before(Decoder))
     running = Reading(view.run(filled(view), request()))

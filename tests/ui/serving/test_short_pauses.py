@@ -1,5 +1,5 @@
-"""What exists when models are ready is left out of garbage collection, and nothing of a pair is
-left out when it is unloaded."""
+"""Objects that exist when models are ready are excluded from garbage collection. Before a pair is
+unloaded, all objects are included again."""
 
 from __future__ import annotations
 

@@ -144,7 +144,7 @@ def refused(*flags: str, **changes: str) -> subprocess.CompletedProcess[str]:
 
 
 def sentences(process: subprocess.CompletedProcess[str]) -> list[str]:
-    """What it printed; the slow imports must not have begun."""
+    """The lines that `process` printed. Fails if it began one of the slow imports."""
     assert "torch" not in process.stderr
     assert not re.search(r"\| +gradio\b", process.stderr)
     return [line for line in process.stderr.splitlines() if not line.startswith("import time")]

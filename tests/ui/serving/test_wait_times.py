@@ -16,8 +16,8 @@ REPORT = 3.0  # seconds between two estimates
 
 
 class Job:
-    """A job and how long it will take: runs, some with a plain run after them, steps, races, and
-    now and then a measurement. The same job varies by a fifth."""
+    """A random job, and how long it will take. It is a run, a run with a plain run after it, a
+    step, a race, or now and then a measurement. Times of equal jobs vary by a fifth."""
 
     def __init__(self, chance: random.Random) -> None:
         kinds = ["run", "compared run", "step", "race", "profile"]
@@ -32,7 +32,7 @@ class Job:
         }[kind]
         self.demand = Demand(kind, amount, limit)
         self.seconds = seconds * chance.lognormvariate(0, 0.2)
-        self.estimate: float | None = None  # the latest one with 10 seconds still to wait
+        self.estimate: float | None = None  # the latest one made 10 seconds or more before it began
         self.truth = 0.0
 
     def share(self, elapsed: float) -> float:
@@ -104,7 +104,7 @@ def test_the_job_that_is_on_counts_by_its_own_pace() -> None:
     times = WaitTimes(token_seconds=0.1)
     run = Demand("run", 100, 60)
     assert times.remaining(run, 4, 0) == pytest.approx(6)
-    # slower than expected: 10 s in all were expected, at this pace it takes 20, the estimate is 14
+    # 10 s were expected; at its own pace the job takes 20 s; the estimate is between: 14 s in all
     assert times.remaining(run, 4, 0.2) == pytest.approx(10)
     assert times.remaining(run, 4, 0.8) == pytest.approx(1)
     assert times.remaining(run, 20, 0) == pytest.approx(2)  # overdue

@@ -1,4 +1,4 @@
-"""What Python writes for the browser to call."""
+"""JavaScript that Python writes to call the page's modules, and the handlers of menus."""
 
 from __future__ import annotations
 

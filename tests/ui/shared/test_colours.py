@@ -52,7 +52,7 @@ def test_a_colour_outside_the_file_is_found() -> None:
 def test_a_colour_has_a_light_and_a_dark_form_and_is_used(name: str) -> None:
     assert set(DATA["variables"][name]) == {"light", "dark"}
     used = "\n".join(texts().values())
-    # the colour of a method is --race- and its key in this module
+    # method_style.js makes the names of the methods' colours: --race- and the method's key
     kind = name.removeprefix("race-")
     styles = re.findall(r"\w+", texts()["shared/web/method_style.js"])
     assert f"--{name}" in used or f'"{name}' in used or kind in styles
@@ -73,4 +73,6 @@ def test_the_theme_takes_its_colours_from_the_file() -> None:
 
 
 def test_the_file_is_where_the_readme_says() -> None:
-    assert Path("assets/colours.json").as_posix() in colours.FILE.as_posix()
+    root = Path(colours.__file__).parents[2]
+    named = str(colours.FILE.relative_to(root))
+    assert f"`{named}`" in (root / "README.md").read_text(encoding="utf-8")

@@ -23,7 +23,7 @@ Written = Callable[..., list[Path]]
 
 @pytest.fixture
 def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Written:
-    """Writes modules of a page of the test's own, by name; returns their paths."""
+    """Writes modules, given by name, into a page of their own. Returns their paths."""
     monkeypatch.setattr(join_modules, "UI", tmp_path)
 
     def write(**sources: str) -> list[Path]:

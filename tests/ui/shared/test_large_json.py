@@ -108,7 +108,7 @@ def test_the_other_process_has_little_memory_and_time(
 
 @pytest.mark.parametrize("most", [20, 400, 10_000])
 def test_values_come_in_small_pieces(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Guards against a large file that makes everybody wait while it is taken over in one piece."""
+    """Guards against a large file whose values arrive in one piece, while everybody waits."""
     value = {"a": [{"b": list(range(50)), "c": "x" * i} for i in range(60)], "d": {"e": []}, "f": 1}
     monkeypatch.setattr(json_worker, "PIECE", most)
     pieces = [*json_worker.pieces_of(value)]

@@ -1,5 +1,5 @@
-"""The joined modules as a real Gradio server serves them: with a login, under a root path, packed,
-and nothing beside them."""
+"""The joined modules as a real Gradio server serves them: with a login, under a root path, and
+compressed. Nothing else is served beside them."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Every name that a script asks an explanation for has one, and none is left that nobody asks
-for."""
+"""Every name for which a script asks an explanation has one, and every explanation is asked for."""
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ from ui.shared.join_modules import modules
 TOOLTIPS = json.loads((ASSETS / "tooltips.json").read_text(encoding="utf-8"))
 SCRIPTS = "\n".join(path.read_text(encoding="utf-8") for path in modules())
 BY_NAME = re.compile(r'TOOLTIPS\["([^"]+)"\]|: "(button [^"]+)"')
-# each is followed by the name of a figure, of a way to count or of a shape
+# starts of names that scripts put together: "why " and a figure, "way " and a way to count, ...
 MADE = ("why ", "way ", "shape ")
 
 

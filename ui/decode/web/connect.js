@@ -34,7 +34,7 @@ export function connect(element, props, watch, trigger, server) {
   const isBusy = () => canStop("pg");
   const job = watchJob({ isBusy, ask: (asked) => trigger("ask", asked) });
   sayInterrupted("decode", isBusy, "run");
-  let hasOpened = false; // after the first run on screen, the form stays as it is
+  let hasOpened = false; // whether a run has been on screen; later runs do not hide the form
   const receive = (received) => {
     const message = view.store.following.note(received, view.store.notice);
     if (!message) return;

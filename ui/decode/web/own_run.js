@@ -1,4 +1,4 @@
-/* The run on screen as the visitor's own, for other views. */
+/* Describes the run on screen for other views, if it is the visitor's own. */
 
 /**
  * @import { FinishedRun } from "../../shared/web/finished_run.js"
@@ -6,8 +6,9 @@
  */
 
 /**
- * The run on screen, if it was made here and has steps; else null. It must have ended or paused.
- * A run from a file is never labelled measured. If it is labelled simulated, it has no `end`.
+ * The run on screen, if it was made here and has steps; else null. Call this only when the run has
+ * ended or paused. The label and `end` show where a run was made: a run from a file is never
+ * labelled measured, and a simulated one from a file has no `end`.
  * @param {RunStore} store
  * @returns {FinishedRun | null}
  */

@@ -6,7 +6,7 @@ import { secondsOf } from "../../shared/web/step_view.js";
 
 const BLOCK = 30; // px; wanted width of the median step
 const MOST_WIDE = 60; // largest width of the track, in widths of its box
-const BEFORE = 0.7; // share of the box left of the current moment, except near the track's ends
+const BEFORE = 0.7; // share of the box before the current moment, except near the track's ends
 
 /** The playback bar of the Decode view, with its track in a box of its own. */
 export class PresenterBeat extends Scrubber {

@@ -40,8 +40,8 @@ import * as treeLayout from "../../shared/web/tree_layout.js";
  * @property {string | null} [notice]
  */
 
-const EASY = 5; // seconds that a recorded run should take at least
-const STEP = 0.2; // least seconds of a step at the rate "easy"; seconds of a missing one in "slow"
+const EASY = 5; // a recorded run should take at least this many seconds
+const STEP = 0.2; // least seconds of a step at the rate "easy"; seconds of a missing step in "slow"
 const VIEWS_KEPT = 200;
 
 /** A run with its playback. */
@@ -52,7 +52,7 @@ export class RunStore extends Playback {
   heat = false;
   query = "";
   following = new Following();
-  isPaced = false; // a run that is not `recorded` is played instead of followed
+  isPaced = false; // whether a run that is not `recorded` is played instead of followed
   plain = new PlainClock(this);
   slow = new SlowMotion(this);
 

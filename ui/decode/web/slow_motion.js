@@ -1,4 +1,4 @@
-/* The slow motion of a run: the pictures of one step after another. */
+/* The slow motion of a run: the pictures of a step, then those of the next step, and so on. */
 import { StepMotion } from "../../shared/web/step_motion.js";
 
 /**
@@ -28,8 +28,8 @@ export class SlowMotion extends StepMotion {
   }
 
   /**
-   * Show the next picture, or the previous one. After the last picture of a step comes the next
-   * step, and before the first the previous step.
+   * Show the next picture, or the previous one. The picture after the last one of a step is the
+   * first one of the next step, and the other way round.
    * @param {number} by 1 or -1
    */
   turn(by) {

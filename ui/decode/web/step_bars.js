@@ -18,7 +18,7 @@ const LEFT = 50; // px; width of the time axis
 const RIGHT = 10; // px
 const TOP = 8; // px
 const BELOW = 42; // px; height of tokens and step numbers
-const LEAST_APART = 28; // px; smallest distance of step numbers
+const LEAST_APART = 28; // px; smallest distance between two step numbers
 /** @type {["draft" | "verify" | "overhead", string][]} */
 const PHASES = [
   ["draft", "draft model"],

@@ -89,7 +89,8 @@ export class TextView {
     this.groups.forEach((group, i) => group === null && steps[i] && this.fill(i));
     for (let i = this.groups.length; i < steps.length; i++) this.append(i);
     const isGrowing = store.playing || (store.follow && !store.done);
-    // Beside the panel of plain decoding, later text is hidden, so that both show the same moment.
+    // While the run grows or plays, the text after the current moment is hidden. Beside the panel
+    // of plain decoding it is always hidden, so that both panels show the same moment.
     this.flow.classList.toggle("sq-flow-growing", isGrowing || store.plain.ends.length > 0);
     this.paintEnd(store.done && store.written >= store.last);
     this.mark();
@@ -109,7 +110,8 @@ export class TextView {
     }
   }
 
-  // Writes the run's prompt into the line above the text, and says so if the form has another.
+  // Writes the run's prompt into the line above the text. If the prompt in the form is different,
+  // the line says so.
   paintPrompt(prompt) {
     show(this.asked, Boolean(prompt));
     if (!prompt) return;

@@ -2,7 +2,7 @@
 
 const LEAST_WIDE = 4; // px; a step below this width is called narrow, any other wide
 const SEAM = 1; // px between blocks
-const MOST_SEAM = 1 / 3; // of the width of a block
+const MOST_SEAM = 1 / 3; // the largest share of a block's width that a seam takes
 
 /**
  * A step on the track. Its times are in seconds since the run began.

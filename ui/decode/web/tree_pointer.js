@@ -28,9 +28,9 @@ export class TreePointer {
   }
 
   /**
-   * Pin or unpin a node, or unfold a cell of folded siblings. In the focus layout, a node off the
-   * accepted path that has children is pinned and unfolded. Pressed again, it is folded or
-   * unfolded, and stays pinned.
+   * Pin or unpin a node, or unfold a cell of folded siblings. In the focus layout, a node with
+   * children can be folded if it is off the accepted path. The first press pins and unfolds such a
+   * node. Each later press folds or unfolds it, and it stays pinned.
    * @param {string} key
    */
   press(key) {

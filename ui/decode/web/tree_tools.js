@@ -118,8 +118,8 @@ const segments = (host, label) =>
 
 /**
  * The note that says why the planned tree is a chain, or that the final tree is small. For a
- * small final tree, a button shows the last full tree. Trees that change from step to step have no
- * full size, so nothing is said of their final tree.
+ * small final tree, a button shows the last full tree. If the tree changes from step to step, it
+ * has no full size, and there is no note about the final tree.
  */
 export class TreeNote {
   /**

@@ -1,6 +1,8 @@
 /* Scrolling a text so that its first visible line is not cut. */
 
-const SPARE = 30; // px below the last line, as in base.css: room to scroll on to a whole line
+// px below the last line, as in base.css. They let the text scroll until its first visible line is
+// whole.
+const SPARE = 30;
 const MARGIN = 8; // least px between a piece of text and the lower edge of the box
 
 /**

@@ -157,9 +157,9 @@ function axis({ scale }, values) {
 const tick = (value) => String(Number(value.toPrecision(3)));
 
 /**
- * The ticks of a logarithmic axis, at most MOST_TICKS. For whole numbers up to at least 8, they are
- * powers of two. For other values, they are 1, 2 and 5 times powers of ten, or on a long axis
- * powers of ten alone. Values that are not positive are ignored.
+ * The ticks of a logarithmic axis, at most MOST_TICKS. If all values are whole numbers and the
+ * largest is at least 8, the ticks are powers of two. Otherwise they are 1, 2 and 5 times powers of
+ * ten, or only powers of ten if the axis is long. Values that are not positive are ignored.
  * @param {number[]} values
  * @returns {number[]}
  */

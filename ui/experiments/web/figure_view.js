@@ -11,7 +11,7 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 const PAIRED =
   "Error bars: 95% confidence intervals over prompts. Comparisons are made prompt by prompt, so a difference can be clear although the bars overlap.";
 
-/** The panel with all small plots. */
+/** The panel with the plots of the result. */
 export class FigureView {
   /** @type {Result | undefined | null} null before the first call of `show` */
   result = null;

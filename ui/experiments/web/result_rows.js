@@ -81,7 +81,8 @@ export function facts({ target, draft, machine, date, settings }) {
   return all.filter(([, value]) => value);
 }
 
-// How the page calls settings of experiments. Those that are not here keep their own names.
+// The names that the page shows for settings. A setting that is not listed here is shown under its
+// own name.
 const SETTINGS = {
   kinds: "kinds of text",
   prompts: "prompts of each kind",
@@ -130,7 +131,7 @@ export function captionLines(result) {
  */
 export const doneWords = ({ done, total }) => `${grouped(done)} of ${grouped(total)} units done`;
 
-const LEAD = 240; // maximum letters of a first part with several sentences
+const LEAD = 240; // most characters of the first part, unless its first sentence alone is longer
 
 /**
  * A finding in two parts: its first sentences, to be shown large, and the rest.

@@ -6,8 +6,8 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 /** @import { ExperimentsState } from "./experiments_state.js" */
 
-/** The controls of the chosen experiment. Stop ends the run in progress, also that of another
- * experiment. */
+/** The controls of the chosen experiment. Stop ends the run in progress, even if it is a run of
+ * another experiment. */
 export class RunControls {
   /**
    * @param {HTMLElement} host

@@ -1,5 +1,5 @@
 /* The Hardware view: a profile, the fastest tree for it, and the latest run beside its prediction.
-   The server computes everything that it shows (ui/hardware/view.py). */
+   The server computes everything that the view shows (ui/hardware/view.py). */
 import { AcceptancePanel } from "../../shared/web/acceptance_table.js";
 import { canStop } from "../../shared/web/form_buttons.js";
 import { formValues, withFormValues } from "../../shared/web/form_values.js";
@@ -26,7 +26,7 @@ import { RunPanel } from "./run_panel.js";
  *
  * @typedef {object} View
  * @property {Profile} profile
- * @property {string | null} against the name of the profile that it is compared with
+ * @property {string | null} against the name of the profile that `profile` is compared with
  * @property {string} file the profile as JSON
  * @property {{name: string, label: string}} rates the acceptance vector
  * @property {Plan} plan of the fastest tree

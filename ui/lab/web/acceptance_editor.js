@@ -42,8 +42,9 @@ export class AcceptanceEditor {
    * @type {number[] | null} */
   onCurve = null;
   kind = OWN; // key of the preset in use; OWN: none
-  /** The latest changes of one rate, in a row. k: its index. before: the vector before the first of
-   * them; after: the vector after the last. The other rates are always scaled from `before`.
+  /** The latest changes of the same rate, with no other edit between them. k: the index of the
+   * rate. before: the vector before the first change; after: the vector after the last. The other
+   * rates are always scaled from `before`.
    * @type {{k: number, before: number[], after: number[]} | null} */
   moved = null;
   factor = 1; // the other rates are those of `moved.before` times this; 1 after any other edit
@@ -182,7 +183,7 @@ export class AcceptanceEditor {
     });
   }
 
-  // -- what a person does ------------------------------------------------------------
+  // -- choosing, editing and saving ------------------------------------------------------------
 
   offer() {
     const option = ({ key, label, origin }) =>

@@ -196,7 +196,8 @@ function fromCsv(text) {
 }
 
 // Whether each line is a rank and its rate. Ranks count from 0 or 1. A single line such as `0,0.7`
-// could also be a vector: it is one if its sum is at most 1 and there are not two names above it.
+// could also be a vector. It counts as a vector if its sum is at most 1, except below a header line
+// with two column names.
 function isRanked(rows, names) {
   if (!rows.length || !["0", "1"].includes(rows[0][0])) return false;
   const start = Number(rows[0][0]);

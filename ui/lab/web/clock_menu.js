@@ -29,7 +29,7 @@ export class ClockMenu {
   note = "";
   inDecode = HERE; // the clock last chosen in Decode, as a key of this menu
   place = THIS_MACHINE; // what the menu calls the machine of `here`
-  canRun = true; // whether trees can be run from here; false in a saved page
+  canRun = true; // whether the Lab can run trees; false in a saved page
 
   /**
    * @param {HTMLElement} host
@@ -172,9 +172,9 @@ const TIMES = {
 };
 
 /**
- * What the profile of another machine is, and how a run started from here is timed.
+ * What the profile of another machine is, and how a run started from the Lab is timed.
  * @param {Profile} profile
- * @param {boolean} canRun whether trees can be run from here
+ * @param {boolean} canRun whether the Lab can run trees
  * @returns {string}
  */
 export function hypothetical({ device, target, draft, source }, canRun) {
@@ -182,6 +182,6 @@ export function hypothetical({ device, target, draft, source }, canRun) {
   const words = `Hypothetical: ${device}, ${target} with ${draft}. Its times are ${times}; nothing was measured here.`;
   if (!canRun) return words;
   return source === "simulated"
-    ? `${words} A run started from here decodes on this machine and takes its step times from this profile.`
-    : `${words} A run started from here is timed on this machine.`;
+    ? `${words} A run started from the Lab decodes on this machine and takes its step times from this profile.`
+    : `${words} A run started from the Lab is timed on this machine.`;
 }

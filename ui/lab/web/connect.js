@@ -25,7 +25,8 @@ export function connect(element, props, watch, trigger) {
   });
   const isBusy = () => view.lab.editor.counting.busy;
   const job = watchJob({ isBusy, ask: (asked) => trigger("ask", asked) });
-  // false, because a message that a job is going also makes `isBusy` true
+  // The argument matters only while `isBusy` is false. A message about a running job has already
+  // made `isBusy` true.
   const taken = () => job.take(false);
   connectComponent(root, props, watch, { ...view, take: view.ingest }, { taken });
   linkLab(view.lab);

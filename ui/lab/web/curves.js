@@ -96,8 +96,8 @@ export class Curves {
   }
 }
 
-// The expected tokens that shapes approach as n grows, with their current k. The best tree
-// approaches the tree in which every node has a child of every rank. Under a level cap, it
+// The expected tokens that a shape approaches if n grows and its k stays as it is now. The best
+// tree approaches the tree in which every node has a child of every rank. Under a level cap, it
 // approaches the first levels of that tree.
 function shapeLimits(state) {
   const { n, even, cap } = state;
@@ -233,7 +233,7 @@ function marginTraces({ growth, times, profile }) {
 
 const positive = (value) => (value > 0 ? value : null); // the axis is logarithmic
 
-// Seconds that the n-th node costs, averaged over neighbouring sizes from 8 nodes on.
+// Seconds that the n-th node costs. From n = 8 on, this is an average over neighbouring sizes.
 function slope(times, n) {
   const half = Math.floor(n / 8);
   const low = Math.max(0, n - 2 - half);

@@ -114,7 +114,7 @@ function sheet({ width, height }, title) {
   return root;
 }
 
-// Stronger for a node that is accepted more often.
+// A node's colour. It is stronger, the more often the node is accepted.
 function tint(f) {
   const strength = 0.04 + 0.5 * Math.sqrt(f);
   const inks = INK.node.match(/\w\w/g).map((hex) => parseInt(hex, 16));

@@ -44,7 +44,7 @@ export function choicesOf({ state, editor, numbers }) {
  */
 export function choose(lab, choices) {
   const { state, editor, numbers } = lab;
-  lab.hasOpened = true; // so that the chosen tree stays when the times arrive
+  lab.hasOpened = true; // so that the fastest tree does not replace the chosen one later
   const { vector, rates, origin, profile, kinds, shown, ...rest } = choices;
   const unknown = [];
   if (rates || editor.has(vector)) lab.usual = null;

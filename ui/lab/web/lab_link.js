@@ -62,7 +62,7 @@ function whenKnown(lab, act, since = performance.now()) {
   setTimeout(() => whenKnown(lab, act, since), LOOK_MS);
 }
 
-// Acts once no models are being loaded, so that their own vectors are in the menu.
+// Acts once no models are being loaded. The vectors of the new models are then in the menu.
 function whenLoaded(lab, act) {
   if (!lab.loading) return act();
   setTimeout(() => whenLoaded(lab, act), LOOK_MS);

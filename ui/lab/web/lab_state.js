@@ -15,7 +15,8 @@ import * as shapes from "./tree_shapes.js";
  */
 
 /**
- * Settings of the shapes. null: the best k for the size.
+ * Settings of the shapes: the number k of sequences, the k of the k-ary tree (each null for the k
+ * that is best at the tree's size), and the children per level of the branching tree.
  * @typedef {{sequences: number | null, kary: number | null, branching: number[]}} Kinds
  */
 

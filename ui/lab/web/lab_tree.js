@@ -140,15 +140,15 @@ export class LabTree {
     this.at = Math.min(this.at, this.parents.length - 1);
   }
 
-  // Nodes stay expanded only while they have the same numbers.
+  // Nodes stay expanded only if they have the same numbers in the new tree.
   takeTree(name, parents) {
     if (this.name !== name || !keepsNumbers(this.parents, parents)) this.opened.clear();
     this.name = name;
     this.parents = parents;
   }
 
-  // What planTree needs to decide which nodes are drawn. In a tree drawn by hand, no level is left
-  // out because it does not fit.
+  // What planTree needs to decide which nodes are drawn. Levels that do not fit are left out,
+  // except in a tree drawn by hand.
   limits() {
     const { topo, state, view } = this;
     this.digit = treeFrame.widthOf("0", view.family);

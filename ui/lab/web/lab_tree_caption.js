@@ -9,7 +9,7 @@ import { count } from "../../shared/web/format.js";
 const ROOT =
   "The root is the last token of the text. It counts as 1: every step also emits one token from the target.";
 const PILLS =
-  "Each node shows the probability that a step accepts it. Their sum, with 1 for the root, is the expected number of tokens.";
+  "Each node shows the probability that a step accepts it. The sum of these probabilities, with 1 for the root, is the expected number of tokens.";
 
 /** @typedef {import("./lab_tree.js").LabTree} LabTree */
 

@@ -2,8 +2,8 @@
    a deep tree, the levels that fit. Pure. */
 import { keyOf } from "../../shared/web/tree_scene.js";
 
-const FOLD_ABOVE = 160; // nodes; of a larger tree, only the best DRAWN are drawn
-const DRAWN = 110;
+const FOLD_ABOVE = 160; // nodes; in a larger tree, some nodes are hidden at first
+const DRAWN = 110; // max nodes of such a tree that are drawn at first: those with the best scores
 
 /**
  * @import { Topology } from "../../shared/web/tree_layout.js"
@@ -11,7 +11,8 @@ const DRAWN = 110;
  */
 
 /**
- * `hidden`: number of its children that are not drawn, and of all their descendants.
+ * `hidden`: how many nodes are hidden: the children of `node` that are not drawn, and all
+ * descendants of these children.
  * @typedef {Cell & {node: number, hidden: number}} Item
  */
 /** @typedef {{items: Item[], rows: number, cols: number}} Plan */

@@ -26,7 +26,7 @@ const STILL_MS = 140; // how long nothing must change before the figures are red
  *   measured with the loaded models
  * @property {number} [pair] a number that changes each time models are loaded
  * @property {boolean} [measurable] whether models are loaded
- * @property {boolean} [loading] whether models are being loaded; another message follows then
+ * @property {boolean} [loading] whether models are being loaded; if so, another message follows
  * @property {Profile | null} [profile] of this machine
  * @property {import("./clock_menu.js").OtherProfile[]} [profiles]
  * @property {string} [clock] key of the profile that is chosen in Decode; empty for this machine

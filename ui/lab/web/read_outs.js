@@ -78,7 +78,7 @@ export class ReadOuts {
     this.settle();
   }
 
-  /** Show the fastest tree, by setting its budget and, if it needs one, its level cap. */
+  /** Show the fastest tree, by setting the node budget and, only if necessary, a level cap. */
   useBest() {
     const { state } = this;
     if (!state.profile) return;
@@ -219,7 +219,8 @@ export class ReadOuts {
     text(tile.note, note);
   }
 
-  // Says what share the last node of the best tree adds to the tokens, and what share to the time.
+  // Says by what percentage the last node of the best tree raises the expected tokens, and by what
+  // percentage it raises the step time.
   paintMargin() {
     const { n, growth, shown, profile } = this.state;
     const grows = shown === "best" && n > 1;
@@ -277,7 +278,7 @@ export class ReadOuts {
 const NOT_TIMED = "this machine has not been timed yet";
 const NO_PLAN = "The best tree for this machine is shown once the models are loaded and timed.";
 const NO_PLAN_SAVED =
-  "This page was saved before its machine was timed, so it cannot show the best tree there.";
+  "This page was saved before its machine was timed, so it cannot show the best tree for that machine.";
 
 function fastest({ parents, levels, speedup, nodes }, profile, { where, source, isShown }) {
   const size = `${format.count(parents.length, "node")} on ${format.count(levels, "level")}`;

@@ -47,7 +47,7 @@ const COLUMNS = [
   "predicted_speedup",
 ];
 const RULES =
-  "Every shape is cut or extended to the same size: the lengths of parallel sequences differ by at most one token, the k-ary tree’s last level is truncated, and published trees are truncated in their own order or extended by chains at their leaves.";
+  "Every shape is cut or extended to the same size: the lengths of parallel sequences differ by at most one token, the k-ary tree’s last level is truncated, and published trees are truncated in the order of their published lists or extended by chains at their leaves.";
 const SOURCES = [
   "Published shapes are scored with this acceptance vector, as if their children were sampled the way Sequoia samples them.",
   ...["medusa", "eagle", "branching"].map((name) => TOOLTIPS["shape " + name]),

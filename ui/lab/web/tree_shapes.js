@@ -7,7 +7,8 @@ import { PUBLISHED_TREES } from "./published_trees.js";
 
 /** @typedef {import("./lab_state.js").LabState} LabState */
 /**
- * The number k of a shape, the list of "branching", or null for a shape without a setting.
+ * The number k of a shape, the list of children per level for the shape "branching", or null for a
+ * shape without a setting.
  * @typedef {number | number[] | null} Setting
  */
 

@@ -1,4 +1,4 @@
-/* The table of cells: how often each was sampled, and how often that is expected of the target. */
+/* The table of cells: how often each was sampled, and how often it should have been. */
 import { csvName, csvRows, nameOf } from "./cell_rows.js";
 import { isFar } from "./deviation.js";
 import { button, el, show, text } from "../../shared/web/dom.js";

@@ -41,7 +41,8 @@ export class FindsPanel {
   }
 }
 
-// The heading of the column. Once a test has ended, the power is for the samples that were drawn.
+// The heading of the last column. Its probabilities are for the planned number of samples, and once
+// a test has ended, for the number that was drawn.
 function foundBy({ going, draws, wanted }) {
   const samples = going || !draws ? wanted : draws;
   return `found with probability (${grouped(samples)} samples)`;

@@ -23,7 +23,7 @@ const WORDS = {
   null: "Every text comes out as often as it should; the small differences are due to chance.",
   "draft-noise":
     "The draft’s random numbers were reused at each step. Each first word still comes out as often " +
-    "as it should, but some pairs come out far too often or far too rarely.",
+    "as it should, but some pairs of words come out far too often or far too rarely.",
 };
 // The share whose bar fills its whole track.
 const LARGEST = Math.max(...RECORDED.tests.flatMap(({ rows, draws }) => sharesOf(rows, draws)));

@@ -313,7 +313,7 @@ export class LaneView {
 /**
  * The name of the lane that a speed-up is relative to.
  * @param {Lane} lane
- * @param {boolean} self whether it is the lane's own card that shows it
+ * @param {boolean} self whether the name is for the card of that lane itself
  * @returns {string}
  */
 function baseline({ plain, on }, self) {

@@ -6,7 +6,7 @@ import { Repeats } from "../../shared/web/repeats.js";
 /** @typedef {import("./race_store.js").Step} Step */
 /**
  * Totals of a lane after some of its steps. `seconds` is its decode time, `grams` the number of
- * 8-grams in its text, and `repeats` how many of them occurred before.
+ * 8-grams in its text, and `repeats` how many of these also occur earlier in the text.
  * @typedef {{steps: number, tokens: number, grams: number, repeats: number, drafted: number,
  *   nodes: number, seconds: number, draft: number, verify: number, overhead: number}} Sum
  * @typedef {{text: string[], drafted: number, finish: string | null, tree: number}} ShownStep
@@ -64,7 +64,8 @@ export class LaneTotals {
     this.sums = [START];
     this.eights = new Repeats();
     this.largest = 0; // nodes of the largest tree
-    // The number of that tree. (Even a fixed tree is smaller in steps in which it was cut.)
+    // The index of that tree in the race's `trees`. (A fixed tree is smaller in steps in which it
+    // was cut.)
     this.largestTree = -1;
     /** @type {{k: number, pace: Pace | null} | null} the last pace that was computed */
     this.paced = null;

@@ -1,8 +1,9 @@
 /* The token tree of the leading lane or of a chosen lane, at the race time shown.
    Until a lane has completed a step, no lane leads, and only the tree of a chosen lane is shown.
-   While the race time moves: the last complete step (at the start, the first one), or the current
-   step, animated, if playback is slow enough. When the race is paused: the step at that time. At
-   the end of the race: the lane's best step, which emitted the most tokens. */
+   While the race time moves, the last complete step is shown (at the start, the first one), or the
+   current step, animated, if playback is slow enough. When the race is paused, the step at that
+   time is shown. At the end of the race, it is the lane's best step, which emitted the most
+   tokens. */
 import { laneName } from "./lane.js";
 import { leadingLane } from "./lane_totals.js";
 import { RaceSteps } from "./race_steps.js";
@@ -32,8 +33,8 @@ const SLOW = 0.2; // s; during a race, details are requested only for lanes with
 export class LeadTree {
   /** @type {number | null} the chosen lane; null: the leading one */
   chosen = null;
-  #version = -1; // of the race
-  #built = -1; // of the lanes
+  #version = -1; // the store's `version` at the last paint
+  #built = -1; // the store's `built` at the last paint
   #key = ""; // the state that is drawn
   #drawnAt = -Infinity; // when it was drawn, in ms
   #timer = 0;

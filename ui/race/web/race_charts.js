@@ -19,9 +19,9 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 /** @typedef {import("./lane_totals.js").Interval} Interval */
 /** @typedef {import("./race_store.js").RaceStore} RaceStore */
 /**
- * A chart in its panel. `make` returns what to draw. `why`: the text in place of a chart;
- * it is `none` if the race has ended. `shows`: the state that it shows, as a key. `at`: when it was
- * drawn last, in milliseconds.
+ * A chart in its panel. `make` returns what to draw. `why`: the text that is shown while there is
+ * no chart. `none`: this text once the race has ended. `shows`: the state that the chart shows, as
+ * a key. `at`: when it was drawn last, in milliseconds.
  * @typedef {{data: any[], layout: any}} Drawing the arguments for Plotly
  * @typedef {{panel: any, word: HTMLElement, chart: Chart, make: () => Drawing | null,
  *   why: HTMLElement, none: string, shows: string, at: number}} Figure
@@ -32,7 +32,7 @@ const NO_STEP = "No chart: no lane made a step.";
 const NO_SPEEDUP = "No speed-up: fewer than two lanes on the same prompt made a step.";
 const PAUSE = 125; // ms between two drawings, at least
 const LONGEST = 1000; // ms; the longest pause, after slow drawings
-const SHARE = 0.1; // of the time of a running race, for drawing: it takes cores from the models
+const SHARE = 0.1; // of a running race's time is for drawing, which takes cores from the models
 const MARKERS = 9; // at most, on one line
 
 // Plotly's automatic margins would cost a second layout at each drawing.
@@ -107,7 +107,7 @@ export class RaceCharts {
     text(
       this.words,
       whom +
-        "Line: speed-up from the start of the race up to each moment. Marker with error bar: speed-up so far, with its 95% confidence interval (approx.) from the variation across eight segments of each run.",
+        "Line: speed-up from the start of the race up to each moment. Marker with error bar: speed-up so far, with its 95% confidence interval (approx.) from the variation across up to eight segments of each run.",
     );
     this.drawSoon();
   }
@@ -202,7 +202,7 @@ export class RaceCharts {
       const interval = self ? null : speedInterval(total, other, t);
       const ratio = speedRatio(total, other, t);
       if (interval) bars.push(this.bar(interval, i, styles[i], total.at(t).seconds, ratio));
-      // in the first eighth of the steps the ratio is mostly chance, and may be off the scale
+      // The axis need not reach ratios of the first eighth of the steps: they are mostly chance.
       top = Math.max(top, interval?.most || 0, ...known.slice(total.count(t) >> 3));
       return this.curve(i, styles[i], sums, known, "%{y:.2f}× at %{x:.3f} s");
     });

@@ -1,4 +1,4 @@
-/* The pace of the leading lane relative to each other lane on its prompt, with a 95% confidence
+/* The pace of the leading lane relative to every other lane on its prompt, with a 95% confidence
    interval and one dot per run, all on one axis. Shown once further runs have begun. */
 import { laneName } from "./lane.js";
 import { laneStyles } from "./lane_style.js";

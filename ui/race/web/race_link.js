@@ -21,7 +21,7 @@ export function linkRace(store, fill) {
   });
 }
 
-// The values of the form, and for each lane one more: the list of its three fields.
+// The values of the form, and one more value for each lane: the list of its three fields.
 function withLanes(values) {
   const lanes = LANES.filter((number) => `kind${number}` in values).map((number) => [
     `lane${number}`,

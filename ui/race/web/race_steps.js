@@ -105,9 +105,9 @@ export class RaceSteps {
   }
 
   /**
-   * Request the details of a step and of some steps after it. Nothing is requested if those of the
-   * step itself are known, if an earlier step is missing, or too soon after the last request. A
-   * saved page requests nothing.
+   * Request the details of a step and of some steps after it. Nothing is requested if the details
+   * of the step itself are known, if an earlier step is missing, or if the last request was too
+   * recent. A saved page requests nothing.
    * @param {number} lane
    * @param {number} i
    */

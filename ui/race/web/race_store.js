@@ -114,8 +114,8 @@ export class RaceStore extends Playback {
     this.gap = null;
     this.lastRaw = null;
     this.opened = false;
-    this.version = (this.version || 0) + 1; // of the race
-    this.built = (this.built || 0) + 1; // of the lanes and their totals
+    this.version = (this.version || 0) + 1; // counts the calls of `reset`
+    this.built = (this.built || 0) + 1; // counts how often lanes and totals were made anew
   }
 
   // -- messages ------------------------------------------------------------------------------

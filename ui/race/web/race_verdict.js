@@ -51,7 +51,7 @@ export class RaceVerdict {
     show(this.root, Boolean(verdict) && isOver);
     if (!verdict || !isOver) return;
     text(this.sentence, readable(verdict.sentence));
-    show(this.scope, verdict.pairs.length > 0); // without a pair there is no verdict to hold
+    show(this.scope, verdict.pairs.length > 0); // without a pair, the verdict compares no lanes
     text(this.scope, scopeInWords(this.store));
     const lines = this.lines.take(verdict.details.length);
     verdict.details.forEach((line, i) => text(lines[i], readable(line)));

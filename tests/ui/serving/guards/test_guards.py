@@ -38,7 +38,7 @@ def serve(
     client: str = "192.0.2.7",
     url: str = "http://127.0.0.1:7860",
 ) -> TestClient:
-    """The guards before an app that answers with the size of the body."""
+    """The guards in front of an app that answers with the size of the body."""
     methods = ["GET", "POST"]
     routes = [Route("/{path:path}", echo, methods=methods)]
     app = Starlette(routes=routes, middleware=all_guards(limits, address or Address()))
@@ -125,6 +125,7 @@ def test_other_origins_are_refused(origin: str, path: str) -> None:
 
 
 def test_our_own_page_and_programs_are_served() -> None:
+    """Programs send no Origin header."""
     client = serve()
     assert client.post("/", headers={"origin": OWN}).status_code == 200
     assert client.post("/").status_code == 200

@@ -25,7 +25,8 @@ export class DpExplain {
     this.spoken = el("p", spoken, this.root);
   }
 
-  // The recurrence of every cell. Its operands are marked as in the sentence and the table.
+  // The recurrence, which is the same for every cell. Its operands are marked as in the sentence
+  // below it and in the table.
   makeRecurrence() {
     const look = { class: "dp-recurrence", "data-part": "dp-recurrence" };
     const formula = el("p", look, this.root);
@@ -57,7 +58,7 @@ export class DpExplain {
   /**
    * @param {DpTable} table
    * @param {Cell} cell
-   * @param {boolean} aloud whether a screen reader speaks it
+   * @param {boolean} aloud whether a screen reader speaks the explanation
    */
   paint(table, cell, aloud) {
     const parts = dpWords.parts(table, cell);

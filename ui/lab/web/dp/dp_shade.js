@@ -6,9 +6,9 @@ import * as format from "../../../shared/web/format.js";
 /** @typedef {{low: number, high: number, cut: boolean}} Range `cut`: some values exceed `high` */
 
 /**
- * The numbers that a colour can show. `of` returns the number of a cell for which a tree exists, in
- * tokens per step, or NaN if it has none. Loss and gain are tiny in most of the table, so their
- * colours follow the cube root.
+ * The numbers that a colour can show. `of` returns the number of a cell, in tokens per step, or NaN
+ * if the cell has no such number. It is called only if a tree exists for the cell. Loss and gain
+ * are tiny in most of the table, so their colours follow the cube root.
  * @type {Record<string, {name: string, title: string, power: number, strong: "least" | "most",
  *   share?: number, of: (table: DpTable, n: number, l: number, b: number) => number}>}
  */

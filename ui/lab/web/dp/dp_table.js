@@ -60,7 +60,7 @@ export class DpTable {
    * @param {number[]} rates
    * @param {number} nodes
    * @param {number | null} [levels] max levels to compute; null: no limit
-   * @param {boolean} [flat] compute one layer that stands for any number of levels; only if
+   * @param {boolean} [flat] compute one layer that stands for any number of levels; allowed only if
    *   `levels` is null or at least `nodes`
    * @throws {RangeError} if an argument is invalid
    */
@@ -151,7 +151,7 @@ export class DpTable {
     return table;
   }
 
-  /** Compute the rest at once. */
+  /** Compute all missing levels without a pause. */
   finish() {
     const work = this.grow();
     while (!work.next().done);
@@ -231,8 +231,8 @@ export class DpTable {
   }
 
   /**
-   * The traceback of a cell. parents: of its tree, in breadth-first order. steps: one for each
-   * child, node by node, from a node's last child to its first.
+   * The traceback of a cell. parents: the parent of each node of the cell's tree, in breadth-first
+   * order. steps: one for each child, node by node, from a node's last child to its first.
    * @param {number} n
    * @param {number} levels
    * @param {number} b

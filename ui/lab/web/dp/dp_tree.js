@@ -1,4 +1,4 @@
-/* The tree of a cell. At a step of the traceback, its parts look different. */
+/* The tree of a cell. At a step of the traceback, each part of the tree has its own look. */
 import { el, show } from "../../../shared/web/dom.js";
 import { count } from "../../../shared/web/format.js";
 import { allCells, keyOf } from "../../../shared/web/tree_scene.js";

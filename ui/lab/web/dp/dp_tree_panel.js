@@ -40,7 +40,7 @@ export class DpTreePanel {
     const { step } = this.dp.shown();
     this.tree.paint(topo, scores, step);
     attr(this.pin, "aria-pressed", String(pinned));
-    // the Lab's tree may be out of view, so the button says if it is this tree
+    // the Lab's tree may be out of view, so the button says whether that is the cell's tree
     const isShown = Boolean(parents) && this.dp.isShown(parents);
     this.use.disabled = !parents || isShown;
     text(this.use.querySelector("span"), isShown ? USED : USE);

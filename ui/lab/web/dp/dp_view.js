@@ -27,8 +27,8 @@ const FEW = 3; // with so few rates, the best trees may have as many levels as n
 /**
  * @typedef {object} Options
  * @property {() => Wanted} getState
- * @property {(parents: number[]) => void} [onSelect] "Use this tree" was pressed; parents breadth
- *   first
+ * @property {(parents: number[]) => void} [onSelect] called when "Use this tree" is pressed, with
+ *   the tree's parents in breadth-first order
  * @property {(parents: number[]) => boolean} [isShown] whether the Lab shows this tree
  */
 
@@ -36,7 +36,7 @@ const FEW = 3; // with so few rates, the best trees may have as many levels as n
 export class Dp {
   kind = "regret"; // what the colour shows
   chosenSize = SIZES[0];
-  least = SIZES[0]; // size of the smallest table that has the Lab's node budget
+  least = SIZES[0]; // the smallest size of a table that covers the Lab's node budget
   /** @type {DpTable | null} */
   table = null;
   /** The selected cell. @type {Cell | null} */
@@ -54,7 +54,7 @@ export class Dp {
   /** @type {number[]} */
   scores = [];
 
-  #stale = true; // the state must be read again
+  #stale = true; // the Lab's state must be read again
   #widen = false; // the next table must be shown whole
   #waiting = false; // whether a paint is due in the next frame
   #stop = () => {};
@@ -117,13 +117,13 @@ export class Dp {
 
   // -- state ------------------------------------------------------------
 
-  /** To be called when the state has changed. Cheap: the work is done at most once a frame. */
+  /** Call this when the Lab's state has changed. Cheap: the work is done at most once a frame. */
   update() {
     this.#stale = true;
     this.changed();
   }
 
-  // Reads the state. The table is recomputed only if its vector or size has changed. If the
+  // Reads the Lab's state. The table is recomputed only if its vector or size has changed. If the
   // state is invalid, the panel shows why and keeps the previous table.
   read() {
     this.#stale = false;
@@ -204,8 +204,8 @@ export class Dp {
     this.at({ n: size, levels: height, b: table.best(size, height).branches });
   }
 
-  // The cell nearest to this one that can be selected: one in the picture, or the best of its
-  // column, whose tree may have more children than the picture has rows.
+  // The nearest cell that can be selected. Such a cell either has a row in the table or is the best
+  // of its column. The best cell has no row if its tree has more children than the table has rates.
   within({ n, levels, b }) {
     const { table } = this;
     const size = clamp(n, 1, table.nodes);
@@ -258,7 +258,7 @@ export class Dp {
 
   resize(size) {
     this.chosenSize = size;
-    this.#widen = true; // once the table is computed
+    this.#widen = true;
     this.update();
   }
 
@@ -276,8 +276,8 @@ export class Dp {
     this.onSelect([...this.parents]);
   }
 
-  // The current step of the traceback (null if there is none), and the cell being explained. At the
-  // first step this is the selected cell, at later steps the cell of the step.
+  // The current step of the traceback (null if there is none), and the cell being explained. The
+  // selected cell is explained at the first step, and the step's own cell at later steps.
   shown() {
     const step = this.steps[this.step] || null;
     return { step, cell: this.step && step ? step.cell : this.cell };
@@ -363,8 +363,8 @@ export class Dp {
 const clamp = (value, low, high) => Math.max(low, Math.min(high, value));
 const same = (a, b) => a.n === b.n && a.levels === b.levels && a.b === b.b;
 const tooLarge = (levels) =>
-  `${levels} levels computed, because a table has at most 32 MiB; a tree with more levels may give ` +
-  "more tokens per step";
+  `stopped after ${levels} levels, because a table has at most 32 MiB; a tree with more levels ` +
+  "may give more tokens per step";
 
 /**
  * Build the DP table inside `element`.

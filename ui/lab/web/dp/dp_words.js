@@ -71,8 +71,8 @@ export function meaning(table, cell) {
   if (!split) return "";
   const { m, branches } = split;
   const inside = m === 1 ? "a leaf" : `in the best shape, child ${b} has ${children(branches)}`;
-  const earlier = b === 2 ? "child 1" : `children 1 to ${b - 1}`;
-  const others = b === 1 ? "the root alone keeps" : `the root and ${earlier} keep`;
+  const earlier = b === 2 ? "the subtree of child 1" : `the subtrees of children 1 to ${b - 1}`;
+  const others = b === 1 ? "the root is the other" : `the root and ${earlier} have the other`;
   const subtree = `The subtree of child ${b} has m = ${nodes(m)}, child ${b} included`;
   return `${subtree} (${inside}); ${others} ${n - m}.`;
 }
