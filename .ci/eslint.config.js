@@ -37,7 +37,7 @@ export default [
         },
       ],
       "no-restricted-properties": ["error", noMarkup("innerHTML"), noMarkup("outerHTML")],
-      "preserve-caught-error": "off", // the text says the cause
+      "preserve-caught-error": "off", // the new error's message names the cause
     },
   },
   {

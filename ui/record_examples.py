@@ -39,10 +39,10 @@ CLEAR = 1.05  # the least ratio of speeds that counts as a difference
 
 @dataclass(frozen=True)
 class Recipe:
-    """One example. prompt: the name of a prompt preset. tree: the kind of tree and its numbers, as
-    in the form's menu. shows: the required result. "faster" and "slower" compare with plain
-    decoding, "faster than NAME" and "slower than NAME" with another example. "": no requirement.
-    draft: "" for the bundled draft, or SHUFFLED."""
+    """One example. prompt: the name of a prompt preset. tree: the kind of tree, then the values of
+    its fields in the form, such as ("best", 64, 6). shows: the required result. "faster" and
+    "slower" compare with plain decoding, "faster than NAME" and "slower than NAME" with another
+    example. "": no requirement. draft: "" for the bundled draft, or SHUFFLED."""
 
     name: str
     title: str
@@ -105,7 +105,7 @@ def record_all(
 
 
 def quietest(runs: Sequence[Run]) -> Run:
-    """The run that took the least time, including plain decoding of as many tokens."""
+    """The run with the least total time: its own, plus that of plain decoding of as many tokens."""
     return min(runs, key=_seconds)
 
 

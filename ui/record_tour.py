@@ -24,8 +24,8 @@ TIMES = 3
 
 
 def request_of(settings: dict[str, Any]) -> DecodeRequest:
-    """The request that makes a recording. settings: preset, temperature, seed, tokens, and tree (a
-    list of its kind and its numbers)."""
+    """The request that makes a recording. settings: preset, temperature, seed, tokens, and tree,
+    which is a list of its kind and the values of its fields, such as ["best", 16, 6]."""
     prompt = next(one.text for one in presets() if one.name == settings["preset"])
     params = SamplingParams(
         temperature=settings["temperature"],

@@ -242,8 +242,8 @@ class DPTable:
         extra = branches - (len(cells) - 1)
         if extra <= 0:
             return cells[branches]
-        # A child beyond the last positive rate adds nothing, and its descendants would add at least
-        # as much below other nodes, so such children are leaves.
+        # Children beyond the last positive rate are never accepted, and neither are nodes below
+        # them. Such nodes do at least as well elsewhere, so these children are leaves.
         return np.concatenate([np.full(extra, -np.inf), cells[-1][:-extra]])
 
     def _branches(self, n: int, levels: int) -> int:

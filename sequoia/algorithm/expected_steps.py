@@ -87,7 +87,7 @@ def step_starts(tree: Tree, chances: Sequence[Sequence[Any]]) -> list[Any]:
     """For each token of a text, the probability that a step starts there. The first is 1, and their
     sum is the expected number of steps. chances: for each token, the result of `child_chances` or
     `match_chances`, for at least as many children as any node of `tree` has."""
-    # probability that the step is at each node before the token
+    # for each node, the probability that the step is there just before the token
     at: list[Any] = [1] + [0] * (len(tree) - 1)
     starts = []
     for of_children in chances:

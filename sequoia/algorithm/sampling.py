@@ -97,8 +97,8 @@ class Seeded:
 
     def _distinct(self, q: torch.Tensor, counts: Sequence[int]) -> Drawn:
         """`without_replacement` with about one random number per drawn token; the race in
-        `successive` needs one per token of the vocabulary. The most probable token is tried first,
-        so many draws of a single token need no cumulative sums."""
+        `successive` needs one per token of the vocabulary. The most probable token is tried first.
+        If it is drawn and no other is needed, no cumulative sums are computed."""
         distributions = q.numpy()
         drawn: Drawn = []
         for row, (token, count) in enumerate(

@@ -148,7 +148,7 @@ class Tree:
         parents = [-1]
         level = [0]
         for depth, k in enumerate(_list(branching, "the branching")):
-            grown = len(level) * _count(k, f"children at depth {depth}")
+            grown = len(level) * _count(k, f"children per node at depth {depth}")
             if len(parents) + grown > MAX_NODES:
                 raise BadTree(
                     f"the first {depth + 2} levels already have {len(parents) + grown} nodes; the "

@@ -92,8 +92,8 @@ def checked(
     temperatures: Sequence[float], tokens: int, ranks: int, draws: int
 ) -> list[SamplingParams]:
     """The sampling parameters for each temperature. Raises BadAcceptance or BadSamplingParams for a
-    number out of bounds. Fewer tokens than TRIED_LEVELS may leave no room for the whole tree, and
-    `tokens_per_step` decodes up to TRIED_LEVELS more."""
+    number out of bounds. The lower bound of `tokens` leaves room for the whole tree. The upper one
+    leaves room for up to TRIED_LEVELS more tokens, which `tokens_per_step` decodes."""
     whole(draws, "draws", 1, 1000, BadAcceptance)
     whole(ranks, "ranks", 1, MAX_NODES - 1, BadAcceptance)
     whole(tokens, "tokens", TRIED_LEVELS, MOST_TOKENS - TRIED_LEVELS, BadSamplingParams)

@@ -103,7 +103,7 @@ def _introduce(options: Namespace, pair: Pair, others: dict[str, Pair]) -> None:
         f"{pair.name} on {place_of(pair.target)}, {dtype_name(pair)}, {options.tokens} new tokens "
         f"per prompt, {options.rounds} interleaved rounds; measured: medians (lowest-highest).\n"
         "Speed-ups are medians of the ratios within each round. non-model: share of a step spent "
-        "outside both models; repeated: share of 8-grams that occurred before."
+        "outside both models; repeated: share of 8-grams seen earlier in the text."
     )
     if len(others) == 1:
         left_out = " and ".join(name for name in PLAIN_DTYPES if name not in others)

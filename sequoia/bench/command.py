@@ -37,7 +37,9 @@ class _Defaults(ArgumentDefaultsHelpFormatter):
 def add_pair_options(parser: ArgumentParser, together: bool = True) -> None:
     """The options that choose the two models. together: whether one needs the other."""
     for name, other in (("target", "draft"), ("draft", "target")):
-        default = f"the bundled pair; needs --{other} too" if together else "the bundled one"
+        default = (
+            f"the bundled pair; this option needs --{other} too" if together else "the bundled one"
+        )
         parser.add_argument(
             f"--{name}", help=f"folder or Hugging Face id of the {name} (default: {default})"
         )

@@ -137,9 +137,9 @@ def fastest_plain(pair: Pair, others: dict[str, Pair], profile: HardwareProfile)
     """Seconds per token of plain decoding in its fastest dtype: a pass over one row, plus the
     overhead.
 
-    The passes in all dtypes are timed here in turn. The profile's pass is then scaled by the ratio
-    of the fastest one to that in the pair's own dtype. So the result stays comparable with the
-    profile even if the machine has become slower or faster since."""
+    A pass in each dtype is timed here, in turn. The profile's time of a pass is then multiplied by
+    the fastest of these times and divided by the one in the pair's own dtype. So the result stays
+    comparable with the profile even if the machine has become slower or faster since."""
     own, *passes = [
         Pass(opened(one.target, 1, profile.prefix_length), 1) for one in (pair, *others.values())
     ]

@@ -105,7 +105,7 @@ def _misses(texts: Texts, one: str, other: str, rng: random.Random) -> bool:
 def compared(texts: Texts, one: str, other: str) -> tuple[float, float] | None:
     """(log, variance): the logarithm of the ratio of tokens per step, `one` over `other`, and its
     variance. None if all steps of a lane start in one segment."""
-    # the lengths need only be equal for both lanes
+    # the true lengths do not matter here, as long as both lanes have the same ones
     pair = (
         ExpectedSteps((1,) * len(texts), tuple(tuple(text[name]) for text in texts))
         for name in (one, other)

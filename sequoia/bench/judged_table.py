@@ -58,11 +58,10 @@ def _figures(kind: Mapping[str, Any]) -> dict[str, str]:
 
 
 def same_number(old: int, new: int) -> None:
-    """Raises SequoiaError if the results of two evaluations are of different numbers of
-    excerpts."""
+    """Raises SequoiaError unless two evaluations have results for the same number of excerpts."""
     if old != new:
         raise SequoiaError(
-            f"--before: its results are of {old} excerpts, these of {new}; evaluate both pairs "
+            f"--before: that file has results for {old} excerpts, not {new}; evaluate both pairs "
             "with the same --excerpts and --limit"
         )
 

@@ -300,8 +300,8 @@ def _check(options: Namespace) -> None:
 
 
 def _before(path: Path, kinds: Mapping[str, Sequence[Excerpt]]) -> Any:
-    """The earlier results in the file at `path`. Raises SequoiaError if it is another file, or if
-    its results are of other numbers of excerpts than `kinds`."""
+    """The earlier results in the file at `path`. Raises SequoiaError if --json did not write it, or
+    if a kind's number of excerpts differs from that in `kinds`."""
     try:
         before = load_json(path)
         table(before, before)

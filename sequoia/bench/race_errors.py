@@ -65,8 +65,8 @@ Line = tuple[str, float]  # kind of a lane, and the factor by which its pace is 
 
 
 class Resampler:
-    """Races drawn at random from recorded sessions. Cut runs and comparisons of two runs are
-    cached."""
+    """Races drawn at random from recorded sessions. Caches the windows of the runs, and the
+    comparisons of two runs."""
 
     def __init__(self, sessions: Sequence[Session], seed: int) -> None:
         self._sessions = [*sessions]
@@ -115,7 +115,7 @@ class Resampler:
 
 def window(steps: Steps, begin: int, tokens: int, gain: float = 1.0) -> Steps:
     """The steps that emit the `tokens` tokens from position `begin` on, with step times divided by
-    `gain`. A step that crosses either end counts with its tokens inside, and with the same share of
+    `gain`. Of a step that crosses either end, only the tokens inside count, with the same share of
     its time."""
     inside = list[tuple[int, float]]()
     at = 0
@@ -171,7 +171,10 @@ def at_enough(
     made = [enough_races(sampler, lanes, tokens) for _ in range(races)]
     verdicts = [verdict for verdict in made if verdict.enough]
     median = statistics.median(verdict.races for verdict in made)
-    words = f"median {median:.0f}; {MOST_RACES} not enough in {1 - len(verdicts) / races:.1%}"
+    words = (
+        f"median {median:.0f} races; even {MOST_RACES} were not enough for "
+        f"{1 - len(verdicts) / races:.1%} of verdicts"
+    )
     if not verdicts:
         return math.nan, words
     last = len(lanes) - 1
@@ -241,7 +244,7 @@ def _found(sampler: Resampler, tokens: int, races: int) -> bool:
 
 def _ties(sampler: Resampler, tokens: int, races: int) -> bool:
     """Print how often plain decoding ties for first with a lane that is clearly faster. Returns
-    whether the goal is met. In shorter races than PLAIN_TOKENS there is none."""
+    whether the goal is met, or True for races shorter than PLAIN_TOKENS, which have no goal."""
     ties = plain_ties(sampler, tokens, races)
     has_goal = tokens >= PLAIN_TOKENS
     print(

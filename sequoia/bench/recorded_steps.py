@@ -80,7 +80,7 @@ class Session:
 TEMPERATURES = (0.0, 0.6)
 CHAIN_NODES = 6
 TREE_NODES = 12
-# difference of seeds between sessions of one temperature: more than a session has lanes
+# from one session to the next at one temperature, the seed grows by more than the number of lanes
 _SEEDS = 10
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 _LANES = {"plain": 1, "chain": 2, "tree": 4}
@@ -189,5 +189,5 @@ def _sessions(items: Sequence[Mapping[str, Any]]) -> Iterator[Session]:
         session = Session(item["prompt"], item["temperature"], runs)
         for kind, least in _LANES.items():
             if (found := len(session.by_kind.get(kind, ()))) < least:
-                raise ValueError(f"a session has {found} runs of kind {kind!r}, not {least}")
+                raise ValueError(f"a session has {found} runs of kind {kind!r}; it needs {least}")
         yield session

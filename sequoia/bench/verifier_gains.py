@@ -116,7 +116,8 @@ def expected_tokens(
     pair: Pair, lane: VerifiedTree, prompts: Sequence[str], params: SamplingParams
 ) -> dict[str, list[float]]:
     """Expected tokens per step of each prompt along the steps of `lane`, by the key of a verifier:
-    the lane's own, and Traversal if that is Algorithm 2. Empty if a GPU verifies the steps."""
+    the lane's own, and for a lane of Algorithm 2 also Traversal. Empty if a GPU verifies the
+    steps."""
     keys = [lane.verifier, *([TRAVERSAL.key] if lane.verifier == DEFAULT_VERIFIER else [])]
     found: dict[str, list[float]] = {key: [] for key in keys}
     for number, prompt in enumerate(prompts):

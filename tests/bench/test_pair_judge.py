@@ -223,7 +223,7 @@ def test_a_damaged_file_to_compare_with_is_refused_before_models_are_loaded(
 def test_results_over_other_excerpts_are_not_compared() -> None:
     found = judge(tiny_pair(), {"code": EXCERPTS}, TASK)
     other = judge(tiny_pair(), {"code": EXCERPTS[:1]}, TASK)
-    with pytest.raises(SequoiaError, match="of 1 excerpts, these of 2"):
+    with pytest.raises(SequoiaError, match="results for 1 excerpts, not 2"):
         table(found, other)
 
 
@@ -234,4 +234,4 @@ def test_results_over_other_excerpts_are_refused_before_anything_is_judged(
     before.write_text(json.dumps(judge(tiny_pair(), {"code": EXCERPTS}, TASK)), encoding="utf-8")
     monkeypatch.setattr(pair_judge, "judge", None)  # not called
     assert main(["--kinds", "code", "--limit", "1", "--before", str(before)]) == 2
-    assert "of 2 excerpts, these of 1" in capsys.readouterr().err
+    assert "results for 2 excerpts, not 1" in capsys.readouterr().err

@@ -65,8 +65,8 @@ def test_a_file_without_enough_to_resample_is_refused(session: Session, tmp_path
     for about, sessions, said in (
         (header, [], "it has no sessions"),
         ({"pair": "tiny"}, [session], "has no pair or device"),
-        (header, [replace(session, runs=session.runs[:-1])], "3 runs of kind 'tree', not 4"),
-        (header, [replace(session, runs=session.runs[1:])], "0 runs of kind 'plain', not 1"),
+        (header, [replace(session, runs=session.runs[:-1])], "3 runs of kind 'tree'; it needs 4"),
+        (header, [replace(session, runs=session.runs[1:])], "0 runs of kind 'plain'; it needs 1"),
     ):
         write_sessions(path, about, sessions)
         with pytest.raises(BadTrace, match=said):

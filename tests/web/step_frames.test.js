@@ -228,9 +228,16 @@ test("a step verified from the leaves tries whole paths, and its captions mentio
     verifier: "traversal",
   });
   assert.equal(chainEnd(step), -1);
-  const first = "The draw u = 0.60 is not below 0.20, so the path down to “b” is dropped.";
-  assert.equal(trial(step, 0), first + " The next path is tried.");
-  assert.equal(trial(step, 1), "The draw u = 0.30 is below 0.70, so the path down to “c” stays.");
+  assert.equal(
+    trial(step, 0),
+    "The path down to “b” is accepted with probability 0.20. " +
+      "The draw u = 0.60 is not below that, so the path is dropped. The next path is tried.",
+  );
+  assert.equal(
+    trial(step, 1),
+    "The path down to “c” is accepted with probability 0.70. " +
+      "The draw u = 0.30 is below that, so the path stays.",
+  );
   const walk = stepFrames(step).filter(({ phase }) => phase === "walk");
   assert.deepEqual(walk[0].states, ["root", "drafted", "drafted", "rejected", "drafted"]);
   assert.equal(

@@ -86,8 +86,8 @@ class FairQueue:
     ) -> Iterator[None]:
         """Wait for a turn, which lasts until the context ends. Calls `on_wait` while waiting.
 
-        Raises Cancelled if `should_stop` returns True while waiting, and Busy if the queue is full,
-        unless `work.returns`.
+        Raises Cancelled if `should_stop` returns True while waiting. Raises Busy if the queue is
+        full, unless `work.returns`.
         """
         ticket = _Ticket(work or Work())
         self._enter(ticket)

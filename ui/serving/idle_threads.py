@@ -1,6 +1,6 @@
-"""Ends the threads of handlers that are no longer needed. Gradio's handlers run in threads of
-AnyIO. When AnyIO uses a thread, it also ends all threads that have been idle for ten seconds.
-Without further handlers, all threads would stay after a busy time."""
+"""Ends threads that Gradio's handlers no longer need. These handlers run in threads of AnyIO. AnyIO
+ends idle threads only when it uses a thread: then it ends all that have been idle for ten seconds.
+If no handler ran after a busy time, all threads would stay."""
 
 from __future__ import annotations
 

@@ -157,8 +157,8 @@ class Job(ABC, Generic[Event]):
             free_unused_gpu_memory()
 
     def release_now(self) -> None:
-        """Free the caches, also those of a job that waits for its turn. The job cannot continue
-        afterwards. The caller must have the turn, so that no job is using its caches."""
+        """Free the caches, even if the job is waiting for its turn. The job cannot continue
+        afterwards. The caller must have the turn, so that this job is not using its caches."""
         self._released = True
         self.free_caches()
 

@@ -16,18 +16,18 @@ class Limits:
     prompt_chars: int = 20_000
     seconds: float = 1800.0  # of one run or race; counted anew when a paused run is resumed
     waiting: int = 60  # visitors in the queue, including the one being served
-    # in each view separately
+    # the next four apply to each view separately
     sessions: int = 64  # visitors whose runs are remembered
     held: int = 4  # paused runs that keep their KV caches
     runs: int = 32  # runs stored for reload
     stored_nodes: int = 2_000_000  # in all stored runs; one node of one step is about 100 bytes
-    # in bytes
+    # the next four are in bytes
     request: int = 4 * MIB  # one request that uploads no file
     upload: int = 32 * MIB  # the files in one request
     uploads_each: int = 256 * MIB  # from one address within `upload_seconds`
     uploads: int = 512 * MIB  # from all addresses within `upload_seconds`
     upload_seconds: float = 600.0
-    kept: int = 512 * MIB  # all temporary files: uploads and files to download
+    kept: int = 512 * MIB  # bytes of all temporary files: uploads and files to download
     kept_files: int = 10_000  # the number of temporary files
     models: bool = True  # whether visitors may load other models, and download them
     measures: bool = True  # whether visitors may measure this machine

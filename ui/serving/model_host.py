@@ -140,8 +140,8 @@ class ModelHost:
     ) -> Pair:
         """Wait for the caller's turn, load another pair and serve it from then on. If that fails,
         the current pair stays. If the memory is too small for both pairs, the current one is
-        unloaded first, and loaded again after a failure. Returns the new pair. Raises what `load`
-        and the measurement raise, NotLoaded, Busy or Cancelled."""
+        unloaded first, and loaded again after a failure. Returns the new pair. Raises NotLoaded,
+        Busy, Cancelled, or what `load` or the measurement raises."""
         self._wait(should_stop)
         with self._engine(should_stop, on_wait, work):
             before = self.status

@@ -1,6 +1,6 @@
 """Stores the page, which is the same for everybody, once for each address of the server. Gradio
-would copy its whole description and render it anew for each visitor: a third of what a new page
-costs."""
+would copy the page's whole description and render it anew for each visitor. That is a third of the
+server's work for a new page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 MOST_ADDRESSES = 8  # a server has few; a page is about half a megabyte
 # headers from which Gradio takes the addresses in the page
 ADDRESS_HEADERS = (b"host", b"x-forwarded-host", b"x-forwarded-proto", b"x-gradio-server")
-# parameters with which Gradio renders another page
+# query parameters that make Gradio render a different page
 OTHER_PAGES = frozenset({b"deep_link", b"page", b"all_endpoints"})
 
 Address = tuple[Any, ...]
@@ -38,7 +38,7 @@ class PageCache:
             await send(message)
 
     def _store(self, address: Address, answer: list[Message]) -> None:
-        """Store an answer that is a whole page, and drop the oldest page if there are too many."""
+        """Store `answer` if it is a whole page, and drop the oldest page if there are too many."""
         if not _is_complete(answer):
             return
         self._pages[address] = answer
@@ -71,7 +71,7 @@ def _address(scope: Scope) -> Address:
 
 
 def _is_complete(answer: list[Message]) -> bool:
-    """Whether `answer` is a whole page that sets no cookie, not an error."""
+    """Whether `answer` is a whole page, not an error, and sets no cookie."""
     if not answer or answer[0].get("status") != 200 or answer[-1].get("more_body"):
         return False
     return all(name.lower() != b"set-cookie" for name, _ in answer[0].get("headers", ()))

@@ -77,7 +77,7 @@ class Sessions(Generic[R]):
                 raise Busy("one run at a time; stop the current one first")
             is_full = last is None and len(self._runs) >= self._limits.sessions
             idle = self._idle() if is_full else None
-            run.start(steps)  # first: if it raises Busy, nobody must have lost a paused run
+            run.start(steps)  # before a paused run is dropped, because this may raise Busy
             if idle is not None:
                 self._runs.pop(idle).release()
             if last is not None and last is not run:
@@ -109,8 +109,8 @@ class Sessions(Generic[R]):
                     run.end(words)
 
     def abandon_all(self) -> None:
-        """Send the last message of each run that is still in progress now. Called after
-        `end_all`."""
+        """Post the last message of each run that is still in progress, without waiting for its
+        current step. Called after `end_all`."""
         with self._lock:
             for run in self._runs.values():
                 run.abandon()
@@ -124,8 +124,8 @@ class Sessions(Generic[R]):
             run.release()
 
     def _idle(self) -> str:
-        """The visitor without a busy run whose run was started or resumed longest ago. Raises Busy
-        if there is none."""
+        """Of the visitors whose run is not busy, the one whose run was started or resumed longest
+        ago. Raises Busy if there is none."""
         idle = next((who for who, run in self._runs.items() if not run.busy), None)
         if idle is None:
             raise Busy(f"all {self._limits.sessions} sessions are in use; try again in a minute")

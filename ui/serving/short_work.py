@@ -9,7 +9,8 @@ from typing import ParamSpec, TypeVar
 
 from anyio import CapacityLimiter, to_thread
 
-# separate from AnyIO's limit for handlers that run in threads: neither kind waits for the other
+# separate from AnyIO's limit for handlers that run in threads, so that this work and those handlers
+# do not wait for each other
 _AT_ONCE = CapacityLimiter(6)
 
 P = ParamSpec("P")

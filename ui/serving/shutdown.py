@@ -15,9 +15,9 @@ import threading
 from collections.abc import Callable
 from types import FrameType
 
-SECONDS = 4.0  # maximum time to finish the running step, the last messages and the server
-STEP_SECONDS = 3.0  # part of it for the running step
-MESSAGE_SECONDS = 0.4  # part of it until every page has its last message
+SECONDS = 4.0  # the most that finishing the running step, sending messages and closing may take
+STEP_SECONDS = 3.0  # the most of it that the running step may take
+MESSAGE_SECONDS = 0.4  # of it, the pause in which every page gets its last message
 _AT_ONCE = 130  # exit status after a second signal; shells report Ctrl-C with it
 _log = logging.getLogger(__name__)
 

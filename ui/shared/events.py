@@ -11,8 +11,8 @@ import gradio as gr
 from ui.shared import markup
 from ui.shared.call_modules import call
 
-# The keys of both are components. FormData: the unvalidated values that Gradio passes to a handler
-# whose inputs are a set. Updates: the new values or updates that a handler returns.
+# FormData: the unvalidated values that Gradio passes to a handler whose inputs are a set. Updates:
+# the new values or updates that a handler returns. The keys of both are components.
 FormData = Mapping[Any, Any]
 Updates = dict[Any, Any]
 

@@ -38,7 +38,8 @@ class HandlerNames:
 
     def _caller(self, one: BlockFunction) -> str:
         """What calls the handler: "on_load", "on_" with a component and its event, or "after_" with
-        the handler before it. If that one also follows a handler, what calls it is appended."""
+        the previous handler. If the previous handler also follows another one, its own "after_" is
+        appended."""
         if one.trigger_after is not None:
             before = self._blocks.fns[one.trigger_after]
             further = "" if before.trigger_after is None else f"_{self._caller(before)}"

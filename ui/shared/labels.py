@@ -12,7 +12,7 @@ RUN = {
     "max_new_tokens": "Max tokens",
     "seed": "Seed",
 }
-RACE = {**RUN, "temperature": "Temp.", "max_new_tokens": "Tokens"}  # narrow fields
+RACE = {**RUN, "temperature": "Temp.", "max_new_tokens": "Tokens"}  # shorter, for narrow fields
 _EMPTY = "None is not "  # follows the name in the message about an empty field
 
 

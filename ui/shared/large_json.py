@@ -50,7 +50,7 @@ def _parsed_elsewhere(path: str, error: type[SequoiaError]) -> Any:
         ) from None
     if process.returncode:
         reason = process.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
-        raise error(f"not a usable JSON file: {reason or 'its process was stopped'}")
+        raise error(f"not a usable JSON file: {reason or 'the process that parsed it was stopped'}")
     return values_of(_pieces(memoryview(process.stdout)))
 
 

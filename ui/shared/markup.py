@@ -33,7 +33,7 @@ def toast(text: Any) -> str:
 
 
 def _inert(escaped: str) -> str:
-    """`escaped` with the characters that template languages interpret escaped, too."""
+    """`escaped`, in which the characters that template languages interpret are escaped, too."""
     return (
         escaped.replace("{", "&#123;")
         .replace("}", "&#125;")

@@ -56,7 +56,7 @@ def _sound_prompts(path: Path) -> tuple[Preset, ...]:
 def _preset(entry: Any) -> Preset:
     preset = Preset(**entry)
     if not isinstance(preset.name, str) or not isinstance(preset.text, str):
-        raise TypeError("name and text must be texts")
+        raise TypeError("name and text must be strings")
     return preset
 
 

@@ -20,9 +20,9 @@ def compared_with_plain(
     """The fields for the steps of a run and of plain decoding. `plain` must have at least one step.
 
     plain_seconds: seconds per token of `plain`. plain_label: `label`, where the times of both runs
-    come from. plain_spread: if plain_seconds had these two values, the speed-up would be the lower
-    and the upper end of its confidence interval (see sequoia.diagnosis.speedup_interval). The field
-    is missing if there is no interval.
+    come from. plain_spread: two values of plain_seconds. With the first, the speed-up would be the
+    lower end of its confidence interval, with the second the upper end (see
+    sequoia.diagnosis.speedup_interval). The field is missing if there is no interval.
     """
     seconds = sum(time for _, time in plain) / sum(tokens for tokens, _ in plain)
     meta = {"plain_seconds": seconds, "plain_label": label}

@@ -117,7 +117,7 @@ SHAPES = {
     "sequences": Shape(
         "k sequences",
         "",
-        "{} sequences of {}",
+        "{} sequences of {} tokens",
         ("Sequences", "Tokens in each"),
         (4, 5),
         Tree.sequences,

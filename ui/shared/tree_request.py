@@ -168,7 +168,7 @@ class TreeRequest:
                 plan = plan_tree(*asked, self.most, run.clock.profile)
                 words += f", limited to {self.most} nodes here ({best} would be best)"
         if plan.predicted_speedup < 1:
-            words += " (slower than plain decoding, predicted)"
+            words += " (predicted to be slower than plain decoding)"
         how = f"{words}, {_from(plan.source)}"
         if self.kind == "planned":
             how += _own_paths_words(plan, own_paths_plan(*asked, self.most, _profile(run)))
@@ -240,9 +240,9 @@ def _own_paths_words(plan: Plan, own: Plan | None) -> str:
         return "; with the acceptance of Traversal's own paths, the tree is the same"
     return (
         f" under Sequoia's rule: {len(plan.tree)} nodes, {plan.tree.levels} levels, predicted "
-        f"{plan.predicted_speedup:.2f}x; with the acceptance of Traversal's own paths, the tree "
-        f"would have {len(own.tree)} nodes, {own.tree.levels} levels, predicted "
-        f"{own.predicted_speedup:.2f}x"
+        f"speed-up {plan.predicted_speedup:.2f}x; with the acceptance of Traversal's own paths, "
+        f"the tree would have {len(own.tree)} nodes, {own.tree.levels} levels and a predicted "
+        f"speed-up of {own.predicted_speedup:.2f}x"
     )
 
 

@@ -28,7 +28,7 @@ class WalkTab:
         )
 
     def wire(self, _blocks: gr.Blocks) -> None:
-        """Connect component and handler."""
+        """Connect the component to the handler for the list of recorded runs."""
         self.board.list(self.list_recorded_runs, None, self.board, concurrency_limit=None, **QUIET)
 
     def list_recorded_runs(self) -> str:

@@ -128,8 +128,8 @@ class CudaStep:
         return tokens, q
 
     def _logits(self, level: _Level, tokens: torch.Tensor, inner: TreeLayout) -> torch.Tensor:
-        """Draft logits (nodes, vocab) after the nodes of `level`. The root goes through the draft
-        together with the tokens before it that have not gone through it yet."""
+        """Draft logits (nodes, vocab) after the nodes of `level`. The pass over the root also
+        includes the earlier tokens that the draft has not processed yet."""
         context = self._drafter.context
         if level.begin == 1:
             return context.extend(self._drafter.unread)[None]

@@ -21,8 +21,8 @@ from sequoia.decoding.cuda.cuda_step import TreeOnDevice
 from sequoia.this_machine.memory import is_out_of_memory
 
 CASES = 200
-# Every eleventh case has the whole vocabulary, the others a smaller one, for speed. Eleven is not a
-# multiple of len(_TREES), so every tree gets the whole vocabulary.
+# Every eleventh case has the whole vocabulary, the others a smaller one, for speed. Eleven and
+# len(_TREES) have no common divisor, so each tree is also tried with the whole vocabulary.
 _AT_FULL_SIZE = 11
 _SMALLER = 8192  # tokens: two blocks of the kernel
 # For a vocabulary divisible by 16, Triton compiles other code. So the smaller vocabulary has up to
@@ -177,11 +177,11 @@ def _differs(found: Found, expected: Verdict) -> str:
     ]
     for what, one, other in pairs:
         if one != other:
-            return f"its {what} is {one}, the reference's {other}"
+            return f"the kernel's {what} is {one}, the reference's {other}"
     for (node, p, q, *_), trial in zip(found.trials, expected.trials, strict=True):
         if node != trial.node:
-            return f"it tries node {node:g}, the reference node {trial.node}"
+            return f"the kernel tries node {node:g}, the reference node {trial.node}"
         apart = max(abs(p - trial.p), abs(q - trial.q))
         if not apart <= _CLOSE:
-            return f"its probabilities at node {trial.node} are off by {apart:.2g}"
+            return f"the kernel's probabilities at node {trial.node} are off by {apart:.2g}"
     return ""

@@ -453,17 +453,17 @@ def other_probability(*given: Any) -> torch.Tensor:
         ),
         pytest.param(
             other_token,
-            r"its bonus token is \d+, the reference's \d+ \(random case 1 of 10\)",
+            r"the kernel's bonus token is \d+, the reference's \d+ \(random case 1 of 10\)",
             marks=needs_kernel,
         ),
         pytest.param(
             other_node,
-            r"it tries node 2, the reference node 1 \(random case 2 of 10\)",
+            r"the kernel tries node 2, the reference node 1 \(random case 2 of 10\)",
             marks=needs_kernel,
         ),
         pytest.param(
             other_probability,
-            r"its probabilities at node 1 are off by 1e-06 \(random case 2 of 10\)",
+            r"the kernel's probabilities at node 1 are off by 1e-06 \(random case 2 of 10\)",
             marks=needs_kernel,
         ),
     ],

@@ -122,7 +122,8 @@ def test_a_tree_for_traversal_names_both_plans(pair: Pair) -> None:
     assert beside.endswith(
         "; with the acceptance of Traversal's own paths, the tree would have "
         f"{len(of_paths.tree)} nodes, "
-        f"{of_paths.tree.levels} levels, predicted {of_paths.predicted_speedup:.2f}x"
+        f"{of_paths.tree.levels} levels and a predicted speed-up of "
+        f"{of_paths.predicted_speedup:.2f}x"
     )
 
 
@@ -174,7 +175,9 @@ def test_a_chain_that_was_typed_twice_is_raced_twice(pair: Pair) -> None:
 
 def test_a_race_of_one_tree_with_itself_is_refused(pair: Pair, rates: dict[str, Any]) -> None:
     rates["acceptance"] = Acceptance((0.8,))
-    with pytest.raises(BadSamplingParams, match=r"raced once\. This leaves nothing to compare"):
+    with pytest.raises(
+        BadSamplingParams, match=r"raced once\. This leaves no two lanes to compare"
+    ):
         plan_race(pair, asked(TUNED, PLANNED), LOCAL.nodes)
 
 
@@ -184,7 +187,7 @@ def test_a_race_whose_lanes_are_all_plain_decoding_on_two_prompts_is_refused(
     """One lane for each prompt would remain, and lanes are compared only on the same prompt."""
     rates["acceptance"] = Acceptance((0.001,))
     request = asked(PLAIN, PLANNED, second_prompt="Once upon a time")
-    with pytest.raises(BadSamplingParams, match="This leaves nothing to compare"):
+    with pytest.raises(BadSamplingParams, match="This leaves no two lanes to compare"):
         plan_race(pair, request, LOCAL.nodes)
 
 
@@ -193,7 +196,7 @@ def test_a_useless_draft_still_races_a_chain(pair: Pair, rates: dict[str, Any]) 
     rates["acceptance"] = Acceptance((0.0,))
     plan = plan_race(pair, asked(PLAIN, TUNED, PLANNED), LOCAL.nodes)
     assert [len(lane.chosen.tree) for lane in plan.lanes] == [1, 2]
-    assert "slower than plain decoding, predicted" in plan.lanes[1].chosen.how
+    assert "predicted to be slower than plain decoding" in plan.lanes[1].chosen.how
     assert plan.lanes[1].chosen.rule == ""
     assert "Sequoia is plain decoding here: nothing larger is predicted to be faster." in plan.notes
 

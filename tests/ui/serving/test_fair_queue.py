@@ -1,5 +1,5 @@
-"""The queue for the engine: first come, first served, of bounded length, and a visitor who leaves
-gives up the place."""
+"""The queue for the engine: first come, first served, and with a maximum length. A visitor who leaves
+makes room for another."""
 
 from __future__ import annotations
 

@@ -182,5 +182,6 @@ def check_count(body: bytes) -> None:
     and commas, also those inside strings. This takes a millisecond per MiB."""
     if body.count(b"[") + body.count(b"{") > MAX_LISTS or body.count(b",") > MAX_VALUES:
         raise TooMuch(
-            f"a request may have at most {MAX_LISTS:,} lists and objects and {MAX_VALUES:,} values"
+            f"a request may have at most {MAX_LISTS:,} lists and objects, and at most "
+            f"{MAX_VALUES:,} values"
         )

@@ -1,6 +1,6 @@
-"""Accepts requests that may change something only from the server's own page, or from programs
-other than a browser. This guards against a page of another site that uses the visitor's browser to
-send requests here: uploads, runs, downloads of models.
+"""Accepts a request that may change something only if it comes from the server's own page, or from
+a program other than a browser. This guards against a page of another site that uses the visitor's
+browser to send requests here: uploads, runs, downloads of models.
 
 A browser sends the page's origin with every request that changes something, so such a request
 without an origin normally comes from another program. If it is nevertheless marked as cross-site,

@@ -55,8 +55,8 @@ def _joined(headers: Headers, name: str) -> str:
 
 
 def household(client: str) -> str:
-    """`client`, but of an IPv6 address only the first _PREFIX bits, because a device can choose the
-    rest. An IPv4 address that is written as an IPv6 one is returned as IPv4, with all its bits."""
+    """`client`; if it is an IPv6 address, only its first _PREFIX bits, because a device can choose
+    the rest. An IPv4 address that is written as an IPv6 one is returned as IPv4, with all bits."""
     try:
         found = ipaddress.ip_address(client)
     except ValueError:
@@ -69,8 +69,8 @@ def household(client: str) -> str:
 
 
 def with_port(scheme: str, host: str) -> str:
-    """`host` in lower case, with its own port or the default port of `scheme`. For a scheme without
-    a known default, nothing follows the colon."""
+    """`host` in lower case, with its own port or the default port of `scheme`. If neither is known,
+    nothing follows the colon."""
     name, port = split_port(host)
     return f"{name}:{port or _DEFAULT_PORTS.get(scheme, '')}"
 
@@ -78,7 +78,7 @@ def with_port(scheme: str, host: str) -> str:
 def split_port(host: str) -> tuple[str, str]:
     """The name in a Host header, in lower case, and its port, which is "" if there is none."""
     name, colon, port = host.lower().rpartition(":")
-    if not colon or port.endswith("]"):  # an IPv6 address without a port
+    if not colon or port.endswith("]"):  # no port; the colon may be inside an IPv6 address
         return host.lower(), ""
     return name, port
 

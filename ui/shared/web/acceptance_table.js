@@ -5,8 +5,8 @@ import { addTerm } from "./tooltips.js";
 
 /**
  * How often the children of one rank were accepted: visits of their parents, times accepted, and
- * the two ends of the 95% confidence interval of the rate. An expected number of times can be a
- * fraction.
+ * the two ends of the 95% confidence interval of the rate. The number of times accepted may be an
+ * expected value, which can be a fraction.
  * @typedef {[number, number, number, number]} Counts
  *
  * Counts by rank and depth, made by `by_level_table` in ui/shared/acceptance_table.py.

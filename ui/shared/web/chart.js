@@ -35,7 +35,7 @@ const AXIS = {
 const LAYOUT = {
   paper_bgcolor: "rgba(0,0,0,0)",
   plot_bgcolor: "rgba(0,0,0,0)",
-  margin: { l: 44, r: 16, t: 26, b: 38 }, // at the right, half a tick label such as 1024
+  margin: { l: 44, r: 16, t: 26, b: 38 }, // r: room for half a tick label such as 1024
   dragmode: "zoom",
   font: { color: "var(--sq-dim)", size: 12 },
   bargap: 0.35,

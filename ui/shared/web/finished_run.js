@@ -2,10 +2,10 @@
 
 /**
  * @typedef {object} FinishedRun
- * @property {string} label "measured" or "simulated"; of the tour's recorded run, "recorded"
+ * @property {string} label "measured" or "simulated"; for the tour's recorded run, "recorded"
  * @property {string} device
  * @property {number} tokensPerStep
- * @property {number} stepSeconds mean seconds of its steps
+ * @property {number} stepSeconds mean seconds per step
  * @property {number} plainSeconds seconds per token of plain decoding; NaN if that was not timed
  */
 

@@ -32,8 +32,8 @@ const FIRST_UNTRIED = 2;
  * itself.
  * @param {Topology} topo
  * @param {StepView} view
- * @param {Set<string>} opened keys of the cells that a person has unfolded: of a node to show its
- *   children, of a group to show all its siblings
+ * @param {Set<string>} opened keys of the cells that a person has unfolded: an unfolded node shows
+ *   its children, and an unfolded group shows all its siblings
  * @param {boolean} hasBonus whether the step has a token from the target
  * @returns {{items: Item[], rows: number, cols: number}}
  */

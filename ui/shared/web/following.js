@@ -13,7 +13,7 @@ export class Following {
   canFollow = false; // there is another visitor's run to follow
   isFollowed = false; // the run on screen is another visitor's
   isWaiting = false; // the visitor's own run is waiting
-  isWanted = false; // the visitor asked to follow; reset when any run is shown that is not followed
+  isWanted = false; // the visitor asked to follow; reset when a run is shown that is not followed
 
   /**
    * Update the state from a message. A message about another visitor's run loses its error and its

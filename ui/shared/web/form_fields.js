@@ -42,7 +42,7 @@ const FIELDS = [
 ];
 const GROUPS = ".pg-chips, .pg-files"; // groups of buttons, each group one tab stop
 const roved = new WeakSet();
-let tabbed = false; // whether the last key or press was the Tab key
+let tabbed = false; // whether the visitor's latest key or pointer press was the Tab key
 
 /**
  * @param {any} target of an event

@@ -57,7 +57,8 @@ function press(event) {
 function closeByKey(event) {
   const page = openPage();
   if (event.key !== "Escape" || !NARROW.matches || !page || !isShown(page)) return;
-  if (event.defaultPrevented || !event.isTrusted) return; // menus.js closes menus with an Escape
+  // Ignore a key that something else used, and the Escape that menus.js sends to close a menu.
+  if (event.defaultPrevented || !event.isTrusted) return;
   event.preventDefault();
   showForm(page, false);
   /** @type {HTMLElement | null} */

@@ -83,8 +83,8 @@ class FormTree {
   paint(parents) {
     show(this.host, Boolean(parents));
     this.picture.show(parents);
-    const of = this.lane ? "Next race" : "Next run"; // what is on screen may have another tree
-    const best = parents && this.isPlanned && isChain(parents) ? ", the best tree here" : "";
+    const of = this.lane ? "Next race" : "Next run"; // the one on screen may have another tree
+    const best = parents && this.isPlanned && isChain(parents) ? ", best for these settings" : "";
     text(this.words, parents ? `${of}: ${sizeInWords(parents)}${best}` : "");
   }
 }

@@ -60,14 +60,15 @@ export const plotlyText = (words) =>
  */
 export const known = (value) => typeof value === "number" && Number.isFinite(value);
 
-// About three digits: two decimals (or `decimals`) below 10, one below 100, and none from 100 on.
+// Rounds to about three digits: two decimals (or `decimals`) below 10, one below 100, and none from
+// 100 on.
 const threeDigits = (value, decimals = 2) => {
   if (value >= 100) return value.toFixed(0);
   return value.toFixed(value >= 10 ? 1 : decimals);
 };
 
 /**
- * A probability or ratio with about three digits.
+ * A probability or ratio, rounded to about three digits.
  * @param {number} value
  * @returns {string}
  */
@@ -82,7 +83,7 @@ export function prob(value) {
 }
 
 /**
- * A number with few digits, for sentences.
+ * A number rounded to a few digits, for sentences.
  * @param {number} value
  * @returns {string}
  */
@@ -109,9 +110,9 @@ export function apart(a, b) {
 }
 
 /**
- * A share in percent, with about two digits.
+ * A share in percent, rounded to about two digits.
  * @param {number} value from 0 to 1
- * @param {number} [decimals] most decimals from 10% on
+ * @param {number} [decimals] from 10% on, the maximum number of decimals
  * @returns {string}
  */
 export function percent(value, decimals = 0) {
@@ -143,7 +144,7 @@ export function seconds(time) {
 }
 
 /**
- * A number with about three digits.
+ * A number, rounded to about three digits.
  * @param {number} value
  * @returns {string}
  */
@@ -160,7 +161,7 @@ export const grouped = (value) => GROUPED.format(value);
 
 /**
  * @param {string} words
- * @returns {string} with a full stop, unless they end in one
+ * @returns {string} the words, with a full stop appended unless they already end in one
  */
 export const sentence = (words) => (words.endsWith(".") ? words : words + ".");
 

@@ -106,8 +106,8 @@ export const lane = {
   },
 };
 
-// with the bounds in sequoia/algorithm/sampling_params.py, except that of the seed: JavaScript does
-// not keep every larger whole number exact
+// The bounds are those in sequoia/algorithm/sampling_params.py, except for the seed: JavaScript
+// cannot represent every whole number above MAX_SAFE_INTEGER.
 const SAMPLING = {
   prompt: text(MOST_PROMPT),
   chat: flag,

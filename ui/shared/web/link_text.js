@@ -2,7 +2,7 @@
    fragment contains the open tab and the values that this tab shows. Pure. */
 import { FIELDS } from "./link_fields.js";
 
-/** Maximum length of a fragment in characters, which are single bytes in a written fragment. */
+/** Maximum length of a fragment in characters. encodeLink writes only characters of one byte. */
 export const MOST_BYTES = 2000;
 
 /**

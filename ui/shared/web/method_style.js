@@ -1,6 +1,6 @@
 /* How a method looks in the charts of Race and Experiments. A method is a way to decode, such as a
-   tree shape or a verifier. It has its own colour and marker. Lines of the same method differ in
-   their dash pattern, and every second one has open markers. */
+   tree shape or a verifier. It has its own colour and marker. The first four lines of a method
+   differ in their dash pattern, and every second line has open markers. */
 import { MARKER_PATHS } from "./marker_paths.js";
 
 /**

@@ -29,8 +29,9 @@ const NAMES = {
 const views = new Map();
 /** @type {LinkState | null} values to show as soon as the view of their tab is there */
 let pending = null;
-let isFollowing = false; // this module is opening the tab in the address; the address must stay
-/** @type {Map<string, number>} of the next update of the address, by tab */
+// Whether this module is opening the tab that the address names. The address must not change then.
+let isFollowing = false;
+/** @type {Map<string, number>} by tab, the timer that will update the address */
 const timers = new Map();
 
 /**
@@ -67,8 +68,8 @@ export function sayIn(tab, words) {
   whenThere(tab, (view) => view.say(words, false));
 }
 
-/** Show the tab and values in the address, now and each time it changes, for example by the Back
- * button. Also add each tab that is opened to the browser's history. */
+/** Show the tab and values that the address names, now and each time it changes, for example when
+ * the Back button is pressed. Also add each tab that is opened to the browser's history. */
 export function followAddress() {
   document.addEventListener("click", noteTab);
   window.addEventListener("popstate", follow);
@@ -128,7 +129,8 @@ function write(how) {
   history[how](history.state, "", new URL(hash, location.href));
 }
 
-// Shows the tab and values in the address. Without a fragment, opens the first tab unchanged.
+// Shows the tab and values that the address names. Without a fragment, opens the first tab and
+// changes no values.
 function follow() {
   try {
     show(decodeLink(location.hash) ?? { tab: "decode", values: {} });

@@ -16,8 +16,8 @@
  * @property {[number, number, number][]} draft_seconds
  * @property {[number, number, number][]} overhead_seconds
  * @property {number} level_overhead
- * @property {number} [calibrated_nodes] most nodes of a tree whose time was measured or compared
- *   with a measurement, 0 if none was; by default the largest size in target_seconds
+ * @property {number} [calibrated_nodes] size of the largest tree whose time was measured or
+ *   compared with a measurement, 0 if none was; by default the largest size in target_seconds
  */
 
 /**
@@ -33,7 +33,7 @@
  * @typedef {{parents: number[], tokens: number, seconds: number, speedup: number}} Prediction
  */
 
-/** Most nodes of a tree, as in tree.py. */
+/** Maximum number of nodes in a tree, as in tree.py. */
 export const MAX_NODES = 1024;
 const MAX_RATES = 1024;
 // As in plan_for_machine.py.
@@ -161,8 +161,8 @@ export function depthsOf(parents) {
 
 /**
  * @param {number[]} parents
- * @returns {number[]} number of nodes with children on each level except the last. The draft pass
- *   for their children processes as many nodes
+ * @returns {number[]} for each level except the last, the number of nodes that have children. The
+ *   draft pass for these children processes that many nodes
  */
 export function widths(parents) {
   const depths = depthsOf(parents);
@@ -187,7 +187,8 @@ export function canonical(parents) {
 }
 
 /**
- * @param {number[]} one parents of a tree; only the order of siblings matters
+ * @param {number[]} one parents of a tree. The order of the nodes does not matter, except among
+ *   siblings
  * @param {number[]} other
  * @returns {boolean} whether both are the same tree
  */
@@ -204,7 +205,7 @@ export function isSameTree(one, other) {
  * Among nodes with the same score, a shallower one comes first.
  * @param {number[]} rates which must never increase
  * @param {number} n
- * @param {number | null} levels most levels; null: no limit
+ * @param {number | null} levels maximum number of levels; null: no limit
  * @returns {Growth}
  * @throws {RangeError} if the rates increase somewhere, or if `levels` is 1 and `n` is more
  */
@@ -268,15 +269,16 @@ class Heap {
   }
 }
 
-// Whether entry a leaves the heap before b: it has the higher score, else is shallower, else older.
+// Whether entry a leaves the heap before b. The entry with the higher score leaves first; if the
+// scores are equal, the shallower one; if the depths are equal too, the older one.
 const before = (a, b) => b[0] - a[0] < 0 || (a[0] === b[0] && (a[1] - b[1] || a[2] - b[2]) < 0);
 
 // -- time ------------------------------------------------------------
 
 /**
- * Seconds for a pass over `size` nodes, from points whose dips are smoothed. They are constant
- * before the first point and linear between points. The line through the last two points continues
- * beyond the last. A single point holds for all sizes.
+ * Seconds for a pass over `size` nodes, from points whose dips are smoothed. The seconds are
+ * constant before the first point and linear between points. The line through the last two points
+ * continues beyond the last. A single point holds for all sizes.
  * @param {[number, number, number][]} points
  * @param {number} size
  * @returns {number}
@@ -366,20 +368,22 @@ export function predict(parents, rates, profile) {
 
 /**
  * @param {Profile} profile
- * @returns {number} most nodes of a planned tree: USUAL_NODES, or more if larger passes were timed
+ * @returns {number} maximum number of nodes in a planned tree: USUAL_NODES, or more if larger
+ *   passes were timed
  */
 export const nodesFor = (profile) =>
   Math.min(Math.max(USUAL_NODES, profile.target_seconds.at(-1)[0]), MAX_NODES);
 
 /**
  * @param {number} nodes
- * @returns {number} most levels of a planned tree of up to `nodes` nodes
+ * @returns {number} maximum number of levels in a planned tree with up to `nodes` nodes
  */
 export const levelsFor = (nodes) => (nodes <= USUAL_NODES ? USUAL_LEVELS : WIDE_LEVELS);
 
 /**
- * The fastest of the best trees of all sizes and level limits up to the maxima. The vector is
- * smoothed first. If no tree is predicted to be faster than plain decoding, the root alone.
+ * Choose the fastest tree. The candidates are the best trees for each size and each level limit, up
+ * to the maxima. The vector is smoothed first. If no tree is predicted to be faster than plain
+ * decoding, choose the root alone.
  * @param {number[]} rates
  * @param {Profile} profile
  * @param {number} [maxNodes]

@@ -3,7 +3,7 @@
 
 /** @import { Server } from "./connect_component.js" */
 
-/** Seconds by which one frame advances at most, so that a tab that slept does not jump ahead. */
+/** A frame advances by at most this many seconds, so that a tab that slept does not jump ahead. */
 export const SLOWEST_FRAME = 0.25;
 const PAINTS_KEPT = 600;
 let files = 0; // number of files opened on this page
@@ -42,7 +42,7 @@ export class Playback {
 
   /** @type {(name: string | null) => void} forgets the run or race on screen, and begins `name` */
   reset() {
-    throw new Error("a subclass resets");
+    throw new Error("a subclass must define reset()");
   }
 
   /**
@@ -50,12 +50,12 @@ export class Playback {
    * @type {(message: any, refill: boolean) => void}
    */
   take() {
-    throw new Error("a subclass takes");
+    throw new Error("a subclass must define take()");
   }
 
   /** Play from the current point, or from the start if that is the end. */
   play() {
-    throw new Error("a subclass plays");
+    throw new Error("a subclass must define play()");
   }
 
   /**
@@ -64,12 +64,12 @@ export class Playback {
    * @returns {void}
    */
   advance(_now) {
-    throw new Error("a subclass advances");
+    throw new Error("a subclass must define advance()");
   }
 
   /**
-   * Take a message or a whole run file. An empty value and a repeated text are ignored. Another
-   * value sets `error` if it is neither an object nor JSON of one.
+   * Take a message or a whole run file. An empty value and a repeated text are ignored. Any other
+   * value sets `error`, unless it is an object or the JSON text of an object.
    * @param {any} value as JSON text or as an object
    */
   ingest(value) {
@@ -114,7 +114,7 @@ export class Playback {
 
   /** @param {string} rate that the visitor chose */
   chooseRate(rate) {
-    // a pause in mid-step keeps its moment
+    // if paused in mid-step, stay at that moment
     this.set({ rate, clock: this.playing ? 0 : this.clock, isRateChosen: true });
   }
 

@@ -64,12 +64,12 @@ export class PlaybackBar {
 
   /** @type {(share: number) => number} the value to seek at a share of the track, from 0 to 1 */
   at() {
-    throw new Error("a subclass maps the track");
+    throw new Error("a subclass must define at()");
   }
 
   /** @type {(value: number) => string} the tip for the value at the pointer */
   describe() {
-    throw new Error("a subclass describes");
+    throw new Error("a subclass must define describe()");
   }
 
   /**

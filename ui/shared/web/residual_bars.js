@@ -1,5 +1,5 @@
-/* Bars for what is left of p and q: for each of a few tokens, a bar for p above a bar for q. What
-   a rejection removes from p or from q is hatched. */
+/* Bars for p and q after the rejections so far: for each of a few tokens, a bar for p above a bar
+   for q. The part that a rejection removes from p or from q is hatched. */
 import { attr, el, show, text } from "./dom.js";
 import { ONE_TOKEN } from "./residual_picture.js";
 
@@ -29,8 +29,7 @@ export class ResidualBars {
 
   /**
    * @param {ResidualPicture | null} picture
-   * @param {boolean} isOneToken whether a note replaces a missing picture. It says that p is all on
-   *   one token
+   * @param {boolean} isOneToken if there is no picture, whether to show the note ONE_TOKEN instead
    */
   paint(picture, isOneToken) {
     show(this.root, picture !== null || isOneToken);

@@ -141,7 +141,7 @@ const isUsedUp = (step, at) => isDropped(step, at) && step.residuals[at].q[0] > 
 const hasSibling = (step, at) =>
   at + 1 < step.trials.length && parentAt(step, at + 1) === parentAt(step, at);
 
-// Whether no child of the same node was tried before, so that p and q are still whole.
+// Whether no child of the walk's current node was tried before, so that p and q are still whole.
 const isFirst = (step, at) => at === 0 || parentAt(step, at - 1) !== parentAt(step, at);
 
 /** @type {(step: StepView, at: number) => string} */

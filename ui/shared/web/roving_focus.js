@@ -18,7 +18,8 @@ export function rove(group, selector = "button") {
   const check = () => {
     const usable = all().filter(isUsable);
     const home = usable.find((one) => one.getAttribute("tabindex") === "0") || usable[0];
-    // If none is usable, the first one: nothing reports when a hidden panel around them is shown.
+    // If no control is usable, choose the first one. It may become usable unnoticed, when a hidden
+    // panel around the group is shown.
     setHome(home || all()[0]);
   };
   group.addEventListener("focusin", ({ target }) => {

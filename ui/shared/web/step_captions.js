@@ -104,17 +104,17 @@ function dropped(step, one) {
 function pathKept(step, one) {
   const path = `the path down to ${quoted(step, one.node)}`;
   if (step.greedy) return `${path} is what the large model writes, so it stays.`;
-  if (one.p >= 1) return `${path} is certain to be kept, so it stays.`;
+  if (one.p >= 1) return `${path} is certain to be accepted, so it stays.`;
   const [u, chance] = apart(one.u, one.p);
-  return `The draw u = ${u} is below ${chance}, so ${path} stays.`;
+  return `${path} is accepted with probability ${chance}. The draw u = ${u} is below that, so the path stays.`;
 }
 
 function pathDropped(step, one) {
   const path = `the path down to ${quoted(step, one.node)}`;
   if (step.greedy) return `${path} is not what the large model writes.`;
-  if (one.p === 0) return `${path} cannot be kept here.`;
+  if (one.p === 0) return `${path} is accepted with probability 0, so it is dropped.`;
   const [u, chance] = apart(one.u, one.p);
-  return `The draw u = ${u} is not below ${chance}, so ${path} is dropped.`;
+  return `${path} is accepted with probability ${chance}. The draw u = ${u} is not below that, so the path is dropped.`;
 }
 
 function afterwards(step, i) {

@@ -16,17 +16,17 @@ export class StepMotion {
 
   /** @returns {StepView | null} the step on screen */
   get step() {
-    throw new Error("a subclass has the step");
+    throw new Error("a subclass must define `step`");
   }
 
   /** @type {(by: number) => void} shows the next picture (1) or the previous one (-1) */
   turn() {
-    throw new Error("a subclass turns");
+    throw new Error("a subclass must define turn()");
   }
 
   /** @type {(phase: string) => void} shows the first picture of a phase */
   turnTo() {
-    throw new Error("a subclass turns");
+    throw new Error("a subclass must define turnTo()");
   }
 
   /**

@@ -16,7 +16,7 @@ export class StepPlayer extends StepMotion {
   #rate = /** @type {StepRate} */ ("slow");
   #frame = 0;
   #before = 0; // time of the last frame in ms; 0: none yet
-  clock = 0; // seconds since the step began: of slow motion if the rate is "slow", else real ones
+  clock = 0; // seconds since the step began; in slow motion if the rate is "slow", else real time
   playing = false;
 
   /** @param {() => void} changed called after a change of the picture, the rate or `playing`,

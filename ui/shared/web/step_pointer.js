@@ -59,7 +59,7 @@ export class StepPointer {
     this.stage.paint();
   }
 
-  // The children of a node on the accepted path always stay.
+  // Whether the children of a node can be folded. Those of a node on the accepted path cannot.
   canFold(node) {
     const { topo, path } = this.stage.step;
     return node !== "bonus" && !path.includes(node) && topo.children[node].length > 0;

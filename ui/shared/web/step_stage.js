@@ -8,8 +8,9 @@
      stage.play();
 
    Events, as CustomEvent with `detail`:
-     frame  {picture, frame}  another picture or step is shown; both are null at the result. In
-                              slow motion, the result is first played as the last picture
+     frame  {picture, frame}  another picture or step is shown. `picture` and `frame` are null at
+                              the result, except while slow motion plays the result as its last
+                              picture
      hover  {node}            the pointer or the focus is on another node; null: on none
      press  {node}            a node was pressed */
 import { el } from "./dom.js";
@@ -168,7 +169,7 @@ export class StepStage extends EventTarget {
     const state = node === null ? "" : this.motion.stateOf(node);
     this.card?.paint(step, node, state, node === tried);
     this.buttons?.paint();
-    if (this.player) this.tree.settle(); // with `motion`, the view calls it after painting
+    if (this.player) this.tree.settle(); // with `motion`, the view calls `settle` after painting
     this.#report();
   }
 

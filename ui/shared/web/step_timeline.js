@@ -74,7 +74,7 @@ export class StepTimeline {
   /**
    * The picture at a moment of real time. A picture that took no time is skipped.
    * @param {number} at seconds
-   * @returns {number} its index; that of the last picture after the end of the step
+   * @returns {number} its index; after the end of the step, that of the last picture
    */
   frameAtClock(at) {
     const found = this.clock.findIndex((end) => at < end);

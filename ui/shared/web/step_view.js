@@ -25,8 +25,9 @@ const FROM_LEAVES = "traversal"; // the verifier that tries whole paths, from th
  * @property {{draft?: number, verify?: number, overhead?: number}} [seconds]
  * @property {string | null} [finish] why the run ended, if this is its last step
  * @property {number[]} [level_seconds] seconds of each draft pass
- * @property {(number | undefined)[]} [entered] only in Walk: for each trial of a toy verified from
- *   the leaves, the probability of keeping its path, before any child of its node was rejected
+ * @property {(number | undefined)[]} [entered] only in Walk, for a toy example verified from the
+ *   leaves: for each trial, the probability of accepting the path down to its node, before any
+ *   child of that node was rejected
  * @property {ResidualRow[]} [residuals] one for each trial, and one for the token from the target
  */
 
@@ -35,9 +36,9 @@ const FROM_LEAVES = "traversal"; // the verifier that tries whole paths, from th
 /** @typedef {[number[], number[], number[]?]} ResidualRow a Residual */
 
 /**
- * What was left of p and q at one moment, for a few tokens: first the token that was tried or
- * added, then others; in a run, these are the most probable ones. The rest of the probability up to
- * 1 belongs to all further tokens.
+ * p and q at one moment of the walk, after the rejections so far, for a few tokens: first the token
+ * that was tried or added, then others. In a run, the others are the most probable ones. The rest
+ * of the probability up to 1 belongs to all further tokens.
  * @typedef {object} Residual
  * @property {number[]} tokens ids
  * @property {number[]} p

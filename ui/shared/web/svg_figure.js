@@ -13,7 +13,7 @@ const LETTER = 6.6; // px, approximate width of a letter at a type size of 12 px
 const LINE = 18; // px, height of a line of the legend
 const MARK = 26; // px, width of a trace's sample in the legend
 const EDGE = { left: 52, right: 18, bottom: 40, top: 10 }; // px around the plots
-const MARKERS = 9; // most markers on a line, unless its trace sets `maxdisplayed`
+const MARKERS = 9; // maximum number of markers on a line, unless its trace sets `maxdisplayed`
 /** @type {Record<string, string>} Plotly's names of dashes */
 const DASHES = { dot: "2 3", dash: "7 4", dashdot: "7 4 2 4", longdash: "11 4" };
 
@@ -66,7 +66,7 @@ function makePlots(traces, layout, { left, right, top, bottom }) {
   return Object.fromEntries(made);
 }
 
-// Where shapes begin and end on an axis. As in Plotly, its range includes these values.
+// Where shapes begin and end on an axis. As in Plotly, the range of the axis includes these values.
 /** @type {(shapes: any[], axis: "x" | "y") => number[]} */
 const ends = (shapes, axis) =>
   shapes
@@ -150,7 +150,8 @@ function pathOf(points) {
   return pieces.join("");
 }
 
-/** @type {<T>(points: T[], most: number) => T[]} evenly spaced ones, including the last */
+/** @type {<T>(points: T[], most: number) => T[]} at most `most` evenly spaced points, including the
+ * last */
 function thinned(points, most) {
   const every = Math.max(1, Math.ceil(points.length / most));
   return points.filter((_, i) => (points.length - 1 - i) % every === 0);

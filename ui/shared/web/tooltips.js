@@ -5,7 +5,7 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 const GAP = 6; // px between card and word
 const EDGE = 8; // px between card and the edges of the window
-const FORM = ".pg-side"; // the column with the form; a card is placed beside it
+const FORM = ".pg-side"; // the column with the form; the card of a word in it is placed beside it
 
 /**
  * A new word with a tooltip, appended to `host`.

@@ -10,7 +10,7 @@ export const NOTE_SIZE = 12;
 const NOTE_HEIGHT = 14; // px of that line below a pill
 const GUTTER = 13; // px between columns
 const TIGHT = 9; // px between columns that are as narrow as their text
-const PAD = 14; // px left and right of the tree; of dots, also above and below
+const PAD = 14; // px left and right of the tree; for dots, also above and below it
 const CORNER = 4; // px, radius of an edge's corners
 const SQUEEZE = 0.8; // a text may be squeezed to this share of its width before it is cut
 const LEAST_SCALE = 0.7; // columns may be narrowed to this share of the width they want
@@ -21,7 +21,7 @@ const LEAST_DRAWN = 8; // px; labels are hidden if their zoomed type is smaller
 const NARROWEST = 50; // px, least width of a column whose text may be cut, if all columns then fit
 const NARROW = 64; // px, least width of such a column if the box has to scroll anyway
 const WIDEST = 190; // px, largest width that a column gets only because there is room
-/** Most px of a text. */
+/** Largest width of a text in px. */
 export const MOST_TEXT = 240;
 const MOST_WHOLE = { x: 84, y: 26 }; // most px between columns of dots (x) and between rows (y)
 const WHOLE_LABEL = 36; // px that columns of dots leave free for labels, besides PAD
@@ -49,9 +49,9 @@ let pen = null; // of a canvas, for measuring text
  * @property {number} corner radius of an edge's corners, px
  * @property {number} [column] width of a column in px, for a whole tree drawn as dots
  * @property {number} least room for a heading or a note in the narrowest column, px
- * @property {(col: number) => number} x px of a column's left edge
- * @property {(col: number) => number} text px for text in a column
- * @property {(row: number) => number} y px of a row's middle
+ * @property {(col: number) => number} x position of a column's left edge, px
+ * @property {(col: number) => number} text width for text in a column, px
+ * @property {(row: number) => number} y position of a row's middle, px
  */
 
 /**
@@ -132,7 +132,7 @@ const between = (least, value, most) => Math.max(least, Math.min(most, value));
  * @param {number} grid.height px of the box
  * @param {boolean} grid.focus whether this is the focus layout, which shows a part of a tree
  * @param {number[]} [grid.wants] only for the focus layout: px of each column's text in small type.
- *   It decides about the widths if equal columns do not fit
+ *   If equal columns do not fit, each column gets a width according to its text
  * @param {number} [grid.word] width of the widest text at a type size of 1 px. With it, each column
  *   has room for that text in small type
  * @param {number} [grid.tail] px kept free after the last column
@@ -265,8 +265,8 @@ export function branch(grid, from, to) {
 }
 
 /**
- * An edge that runs above the cells between its two cells. If these are not in the same row, it is
- * that of `branch`.
+ * An edge between two cells of a row that runs above the cells between them. If the two cells are
+ * in different rows, the result is that of `branch`.
  * @param {Frame} grid
  * @param {Place} from
  * @param {Place} to

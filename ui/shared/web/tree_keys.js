@@ -21,8 +21,8 @@ const ASIDE = 3; // a distance of one column counts as much as this many rows
  * @property {(key: string) => string | null} name returns the name of a cell for screen readers;
  *   null: use the text of the cell
  * @property {() => void} scrolled called after the tree has scrolled
- * @property {(event: KeyboardEvent, key: string | null) => boolean} [type] handles a key before
- *   the arrows and Enter do; returns whether it has handled it
+ * @property {(event: KeyboardEvent, key: string | null) => boolean} [type] called with each key
+ *   press before the tree handles the arrow keys and Enter; returns whether it handled the press
  */
 
 const keyAt = ({ target }) => target.closest?.(".sq-n")?.dataset.key ?? null;
@@ -64,7 +64,7 @@ function focused(view, actions, event) {
   actions.focus(key);
 }
 
-// Returns whether the key was handled.
+// Returns whether the key press was handled.
 function typed(view, actions, event) {
   const key = keyAt(event);
   if (actions.type?.(event, key)) return true;

@@ -12,7 +12,7 @@ import { TreeWay } from "./tree_way.js";
  */
 
 const LONGEST = " 0.0088"; // the longest number below a pill
-/** The states with coloured edges, which are drawn over the grey ones, in this order. */
+/** The states with coloured edges. These edges are drawn over the grey ones, in this order. */
 const LIT = {
   rejected: { s: "rejected", way: treeFrame.branch },
   accepted: { s: "accepted", way: treeFrame.edge },
@@ -179,7 +179,7 @@ export class TreePills {
     attr(pill.rect, "width", wide.toFixed(1));
   }
 
-  // Writes the small line below a pill, with as many numbers as fit in the narrowest column.
+  // Writes the note below a pill: as many numbers as fit in the narrowest column.
   note(pill, numbers, view) {
     const { frame } = view;
     const parts = frame.roomy && numbers ? numbers.slice(0, this.fitting(view)) : [];

@@ -52,7 +52,7 @@
  * @property {Record<string, string[]>} [marks] for each class, such as is-pinned, the keys of the
  *   cells that get it
  * @property {string} [home] key of the cell that the Tab key reaches
- * @property {boolean} [isEased] whether colours change gradually, which costs frames
+ * @property {boolean} [isEased] whether colours change gradually, which lowers the frame rate
  */
 
 /**

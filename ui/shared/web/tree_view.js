@@ -15,7 +15,7 @@ import { nearestDot } from "./tree_way.js";
  * @import { Cell, Scene } from "./tree_scene.js"
  */
 
-const BEYOND = 12; // rows that are also written above the visible ones, and as many below
+const BEYOND = 12; // text is also written in this many rows above and below the visible ones
 const EDGE = 40; // px; `reveal` does not scroll if the cell is at least this far inside the box
 const MOST_WANTED = 110; // px; most that a column asks for in the focus layout
 const NEARLY = 4; // px by which a picture may exceed its box without counting as larger
@@ -52,11 +52,11 @@ export class TreeView {
   /** @type {PanAndZoom | null} */
   pan = null;
   shape = ""; // the values from which the frame was made, as JSON
-  /** @type {string | null} key of the cell below the pointer, or with the focus */
+  /** @type {string | null} key of the cell under the pointer, or with the focus */
   pointed = null;
   #family = "";
   #sans = "";
-  #waiting = false; // whether a scroll is reported in the next frame
+  #waiting = false; // whether a scroll will be reported in the next animation frame
 
   /**
    * @param {Element} host
@@ -97,7 +97,7 @@ export class TreeView {
     this.scroller.addEventListener("scroll", scrolled, { passive: true });
   }
 
-  // Calls the action at most once per frame.
+  // Calls `actions.scrolled` at most once per animation frame.
   scrolled(actions) {
     this.left = this.scroller.scrollLeft;
     this.top = this.scroller.scrollTop;
@@ -269,7 +269,7 @@ export class TreeView {
     this.pills.made.get(key)?.g.focus(options);
   }
 
-  /** Focus the cell that the Tab key reaches, after the next draw. */
+  /** After the next draw, focus the cell that the Tab key reaches. */
   refocus() {
     const focus = () => this.focus(this.pills.home);
     requestAnimationFrame(() => requestAnimationFrame(focus));

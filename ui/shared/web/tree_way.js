@@ -7,7 +7,7 @@ import * as treeFrame from "./tree_frame.js";
  * @import { Cell, Scene } from "./tree_scene.js"
  */
 
-const NEAR = 14; // px; a pointer farther from every dot points at none
+const NEAR = 14; // px; a pointer farther than this from every dot points at none
 
 /**
  * A cell and all its ancestors, the root last.
@@ -52,7 +52,7 @@ export class TreeWay {
    * @param {Scene | null} scene null: highlight nothing
    * @param {Frame | null} frame
    * @param {string | null} key of the cell pointed at
-   * @returns {string[]} keys of the cells above it
+   * @returns {string[]} keys of its ancestors
    */
   draw(scene, frame, key) {
     this.cells = scene && frame ? wayTo(scene, key) : [];
@@ -63,7 +63,8 @@ export class TreeWay {
   }
 }
 
-// The rejected children may be between a correction and its parent. Its edge passes above them.
+// There may be rejected children between a correction and its parent. The correction's edge passes
+// above them.
 /** @type {(scene: Scene, cell: Cell) => typeof treeFrame.edge} */
 function edgeOf({ cells, looks }, cell) {
   const { state } = looks[cells.indexOf(cell)];

@@ -1,5 +1,5 @@
 /* The card beside the tree. It explains one node: its probabilities as bars, its draw u compared
-   with p/q, and what is left of p and q. */
+   with p/q, and p and q after the rejections so far. */
 import { el, show, text } from "./dom.js";
 import { DrawMeter } from "./draw_meter.js";
 import { prob } from "./format.js";
@@ -77,8 +77,8 @@ function placeOf({ topo, trials }, node) {
   return at < 0 ? place : `${place}; trial ${at + 1} of ${trials.length}`;
 }
 
-// Whether the trial compares residual probabilities, because a sibling was rejected before. Top-k
-// match never does.
+// Whether a sibling was rejected before the trial, so that it compares residual probabilities. With
+// top-k match, no trial does.
 function isResidual({ topo, trials, matched }, trial) {
   if (!trial || matched) return false;
   const isSibling = ({ node }) => topo.parents[node] === topo.parents[trial.node];

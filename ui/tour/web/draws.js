@@ -27,7 +27,7 @@ export const keepChance = (p, q) => Math.min(1, p / q);
 /**
  * @param {number[]} given
  * @param {number[]} right has the same sum
- * @returns {number} how much was given to the wrong token
+ * @returns {number} how much was given to wrong tokens, in total
  */
 export const misplaced = (given, right) => sum(left(given, right));
 

@@ -1,5 +1,5 @@
 /* Puts values into the sentences of the tour. */
-const ROUNDING = 1e-9; // by which a computed value may be too large
+const ROUNDING = 1e-9; // a computed value may be too large by this much
 const NAME = /\{(\w+)\}/g;
 
 /**

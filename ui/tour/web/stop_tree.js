@@ -63,7 +63,7 @@ export class TreeStop extends Stop {
     if (isOpen && this.rescue.chain.includes(node)) this.questions[0].control.put(String(node));
   }
 
-  // While a question is open, no key turns the picture to another.
+  // While a question is open, the keys that would show another picture do nothing.
   hold(event) {
     const isOpen = openQuestion(this.tour.state, this.name) !== undefined;
     if (isOpen && [".", ",", " "].includes(event.key)) event.stopPropagation();

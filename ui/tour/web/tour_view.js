@@ -124,8 +124,8 @@ export class TourView {
     this.takeFocus();
   }
 
-  // Does nothing if something visible has the focus. The button that opened the tour may be hidden
-  // now.
+  // Focuses the title of the stop, unless something visible has the focus. The button that opened
+  // the tour may still have it, but be hidden now.
   takeFocus() {
     const { activeElement } = document;
     if (!activeElement || activeElement === document.body || !activeElement.checkVisibility())

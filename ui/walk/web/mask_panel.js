@@ -25,7 +25,7 @@ export class MaskPanel {
   /** @type {number | null} the node that is highlighted */
   node = null;
   byIndex = false;
-  isPointed = false; // the pointer is on the mask
+  isPointed = false; // whether the pointer is on the mask
 
   /**
    * @param {HTMLElement} host
@@ -77,7 +77,7 @@ export class MaskPanel {
     this.point(Math.max(0, Math.min(n - 1, row)));
   }
 
-  // Without `isPointed`, the highlighted node was chosen in the tree; it stays highlighted.
+  // If `isPointed` is false, the highlighted node was chosen in the tree and stays highlighted.
   leave() {
     if (this.isPointed) this.point(null);
     this.isPointed = false;

@@ -11,7 +11,7 @@ import { momentAt } from "./moment.js";
  * @import { NodeId } from "../../shared/web/tree_scene.js"
  */
 
-const ROWS = 9; // rows of bars: for 8 tokens (PLACES in moment.js) and for all others
+const ROWS = 9; // rows of bars: 8 for tokens (PLACES in moment.js), 1 for all others together
 const ROUNDING = 1e-9; // probabilities that differ by less are equal
 const BEFORE = "The walk has not started. Press “.” until the first trial is shown.";
 const NO_TRIAL = "This node was not tried in this step.";
@@ -75,5 +75,5 @@ function pathWords(trial, entered) {
   if (!trial || entered === undefined) return PATHS;
   const before = `${PATHS} When the walk reached this node, the probability of keeping its path was ${prob(entered)}`;
   if (Math.abs(entered - trial.p) < ROUNDING) return `${before}; u is compared with this value.`;
-  return `${before}. The rejections of its children lowered it to ${prob(trial.p)}, and u is compared with this value.`;
+  return `${before}. The rejections of the node’s children lowered this probability to ${prob(trial.p)}, and u is compared with this value.`;
 }

@@ -18,8 +18,8 @@ export function seenBy({ parents }, node) {
 }
 
 /**
- * Positions of the nodes relative to the root's. Right are those by depth. Those by index in the
- * tree are a bug that is shown on purpose.
+ * Positions of the nodes relative to the root's. Positions by depth are correct. Positions by index
+ * in the tree are a bug that is shown on purpose.
  * @param {Topology} topo
  * @param {boolean} byIndex
  * @returns {number[]}

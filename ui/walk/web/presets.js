@@ -13,7 +13,7 @@
 export const PRESETS = [
   {
     key: "second-child",
-    label: "A second child saves the step",
+    label: "A second child is accepted",
     about:
       "The draft and the target prefer different words, so the first child is often rejected. The next child is then tested against what is left of p.",
     toy: {
@@ -76,7 +76,7 @@ export const PRESETS = [
     key: "traversal-below",
     label: "Traversal accepts fewer guesses than Sequoia",
     about:
-      "On some trees Traversal does worse: here it accepts 1.0625 guesses per step on average, Sequoia 1.125. The first guess has two children, and only the second has a child of its own. After “dog”, Traversal always keeps “cat” if it is the first child. So it never keeps “cat” there as the second child, and never reaches the longer path below it. Sequoia does.",
+      "On some trees Traversal does worse: here it accepts 1.0625 guesses per step on average, Sequoia 1.125. The first guess has two children, and only the second has a child of its own. After “dog”, Traversal always keeps “cat” if it is the first child. This uses up the probability of “cat” there. So Traversal never keeps “cat” as the second child, and never reaches the longer path below it. Sequoia can.",
     toy: {
       p: [0.75, 0.25],
       q: [0.25, 0.75],

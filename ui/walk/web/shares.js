@@ -17,8 +17,8 @@ const LONGEST = 20; // characters of a typed value that a message quotes
  * @param {string} name "p" or "q"
  * @param {string[]} texts
  * @param {string[]} words the word of each probability
- * @returns {{values: number[], problem: Problem | null}} a value that is not a
- *   number is NaN
+ * @returns {{values: number[], problem: Problem | null}} the value of a text that is not a number
+ *   is NaN
  */
 export function readShares(name, texts, words) {
   const values = texts.map(numberOf);
@@ -68,8 +68,8 @@ export function withShare(values, at, share) {
 }
 
 /**
- * The values, each first limited to the range from 0 to 1, scaled to sum to 1. NaN counts as 0. If
- * all are 0, they become equal.
+ * The values limited to the range from 0 to 1, then scaled to sum to 1. NaN counts as 0. If all are
+ * 0, they become equal.
  * @param {number[]} values
  * @returns {number[]}
  */
@@ -84,8 +84,8 @@ export function scaledShares(values) {
 
 const safe = (value) => (value > 0 ? Math.min(value, 1) : 0);
 
-// The values rounded to multiples of 1 / ROUND that sum to 1. All but the one at `fixed` are
-// rounded down. What is missing goes to those that lost most.
+// The values rounded to multiples of 1 / ROUND that sum to 1. All but the one at `fixed` are first
+// rounded down. Then those that lost most are raised by 1 / ROUND until the sum is 1.
 function rounded(values, fixed) {
   const exact = values.map((value) => value * ROUND);
   const made = exact.map((value, i) => (i === fixed ? Math.round(value) : Math.floor(value)));

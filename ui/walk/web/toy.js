@@ -24,7 +24,7 @@ import { verifierNamed } from "./rules/verifiers.js";
  * @property {string} [shape] of the tree, a key of SHAPES; by default "levels"
  */
 
-/** The words of a toy. It has as many of them as p has values. */
+/** The words of a toy. A toy uses the first of them, as many as p has values. */
 export const WORDS = ["cat", "dog", "owl", "fox", "hen", "cow", "bear", "crow"];
 export const LEAST_WORDS = 2;
 export const MOST_WORDS = WORDS.length;

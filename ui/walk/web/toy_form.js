@@ -15,8 +15,8 @@ const LAST = "The step shown still uses the last valid values.";
 export class ToyForm {
   /**
    * @param {HTMLElement} host
-   * @param {(toy: Toy, seed?: number) => void} take called with each new valid toy, at first that
-   *   of a preset; `seed`: that of the preset, if the toy is from one
+   * @param {(toy: Toy, seed?: number) => void} take called with each new valid toy, first with the
+   *   toy of a preset; `seed`: the seed of the preset, if the toy comes from one
    */
   constructor(host, take) {
     this.take = take;

@@ -31,7 +31,7 @@ import { toyView } from "./toy.js";
 const KEYS =
   "Keys: “.” next frame, “,” previous frame, Space play or pause; with a toy, N makes new random draws; with a recorded run, ← and → change the step.";
 const NEW_DRAWS = "Run the step again with new random numbers (N)";
-const NO_LINK = "There is no link here to a step of Decode. Use “Copy link” in Decode.";
+const NO_LINK = "Walk cannot link to a step of Decode. Use “Copy link” in Decode.";
 const SAME = "Neither model’s probabilities depend on the words before.";
 
 /** The view of the tab. */

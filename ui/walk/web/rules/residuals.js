@@ -52,7 +52,7 @@ const evenExcept = (count, tried) =>
 /**
  * The draft distribution at the next trial. If nothing is left of q, all tokens that were not tried
  * are equally probable.
- * @param {number[]} draft what is left of q, perhaps nothing
+ * @param {number[]} draft q after the rejections so far; may be all zeros
  * @param {number[]} tried
  * @returns {number[]}
  */

@@ -10,8 +10,8 @@ import { draftAt, residualAfter, scaled, without } from "./residuals.js";
 
 /**
  * A trial of one token: the fields of Trial in step_view.js, and more. residual and draft: the
- * residual p and q before the trial. In Traversal, residual is what is left of p below the node,
- * and draft is null.
+ * residual p and q before the trial. In Traversal, residual is the residual p for the token after
+ * the node, and draft is null.
  * @typedef {object} Tried
  * @property {number} node
  * @property {number} token
