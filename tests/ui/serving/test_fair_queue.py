@@ -1,5 +1,5 @@
-"""The queue for the engine: first come, first served, and of limited length. A visitor who leaves makes
-room for another."""
+"""The queue for the engine: first come, first served, and of limited length. A visitor who leaves
+makes room for another."""
 
 from __future__ import annotations
 
