@@ -1,4 +1,4 @@
-"""The tokens that runs emitted, and the distribution of the bare model."""
+"""The tokens that runs emitted, and the distribution that they should follow."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ def emitted(steps: Iterable[StepTrace]) -> list[int]:
 def joint(
     pair: Pair, prompt: str, params: SamplingParams, length: int
 ) -> dict[tuple[int, ...], float]:
-    """The target's distribution of the next `length` tokens, from the bare model."""
+    """The target's distribution of the next `length` tokens, from its `transformers` model without
+    our cache and mask."""
     distribution = {(): 1.0}
     for _ in range(length):
         grown = {}

@@ -147,7 +147,8 @@ def _top(_chance: Any, q: np.ndarray, counts: Sequence[int]) -> list[list[int]]:
     ]
 
 
-# torch cannot hold Fractions. Every other draw and every verification is the real one.
+# The draw of top-k is replaced, because torch cannot hold Fractions. All other draws and all
+# verifications are the real ones.
 EXACT = {**VERIFIERS, "topk": replace(VERIFIERS["topk"], draw=_top)}
 
 

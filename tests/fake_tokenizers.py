@@ -58,15 +58,16 @@ def byte_fallback(strip: bool = True) -> PreTrainedTokenizerFast:
 
 
 def cleaned(tokenizer: PreTrainedTokenizerFast) -> PreTrainedTokenizerFast:
-    """`tokenizer` set to remove spaces, which `transformers` otherwise does not do for BPE."""
+    """`tokenizer`, set to remove some spaces when it decodes. For BPE, `transformers` does so only
+    with both settings."""
     tokenizer.clean_up_tokenization_spaces = True
     tokenizer.clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output = True
     return tokenizer
 
 
 def unigram_fallback(clean: bool = False) -> PreTrainedTokenizerFast:
-    """As T5's and others of SentencePiece, but with a token for each byte. clean: `transformers`
-    removes spaces."""
+    """As T5's and other SentencePiece tokenizers, but with a token for each byte. clean: whether
+    `transformers` removes some spaces."""
     names = dict.fromkeys(("<unk>", "▁", *LETTERS, "▁a", "th", *BYTES))
     core = Tokenizer(models.Unigram([(name, -i / 50) for i, name in enumerate(names)], 0, True))
     core.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="first", split=False)
@@ -98,8 +99,8 @@ def word_pieces(cleanup: bool = True, clean_again: bool = False) -> PreTrainedTo
 
 
 def word_ends() -> PreTrainedTokenizerFast:
-    """As the first GPT's: a token marks whether its word ends, so that a space comes out with the
-    token after it."""
+    """As the first GPT's: a token marks whether its word ends, so the space after a word is decoded
+    together with the next token."""
     vocab = _numbered("<unk>", *LETTERS, *(letter + "</w>" for letter in LETTERS))
     core = Tokenizer(models.BPE(vocab, [], unk_token="<unk>", end_of_word_suffix="</w>"))
     core.pre_tokenizer = pre_tokenizers.Whitespace()

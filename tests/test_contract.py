@@ -248,7 +248,8 @@ def after_import() -> dict[str, Any]:
 
 
 def test_every_name_is_there_after_all_modules_were_imported(after_import: dict[str, Any]) -> None:
-    """A module of the same name, such as one called machine, does not replace a function."""
+    """Guards against a module with the name of a function: importing `sequoia.machine`, say, would
+    replace the function `machine`."""
     assert len(after_import["modules"]) > 20
     assert {name: after_import["kinds"].get(name) for name in KINDS} == KINDS
 
@@ -345,6 +346,7 @@ def test_a_value_is_made_of_its_fields(objects: dict[str, Any], name: str) -> No
 
 @pytest.mark.parametrize("name", FIELDS_TO_READ)
 def test_a_value_is_changed_by_its_fields(objects: dict[str, Any], name: str) -> None:
+    """`dataclasses.replace` accepts these fields."""
     value = objects[name]
     given = {field: getattr(value, field) for field in FIELDS_TO_READ[name]}
     assert dataclasses.replace(value, **given) == value

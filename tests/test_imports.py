@@ -77,7 +77,7 @@ def modules_in(source: str, module: str, is_package: bool) -> set[str]:
 
 
 def _start(node: ast.ImportFrom, module: str, is_package: bool) -> str:
-    """The module that `from ... import` takes names from, in full."""
+    """The full name of the module that `from ... import` takes names from."""
     if not node.level:
         return node.module or ""
     parts = module.split(".")

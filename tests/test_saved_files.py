@@ -1,9 +1,9 @@
 """Files that people have saved can still be opened, with the same content.
 
-`tests/saved/` was written by the program of November 2026 with the bundled pair: runs and races of
-at most 24 tokens with the Save button of the page; trees, profiles and acceptance vectors by the
-package. One profile is older, from before the overhead of a level was measured separately. The
-files are never rewritten: only the code that reads them changes.
+The files in `tests/saved/` are from the program of November 2026, with the bundled pair. The page's
+Save button wrote the runs and races, of at most 24 tokens. The package wrote the trees, profiles
+and acceptance vectors. One profile is older, from before the overhead of a level was measured
+separately. The files are never rewritten: only the code that reads them changes.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ def written(run: Run) -> str:
 
 @dataclass(frozen=True)
 class SavedRun:
-    """The content of a saved run. sizes: nodes of each step's tree. accepted: nodes by rank."""
+    """The content of a saved run. sizes: number of nodes of each step's tree. accepted: number of
+    accepted nodes by rank."""
 
     start: str
     tokens: int

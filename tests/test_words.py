@@ -31,10 +31,10 @@ TEXTS = (
 
 @dataclass(frozen=True)
 class Word:
-    """wrong: a pattern. It is searched in the text in lower case, with names cut into words, so
-    that `law check` finds law_check and LawCheck as well. A space in it also finds the end of a
-    line. code: whether to search the text as it stands instead. only: the beginning of the paths of
-    the files to search."""
+    """wrong: a pattern. The text is first put in lower case and its names are cut into words, so
+    that `law check` finds law_check and LawCheck as well. A space in the pattern also finds the
+    end of a line. code: whether to search the text as it stands instead. only: search only files
+    whose path begins with this."""
 
     wrong: str
     say: str
@@ -139,7 +139,7 @@ ALLOWED = (
 
 
 def findings(path: str, text: str) -> Iterator[str]:
-    """A line for each wrong word in `text`, the file `path`."""
+    """A line for each wrong word in `text`, the content of the file `path`."""
     for allowed in ALLOWED:
         if path.startswith(allowed.only):
             text = re.sub(allowed.text, "", text, flags=re.MULTILINE)

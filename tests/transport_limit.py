@@ -1,5 +1,6 @@
-"""The limit for node-by-node verification, as a linear program that is solved exactly in
-fractions. The page computes it in another way."""
+"""The limit for node-by-node verification, from a linear program that is solved exactly in
+fractions. The Walk tab computes the same limit by optimal transport (ui/walk/web/rules/limit.js).
+"""
 
 from __future__ import annotations
 
@@ -16,8 +17,8 @@ Row = list[Fraction]
 
 
 def largest(gains: Row, rows: Sequence[Row], bounds: Row) -> Fraction:
-    """The largest `gains` x with `rows` x <= `bounds` and x >= 0, for bounds that are not negative:
-    the simplex method with Bland's rule, which cannot run in circles."""
+    """The largest `gains` · x over all x >= 0 with `rows` · x <= `bounds`, by the simplex method
+    with Bland's rule, which prevents cycling. No bound may be negative."""
     count = len(rows)
     slack = [[Fraction(int(i == j)) for j in range(count)] for i in range(count)]
     table = [[*row, *own, bound] for row, own, bound in zip(rows, slack, bounds, strict=True)]

@@ -1,5 +1,5 @@
 """Writes and reads the formats in which the page exports trees for other programs. Tests compare
-the page's files with what is written here. The project's own format is Tree.to_json.
+the page's files with those of this module. The project's own format is Tree.to_json.
 
 Node-link: the format of networkx.node_link_graph. Paths: for every node except the root, the ranks
 on the path to it, 0 for a first child (Medusa's format). Branching: children per node, level by

@@ -106,5 +106,5 @@ def weighted(forced: Sequence[Mapping[str, Any]], name: str) -> float:
 
 
 def mean(forced: Sequence[Mapping[str, Any]], name: str) -> np.ndarray:
-    """The same as `weighted`, where `name` is a number or a list of numbers."""
+    """The same as `weighted`, but what is called `name` may also be a list of numbers."""
     return np.average([each[name] for each in forced], 0, [each["positions"] for each in forced])

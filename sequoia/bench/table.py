@@ -154,9 +154,9 @@ def _by_prompt(rounds: Sequence[Sequence[DecodeStats]]) -> list[float]:
 
 
 def print_table(rows: Sequence[Row], title: str) -> None:
-    """Print the table. If Sequoia is in it, print below how it compares with plain decoding, the
-    grid, `transformers` and `accelerate`. For trees of given sizes, print the time that each step
-    spends outside both models."""
+    """Print the table. If it has a row for Sequoia, then print Sequoia's speed relative to plain
+    decoding, the fastest tree of `--grid`, `transformers` and `accelerate`. For trees of given
+    sizes, print the time that each step spends outside both models."""
     print(title)
     print(
         f"  {'decoder':<46}{'ms/token':>22}{'speed-up over plain':>24}{'predicted':>11}"

@@ -148,7 +148,7 @@ class Decoder:
     @torch.inference_mode()
     def step(self) -> StepTrace:
         """Draft, verify, keep."""
-        self._last = None  # memory has room for the distributions of one tree
+        self._last = None  # memory has room for the distributions of only one tree
         self._capture_ahead()
         clock = Clock(self.pair.target.device)
         shape = self.tree_choice.next(self.remaining)

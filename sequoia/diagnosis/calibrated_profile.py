@@ -51,7 +51,7 @@ def calibrated(
 
 def _level_overhead(tree: Tree, profile: HardwareProfile, measured: float, rest: float) -> float:
     """Overhead per drafted level, in seconds. A level has the same share of the `measured` overhead
-    as in the profile. All levels together take at most `measured` minus `rest`, the overhead of a
+    as in the profile. All levels together take at most `measured` - `rest`. rest: the overhead of a
     plain token."""
     drafted = len(tree.widths)
     predicted = phases(tree, profile)["overhead"]

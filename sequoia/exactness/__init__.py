@@ -1,6 +1,6 @@
 """Checks that the output is the target's own: token by token at temperature 0, as a distribution at
 higher temperatures.
 
-same_tokens (temperature 0), float32_rerun (a target's weights in float32), same_distribution
-(temperatures above 0), losslessness (a larger test, and bugs that it should find), chi_square (the
-test that the last two use)."""
+same_tokens (temperature 0), float32_rerun (repeats a run in float32, for targets with a router),
+same_distribution (temperatures above 0), losslessness (a larger test, and bugs that it should
+find), chi_square (the test that same_distribution and losslessness use)."""

@@ -37,8 +37,9 @@ from sequoia.exactness.same_tokens import reference_logits
 from sequoia.models.pair import Pair
 from sequoia.validate_input import whole
 
-# Less than `chi_square.MIN_EXPECTED`. With a few hundred draws from a vocabulary, only two or three
-# cells would expect 25, and most wrong verifiers would pass. FirstTokens says what that costs.
+# Less than `chi_square.MIN_EXPECTED`, which is 25. With a few hundred draws from a vocabulary, only
+# two or three cells would expect that many, and most wrong verifiers would pass. FirstTokens says
+# what the smaller minimum costs.
 MIN_EXPECTED = 5.0
 POOR = 1e-3  # a p-value between ALARM and this is a poor fit: draw again
 LEAST_BITS = 1.0  # entropy of a distribution that is worth testing: as much as a fair coin

@@ -90,9 +90,9 @@ Make = Callable[[Learnt, Plans, HardwareProfile, float], Tree | TreeChoice]
 
 @dataclass(frozen=True)
 class Rival:
-    """A decoder. key: its name in results. label: its name in tables. method: its colour is
-    "race-METHOD" in assets/colours.json. learns: whether it chooses its trees while decoding. If
-    so, its choices depend on a machine's times."""
+    """A decoder. key: its name in results. label: its name in tables. method: decides its colour,
+    which is "race-" and the method in assets/colours.json. learns: whether it chooses its trees
+    while decoding. If so, its choices depend on a machine's times."""
 
     key: str
     label: str

@@ -1,5 +1,5 @@
-"""Units of work that each measure along one text. The text is the target's continuation of a
-prompt, at one temperature and top-p."""
+"""Units of work, one for each text. The text is the target's continuation of a prompt, at one
+temperature and top-p."""
 
 from __future__ import annotations
 
@@ -101,8 +101,8 @@ def prompt_of(unit: Unit) -> str:
 
 @dataclass(frozen=True)
 class Text:
-    """A text to measure along. prompt, tokens: the token ids of the prompt and of its continuation,
-    which was sampled with `params`."""
+    """A text on which decoders are compared. prompt, tokens: the token ids of the prompt and of its
+    continuation, which was sampled with `params`."""
 
     prompt: tuple[int, ...]
     tokens: tuple[int, ...]

@@ -1,5 +1,5 @@
-"""Compares all verifiers: tree verifiers on trees of one size, token and block verification on a
-chain."""
+"""Compares all verifiers: tree verifiers on trees of the same size, and token and block
+verification on a chain."""
 
 from __future__ import annotations
 
@@ -176,7 +176,8 @@ def _in_words(one: str, other: str) -> str:
 
 def _over_all_cases(settings: Settings, done: Done) -> list[Comparison]:
     """For each entry in PATHS, the ratio of its two verifiers' tokens per step, over all cases
-    above temperature 0. A single case has too few trees to show a gain of a few per cent."""
+    above temperature 0. A single case has too few drafted trees to show a gain of a few per
+    cent."""
     hot = [case for case in cases(settings) if case.temperature > 0]
     found = found_by_prompt(settings, done, hot)
     if not found:

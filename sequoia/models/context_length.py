@@ -45,8 +45,8 @@ def context_length(config: Any) -> ContextLength:
 
 
 def is_stated(config: Any) -> bool:
-    """Whether the config states its context. The length alone does not tell, because a stated
-    context may also be UNSTATED long."""
+    """Whether the config states its context. The length does not show that: a config may also state
+    a context of exactly UNSTATED tokens."""
     return any(map(_context, layer_configs(config)))
 
 

@@ -69,7 +69,8 @@ def _plain(mask: torch.Tensor | None, others: dict[str, Any]) -> bool:
 
 def has_groups(config: Any) -> bool:
     """Whether a model has several query heads for each key head, and uses the attention
-    implementation that this one replaces. config: the config of the model's text part."""
+    implementation that `grouped_attention` replaces. config: the config of the model's text part.
+    """
     heads = getattr(config, "num_attention_heads", 0)
     kv_heads = getattr(config, "num_key_value_heads", None) or heads
     return kv_heads < heads and config._attn_implementation == _USUAL

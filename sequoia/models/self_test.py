@@ -38,8 +38,8 @@ from sequoia.models.tree_forward import TreeModel, transformers_forward
 SECONDS = 5.0  # time limit for all positions except the start
 _PASSES_AT_START = 6
 _PASSES_ELSEWHERE = 4
-# Tokens before a tree, fewer at the lowest positions. Not three, as in the test at the start,
-# because a model's code may have cached something for a prefix of three tokens.
+# Tokens before a tree, fewer at the lowest positions. The test at the start has a prefix of three
+# tokens. Here the number differs, because a model's code may have cached something for three.
 _PREFIX = 7
 _BRANCH = "its logits for a branch of a tree differ from those for the same tokens in a row"
 _ALONE = "its logits for a text with an explicit mask and positions differ from those without"

@@ -177,7 +177,7 @@ class TextStream:
         return new
 
     def _unsettled(self, text: str) -> int:
-        """Characters at the end of `text` that the next token may change."""
+        """The number of characters at the end of `text` that the next token may change."""
         if self._cleans and text.endswith(_BEGUN):
             return next(len(begun) for begun in _BEGUN if text.endswith(begun))
         return int(text.endswith(REPLACEMENT) and not self._has_replacement(self._window[-1]))

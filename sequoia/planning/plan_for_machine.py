@@ -22,7 +22,7 @@ from sequoia.validate_input import number, whole
 USUAL_NODES = 128
 USUAL_LEVELS = 16
 WIDE_LEVELS = 24  # for trees of more than USUAL_NODES
-_ROUNDING = 1e-12  # relative differences of speed-ups up to this can be rounding
+_ROUNDING = 1e-12  # a relative difference of two speed-ups up to this may be due to rounding
 
 
 @dataclass(frozen=True)
@@ -129,10 +129,10 @@ def best_chain(
     node is plain decoding. By default the chain has at most as many levels as a planned tree. The
     vector is smoothed as in `best_plan`.
 
-    slack: the longest chain is chosen whose predicted speed-up is at most this share below the
-    fastest and at least 1. If all are below 1, slack has no effect. Raises BadTree for a
-    `max_nodes` outside 1 to MAX_NODES, a `min_nodes` outside 1 to `max_nodes`, or a slack outside 0
-    to 1.
+    slack: the choice is the longest chain with a predicted speed-up of at least 1 that is at most
+    this share below the highest. If all speed-ups are below 1, slack has no effect. Raises BadTree
+    for a `max_nodes` outside 1 to MAX_NODES, a `min_nodes` outside 1 to `max_nodes`, or a slack
+    outside 0 to 1.
     """
     max_nodes = whole(
         bounds(profile)[1] if max_nodes is None else max_nodes, "max_nodes", 1, MAX_NODES, BadTree

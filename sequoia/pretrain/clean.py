@@ -87,9 +87,9 @@ def _unless_legal(block: re.Match[str]) -> str:
 
 
 def _without_legal_docstring(text: str) -> str:
-    """`text` without its beginning, up to the end of the module's docstring, if that contains the
-    text of a licence. Otherwise only the lines there that match RIGHTS are removed, except those
-    with triple quotes."""
+    """Removes the beginning of `text`, up to the end of the module's docstring, if this beginning
+    contains the text of a licence. Otherwise removes from it only the lines that match RIGHTS, and
+    of these only lines without triple quotes."""
     tree = parsed(text)
     first = tree.body[0] if tree is not None and tree.body else None
     if not (

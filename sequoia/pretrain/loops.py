@@ -1,10 +1,10 @@
 """The training objective for a target during its learning-rate decay. It teaches the target not to
 repeat a passage endlessly.
 
-A small model that repeats a passage once becomes surer of it with each repetition, until hardly
-anything else is sampled. So in part of the rows a passage is repeated on purpose. The model learns
-to find each token less probable than one repetition earlier (Xu et al. 2022, "Learning to Break the
-Loop", arXiv 2206.02369).
+When a small model has repeated a passage, each further repetition makes the model surer of it,
+until hardly anything else is sampled. So in part of the rows a passage is repeated on purpose. The
+model learns to find each token less probable than one repetition earlier (Xu et al. 2022, "Learning
+to Break the Loop", arXiv 2206.02369).
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ class Repetitions(NamedTuple):
 
 def ending_loops(weight: float) -> Objective:
     """Objective of a target's decay: cross-entropy with the next tokens, in nats per token, plus
-    `weight` times `fading`. In the first rows, the fraction REPEATED_ROWS of all, a passage is
-    repeated. These rows do not count towards the cross-entropy. If the fraction comes to less than
-    one row, the objective is the cross-entropy alone."""
+    `weight` times `fading`. In the first rows, a passage is repeated. REPEATED_ROWS is their
+    fraction of all rows. These rows do not count towards the cross-entropy. If the fraction comes
+    to less than one row, the objective is the cross-entropy alone."""
 
     def objective(network: Forward, windows: torch.Tensor) -> torch.Tensor:
         count = int(REPEATED_ROWS * len(windows))

@@ -75,9 +75,10 @@ class Stage:
     """One model to train, with its data and objective.
 
     tokens: how many to train on, in total; for a decay, only those of the decay itself. text:
-    fingerprint of the training text in `feed`, without the samples of a target. held: held-out
-    tokens of each kind of text. teacher: the target that a draft learns from, None for a target.
-    warm: a folder with weights that a new run at a constant rate starts from, None for random ones.
+    fingerprint of the training text in `feed`, not counting text that was sampled from a target.
+    held: held-out tokens of each kind of text. teacher: the target that a draft learns from, None
+    for a target. warm: a folder with weights that a new run at a constant rate starts from, None
+    for random ones.
     is_decay: whether this stage reduces the learning rate to zero, starting from the checkpoint of
     the run at a constant rate. loops_weight: weight of the loss against endless repetition in the
     decay of a target.

@@ -35,7 +35,7 @@ class BadReport(SequoiaError):
 
 @dataclass(frozen=True)
 class Result:
-    """How a stage ended. files: the SHA-256 of each file that it left, by name, without the log."""
+    """How a stage ended. files: by name, the SHA-256 of each file that it left, except the log."""
 
     outcome: Outcome
     files: Mapping[str, str]
@@ -168,5 +168,5 @@ def _lock(file: Any, path: Path) -> None:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as problem:
         raise BadReport(
-            f"another command is writing to {path}; wait for its end, or choose another folder"
+            f"another command is writing to {path}; wait until it ends, or choose another folder"
         ) from problem

@@ -17,9 +17,9 @@ class Stage:
 
     about: what the stage finds out. value: how much that is worth, from 1 to 100. seconds: how long
     it is expected to take on this machine. limit: seconds after which it is stopped. files: the
-    files it must write in its folder. line: for a module that writes no outcome file. If it
-    succeeds, the table shows the last printed line that contains this text. skip: why this machine
-    cannot run the stage, empty if it can.
+    files it must write in its folder. line: a text to look for in the output of a module that
+    writes no outcome file. If the stage succeeds, the table shows the last printed line that
+    contains this text. skip: why this machine cannot run the stage, empty if it can.
     """
 
     name: str

@@ -146,8 +146,9 @@ def generated(model: Any, ids: Sequence[int], length: int) -> list[int]:
 
 def distances(model: TreeModel, reference: Any, text: Sequence[int]) -> list[float]:
     """Differences between the logits of `model` and those of `reference`, divided by the standard
-    deviation of the latter. They are compared for trees at several positions of `text`, for the
-    token after a path that stayed in the KV cache, and for the text given to `model` in parts."""
+    deviation of the latter. The logits are compared for trees at several positions of `text`, for
+    the token after a path that stayed in the KV cache, and for the text given to `model` in
+    parts."""
     found = []
     for prefix in {1, len(text) // 2, len(text) - TREE.levels}:
         found += _around(model, reference, text, prefix)

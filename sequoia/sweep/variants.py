@@ -195,7 +195,7 @@ def _one_rope(fields: Mapping[str, Any]) -> Changes:
 
 def _ropes(config: Any, fields: Mapping[str, Any]) -> NamedChanges:
     """A variant for each scaling of rotary positions. Scalings that need an original context length
-    have ORIGINAL."""
+    get ORIGINAL."""
     ropes = fields.get("rope_parameters")
     if not ropes or "hidden_size" not in fields:
         return

@@ -147,8 +147,8 @@ def test_split_is_the_recurrence() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("levels", [2, 4, 18, 40])
 def test_heap_equals_the_table_for_non_increasing_vectors(levels: int) -> None:
-    """The values agree to 1e-12 * 1024 for all n up to 1,024, for the smoothed vector of the
-    paper's appendix and for one with nearly equal rates."""
+    """The values agree up to rounding for all n up to 1,024, for the smoothed vector of the paper's
+    appendix and for one with nearly equal rates."""
     for acceptance in (APP_E.smoothed(), Acceptance((0.2, 0.2, 0.2, 0.15, 0.1))):
         table = dp_table(acceptance, 1024, levels)
         growth = best_first(acceptance, 1024, levels)
@@ -170,6 +170,8 @@ def test_heap_equals_the_table_without_a_limit_on_levels() -> None:
 
 
 def test_growth_is_nested_and_every_prefix_is_a_tree_of_its_value() -> None:
+    """The gains never increase. The first n nodes of the growth form a tree, and its expected
+    tokens are the n-th total."""
     rng = random.Random(7)
     for levels in (2, 3, None):
         acceptance = random_monotone(rng, 6)
@@ -225,7 +227,7 @@ def test_the_heap_would_be_wrong_for_an_increasing_vector() -> None:
 
 def test_plateaus_of_fixed_shapes() -> None:
     """expected_tokens equals the closed forms for a chain, independent sequences and the binary
-    tree. For the last two it stays below their limits."""
+    tree. However long the sequences or deep the binary tree, it stays below a fixed limit."""
     rng = random.Random(8)
     for _ in range(50):
         acceptance = random_monotone(rng, rng.randint(2, 9))

@@ -242,14 +242,14 @@ def test_top_k_match_accepts_less_even_if_the_draft_equals_the_target() -> None:
 
 
 class Rejecting(Enumerator):
-    """Rejects every child, which exact arithmetic would not do for p equal to q."""
+    """Rejects every child. With exact arithmetic, none is rejected if p equals q."""
 
     def accept(self, d: object, r: object) -> tuple[bool, None]:
         return False, None
 
 
 def test_a_zero_residual_leaves_the_distribution_unchanged() -> None:
-    """An unguarded 0/0 is NaN, which another program took for the end of the text."""
+    """An unguarded 0/0 would make every probability NaN."""
     both = np.array([0.5, 0.25, 0.25])
     for name in ("sequoia", "specinfer"):
         found = distribution(

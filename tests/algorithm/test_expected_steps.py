@@ -29,7 +29,7 @@ Text = tuple[int, ...]
 
 @cache
 def blocks(name: str, tree: Tree, p: Any, q: Any, before: Text) -> dict[Text, Any]:
-    """What one step after `before` emits, with its probability, over all of its outcomes."""
+    """Each text that one step after `before` can emit, with its probability."""
     verifier = EXACT[name]
 
     def emitted(chance: Enumerator) -> Text:

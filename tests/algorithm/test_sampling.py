@@ -2,8 +2,8 @@
 decoding over three steps.
 
 Seventeen chi-square tests and two comparisons of picks raise a false alarm with probability 1e-6
-each, and two collision tests with 5e-8 each. With fresh seeds that would be about one run in
-50,000. The seeds are fixed, so none does.
+each, and two collision tests with 5e-8 each. With fresh seeds, about one run in 50,000 would fail
+by chance. The seeds are fixed, so no run does.
 """
 
 from __future__ import annotations
@@ -134,8 +134,9 @@ def test_noise_frozen_for_a_run_fails_the_same_test() -> None:
 def test_draws_without_replacement_have_the_distribution_of_successive_draws(
     row: list[float], k: int, outcomes: int, few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Plackett-Luce, with tokens of probability 0 last and uniform. Guards against an exponential
-    race in the wrong direction, zeros ranked by id, and repeated tokens. False alarm 1e-6."""
+    """Plackett-Luce; tokens of probability 0 come last, in uniformly random order. Guards against
+    an exponential race in the wrong direction, zeros ranked by id, and repeated tokens. False alarm
+    1e-6."""
     monkeypatch.setattr("sequoia.algorithm.sampling._MAX_ONE_BY_ONE", few)
     expected = distribution(
         lambda chance: tuple(chance.without_replacement(np.array([row]), [k])[0])
@@ -192,8 +193,8 @@ def test_independent_draws_repeat_tokens_as_often_as_they_should() -> None:
 
 @pytest.mark.parametrize("source", ["race", "host"])
 def test_noise_is_fine_enough_for_rare_tokens(source: str) -> None:
-    """Guards against coarse noise: on float32's grid of 2**-24 a token of q = 1e-9 is never drawn,
-    yet verification assumes it is.
+    """Guards against coarse noise. On float32's grid of 2**-24 a token of q = 1e-9 is never drawn,
+    but verification assumes that it is drawn with probability q.
 
     Of two million uniforms about 400 lie below 2e-4. float32's grid has only 3,355 values there, so
     some uniforms would coincide (24 pairs expected). On float64's grid none do, except with a
@@ -302,7 +303,7 @@ def test_accepts_as_often_as_the_ratio() -> None:
 
 @pytest.mark.parametrize("d", [0.0, 1e-45, 0.5, 1.0])
 def test_u_of_zero_accepts_no_token_of_target_probability_zero(d: float) -> None:
-    """`u <= R / D` would, so the comparison must be strict."""
+    """The comparison must be strict: `u <= R / D` would accept such a token."""
     assert Scripted(0.0).accept(d, 0.0) == (False, 0.0)
     assert Scripted(0.0).accept(d, 1e-300) == (True, 0.0)
 

@@ -108,7 +108,7 @@ def test_limit_keeps_exactly_the_upper_levels() -> None:
 @pytest.mark.slow
 def test_cuts_of_a_tree_are_exactly_the_results_of_limit() -> None:
     """Masks built for a tree are also used for its cuts. So a tree that ends within a level, or has
-    a node elsewhere, must not count as a cut."""
+    a node that the first tree lacks, must not count as a cut."""
     for tree in all_small():
         cuts = {tree.limit(levels) for levels in range(1, tree.levels + 1)}
         assert {other for other in all_small() if other.is_cut_of(tree)} == cuts

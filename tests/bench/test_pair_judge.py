@@ -98,7 +98,8 @@ def test_a_draft_equal_to_the_target_shares_all_mass_and_a_hopeless_one_little()
 
 
 def judge_levels() -> list[int]:
-    """The numbers of tokens a step can give: the levels of the tree used for all pairs."""
+    """The level of each node in the tree used for all pairs. A step emits as many tokens as the
+    level of the last accepted node."""
     tree = pair_judge.best_tree(
         pair_judge.Acceptance(pair_judge.TREE_RATES),
         pair_judge.TRIED_NODES,

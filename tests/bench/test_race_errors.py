@@ -138,6 +138,7 @@ def test_the_command_prints_its_three_figures(
 def test_ties_of_plain_decoding_have_a_goal_only_in_long_races(
     session: Session, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """The goal is 0 ties in races of 96 tokens or more."""
     for figure in ("_same", "_found"):
         monkeypatch.setattr(race_errors, figure, lambda *_: True)
     monkeypatch.setattr(race_errors, "plain_ties", lambda *_: 3)

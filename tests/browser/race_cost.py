@@ -77,8 +77,8 @@ def race(visit: Page) -> None:
 
 
 def measure(visit: Page, tokens: int, steps: int = 100) -> Iterator[str]:
-    """Results, line by line, of a race of `tokens`, and of a long one that is stopped after
-    `steps`."""
+    """Yields the results line by line: of a race of `tokens` tokens, then of a long race that is
+    stopped after `steps` steps."""
     fill(visit, tokens)
     yield from smooth(visit)
     visit.wait_for_selector("#rc-run:not([disabled])", timeout=120_000)
@@ -100,7 +100,7 @@ def smooth(visit: Page) -> Iterator[str]:
 
 
 def in_words(gaps: Sequence[float]) -> str:
-    """How often something happened, from the gaps between two times, in milliseconds."""
+    """How often something happened. gaps: the milliseconds from each time to the next."""
     ordered = sorted(gaps) or [0.0]
     most = ordered[int(0.99 * (len(ordered) - 1))]
     return (

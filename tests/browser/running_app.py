@@ -116,7 +116,8 @@ class Contexts:
 
 
 CONTEXTS = Contexts()
-OF_A_PAGE = ("viewport", "color_scheme", "reduced_motion")  # options that need no own context
+# options that can be set on a page, so that it needs no context of its own
+OF_A_PAGE = ("viewport", "color_scheme", "reduced_motion")
 
 
 class Visit:

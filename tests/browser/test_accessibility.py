@@ -53,7 +53,7 @@ def comes(page: Page, tab: str) -> None:
     page.get_by_role("tab", name=tab, exact=True).click()
     if tab == "Lossless":
         page.fill("#ls-samples input", "300")
-        page.press("#ls-run", "Enter")  # a pointer would leave it in another colour
+        page.press("#ls-run", "Enter")  # a click would leave the button in its hover colour
     if tab == "Hardware":
         page.wait_for_function(
             "document.querySelectorAll('#hw-view .hw-chart[data-drawn=yes]').length >= 3",

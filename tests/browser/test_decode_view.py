@@ -255,8 +255,8 @@ def test_a_finished_measured_run_shows_when_and_where_it_was_measured(
 def test_the_opening_rests_on_its_best_step_beside_the_whole_text(
     page: Any, canned: dict[str, Any]
 ) -> None:
-    """Guards the first impression, because the last step is often cut to a few nodes. If a visitor
-    plays the run again, it stops at its last step."""
+    """The opening run must not stop at its last step, whose tree is often cut to a few nodes. If a
+    visitor plays it again, it does stop there."""
     run = canned["16"]
     stump = made([-1])["steps"][0]
     last = {
@@ -293,7 +293,7 @@ def test_a_small_last_step_leads_back_to_a_full_tree(page: Any, canned: dict[str
     part = page.locator("[data-part=stump]")
     give(page, first(cut, 13))
     assert at(page) == 12
-    assert part.is_hidden()  # it still runs
+    assert part.is_hidden()  # the run has not ended
     give(page, rest(cut, 13, 13, done=True, end="length"))
     assert "Final tree truncated by the token limit." in part.inner_text()
     part.locator("button").click()
@@ -414,7 +414,7 @@ def test_the_speed_up_is_shown_with_its_interval_if_there_is_one(
     assert unit.inner_text() == f"× ({speed * 0.9:.2f}–{speed * 1.2:.2f})"
     page.evaluate("stage.seek(3)")
     settle(page)
-    assert unit.inner_text() == "×"  # the range is the whole run's, and so is the verdict
+    assert unit.inner_text() == "×"  # the interval and the verdict are for the whole run
     assert page.locator("[data-total=speedup]").get_attribute("data-verdict") == ""
     watch(page, {**run, "meta": {**run["meta"], "plain_spread": spread}}, LAST)
     assert (
@@ -561,8 +561,8 @@ def test_numbers_below_tokens_touch_nothing(page: Any, parents: list[int]) -> No
 
 
 def test_text_at_128_nodes_can_be_read(page: Any, canned: dict[str, Any]) -> None:
-    """Guards against a tree squeezed until its type is too small: at least 12 pixels, and nothing
-    beyond the panel's sides."""
+    """Guards against a tree squeezed until its type is too small. The type must have at least 12
+    pixels, and nothing may extend beyond the panel's sides."""
     watch(page, canned["128"], 4)
     assert (
         page.evaluate(
@@ -1033,7 +1033,7 @@ def test_hostile_text_stays_text(page: Any) -> None:
             "places => [...document.querySelectorAll(places)].map(e => e.textContent)", places
         )
         assert len(shown) == 4 + 1 + 2 + 1 + 2
-        assert all(shown) or not piece  # a piece of no text leaves no trace in the running text
+        assert all(shown) or not piece  # an empty piece is invisible in the text
         assert not set("".join(shown).replace("⏎\n", "")) & set(
             "\u202e\u202c\u200b\u200d\n\t\x07\ud800"
         )

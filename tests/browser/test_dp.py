@@ -225,7 +225,8 @@ def test_a_cell_without_a_tree_says_why(page: Any) -> None:
 
 
 def test_b_goes_to_the_best_b_also_below_the_picture(page: Any) -> None:
-    """On 2 levels the best tree has all other nodes as children of the root."""
+    """The best b can be below the last row of the picture: on 2 levels, all 63 other nodes are
+    children of the root, but the picture ends at b = 4."""
     give(page, rates=[0.35, 0.2, 0.12, 0.08], n=64, levels=2)
     assert sentence(page).startswith("T[64,2,63] = ")
     press(page, "dp-grid", "ArrowUp")

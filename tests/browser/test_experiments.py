@@ -32,7 +32,7 @@ def test_a_visit_of_the_tab(visit: Callable[..., Page]) -> None:
     page.locator("#xp-view [data-name=temperature]").click()
     expect(part("question")).to_have_text(EXPERIMENTS["temperature"].question)
     part("run").click()
-    # from within the page, since the run may be over when a click comes from outside
+    # clicked by the page itself: before a click from outside arrives, the run may be over
     stop = "document.querySelector('#xp-view [data-part=stop]').click()"
     page.wait_for_function(
         f"{VIEW}.own.get('temperature')?.done >= 1 && ({stop}, true)", timeout=60_000

@@ -703,7 +703,7 @@ def test_the_tree_is_zoomed_about_the_pointer_and_dragged(page: Page) -> None:
     assert page.evaluate("made.lab.tree.opened.size") == opened_before
 
 
-# -- saving and running a tree, terms, keyboard, looks ---------------------------------------------
+# -- saving and running a tree, terms, keyboard, looks, labels, figures ----------------------------
 
 
 def saved(page: Page, form: str) -> str:
@@ -880,7 +880,8 @@ def test_without_a_profile_nothing_is_predicted(page: Page) -> None:
 
 
 def test_the_limits_of_the_shapes_are_those_of_python(page: Page) -> None:
-    """The best trees have a limit too: that of the full tree."""
+    """The limit of a shape: the expected tokens that it approaches as n grows. The best trees
+    approach those of the tree in which every node has a child of every rank."""
     page.goto(f"{address('lab')}?plotly={PLOTLY}")
     page.wait_for_selector(".sq-lab-curves .main-svg")
     put(page, rates=[0.6, 0.2, 0.1], levels=None)
@@ -1311,8 +1312,8 @@ def test_a_tree_is_saved_as_png(page: Page) -> None:
 
 
 def test_the_lab_starts_with_the_vectors_that_the_other_tabs_use(page: Page) -> None:
-    """Guards against two best trees for one machine: the counted vectors are offered after the
-    fitted ones."""
+    """Guards against a best tree that differs from the other tabs'. They plan with fitted vectors,
+    so each fitted vector is offered before the counted one that belongs to it."""
     survey = json.loads((BUNDLED_PAIR / "acceptance.json").read_text(encoding="utf-8"))
     offered = page.evaluate("survey => modules.vectors.recorded(survey)", survey)
     planned_with = {

@@ -132,7 +132,7 @@ def test_a_missing_draft_is_said_once_and_at_its_field(opened: Callable[..., Pag
 
 
 def error_of(page: Page, field: str) -> str:
-    """What is said of a field, found as a screen reader finds it."""
+    """The error message of a field, found as a screen reader finds it."""
     typed = page.locator(f"#md-{field} :is(input, textarea)")
     assert typed.get_attribute("aria-invalid") == "true"
     said = page.locator("#" + (typed.get_attribute("aria-describedby") or ""))

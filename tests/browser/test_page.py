@@ -226,7 +226,7 @@ def test_a_run_streams_to_its_end(visit: Visit) -> None:
 
 
 def test_messages_are_few_and_steps_come_while_it_runs(visit: Visit) -> None:
-    """Guards against a view that shows everything at the end, and against one message a step."""
+    """Guards against a view that shows nothing before the end, and against one message per step."""
     page = visit()
     ready(page)
     page.evaluate(
@@ -531,7 +531,7 @@ def test_a_reload_shows_the_run_again(visit: Visit) -> None:
     enter(page, tokens=20)
     page.click("#pg-run")
     until(page, "s.meta.label === 'measured' && s.done")
-    # Gradio's own client complains when a stream is cut off
+    # wait until the stream has ended: Gradio's own client complains if a reload cuts it off
     expect(page.locator("#pg-run")).to_be_enabled()
     tokens = store(page, "steps.map(x => x.emitted).flat()")
     name = store(page, "run")
@@ -589,8 +589,8 @@ def test_scrubber_and_keyboard(visit: Visit) -> None:
 def test_space_plays_after_a_click_on_a_button_and_run_keys_do_nothing_on_another_tab(
     visit: Visit,
 ) -> None:
-    """Guards against a space that presses the theme's button or a tab once more, and a run
-    begun out of sight."""
+    """Guards against a space bar that presses the theme's button or a tab again, and against a run
+    that starts out of sight."""
     page = visit()
     ready(page)
     page.evaluate("document.querySelector('#pg-view .sq-stage').view.seek(3)")
@@ -716,7 +716,7 @@ def test_the_tree_of_the_form_is_drawn_while_one_types(visit: Callable[..., Page
 
 
 def check_file(page: Page) -> None:
-    """The saved run is labelled."""
+    """The saved run is labelled as simulated, and names its clock."""
     expect(page.locator("#pg-save")).to_be_enabled()
     with page.expect_download() as saved:
         page.click("#pg-save")
@@ -725,7 +725,7 @@ def check_file(page: Page) -> None:
 
 
 def check_picture(page: Page) -> None:
-    """The saved picture has the badge, in its colour."""
+    """The saved picture has the badge "simulated", in the colour that it has on the page."""
     colour = page.evaluate(
         "getComputedStyle(document.querySelector('#pg-view [data-part=badge]')).backgroundColor"
     )

@@ -1,4 +1,5 @@
-"""Presenter mode in a real Chromium: its keys, and whether it can be read from the last row."""
+"""Presenter mode in a real Chromium: its keys, and whether it can be read from the back of a
+room."""
 
 from __future__ import annotations
 
@@ -47,6 +48,7 @@ def size(page: Page, selector: str) -> float:
 
 
 def test_a_key_and_a_button_enter_and_escape_leaves(page: Page) -> None:
+    """The button and the key P open presenter mode. Escape closes it, and so does P."""
     assert page.locator(".sq-present").count() == 0
     page.click(part("present"))
     settle(page)

@@ -263,7 +263,7 @@ def drawn(page: Page, figure: str) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_speedups_and_their_spread_are_as_in_python(page: Page, seed: int) -> None:
-    """Guards against ratios taken at another moment, and intervals from other segments."""
+    """Guards against ratios taken at the wrong moment, and intervals from the wrong segments."""
     whole = race(seed=seed)
     clocks = [Clock(whole, index) for index in range(4)]
     ends = max(clock.times[-1] for clock in clocks)
@@ -490,8 +490,8 @@ def test_without_a_plain_lane_the_slowest_is_the_measure(page: Page) -> None:
 
 
 def test_what_is_missing_is_a_dash(page: Page) -> None:
-    """Guards against NaN, Infinity and undefined on the page, before any step and after
-    steps without times."""
+    """Guards against NaN, Infinity, undefined and null on the page, before any step and after
+    damaged steps and results."""
     whole = race(lanes=3)
     give(page, part(whole, 0, 0))
     assert page.locator(lane(0)).get_attribute("data-tokens") == "0"
@@ -910,7 +910,8 @@ def test_another_lane_is_chosen_with_a_button_or_a_key(page: Page) -> None:
     assert pressed.all_inner_texts() == ["Plain"]
     page.keyboard.press("4")  # there is no such lane
     expect(title).to_contain_text("Token tree: Plain")
-    assert panel.locator(".sq-tree-svg text").count() > 0  # without a server: the outline
+    # there is no server to ask for the step, so its outline is shown
+    assert panel.locator(".sq-tree-svg text").count() > 0
 
 
 # -- streams, gaps and painting --------------------------------------------------------------------

@@ -124,6 +124,7 @@ def test_a_saved_race_has_its_verdict_and_its_own_charts(
 
 
 def test_a_saved_lab_plans_on(saved: dict[str, Path], open_file: Open) -> None:
+    """It plans a new tree when the number of nodes changes."""
     page = open_file(saved["Lab"])
     tokens = page.locator("[data-part=tile-tokens] .sq-tile-value")
     before = tokens.inner_text()
@@ -170,7 +171,7 @@ def test_a_damaged_file_gives_a_message(
     expect(page.get_by_role("alert")).to_contain_text("This file is damaged")
 
 
-# -- what a run may hold ---------------------------------------------------------------------------
+# -- unusual runs: hostile, simulated, large -------------------------------------------------------
 
 
 def save_run(page: Page, message: dict[str, Any], path: Path) -> Path:

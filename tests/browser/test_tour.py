@@ -205,6 +205,7 @@ def test_the_length_to_guess_names_its_machine_and_is_called_a_guess(tour: Page)
 
 
 def test_a_damaged_place_begins_the_tour_anew(tour: Page) -> None:
+    """A stored answer does not fit its question, so the tour starts over."""
     for answer in ("x", [], {}):
         answered(tour, "cost", {"cost.length": answer})
         expect(tour.locator("[data-part=length] [data-part=check]")).to_be_visible()

@@ -82,7 +82,7 @@ def test_arrows_walk_the_drawn_nodes(page: Any) -> None:
     assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "cell n0"
     page.keyboard.press("Enter")
     assert ["press", "n0"] in page.evaluate("acted")
-    page.wait_for_function(at + " === 'n1'")  # the scene's home, where the Tab key leads
+    page.wait_for_function(at + " === 'n1'")  # Enter moves the focus to the scene's home
 
 
 @pytest.mark.parametrize(
@@ -95,6 +95,7 @@ def test_a_picture_has_no_tab_stop(page: Any, look: dict[str, Any]) -> None:
 
 
 def test_dots_are_one_path_a_state(page: Any) -> None:
+    """All dots of the same state are drawn as one SVG path."""
     build(
         page,
         {"cls": "sq-tree-whole", "dots": ["never", "untested", "rejected", "accepted", "root"]},

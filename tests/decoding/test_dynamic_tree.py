@@ -135,13 +135,15 @@ def small_vocabulary() -> Pair:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["dynamic", "replanned"])
 def test_sampled_runs_follow_the_target_distribution(kind: str) -> None:
-    """The joint of three tokens in 600 runs through the engine. False alarm: 1e-6."""
+    """The joint distribution of three tokens in 600 runs of the engine. A false alarm has a
+    probability of 1e-6."""
     pair = small_vocabulary()
     params = SamplingParams(temperature=1.0, max_new_tokens=3, ignore_eos=True)
 
     def tree_choice() -> TreeChoice:
         if kind == "dynamic":
-            # 0.0: as at temperature 0, the draft's probabilities count from the first step on
+            # 0.0, as if at temperature 0: then the first tree already depends on the draft's
+            # probabilities
             return Dynamic(RATES, profile(), 0.0, 24, 4)
         return Replanned(RATES, profile(), 12, 4, every=1)
 
@@ -169,6 +171,9 @@ def test_greedy_text_is_plain_text_and_any_run_is_whole(prompt: str, temperature
         assert all(len(step.tree) <= 24 and step.tree.levels <= 6 for step in steps)
         if temperature == 0:
             assert emitted(steps) == emitted(plain(tiny_pair(), prompt, params))
+
+
+# -- the draft, and unusual trees ------------------------------------------------------------------
 
 
 class Alternating:

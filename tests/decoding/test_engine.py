@@ -1,8 +1,8 @@
 """The engine on tiny models of five real classes: the tree forward, equality with plain decoding,
 ends of a run, and the output distribution.
 
-Four chi-square tests at 1e-6, with fixed seeds: with fresh seeds fewer than one run in 200,000
-would raise a false alarm.
+Four chi-square tests fail at p-values up to 1e-6. Their seeds are fixed. With fresh seeds, fewer
+than one run of the tests in 200,000 would raise a false alarm.
 """
 
 from __future__ import annotations
@@ -94,8 +94,8 @@ def apart(
 def test_a_tree_forward_equals_a_forward_over_each_of_its_texts(
     kind: str, dtype: str, bound: float
 ) -> None:
-    """Three trees one after the other in the same KV cache, with a random path of each
-    kept between them."""
+    """Three trees go through the same KV cache one after the other. After each, a random path of it
+    stays in the cache."""
     rng = np.random.default_rng(3)
     context = made(kind, dtype).target.open(256)
     for _ in range(4):
@@ -392,8 +392,8 @@ def test_the_token_limit_cuts_anywhere(verifier: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_models_context_is_filled_and_not_passed(kind: str) -> None:
-    """GPT-2 has no position beyond its last: one token too many raises there. The tree is cut to
-    the levels that fit."""
+    """The tree is cut to the levels that fit. GPT-2 has no position beyond its last, so it would
+    raise an error at one token too many."""
     for room in (1, 2, 3, 9):
         pair = tiny_pair(kind, context=len(made().encode(PROMPTS[0])) + room)
         steps = list(steps_of(pair, PROMPTS[0], GREEDY, TREES["bushy"]))
@@ -661,7 +661,7 @@ def test_an_unknown_verifier_and_too_many_children_are_refused() -> None:
 def test_sampled_runs_follow_the_target_distribution(
     verifier: str, temperature: float, top_p: float
 ) -> None:
-    """The joint of three tokens, over one to three steps, in 1,200 runs. False alarm: 1e-6. Guards
+    """The joint distribution of three tokens, emitted in one to three steps, in 1,200 runs. Guards
     against logits of the wrong node, q of another node or step, noise used twice, a temperature
     applied twice or not at all, and a prefix with the wrong slots."""
     pair = small_vocabulary()
@@ -746,7 +746,7 @@ def test_a_tree_larger_than_its_tree_choice_allows_is_refused(grown: bool) -> No
             return Whole(TREES["bushy"]) if grown else TREES["bushy"]
 
     class Whole:
-        """A dynamic tree that is a given tree."""
+        """A dynamic tree that grows into a given tree."""
 
         def __init__(self, tree: Tree) -> None:
             self._levels = [*tree.inner]

@@ -103,6 +103,7 @@ def test_finished_lanes_do_not_move_while_others_continue() -> None:
 
 @pytest.mark.parametrize("count", [0, MOST_LANES + 1])
 def test_lanes_are_counted(count: int) -> None:
+    """A race without lanes, or with too many, is refused."""
     with pytest.raises(
         BadSamplingParams, match=f"a race of {count} lanes; expected 1 to {MOST_LANES}"
     ):

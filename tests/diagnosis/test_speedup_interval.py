@@ -51,8 +51,8 @@ def test_runs_of_constant_pace_have_an_interval_of_no_width() -> None:
 
 
 def test_about_nineteen_in_twenty_intervals_contain_the_true_value() -> None:
-    """500 pairs of runs from the same distribution, so the true speed-up is 1. Intervals half as
-    wide, or half as wide again, would fail."""
+    """500 pairs of runs from the same distribution, so the true speed-up is 1. Intervals of half or
+    1.5 times the width would fail."""
     rng = random.Random(2)
 
     def steps() -> list[tuple[int, float]]:

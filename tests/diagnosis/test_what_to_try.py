@@ -403,8 +403,8 @@ def test_smaller_trees_keep_the_shape(tree: Tree, expected: list[Tree]) -> None:
 
 
 def test_pruned_trees_are_the_best_parts_of_the_tree() -> None:
-    """Compared with every part of a small irregular tree in which no node lacks its parent or an
-    earlier sibling."""
+    """Compared with all parts of a small irregular tree. A part has the parent and the earlier
+    siblings of each of its nodes."""
     tree = Tree((-1, 0, 0, 1, 1, 2, 3))
     vector = Acceptance((0.5, 0.3))
     for pruned in smaller(tree, vector):

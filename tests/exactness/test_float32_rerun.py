@@ -1,5 +1,5 @@
-"""Texts of targets with a router in bfloat16: what a run in float32 decides, and the verdict
-without one."""
+"""A text differs from plain decoding's, and the target has a router and runs in bfloat16. A second
+run in float32 then decides the verdict. Also tested: the verdict if that run is not possible."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ def routed() -> Pair:
 
 
 def changed(pair: Pair) -> tuple[list[int], list[int]]:
-    """Plain decoding's tokens, once with the one at AT replaced by the worst, once unchanged."""
+    """Plain decoding's tokens: with the token at AT replaced by the least probable one, and
+    unchanged."""
     right = emitted(plain(pair, PROMPT, SamplingParams(max_new_tokens=LENGTH, ignore_eos=True)))
     worst = int(reference_logits(pair, PROMPT, right[:AT]).argmin())
     return [*right[:AT], worst, *right[AT + 1 :]], right
@@ -83,7 +84,7 @@ def test_a_difference_larger_than_rounding_is_undecided() -> None:
 def test_a_difference_as_large_as_rounding_is_a_tie(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Noise on the copy's weights imitates rounding that changes logits a lot."""
+    """A copy with quite different weights imitates rounding that changes logits a lot."""
 
     def far_apart(pair: Pair) -> Pair:
         wide = in_float32(pair)

@@ -1,10 +1,10 @@
 """Losslessness above temperature 0: which counts of first tokens must pass and which must be
 caught, and the position at which they are drawn.
 
-The tests that count tokens have fixed seeds. With fresh ones a right verifier would be called
-different about ten times in a million runs of this file (ten counts, one look each at 1e-6), and
-a poor fit about once in a hundred runs (1e-3 each). The rates of p-values would leave their bounds
-in fewer than one in a million.
+The tests that count tokens have fixed seeds. With fresh seeds, about ten in a million runs of this
+file would call a right verifier different (ten counts, one look each at 1e-6), and about one run in
+a hundred would call one a poor fit (1e-3 each). In fewer than one run in a million, the rates of
+p-values would leave their bounds.
 """
 
 from __future__ import annotations
@@ -106,8 +106,8 @@ def test_it_agrees_with_the_chi_square_test_of_the_suite() -> None:
 
 @pytest.mark.slow
 def test_p_values_of_right_decoders_are_uniform_and_peeking_finds_small_ones() -> None:
-    """1,000 right decoders with 200 draws: about 1 in 20 ends below 0.05. After ten looks, many
-    more have been below it once."""
+    """Of 1,000 right decoders, about 1 in 20 has a p-value below 0.05 after 200 draws. Many more
+    have one at some time, if one looks ten times on the way."""
     rng = np.random.default_rng(2)
     distribution = np.array([0.4, 0.3, 0.2, 0.08, 0.02])
     ends = 0

@@ -119,8 +119,8 @@ def test_the_text_after_a_tie_is_compared_with_the_target() -> None:
 
 
 def near_tie(pair: Pair, prompt: str, right: list[int]) -> tuple[int, int]:
-    """The first index in `right`, except its last ten, at which the second best token is a tie, and
-    that token."""
+    """The first index in `right`, except its last ten, at which the second best token ties with the
+    best, and that second best token."""
     for at in range(len(right) - 10):
         logits = reference_logits(pair, prompt, right[:at])
         best, second = logits.topk(2).indices.tolist()
@@ -130,7 +130,7 @@ def near_tie(pair: Pair, prompt: str, right: list[int]) -> tuple[int, int]:
 
 
 def test_rows_of_a_text_are_those_of_each_token() -> None:
-    """For a text longer than the rows computed together."""
+    """Checked for a text with more tokens than rows are computed at once."""
     pair = made()
     text = [(7 * i) % 200 for i in range(ROWS_AT_ONCE + 5)]
     rows = dict(reference_rows(pair, PROMPTS[0], text, 3))
@@ -141,7 +141,7 @@ def test_rows_of_a_text_are_those_of_each_token() -> None:
 
 
 def test_a_fabricated_wrong_token_is_a_bug() -> None:
-    """Several tokens of a text in turn are replaced by the worst token."""
+    """One token of a text, at several places in turn, is replaced by the least probable one."""
     pair = made()
     prompt = PROMPTS[0]
     right = texts(pair, prompt)[1]

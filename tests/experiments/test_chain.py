@@ -94,6 +94,7 @@ def test_an_experiment_without_any_unit_has_an_empty_summary(name: str) -> None:
 
 
 def test_what_is_raced_was_not_planned_on() -> None:
+    """The prompts that decoders are compared on are not among those for planning trees."""
     for kind in ("code", "prose"):
         assert not set(prompts_of(kind)) & set(planning_prompts(kind))
 
@@ -158,7 +159,7 @@ def test_draws_by_context_follow_q_and_are_fresh_for_each_context(device: str) -
 
 
 class Barren:
-    """A tree whose root gets two children, which go through the draft and then get none."""
+    """A tree whose root gets two children. They go through the draft, but get no children."""
 
     tree = Tree.chain(1)
     front: tuple[int, ...] = (0,)

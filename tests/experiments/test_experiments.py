@@ -97,6 +97,7 @@ def test_an_experiment_without_any_unit_has_an_empty_summary(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["temperature", "top-p"])
 def test_at_temperature_0_all_verifiers_are_equal(name: str) -> None:
+    """The tree verifiers emit equally many tokens per step, and so do the two on a chain."""
     experiment = EXPERIMENTS[name]
     settings = {**experiment.sizes["small"], **TINY, "temperatures": [0.0], "top_ps": [1.0]}
     unit = experiment.units(settings)[0]

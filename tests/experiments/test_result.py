@@ -93,7 +93,7 @@ def test_csv_has_a_line_for_each_point() -> None:
 
 
 def test_intervals_contain_the_truth_as_often_as_they_say() -> None:
-    """95 % of 2,000 intervals of 8 values each; the share's own error is half a point."""
+    """About 95 % of 2,000 intervals, each computed from 8 values, must contain the truth."""
     rng = random.Random(0)
     hits = 0
     for _ in range(2000):
@@ -105,7 +105,8 @@ def test_intervals_contain_the_truth_as_often_as_they_say() -> None:
 
 
 def test_a_ratio_is_paired_over_prompts() -> None:
-    """Prompts differ by a factor of ten, the two methods by 10 %: the pairing shows it."""
+    """The interval is narrow: the methods differ by 10 % on every prompt, although the prompts
+    differ from each other by a factor of ten."""
     theirs = [1.0, 10.0, 2.0, 5.0]
     ours = [1.1, 11.1, 2.2, 5.4]
     found = comparison("a over b", ours, theirs)

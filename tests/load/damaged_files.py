@@ -1,5 +1,5 @@
-"""Files of every kind that the page opens, damaged in many ways. A seed always gives the same
-file."""
+"""Files of every kind that the page opens, damaged in many ways. The same seed always gives the
+same damaged file."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ class Damaged:
 
 
 def damaged_files(count: int) -> Iterator[Damaged]:
-    """`count` files. The ways of damage take turns. The seed chooses the file and the place."""
+    """`count` files. The ways of damage take turns. The number of a file is the seed that chooses
+    which saved file is damaged, and where."""
     ways = [*DAMAGES.items()]
     for seed in range(count):
         choice = random.Random(seed)

@@ -38,7 +38,8 @@ ROUTES = ("queue/join", "run/predict", "upload", "component_server", "call/run",
 
 @contextmanager
 def phase(app: MeasuredApp, name: str, goals: list[Goal]) -> Iterator[None]:
-    """Adds goals for the app's memory and the waits of others while the context lasted."""
+    """While the context lasts, watches the app's memory and how long other visitors wait. Then adds
+    a goal for each to `goals`."""
     rest = app.taken().memory
     with app.watched() as points, others(app.url) as waits:
         yield
@@ -51,7 +52,7 @@ def phase(app: MeasuredApp, name: str, goals: list[Goal]) -> Iterator[None]:
 
 
 async def together(jobs: list[Callable[[], Awaitable[str]]], most: int = TOGETHER) -> Counter[str]:
-    """All jobs, `most` at once, and how often each answer came."""
+    """Run all jobs, at most `most` at a time. Returns how often each answer came."""
     free = asyncio.Semaphore(most)
 
     async def one(job: Callable[[], Awaitable[str]]) -> str:
@@ -127,7 +128,7 @@ async def send_uploads(http: httpx.AsyncClient, count: int) -> Counter[str]:
 
 
 async def open_files(http: httpx.AsyncClient, files: list[Damaged], most: int) -> Counter[str]:
-    """Each file opened in the view of its kind; counts how it ended."""
+    """Open each file in the view of its kind. Returns how often each outcome occurred."""
     config = (await http.get("config")).json()
 
     def send(file: Damaged) -> Callable[[], Awaitable[str]]:

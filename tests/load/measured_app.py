@@ -1,4 +1,4 @@
-"""The app in its own process, and what it takes of the machine."""
+"""The app in its own process, and how much of the machine it uses."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ MB = 1e6
 
 @dataclass(frozen=True)
 class Taken:
-    """What the app takes at one moment. memory: resident bytes, including its child processes."""
+    """What the app uses at one moment. memory: resident bytes, including those of its child
+    processes. threads, files: its own only."""
 
     memory: int
     threads: int
@@ -65,7 +66,7 @@ class MeasuredApp(App):
 
     @contextmanager
     def watched(self, every: float = 0.05) -> Iterator[list[tuple[float, int]]]:
-        """The memory while the context lasts: a list of seconds and bytes, which grows."""
+        """A list of (time in seconds, bytes of memory) that grows while the context lasts."""
         points: list[tuple[float, int]] = []
         ended = threading.Event()
 

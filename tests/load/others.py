@@ -1,5 +1,5 @@
-"""How long everybody else waits while hostile requests come in: one visitor, in a process of its
-own, calls a handler that does hardly anything, at most twenty times a second.
+"""Measures how long other visitors wait while hostile requests come in. One ordinary visitor, in a
+separate process, calls a handler that does hardly anything, at most twenty times a second.
 
     python tests/load/others.py URL
 
@@ -24,7 +24,8 @@ HANDLER = "decode_buttons_now_after_run"  # the state of the buttons; it has no 
 
 @contextmanager
 def others(url: str) -> Iterator[list[float]]:
-    """The waits while the context lasts: a list that is filled when it ends."""
+    """Measures the waits while the context lasts. Yields a list, which is filled when the context
+    ends."""
     process = subprocess.Popen(
         [sys.executable, __file__, url], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )

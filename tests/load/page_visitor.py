@@ -202,7 +202,7 @@ class PageVisitor:
 
 
 def changed(before: Any, sent: Any) -> Any:
-    """A value after a message: Gradio sends it whole, or as changes of the one before."""
+    """The value that replaces `before`. Gradio sends it whole, or as a list of changes."""
     if not isinstance(sent, list) or not all(isinstance(one, list) for one in sent):
         return sent
     for kind, path, value in sent:

@@ -1,4 +1,4 @@
-"""What a full room found: page loads, jobs, waits and their estimates."""
+"""What the visitors of room.py found: page loads, jobs, waits and their estimates."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from measured_app import MB, Taken
 from page_visitor import Call
 
 JOBS = {"decode_run", "decode_step", "race_run", "race_check"}  # handlers that use the models
-# seconds: only longer waits count, and of their estimates those given at least this long before
-# the end
+# seconds: a wait counts if it is longer than this, and an estimate if it was given at least this
+# long before the end of the wait
 LONG = 10.0
 _ESTIMATE = re.compile(r"(?:about (a|\d+(?:\.\d+)?)|(a few)) (second|minute)")
 _A_FEW = 3.0
@@ -59,7 +59,8 @@ def wait_of(call: Call) -> Wait | None:
 
 
 def is_explained(call: Call) -> bool:
-    """Whether an accepted job ended, and finished or said why not."""
+    """Whether the call of an accepted job has ended, with a last message that the job is done, or
+    why it is not."""
     if call.ended is None:
         return False
     if call.name == "race_check" and not call.stage:

@@ -29,7 +29,7 @@ async def visit(
     await visitor.arrive()
     while time.monotonic() < end:
         await asyncio.sleep(min(visitor.choice.uniform(*THINK), max(end - time.monotonic(), 0)))
-        if time.monotonic() < end:  # else all would press at the same moment
+        if time.monotonic() < end:  # otherwise all visitors would press something at `end`
             await visitor.do_something()
     if visitor.page:
         await visitor.page.leave()

@@ -49,7 +49,8 @@ async def attack(http: httpx.AsyncClient, folder: Path) -> list[str]:
 
 
 async def visit(http: httpx.AsyncClient) -> bool:
-    """Whether a page opens, and a run ends or says why not, and its button comes back."""
+    """Whether a page opens, its Run button starts a run that ends or says why not, and the button
+    is enabled again."""
     page = PageVisitor(http, (await http.get("config")).json())
     status, _, calls = await page.open()
     page.set("pg-tokens", 16)

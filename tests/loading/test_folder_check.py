@@ -69,7 +69,7 @@ def share(cache: Path, folder: Path) -> None:
         blob.symlink_to(os.path.relpath(shared, folder.parent.parent / "blobs"))
 
 
-# -- the hub's cache
+# -- links, in the hub's cache and in other folders
 
 
 @pytest.mark.parametrize("shared", [False, True], ids=["blobs of the model", "blobs of the cache"])

@@ -57,7 +57,7 @@ RUN = {  # class of the config: its shape
     "MixtralConfig": {**EXPERTS, "num_local_experts": 4, "sliding_window": None},
     "Qwen3MoeConfig": {**EXPERTS, "num_experts": 4, "moe_intermediate_size": WIDTH, "head_dim": 8},
 }
-# without PyTorch's attention
+# classes that write out attention instead of calling PyTorch's function for it
 WRITTEN_OUT = {"GPTJConfig": {**GPT, "rotary_dim": 4}, "CodeGenConfig": {**GPT, "rotary_dim": 4}}
 HYBRID = {"num_hidden_layers": 4, "hidden_size": WIDTH, "vocab_size": VOCAB}
 REFUSED = {

@@ -86,7 +86,7 @@ def test_parameters_match_the_published_shape(name: str) -> None:
     with torch.device("meta"):
         model = AutoModelForCausalLM.from_config(config)
     assert MODELS[name].parameters == model.num_parameters()
-    # 16 or 32 bits each; 16-bit files may also hold the tied matrix or buffers
+    # 16 or 32 bits per parameter; 16-bit files may also hold the tied matrix or buffers
     width = MODELS[name].bytes / model.num_parameters()
     assert 1.99 < width < 2.6 or 3.99 < width < 4.01
 

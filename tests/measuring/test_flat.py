@@ -92,7 +92,8 @@ def flat(second: float, until: int = 1024) -> Callable[[int], float]:
 def test_larger_sizes_are_measured_while_they_are_nearly_free_simulated(
     until: int, largest: int, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Sizes go one beyond the knee (`until`), so that the knee shows, and at least up to 128."""
+    """The largest size is the next one above the knee (`until`), so that the knee shows, but at
+    least 128 and at most 1024."""
     pair = tiny_pair()
     clock.spend(pair.target, flat(0.001, until), monkeypatch)
     clock.spend(pair.draft, lambda _: 0.0001, monkeypatch)
@@ -125,8 +126,8 @@ def test_larger_sizes_are_measured_while_they_are_nearly_free_simulated(
 def test_a_slow_flat_target_is_measured_at_few_sizes_simulated(
     clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A pass takes a second, and 0.8 seconds are allowed for all: at most 50 passes instead of the
-    usual 100."""
+    """One pass takes longer than the 0.8 seconds allowed for the whole measurement. So only a few
+    sizes are measured, with at most 50 passes instead of the usual 100."""
     pair = tiny_pair()
     rows = clock.spend(pair.target, flat(1.0), monkeypatch)
     clock.spend(pair.draft, lambda _: 0.001, monkeypatch)

@@ -400,7 +400,7 @@ def test_counting_is_repeatable_and_reports_progress_step_by_step() -> None:
     assert {1 / 3, 2 / 3, 1.0} <= set(shares)
     assert shares == sorted(shares)
     steps = len(shares) - len(PROMPTS)
-    # one root per step, except a last step with room for one token only
+    # each step visits its root; only the last step of a prompt may not, if one token is left
     assert steps - len(PROMPTS) <= once.visited <= steps
 
 

@@ -73,8 +73,8 @@ def test_traversal_is_planned_with_both_vectors() -> None:
 def test_there_is_one_plan_elsewhere(
     own: Acceptance | None, verifier: str, temperature: float
 ) -> None:
-    """Only the usual plan, if no rates of final paths are recorded, with another verifier, and at
-    temperature 0."""
+    """Only the usual plan exists in each of these cases: no rates of final paths are recorded, the
+    verifier is another one, or the temperature is 0."""
     params = replace(WARM, temperature=temperature)
     assert own_paths_of(known(own), params, verifier) is None
     assert own_paths_plan(known(own), params, verifier, profile=PROFILE) is None

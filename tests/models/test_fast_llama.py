@@ -60,6 +60,7 @@ def test_a_model_given_a_temperature_twice_says_what_its_logits_are_divided_by()
 
 
 def test_rotations_made_at_a_temperature_are_shared() -> None:
+    """The model and its copy at a temperature have the same table of rotations."""
     model = use_fast_forward(TreeModel(tiny_model("llama", context=2048), "llama"))
     model.at_temperature(0.6).open(1200).extend([i % 200 for i in range(1100)])
     assert len(model.forward._rotations._table) >= 1100
@@ -67,6 +68,7 @@ def test_rotations_made_at_a_temperature_are_shared() -> None:
 
 @pytest.mark.parametrize("temperature", [0, 0.04])
 def test_a_temperature_too_low_for_the_dtype_is_applied_later(temperature: float) -> None:
+    """Logits divided in the forward could overflow, so the forward leaves them as they are."""
     model = use_fast_forward(TreeModel(tiny_model("llama"), "llama"))
     assert model.at_temperature(temperature) is model
 
@@ -133,8 +135,8 @@ def test_positions_past_the_first_table() -> None:
 
 
 def test_a_fast_forward_that_fails_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A model of the family that is built differently keeps its own forward instead of being
-    refused."""
+    """A model of a supported family may be built differently. It then keeps its own forward and is
+    not refused."""
 
     def broken(*_: object) -> torch.Tensor:
         raise RuntimeError("other shapes")

@@ -160,7 +160,7 @@ def test_graphs_that_are_wrong_only_after_longer_prefixes_are_found(
 
     def capture(work: Replay) -> Replay:
         made.append(work)
-        first = len(made) <= 2  # the tree and the single token of the first reach
+        first = len(made) <= 2  # the two graphs for short prefixes: tree, single token
         return work if first else (lambda: work() * 1.5)
 
     pair = graphed(capture, monkeypatch)
@@ -212,7 +212,8 @@ def test_graphs_that_disagree_only_with_the_bare_model_are_switched_off_by_the_s
 
 
 def test_a_model_of_few_positions_runs_without_graphs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A position that it does not have would break the card until the program ends."""
+    """A test at a position that the model does not have would make the card unusable until the
+    program ends."""
     pair = graphed(right, monkeypatch)
     pair.target.limit = 8
     use_no_graphs(pair.target, "a test")

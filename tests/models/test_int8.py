@@ -51,7 +51,7 @@ def test_every_shape_gives_what_the_plain_layer_gives() -> None:
 def test_the_kernel_only_gets_lengths_that_it_reads_in_whole_steps(
     inputs: int, given: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also on processors whose kernel would have read other lengths correctly."""
+    """Inputs are padded even on processors whose kernel reads other lengths correctly."""
     seen: list[tuple[int, int]] = []
 
     def kernel(x: torch.Tensor, weight: torch.Tensor, scales: torch.Tensor) -> torch.Tensor:

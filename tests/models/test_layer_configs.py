@@ -1,4 +1,4 @@
-"""Models whose layers differ: other sizes of heads, and layers that share the keys of
+"""Models whose layers differ: in the size of their heads, or because some layers share the keys of
 another."""
 
 from __future__ import annotations

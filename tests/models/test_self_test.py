@@ -117,7 +117,7 @@ def test_routers_of_experts_may_choose_differently_after_rounding(
 def test_slow_passes_are_not_made_longer_than_there_is_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """As with an offloaded target."""
+    """If passes are slow, as with an offloaded target, only the start is tested."""
     monkeypatch.setattr("sequoia.models.self_test.SECONDS", 0.0)
     model = llama(YARN)
     self_test(model)
@@ -125,7 +125,7 @@ def test_slow_passes_are_not_made_longer_than_there_is_time(
 
 
 def from_the_first_prefix(model: TreeModel) -> TreeModel:
-    """`model` with a forward that always uses the prefix's length from its first pass of each
+    """`model` with a wrong forward: every pass uses the prefix length of the first pass of the same
     size."""
     forward = model.forward
     seen = dict[tuple[int, bool], int]()

@@ -268,7 +268,7 @@ def broken(**changes: object) -> TreeModel:
 
 
 def row_by_row(positions: torch.Tensor) -> torch.Tensor:
-    """As in models that count positions themselves."""
+    """Consecutive positions, as in models that count positions themselves."""
     return positions[:, :1] + torch.arange(positions.shape[1])
 
 
@@ -296,8 +296,8 @@ def causal(mask: torch.Tensor) -> torch.Tensor:
 
 @pytest.mark.parametrize("call", range(1, 6))
 def test_the_self_test_refuses_a_model_whose_logits_are_nan(call: int) -> None:
-    """In any of its passes whose logits count. NaN compares false with everything, so Python's max
-    may miss it."""
+    """In turn, each pass of the self-test whose logits are compared gives NaN. NaN compares false
+    with everything, so Python's max may miss it."""
     hf = tiny_model()
     calls = itertools.count()
     forward = hf.forward

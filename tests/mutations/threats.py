@@ -1,6 +1,7 @@
-"""Each threat that a public page meets, its defence, and the test that fails without it.
+"""Each threat to a public page, the defence against it, and the test that fails without this
+defence.
 
-old, new: the change of one file that takes the defence away.
+old, new: the change of one file that removes the defence.
 """
 
 from __future__ import annotations

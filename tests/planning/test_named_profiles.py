@@ -1,5 +1,5 @@
-"""The ready profiles: every figure has a source, and the profiles of the paper's machines give the
-paper's speed-ups.
+"""The profiles that come with the program: every figure has a source, and the profiles of the
+paper's machines give the paper's speed-ups.
 
 The paper's figures are those of assets/paper.json: target, draft, tree, tokens per step and
 speed-up.
@@ -106,13 +106,14 @@ def test_specinfers_trees_are_within_15_percent(table: PaperTable, row: PaperRow
 
 @pytest.mark.parametrize(("table", "row"), rows_of("a100-33b"))
 def test_a_33b_target_is_within_20_percent(table: PaperTable, row: PaperRow) -> None:
-    """The time of a draft pass is not published. The clock takes 24 layers, each as slow to launch
-    as one of the 68M draft's, which is too fast for these rows."""
+    """The time of a draft pass is not published. The clock assumes 24 layers, each with the launch
+    time of a layer of the 68M draft. That makes it too fast for these rows."""
     assert 0.95 < ratio(table, row) < 1.20
 
 
 def test_the_papers_own_times_are_met() -> None:
-    """24.2 ms a plain token and 0.5 ms a draft pass on the A100, 5.7 s a plain token on the L40."""
+    """24.2 ms per plain token and 0.5 ms per draft pass on the A100, 5.7 s per plain token on the
+    L40."""
     a100 = named_profile(EAGER)
     assert a100.plain_seconds == pytest.approx(0.0242, rel=1e-3)
     assert a100.draft_seconds_at(1) == pytest.approx(0.0005, rel=1e-3)
@@ -144,6 +145,7 @@ def test_an_unknown_name_is_refused(name: Any) -> None:
 
 
 def test_a_machine_has_an_article_if_its_profile_comes_with_the_program() -> None:
+    """Other profiles are named in quotation marks."""
     assert machine_of("A100, Llama-2-7B with 68M, CUDA graphs") == "an A100"
     for name in ("my card", "A100, mine"):
         assert machine_of(name) == f"“{name}”"

@@ -225,7 +225,9 @@ def file_with(**changes: Any) -> str:
     return json.dumps({"format": "sequoia-profile", "version": 1, **asdict(PROFILE), **changes})
 
 
-HEAD = file_with()[:-1]  # without the last brace: of two equal keys the later one counts
+# The last brace is cut off, so that a test can add a key a second time with a bad value. Of two
+# equal keys in JSON, the later one counts.
+HEAD = file_with()[:-1]
 HOSTILE: dict[str, tuple[Any, str]] = {
     "empty": ("", "not a JSON file"),
     "deep": ("[" * 200_000, "not a JSON file"),
@@ -415,7 +417,8 @@ def test_bounds_are_kept() -> None:
 
 
 def test_equal_speed_goes_to_the_smaller_tree() -> None:
-    """Nodes beyond the vector are free on this machine and add nothing, so none is planned."""
+    """A second child is free on this machine. But the vector has no rate for it, so it adds nothing
+    and is not planned."""
     free = replace(PROFILE, target_seconds=[(1, 0.02, 0.0)], overhead_seconds=0.0)
     assert best_plan(Acceptance((0.5,)), free, 64, 3).tree == Tree.chain(3)
     nearly = replace(free, target_seconds=[(1, 1e6, 0.0)], draft_seconds=[(1, 1e-12, 0.0)])

@@ -141,7 +141,8 @@ def test_a_token_that_becomes_certain_cannot_make_the_loss_infinite() -> None:
 
 
 def test_a_target_learns_it_in_its_decay_only() -> None:
-    """Before the decay, a target learns the next token only."""
+    """The objective is used only while the target's learning rate decays. Before that, the target
+    learns the next token only."""
     rows = windows(8)
     network = Bigrams()
     for is_decay, objective in ((False, next_token), (True, ending_loops(2.0))):

@@ -196,8 +196,8 @@ def test_loss_falls_on_a_repeated_text() -> None:
 
 
 def test_parts_of_a_step_give_the_gradient_of_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Checks the weights of the parts: their losses are averaged, not added. Compares two parts of
-    two rows with one of four."""
+    """Checks that the losses of the parts are averaged, not added. Compares two parts of two rows
+    with one part of four rows."""
     whole = losses(3, fresh(RECIPE, 64, 0))
     monkeypatch.setattr("sequoia.pretrain.train.CPU_TOKENS", 32)
     assert losses(3, fresh(RECIPE, 64, 0)) == pytest.approx(whole, rel=2e-3)
@@ -205,8 +205,8 @@ def test_parts_of_a_step_give_the_gradient_of_the_whole(monkeypatch: pytest.Monk
 
 @pytest.mark.slow
 def test_a_compiled_network_trains_the_same_weights() -> None:
-    """Guards against a loop that uses a compiled network as a condition, which raises an error, or
-    that updates other weights than its own."""
+    """Guards against a loop that uses a compiled network as a condition, which raises an error, and
+    against one that updates weights other than the network's."""
     state = fresh(RECIPE, 64, 0)
     plain = fresh(RECIPE, 64, 0)
     network = torch.compile(state.model, backend="eager")

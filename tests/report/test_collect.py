@@ -216,6 +216,7 @@ def test_stages_can_be_named_and_left_out(tmp_path: Path) -> None:
 
 
 def test_a_failed_stage_is_repeated_where_it_is_named(tmp_path: Path) -> None:
+    """--only names it. Otherwise a failed stage is not run again."""
     folder = Folder(tmp_path / "out")
     collected(folder, [stage("a", "fails")])
     assert collected(folder, [stage("a", "works")], only=("a",))[0]

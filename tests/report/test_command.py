@@ -57,6 +57,7 @@ def test_a_budget_is_a_number_of_seconds(seconds: str, tmp_path: Path) -> None:
 def test_a_machine_that_cannot_be_examined_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The error says that the machine cannot be examined, and why."""
     monkeypatch.setattr(
         "sequoia.report.machine.run_stage", lambda *_: Outcome("failed", "killed by SIGSEGV")
     )

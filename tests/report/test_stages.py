@@ -37,6 +37,7 @@ def test_the_line_in_the_table_is_one_that_the_recording_command_prints() -> Non
 
 
 def test_a_laptop_skips_what_needs_a_card_and_fits_ten_minutes() -> None:
+    """The stages chosen for it take at most ten minutes together."""
     stages = {one.name: one for one in all_stages(LAPTOP)}
     for name in ("tests-gpu", "check-graphs", "check-distribution", "check-memory"):
         assert stages[name].obstacle == "needs a graphics card"

@@ -323,4 +323,5 @@ def test_a_list_that_cannot_be_written_is_refused_before_a_type_is_tested(
     ],
 )
 def test_a_text_of_another_length_is_reported_as_such(tokens: list[int], says: str) -> None:
+    """If a token differs, it is reported instead. Nothing is reported for the same text."""
     assert trial._difference({"tree": tokens}, [7, 8, 9], 0.0) == says

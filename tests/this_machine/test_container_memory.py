@@ -1,4 +1,5 @@
-"""A container's limit counts, in both versions of control groups."""
+"""If a container may use less memory than the machine has, the container's limit counts. Both
+versions of control groups are tested."""
 
 from __future__ import annotations
 

@@ -44,9 +44,12 @@ def test_a_card_that_only_emulates_bfloat16_gets_another_dtype(
 def test_float16_files_keep_their_numbers_on_a_card(
     card: int, stored: torch.dtype, dtype: torch.dtype
 ) -> None:
+    """A card that computes with 16 bits uses float16 files as they are. In all other cases the
+    weights get the card's narrowest dtype."""
     assert usual_dtype(torch.device("cuda", card), stored) == dtype
 
 
 def test_on_a_processor_the_file_does_not_matter() -> None:
+    """On a CPU, weights get its narrowest dtype even if their files have float16."""
     cpu = torch.device("cpu")
     assert usual_dtype(cpu, torch.float16) == narrowest_dtype(cpu)

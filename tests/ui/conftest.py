@@ -1,5 +1,5 @@
-"""A tiny pair in a model host, views on it, and requests for it. Every test has its own host; what
-the pair has measured is shared."""
+"""Fixtures: a model host with a tiny pair, runs on this host, the Decode view, and the warnings
+that pop up. Every test has its own host, but all tests share the pair and its measurements."""
 
 from __future__ import annotations
 

@@ -49,8 +49,8 @@ def endpoints(blocks: gr.Blocks) -> list[dict[str, object]]:
 
 
 def test_the_list_of_endpoints_is_known(blocks: gr.Blocks) -> None:
-    """Guards against a handler that becomes reachable unnoticed. After a wanted change,
-    rewrite the file."""
+    """Guards against a handler that becomes reachable unnoticed. After an intended change, update
+    the golden file."""
     assert endpoints(blocks) == json.loads(GOLDEN.read_text())
 
 
@@ -176,6 +176,7 @@ def test_presets_differ_in_kind_and_fit_the_form() -> None:
 def test_flags_that_contradict_are_refused(
     arguments: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """So are flags with an invalid value."""
     made = app.parser()
     with pytest.raises(SystemExit) as caught:
         app.checked(made.parse_args(arguments), made)
@@ -184,6 +185,8 @@ def test_flags_that_contradict_are_refused(
 
 
 def test_the_way_to_ourselves_uses_no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`set_up` lets requests to this machine bypass the proxy. It also turns off Gradio's analytics
+    and, in this process, access to the Hub."""
     monkeypatch.setenv("NO_PROXY", "example.org")
     monkeypatch.setenv("GRADIO_ANALYTICS_ENABLED", "True")
     for name in ("no_proxy", "HF_HUB_DISABLE_TELEMETRY", "HF_HUB_OFFLINE"):

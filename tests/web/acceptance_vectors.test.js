@@ -25,7 +25,7 @@ test("CSV is read with or without ranks and names of columns", () => {
     assert.deepEqual(parse(text), rates, text);
 });
 
-test("a single line is a vector where that is possible", () => {
+test("a single line is a vector if its sum is at most one, except below two column names", () => {
   for (const [text, rates] of /** @type {[string, number[]][]} */ ([
     ["0, 0.5", [0, 0.5]],
     ["1, 0", [1, 0]],

@@ -50,7 +50,7 @@ test("the recorded result is shown until a run has a result, then the run's resu
   state.side.set("budget", "recorded");
   assert.equal(state.result, recorded);
   state.take({ run: { name: "budget", going: true, share: 0.5, result: result("budget", 2) } });
-  assert.equal(state.result, recorded, "a visitor who went back to the recorded result stays");
+  assert.equal(state.result, recorded, "a visitor who went back to the recorded one still sees it");
 });
 
 test("a run of another experiment leaves the shown one alone", () => {
@@ -86,7 +86,7 @@ test("a missing recorded result is explained", () => {
   assert.equal(state.result, undefined);
 });
 
-test("a message that cannot be read is an error until the next one", () => {
+test("a message that cannot be read gives an error, which the next message removes", () => {
   const state = opened();
   state.take({ error: "not JSON" });
   assert.equal(state.error, "not JSON");
@@ -127,7 +127,7 @@ test("the visitor can choose between two results only if there are both", () => 
   assert.ok(!state.hasBoth);
 });
 
-test("the error of another experiment's run is no error here", () => {
+test("the error of an experiment's run is not shown with another experiment", () => {
   const state = opened();
   state.take({ run: { name: "budget", going: false, error: "Not finished." } });
   assert.deepEqual(state.banner, { words: "Not finished.", isError: true });
@@ -135,7 +135,7 @@ test("the error of another experiment's run is no error here", () => {
   assert.deepEqual(state.banner, { words: "", isError: false });
 });
 
-test("a fetch that fails after another experiment was chosen shows no error there", async () => {
+test("a fetch that fails after another experiment was chosen shows no error", async () => {
   const state = opened();
   const recorded = async () => {
     throw new Error("offline");
@@ -149,7 +149,7 @@ test("a fetch that fails after another experiment was chosen shows no error ther
   assert.equal(state.banner.words, FAILED);
 });
 
-test("only Run again asks for units that are done", () => {
+test("only the button “Run again” asks for finished units to be run again", () => {
   const state = opened();
   const asked = [];
   const run = (name, isAgain) => asked.push([name, isAgain]);

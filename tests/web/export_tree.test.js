@@ -41,7 +41,7 @@ test("a branching list exists if all nodes of a level have equally many children
   assert.equal(branchingOf([-1, 0, 0, 1]), null);
 });
 
-test("the table of nodes has a line for each, with its chance", () => {
+test("the CSV table has a line for each node, with its probability of being accepted", () => {
   const rows = nodesCsv([-1, 0, 0], [0.5, 0.25]).trimEnd().split("\r\n");
   assert.equal(rows.length, 4);
   assert.equal(rows[0].split(",").length, 5);

@@ -67,7 +67,7 @@ test("of many rejected children the first nine and the last three are drawn", ()
   assert.deepEqual([group.key, group.count, group.nodes], ["g0:rejected", 8, 8]);
 });
 
-test("whether any node is hidden", () => {
+test("hidesNodes says whether any node is hidden", () => {
   const topo = topology(SMALL);
   const hides = (tree, state, ...opened) =>
     hidesNodes(focusLayout(tree, stepOf(tree, state), new Set(opened), false).items);

@@ -6,7 +6,7 @@ import { Following } from "../../ui/shared/web/following.js";
 const WAIT = { wait: { ahead: 1, seconds: 5 }, follow: true, notice: "1 run ahead of you" };
 const THEIRS = { run: "theirs", followed: true, done: false, notice: "their words" };
 
-test("a visitor who waits follows, keeps their own words, and then gets their own run", () => {
+test("a waiting visitor follows a run, still sees their own notice, and then gets their own run", () => {
   const following = new Following();
   following.note(WAIT, null);
   assert.ok(following.isOffered(true));

@@ -33,7 +33,7 @@ test("if a press brings no message, the page asks until the buttons show no job"
   assert.equal(page.asked.length, 3);
 });
 
-test("a job that is heard of is not asked about, and one that falls silent is", () => {
+test("the page asks about a job only after five seconds without a message about it", () => {
   const { page, watch, pass } = watched();
   page.busy = true;
   for (let message = 0; message < 10; message++) {
@@ -56,7 +56,7 @@ test("what was heard of one job does not count for the next", () => {
   assert.deepEqual(page.asked, [{ heard: false, over: false }]);
 });
 
-test("messages of a job that the buttons do not show are asked about once", () => {
+test("if messages show a running job but the buttons do not, the page asks about it once", () => {
   const { page, watch } = watched();
   watch.take(false); // a recording
   assert.deepEqual(page.asked, []);
@@ -65,7 +65,7 @@ test("messages of a job that the buttons do not show are asked about once", () =
   assert.equal(page.asked.length, 1);
 });
 
-test("messages that go on while the buttons show no job are asked about every five seconds", () => {
+test("while messages show a job that the buttons do not, the page asks every five seconds", () => {
   const { page, watch, pass } = watched();
   for (let second = 0; second < 12; second++) {
     watch.take(true);

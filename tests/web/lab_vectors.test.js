@@ -47,7 +47,7 @@ test("the vector of the first models replaces the usual one", () => {
 });
 
 for (const kind of ["own", "paper"])
-  test(`the vector of the first models does not replace a chosen one: ${kind}`, () => {
+  test(`the vector of the first models does not replace a chosen one, that of later models does: ${kind}`, () => {
     const { one, get } = lab();
     get(LOADING);
     one.editor.kind = kind;
@@ -57,7 +57,7 @@ for (const kind of ["own", "paper"])
     assert.equal(one.editor.kind, "own-mine");
   });
 
-/** Open a link to the Lab, after this message has arrived; more may follow. */
+/** Open a link to the Lab after `message` has arrived. The result's `get` delivers more of them. */
 function opened(t, hash, message) {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const found = lab();
@@ -138,7 +138,7 @@ test("the sliders of a power law stay where they are put", () => {
   const one = editor({ ...values });
   one.choose("power");
   one.paintHandles(one.state.rates);
-  assert.deepEqual(one.power.values, values, "although the first rate is lowered: the sum is 1");
+  assert.deepEqual(one.power.values, values, "also if rates are lowered to sum to 1");
 });
 
 test("a factor that lowers rates is never shown as 1", () => {

@@ -113,7 +113,7 @@ test("the hidden nodes include those below drawn children", () => {
   assert.equal(words(3, "best"), ".");
 });
 
-test("a saved page mentions no runs from it, and does not say that its machine is here", () => {
+test("a saved page does not mention runs started from the Lab, or call its machine “here”", () => {
   const profile = /** @type {any} */ ({ device: "A100", source: "paper" });
   assert.match(
     hypothetical(profile, true),

@@ -115,7 +115,7 @@ function played(store, seconds, look) {
   });
 }
 
-/** A store that plays a run made on this page in slow motion. `count` of its steps have arrived. */
+/** A store with a run made on this page, played in slow motion. `count` steps have arrived. */
 function paced(count) {
   const store = new RunStore();
   Object.assign(store, { isPaced: true, rate: "slow", isRateChosen: true });

@@ -25,7 +25,7 @@ afterEach(() => {
   delete globalThis.scrollTo;
 });
 
-test("a button opens its tab from the top", () => {
+test("a button opens its tab and scrolls to the top", () => {
   const { buttons, clicked } = pageWith(["Decode", "Experiments"], ["Experiments"]);
   assert.equal(buttons[0].hidden, false);
   buttons[0].press();

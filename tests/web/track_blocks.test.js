@@ -32,7 +32,7 @@ test("a wide step is a block of its own, with a seam behind it", () => {
 });
 
 for (const px of [0.01, 0.4, 0.9, 1.5, 2.2, 3.9])
-  test(`blocks for steps of ${px} px cover over 70% of their row, a quarter of that drafting`, () => {
+  test(`for steps of ${px} px, the blocks cover over 70% of the row, and a quarter of that part is drafting`, () => {
     const count = Math.round(600 / px);
     const drawn = drawnBlocks(stepsOf(...new Array(count).fill([0.25, 0.75])), px);
     const inked = drafting(drawn) + rest(drawn);

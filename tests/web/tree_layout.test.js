@@ -21,7 +21,7 @@ test("a first child is on its parent's row, every leaf on a different row", () =
   assert.equal(topo.rows, 3);
 });
 
-test("the smallest trees have a place too", () => {
+test("a tree of one node has a layout, and so has a tree of none", () => {
   assert.deepEqual(topology([-1]).row, [0]);
   assert.equal(topology([-1]).levels, 1);
   assert.equal(topology([]).levels, 0);

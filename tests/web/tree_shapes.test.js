@@ -72,7 +72,7 @@ test("no other k has more expected tokens than the best k", () => {
   for (const k of [2, 3, 4, 5, 6, 8, 16]) assert.ok(worth(best) >= worth(k) - 1e-12);
 });
 
-test("the label of the fastest tree counts its levels in words", () => {
+test("the label of the fastest tree says how many levels it has", () => {
   const labelOf = (fastest) => label("fitted", 1, /** @type {any} */ ({ fastest }));
   const labels = [labelOf({ levels: 1 }), labelOf({ levels: 2 })];
   assert.deepEqual(labels, ["Sequoia, 1 level", "Sequoia, 2 levels"]);

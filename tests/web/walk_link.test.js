@@ -50,7 +50,7 @@ function goTo(hash) {
   heard.popstate();
 }
 
-test("a toy from a link has no description of a ready-made one", () => {
+test("a toy from a link is shown without the description of a preset", () => {
   const { form } = opened();
   assert.equal(form.about.textContent, PRESETS[0].about);
   goTo("#walk&p=0.5,0.5&q=0.5,0.5");
@@ -70,7 +70,7 @@ test("the address without values shows the toy that the tab opens with", () => {
   assert.equal(view.form.preset.value, PRESETS[0].key);
 });
 
-test("the address without values leaves a step of the run in Decode on screen", () => {
+test("the address without values does not replace a step of the run in Decode", () => {
   const view = opened();
   view.isReal = true;
   goTo("#walk");

@@ -37,8 +37,8 @@ class Field:
     """One field of the form, for one figure.
 
     part: the argument of HardwareProfile.roofline that has the figure: "device", "target" or
-    "draft". key: its name in that argument. what: the field's name in messages. needed: whether it
-    must be filled in.
+    "draft". key: the figure's name in that argument. what: the field's name in messages. needed:
+    whether the field must be filled in.
     """
 
     part: str

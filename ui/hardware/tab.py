@@ -185,8 +185,8 @@ class HardwareTab(SessionView[ProfileJob]):
         }
 
     def _shown(self, asked: FormValues, request: gr.Request, notice: str | None = None) -> Updates:
-        """Updates of the board and of the menus. If a value is refused, the board's message has
-        only an error. notice: a sentence for the banner; an error is appended to it."""
+        """Updates of the board and of the menus. notice: a sentence for the banner. If a value is
+        refused, the board's message is only an error, which begins with `notice`."""
         chosen = self._chosen(asked)
         entries = chosen.entries
         if chosen.same_as:

@@ -17,8 +17,8 @@ from ui.serving.wait_times import Demand
 Way = Callable[[Pair, Sequence[str], SamplingParams, Progress], CountedAcceptance]
 RANKS = 16  # at most this many children of a node are counted
 REPORT_SECONDS = 0.1  # least time between two progress reports, after the first
-# The tree used to count by level. Between the root and the last level, the first WIDTH of any
-# siblings have WIDTH children each. LEVELS includes the root.
+# The tree for counting by level, see `counting_tree`. Between the root and the last level, the
+# first WIDTH nodes of every group of siblings have WIDTH children each. LEVELS includes the root.
 WIDTH = 3
 LEVELS = 5
 

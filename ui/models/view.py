@@ -237,7 +237,8 @@ def _streamed(one: Preset, device: torch.device, width: int) -> dict[str, str]:
     on_card = drafts + _LEAST_ON_CARD * needed
     if device.type != "cuda" or total_bytes(device) < on_card:
         return _verdict("no", f"needs a GPU with {size(on_card)}")
-    # as in `fetch`: weights that are not converted are in host memory only if they are streamed
+    # As in sequoia/loading/load.py: weights that are not converted are in host memory only if they
+    # are streamed.
     if narrowest_dtype(device) == torch.bfloat16 and width == torch.bfloat16.itemsize:
         needed = max(needed + drafts - total_bytes(device), 0)
     if needed > total_bytes(host):

@@ -131,11 +131,11 @@ def _same_words(lane: ChosenLane, other: ChosenLane) -> str:
     tree = lane.chosen.tree
     assert isinstance(tree, Tree)
     name = lane.request.name
-    where = f"on {lane.request.on}" if lane.request.on else "here"
+    where = f" on {lane.request.on}" if lane.request.on else ""
     if len(tree) == 1:
-        return f"{name} is plain decoding {where}: nothing larger is predicted to be faster."
+        return f"{name} is plain decoding{where}: nothing larger is predicted to be faster."
     shape = f"a chain of {len(tree)} nodes" if tree.levels == len(tree) else size_words(tree)
-    return f"{name} is {shape} {where}, the same as {other.request.name}, so it is raced once."
+    return f"{name} is {shape}{where}, the same as {other.request.name}, so it is raced once."
 
 
 def _planned_from(asked: RaceRequest, lanes: Sequence[ChosenLane]) -> Iterator[str]:
@@ -215,8 +215,8 @@ def _elsewhere(asked: RaceRequest, lanes: Sequence[ChosenLane]) -> Elsewhere | N
 
 
 def _other_machine(acceptance: Acceptance, clock: Entry | None) -> Elsewhere | None:
-    """A machine on which a tree is predicted to win; None if none is found. The machine of `clock`
-    is left out."""
+    """A machine on which a planned tree is predicted to beat the best chain; None if none is found.
+    The machine of `clock` is left out."""
     known = sorted(
         clocks.simulated_clocks().items(), key=lambda one: (one[0] != FAMILIAR_CLOCK, one[0])
     )

@@ -16,8 +16,8 @@ from collections.abc import Callable
 from types import FrameType
 
 SECONDS = 4.0  # the most that finishing the running step, sending messages and closing may take
-STEP_SECONDS = 3.0  # the most of it that the running step may take
-MESSAGE_SECONDS = 0.4  # of it, the pause in which every page gets its last message
+STEP_SECONDS = 3.0  # the part of SECONDS that the running step may take
+MESSAGE_SECONDS = 0.4  # the part of SECONDS in which every page gets its last message
 _AT_ONCE = 130  # exit status after a second signal; shells report Ctrl-C with it
 _log = logging.getLogger(__name__)
 

@@ -1,6 +1,6 @@
 """Parses one large JSON file. large_json.py runs this script in a process of its own, because the
-file is untrusted. Nested lists can take over 40 times the file's size in memory. In the server's
-own process, no other thread would run while they are parsed.
+file is untrusted. Nested lists can take over 40 times the file's size in memory. Parsing in the
+server's own process would block all its other threads.
 
 Arguments: the file, and the most memory to use in bytes. Output: the value cut into small pieces.
 Each piece is marshalled and preceded by its length, so that the server's other threads are blocked

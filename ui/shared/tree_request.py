@@ -30,7 +30,7 @@ from sequoia.validate_input import shown, whole
 from ui.shared.labels import with_labels
 from ui.shared.tree_menu import FITTED, LEAST_WIDE, PLANNED, SHAPES, WIDE_LEVELS, WIDE_NODES
 
-# The label of a form's field, by the name with which an error message about its value begins.
+# The beginning of an error message about a value, and the label of the value's field in the form.
 _LABELS = {
     "nodes of the chain": "Nodes",
     "sequences": "Sequences",

@@ -36,8 +36,8 @@ def details(verdict: Verdict, lanes: Sequence[LaneRuns]) -> tuple[str, ...]:
 
 
 def _should_name_elsewhere(verdict: Verdict, lanes: Sequence[LaneRuns]) -> bool:
-    """Whether a tree raced, and a chain is in first place on a prompt. On a simulated clock, the
-    chain must be there alone: a tie only means that more races are needed."""
+    """Whether a tree raced, and a chain is in first place on a prompt. On a simulated clock, a
+    tie for first does not count: it only means that more races are needed."""
     if all(lane.kind != "tree" for lane in lanes):
         return False
     leaders = [

@@ -1,8 +1,8 @@
 """A race on two prompts: compares each decoder's speed-up on one prompt with that on the other.
 
-A decoder has a lane on each prompt. Runs on different prompts are never compared directly. The
-speed-up on a prompt is over plain decoding of the same prompt. The two speed-ups of a decoder have
-no run in common, so their errors are independent.
+Most decoders have a lane on each prompt. Runs on different prompts are never compared directly.
+The speed-up on a prompt is over plain decoding of the same prompt. The two speed-ups of a decoder
+have no run in common, so their errors are independent.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ def speedup_ratios(lanes: Sequence[LaneRuns], compared: Pairs) -> tuple[SpeedupR
     """For each decoder that has a speed-up on both prompts, the ratio of the two. Empty unless
     there are two prompts.
 
-    A decoder has no speed-up on a prompt if it is plain decoding, if there is no plain lane on that
-    prompt, or if its runs or the plain lane's are too short to be compared.
+    A decoder has no speed-up on a prompt if it is plain decoding, if it or plain decoding has no
+    lane on that prompt, or if the runs of either are too short to be compared.
     """
     groups = prompts_of(lanes)
     return tuple(_ratios(groups, lanes, compared)) if len(groups) == 2 else ()

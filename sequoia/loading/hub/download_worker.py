@@ -5,8 +5,8 @@ Unlike a thread, a process can be ended at once, even if a connection hangs. dow
 file as a script, so that it starts without importing torch.
 
     {"do": "list", "model", "revision"}   -> {"commit", "files": {name: bytes}}
-    {"do": "get", "model", "commit", "files": [name, ...], "newest"} -> {"bytes": done so far,
-    "kept": how many of these earlier downloads had left here}, ..., then {"folder"}
+    {"do": "get", "model", "commit", "files": [name, ...], "newest"} -> {"bytes": here so far,
+    "kept": the part of them that was here before}, ..., then {"folder"}
 
 A failure is answered with {"error": kind, "words"}, and the process ends. `huggingface_hub` would
 restart an interrupted file from the beginning. Here a file is written to CHECKSUM.part, which the
@@ -108,8 +108,8 @@ class Count:
 
 
 def listed(model: str, revision: str) -> Iterator[dict[str, Any]]:
-    """One message: the commit `revision` of `model` ("": its newest one), and the names and sizes
-    of its top-level files (the first 2000)."""
+    """One message: the commit of `model` that `revision` names ("": the newest one), and the names
+    and sizes of its top-level files (the first 2000)."""
     info = HfApi().model_info(model, revision=revision or None, files_metadata=True)
     files = {
         file.rfilename: file.size or 0 for file in info.siblings or () if "/" not in file.rfilename

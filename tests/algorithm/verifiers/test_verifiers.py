@@ -1,4 +1,4 @@
-"""The list of verifiers, and that no other code distinguishes one from another."""
+"""The list of verifiers. Code outside their folder must not distinguish one from another."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SOURCES = sorted(
 
 def lines_that_distinguish(source: str) -> list[int]:
     """Lines of `source` that contain a verifier's key as a string, or compare something with a
-    rule's value or key."""
+    verifier such as SEQUOIA or with its attribute `key`."""
     return [node.lineno for node in ast.walk(ast.parse(source)) if distinguishes(node)]
 
 

@@ -1,4 +1,4 @@
-"""The cases that the page's walk is tested against are what the verifiers give today."""
+"""The recorded cases that the page's walk is tested against still match the verifiers."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from walk_cases import FILE, cases
 
 
 def test_the_written_cases_are_those_of_the_verifiers() -> None:
-    """If it fails, write them again, with tests/walk_cases.py."""
+    """If this test fails, run tests/walk_cases.py to write the cases again."""
     assert json.loads(FILE.read_text(encoding="utf-8")) == cases()

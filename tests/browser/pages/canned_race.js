@@ -5,7 +5,7 @@ const WORDS =
   "def mean ( values ) : \n     total = 0 \n     for value in values : \n         total += value \n     return total / len ( values ) \n\n".split(
     " ",
   );
-const PLAIN = 0.018; // seconds a plain token
+const PLAIN = 0.018; // seconds per plain token
 const KINDS = [
   {
     name: "Sequoia, planned",
@@ -82,7 +82,7 @@ function step(kind, lane, left, dice, at) {
   };
 }
 
-/** All steps, the lane furthest behind on its clock first. */
+/** All steps. The lane furthest behind on its clock makes the next one. */
 function steps(kinds, tokens, dice) {
   const clocks = kinds.map(() => 0);
   const done = kinds.map(() => 0);

@@ -94,7 +94,7 @@ def compare(seed: int, replacing: bool, vocabulary: int | None = None) -> None:
 @pytest.mark.parametrize("replacing", [False, True], ids=["distinct", "independent"])
 @pytest.mark.parametrize("vocab", [1, 2, 3, 7, 8])
 def test_there_are_cases_for_a_tiny_vocabulary(vocab: int, replacing: bool) -> None:
-    """Siblings drawn without replacement cannot be more than there are tokens."""
+    """Guards against cases with more distinct siblings than the vocabulary has tokens."""
     for case in kernel_check._cases(vocab, replacing):
         for children in case.tree.children:
             tokens = [case.tokens[child] for child in children]
@@ -183,6 +183,7 @@ def test_a_draft_without_mass_left_draws_other_tokens_uniformly() -> None:
 @needs_kernel
 @pytest.mark.parametrize("u", [0.0, 1 - 2**-53])
 def test_the_ends_of_u_pick_tokens_with_weight(u: float) -> None:
+    """Even the smallest and the largest random number must not pick a token of weight 0."""
     p = np.array([[0.0, 0.3, 0.0, 0.7, 0.0]])
     case = Case(Tree.chain(1), [0], p, p[:0].astype(np.float32), np.array([u]))
     found = by_kernel(case, torch.device(DEVICE), False)
@@ -555,7 +556,7 @@ class GrowsToThree:
         return (2,)
 
     def see(self, *_drawn: object) -> None:
-        """It looks at no draws."""
+        """Does nothing: the shape does not depend on the draws."""
 
 
 @pytest.mark.usefixtures("on_device")

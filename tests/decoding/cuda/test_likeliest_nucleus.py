@@ -26,7 +26,8 @@ class Sorts(TorchDispatchMode):
 
 
 def distributions(scale: float) -> torch.Tensor:
-    """(rows, vocab) of logits in bfloat16, in which many tokens are equally probable."""
+    """(rows, vocab) Distributions computed from bfloat16 logits, so many tokens are equally
+    probable."""
     torch.manual_seed(3)
     logits = (torch.randn(12, 3000) * scale).bfloat16()
     logits[1] = logits[1].round()

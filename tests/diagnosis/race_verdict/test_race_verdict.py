@@ -226,7 +226,8 @@ def test_lanes_that_share_a_place_are_never_different() -> None:
 
 @pytest.mark.parametrize("apart", [(0, 1), (1, 0)])
 def test_lanes_found_different_never_share_a_place(apart: tuple[int, int]) -> None:
-    """Not even if the slower one is ahead on average, over races in which the other did not run."""
+    """Not even if the lane found slower comes first in the order, which also depends on other lanes
+    and on races in which only one of the two ran."""
     first, second = _places(2, [[0, 1]], {apart})
     assert (first.place, first.tied, second.place, second.tied) == (1, False, 2, False)
 

@@ -97,7 +97,7 @@ def test_what_is_decided_before_a_draw_does_not_change_the_output(kind: str, ver
         found = distribution(partial(one_step, SHAPES[kind], verifier, p, q, seen))
         assert off_by(found, p, 4) == 0
         shapes += len(seen) > 1
-    assert shapes >= 8  # so many seeds give models with which the shape depends on what was drawn
+    assert shapes >= 8  # for at least this many seeds, the shape depends on what was drawn
 
 
 def without_the_unsure_token(surest: float, verifier: str, p: Model, q: Model, chance: Any) -> Text:

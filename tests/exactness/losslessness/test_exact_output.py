@@ -1,5 +1,6 @@
-"""Output distributions that are computed, not sampled. The correct decoder's is the target's. A
-bug's is the same by enumeration and in closed form, and biased only where the bug is said to show.
+"""Output distributions that are computed, not sampled. The correct decoder has the target's
+distribution. For a decoder with a bug, enumeration and the closed form give the same distribution,
+which is biased only where the bug is said to show.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Tests of losslessness from end to end: each bug is found where it is said to show, the correct
-decoder passes, and the computed power agrees.
+decoder passes, and the computed power is high enough to find each bug.
 
-Seeds are fixed. With fresh ones a correct decoder would be called different once in a million runs
-of each comparison. With the default number of samples, each bug would be missed with a probability
-of at most 0.001.
+Seeds are fixed. With fresh ones a correct decoder would be called different about once in a million
+runs of each comparison. With the default number of samples, each bug would be missed with a
+probability of at most 0.001.
 """
 
 from __future__ import annotations
@@ -70,7 +70,8 @@ def test_the_test_that_the_page_opens_with_would_find_three_bugs() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("verifier", ["sequoia", "traversal"])
 def test_a_pair_passes_over_two_tokens(verifier: str) -> None:
-    """Traversal judges whole paths, so rows beyond the counted tokens matter to it."""
+    """No difference is found when two tokens are counted. Traversal judges whole paths, so the
+    distributions after these tokens matter to it, too."""
     found = result(replace(WARM, verifier=verifier), made())
     assert not found.differs
     assert found.grouping.freedom >= 3

@@ -1,6 +1,6 @@
-"""Downloads from a hub on this machine: progress, stop and resume, and the ways in which one can
-fail. Each transfer runs in the real download process, so these tests also cover the part of
-`huggingface_hub` that it uses."""
+"""Downloads from a hub on this machine: progress, stop and resume, and the ways in which a download
+can fail. Each transfer runs in the real download process, so these tests also cover the part of
+`huggingface_hub` that this process uses."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def test_a_pair_that_this_machine_can_never_hold_is_not_fetched(
 def test_a_streamed_target_needs_host_memory_only_for_what_the_gpu_does_not_hold(
     hub: FakeHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Unless its weights are converted in host memory."""
+    """If its weights must be converted (here to bfloat16), all are in host memory at first."""
     monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(total=100_000))
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     card = SimpleNamespace(total_memory=10**9)
@@ -267,6 +267,9 @@ def test_a_commit_that_the_hub_no_longer_has_is_reported(pinned: FakeHub) -> Non
     pinned.revisions = frozenset({COMMIT})
     with pytest.raises(NotDownloaded, match="the hub no longer has the commit of owner/model that"):
         load_own([])
+
+
+# -- a damaged file --------------------------------------------------------------------------------
 
 
 @pytest.mark.slow

@@ -188,8 +188,8 @@ def test_a_target_spread_over_cpu_and_disk_decodes_the_same_cpu(
 def test_the_kv_cache_is_on_the_devices_of_its_layers_cpu_and_meta(
     llama: dict[str, str],
 ) -> None:
-    """With half of the layers on a device that holds no numbers: what is allocated where, and that
-    nothing mixes devices."""
+    """Half of the layers are on a device that holds no numbers. Checks what is allocated where, and
+    that no operation mixes devices."""
     parts = parts_of(source(llama["target"]).config, torch.float32)
     where = {
         name: "meta" if name in (*parts.layers[2:], *parts.behind) else "cpu"
@@ -214,7 +214,8 @@ def test_the_kv_cache_is_on_the_devices_of_its_layers_cpu_and_meta(
 def test_masks_and_positions_come_to_each_device_once_a_pass_cpu_and_meta(
     llama: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Not once per layer; and again in the next pass, whose mask is another."""
+    """They are not copied once per layer. The next pass has another mask, so they are copied
+    again."""
     hf = AutoModelForCausalLM.from_pretrained(llama["target"], dtype=torch.float32)
     seen: list[dict[str, Any]] = []
     sent: list[torch.device] = []
@@ -243,7 +244,8 @@ def test_masks_and_positions_come_to_each_device_once_a_pass_cpu_and_meta(
 
 
 def test_a_run_is_predicted_on_every_device_cpu_and_meta(llama: dict[str, str]) -> None:
-    """The memory of a run: the KV cache where its layers are, mask and logits at the output."""
+    """The memory that a run needs is predicted for each device: the KV cache where its layers are,
+    the mask and the logits on the output device."""
     hf = AutoModelForCausalLM.from_pretrained(llama["target"], dtype=torch.float32)
     whole = TreeModel(hf, "whole").open(100)
     parted = TreeModel(hf, "parted", HOST, (META, META, META, HOST), "spread").open(100)
@@ -442,7 +444,7 @@ def test_too_little_memory_is_reported_before_the_weights(
 def test_the_host_memory_that_is_pinned_is_checked_too(
     llama: dict[str, str], two_cards: dict[torch.device, int]
 ) -> None:
-    """For a card that does not exist: 32 GB free there, and next to nothing in the host."""
+    """The card is simulated: it has 32 GB free, and the host next to nothing."""
     two_cards[CARDS[0]] = 32 * 10**9
     two_cards[HOST] = 10**5
     with pytest.raises(

@@ -199,8 +199,8 @@ class Broken(Exception):
 @pytest.mark.parametrize("part", ["input_layernorm", "mlp"])
 @pytest.mark.parametrize("resident", [0, 2])
 def test_a_pass_that_fails_does_no_harm_cpu(where: int, part: str, resident: int) -> None:
-    """In any layer, streamed or resident, before or after its attention; the pass before it had
-    filled the buffers."""
+    """The pass fails in any of the layers, streamed or resident, before or after the layer's
+    attention. An earlier pass has filled the buffers."""
     hf = tiny_model(layers=5)
     expected = tree_logits(TreeModel(copy.deepcopy(hf), "whole"))
     model, _, _ = streamed(hf, resident)

@@ -1,5 +1,5 @@
-"""The placement of a large target, from sizes in bytes alone: no device in these tests exists, and
-none is used."""
+"""The placement of a large target, computed from sizes in bytes alone. The GPUs in these tests do
+not exist."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def free(*counts: int) -> dict[torch.device, int]:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_weight_belongs_to_one_part(kind: str) -> None:
-    """Tied weights included, which count once; names are those of the loaded model."""
+    """Tied weights count once. The parts have the names of the loaded model's modules."""
     hf = tiny_model(kind, layers=3)
     parts = parts_of(hf.config, torch.bfloat16)
     assert parts.total == 2 * sum(weight.numel() for weight in hf.parameters())
@@ -83,7 +83,7 @@ def test_the_bytes_of_a_run_come_from_the_config() -> None:
 
 
 def test_one_gpu_with_room_for_all_is_enough() -> None:
-    """The one with the most room, whatever its number."""
+    """The GPU with the most room is used, even if it is not the first."""
     plan = spread(PARTS, BESIDE, free(1300, 2000))
     assert set(plan.where.values()) == {1}
     assert (plan.output, plan.layer_devices, dict(plan.needs)) == (
@@ -170,8 +170,8 @@ def test_too_large_for_all_gpus_is_reported_with_every_figure() -> None:
     ("room", "resident"), [(ALL, 10), (ALL - 1, 7), (ALL - 100, 7), (ALL - 101, 6), (ALL - 800, 0)]
 )
 def test_as_many_layers_stay_as_fit_beside_two_buffers(room: int, resident: int) -> None:
-    """Eight or nine of ten would take as much as all ten: each streamed layer, up to two, needs a
-    buffer of its size."""
+    """Eight or nine resident layers would take as much memory as all ten: each streamed layer, up
+    to two, needs a buffer of its size."""
     plan = offload(PARTS, BESIDE, CARDS[0], {**free(room), HOST: 10**12}, None)
     assert (plan.resident, plan.layers, plan.output) == (resident, 10, CARDS[0])
     assert plan.device_bytes == (ALL - 100 * (8 - min(resident, 8))) * MB
@@ -248,8 +248,8 @@ def test_too_little_host_memory_is_refused() -> None:
 
 @pytest.mark.parametrize("converted", [False, True])
 def test_where_the_cpu_computes_there_is_one_memory_for_both(converted: bool) -> None:
-    """It holds the streamed layers, two buffers and everything else. A converted copy of the
-    weights is what stays in memory, so it does not count twice."""
+    """The CPU's memory holds the streamed layers, two buffers and everything else. Converted
+    weights stay there as the streamed layers, so they do not count twice."""
     needed = 10 * 100 + (ALL - 1000 + 200)
     room = {HOST: round(needed * MB / SHARE) + 1}
     assert offload(PARTS, BESIDE, HOST, room, 0, converted).output == HOST

@@ -345,12 +345,16 @@ def test_an_interrupt_is_not_reported_as_a_broken_tokenizer() -> None:
         Pair("x", found.target, found.draft, interrupted).encode("hello")
 
 
+# -- the token ids that end a text
+
+
 @pytest.mark.parametrize(
     ("ends", "says"), [("stop", "'stop'"), (1.5, "1.5"), ([[0]], "a list"), (True, "True")]
 )
 def test_an_end_of_text_that_is_not_a_number_is_refused_before_the_weights(
     ends: object, says: str, good: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The load fails before any weights are read."""
     folder = Path(shutil.copytree(good, tmp_path / "model"))
     (folder / "generation_config.json").write_text(json.dumps({"eos_token_id": ends}))
     monkeypatch.setattr(

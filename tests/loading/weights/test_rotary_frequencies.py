@@ -171,8 +171,8 @@ def test_every_way_of_loading_gives_what_transformers_alone_gives(
 
 @pytest.mark.parametrize("name", [name for name in FAMILIES if name != "gptj"])
 def test_rounded_frequencies_would_be_detected(name: str, tmp_path: Path) -> None:
-    """GPT-J is left out. Its own forward rounds its table of sines and cosines anyway, so rounding
-    the table before makes no difference."""
+    """GPT-J is left out. Its own forward rounds its table of sines and cosines anyway, so a table
+    that is rounded beforehand makes no difference."""
     hf = alone(written(name, tmp_path / name), torch.bfloat16, "sdpa")
     assert not torch.equal(logits(copy.deepcopy(hf).bfloat16()), logits(hf))
 
@@ -227,6 +227,7 @@ def test_rounded_or_other_frequencies_are_refused(name: str, tmp_path: Path) -> 
 def test_every_way_of_loading_checks_them(
     how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Whichever way a model is loaded, rounded frequencies are refused."""
     folder = written("llama", tmp_path / "m")
     usual = AutoModelForCausalLM.from_pretrained
 

@@ -1,4 +1,5 @@
-"""Headers of safetensors files: whatever our reader accepts, the library reads in the same way."""
+"""Headers of safetensors files: whatever our reader accepts, the library reads in the same way. A
+config that describes more than the files contain is refused."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Hostile values: whatever the form sends becomes a DecodeRequest or a SequoiaError that names the
-value, and nothing else."""
+"""Hostile values: whatever the form sends becomes either a DecodeRequest or a SequoiaError that
+names the value."""
 
 from __future__ import annotations
 

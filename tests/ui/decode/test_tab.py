@@ -387,6 +387,7 @@ def test_missed_steps_are_given(view: LiveView) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [*controls.SHAPES, None, 3, "nothing", []])
 def test_fields_of_any_shape(model_host: ModelHost, kind: Any) -> None:
+    """Each shape shows the fields that it needs. An unknown shape shows none."""
     with laid_out():
         trees = FormTrees(model_host, LOCAL, tree_request_of)
         form = controls.controls(trees, gr.BrowserState([]))

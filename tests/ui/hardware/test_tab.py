@@ -282,7 +282,7 @@ def test_max_nodes_does_not_limit_the_default_of_decode(tab: HardwareTab) -> Non
     assert f"it has {len(tree)} nodes on {tree.levels} levels" in shown["default"]
 
 
-# -- runs ------------------------------------------------------------------------------------------
+# -- runs and recorded tables ----------------------------------------------------------------------
 
 
 def test_the_run_in_the_address_is_compared_to_a_prediction(tab: HardwareTab, make: Any) -> None:
@@ -551,6 +551,9 @@ def test_one_measurement_per_visitor(tab: HardwareTab) -> None:
         assert "one run at a time" in error(tab, second[0])
         tab.close(request("four"))
         assert len([*first]) >= 1
+
+
+# -- nothing to compare, links, refused sizes ------------------------------------------------------
 
 
 def test_nothing_chosen_means_nothing_compared(tab: HardwareTab) -> None:

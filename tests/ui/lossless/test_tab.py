@@ -259,6 +259,7 @@ def test_without_a_bug_to_find_the_verdict_names_no_table() -> None:
 
 
 def test_a_rest_that_rare_cells_join_is_still_named_as_a_rest() -> None:
+    """The name says both: "other" for tokens without cells of their own, "more" for rare cells."""
     rest = Cell((0,), True, 0.3)
     assert _name([rest, Cell((1, 1), False, 0.01)], None) == {"tokens": ["a"], "rest": "other more"}
     assert _name([rest], None) == {"tokens": ["a"], "rest": "other"}

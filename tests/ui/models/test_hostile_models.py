@@ -19,7 +19,7 @@ from ui.decode.run import DecodeJob
 from ui.models.load_job import KEPT, LoadJob, Report
 from ui.serving.model_host import ModelHost
 
-# One folder of most kinds, and folders that once crashed the server or kept it busy.
+# One folder for most kinds of damage, and folders that once crashed the server or kept it busy.
 CHOSEN = (
     "config is deep list",
     "config: a million layers",

@@ -301,6 +301,7 @@ def test_a_streamed_pair_is_divided_between_gpu_and_host_unless_it_is_converted(
 def test_room_on_the_disk_counts_what_is_there(
     free: float, fits: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The part of a download that is already on the disk is mentioned."""
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
     parts = tmp_path / "models--Qwen--Qwen3-8B" / "blobs"
     parts.mkdir(parents=True)
@@ -777,7 +778,11 @@ def test_nothing_of_the_previous_models_is_shown_for_the_new_ones(
     assert [one["temperature"] for one in after["own"]] == [0]
 
 
+# -- chats in run files ----------------------------------------------------------------------------
+
+
 def test_a_recorded_chat_is_read_with_care() -> None:
+    """Prompt tokens that are too many or of another form are dropped, and long texts are cut."""
     tokens = [["<|begin|>", True], ["hello", False]]
     assert messages.recorded({"chat": True, "prompt_tokens": tokens})["prompt_tokens"] == tokens
     assert "prompt_tokens" not in messages.recorded({"chat": "yes", "prompt_tokens": tokens})

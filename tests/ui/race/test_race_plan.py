@@ -136,7 +136,7 @@ def test_a_planned_tree_without_branches_is_not_raced_twice(
     assert [lane.request.name for lane in plan.lanes] == ["Plain", "Tuned chain"]
     nodes = len(plan.lanes[1].chosen.tree)
     assert (
-        f"Sequoia is a chain of {nodes} nodes here, the same as Tuned chain, so it is raced once."
+        f"Sequoia is a chain of {nodes} nodes, the same as Tuned chain, so it is raced once."
         in plan.notes
     )
 
@@ -198,7 +198,7 @@ def test_a_useless_draft_still_races_a_chain(pair: Pair, rates: dict[str, Any]) 
     assert [len(lane.chosen.tree) for lane in plan.lanes] == [1, 2]
     assert "predicted to be slower than plain decoding" in plan.lanes[1].chosen.how
     assert plan.lanes[1].chosen.rule == ""
-    assert "Sequoia is plain decoding here: nothing larger is predicted to be faster." in plan.notes
+    assert "Sequoia is plain decoding: nothing larger is predicted to be faster." in plan.notes
 
 
 @pytest.mark.parametrize(
@@ -227,6 +227,9 @@ def test_the_page_says_which_texts_trees_were_planned_on(
 def test_with_two_prompts_the_page_says_which_texts_were_for_which(
     pair: Pair, rates: dict[str, Any]
 ) -> None:
+    """For each prompt, it names the texts that acceptance was recorded on. If these are the same
+    for both prompts, it names them once."""
+
     def note(prompt: str) -> str:
         request = asked(PLAIN, TUNED, prompt=prompt, second_prompt="Once upon a time")
         return plan_race(pair, request, LOCAL.nodes).notes[0]
@@ -281,6 +284,7 @@ def test_the_machine_named_for_the_tree_is_another_than_the_clocks(pair: Pair) -
     ],
 )
 def test_a_file_may_say_anything_of_its_plan(meta: dict[str, Any]) -> None:
+    """Wrong values are ignored."""
     assert plan_meta(meta) == {}
     assert elsewhere_in(meta) is None
 
@@ -371,7 +375,7 @@ def test_an_unknown_clock_is_refused() -> None:
         asked(PLAIN, TUNED, clock="mine")
 
 
-# -- presets and old files -------------------------------------------------------------------------
+# -- presets, names of lanes, old files, keys of clocks --------------------------------------------
 
 
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.key)
@@ -412,7 +416,7 @@ def test_a_clock_is_asked_for_by_its_key() -> None:
     assert asked(PLAIN, TUNED, clock="").simulated_clock is None
 
 
-# -- further runs ----------------------------------------------------------------------------------
+# -- further runs, and lanes that are not raced ----------------------------------------------------
 
 
 def gone_on(

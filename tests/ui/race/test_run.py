@@ -211,6 +211,7 @@ def test_a_finished_race_has_a_verdict(make: Callable[..., RaceJob]) -> None:
 
 
 def test_a_lanes_run_is_shown_beside_the_plain_lane(make: Callable[..., RaceJob]) -> None:
+    """The run of every other lane stores the plain lane's seconds per token."""
     race = make()
     raced(race)
     plain, *others = race.recording.log().lanes
@@ -221,7 +222,8 @@ def test_a_lanes_run_is_shown_beside_the_plain_lane(make: Callable[..., RaceJob]
 
 @pytest.mark.slow
 def test_a_lanes_speed_up_has_the_same_interval_in_decode(make: Callable[..., RaceJob]) -> None:
-    """Guards against a lane that the race calls no clear difference and Decode calls faster."""
+    """Guards against a lane that shows no clear difference in the race, but is called faster in
+    Decode."""
     race = make(max_new_tokens=64)
     results = results_of(raced(race))
     _, *others = race.recording.log().lanes
@@ -874,6 +876,7 @@ STORY = "On the first morning the wind fell. He said"
 def test_every_lane_races_on_both_prompts_beside_plain_decoding_of_its_own(
     make: Callable[..., RaceJob], pair: Pair, temperature: float
 ) -> None:
+    """Each prompt has its own Plain lane, and the other lanes are compared only with that one."""
     job = make(
         lanes=[PLAIN, CHAIN],
         second_prompt=STORY,

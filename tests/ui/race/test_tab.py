@@ -89,7 +89,7 @@ def filled(tab: RaceTab, lanes: list[Any] | None = None, **changes: Any) -> dict
 
 
 def raced(messages: list[dict[str, Any]]) -> str:
-    """The name of the race that `messages` are of."""
+    """The name of the race that `messages` belong to."""
     return messages[-1]["race"]
 
 
@@ -282,7 +282,7 @@ def test_a_race_that_waits_for_the_last_check_to_end_can_be_stopped(
 
 @pytest.fixture
 def analysis(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
-    """No race is analysed until this is set."""
+    """No race is analysed until this event is set."""
     may_begin = threading.Event()
     judge = RaceJob._judge
 
@@ -397,6 +397,7 @@ def test_a_bad_value_is_shown_once_and_nothing_on_screen_is_lost(
 def test_the_steps_of_a_lane_are_given_to_its_picture(
     tab: RaceTab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The browser asks for the steps part by part, with the trees and texts that it draws."""
     monkeypatch.setattr(messages, "STEP_NODES", 8)
     name = raced(sent(tab.run(filled(tab), request())))
     kept = tab.stored.newest.get(name)
@@ -483,6 +484,8 @@ def test_another_clock_or_field_of_a_lane_is_no_longer_described_by_the_preset(
 
 @pytest.mark.parametrize("kind", [*form.SHAPES, "none", None, 3, [], "nothing"])
 def test_details_of_any_kind(kind: Any) -> None:
+    """A lane shows the numbers if its shape has any, and the verifier unless it is plain. For an
+    unknown kind it shows neither."""
     numbers, verifier = form.details_of(kind)
     fields = form.SHAPES[kind].fields if isinstance(kind, str) and kind in form.SHAPES else ()
     assert numbers["visible"] is bool(fields)

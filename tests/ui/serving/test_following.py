@@ -90,7 +90,7 @@ def test_a_visitor_who_waits_is_offered_the_run_and_gets_their_own_when_it_start
     assert "1 run ahead of you, " in message["notice"]
     assert message["follow"] is True
     assert message["wait"]["ahead"] == 1
-    assert message["wait"]["seconds"] >= 0  # 0: it is about to end
+    assert message["wait"]["seconds"] >= 0  # 0: the run ahead is about to end
     following = Reading(view.follow(request("two")))
     assert json.loads(next(following))["followed"] is True
     gate.open()

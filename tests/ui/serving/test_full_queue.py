@@ -61,7 +61,7 @@ def test_pages_open_while_the_queue_is_full(busy: gr.Blocks) -> None:
         events = client.events()
         while "ahead of you, " not in (said := json.dumps(next(events))):
             pass
-        assert "seconds" in said  # how long it will take
+        assert "seconds" in said  # the expected wait
     for client in clients[len(first) :]:
         said = reply(client, "decode_run")
         assert "runs are running or waiting already, " in said

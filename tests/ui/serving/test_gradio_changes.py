@@ -93,7 +93,7 @@ def test_a_file_with_a_web_address_is_not_downloaded(
 def test_a_handler_that_fails_is_one_line_without_what_was_sent(
     blocks: gr.Blocks, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """The line is in the log."""
+    """A failed call leaves one line in the log, without the data that was sent to the handler."""
     with caplog.at_level(logging.INFO, logger="ui"):
         output(Client(blocks.local_url), "fail", text="my prompt")
     (record,) = [record for record in caplog.records if record.name.startswith("ui")]

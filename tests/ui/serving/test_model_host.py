@@ -316,7 +316,7 @@ def test_the_placement_of_an_offloaded_target_is_shown_at_the_top(other: Pair) -
     )
 
 
-# -- while models load -----------------------------------------------------------------------------
+# -- loading the first pair ------------------------------------------------------------------------
 
 
 def test_the_header_shows_the_news_of_loading_but_not_passed_checks() -> None:

@@ -78,6 +78,7 @@ def test_the_page_is_rendered_once() -> None:
     ids=lambda scope: f"{scope['method']} {scope['path']} {scope['query_string']!r}",
 )
 def test_another_page_is_not_mixed_up_with_it(other: Scope) -> None:
+    """The page and another one are requested in turn. Neither request gets the other's answer."""
     app = PageCache(Rendered())
     assert answer(app, other) == b"page 1"
     assert answer(app, scope_of()) == b"page 2"

@@ -41,6 +41,7 @@ def test_the_variable_must_be_a_port(monkeypatch: pytest.MonkeyPatch, text: str)
 
 
 def test_without_a_wish_any_free_port_will_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    """None: the server takes the first free port."""
     monkeypatch.delenv("GRADIO_SERVER_PORT", raising=False)
     assert wanted_port(None) is None
     monkeypatch.setenv("GRADIO_SERVER_PORT", "8001")

@@ -40,6 +40,7 @@ def error(view: LiveView, updates: dict[Any, Any]) -> str:
 
 
 def test_a_press_that_never_arrived_is_said(view: LiveView) -> None:
+    """The page gets an error message, and its buttons can be pressed again."""
     updates = view.job_state(asked(heard=False), request())
     assert updates[view.form.run]["interactive"] is True
     assert updates[view.form.step]["interactive"] is True

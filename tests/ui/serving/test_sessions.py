@@ -1,5 +1,5 @@
-"""Admission: one run a visitor, bounded sessions, bounded caches, and a visitor who
-left is forgotten."""
+"""Admission: one run per visitor, a limit on sessions and on caches, and a visitor who left is
+forgotten."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def test_public_limits_are_tighter() -> None:
 
 
 def test_paused_and_resumed_runs_lose_their_caches_when_models_change() -> None:
-    """A run that has not begun is not ended: it needs nothing of the previous models."""
+    """A run that has not begun is not released, because it uses nothing of the previous models."""
     sessions = Sessions(Limits())
     runs = {"resumed": Stub(), "paused": Stub(), "new": Stub()}
     for who, run in runs.items():

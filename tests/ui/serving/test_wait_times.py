@@ -32,18 +32,18 @@ class Job:
         }[kind]
         self.demand = Demand(kind, amount, limit)
         self.seconds = seconds * chance.lognormvariate(0, 0.2)
-        self.estimate: float | None = None  # the latest one made 10 seconds or more before it began
+        self.estimate: float | None = None  # the latest one made 10 s or more before the job began
         self.truth = 0.0
 
     def share(self, elapsed: float) -> float:
-        """What the job says of its progress."""
+        """The finished share of the job, as the job reports it; 0 if it reports none."""
         is_silent = self.demand.kind in ("compared run", "step")
         return 0.0 if is_silent else elapsed / self.seconds
 
 
 def judged(waiting: int, jobs: int) -> list[bool]:
     """There are always `waiting` jobs in the queue, including the one that runs. For each wait over
-    10 seconds: whether the latest estimate at least 10 seconds before its end was right."""
+    10 seconds: whether the latest estimate made at least 10 seconds before its end was right."""
     chance = random.Random(waiting)
     times = WaitTimes()
     line = [Job(chance) for _ in range(waiting)]
@@ -76,7 +76,7 @@ def test_estimates_hold_for_nine_waits_in_ten(waiting: int) -> None:
 
 
 def test_one_kind_for_all_jobs_would_not_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Shows that the test above can fail."""
+    """Shows that the test above can fail: it does if all jobs count as one kind."""
     learn, expected = WaitTimes.learn, WaitTimes.expected
     same = lambda demand: replace(demand, kind="any", tokens=0)  # noqa: E731
     monkeypatch.setattr(WaitTimes, "learn", lambda times, one, s: learn(times, same(one), s))
@@ -86,6 +86,8 @@ def test_one_kind_for_all_jobs_would_not_do(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_kind_is_learned_by_itself_and_by_what_it_asks_for() -> None:
+    """Runs teach nothing about races. A run with half as many tokens is expected to take half as
+    long."""
     times = WaitTimes(token_seconds=0.01)
     run = Demand("run", 100, 60)
     assert times.expected(run) == pytest.approx(1.0)
@@ -101,6 +103,7 @@ def test_a_kind_is_learned_by_itself_and_by_what_it_asks_for() -> None:
 
 
 def test_the_job_that_is_on_counts_by_its_own_pace() -> None:
+    """The estimate for a running job also depends on its own progress."""
     times = WaitTimes(token_seconds=0.1)
     run = Demand("run", 100, 60)
     assert times.remaining(run, 4, 0) == pytest.approx(6)

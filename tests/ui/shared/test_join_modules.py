@@ -1,5 +1,5 @@
-"""The page's modules joined to one: what each may import and export, in which order they run, and
-which forms are refused."""
+"""The page's modules joined into one: what each may import and export, in which order they run, and
+which kinds of import and export are refused."""
 
 from __future__ import annotations
 

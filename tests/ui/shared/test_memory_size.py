@@ -32,6 +32,7 @@ class Holder:
     ],
 )
 def test_it_is_what_python_allocates(make: Any) -> None:
+    """`memory_size` is close to the bytes that tracemalloc counts."""
     tracemalloc.start()
     value = make()
     allocated = tracemalloc.get_traced_memory()[0]
@@ -47,7 +48,8 @@ def test_what_is_held_twice_counts_once() -> None:
 
 
 def test_a_race_of_few_nodes_and_long_texts_is_heavy(tmp_path: Path) -> None:
-    """Guards against files of few nodes whose texts fill the memory: 6.7 MB of them took 35 MB."""
+    """Guards against files of few nodes whose texts fill the memory: one with 6.7 MB took 35 MB of
+    memory."""
     data = json.loads(RACE.read_text(encoding="utf-8"))
     light = opened(str(RACE), LOCAL.upload)
     pieces = data["lanes"][0]["run"]["pieces"]

@@ -1,4 +1,4 @@
-"""Every name for which a script asks an explanation has one, and every explanation is asked for."""
+"""Every name that a script looks up in tooltips.json is there, and no explanation is unused."""
 
 from __future__ import annotations
 

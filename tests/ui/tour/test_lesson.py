@@ -61,5 +61,5 @@ def test_the_recorded_step_keeps_a_second_child() -> None:
 
 @pytest.mark.parametrize("name", ["tour-chain", "tour-tree"])
 def test_a_recording_is_small(name: str) -> None:
-    """The server sends both when the tour is opened."""
+    """The server sends both of these recordings when the tour is opened."""
     assert (lesson.FOLDER / f"{name}.json").stat().st_size < 64_000

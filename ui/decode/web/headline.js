@@ -120,10 +120,9 @@ function waiting({ done, end, last, meta }, canRun) {
 
 /** @type {(totals: Totals, meta: Meta) => string} */
 function price({ tokensPerStep, seconds, steps, whole }, { plain_seconds: plain }) {
-  return (
-    `${whole ? "Each" : "So far, each"} step gives ${tokensPerStep.toFixed(1)} tokens in ` +
-    `${ms(seconds / steps)}; the large model alone gives 1 in ${ms(plain)}.`
-  );
+  const each = `step gives ${tokensPerStep.toFixed(1)} tokens in ${ms(seconds / steps)}`;
+  const alone = `the large model alone gives 1 in ${ms(plain)}`;
+  return whole ? `Each ${each}; ${alone}.` : `So far, each ${each}; over its whole run, ${alone}.`;
 }
 
 /** @type {(meta: Meta) => string} */

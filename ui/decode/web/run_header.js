@@ -36,7 +36,7 @@ export class RunHeader {
   version = 0;
   /** @type {Meta | null} */
   meta = null;
-  spokenFor = ""; // the run and its end whose summary was last given to screen readers
+  spokenFor = ""; // key of the ended run whose summary was last given to screen readers
 
   /**
    * @param {RunStore} store

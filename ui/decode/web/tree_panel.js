@@ -15,7 +15,7 @@ import { Legend } from "../../shared/web/tree_legend.js";
 
 const ABOVE = 480; // px that the page needs above and below the tree
 const LEAST_ROOF = 300; // px; a large tree gets at least this height in a window of any height
-const FLAT = 5; // rows; outside the focus layout, a tree with no more rows gets a low box
+const FLAT = 5; // rows; outside the focus layout, a tree of at most this many rows gets a low box
 const EASED = 0.4; // seconds; while shorter steps follow each other, colours change at once
 
 /** The panel "Token tree". */
@@ -89,8 +89,8 @@ export class TreePanel {
     };
   }
 
-  // Preferred height of the tree in px. In the focus layout it depends on the window only. If all
-  // nodes are drawn, it depends on the rows too.
+  // Preferred height of the tree in px. In the focus layout it depends on the window only,
+  // otherwise on the rows too.
   height(rows, focused) {
     const isFlat = rows <= FLAT && !focused;
     const least = Math.min(rows * LEAST_PITCH + 14, 690);

@@ -7,7 +7,7 @@ import { addTerm } from "../../shared/web/tooltips.js";
 
 const MOST_BARS = 32;
 const POWER = 0.45; // height = rate ** POWER, so that small rates can be seen and dragged
-const MOST_NUMBERS = 12; // with more bars, only those of NUMBERED have a number
+const MOST_NUMBERS = 12; // with more bars, only the ranks in NUMBERED have a number
 const NUMBERED = [1, 4, 8, 16, 32];
 const TICKS = [0.01, 0.1, 0.3, 0.6, 1];
 const KEY = [

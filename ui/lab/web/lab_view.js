@@ -143,8 +143,8 @@ export class Lab {
   }
 
   // Whether models were loaded since the last call, so that the vector on screen must be replaced.
-  // At the first call with models, it is replaced only if they have vectors of their own and nobody
-  // has chosen one.
+  // At the first call with models, it is replaced only if these models have vectors of their own,
+  // and if the Lab itself selected the one on screen.
   isOfOtherModels({ measurable, pair }, own) {
     if (!measurable || pair === this.pair) return false;
     const first = this.pair === undefined;

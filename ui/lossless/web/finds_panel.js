@@ -13,7 +13,7 @@ const NEAR_ONE = 0.999999;
 const SHOWS = 0.5; // a bug with a smaller probability of being found is called hidden
 const NO_BIAS = 1e-9; // a smaller bias is rounding
 
-/** The panel beside the table. */
+/** The panel beside the table of cells. */
 export class FindsPanel {
   /** @param {HTMLElement} host */
   constructor(host) {

@@ -19,9 +19,9 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 /** @typedef {import("./lane_totals.js").Interval} Interval */
 /** @typedef {import("./race_store.js").RaceStore} RaceStore */
 /**
- * A chart in its panel. `make` returns what to draw. `why`: the text that is shown while there is
- * no chart. `none`: this text once the race has ended. `shows`: the state that the chart shows, as
- * a key. `at`: when it was drawn last, in milliseconds.
+ * A chart in its panel. `make` returns what to draw. `why`: the paragraph that is shown while there
+ * is no chart. `none`: its text if there is still no chart when the race has ended. `shows`: the
+ * state that the chart shows, as a key. `at`: when it was drawn last, in milliseconds.
  * @typedef {{data: any[], layout: any}} Drawing the arguments for Plotly
  * @typedef {{panel: any, word: HTMLElement, chart: Chart, make: () => Drawing | null,
  *   why: HTMLElement, none: string, shows: string, at: number}} Figure

@@ -84,8 +84,8 @@ function progress(pool) {
 }
 
 /**
- * What further runs would show, in words. If none are possible, it is empty, or says that the limit
- * of runs is reached.
+ * What further runs would show, in words. If none are possible, the text is empty, or says that the
+ * limit of runs is reached.
  * @param {Pool} pool
  * @param {Verdict} verdict
  * @returns {string}

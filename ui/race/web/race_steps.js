@@ -11,7 +11,7 @@ import { viewStep } from "../../shared/web/step_view.js";
 /** @typedef {import("../../shared/web/step_view.js").Step} Step */
 /** @typedef {import("../../shared/web/tree_layout.js").Topology} Topology */
 /**
- * The server's answer; `steps_of` in ui/race/messages.py.
+ * The server's answer, made by `steps_of` in ui/race/messages.py.
  * @typedef {{lane?: number, from?: number, trees?: number[][], steps?: Step[],
  *   pieces?: Record<string, string>}} Answer
  */

@@ -84,8 +84,8 @@ class BodyLimits:
 
     def _counted(self, scope: Scope, receive: Receive, length: int) -> Receive:
         """A `receive` for an upload. It raises MultiPartException when the upload exceeds a limit.
-        Gradio handles this error like its own ones and removes the part that has arrived. Raises
-        TooMuch at once if the declared `length` exceeds a limit."""
+        Gradio handles this error like its own and removes the part that has arrived. This function
+        itself raises TooMuch at once if the declared `length` exceeds a limit."""
         address = household(sender(scope, self._proxies).client)
         self._check_upload(length)
         self._uploads.check(address, length)

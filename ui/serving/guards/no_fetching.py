@@ -1,6 +1,6 @@
 """Ensures that Gradio fetches nothing from other machines for a visitor. Gradio's file route would
-also accept a web address and answer with what is there. If the path of a file given to a handler is
-a web address, Gradio would download that file."""
+also accept a web address and answer with the content at that address. If the path of a file given
+to a handler is a web address, Gradio would download that file."""
 
 from __future__ import annotations
 

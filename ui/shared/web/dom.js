@@ -2,7 +2,7 @@
    here and in all other modules. */
 
 const SVG = "http://www.w3.org/2000/svg";
-const STAYS_MS = 300; // for which an element must be visible to count as seen
+const STAYS_MS = 300; // an element counts as seen once it has been visible for this long
 
 /**
  * Attributes by name. The name `text` means the element's text. An attribute that is null or

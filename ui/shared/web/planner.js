@@ -162,7 +162,7 @@ export function depthsOf(parents) {
 /**
  * @param {number[]} parents
  * @returns {number[]} for each level except the last, the number of nodes that have children. The
- *   draft pass for these children processes that many nodes
+ *   draft pass for the next level processes that many nodes
  */
 export function widths(parents) {
   const depths = depthsOf(parents);

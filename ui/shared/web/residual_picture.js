@@ -8,7 +8,7 @@ import { percent, visible } from "./format.js";
  */
 
 /**
- * One row: a token, or all tokens together that have no row of their own.
+ * One row: for one token, or for all the tokens that have no row of their own.
  * @typedef {object} ResidualRow
  * @property {string} key
  * @property {string} label

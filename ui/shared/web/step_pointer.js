@@ -49,7 +49,8 @@ export class StepPointer {
     this.hover(key);
   }
 
-  /** Unfold the children of a node, or fold them again. In a cell of folded siblings, unfold these.
+  /** Unfold the children of a node, or fold them again. If the cell stands for folded siblings,
+   * unfold the siblings.
    * @param {string} key of the cell */
   press(key) {
     const node = nodeOf(key);

@@ -74,8 +74,8 @@ const FROM_LEAVES = "traversal"; // the verifier that tries whole paths, from th
  * @property {"bonus" | "correction" | "none"} kind of the token from the target; "none" if the run
  *   ended before that token was emitted
  * @property {boolean} greedy whether the temperature is 0
- * @property {boolean} matched whether the rule was to accept a guess that is the token which the
- *   target sampled; false if no node was tried
+ * @property {boolean} matched whether guesses were compared with a token that the target sampled,
+ *   as in top-k match; false if no node was tried
  * @property {boolean} fromLeaves whether whole paths were tried, from the leaves to the root
  * @property {(node: number) => Trial | undefined} trial
  * @property {(id: number) => string} textOf the text of a token id

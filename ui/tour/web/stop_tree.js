@@ -9,7 +9,7 @@ import { recordedStep, rescueOf } from "./tree_step.js";
 
 /** @import { Tour } from "./tour_view.js" */
 
-const NEAR = 2; // an answer to "chance" counts as right if it is off by at most this many of 100
+const NEAR = 2; // an answer to "chance" (times in 100) counts as right if at most this far off
 
 /** The stop "The tree". */
 export class TreeStop extends Stop {

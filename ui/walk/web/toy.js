@@ -152,7 +152,7 @@ function residualsOf({ trials, bonus, left }) {
   return [...at, [tokens, p]];
 }
 
-/** @typedef {[number[], number[], number[]]} Head tokens, p and q; first the token tried */
+/** @typedef {[number[], number[], number[]]} Head tokens, their p and their q; `token` is first */
 
 /** @type {(token: number, residual: number[], draft: number[]) => Head} */
 function headOf(token, residual, draft) {

@@ -140,6 +140,8 @@ def test_pages_of_other_sites_are_refused_without_an_origin_too() -> None:
     assert serve().get("/", headers=elsewhere).status_code == 200, "a link from another site"
 
 
+# -- behind a proxy --------------------------------------------------------------------------------
+
 FORWARDED = {
     "host": "127.0.0.1:7860",
     "x-forwarded-host": "demo.example.org",

@@ -149,7 +149,7 @@ export class Dp {
   }
 
   refuse(words) {
-    text(this.error, words && `Not updated: ${words}. The table shown is of the previous vector.`);
+    text(this.error, words && `Not updated: ${words}. The table is still for the previous vector.`);
     show(this.error, Boolean(words));
   }
 

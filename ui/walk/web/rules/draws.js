@@ -64,7 +64,7 @@ function chances(q, tried) {
 // For every set, the probability that it is the set of siblings drawn without replacement.
 function distinctSets(q, count) {
   const drawn = new Array(2 ** q.length).fill(0);
-  // for every set, the probability that its tokens are drawn first
+  // for every set, the probability that the first draws yield exactly its tokens, in any order
   const reached = [1, ...new Array(drawn.length - 1).fill(0)];
   for (let set = 0; set < reached.length; set++) {
     if (!reached[set]) continue;
