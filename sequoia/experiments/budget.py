@@ -35,7 +35,7 @@ from sequoia.experiments.text_units import (
 )
 from sequoia.models.pair import Pair
 
-_NEW = "cut where the text repeats"
+_NEW = "each text until it repeats itself"
 _OVER_CHAIN = f"over {LABELS['chain']}"
 
 
@@ -76,7 +76,7 @@ def summary(settings: Settings, done: Done) -> ExperimentResult:
         series=tuple(series),
         columns=(
             Column("case", "texts"),
-            Column("share", "share of the text before the cut", "measured"),
+            Column("share", "share of the text before it repeats itself", "measured"),
             Column("nodes", "nodes"),
             *(Column(shape, LABELS[shape], "measured") for shape in SHAPES),
         ),

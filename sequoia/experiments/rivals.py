@@ -91,8 +91,8 @@ Make = Callable[[Learnt, Plans, HardwareProfile, float], Tree | TreeChoice]
 @dataclass(frozen=True)
 class Rival:
     """A decoder. key: its name in results. label: its name in tables. method: decides its colour,
-    which is "race-" and the method in assets/colours.json. learns: whether it chooses its trees
-    while decoding. If so, its choices depend on a machine's times."""
+    the entry `race-METHOD` of assets/colours.json. learns: whether it plans new trees while
+    decoding, from earlier steps and the machine's times."""
 
     key: str
     label: str

@@ -132,9 +132,9 @@ class DepthVerdict:
             tested += f" after Bonferroni, {self.compared} comparisons"
         if self.holds:
             among = (
-                f"The strongest deviation among the {self.compared} cells with enough counts"
+                f"The strongest deviation among the {self.compared} cells that can be tested"
                 if self.compared > 1
-                else "Only one cell has enough counts for a test"
+                else "Only one cell can be tested"
             )
             return f"No evidence that acceptance depends on depth. {among}: {found} ({tested})."
         return f"The positional assumption fails here: {found} ({tested})."

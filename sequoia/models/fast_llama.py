@@ -29,7 +29,9 @@ FAMILIES = ("llama", "mistral", "qwen2", "qwen3")
 INT8_ROWS = 8
 INT8_STEP = 16  # torch's int8 kernel reads this many inputs at a time
 _POSITIONS = 1024  # positions in the first table of rotations
-_PACKED_UP_TO = 2**30  # bytes of weights; the packed copy needs as many bytes again
+_PACKED_UP_TO = (
+    2**30
+)  # bytes of weights; a packed copy needs as many again, or up to 2.5 times as many in int8
 
 
 def fast_forward(hf: Any, int8: bool = False) -> FastLlama | None:

@@ -88,7 +88,7 @@ class TreeModel:
     def forward_words(self) -> str:
         """The forward in use, in words."""
         if self.forward_name == "fast":
-            return "this program's own fast forward pass"
+            return "this program's own optimised forward pass"
         return f"the forward pass of {self.forward_name}"
 
     @property

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 Figures: TypeAlias = dict[str, float]  # by name
-Found: TypeAlias = dict[str, dict[str, list[float]]]  # by checkout, then by name of the figure
+Found: TypeAlias = dict[
+    str, dict[str, list[float]]
+]  # by name of what is compared, then of the figure
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,7 @@ class Spread:
 
 
 def rounded(value: float) -> str:
-    """`value`, rounded to about three significant digits."""
+    """`value` with two decimals below 10, one below 100, and none above."""
     if value >= 100:
         return f"{value:.0f}"
     return f"{value:.1f}" if value >= 10 else f"{value:.2f}"

@@ -759,7 +759,7 @@ def test_a_race_goes_on_with_one_button_and_its_intervals_narrow(page: Page) -> 
     assert text(page, "[data-part=race-on-words]").startswith("Run 3 of 31, over other code")
     assert page.locator("[data-part=race-on] progress").evaluate("bar => bar.value") == 2
     assert (
-        "These figures are averages over 2 recorded runs. They hold for these 2 prompts; the"
+        "These figures are averages over 2 recorded runs. They hold for the 2 prompts of"
         in text(page, "[data-part=verdict-scope]")
     )
     still_range = "() => document.querySelector('.race-interval-range').offsetWidth"
@@ -871,7 +871,7 @@ def test_the_tree_below_the_lanes_is_that_of_the_leader_at_the_time_shown(page: 
     expect(title).to_contain_text("Token tree of the leading lane: Sequoia")
     gave = len(clock.made[k - 1]["text"])
     expect(title).to_contain_text(f"step {k} of {len(clock.made)}: {gave} token")
-    # a request for a step also asks for all later steps, so a request for an earlier step will do
+    # a request for a step also brings later ones, so a request for an earlier step will do
     page.wait_for_function("k => window.asked.some(([, lane, i]) => !lane && i <= k)", arg=k - 1)
     # if the race stands at a step, the panel plays that step in slow motion from the first guess
     page.wait_for_function("window.phases.has('guess') && window.phases.has('check')")
@@ -1508,7 +1508,7 @@ def test_a_check_without_information_says_so_in_place(page: Page) -> None:
 
 
 def test_reasons_stay_as_they_are_while_first_tokens_are_counted(page: Page) -> None:
-    """Guards against a button that is rebuilt under the pointer four times a second."""
+    """Guards against a button that is rebuilt under the pointer with each new count."""
     whole = race(lanes=2)
     still(page, whole)
     advice = {

@@ -588,7 +588,7 @@ def test_passed_checks_are_reported_in_words(good: tuple[str, str]) -> None:
     words = {news.what: news.words for news in reported if isinstance(news, PassedCheck)}
     assert words["tokenizer"].startswith("all 288 tokens are the same in both")
     assert words["target"].startswith(
-        "target: float32, this program's own fast forward pass, "
+        "target: float32, this program's own optimised forward pass, "
         "on cpu; a tree of three tokens gives the same logits"
     )
     assert words["target"].endswith(

@@ -13,8 +13,9 @@ from ui.serving.job import Job
 
 @dataclass(frozen=True)
 class Report:
-    """The progress of a measurement. share: the fraction of the work that is done, from 0 to 1.
-    over: whether it has ended. error: the reason, if it failed. result: the measured values."""
+    """The progress of a measurement. share: the fraction of the work that is done, from 0 to 1. It
+    may be 0 in the last report of a measurement that failed or was stopped. over: whether it has
+    ended. error: the reason, if it failed. result: the measured values."""
 
     share: float
     words: str = ""

@@ -1,9 +1,9 @@
 """Calls a handler when a different option of a menu is chosen.
 
 Gradio's event `input` alone would not do (gradio 6.31). It fires twice for one choice, and also
-when a menu loses the focus although nothing was chosen. Merely opening and leaving a menu would
-then overwrite typed values with the defaults. So a script recognises these extra events, and they
-are skipped.
+when a menu loses the focus although nothing was chosen. Some handlers fill other fields with
+defaults, so merely opening and leaving a menu would overwrite what was typed there. So a script
+recognises these extra events, and they are skipped.
 """
 
 from __future__ import annotations

@@ -27,9 +27,9 @@ _ONE_CHILD = Tree.chain(2)
 
 def output_shares(models: Models, decoding: Decoding, cells: Cells) -> list[float] | None:
     """The exact probability of each cell for the output of `decoding`, or None if it cannot be
-    computed. For a toy, all random outcomes are enumerated, unless there are too many. With noise
-    in float16 this is done for single children only. For a pair, only the first token after a root
-    with one child can be computed, for a verifier of WALKING."""
+    computed. For a toy, all random outcomes are enumerated, unless there are too many, or
+    the bug is noise in float16 and a node has several children. For a pair, only the first token
+    after a root with one child can be computed, for a verifier of WALKING."""
     if isinstance(models, Toy):
         return _of_toy(models, decoding, cells)
     if cells.places == 1 and decoding.tree == _ONE_CHILD and decoding.verifier in WALKING:

@@ -2,8 +2,9 @@
 fail proves nothing.
 
 A mutant is a small replacement for one piece (draw, accept, reject, bonus, noise). All but two are
-found by the exact output distribution of one step with the suite's sibling tables. Frozen noise
-needs two steps, and a missing bonus token needs the length.
+found by the exact output distribution of one step on a tree with siblings, with the table models of
+test_exact_distributions.py. Frozen noise needs two steps, and a missing bonus token needs the
+length.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ from sequoia.algorithm.verifiers.walk import walk
 
 RIGHT = EXACT["sequoia"]
 SIBLINGS = Tree.kary(3, 2)
-SEEDS = range(6)  # of the suite's twenty tables; the first few find each mutant
+SEEDS = range(
+    6
+)  # of the twenty tables of test_exact_distributions.py; the first few find each mutant
 
 
 def caught(

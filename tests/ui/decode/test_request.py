@@ -1,5 +1,5 @@
 """Hostile values: whatever the form sends becomes either a DecodeRequest or a SequoiaError that
-names the value."""
+says what is wrong. Also the clock of a run, and the way from a run back to the form."""
 
 from __future__ import annotations
 
@@ -208,7 +208,7 @@ A100 = "a100-llama-2-7b-eager"
 
 
 def test_every_ready_simulated_profile_is_a_clock_and_no_other() -> None:
-    """A measured or published profile on the menu would be called simulated."""
+    """A run timed on a measured or published profile would be labelled simulated."""
     keys = [key for _, key in clocks.clock_choices()]
     assert keys[0] == ""
     assert set(keys[1:]) == {
@@ -256,8 +256,8 @@ def test_another_clock_is_refused_with_those_there_are(clock: Any) -> None:
 
 
 def test_a_dynamic_tree_is_refused_on_a_simulated_clock() -> None:
-    """The trace of a dynamic tree lacks some of its draft passes, so the simulated time would be
-    too short."""
+    """The simulated time is computed from the final tree. Drafting a dynamic tree may take more
+    passes than that tree shows, so the time would be too short."""
     form = {**GOOD, "tree": "dynamic"}
     assert DecodeRequest.parse(form, LOCAL)
     with pytest.raises(SequoiaError, match=r"on a simulated clock.*this machine"):

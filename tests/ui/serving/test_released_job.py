@@ -94,7 +94,8 @@ class EndsSlowly(OneStep):
 
 
 def test_a_job_that_is_ending_starts_again_after_its_last_event(model_host: ModelHost) -> None:
-    """Guards against a second part whose events are discarded as if it were over already."""
+    """The job is started again while its first run is ending. Guards against discarding the events
+    of the second run as if that were over too."""
     job = EndsSlowly(model_host)
     job.goes_on.set()
     job._released = True
@@ -103,7 +104,7 @@ def test_a_job_that_is_ending_starts_again_after_its_last_event(model_host: Mode
     again = threading.Thread(target=job.start)
     again.start()
     again.join(0.05)
-    assert again.is_alive(), "it waits for the last event of the first part"
+    assert again.is_alive(), "it waits for the last event of the first run"
     job.freed.set()
     again.join(10)
     wait(lambda: not job.busy)

@@ -1,4 +1,5 @@
-"""All colours are defined in one file, for light and for dark, and each is used."""
+"""All colours are defined in one file. Each CSS variable there has a light and a dark value, and is
+used."""
 
 from __future__ import annotations
 

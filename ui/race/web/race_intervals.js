@@ -1,5 +1,5 @@
-/* The pace of the leading lane relative to every other lane on its prompt, with a 95% confidence
-   interval and one dot per run, all on one axis. Shown once further runs have begun. */
+/* The pace of the leading lane relative to each lane that is compared with it, with a 95%
+   confidence interval and one dot per run, all on one axis. Shown once further runs have begun. */
 import { laneName } from "./lane.js";
 import { laneStyles } from "./lane_style.js";
 import { lanesByPrompt } from "./lane_totals.js";

@@ -73,7 +73,8 @@ function scopeInWords({ verdict, pool: pooled, word }) {
   }
   const isExpected = verdict.pairs.some(({ expected }) => expected);
   const how = isExpected ? "computed from the models' probabilities in" : "averages over";
+  const scope = verdict.scope.replace(/^these (\d+ prompts)$/, "the $1 of these runs");
   return readable(
-    `These figures are ${how} ${made}. They hold for ${verdict.scope}; the lanes below show one of the runs.`,
+    `These figures are ${how} ${made}. They hold for ${scope}; the lanes below show one of the runs.`,
   );
 }

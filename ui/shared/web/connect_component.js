@@ -15,7 +15,8 @@ const ASK_MS = 2000; // after which a missing first value is requested
 
 /**
  * Call `view.take` with every new value of a component: the parsed message, or {error} if the value
- * is not JSON. Sets `root.view` to the view, for tests and for the browser's console.
+ * is not JSON. Sets `root.view` to the view. Code outside the view finds its store there, and so do
+ * tests and the browser's console.
  * @template M the type of the component's messages
  * @param {HTMLElement} root
  * @param {Props} props

@@ -48,7 +48,6 @@ export class RunsPanel {
     this.root = panel.root;
     const look = { class: "sq-badge", "data-label": "measured", text: "measured" };
     this.badge = el("span", look, panel.tools);
-    el("span", { class: "sq-badge", text: "exact" }, panel.tools);
     this.makeButtons(panel.body);
     this.makeBars(panel.body);
     this.makeFacts(panel.body);
