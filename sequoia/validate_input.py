@@ -15,8 +15,8 @@ from .errors import SequoiaError  # relative, because training may run from a re
 MAX_SHOWN = 40
 # one call of the JSON encoder writes at most about this many values, which takes two milliseconds
 _AT_ONCE = 20_000
-# larger lists and objects are written in groups of this many entries; for each full group of this
-# many characters, a string counts as one more value
+# Larger lists and objects are written in groups of this many entries. A string counts as one value,
+# and as one more for each full group of this many characters.
 _ENTRIES = 16
 T = TypeVar("T")
 U = TypeVar("U")

@@ -48,8 +48,8 @@ def _short_measurements() -> None:
 
 
 def pytest_collection_finish() -> None:
-    """All modules are imported by now. After freezing, garbage collection, which many tests run, no
-    longer goes through their objects."""
+    """Exclude the objects of the imported modules from garbage collection, which many tests run.
+    All modules are imported by now."""
     gc.freeze()
 
 

@@ -1,5 +1,5 @@
-"""A Hugging Face hub on this machine: models as folders, served as the real one does, with faults
-on request.
+"""A Hugging Face hub on this machine. It serves folders as models, with the answers of the real hub
+and with faults on request.
 
 It answers what `huggingface_hub` requests for a download: the list of files, the headers of a file
 (HEAD), and a file or the rest of it.
@@ -26,9 +26,9 @@ class FakeHub:
     """What it holds and how it behaves.
 
     gated: model -> status of a refused file, 401 or 403. slow: seconds per chunk of 64 kB. cut: the
-    number of bytes after which the connection of an answer is broken off. status: the HTTP status
-    with which every list of files is refused; None to answer. revisions: the commits that exist.
-    asked: paths of GET requests, with the range of bytes where one was given.
+    number of bytes after which the connection of an answer is broken off. status: unless None,
+    every list of files is refused with this HTTP status. revisions: the commits that exist. asked:
+    paths of GET requests, with the range of bytes if one was given.
     """
 
     models: dict[str, Path] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Small modules that stages run in place of real work."""
+"""Stages of a report (sequoia/report/stage.py) for tests. Small modules replace their real work."""
 
 from __future__ import annotations
 

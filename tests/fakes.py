@@ -51,8 +51,8 @@ VOCAB = 288
 WIDTH = 32
 LAYERS = 2
 HEADS = 4
-# relative to the spread of a weight; at temperature 0 the draft's first child is then accepted in
-# at least half of the steps
+# relative to the spread of each weight tensor; at temperature 0 the draft's first child is then
+# accepted in at least half of the steps
 NOISE = 0.05
 PROMPTS = ("def add(a, b):\n    return", "Hello, wörld! 你好 🙂", "x")
 

@@ -17,7 +17,7 @@ def test_lack_of_memory_has_words_although_its_error_has_none() -> None:
 
 
 def test_lack_of_memory_of_a_gpu_is_a_clause() -> None:
-    """Torch's own message has two sentences and would not fit into one."""
+    """A reason stands at the end of a sentence. Torch's own message has two sentences."""
     problem = torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
     assert reason(problem) == "there is not enough memory"
 

@@ -312,7 +312,8 @@ def test_a_vector_is_what_it_was() -> None:
 
 
 def test_an_acceptance_table_is_what_it_was() -> None:
-    """As `python -m sequoia.survey` writes it to a pair's folder. The fitted rates are used."""
+    """`python -m sequoia.survey` wrote this file. Its `fitted` rates are read, not its counted
+    ones."""
     table = acceptance_table(SAVED / "acceptance" / "survey.json")
     found = [(known.kind, known.temperature, known.acceptance.rates[0]) for known in table]
     assert found == [

@@ -131,7 +131,7 @@ ALLOWED = (
     Allowed(r"\btell=", "the old keyword", only="tests/test_renamed_keywords.py"),
     Allowed(
         r"the law of the large model|of the law and|of its law,",
-        "the text that canned.json was made from: with other words its draws would be others",
+        "the text that canned.json was made from: with other words its draws would be different",
         only="tests/browser/make_canned.py",
     ),
     Allowed(r"races/law\.json", "a saved race of that name", only="tests/test_saved_files.py"),

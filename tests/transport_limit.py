@@ -1,5 +1,6 @@
-"""The limit for node-by-node verification, from a linear program that is solved exactly in
-fractions. The Walk tab computes the same limit by optimal transport (ui/walk/web/rules/limit.js).
+"""The limits for node-by-node verification: the largest acceptance and the most tokens per step
+that a lossless rule of this kind can reach. They come from a linear program that is solved exactly
+in fractions. The Walk tab computes the same by optimal transport (ui/walk/web/rules/limit.js).
 """
 
 from __future__ import annotations

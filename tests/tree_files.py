@@ -30,8 +30,8 @@ def to_node_link(tree: Tree) -> dict[str, Any]:
 
 
 def from_node_link(data: Any) -> Tree:
-    """The tree in node-link data with any node names. Siblings are ordered by `rank`, and without
-    ranks by the order of their edges.
+    """The tree in node-link data, whatever its nodes are called. Siblings are ordered by `rank` or,
+    without ranks, by the order of their edges.
 
     Raises BadTree for anything that is not one rooted tree of at most MAX_NODES nodes.
     """

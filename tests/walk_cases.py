@@ -114,7 +114,7 @@ class _Drawing(Enumerator):
 
 def exact_result(key: str, p: list[int], q: list[int], children: list[int]) -> dict[str, Any]:
     """The mean number of tokens that a step emits, the distribution of the first token, and the
-    limits for node-by-node verification. The tree is UNEVEN if `children` is empty."""
+    limits that transport_limit.py computes. The tree is UNEVEN if `children` is empty."""
     tree = tree_of(children) if children else UNEVEN
     run = partial(_emitted, tree, EXACT[key], _fractions(p), _fractions(q))
     found: Distribution = distribution(run)

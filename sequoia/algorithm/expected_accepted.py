@@ -26,7 +26,8 @@ class RejectIfPossible:
         return int(np.argmax(weights))
 
 
-# Any: verification never calls the methods of a Chance that draw children
+# Typed Any, because it lacks the methods of a Chance that draw children. Verification never calls
+# them.
 REJECTING: Any = RejectIfPossible()
 
 

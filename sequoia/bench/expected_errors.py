@@ -42,7 +42,7 @@ from sequoia.validate_input import whole
 
 FILE = ASSETS / "bench" / "recorded_steps" / "expected.json"
 MOST_RACES = 1_000_000
-TEXTS = 3  # texts in a race: one from each of three lanes
+TEXTS = 3  # texts in a race of three lanes: each lane emits one
 FREEDOM = 7  # degrees of freedom of the verdict's error after one race
 TEMPERATURE = 0.6
 # for each text, by lane: the expected steps in each segment
@@ -158,7 +158,7 @@ def main(argv: Sequence[str] | None) -> None:
         help="first decode texts with the bundled pair, and write their expected steps to --steps",
     )
     parser.add_argument("--texts", type=int, default=8, help="texts to record for each prompt")
-    parser.add_argument("--prompts", type=int, default=6, help="prompts to record of each kind")
+    parser.add_argument("--prompts", type=int, default=6, help="prompts of each kind to record")
     parser.add_argument(
         "--races", type=int, default=2000, help="races to resample for each pair of lanes"
     )

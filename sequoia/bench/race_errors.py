@@ -217,9 +217,9 @@ def _same(sampler: Resampler, tokens: int, races: int) -> bool:
     """Print the shares of verdicts that find identical lanes different, after one race and after
     enough races. Returns whether the goal is met by all."""
     shares = {
-        "four of one tree": wrongly_different(sampler, SAME, tokens, races),
-        "plain and three of one tree": wrongly_different(sampler, SAME_BESIDE_PLAIN, tokens, races),
-        "two of one chain": wrongly_different(sampler, TWO_CHAINS, tokens, races),
+        "four tree lanes": wrongly_different(sampler, SAME, tokens, races),
+        "plain and three tree lanes": wrongly_different(sampler, SAME_BESIDE_PLAIN, tokens, races),
+        "two chain lanes": wrongly_different(sampler, TWO_CHAINS, tokens, races),
     }
     words = ", ".join(f"{name} {share:.1%}" for name, share in shares.items())
     print(
@@ -275,7 +275,7 @@ def main(argv: Sequence[str] | None) -> None:
         default=3,
         help="sessions to record for each prompt and temperature",
     )
-    parser.add_argument("--prompts", type=int, default=6, help="prompts to record of each kind")
+    parser.add_argument("--prompts", type=int, default=6, help="prompts of each kind to record")
     parser.add_argument(
         "--races", type=int, default=2000, help="verdicts per figure, on resampled races"
     )

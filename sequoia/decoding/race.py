@@ -2,9 +2,9 @@
 clock.
 
 Lanes take turns: of those that have not finished, the one with the least time on its clock makes
-the next step. A lane's clock is the sum of the times of its own steps. Lanes still share the
-processor's caches. With a simulated clock, step times are predicted from a hardware profile.
-Prefill is not timed.
+the next step. A lane's clock is the sum of the times of its own steps. Lanes share the processor's
+caches, so they can still affect each other's times. With a simulated clock, step times are
+predicted from a hardware profile. Prefill is not timed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What costs a run speed-up, and which changes are predicted to help. Losses are computed from the
-run's measured times. The loss by low acceptance also needs an acceptance vector of the paper.
-Remedies, except plain decoding, are predicted with a hardware profile and an acceptance vector that
-are calibrated to the run."""
+"""Why a run is not faster, and which changes are predicted to help. Losses of speed-up are computed
+from the run's measured times. The loss by low acceptance also needs an acceptance vector from the
+paper. Remedies, except plain decoding, are predicted with a hardware profile and an acceptance
+vector that are calibrated to the run."""
 
 from __future__ import annotations
 

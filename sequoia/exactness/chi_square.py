@@ -11,9 +11,10 @@ import torch
 # A p-value below this counts as a difference. That happens in about one of a million tests of a
 # correct decoder.
 ALARM = 1e-6
-# Cells with fewer expected draws than this are counted together, because small counts deviate
-# strongly more often than the chi-square distribution predicts. For example, with 5 expected draws
-# in one of two cells, p falls below ALARM 70 times as often as it should; with 25 draws, 7 times.
+# Cells with fewer expected draws than this are counted together, because in small counts, large
+# deviations are more frequent than the chi-square distribution predicts. For example, with 5
+# expected draws in one of two cells, p falls below ALARM 70 times as often as it should; with 25
+# draws, 7 times.
 MIN_EXPECTED = 25.0
 
 

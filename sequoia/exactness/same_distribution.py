@@ -241,8 +241,8 @@ def first_tokens(
     tree: one tree for all draws, or a function that makes a TreeChoice for each draw. Only the
     verdict after the last draw counts, see FirstTokens. With top-p in half precision, rounding can
     put a token just inside the nucleus in one forward pass and just outside it in another. The
-    verdict can then be "differs". Raises BadSamplingParams for temperature 0 or counts out of
-    bounds, and whatever decoding raises.
+    verdict can then be "differs". Raises BadSamplingParams for temperature 0, and if `draws` or
+    `batch` is out of bounds. Also raises whatever decoding raises.
     """
     draws = whole(draws, "draws", 1, MAX_DRAWS, BadSamplingParams)
     batch = whole(batch, "draws of a batch", 1, MAX_DRAWS, BadSamplingParams)

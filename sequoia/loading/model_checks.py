@@ -115,7 +115,7 @@ def refuse_unknown(title: str, config: Mapping[str, Any]) -> None:
             f"{title}: its config has no model_type, the field that names the model's type"
         )
     if kind not in CONFIG_MAPPING:
-        own = "; the code that comes with it is never run" if config.get("auto_map") else ""
+        own = "; code that comes with a model is never run" if config.get("auto_map") else ""
         raise BadModel(
             f"{title} is of type {shown(kind)}, which this version of transformers does "
             f"not know{own}"
@@ -123,10 +123,10 @@ def refuse_unknown(title: str, config: Mapping[str, Any]) -> None:
 
 
 def checked_device(device: str) -> torch.device:
-    """The device that `device` names, a GPU with its index. "auto" and "spread" mean the first
-    GPU, or the CPU if there is none. If that GPU does not work, "auto" means the CPU. Raises
-    BadModel for an unknown name, a GPU that does not exist, or "spread" if the first GPU does not
-    work."""
+    """The device that `device` names. A GPU is returned with its index. "auto" and "spread" mean
+    the first GPU, or the CPU if there is none. If that GPU does not work, "auto" means the CPU.
+    Raises BadModel for an unknown name, a GPU that does not exist, or "spread" if the first GPU
+    does not work."""
     if device == "spread" and (problem := unusable_gpu()):
         raise BadModel(f"device 'spread' uses all GPUs, but the first cannot compute ({problem})")
     if device in ("auto", "spread"):

@@ -39,7 +39,7 @@ WIDE_OVERHEAD_SIZES = (256,)
 _FLAT = 1.5  # the next size is tried while doubling the nodes takes less than 1.5 times as long
 _SLOW = 20  # if fewer than this many passes over 128 nodes fit into the time, sizes may be skipped
 PASSES = 0.8  # share of the time spent on passes; the rest is spent on whole steps
-# Roughly the draft passes in a step with a planned tree. The first one is slower, because the
+# About as many draft passes as a step with a planned tree has. The first one is slower, because the
 # target's pass has replaced the draft's weights in the processor's cache.
 _DRAFTS_A_STEP = 6
 # With enough time and context, at least this many steps are decoded to measure the overhead.

@@ -37,7 +37,9 @@ def use_fast_forward(model: TreeModel, int8: bool = False) -> TreeModel:
     why = ""
     for make in _faster_forwards(model, int8):
         if why:
-            _log.warning("%s: trying another faster forward, because %s", model.name, why)
+            _log.warning(
+                "%s: trying another faster forward; the last was rejected: %s", model.name, why
+            )
         why = _problem_with(model, make, usual, bound)
         if not why:
             return model

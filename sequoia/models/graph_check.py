@@ -22,8 +22,8 @@ _TREE = Tree((-1, 0, 0, 1, 1, 2, 5))
 _PATH = (0, 2, 5, 6)  # from the root to the deepest node
 # lengths of prefixes: graphs are captured after the first, and replayed after all of them
 _PREFIXES = (3, 7, 41)
-# further prefixes are longer than the reach of those graphs by this many tokens, so they need new
-# graphs (see cuda_graphs.py)
+# Each of those graphs can attend to STEP slots (see cuda_graphs.py). Two further prefixes have this
+# many more tokens, so they need new graphs.
 _BEYOND = (3, 29)
 _ROOM = 2 * len(_PATH) + 1  # positions of the three passes: two kept paths and one token
 _SEED = 1
@@ -53,7 +53,8 @@ def graph_problem(graphed: TreeModel, plain: TreeModel, bound: float) -> str:
 
 @torch.inference_mode()
 def _difference(graphed: TreeModel, plain: TreeModel, bound: float) -> str:
-    # a multiple of STEP, so that both caches have the same size and get the same noise
+    # A cache for graphs is rounded up to a multiple of STEP. This is a multiple already, so both
+    # caches have the same size and get the same noise.
     capacity = 2 * cuda_graphs.STEP
     context, other = (model.open(capacity) for model in (graphed, plain))
     for prefix in (*_PREFIXES, *(cuda_graphs.STEP + more for more in _BEYOND)):

@@ -3,9 +3,9 @@ model of `transformers` without our cache and mask.
 
 The test runs at the start of a text. If there is time, it also runs around every text length at
 which the config says that the computation may change, and near the end of the context if the config
-gives one. For this, a few tokens are given high positions; no long text is processed. With CUDA
-graphs, and if there is still time, there is also a test after a prefix that is too long for the
-shortest graphs.
+says how long the context is. For this, a few tokens are given high positions; no long text is
+processed. With CUDA graphs, and if there is still time, there is also a test after a prefix that is
+too long for the shortest graphs.
 """
 
 from __future__ import annotations

@@ -15,8 +15,8 @@ from .prose import joined, page
 from .sources import Manual, Source, installed, manuals, standard_library
 
 HELD_OUT = 0.02  # fraction of the files, approximately
-# characters to train on that are taken from one source of code, approximately, so that no source
-# dominates; sources that this project requires are used completely
+# at most about this many characters to train on are taken from one source of code, so that no
+# source dominates; sources that this project requires are used completely
 MAX_CHARS = 2_000_000
 MIN_SPLIT = 4000  # characters; texts of at least this length are split in two, if possible
 

@@ -190,8 +190,8 @@ def standard_library() -> Source:
 
 def installed(folders: Sequence[Path | str] = ()) -> Iterator[Source]:
     """The distributions that this project requires (see `required`), then those in `folders` that
-    have a permissive licence. A distribution found in both is listed once, as required. Raises
-    BadTraining if one of `folders` is not a folder."""
+    have a permissive licence. A distribution found in both is listed once, with `is_required` set.
+    Raises BadTraining if one of `folders` is not a folder."""
     seen: set[str] = set()
     for distribution in required():
         seen.add(_name(distribution))
@@ -256,7 +256,7 @@ def licence(distribution: metadata.Distribution) -> str:
 
 
 def is_free(text: str) -> bool:
-    """Whether the licence `text` is permissive and has no copyleft part."""
+    """Whether the licence `text` is permissive and has no copyleft or proprietary part."""
     return bool(FREE.search(text)) and not NOT_FREE_ENOUGH.search(text)
 
 

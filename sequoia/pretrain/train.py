@@ -33,7 +33,7 @@ class State:
     rows of a step depend only on `tokens` and the run's settings, and nothing else is random.
 
     step: number of steps so far. tokens: number of tokens so far. seconds: training time so far.
-    decay_from: the number of tokens at which the decay started, None before it.
+    decay_from: the number of tokens at which the learning rate began to decay, None before that.
     """
 
     model: PreTrainedModel

@@ -1,5 +1,6 @@
-"""Runs a Python module as a stage: `python -P child.py MODULE ARGUMENTS`. When the parent process
-ends, standard input closes. This process then kills itself and all processes it started.
+"""Runs a Python module as a stage of the report: `python -P child.py MODULE ARGUMENTS`. When the
+parent process ends, standard input closes. This process then kills itself and all processes it
+started.
 
 Imports nothing from this program, so that it starts at once.
 """

@@ -1,8 +1,8 @@
 """All stages of a report, each with its value and the seconds it is expected to take.
 
-Values are set by hand. The expected seconds are those of a quiet machine with two cores or with a
-data-centre card, multiplied by this machine's slowness. For shapes they are computed (see
-`seconds_of_shape`).
+The value says how much the result is worth, from 1 to 100, and is set by hand. The expected seconds
+are those of a quiet machine with two cores or with a data-centre card, multiplied by this machine's
+slowness. For shapes they are computed (see `seconds_of_shape`).
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ _BENCH_ON_CPU = ("--rounds", "1", "--limit", "2", "--tokens", "48", "--temperatu
 
 
 def all_stages(machine: Machine) -> list[Stage]:
-    """The stages for `machine`, in the order of the table. A stage that `machine` cannot run says
-    why."""
+    """The stages for `machine`, in the order of the report's table. A stage that `machine` cannot
+    run says why."""
     found = [
         *_machine(),
         *_tests(machine),

@@ -138,8 +138,8 @@ BY_TYPE: dict[str, dict[str, Any]] = {
 
 
 def toy_config(kind: str, changes: Mapping[str, Any] | None = None) -> Any:
-    """A small config of the type `kind`. `changes` are new values of fields of its text part.
-    Raises whatever the type's own validation raises."""
+    """A small config of the type `kind`. `changes` are new values of its fields or, if it has a
+    text part, of that part's fields. Raises whatever the type's own validation raises."""
     changes = changes or {}
     config = _built(kind, changes)
     ropes = getattr(config, "rope_parameters", None) or {}

@@ -1,5 +1,5 @@
-"""The two algorithms for the best tree, compared with brute force, with each other, and with known
-values for the vector in the paper's appendix."""
+"""The two algorithms for the best tree, the table and the heap. They are compared with brute force,
+with each other, and with known values for the vector in the paper's appendix."""
 
 from __future__ import annotations
 
@@ -344,6 +344,8 @@ def test_a_table_that_is_too_large_is_rejected(monkeypatch: pytest.MonkeyPatch) 
 def test_a_limit_equal_to_the_size_costs_no_table_of_many_levels(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """A limit of 20 levels does not restrict a tree of 20 nodes. So a table without levels is
+    enough; one with levels would exceed MAX_CELLS here."""
     monkeypatch.setattr("sequoia.algorithm.best_tree.MAX_CELLS", 150)
     assert (
         best_tree(Acceptance((0.9, 0.0, 0.01)), 20, 20)

@@ -56,8 +56,8 @@ def test_target_equals_the_reference(dtype: torch.dtype, temperature: float, top
 def test_draft_has_the_same_temperature_and_top_p_and_every_token(
     dtype: torch.dtype, top_p: float
 ) -> None:
-    """Otherwise a node with more children than the nucleus has tokens would draw the rest
-    uniformly."""
+    """Every token has some probability. Otherwise, if a node had more children than the nucleus has
+    tokens, the other children would be drawn uniformly."""
     logits = some_logits(5, 30, dtype)
     found = draft_rows(logits, SamplingParams(temperature=0.7, top_p=top_p))
     expected = torch.tensor([reference(row, 0.7, top_p) for row in logits.double().tolist()])

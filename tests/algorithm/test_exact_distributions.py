@@ -103,7 +103,8 @@ def test_every_small_tree_has_the_target_distribution(name: str, vocab: int, nod
 @EVERY
 @pytest.mark.parametrize("siblings", [2, 3])
 def test_siblings_with_many_tables_have_the_target_distribution(name: str, siblings: int) -> None:
-    """A chain does not test the updates between siblings; these trees do."""
+    """A chain does not test the updates between siblings; these trees do. A table gives p or q
+    after every context, and 20 pairs of tables are tried."""
     for seed in range(20):
         p = table(("p", seed), 4)
         q = table(("q", seed), 4)

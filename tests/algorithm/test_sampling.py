@@ -362,8 +362,8 @@ def answers(chance: Seeded) -> list[Any]:
 
 
 def rows_of_a_race(chance: Seeded) -> list[list[int]]:
-    """Draws too many children for drawing one by one. The race draws them instead, from another
-    generator."""
+    """So many children that they are not drawn one by one, but by an exponential race. Its noise
+    comes from another generator."""
     return chance.without_replacement(torch.full((1, 50), 0.02), [40])
 
 

@@ -1,5 +1,5 @@
-"""The recorded expected steps, and how often an interval from three texts misses the ratio found
-on the others."""
+"""The expected steps recorded for each text, and how often an interval from three texts of a prompt
+misses the ratio that its other texts give."""
 
 from __future__ import annotations
 

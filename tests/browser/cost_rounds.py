@@ -70,7 +70,8 @@ def keep(found: dict[str, list[float]], figures: Figures) -> None:
 
 
 def in_words(found: Found) -> Iterator[str]:
-    """A line for each figure: the values of each checkout and, if there are two, their ratio."""
+    """A line for each figure: the spread of its "new" values. If there are "old" ones, also theirs
+    and that of the ratio new / old."""
     for name, values in found["new"].items():
         new = spread(values)
         if "old" not in found:

@@ -3,8 +3,9 @@
 Run it with `python tests/browser/race_cost.py [--tokens 512]`.
 
 One race in a real browser on this machine is watched frame by frame, then another is stopped soon
-after its start. The printed times are measured in the page: between two frames, and between two
-additions to one lane's text while that lane runs.
+after its start. The printed times are measured in the page. For the first race they are the times
+between two frames, and between two additions to one lane's text. For the second race it is the time
+from the press on Stop to the end.
 """
 
 from __future__ import annotations

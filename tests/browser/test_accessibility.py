@@ -13,7 +13,7 @@ from running_app import ROOT, App, Visit
 from view_pages import COLOUR_RULES, settle, stop_transitions
 
 AXE = ROOT / ".ci" / "node_modules" / "axe-core" / "axe.min.js"
-LAST = {  # what comes last when a tab is opened
+LAST = {  # for each tab, the element that appears last after it is opened
     "Decode": "#pg-view .sq-n",
     "Tour": ".sq-tour-stop",
     "Race": "#rc-view .race-lane",

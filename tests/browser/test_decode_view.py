@@ -402,8 +402,8 @@ def test_a_slow_run_says_slower(page: Any, canned: dict[str, Any]) -> None:
 def test_the_speed_up_is_shown_with_its_interval_if_there_is_one(
     page: Any, canned: dict[str, Any]
 ) -> None:
-    """Guards against a speed-up given as if it had no error; files of earlier versions hold no
-    spread and open all the same."""
+    """Guards against a speed-up that looks exact. The interval is computed from `plain_spread`.
+    Files of earlier versions lack it, and are shown without an interval."""
     run = canned["64"]
     unit = page.locator("[data-total=speedup] .sq-tile-unit")
     watch(page, run, LAST)
@@ -1147,7 +1147,8 @@ def figures(page: Any) -> dict[str, str]:
 
 
 def test_the_figures_say_which_probability_was_compared(page: Any) -> None:
-    """After rejections, "0%" (the residual) was once shown next to "p, target 0.0034"."""
+    """After a rejection, a token is tried with its probability in the residual, here 0%. The page
+    once showed this 0% beside "p, target 0.0034", without saying that it was the residual's."""
     trials = [[1, 0.002, 0.31, 0.44, False, 0.7], [2, 0.0, 0.89, 0.039, False, 0.7]]
     run = made([-1, 0, 0], trials=trials)
     run["steps"][0]["p"] = [None, 0.002, 0.0034]

@@ -32,7 +32,7 @@ def page(tab: Any) -> Iterator[Any]:
 
 @pytest.fixture
 def sharp(browser: Any) -> Iterator[Any]:
-    """The same on a screen with two pixels a point."""
+    """The same page on a screen with two device pixels per CSS pixel."""
     context = browser.new_context(device_scale_factor=2)
     yield from opened(context.new_page(), "dp")
     context.close()
@@ -72,7 +72,7 @@ def explanation(table: DPTable, n: int, levels: int, b: int) -> str:
 
 
 def vector(rng: random.Random) -> list[float]:
-    """Any vector: zeros, ties, rises."""
+    """A random acceptance vector. It may have zeros, ties and increases."""
     weights = [rng.choice([0.0, 0.25, rng.random()]) for _ in range(rng.randint(1, 12))]
     share = rng.choice([1.0, rng.random()]) / (sum(weights) or 1.0)
     return [w * share * (1 - 1e-12) for w in weights]
@@ -175,8 +175,7 @@ def test_a_large_table_leaves_the_page_alive(page: Any) -> None:
 
 
 def test_the_keyboard_walks_the_table_and_every_sentence_is_true(page: Any) -> None:
-    """Checks the sentence and its operands after each of these keys. The figures come from
-    Python."""
+    """After each key press, the sentence and its operands are those that Python computes."""
     table = dp_table(Acceptance(APP_E), 128, 12)
     best = table.best(75, 8)[1]
     assert sentence(page) == explanation(table, 75, 8, best)
@@ -200,8 +199,8 @@ def test_the_keyboard_walks_the_table_and_every_sentence_is_true(page: Any) -> N
 
 
 def test_a_cell_without_a_tree_says_why(page: Any) -> None:
-    """Checks the words and the picture of impossible cells: too few nodes, a root alone, two
-    levels."""
+    """Checks the words for three impossible cells: too few nodes for the children, too many nodes
+    for a root alone, and too many nodes for two levels. The first cell has no picture either."""
     give(page, rates=[0.5, 0.2, 0.1], n=3, levels=3)
     press(page, "dp-grid", "b", "ArrowDown", "ArrowDown", "ArrowDown")
     assert (
@@ -225,8 +224,8 @@ def test_a_cell_without_a_tree_says_why(page: Any) -> None:
 
 
 def test_b_goes_to_the_best_b_also_below_the_picture(page: Any) -> None:
-    """The best b can be below the last row of the picture: on 2 levels, all 63 other nodes are
-    children of the root, but the picture ends at b = 4."""
+    """The B key selects the best b, even if the picture does not show it. On 2 levels, all 63 nodes
+    below the root are its children, but the picture ends at b = 4."""
     give(page, rates=[0.35, 0.2, 0.12, 0.08], n=64, levels=2)
     assert sentence(page).startswith("T[64,2,63] = ")
     press(page, "dp-grid", "ArrowUp")
@@ -321,7 +320,7 @@ def test_a_cell_with_one_choice_shows_no_curve(page: Any) -> None:
 
 
 def test_the_tree_is_handed_over(page: Any) -> None:
-    """Checks what the lab relies on: parents as in Python."""
+    """The button gives the tree's parents to the Lab. They are the same as Python's."""
     table = dp_table(Acceptance(APP_E), 75, 8)
     page.locator("[data-part=dp-use]").click()
     settle(page)
@@ -357,7 +356,7 @@ def test_a_bad_vector_is_refused_and_the_table_stays(
 
 # -- the picture -----------------------------------------------------------------------------------
 
-# The colour in the upper part of each cell; the line of best b runs through the middle.
+# The colours of cells, read in their upper part: the line of the best b runs through the middle.
 INK = """cells => {
   const {grid} = dp, {base} = grid, k = base.width / grid.size.w,
     copy = document.createElement('canvas');

@@ -1,11 +1,12 @@
 """The Experiments tab in a real browser: a recorded or missing result, a run that is stopped and
-goes on, files, and another experiment."""
+later continued, saved files, and a switch to another experiment and back."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from playwright.sync_api import Page, expect
+import pytest
+from playwright.sync_api import Locator, Page, expect
 from running_app import open_tab
 
 from sequoia.experiments.registry import EXPERIMENTS
@@ -13,10 +14,23 @@ from sequoia.experiments.registry import EXPERIMENTS
 VIEW = "document.querySelector('#xp-view .sq-stage').view.state"
 
 
-def test_a_visit_of_the_tab(visit: Callable[..., Page]) -> None:
+Part = Callable[[str], Locator]
+
+
+@pytest.fixture
+def page(visit: Callable[..., Page]) -> Page:
+    """The tab on a phone."""
     page = visit(has_form=False, viewport={"width": 390, "height": 844})
     open_tab(page, "Experiments")
-    part = lambda name: page.locator(f"#xp-view [data-part={name}]")  # noqa: E731
+    return page
+
+
+@pytest.fixture
+def part(page: Page) -> Part:
+    return lambda name: page.locator(f"#xp-view [data-part={name}]")
+
+
+def test_a_recorded_result_is_shown_if_there_is_one(page: Page, part: Part) -> None:
     entries = page.locator("#xp-view .xp-entry")
     expect(entries).to_have_count(len(EXPERIMENTS))
     expect(part("head")).to_contain_text(next(iter(EXPERIMENTS.values())).question)
@@ -26,8 +40,12 @@ def test_a_visit_of_the_tab(visit: Callable[..., Page]) -> None:
     is_shown = page.evaluate(f"{VIEW}.result !== undefined")
     expect(part("figure")).to_be_visible(visible=is_shown)
     expect(part("missing")).to_be_visible(visible=not is_shown)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
-    # a small run, stopped after its first unit
+
+@pytest.mark.nightly
+def test_a_small_run_is_stopped_and_continued(page: Page, part: Part) -> None:
+    # it is stopped after its first unit
     page.wait_for_selector(".pg-status[data-stage=ready]", timeout=60_000)
     page.locator("#xp-view [data-name=temperature]").click()
     expect(part("question")).to_have_text(EXPERIMENTS["temperature"].question)
@@ -59,7 +77,7 @@ def test_a_visit_of_the_tab(visit: Callable[..., Page]) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
     # opening another experiment does not change the result of this one
-    entries.first.click()
+    page.locator("#xp-view .xp-entry").first.click()
     expect(part("run")).to_have_text("Run")
     page.locator("#xp-view [data-name=temperature]").click()
     expect(part("run")).to_have_text("Run again")

@@ -338,8 +338,8 @@ def test_light_dark_narrow_and_wide(opened: Callable[..., Page], width: int, hei
 
 
 def test_a_table_of_sixteen_depths_is_seen_whole(opened: Callable[..., Page]) -> None:
-    """Guards against a table whose rate over all depths is out of sight although the table beside
-    it needs less room."""
+    """Guards against a last column, the rate over all depths, that has to be scrolled into view
+    although the small table beside it leaves enough room."""
     page = opened()
     assert page.viewport_size["width"] == 1280
     page.evaluate(f"""() => {{

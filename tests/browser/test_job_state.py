@@ -24,7 +24,7 @@ def error(page: Page, view: str) -> str:
 def test_buttons_come_back_after_a_refused_press_and_a_broken_stream(
     browser: Browser, app: App
 ) -> None:
-    """The console is not looked at: the browser reports both failures there."""
+    """This test ignores errors in the console, because the browser reports both failures there."""
     page = Visit(browser, app.url).page
     ready(page)
     page.route(JOIN, lambda route: route.fulfill(status=503, body=FULL))

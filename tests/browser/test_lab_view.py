@@ -461,7 +461,7 @@ def test_the_fit_and_intervals_are_as_in_python(page: Page) -> None:
     )
 
 
-# -- the tree, the table of shapes and files -------------------------------------------------------
+# -- the tree, files, and the table of shapes ------------------------------------------------------
 
 
 def test_the_budget_grows_one_tree_node_by_node(page: Page) -> None:
@@ -994,6 +994,8 @@ def counted(rates: list[float], visits: int, words: str, depths: int = 1) -> dic
 
 
 def test_measuring_asks_for_way_prompts_and_a_typed_text(page: Page) -> None:
+    """The visitor chooses a way to measure and prompts, or types a text. The page sends the choice
+    to the server and shows the answer."""
     page.evaluate(
         "made.ingest({ measurable: true, ways: [{ key: 'decode', label: 'on-policy' },"
         " { key: 'own', label: 'teacher' }], prompts: [{ key: 'code', label: 'code' },"
@@ -1193,6 +1195,8 @@ def test_a_tree_is_offered_only_while_another_one_is_shown(page: Page) -> None:
 
 
 def test_published_trees_have_their_original_size_and_are_filled_to_others(page: Page) -> None:
+    """A smaller tree has the first nodes of the published one. In a larger tree, the leaves of the
+    published one are extended as chains."""
     for name, size, levels, children in (("medusa", 64, 5, 10), ("eagle", 26, 6, 4)):
         given = page.evaluate("name => modules.PUBLISHED_TREES[name].parents", name)
         tree = Tree.from_parents(given)

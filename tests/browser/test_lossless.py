@@ -24,6 +24,7 @@ def text(page: Page, part: str) -> str:
 def test_the_opening_names_its_buttons_and_figures_and_aligns_its_rows(
     visit: Callable[..., Page],
 ) -> None:
+    """Until a test is run, the tab shows two recorded tests side by side."""
     page = visit(has_form=False, viewport={"width": 1280, "height": 900})
     open_tab(page, "Lossless")
     page.wait_for_selector("#ls-view [data-part=recorded-draft-noise]")

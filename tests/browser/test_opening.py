@@ -99,6 +99,8 @@ def test_it_opens_in_slow_motion_on_a_step_with_a_second_child(page: Page) -> No
 
 
 def test_a_key_turns_one_picture_and_the_phases_can_be_chosen(seen: Page) -> None:
+    """The keys "." and "," go to the next and the previous picture of a step. From its first
+    picture, "," goes to the step before."""
     at = 5
     seen.evaluate(f"{STORE}.seek({at})")
     seen.click("[data-part=phase-guess]")

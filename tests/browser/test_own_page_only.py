@@ -184,8 +184,7 @@ def test_the_server_fetches_nothing_for_a_visitor(app: App, elsewhere: Elsewhere
     assert elsewhere.asked == []
 
 
-def test_an_idle_connection_is_no_reason_to_stop(app: App) -> None:
-    """A request that never ends keeps nobody waiting."""
+def test_a_request_that_never_ends_keeps_nobody_waiting(app: App) -> None:
     host, port = app.url.removeprefix("http://").rstrip("/").split(":")
     with socket.create_connection((host, int(port))) as idle:
         idle.sendall(

@@ -130,6 +130,7 @@ COVERED = """() => {
 
 
 def test_hints_cover_no_field_and_menus_close_behind_the_tab_key(visit: Visit) -> None:
+    """The Tab key goes from field to field, and the menu of the field that it leaves closes."""
     page = visit()
     ready(page)
     page.locator("#pg-tree input").focus()
@@ -353,7 +354,7 @@ def test_after_a_refused_press_the_button_says_run(visit: Visit) -> None:
     enter(page, top_p=2)
     page.click("#pg-run")
     expect(page.locator("#pg-view [data-part=error]")).to_be_visible(timeout=20_000)
-    expect(page.locator("#pg-open")).to_be_enabled()  # all is at rest
+    expect(page.locator("#pg-open")).to_be_enabled()  # no run is in progress
     expect(page.locator("#pg-run")).to_be_enabled()
     expect(page.locator("#pg-run")).to_have_text("Run")
 
@@ -651,7 +652,7 @@ def test_light_dark_narrow_and_wide(visit: Visit, width: int, dark: bool) -> Non
 
 
 def test_endpoints_cannot_be_called_directly(app: App) -> None:
-    """Guards against calls that bypass the queue, which Gradio allows by default."""
+    """By default, Gradio also accepts calls that bypass the queue."""
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     for name in ("decode_run", "decode_step", "decode_open", "decode_example", "decode_watch"):
         for way in ("run", "api"):
@@ -664,7 +665,7 @@ def test_endpoints_cannot_be_called_directly(app: App) -> None:
             assert caught.value.code == 404
 
 
-# -- the clock of another machine, and the tree of the form ----------------------------------------
+# -- simulated times, and the picture of the tree that the form asks for ---------------------------
 
 CARD = "A100, Llama-2-7B with 68M, eager, as in the paper"
 
@@ -696,7 +697,8 @@ def test_a_large_tree_wins_on_the_clock_of_an_a100(visit: Visit) -> None:
 
 
 def test_the_tree_of_the_form_is_drawn_while_one_types(visit: Callable[..., Page]) -> None:
-    """In Decode and in a lane of a race. While a field is invalid, no tree is drawn."""
+    """The picture follows the fields, in Decode and in a lane of a race. In Decode, an invalid
+    field hides it."""
     page = visit()
     picture = page.locator("#decode-tree-picture .sq-form-tree")
     choose(page, "tree", "k-ary tree")

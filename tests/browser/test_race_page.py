@@ -51,6 +51,7 @@ def to_race(page: Page, **values: Any) -> None:
 
 @pytest.mark.nightly
 def test_a_lane_looked_at_keeps_its_numbers(visit: Visit) -> None:
+    """Opening a lane's menu and leaving it without a choice must not reset the numbers."""
     page = visit()
     to_race(page)
     numbers = page.locator("#rc-numbers-2 input, #rc-numbers-2 textarea")
@@ -88,6 +89,8 @@ def test_a_view_made_too_late_for_its_first_value_asks_for_it(visit: Visit, view
 
 
 def test_a_race_from_the_recorded_one_to_a_saved_one(visit: Visit, tmp_path: Path) -> None:
+    """A visitor sees the recorded race, makes one of their own and stops its check, saves it,
+    reloads the page, and opens a lane in Decode."""
     page = visit()
     page.get_by_role("tab", name="Race").click()  # a view is made when its tab is first opened
     until(page, "s.steps.length > 5 && s.lanes.length === 3")
@@ -196,6 +199,7 @@ def test_what_a_race_costs_can_be_measured(visit: Visit) -> None:
 
 
 def test_keys_race_and_stop_only_where_the_race_is_in_front(visit: Visit) -> None:
+    """Control+Enter starts a race and Escape stops it. In the Lab, Control+Enter starts nothing."""
     page = visit()
     to_race(page, tokens=2000, temperature=0)
     # this text certainly continues; a sampled one may end after any token

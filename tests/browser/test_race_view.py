@@ -771,7 +771,7 @@ def test_a_race_goes_on_with_one_button_and_its_intervals_narrow(page: Page) -> 
     page.emulate_media(reduced_motion="no-preference")  # the tests after this one share the tab
     assert page.locator(".race-interval:visible").count() == 2
     assert page.locator(".race-interval:visible").first.locator("i.race-interval-dot").count() == 20
-    give(page, {**further(3, None, 1.2), "race": "another"})  # of a race that is off the screen
+    give(page, {**further(3, None, 1.2), "race": "another"})  # about a race that is not on screen
     assert page.evaluate("stage.store.pool.runs.length") == 20
     give(page, {**further(31, None, 1.05), "error": "Out of memory."})
     assert "finished" in text(page, "[data-part=state]")  # the race itself did not fail
@@ -1127,7 +1127,7 @@ METHODS = {
 
 
 def of_kinds(*kinds: str) -> dict[str, Any]:
-    """A race of lanes with these trees."""
+    """A race whose lanes have these kinds, in order."""
     whole = race(lanes=len(kinds), seed=len("".join(kinds)))
     for one, kind in zip(whole["lanes"], kinds, strict=True):
         one.update(kind=kind, plain=kind == "plain", name=kind)
@@ -1194,7 +1194,7 @@ def test_lanes_of_the_same_method_differ_by_dash_and_marker(page: Page) -> None:
 
 
 def with_reasons(whole: dict[str, Any]) -> dict[str, Any]:
-    """The race with panels below the charts and a checked distribution."""
+    """The race with the results that its lanes and the panels below its charts show."""
     bars = [{"name": name, "value": 1.0, "loss": 0.0, "words": "w."} for name in ("tokens", "x")]
     remedy = {"words": "A chain", "predicted": 1.9, "label": "predicted", "parents": [-1, 0]}
     advice = {"speedup": 1.6, "loss": "draft", "words": "w", "remedies": [remedy, remedy]}

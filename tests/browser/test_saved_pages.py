@@ -222,7 +222,7 @@ def test_200_steps_of_64_nodes_stay_below_2_mb(
 
 
 def large_run(steps: int, nodes: int) -> dict[str, Any]:
-    """A run whose numbers do not repeat, so that packing gains little."""
+    """A run whose numbers do not repeat, so that compression saves little."""
     draws = random.Random(0)
     parents = [-1, *(draws.randrange(node) for node in range(1, nodes))]
     run = made(sorted(parents))

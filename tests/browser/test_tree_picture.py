@@ -272,7 +272,7 @@ def test_it_is_of_the_step_that_is_drawn(page: Any, canned: dict[str, Any]) -> N
 
 
 def test_a_step_that_did_not_arrive_has_no_picture(page: Any, canned: dict[str, Any]) -> None:
-    """Once there is a step again, the names of its levels are shown too."""
+    """After a return to a step that did arrive, the names of the levels are shown as before."""
     run = canned["64"]
     meta = {**run["meta"], "label": "measured"}
     some = {"v": 1, "run": "r", "done": False, "error": None, "notice": None}

@@ -73,6 +73,7 @@ def test_a_ratio_is_taken_within_each_round() -> None:
 
 @pytest.mark.parametrize(("share", "value"), [(0.5, 10), (0.95, 19), (0.96, 20), (1, 20)])
 def test_a_share_of_the_values_lies_at_or_below(share: float, value: int) -> None:
+    """`at_share` finds the smallest value that at least `share` of the values do not exceed."""
     assert at_share(list(range(20, 0, -1)), share) == value
 
 

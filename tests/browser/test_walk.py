@@ -78,6 +78,7 @@ def test_a_toy_is_walked_edited_and_run(page: Page) -> None:
 
 
 def test_what_is_no_distribution_is_refused_and_stays_typed(page: Page) -> None:
+    """The field shows what is wrong and still has the typed text. The walk stays as it was."""
     caption = part(page, "caption").text_content()
     for value, words in (
         ("-0.2", "p of “cat” is -0.2, which is below 0"),
@@ -99,6 +100,8 @@ def test_what_is_no_distribution_is_refused_and_stays_typed(page: Page) -> None:
 
 
 def test_a_node_lights_its_ancestors_and_positions_by_index_are_wrong(page: Page) -> None:
+    """The panel of the attention mask shows the bug of giving each node its index as its position.
+    The right position is its depth."""
     part(page, "by-index").click()
     expect(part(page, "positions")).to_contain_text("A bug: 8 nodes of 10 get a wrong position")
     part(page, "by-depth").click()

@@ -1,7 +1,7 @@
-"""What the page costs: slower decoding, the browser's processor, frames and the first paint.
+"""What the page costs: decoding speed, processor time in the browser, frame times, first paint.
 
-Without --live, --pan, --paint and --frames it runs one decode three ways and prints how much the
-page slows it down.
+If none of --live, --pan, --paint and --frames is given, this script decodes one run in three ways
+(see decode_cost.py) and prints how much the page slows the run down.
 """
 
 from __future__ import annotations

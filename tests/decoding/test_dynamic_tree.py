@@ -446,7 +446,7 @@ def test_a_choice_that_has_grown_no_tree_learns_nothing() -> None:
 
 
 def test_children_beyond_the_last_rate_do_not_change_the_rates() -> None:
-    """A tree may have more children than the vector that was measured has rates."""
+    """A node may have more children than the measured vector has rates."""
     first = Trial(1, 6, 0.1, 0.5, 0.9, False)
     second = Trial(2, 7, 0.5, 0.5, 0.1, True)
     narrow, wide = (RankCounts(Acceptance((0.5,))) for _ in range(2))

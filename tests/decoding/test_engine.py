@@ -1,8 +1,8 @@
 """The engine on tiny models of five real classes: the tree forward, equality with plain decoding,
 ends of a run, and the output distribution.
 
-Four chi-square tests fail at p-values up to 1e-6. Their seeds are fixed. With fresh seeds, fewer
-than one run of the tests in 200,000 would raise a false alarm.
+There are four chi-square tests. Each fails if its p-value is at most 1e-6. Their seeds are fixed.
+With fresh seeds, fewer than one run of the tests in 200,000 would raise a false alarm.
 """
 
 from __future__ import annotations
@@ -617,7 +617,7 @@ def test_stop_at_any_moment_frees_both_caches(after: int | None) -> None:
 
 
 class _Breaks(Seeded):
-    """Randomness that runs out in the middle of a step."""
+    """Randomness that raises an error in the middle of a step."""
 
     def accept(self, d: float, r: float) -> tuple[bool, float]:
         if self._host.random() < 0.2:

@@ -1,5 +1,5 @@
-"""Tree decoding in bfloat16 compared with plain decoding, for random models of many types: a right
-decoder must never be called a bug.
+"""Tree decoding in bfloat16 compared with plain decoding, for random models of many types. The
+decoder is right, so no difference may be called a bug.
 
     pytest -m nightly -s tests/exactness/test_right_decoders.py    all types, with counts
 """

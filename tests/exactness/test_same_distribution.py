@@ -89,6 +89,7 @@ def test_p_values_equal_those_of_chi_square_tables() -> None:
 
 
 def test_it_agrees_with_the_chi_square_test_of_the_suite() -> None:
+    """FirstTokens and `fit` in tests/goodness_of_fit.py give the same p-value."""
     rng = np.random.default_rng(1)
     for _ in range(50):
         distribution = rng.dirichlet(np.full(12, 0.7))
@@ -192,8 +193,7 @@ def last(
 @pytest.mark.parametrize("verifier", VERIFIERS)
 def test_every_verifier_with_its_own_draw_fits_the_distribution(verifier: str) -> None:
     """Top-k match too, where the target samples the token. The counted tokens come from drafted
-    trees."""
-    # this limit would cut the tree to its root
+    trees, although a limit of one token would cut each tree to its root: the limit is ignored."""
     found = last(verifier, replace(WARM, max_new_tokens=1))
     assert (found.verdict, found.draws) == ("fits", 400)
 
@@ -212,7 +212,8 @@ def test_top_p_is_part_of_the_distribution() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("reject", REJECTIONS, ids=lambda reject: reject.__name__)
 def test_a_mutated_verifier_differs(reject: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each wrong rejection of the suite. Without a drafted tree all of them would pass."""
+    """Each wrong rejection of wrong_rejections.py. Without a drafted tree nothing is rejected, so
+    all of them would pass."""
     monkeypatch.setitem(
         VERIFIERS, "mutant", replace(VERIFIERS["sequoia"], verify=partial(walk, reject=reject))
     )

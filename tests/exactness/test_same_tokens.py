@@ -130,7 +130,7 @@ def near_tie(pair: Pair, prompt: str, right: list[int]) -> tuple[int, int]:
 
 
 def test_rows_of_a_text_are_those_of_each_token() -> None:
-    """Checked for a text with more tokens than rows are computed at once."""
+    """The rows of this text do not fit into one batch of ROWS_AT_ONCE."""
     pair = made()
     text = [(7 * i) % 200 for i in range(ROWS_AT_ONCE + 5)]
     rows = dict(reference_rows(pair, PROMPTS[0], text, 3))
@@ -219,7 +219,7 @@ def test_a_margin_needs_finite_logits_and_a_verdict_valid_tokens() -> None:
     for bad in ([math.nan, 1.0], [math.inf, 1.0], [1.0, -math.inf], [1.0, 2.0, math.nan]):
         with pytest.raises(BadModel, match="finite logits"):
             margin(torch.tensor(bad), (0, 1), BF16)
-    # other tokens may have infinite logits
+    # tokens that are not compared may have a logit of -inf
     assert margin(torch.tensor([1.0, 1.0, -math.inf]), (0, 1), BF16) == 0
     for unknown in ([9], [-1]):
         with pytest.raises(BadModel, match="token id"):

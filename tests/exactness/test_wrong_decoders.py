@@ -63,7 +63,8 @@ def one_row_further(self: Context, rows: Sequence[int]) -> None:
 
 
 def tokens_swapped(self: Context, tokens: Any, rows: Any) -> torch.Tensor:
-    """The best token is swapped with the next one that is further away than a tie."""
+    """The logit of the best token is swapped with the highest one that does not tie with it, unless
+    that one is far below."""
     logits = forward(self, tokens, rows).clone()
     for row in logits:
         below = (row.max() - row) / ulp(float(row.max()), torch.bfloat16)

@@ -114,7 +114,8 @@ def test_the_predicted_speed_up_names_the_machine(name: str) -> None:
 
 
 def test_the_papers_figures_beside_measured_tokens_are_tokens_per_step() -> None:
-    """Tables 1 and 8 print a speed-up beside each of these figures."""
+    """Guards against using the speed-ups that tables 1 and 8 of the paper print beside these
+    figures."""
     tables = {table.key: table for table in paper_tables()}
     rows = {
         row.texts: {one.method: one.tokens for one in row.results} for row in tables["top-p"].rows

@@ -71,6 +71,8 @@ def test_a_loss_is_explained_only_where_chains_win_on_whole_greedy_texts() -> No
     assert "long chain" not in finding(f"{greedy} k-ary tree")
     assert "long chain" not in finding(f"{greedy} chain", f"{greedy} SpecInfer's tree")
     assert "long chain" not in finding("code, temperature 0.6, 16 nodes: Sequoia's tree over chain")
+    cut = f"code, temperature 0, {budget._NEW}, 16 nodes: Sequoia's tree over chain"
+    assert "long chain" not in finding(cut)
 
 
 def test_the_finding_on_specinfer_says_how_often_sequoia_is_clearly_lower() -> None:

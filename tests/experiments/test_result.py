@@ -105,8 +105,8 @@ def test_intervals_contain_the_truth_as_often_as_they_say() -> None:
 
 
 def test_a_ratio_is_paired_over_prompts() -> None:
-    """The interval is narrow: the methods differ by 10 % on every prompt, although the prompts
-    differ from each other by a factor of ten."""
+    """The interval is narrow: the methods differ by about 10 % on every prompt, although the
+    prompts differ from each other by up to a factor of ten."""
     theirs = [1.0, 10.0, 2.0, 5.0]
     ours = [1.1, 11.1, 2.2, 5.4]
     found = comparison("a over b", ours, theirs)

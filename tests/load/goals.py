@@ -41,7 +41,7 @@ def report(goals: Sequence[Goal]) -> int:
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """The value that a `share` of all do not exceed; NaN for no values."""
+    """A value that at least the fraction `share` of `values` do not exceed; NaN for no values."""
     if not values:
         return math.nan
     return sorted(values)[min(int(share * len(values)), len(values) - 1)]

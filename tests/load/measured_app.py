@@ -37,7 +37,7 @@ class MeasuredApp(App):
         super().__init__(*flags, **changes)
         self.lines: list[str] = []
         self._seen = psutil.Process(self.process.pid)
-        # otherwise the app would wait once the pipe is full
+        # reads the app's output, because the app would block once the pipe is full
         threading.Thread(target=self._read, daemon=True).start()
 
     def _read(self) -> None:

@@ -37,7 +37,7 @@ class Call:
 
     @property
     def stage(self) -> list[tuple[float, dict[str, Any]]]:
-        """The messages for a stage, which are JSON objects."""
+        """The messages that are JSON objects. A view of the page is drawn from them."""
         return [(when, json.loads(text)) for when, text in self.messages if is_object(text)]
 
 

@@ -12,7 +12,7 @@ from room_findings import Findings
 from room_visitors import RUNS
 from running_app import CHROMIUM, FLAGS
 
-PATIENCE = 180_000  # milliseconds after which a button that is still disabled counts as lost
+PATIENCE = 180_000  # milliseconds to wait for an element to appear or a button to be enabled
 BACK = "#{}:not([disabled])"
 
 
@@ -31,7 +31,7 @@ async def browse(url: str, findings: Findings, end: float, browsers: int) -> Non
 
 
 class Person:
-    """One browser window after another."""
+    """A visitor who uses one browser window after another."""
 
     def __init__(
         self, browser: Browser, url: str, findings: Findings, choice: random.Random
@@ -58,7 +58,8 @@ class Person:
             self._findings.console[words[:120]] += 1
 
     async def _look_around(self, page: Page, end: float) -> None:
-        """Some presses in one window, which is then closed, maybe while a run waits."""
+        """Do a few random things in one window. At the end, press Run and return at once, so that
+        the window may be closed while a run waits."""
         await self._arrive(page)
         actions: list[tuple[str, Callable[[Page], Awaitable[None]]]] = [
             ("run", self._run),

@@ -59,8 +59,8 @@ def wait_of(call: Call) -> Wait | None:
 
 
 def is_explained(call: Call) -> bool:
-    """Whether the call of an accepted job has ended, with a last message that the job is done, or
-    why it is not."""
+    """Whether the call of an accepted job has ended, and its last message says that the job is done
+    or why it is not."""
     if call.ended is None:
         return False
     if call.name == "race_check" and not call.stage:

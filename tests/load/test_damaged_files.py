@@ -51,7 +51,7 @@ DAMAGED: list[Damaged] = [*damaged_files(FILES)]
 def test_only_one_kind_of_error_escapes(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """About a quarter of all damaged files were of this kind before the damage."""
+    """`kind` is what the files were before the damage: runs, races, profiles or trees."""
     # parse large files in this process too; test_large_json.py tests the separate process
     monkeypatch.setattr(large_json, "LARGE", 10**9)
     opener, error = OPENERS[kind]

@@ -1,4 +1,4 @@
-"""With little address space the app survives hostile bodies and files, and a page still opens."""
+"""With little address space the app survives hostile requests and files, and pages still open."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def limited(request: pytest.FixtureRequest) -> Iterator[MeasuredApp]:
 
 
 async def attack(http: httpx.AsyncClient, folder: Path) -> list[str]:
-    """Sends bodies of 32 MB and opens files of almost as much; returns what the page says."""
+    """Sends requests of 32 MB and opens files almost as large. Returns what the page says."""
     for fill in (b"[", b"[],", b'{"a":1},'):
         try:
             body = fill * (32 * MIB // len(fill))

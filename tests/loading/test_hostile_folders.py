@@ -39,7 +39,7 @@ def pair(good: Path) -> Pair:
 
 
 def refusal(folder: Path, good: Path, role: str) -> str:
-    """Why the model in `folder` is refused as target or draft; "" where it is loaded."""
+    """Why the model in `folder` is refused as target or draft; "" if it is loaded."""
     names = {"target": str(good), "draft": str(good), role: str(folder)}
     try:
         load_pair(**names, device="cpu", dtype="float32", on_progress=lambda _: None)

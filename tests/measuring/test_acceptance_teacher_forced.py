@@ -39,7 +39,7 @@ GREEDY = SamplingParams(max_new_tokens=40, ignore_eos=True)
 
 
 def accepted_rank(p: np.ndarray, q: np.ndarray, ranks: int, chance: Any) -> int:
-    """The rank that a real step accepts at a node, `ranks` where none."""
+    """The rank that a real step accepts at a node, or `ranks` if it accepts none."""
     verifier = EXACT["sequoia"]
     tokens = verifier.draw(chance, q[None], [ranks])[0]
     verdict = verifier.verify(

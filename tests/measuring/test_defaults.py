@@ -155,8 +155,8 @@ def test_without_a_text_or_a_choice_the_usual_kind_is_used(
 def test_a_text_too_short_to_decide_is_of_the_usual_kind(
     shared: list[float], wanted: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Prose (agreement 0.5) is chosen only if the mean over the text is nearer to 0.5 than to that
-    of code (0.7), by more than the mean's standard error."""
+    """The usual kind is code. A text counts as prose only if its mean agreement is nearer to that
+    of prose (0.5) than to that of code (0.7), by more than the standard error of the mean."""
     monkeypatch.setattr(defaults, "shared_mass", lambda *_: torch.tensor(shared))
     assert kind_of(ready((CODE, PROSE)), ["some text"]) == wanted
 

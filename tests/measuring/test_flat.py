@@ -1,9 +1,9 @@
-"""Targets for which a pass over many nodes takes hardly longer than over one, such as offloaded
-ones: real models, simulated times.
+"""Targets, such as offloaded ones, for which a pass over many nodes takes hardly longer than a pass
+over one node. The models are real; their times are simulated.
 
-Every pass advances the test's own clock by a time that depends only on its rows. So measurements
-are exact, and the plan that follows from them is known in advance. Nothing here says how long
-anything takes on a GPU.
+Every pass advances the test's own clock by a time that depends only on its number of rows. So
+measurements are exact, and the plan that follows from them is known in advance. Nothing here says
+how long anything takes on a GPU.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ class Clock:
     def spend(
         self, model: TreeModel, seconds: Callable[[int], float], monkeypatch: pytest.MonkeyPatch
     ) -> list[int]:
-        """Make a pass of `model` over n rows take `seconds(n)`. Returns a list that the rows of
-        every pass are added to."""
+        """Make a pass of `model` over n rows take `seconds(n)`. Returns a list to which every pass
+        adds its number of rows."""
         usual = model.forward
         rows = list[int]()
 

@@ -1,5 +1,5 @@
-"""Measurements: a profile is complete and valid, or none is kept; counted acceptance follows from
-the distributions.
+"""Measurements: measuring a profile gives a complete and valid one or raises; counted acceptance
+follows from the distributions.
 
 One test compares counts with known distributions: with a fresh seed it would raise a false alarm
 less than once in a million runs.

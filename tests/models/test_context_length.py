@@ -245,7 +245,7 @@ TIMES = HardwareProfile(
 def test_no_node_of_a_tree_is_beyond_the_limit(
     tree_choice: Callable[[], Any], short: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A single node beyond it would change the rotary positions of all tokens of its pass."""
+    """A single node beyond it would change the rotary frequencies of all tokens of its pass."""
     highest = []
     for model in (short.target, short.draft):
         run_it = model.forward

@@ -617,7 +617,8 @@ def test_the_error_that_made_a_capture_fail_is_the_one_that_counts(
 
 
 def test_a_failed_capture_is_followed_by_one_that_succeeds(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Guards against torch.rand raising an error ever after."""
+    """After a failed capture, torch.rand raises an error until a capture succeeds. So a second,
+    tiny capture follows at once."""
     cuda = FakeCuda(monkeypatch)
     capture = CudaCapture(torch.device("cpu"))
     cuda.log.clear()

@@ -183,7 +183,7 @@ def test_without_grouped_attention_graphs_are_tried_again(
     assert pair.target.forward_name == "transformers, as CUDA graphs"
     assert pair.target.no_fast_forward == ""
     assert (
-        "target: trying another faster forward, because after 3 tokens, the replay differed"
+        "target: trying another faster forward; the last was rejected: after 3 tokens, the replay"
         in caplog.text
     )
 
@@ -197,10 +197,10 @@ def test_graphs_that_keep_memory_are_switched_off(monkeypatch: pytest.MonkeyPatc
     )
 
 
-def test_graphs_that_disagree_only_with_the_bare_model_are_switched_off_by_the_self_test(
+def test_graphs_that_go_wrong_after_their_own_check_are_switched_off_by_the_self_test(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The model is refused only if it fails without them too."""
+    """The model is refused only if it fails the self-test without graphs too."""
     pair = graphed(right, monkeypatch)
     assert pair.target.graphs is not None
     pair.target.graphs._capture_work = changing(lambda logits: logits * 1.5)

@@ -42,6 +42,6 @@ def test_a_model_whose_layers_differ_decodes(kind: str, tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["gemma3n_text", "gemma4_text"])
 def test_layers_that_share_the_keys_of_another_are_no_trouble(kind: str, tmp_path: Path) -> None:
-    """They never write to the cache, so they have no keys to move when slots are kept."""
+    """They never write to the cache, so `keep` has no keys of theirs to move."""
     found = try_config(kind, variants(kind)["num_kv_shared_layers=1"], tmp_path)
     assert (found.status, found.words) == ("runs", "")

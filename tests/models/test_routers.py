@@ -44,7 +44,7 @@ def test_experts_that_no_layer_has_are_not() -> None:
 
 
 def test_numbers_that_are_only_compared_are_no_choice() -> None:
-    """gpt_oss subtracts the largest score from all scores of its attention, which picks nothing."""
+    """The attention of gpt_oss finds the largest score only to subtract it from all scores."""
     model = toy("gpt_oss")
     for layer in model.hf.model.layers:
         layer.mlp.forward = lambda hidden: (torch.zeros_like(hidden), None)

@@ -1,5 +1,6 @@
-"""The self-test around the lengths at which a config says that something changes, and after a
-second prefix of another length."""
+"""The self-test, which compares logits at the start of a text, around the positions at which a
+config says that something changes, and near the end of the context. Away from the start, its prefix
+has another length. That finds a forward that holds the length of the first prefix."""
 
 from __future__ import annotations
 

@@ -198,7 +198,8 @@ def test_broken_bytes_are_replaced_as_decode_does(kind: str, broken: bytes, firs
 
 @pytest.mark.parametrize("kind", FALLBACK)
 def test_whole_characters_beside_broken_bytes_stay(kind: str) -> None:
-    """`decode` replaces them, too, but each is shown as soon as it is complete."""
+    """`decode` replaces the whole characters, too. Here each of them stays, because it is shown as
+    soon as it is complete."""
     tokenizer = tokenizer_of(kind)
     ids = ids_of(tokenizer, "界".encode() + b"\x80" + "é".encode() + b"\xe4")
     assert [*given_out(tokenizer, ids)] == [

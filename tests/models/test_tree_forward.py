@@ -77,7 +77,8 @@ def test_kept_slots_are_moved_behind_the_prefix(kept: list[int]) -> None:
 
 
 def test_random_writes_and_keeps_equal_a_list() -> None:
-    """Also with several writes before one keep, as a draft writes level by level."""
+    """After any calls of `write` and `keep`, the cache holds what a list would hold. There may be
+    several writes before a keep, because a draft writes level by level."""
     rng = np.random.default_rng(0)
     kv_cache = KVCache(1, 400)
     model = []
@@ -247,6 +248,7 @@ def test_a_vocabulary_padded_on_one_side_is_cut_to_the_common_part() -> None:
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_self_test_accepts_the_five_classes(kind: str, dtype: torch.dtype) -> None:
+    """The model classes of KINDS in fakes.py."""
     self_test(TreeModel(tiny_model(kind).to(dtype), kind))
 
 
@@ -314,8 +316,8 @@ def test_the_self_test_refuses_a_model_whose_logits_are_nan(call: int) -> None:
 
 
 def test_the_self_test_refuses_a_model_that_sees_ahead() -> None:
-    """BERT and its like load as causal models; only the mask we give keeps them from seeing
-    the text to come."""
+    """BERT and its like load as causal models, but let tokens attend to later ones. Our mask
+    prevents that. The bare model gets no mask, so its logits differ."""
     config = BertConfig(
         vocab_size=288,
         hidden_size=32,

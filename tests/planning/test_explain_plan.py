@@ -224,8 +224,6 @@ def test_a_profile_is_calibrated_up_to_its_largest_size_unless_it_says_otherwise
     assert "for 129 nodes" in calibration_words(Tree.chain(129), PROFILE)
 
 
-# -- predicted and measured ------------------------------------------------------------------------
-
 TREE = Tree.kary(2, 4)
 PLAN = predict(TREE, RATES, PROFILE)
 

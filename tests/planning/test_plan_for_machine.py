@@ -98,6 +98,7 @@ def test_decreasing_times_are_averaged_so_that_time_never_decreases() -> None:
 
 
 def test_profiles_are_values() -> None:
+    """Equal arguments make equal profiles with equal hashes; lists and dicts become tuples."""
     assert HardwareProfile(**GOOD) == PROFILE
     assert hash(PROFILE) == hash(HardwareProfile(**GOOD))
     assert PROFILE.versions == (("python", "3.11"), ("torch", "2.0"))
@@ -216,6 +217,7 @@ def test_json_round_trip() -> None:
 
 
 def test_a_file_from_before_level_overhead_is_read() -> None:
+    """Older files lack the field `level_overhead`."""
     file = json.loads(PROFILE.to_json())
     del file["level_overhead"]
     assert HardwareProfile.from_json(json.dumps(file)) == PROFILE

@@ -116,6 +116,7 @@ def test_a_profile_says_that_it_is_simulated_and_for_what() -> None:
 
 
 def test_without_a_date_it_is_computed_today() -> None:
+    """A profile that is given no date has today's."""
     given = {key: value for key, value in GOOD.items() if key != "date"}
     before = date.today().isoformat()
     computed = HardwareProfile.roofline(**given).date

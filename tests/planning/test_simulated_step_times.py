@@ -86,6 +86,7 @@ def test_only_the_times_of_a_step_change() -> None:
 
 
 def test_a_cut_tree_takes_the_time_of_the_cut_tree() -> None:
+    """Not that of the whole tree: near the end of a run, the token limit cuts trees."""
     cut = TREE.limit(2)
     after = CLOCK.retimed(trace(cut, finish="length"))
     assert after.seconds == CLOCK.step(Tree.sequences(3, 1)).phases

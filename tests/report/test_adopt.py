@@ -78,7 +78,7 @@ def test_the_race_that_the_page_opens_with_stays(tmp_path: Path) -> None:
 
 
 def rewritten(change: Callable[[dict], object]) -> Callable[[Folder], None]:
-    """Damage: the stage of the profile writes it anew, with a change."""
+    """Damage: applies `change` to profile.json, and stores that as a new result of its stage."""
 
     def write(folder: Folder) -> None:
         data = json.loads((folder.stages / "profile" / "profile.json").read_text())

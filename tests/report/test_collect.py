@@ -1,4 +1,5 @@
-"""A report: all stages, resumed where it was cut."""
+"""Runs the stages of a report. After an interruption, the next run repeats only the interrupted
+stage and runs the remaining ones."""
 
 from __future__ import annotations
 
@@ -86,7 +87,7 @@ def test_a_second_run_repeats_nothing(tmp_path: Path) -> None:
 def test_only_the_stage_that_was_cut_is_repeated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The command is killed after the second stage has done its work, but before its result is
+    """The command is interrupted after the second stage has done its work, but before its result is
     stored. The stage's folder in `running` stays behind."""
     stages = counting(tmp_path, "a", "b", "c")
     folder = Folder(tmp_path / "out")

@@ -64,8 +64,9 @@ def test_a_chosen_line_that_was_not_printed_is_named(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("modules")
 @pytest.mark.parametrize("module", ["sleeps", "starts_another"])
 def test_a_process_ends_with_the_command_that_started_it(tmp_path: Path, module: str) -> None:
-    """Its standard input is closed when the command is killed. What it started ends too: the read
-    below returns only when no process has the output open."""
+    """When the command is killed, the standard input of its process is closed, and the process
+    ends. Processes that this one started end too: the read below returns only when no process has
+    the output open."""
     process = runner._started(stage("one", module), tmp_path, tmp_path / "scratch", subprocess.PIPE)
     assert process.stdin
     assert process.stdout

@@ -144,6 +144,8 @@ def test_variants_follow_from_the_fields_of_the_config() -> None:
 
 
 def test_a_type_with_other_layers_is_also_tested_with_full_attention() -> None:
+    """Some layers of Gemma 2 have a sliding window. All its variants except "base" have full
+    attention in every layer instead."""
     name, needed = condition("gemma2")
     assert (name, needed["layer_types"]) == (
         "full attention in every layer",

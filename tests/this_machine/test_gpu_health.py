@@ -41,6 +41,7 @@ def test_the_first_line_of_the_error_says_why(
 
 
 def test_a_processor_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`gpu_problem` runs no trial computation on a CPU."""
     raising(RuntimeError(), monkeypatch)
     assert gpu_problem(torch.device("cpu")) == ""
 

@@ -28,7 +28,7 @@ def test_the_recorded_tests_are_those_of_the_form() -> None:
         assert found["decoder"] == decoder_name(setting)
         assert found["draws"] == setting.samples == sum(row["seen"] for row in found["rows"])
         assert [row["share"] for row in found["rows"]] == pytest.approx(shares)
-    # what the page says of the broken one: first words are right, pairs are not
+    # what the page says of the broken decoder: first words follow the target, pairs do not
     for letter, share in zip("abc", (0.1, 0.3, 0.6), strict=True):
         seen = sum(row["seen"] for row in wrong["rows"] if row["tokens"][0] == letter)
         assert seen / wrong["draws"] == pytest.approx(share, abs=0.015)

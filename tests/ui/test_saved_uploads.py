@@ -106,7 +106,7 @@ def test_a_profile_opens(file: str) -> None:
 
 
 def test_profiles_saved_in_a_browser_are_read() -> None:
-    """The store of a visitor who comes back holds the text of each."""
+    """The browser of a returning visitor stores the text of each profile."""
     store = [(SAVED / "profiles" / f"{file}.json").read_text(encoding="utf-8") for file in PROFILES]
     found = {name: entry.profile.source for name, entry in saved_profile_entries(store).items()}
     assert found == {

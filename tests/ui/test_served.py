@@ -84,6 +84,7 @@ def test_every_handler_has_a_name_of_its_own(blocks: gr.Blocks) -> None:
 
 @pytest.mark.parametrize("limits", [LOCAL, PUBLIC])
 def test_the_server_is_closed_up(limits: object) -> None:
+    """It shows no errors, no earlier runs and no links of Gradio's, and it limits sizes."""
     options = page.launch_options(limits)
     assert (options["show_error"], options["run_history"], options["footer_links"]) == (
         False,
@@ -116,7 +117,7 @@ def test_a_public_page_cannot_measure_the_machine(pair: Pair) -> None:
 
 
 def test_templates_take_no_values(blocks: gr.Blocks) -> None:
-    """Guards against a template that a model's token could be evaluated in."""
+    """Guards against a template that would insert a value, such as a model's token, as code."""
     templates = [
         block.html_template
         for block in blocks.blocks.values()
@@ -145,6 +146,7 @@ def test_pop_ups_are_short() -> None:
 
 
 def test_literals_end_no_script() -> None:
+    """Guards against a text with "</script>", which would end the script it is written into."""
     assert "</script>" not in show.literal("</script><script>alert(1)")
     assert json.loads(show.literal("</script>\u2028")) == "</script>\u2028"
 

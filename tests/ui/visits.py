@@ -121,7 +121,7 @@ class Reading:
 
 
 def sent(messages: Iterable[str] | AsyncIterable[str]) -> list[dict[str, Any]]:
-    """All messages for a stage, from a job or from a handler."""
+    """All messages of a job or of a handler, parsed."""
     received = messages if isinstance(messages, Iterable) else Reading(messages)
     return [json.loads(message) for message in received]
 

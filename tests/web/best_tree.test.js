@@ -1,4 +1,5 @@
-// The best trees, by growth and by the table, against every tree there is.
+// The best trees: those that bestFirst grows and those from DpTable, compared with all trees of up
+// to 7 nodes. Also the other functions of the planner, such as smoothing and step times.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DpTable } from "../../ui/lab/web/dp/dp_table.js";
@@ -93,14 +94,14 @@ test("a table without a level cap agrees with growth", () => {
   }
 });
 
-test("the figures agree with those in the paper", () => {
+test("with the paper's vector, the table has the expected tokens that Python computed", () => {
   const free = KNOWN.filter(([, levels]) => levels === null);
   const table = DpTable.whole(PAPER, 512);
   for (const [nodes, , tokens] of free) near(table.best(nodes, 512).value, tokens, 6e-4);
   assert.equal(free.length, 4);
 });
 
-test("a table of impossible size is refused with the value", () => {
+test("a table of impossible size is refused, and the message names the size", () => {
   assert.throws(() => DpTable.whole([0.5], 0), /nodes = 0/);
   assert.throws(() => DpTable.whole([0.5], 2000), /nodes = 2000/);
   assert.throws(() => DpTable.whole([0.5], 4, 1.5), /levels = 1\.5/);
@@ -128,7 +129,7 @@ test("a tree is numbered breadth first", () => {
   assert.deepEqual(canonical([-1, 0, 1, 0, 3]), [-1, 0, 0, 1, 2]);
 });
 
-test("rates are refused with the value and the bound", () => {
+test("invalid rates are refused, and the message names the wrong value", () => {
   assert.throws(() => checked("0.5"), RangeError);
   assert.throws(() => checked([]), /0 rates/);
   assert.throws(() => checked([0.5, 1.5]), /rates\[1\] = 1\.5/);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { durationWords } from "../../ui/hardware/web/duration.js";
 
-test("a duration has the unit that fits it once it is rounded", () => {
+test("the unit is chosen after rounding: 0.9996 ms becomes 1.0 ms, not 1000 µs", () => {
   for (const [seconds, words] of /** @type {[number, string][]} */ ([
     [0, "0.0 ms"],
     [0.0000066, "7 µs"],

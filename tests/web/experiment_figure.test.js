@@ -108,7 +108,7 @@ test("error bars reach to the ends of the interval; without an interval there is
   assert.deepEqual(none.text, [""]);
 });
 
-test("names from a file hold no tags", () => {
+test("tags in names from a file are escaped, so they are shown as text", () => {
   const { data, layout } = experimentFigure(made([series("<b>", "chain", "<i>")]), 500);
   assert.equal(data[0].name, "&lt;b&gt;");
   assert.equal(layout.annotations[0].text, "&lt;i&gt;");

@@ -17,7 +17,7 @@ import {
   visible,
 } from "../../ui/shared/web/format.js";
 
-/** `of` of each of `values`. */
+/** Apply `of` to each of `values`. */
 const each = (of, values) => values.map((value) => of(value));
 
 test("invisible characters become visible", () => {

@@ -19,7 +19,7 @@ function shownOfTrial(trial, temperature) {
   return figures.filter(({ box }) => !box.hidden).map(({ key }) => key);
 }
 
-test("with top-k match, the trial has no figures above temperature 0", () => {
+test("above temperature 0, a trial of top-k match has no figures", () => {
   const [drawn, matched] = [0.4, null].map((u) => [1, 0.5, 0.6, u, true, null]);
   assert.deepEqual(shownOfTrial(matched, 1), []);
   assert.deepEqual(shownOfTrial(matched, 0), ["tq", "tp"]);

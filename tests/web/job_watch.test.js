@@ -74,7 +74,7 @@ test("while messages show a job that the buttons do not, the page asks every fiv
   assert.equal(page.asked.length, 3);
 });
 
-test("when a job has said how it ended, the page reports that with its question", () => {
+test("after a message about how a job ended, the next question reports that it arrived", () => {
   const { page, watch, pass } = watched();
   page.busy = true;
   watch.take(true);

@@ -47,7 +47,7 @@ test("the vector of the first models replaces the usual one", () => {
 });
 
 for (const kind of ["own", "paper"])
-  test(`the vector of the first models does not replace a chosen one, that of later models does: ${kind}`, () => {
+  test(`a chosen vector stays when the first models are loaded, but not when others follow: ${kind}`, () => {
     const { one, get } = lab();
     get(LOADING);
     one.editor.kind = kind;
@@ -57,7 +57,7 @@ for (const kind of ["own", "paper"])
     assert.equal(one.editor.kind, "own-mine");
   });
 
-/** Open a link to the Lab after `message` has arrived. The result's `get` delivers more of them. */
+/** Open a link to the Lab after `message` has arrived. The result's `get` delivers further ones. */
 function opened(t, hash, message) {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const found = lab();
@@ -90,7 +90,7 @@ test("a link to a vector of the models waits until they are loaded", (t) => {
   assert.deepEqual([one.editor.kind, said], ["own-late", []]);
 });
 
-test("a vector that the models do not have is named once they are loaded", (t) => {
+test("if the models lack the vector of a link, the Lab says so once they are loaded", (t) => {
   const { one, said, get } = opened(t, "#lab&vector=own-other", LOADING);
   get(LOADED);
   t.mock.timers.tick(100);

@@ -107,9 +107,9 @@ test("the hidden nodes include those below drawn children", () => {
   const byNode = new Map(drawn.items.map((item) => [item.node, item]));
   const words = (node, shown) =>
     hiddenWords(/** @type {any} */ ({ state: { shown }, drawn, byNode }), node);
-  assert.equal(words(2, "best"), "; 93 of them hidden, click to expand.");
-  assert.equal(words(1, "best"), "; 93 of them hidden, click a dashed node to expand.");
-  assert.equal(words(1, "hand"), "; 93 of them hidden, “All nodes” shows them.");
+  assert.equal(words(2, "best"), "; 93 descendants hidden: click to expand.");
+  assert.equal(words(1, "best"), "; 93 descendants hidden: click a dashed node to expand.");
+  assert.equal(words(1, "hand"), "; 93 descendants hidden: “All nodes” shows them.");
   assert.equal(words(3, "best"), ".");
 });
 

@@ -78,7 +78,7 @@ test("lanes without any variation have an interval of no width", () => {
 test("the interval is the jackknife's over eight stretches, with Student's t", () => {
   const slow = lane([...new Array(28).fill(1), 3, 3, 3, 3]); // the last of eight stretches is slow
   const found = speedInterval(even(1), slow, 100);
-  // Leaving one stretch out: 7 times 36 seconds for 28 tokens, once 28 seconds for 28.
+  // Without one of the seven even stretches, 28 tokens take 36 seconds; without the slow one, 28.
   const parts = [...new Array(7).fill(Math.log(36 / 28)), 0];
   const mean = parts.reduce((a, b) => a + b) / 8;
   const error = Math.sqrt((7 / 8) * parts.reduce((sum, x) => sum + (x - mean) ** 2, 0));
@@ -93,7 +93,7 @@ test("two stretches are too few for an interval", () => {
   assert.notEqual(speedInterval(even(1, 3), even(1, 3), 9), null);
 });
 
-test("lanes are compared with the plain one, else with the slowest", () => {
+test("lanes are compared with the plain lane or, if there is none, with the slowest", () => {
   const totals = [even(1), even(2), even(0.5)];
   assert.equal(referenceLane([{}, {}, { plain: true }], totals, 8), 2);
   assert.equal(referenceLane([{}, {}, {}], totals, 8), 1);

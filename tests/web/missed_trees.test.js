@@ -29,7 +29,8 @@ const batch = (a, b) => ({
 /** The answer to a request for the steps from `a` on, when the run had `b` steps. */
 const answer = (a, b) => ({ ...batch(a, b), trees: TREES.slice(0, b) });
 
-/** A run that got these messages; the store asks for nothing itself. */
+/** The store of a run that took the `messages`, each with whether it answers a request for steps.
+    The store itself requests nothing, because it has no server here. */
 function runOf(...messages) {
   const store = new RunStore();
   for (const [message, refill] of messages) store.take(message, refill);

@@ -1,4 +1,4 @@
-// The page's address follows the open tab, whatever the link that opened the page.
+// The page's address follows the open tab, whichever link opened the page.
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 
@@ -118,7 +118,7 @@ test("the address waits until a tab has been quiet", async (t) => {
   assert.equal(page.location.hash, "#decode&step=3");
 });
 
-test("the address stays while a form is reported without a change", async (t) => {
+test("a form's first report, or one without a change, does not change the address", async (t) => {
   await open("", TABS);
   const { note } = await import("../../ui/shared/web/form_values.js");
   t.mock.timers.enable({ apis: ["setTimeout"] });

@@ -53,7 +53,7 @@ test("after a rejection, p loses its overlap with q, and q loses the tried token
   assert.equal(picture.rows[0].mark, "dropped");
   const rest = picture.rows.at(-1);
   assert.ok(Math.abs(rest.p - 0.1) < 1e-9);
-  assert.ok(Math.abs(rest.cut - 0.05) < 1e-9, "the cuts of all rows sum to 1 - mass");
+  assert.ok(Math.abs(rest.cut - 0.05) < 1e-9, "the cuts of all rows sum to 0.6: 0.4 of p remains");
   assert.match(
     picture.note,
     /p loses its overlap with q, and q loses “a”\. The remaining 40% of p is rescaled/,

@@ -16,7 +16,7 @@ const node = () =>
   });
 Object.assign(document, { createElement: node });
 
-test("headings follow their columns in a grid that keeps its width", () => {
+test("headings move with their columns even if the width of the grid stays the same", () => {
   const columns = new TreeColumns(/** @type {any} */ (node()));
   const leftOf = (col) => {
     const frame = { width: 300, gutter: 9, least: 80, x: (at) => at * col };

@@ -57,7 +57,7 @@ for (const key of ["sequoia", "specinfer", "topk", "traversal"])
     }
   });
 
-// Without numbers of children a case is about the uneven tree.
+// A case with an empty `children` is about the uneven tree, one of the SHAPES in toy.js.
 const toyOf = ({ verifier, p, q, children }) => ({
   verifier,
   p: scaled(p),

@@ -56,7 +56,7 @@ test("after a bar is dragged, the values still sum to 1, and the others keep the
   assert.equal(sum(scaledShares([1, 1, 1])), 1);
 });
 
-test("the presets show what they say", () => {
+test("presets have the effects and figures that their descriptions state", () => {
   for (const { key, about, toy } of PRESETS) {
     assert.equal(readShares("p", toy.p.map(String), WORDS).problem, null, key);
     assert.equal(readShares("q", toy.q.map(String), WORDS).problem, null, key);

@@ -173,9 +173,9 @@ def _curve(
     profile: int,
     symbol: str = "circle",
 ) -> list[Figure]:
-    """The curve of one profile. If it has only one point, planning assumes the same time for any
-    size: then also a flat line from this point to the size `most`. profile: 0 for the first one
-    (solid), 1 for the one compared with it (dotted)."""
+    """The curve of one profile. If it has only one point, a flat line from this point to the size
+    `most` is added, because planning then assumes the same time for any size. profile: 0 for the
+    first one (solid), 1 for the one compared with it (dotted)."""
     sizes, seconds, spreads = zip(*points, strict=True)
     bars = {
         "type": "data",

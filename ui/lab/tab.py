@@ -1,5 +1,6 @@
 """The Lab view: its component, and the handlers of the browser's requests. Most of the Lab happens
-in the browser. The handlers are public endpoints, so they check all that they receive."""
+in the browser. Anyone can call the handlers, even without the page, so they check all that they
+receive."""
 
 from __future__ import annotations
 

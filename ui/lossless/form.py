@@ -84,9 +84,9 @@ class LosslessForm:
         return Setting(**{**typed, "children": tuple(children)})
 
     def preset(self, bug: Any) -> Updates:
-        """Updates that fill the form with the setting of PRESETS for `bug`, in which the test finds
-        the bug. For CORRECT, it is the setting that the page opens with. The decoder stays as
-        chosen. Empty for an unknown bug."""
+        """Updates that fill the form with the setting in PRESETS for `bug`. With it, the test finds
+        the bug. For CORRECT, it is the setting that the page opens with. The chosen decoder does
+        not change. Empty for an unknown bug."""
         setting = PRESETS.get(bug) if isinstance(bug, str) else None
         if setting is None:
             return {}
@@ -98,7 +98,8 @@ class LosslessForm:
         return _merged(updates, self.shaped(setting.where))
 
     def shaped(self, where: Any) -> Updates:
-        """Updates that show only the fields for a toy, or only those for the pair."""
+        """Updates that show the fields that only a toy has and hide those that only the pair has,
+        or the reverse."""
         return {
             self.fields[name]: gr.update(visible=(name in _TOY_ONLY) == (where == TOY))
             for name in (*_TOY_ONLY, *_PAIR_ONLY)

@@ -108,7 +108,8 @@ def _kind(comparison: Comparison, going: bool) -> str:
 
 
 def verdict(sampled: Sampled, going: bool) -> str:
-    """The result in words, or during the test how many samples it has. Empty if it has none."""
+    """The result in words, or while the test is `going`, the number of samples so far. Empty if
+    there are no samples."""
     comparison = sampled.comparison
     draws = f"{comparison.draws:,} samples"
     if not comparison.draws:

@@ -1,4 +1,4 @@
-"""Computes the expected number of steps of each lane after a race. Independent of threads and of
+"""After a race, computes the expected number of steps of each lane. Independent of threads and of
 the page."""
 
 from __future__ import annotations

@@ -8,7 +8,8 @@ ui.decode.messages.
 Some messages have fewer fields. One without a race has `race` null and no `from`, `moves` or
 `done`. One about further runs has no `from` and no `done`. An answer to a browser that missed steps
 has no `error`, `notice` or `done`. The first message to a follower of a race that is running has no
-`error` and no `notice`.
+`error` and no `notice`. A message with the steps of one lane has other fields and its own tree
+numbers: see StoredRace.steps_of.
 
 moves: steps. A step: {lane, tree, text, drafted, path, seconds: {draft, verify, overhead}, finish}.
 `tree` is a number. `text` has one string for each emitted token. The draft proposed the first

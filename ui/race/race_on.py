@@ -44,8 +44,9 @@ class RunMade:
 
 
 class RaceOnJob(RunJob):
-    """Further runs of `race`. Raises BadTrace if it cannot have any: it must have been run here and
-    to its end, and have a verdict. Raises Busy if further runs of it are already being made."""
+    """Further runs of `race`. It must have been run here and to its end, have a verdict, and have
+    fewer runs than are possible; otherwise raises BadTrace. Raises Busy if further runs of it are
+    already being made."""
 
     name = "race"
     if_it_fails = "The runs so far are kept."

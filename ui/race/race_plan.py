@@ -151,7 +151,8 @@ def _planned_from(asked: RaceRequest, lanes: Sequence[ChosenLane]) -> Iterator[s
 
 
 def _sources(asked: RaceRequest, lanes: Sequence[ChosenLane]) -> dict[str, str]:
-    """The source of the acceptance in words, by the name of the prompt ("" in a race of one)."""
+    """The source of the acceptance in words, by the name of the prompt ("" if the race has only
+    one prompt)."""
     found: dict[str, dict[str, None]] = {}
     for lane in lanes:
         if lane.chosen.source:

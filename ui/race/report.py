@@ -165,9 +165,10 @@ class FinishedRace:
         tree_of: Callable[[int], TreeSource],
         should_stop: ShouldStop,
     ) -> Iterator[tuple[int, Result]]:
-        """(lane index, result) for each lane that has a draft and emitted tokens, at temperature 0.
-        The result compares its tokens with `reference`, the tokens of plain decoding. If these are
-        None or empty, it says that nothing was checked.
+        """For a race at temperature 0, yields (lane index, result) for each lane that has a draft
+        and has emitted tokens. The result compares the lane's tokens with `reference`, the tokens
+        of plain decoding. If `reference` is None or empty, the result says that nothing was
+        checked.
 
         `check_text` may repeat a lane's run in float32. tree_of: takes the lane's index, and
         returns its tree for the repeated run, or a function that makes its TreeChoice. should_stop:

@@ -18,7 +18,9 @@ from ui.serving.short_work import in_thread
 from ui.shared.events import Updates
 
 _ANALYSED_WITHIN = 60.0  # seconds
-_REPLACED_WITHIN = 10.0  # seconds; one draw with a large model may take this long
+# Seconds. A check of losslessness ends only between two samples, and with a large model one sample
+# may take this long.
+_REPLACED_WITHIN = 10.0
 
 Started = TypeVar("Started", RaceJob, RaceOnJob)
 

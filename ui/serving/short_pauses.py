@@ -37,7 +37,7 @@ class ShortPauses:
         the first loading has ended with a failure."""
         version = self._model_host.version
         if self._model_host.settled and version != self._frozen_for:
-            # a pair may have been unloaded since the last time, after `before_unload`
+            # objects of a pair that was unloaded during the last call may still be frozen
             gc.unfreeze()
             gc.collect()
             gc.freeze()

@@ -14,10 +14,9 @@ of the tokens per step, once for each lane with a draft. Its value was chosen so
 
 If the texts differ, it is sometimes known how many steps each lane is expected to need for the
 texts of all lanes (`sequoia.algorithm.expected_steps`). The tokens per step are then computed from
-these numbers instead of the actual ones. So lucky draws and the difficulty of a text have no
-effect.
-`TEXT_SPREAD` then takes the place of `RUN_SPREAD`, because some texts suit one lane better than the
-other.
+these numbers instead of the actual ones, so lucky draws and the difficulty of a text have no
+effect. `TEXT_SPREAD` then takes the place of `RUN_SPREAD`, because some texts suit one lane better
+than the other.
 
 With several races, the error within a race is pooled with the scatter between races. Each is
 weighted by its degrees of freedom.

@@ -5,8 +5,8 @@ Unlike a thread, a process can be ended at once, even if a connection hangs. dow
 file as a script, so that it starts without importing torch.
 
     {"do": "list", "model", "revision"}   -> {"commit", "files": {name: bytes}}
-    {"do": "get", "model", "commit", "files": [name, ...], "newest"} -> {"bytes": here so far,
-    "kept": the part of them that was here before}, ..., then {"folder"}
+    {"do": "get", "model", "commit", "files": [name, ...], "newest"} -> {"bytes": on disk so far,
+    "kept": those of them from earlier downloads}, ..., then {"folder"}
 
 A failure is answered with {"error": kind, "words"}, and the process ends. `huggingface_hub` would
 restart an interrupted file from the beginning. Here a file is written to CHECKSUM.part, which the
@@ -65,8 +65,8 @@ class TooLarge(Exception):
 
 
 class Count:
-    """Counts the bytes of the files of one command. total: those that are here so far. kept: those
-    that earlier downloads had left here. Several threads may call `add` and `keep`."""
+    """Counts the bytes of the files of one command. total: those on disk so far. kept: those of
+    them that come from earlier downloads. Several threads may call `add` and `keep`."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -78,7 +78,7 @@ class Count:
             self.total += count
 
     def keep(self, count: int) -> None:
-        """Count bytes that are here already."""
+        """Count bytes that an earlier download has left on disk."""
         with self._lock:
             self.total += count
             self.kept += count

@@ -96,9 +96,9 @@ def placed(hf: Any, title: str, plan: SpreadPlacement | OffloadPlacement) -> Tre
 
 
 def offloaded_by_accelerate(model: StreamedModel) -> TreeModel:
-    """The target of `model`, offloaded with `accelerate`'s cpu_offload for comparison. It copies
-    every layer just before use instead of in advance. `model` cannot be used afterwards, because
-    both share the weights."""
+    """The target of `model`, offloaded with `accelerate`'s cpu_offload for comparison. `accelerate`
+    copies every layer just before use instead of in advance. `model` cannot be used afterwards,
+    because it shares its weights with the result."""
     model.stream.remove()
     other = TreeModel(
         cpu_offload(model.hf, model.device),

@@ -1,4 +1,4 @@
-"""A task that times a pair of real shapes with random weights."""
+"""A task that times a pair of models with real shapes and random weights."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from sequoia.report.tasks.pairs import PROFILE, curve
 
 
 def shape(name: str, seconds: str, graphs: str) -> Found:
-    """Measure the pair of shapes called `name` in about `seconds` seconds, and write its profile to
-    PROFILE. graphs: "graphs", or "eager" for passes without CUDA graphs. Raises OutOfMemory if the
-    pair does not fit into memory."""
+    """Measure the pair of models with the shapes called `name` in about `seconds` seconds, and
+    write its profile to PROFILE. graphs: "graphs", or "eager" for passes without CUDA graphs.
+    Raises OutOfMemory if the pair does not fit into memory."""
     device = checked_device("auto")
     has_graphs = graphs == "graphs"
     profile, figures = measured_shape(name, device, seconds=float(seconds), graphs=has_graphs)

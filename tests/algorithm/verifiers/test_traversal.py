@@ -1,5 +1,5 @@
 """Traversal verification is lossless, by enumeration, and equals block verification on chains. The
-number of tokens that it accepts is compared with that of Algorithm 2."""
+number of tokens that it accepts is compared with that of Sequoia's Algorithm 2."""
 
 from __future__ import annotations
 
@@ -242,8 +242,7 @@ def test_rounding_alone_leaves_probabilities_after_any_rejections(tree: Tree) ->
 
 
 class AllRejected(RejectIfPossible):
-    """Rejects everything, which a draw does only with a probability as small as a rounding
-    error."""
+    """Rejects every node, even if the probability of its rejection is only a rounding error."""
 
     def accept(self, d: Any, r: Any) -> tuple[bool, None]:
         return False, None
@@ -253,8 +252,8 @@ class AllRejected(RejectIfPossible):
 
 
 def never_weighted(self: PathNode, token: int) -> Any:
-    """Computes max(p - q, 0) instead of max(path_chance * p - q, 0). It does not change path_chance
-    either."""
+    """Computes max(p - q, 0) instead of max(path_chance * p - q, 0), and does not change
+    path_chance."""
     before = self.path_chance
     self.path_chance = before * 0 + 1
     mass = REJECT(self, token)

@@ -40,9 +40,9 @@ from sequoia.algorithm.verifiers.walk import walk
 
 RIGHT = EXACT["sequoia"]
 SIBLINGS = Tree.kary(3, 2)
-SEEDS = range(
-    6
-)  # of the twenty tables of test_exact_distributions.py; the first few find each mutant
+# The first 6 of the 20 tables that test_exact_distributions.py uses. They are enough to find each
+# mutant.
+SEEDS = range(6)
 
 
 def caught(
@@ -94,7 +94,7 @@ def test_wrong_rejection_is_found(reject: Callable[..., Distributions]) -> None:
 def test_a_chain_does_not_show_errors_between_siblings(
     reject: Callable[..., Distributions],
 ) -> None:
-    """Why the suite tests siblings: on a chain these two mutants are right."""
+    """The other tests use a tree with siblings, because on a chain these two mutants are right."""
     assert not any(caught(replace(RIGHT, verify=partial(walk, reject=reject)), tree=Tree.chain(3)))
 
 
@@ -116,7 +116,7 @@ def test_bonus_from_the_draft_is_found() -> None:
 
 
 def lengths_agree(emit: Callable[..., Text], p: Model, q: Model) -> bool:
-    """Whether every step emits its accepted tokens and one more, as the suite tests."""
+    """Whether every step emits its accepted tokens and one more."""
 
     def run(chance: Enumerator) -> bool:
         tokens, _ = drafted(SIBLINGS, RIGHT, q, (), chance)
@@ -131,7 +131,7 @@ def with_bonus(tokens: Sequence[int], verdict: Verdict) -> Text:
 
 
 def without_bonus(tokens: Sequence[int], verdict: Verdict) -> Text:
-    """Emits the correction after a rejection but not the extra token after a leaf."""
+    """Emits only the accepted tokens. If there are none, it emits the correction."""
     return with_bonus(tokens, verdict)[:-1] if len(verdict.path) > 1 else (verdict.bonus,)
 
 
@@ -171,8 +171,8 @@ class FrozenNoise(Enumerator):
 
 @pytest.mark.parametrize("tree", [Tree.chain(2), Tree.kary(2, 2)], ids=["chain", "siblings"])
 def test_frozen_noise_is_right_in_one_step_and_found_in_two(tree: Tree) -> None:
-    """q is the same in all contexts here, so the same noise gives the same draft. The trees draft
-    once per step."""
+    """q is the same in all contexts here, so the same noise gives the same draft. Each tree draws
+    only once per step, so the noise repeats only from step to step."""
     p = table("frozen p", 3)
     q = same([Fraction(1, 2), Fraction(1, 3), Fraction(1, 6)])
     assert error(tree, RIGHT, p, q, chance=FrozenNoise) == 0

@@ -316,7 +316,8 @@ def test_the_first_token_follows_the_target_on_a_gpu(verifier: str) -> None:
 
 @pytest.mark.gpu
 def test_the_draws_on_a_gpu_follow_the_draft() -> None:
-    """Without replacement: pairs of tokens in order, against the exact probabilities."""
+    """Ordered pairs drawn without replacement, then single tokens drawn with it, are compared with
+    their exact probabilities."""
     q = torch.tensor([0.4, 0.3, 0.2, 0.1, 0.0], device="cuda")
     expected = {
         (one, other): float(q[one] * q[other] / (1 - q[one]))

@@ -1,5 +1,5 @@
-"""The memory that a step takes for distributions is at most what is predicted, for all sampling
-parameters."""
+"""The memory that a step takes for distributions is at most what is predicted, at temperature 0
+and above, with and without top-p."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_a_step_takes_no_more_than_is_predicted(
         p = torch.empty(nodes, VOCAB, dtype=torch.float64)
         warp_into(p, target_warp(params), logits)
 
-    small = 10_000 + 100 * nodes  # results of a few numbers a row
+    small = 10_000 + 100 * nodes  # bytes for small tensors, which the prediction leaves out
     predicted = distribution_bytes(nodes, VOCAB, params)
     found = peak_bytes(work)
     assert found <= predicted + small

@@ -73,6 +73,7 @@ PLAIN = lane_of("Plain", "plain", plain_step, 1)
     [(1, 12.706), (2, 4.303), (3, 3.182), (7, 2.365), (30, 2.042), (120, 1.980)],
 )
 def test_quantiles_are_those_of_the_tables(freedom: int, critical: float) -> None:
+    """The critical values are from printed tables of Student's t-distribution."""
     assert critical_value(0.05, freedom) == pytest.approx(critical, abs=6e-4)
     assert two_sided_p(critical, freedom) == pytest.approx(0.05, abs=2e-4)
     assert two_sided_p(0.0, freedom) == 1

@@ -44,7 +44,8 @@ def test_the_mean_deviation_is_that_of_a_binomial(draws: int, share: float) -> N
 
 
 def test_a_test_that_is_stopped_early_is_decided_by_cells_of_its_own() -> None:
-    """With only ten samples, each cell meant for 20,000 expects too few for a chi-square test."""
+    """The cells are chosen for 20,000 samples. After only ten, a cell expects too few of them for a
+    chi-square test, so the cells are chosen again."""
     shares = (0.9, *[0.01] * 9, *[0.001] * 10)
     counts = [9] + [0] * 19
     counts[15] = 1

@@ -39,7 +39,8 @@ Shape = Callable[[], DynamicTree]
 
 
 def cheap(most: int, levels: int) -> Costs:
-    """With these costs, the trees that the table models draft have different shapes."""
+    """Costs with which the dynamic tree has different shapes after different draws, for the models
+    that `models` makes."""
     profile = HardwareProfile(
         "a synthetic machine",
         "float32",

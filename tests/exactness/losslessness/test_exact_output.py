@@ -1,6 +1,6 @@
 """Output distributions that are computed, not sampled. The correct decoder has the target's
-distribution. For a decoder with a bug, enumeration and the closed form give the same distribution,
-which is biased only where the bug is said to show.
+distribution. For a decoder with a bug, enumeration and the closed form give the same distribution
+of the first token, and the output is biased only where the bug is said to show.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def test_a_wrong_verifier_shows_in_the_first_token(key: str) -> None:
 
 @pytest.mark.parametrize("key", ["dropped", "last-token", "draft-noise", "walk-u"])
 def test_the_bugs_hide_where_p_equals_q(key: str) -> None:
-    """Nothing is rejected there, and no token has q below 0.1."""
+    """Nothing is rejected there. No token has q below 0.1, so "dropped" drops no child."""
     assert shares(EQUAL, CHAIN, key, 2, "sequoia") == pytest.approx(exact(EQUAL, 2), abs=1e-6)
 
 

@@ -1,5 +1,5 @@
-"""Toys that a visitor types in: which are accepted, and which are refused with a message that
-names the value and the bound."""
+"""The toy distributions p and q that a visitor types in: which texts are accepted, and how the
+others are refused."""
 
 from __future__ import annotations
 

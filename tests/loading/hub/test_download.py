@@ -554,7 +554,7 @@ def test_a_file_too_large_for_plain_http_says_what_helps(tmp_path: Path) -> None
     )
 
 
-# -- parts -----------------------------------------------------------------------------------------
+# -- file names, ids, the cache, sizes and rates, printed lines, no network ------------------------
 
 
 def test_weights_are_one_file_or_all_shards() -> None:

@@ -328,8 +328,8 @@ def test_with_auto_nothing_is_spread_over_gpus_that_cannot_be_used(
 def test_what_fits_no_single_gpu_is_spread(
     llama: dict[str, str], two_cards: dict[torch.device, int]
 ) -> None:
-    """A run and the draft take 29.3 MB on the GPU of the logits. Each layer with its cache takes
-    0.23 MB, the embedding 0.04 MB, and the head as much."""
+    """The GPU that computes the logits needs 29.3 MB for a run and the draft. Each layer with its
+    cache takes 0.23 MB; the embedding and the head take 0.04 MB each."""
     first, second = CARDS
     two_cards[first] = 450_000
     two_cards[second] = round(30.2e6 / SHARE)

@@ -176,7 +176,7 @@ def test_with_all_layers_resident_nothing_is_copied_cpu() -> None:
     assert {name: weight.data_ptr() for name, weight in hf.named_parameters()} == before
 
 
-# -- between passes, and after one that failed -----------------------------------------------------
+# -- several passes, failed passes, and removal ----------------------------------------------------
 
 
 def test_between_passes_the_model_is_complete_cpu() -> None:
@@ -287,7 +287,7 @@ def test_removing_the_stream_restores_the_model_cpu() -> None:
     assert hf.lm_head.weight is hf.model.embed_tokens.weight  # tied as before
 
 
-# -- copiers ---------------------------------------------------------------------------------------
+# -- copiers, and layers streamed to a GPU ---------------------------------------------------------
 
 
 def test_a_cpu_copies_at_once() -> None:

@@ -33,7 +33,7 @@ def free(*counts: int) -> dict[torch.device, int]:
     return {card: round(count * MB / SHARE) + 1 for card, count in zip(CARDS, counts, strict=False)}
 
 
-# -- parts -----------------------------------------------------------------------------------------
+# -- parts, and the bytes of a run -----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -1,4 +1,4 @@
-"""A task, and what is written about it."""
+"""Running one task of a report: the outcome, its words, and the file that it is written to."""
 
 from __future__ import annotations
 

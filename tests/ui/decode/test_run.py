@@ -1,5 +1,5 @@
-"""A run in its thread: it stops within a step, keeps to its time limit, waits its turn, and leaves
-the engine free whatever happens."""
+"""A run in its thread: it stops after the current step, keeps to its time limit, waits its turn,
+and leaves the engine free whatever happens."""
 
 from __future__ import annotations
 

@@ -188,7 +188,8 @@ def test_starting_over_works_if_the_paused_run_is_gone_already(view: LiveView) -
 
 
 def test_other_models_leave_the_buttons_of_a_running_run(view: LiveView, slow: None) -> None:
-    """The page calls `renew` after other models were loaded."""
+    """`renew`, which the page calls after other models were loaded, must not reset the buttons of a
+    run in progress."""
     running = Reading(view.run(filled(view, max_new_tokens=400, tree="plain"), request()))
     next(running)
     assert view.form.stop not in view.renew(request())
@@ -264,6 +265,7 @@ def test_the_settings_of_a_link_fill_the_form(view: LiveView, changes: dict[str,
 def test_a_damaged_link_leaves_the_form(
     view: LiveView, popups: list[str], name: str, value: Any, words: str
 ) -> None:
+    """The form stays as it is. Only the stage changes, to show the error."""
     form = filled(view, **{name: value})
     values = {key: form[getattr(view.form, key)] for key in view.form.names}
     updates = view.use_link(SimpleNamespace(_data=values))

@@ -45,6 +45,8 @@ def form(tab: HardwareTab, store: Any = None, **typed: Any) -> dict[Any, Any]:
 
 
 def test_the_figures_of_a_ready_profile_give_its_times_except_for_the_prefix() -> None:
+    """The form has no field for the prefix, so the times differ a little from those of the profile
+    `START`, which has a prefix of 256 tokens."""
     entry = own_profile(GOOD)
     ready = named_profile(START)
     assert (entry.name, entry.profile.source) == ("my card", "simulated")
@@ -104,6 +106,8 @@ def test_offloaded_weights_need_the_bandwidth_of_the_link() -> None:
 @pytest.mark.parametrize("name", [*FIELDS, "name"])
 @pytest.mark.parametrize("junk", [None, True, 3, [], {}, "x" * 10**5, "\x00\ud800", "1e999"])
 def test_junk_in_any_field_is_refused_or_a_name(name: str, junk: Any) -> None:
+    """A field for a name may take junk as a name. All other fields refuse it; but None is no junk
+    in a field that may be empty."""
     found = None
     with contextlib.suppress(BadField):
         found = own_profile({**GOOD, name: junk})
@@ -134,6 +138,7 @@ def test_a_full_store_is_a_message_in_the_banner(tab: HardwareTab) -> None:
 
 
 def test_another_start_fills_all_fields_except_the_name(tab: HardwareTab) -> None:
+    """A start is a ready profile whose figures fill the form."""
     updates = tab.form.own.fill("a100-llama-2-7b-eager")
     assert updates[tab.form.own.fields["device-memory-gb-per-s"]]["value"] == "1935"
     assert updates.keys() == {tab.form.own.fields[name] for name in FIELDS}

@@ -179,6 +179,8 @@ def test_it_lists_every_model_type_with_its_result_in_words(tab: ModelsTab) -> N
 
 
 def test_a_list_of_another_version_says_so() -> None:
+    """The summary says if the model types were tested with another version of `transformers` than
+    the installed one."""
     types = (ModelType("a", "not built", "it lacks a part"), ModelType("b", "runs", tried=1))
     assert f"transformers {transformers.__version__} is installed" in model_types.summary(
         KnownTypes("5.0", types)

@@ -1,5 +1,5 @@
-"""The Paper view: its markup holds every figure of the paper's tables, shows texts literally, and
-says where no result is recorded."""
+"""The Paper view: its tables show the paper's numbers, its texts are shown literally, and it says
+where no result is recorded."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ RESULTS = [
 
 
 class Cells(HTMLParser):
-    """The texts of a table's lines, and the tags that are still open."""
+    """The texts of all table cells, row by row, and the tags that are still open at the end."""
 
     def __init__(self, markup: str) -> None:
         super().__init__()

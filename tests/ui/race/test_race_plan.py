@@ -109,6 +109,8 @@ def test_tree_and_chain_are_planned_by_one_rule_for_the_clock(pair: Pair) -> Non
 
 
 def test_a_tree_for_traversal_names_both_plans(pair: Pair) -> None:
+    """It is planned with the acceptance under Sequoia's rule. The page also describes the tree that
+    would be planned with the acceptance of Traversal's own paths."""
     own = Acceptance((0.85, 0.05, 0.02))
     both = replace(pair, known=(RecordedAcceptance(0.6, RATES, "code", own_paths=own),))
     lanes = ("planned", "", "traversal"), ("planned", "", "sequoia")
@@ -244,6 +246,7 @@ def test_with_two_prompts_the_page_says_which_texts_were_for_which(
 
 
 def test_a_race_of_trees_without_a_tuned_chain_says_what_it_would_do(pair: Pair) -> None:
+    """The page gives the predicted speed-up of the tuned chain, unless a lane has that chain."""
     chain = best_chain(RATES, PROFILE, slack=0.01)
     words = (
         f"A tuned chain of {len(chain.tree)} nodes, not in this race, would reach "
@@ -257,8 +260,8 @@ def test_a_race_of_trees_without_a_tuned_chain_says_what_it_would_do(pair: Pair)
 
 
 def test_the_machine_named_for_the_tree_is_another_than_the_clocks(pair: Pair) -> None:
-    """Two of the ready profiles are of an A100. A race timed on one of them must not name the
-    other."""
+    """Two of the profiles that come with the program are of an A100. A race timed on one of them
+    must not name the other."""
     elsewhere = plan_race(pair, asked(PLAIN, TUNED), LOCAL.nodes).elsewhere
     assert elsewhere is not None
     assert "A100" not in elsewhere.machine

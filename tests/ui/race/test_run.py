@@ -79,7 +79,7 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
 
 
 def raced(race: RaceJob) -> list[dict[str, Any]]:
-    """All its messages."""
+    """Start `race` and return all its messages."""
     race.start()
     return sent(race.messages())
 
@@ -211,7 +211,7 @@ def test_a_finished_race_has_a_verdict(make: Callable[..., RaceJob]) -> None:
 
 
 def test_a_lanes_run_is_shown_beside_the_plain_lane(make: Callable[..., RaceJob]) -> None:
-    """The run of every other lane stores the plain lane's seconds per token."""
+    """Each lane except the plain one stores the plain lane's seconds per token with its run."""
     race = make()
     raced(race)
     plain, *others = race.recording.log().lanes
@@ -517,7 +517,8 @@ def test_lanes_draw_in_turns_and_every_round_is_sent(
 def test_the_position_is_in_the_plain_lanes_text_for_all_lanes(
     make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first three distributions are made certain, so the rule chooses the fourth position."""
+    """The check samples the next token at one position of that text: the first at which the token
+    is uncertain enough. Here the first three are made certain, so it is the fourth."""
     monkeypatch.setattr(distribution_check, "DRAWS", 20)
     asked: list[list[int]] = []
 
@@ -757,8 +758,8 @@ def test_a_search_for_a_position_that_was_cut_short_says_so(
 def test_too_few_first_tokens_say_nothing(
     make: Callable[..., RaceJob], counts: dict[int, int], kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Guards against calling distributions equal before anything was compared. A single
-    token that the target can never draw proves a bug."""
+    """Guards against calling distributions equal before anything was compared. The other cases have
+    enough tokens for a verdict, or one that the target can never draw, which proves a bug."""
     found = FirstTokens(torch.tensor([0.5, 0.5, 0.0], dtype=torch.float64), counts)
     monkeypatch.setattr(distribution_check, "first_tokens", lambda *_: iter([found]))
     monkeypatch.setattr(distribution_check, "SECONDS", 0.5)

@@ -463,6 +463,7 @@ def test_a_preset_fills_the_form_and_says_what_it_shows(tab: RaceTab, preset: Ra
 
 @pytest.mark.parametrize("name", [None, 3, [], "no preset"])
 def test_any_other_preset_changes_nothing(tab: RaceTab, name: Any) -> None:
+    """If no preset has this name, the form is not filled in."""
     assert [*tab.start_with(name)] == [tab.form.about]
 
 

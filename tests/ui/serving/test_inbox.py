@@ -1,5 +1,5 @@
-"""Reading a job without a thread. Guards against handlers that hold a worker thread while they
-wait: many such handlers would leave no thread for anything else."""
+"""Reading the events of a job without holding a thread. Guards against handlers that hold a worker
+thread while they wait: many such handlers would leave no thread for anything else."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Another pair is loaded while the page is served: loading waits its turn, it succeeds or changes
-nothing, and nothing of the previous pair stays."""
+"""Another pair is loaded while the page is served: loading waits its turn, and nothing of the
+replaced pair stays. If loading fails, the current pair stays or, if it was freed, is loaded again
+where possible. Also tested: the pair in the header, and loading the first pair."""
 
 from __future__ import annotations
 
@@ -217,7 +218,7 @@ def test_a_visitor_who_waits_to_load_can_leave(
 def test_a_count_is_made_with_the_pair_of_its_turn(
     model_host: ModelHost, other: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Other models are loaded while the count waits."""
+    """A job that counts acceptance waits while other models are loaded. It then uses these."""
     got = list[Pair]()
     task = AcceptanceJob(model_host, ["def f(x):"], decode_request(tokens=8).params, 20.0)
     measure = task.measure

@@ -64,6 +64,7 @@ def test_an_address_has_no_bound_unless_one_is_given() -> None:
 
 
 def test_an_address_has_so_many_jobs_in_line() -> None:
+    """At most as many as `OneEach` is given: here two."""
     one_each = OneEach(2)
     jobs = [enter(one_each, who, sent_from("10.0.0.1")) for who in "ab"]
     with pytest.raises(Busy, match="2 runs waiting or running"):
@@ -86,6 +87,8 @@ def test_only_a_trusted_proxy_says_where_a_request_comes_from() -> None:
 
 
 def test_the_addresses_of_one_household_are_one() -> None:
+    """IPv6 addresses with the same first 64 bits count as one address. An IPv4 address counts as
+    the same address when it is written as IPv6."""
     one_each = OneEach(1)
     enter(one_each, "a", sent_from("2001:db8:1:2::1"))
     with pytest.raises(Busy):

@@ -175,7 +175,8 @@ def test_a_run_that_ends_while_the_page_asks_is_not_called_lost(
 def test_the_file_is_made_although_the_run_is_put_away_meanwhile(
     view: LiveView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The end of a run and a page that asks about it may call `buttons_now` at the same time."""
+    """The end of a run and a page that asks about it may call `buttons_now` at the same time. Then
+    one call may drop the recording while the other still makes the file for Save from it."""
     sent(view.run(filled(view), request()))
     run = view.sessions.get("one")
     assert run is not None

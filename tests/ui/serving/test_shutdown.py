@@ -1,5 +1,5 @@
-"""Real apps that get a signal. Guards against a core dump, a cache that stays behind, pages without
-a message, and a process that does not end."""
+"""How the app ends: after a signal, or by itself if it cannot start. Guards against a core dump, a
+cache that stays behind, pages without a message, and a process that does not end."""
 
 from __future__ import annotations
 
@@ -151,6 +151,7 @@ def sentences(process: subprocess.CompletedProcess[str]) -> list[str]:
 
 
 def test_a_taken_port_is_one_sentence_before_the_slow_imports() -> None:
+    """The app prints why it cannot start, and ends before it imports torch or Gradio."""
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()

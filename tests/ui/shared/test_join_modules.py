@@ -23,7 +23,8 @@ Written = Callable[..., list[Path]]
 
 @pytest.fixture
 def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Written:
-    """Writes modules, given by name, into a page of their own. Returns their paths."""
+    """A function that writes modules, given by name, into a view of a temporary UI folder, and
+    returns their paths."""
     monkeypatch.setattr(join_modules, "UI", tmp_path)
 
     def write(**sources: str) -> list[Path]:
@@ -129,6 +130,7 @@ def test_a_circle_is_refused_by_name(written: Written) -> None:
     ],
 )
 def test_a_form_it_does_not_know_is_refused_by_file_and_line(written: Written, line: str) -> None:
+    """`join` knows only some forms of import and export. The message names file and line."""
     paths = written(wrong=f"const first = 1;\n\n{line}\n", b="")
     with pytest.raises(BadModule) as problem:
         join(paths)

@@ -1,4 +1,4 @@
-"""Opened recordings count by the memory they take, not only by their nodes."""
+"""The limit on opened recordings counts the memory that they take, and not only their nodes."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from ui.shared.join_modules import modules
 TOOLTIPS = json.loads((ASSETS / "tooltips.json").read_text(encoding="utf-8"))
 SCRIPTS = "\n".join(path.read_text(encoding="utf-8") for path in modules())
 BY_NAME = re.compile(r'TOOLTIPS\["([^"]+)"\]|: "(button [^"]+)"')
-# starts of names that scripts put together: "why " and a figure, "way " and a way to count, ...
+# starts of names that scripts put together from two parts, such as "why " + "ratio"
 MADE = ("why ", "way ", "shape ")
 
 

@@ -8,7 +8,7 @@ const RUN = ["Ctrl Enter", "run, also while you type in the form; on a Mac also 
 export class DecodeKeys extends PlaybackKeys {
   /** @returns {[string, string][]} */
   get listed() {
-    const { run } = this.page; // a saved page has no form to run
+    const { run } = this.page; // missing in a saved page, which has no form
     const stops = run ? "; otherwise stop the run" : "";
     return [
       ...(run ? [RUN] : []),

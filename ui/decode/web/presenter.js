@@ -21,7 +21,7 @@ const KEYS = [
 ];
 const SCALE = 2.34; // 12 px type is shown as 28 px
 const ROOM = { wide: 1000, tall: 700 }; // px; in a smaller window the scale is smaller
-const MOST_ROWS = 9; // a tree with more rows shows only its path with the neighbours
+const MOST_ROWS = 9; // a tree with more rows is shown in the focus layout
 
 /** A dialog over the window, made when it is first opened. */
 export class Presenter {

@@ -24,7 +24,7 @@ const TILES = [
   ["acceptedPerStep", "accepted per step", "accepted per step"],
   ["tokens", "tokens emitted", "tokens emitted"],
 ];
-/** @type {Record<string, string>} label of the speed-up for two verdicts; else that of TILES */
+/** @type {Record<string, string>} labels of the speed-up by verdict; by default the one in TILES */
 const SPEED = { slower: "slower than plain", even: "no clear difference" };
 const EVEN = 0.005; // a speed-up that differs from 1 by less than this is no clear difference
 const INTERVAL =
@@ -149,7 +149,7 @@ export class RunHeader {
     if (!plain) return;
     const { speedup, speedups } = totals;
     const ends = speedups.map((one) => one.toFixed(2)).join("–");
-    const source = label === meta.label ? "" : label; // the badge shows the label of the run
+    const source = label === meta.label ? "" : label; // the badge already shows the run's own label
     const unit = ["×", ends && `(${ends})`, source].filter(Boolean).join(" ");
     const value = known(speedup) ? speedup.toFixed(2) : "–";
     this.put("speedup", value, known(speedup) ? unit : "", "plain: " + ms(plain) + " per token");

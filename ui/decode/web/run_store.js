@@ -76,8 +76,8 @@ export class RunStore extends Playback {
     this.at = -1;
     this.follow = true;
     this.playing = false;
-    this.opening = false; // the run plays automatically: the visitor has not chosen a moment
-    this.isWhole = false; // the whole text is shown beside one step
+    this.opening = false; // whether it plays automatically: the visitor has not chosen a moment
+    this.isWhole = false; // whether the whole text is shown beside one step
     // `slow` is not set yet when the base constructor calls `reset`
     if (this.slow) this.slow.picture = null;
     this.clock = 0;

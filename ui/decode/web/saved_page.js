@@ -3,7 +3,7 @@ import { mountDecode } from "./decode_view.js";
 import { openSavedPage } from "../../shared/web/opened_page.js";
 
 /**
- * Show the run of this file and play it.
+ * Show the run that the page contains, and play it.
  * @returns {Promise<void>}
  */
 export const openPage = () =>

@@ -18,7 +18,7 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 const ROW = 20; // px
 const GAP = 4; // px between the rows, and above and below them
-const LEAST_NUMBER = 10; // px; a row has numbers if the median solid part of a step is this wide
+const LEAST_NUMBER = 10; // px; a row has numbers if the median solid part is at least this wide
 const GROWTH = 1.25; // factor by which the track's time span grows when a run outgrows it
 const RATES = [
   SLOW,

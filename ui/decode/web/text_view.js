@@ -127,8 +127,8 @@ export class TextView {
     attr(this.asked, "title", readable(prompt.slice(0, PROMPT_HINT)).replaceAll("⏎", "\n"));
   }
 
-  // What follows the text if the run has ended or paused and all of it is shown: `tail` of the last
-  // message, why the run ended or paused, and how much of the text is repeated.
+  // What follows the text if the run has ended or paused and the whole text is shown: the text held
+  // back after the last token (`tail`), why the run ended or paused, and how much is repeated.
   paintEnd(isEnded) {
     const { store } = this;
     const words = isEnded ? runWords.finish(store.ending) : "";

@@ -16,7 +16,7 @@ import { Legend } from "../../shared/web/tree_legend.js";
 const ABOVE = 480; // px that the page needs above and below the tree
 const LEAST_ROOF = 300; // px; a large tree gets at least this height in a window of any height
 const FLAT = 5; // rows; outside the focus layout, a tree of at most this many rows gets a low box
-const EASED = 0.4; // seconds; while shorter steps follow each other, colours change at once
+const EASED = 0.4; // seconds; steps that play faster than this change colours without a transition
 
 /** The panel "Token tree". */
 export class TreePanel {

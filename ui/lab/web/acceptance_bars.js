@@ -172,7 +172,7 @@ function title(k, rate, smoothed, counts, interval) {
   const parts = [`child ${k + 1}: ${rate.toPrecision(4)}`];
   if (interval) {
     const [low, high] = interval.map((value) => value.toFixed(4));
-    // counts at the positions of a text are expected values, so they are not whole numbers
+    // counts along a fixed text are expected values, so they may have fractions
     const accepted = Number((counts.accepted[k] ?? 0).toFixed(1));
     const hits = `accepted ${accepted} of ${counts.visited} times`;
     parts.push(`${hits}, 95% interval ${low} to ${high}`);

@@ -64,7 +64,7 @@ export class ClockMenu {
     return this.state.elsewhere;
   }
 
-  /** The machine of the chosen profile, as an adverb. */
+  /** Where the chosen profile's machine is, in words: "here", "there" or "on ...". */
   get where() {
     if (this.state.elsewhere) return "there";
     return this.place === THIS_MACHINE ? "here" : "on " + this.place;

@@ -25,8 +25,8 @@ export function connect(element, props, watch, trigger) {
   });
   const isBusy = () => view.lab.editor.counting.busy;
   const job = watchJob({ isBusy, ask: (asked) => trigger("ask", asked) });
-  // The argument matters only while `isBusy` is false. A message about a running job has already
-  // made `isBusy` true.
+  // `take` uses its argument only while `isBusy()` is false. The view has already taken the
+  // message. If that is about a running job, `isBusy()` is true by now.
   const taken = () => job.take(false);
   connectComponent(root, props, watch, { ...view, take: view.ingest }, { taken });
   linkLab(view.lab);

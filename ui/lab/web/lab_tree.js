@@ -140,7 +140,7 @@ export class LabTree {
     this.at = Math.min(this.at, this.parents.length - 1);
   }
 
-  // Nodes stay expanded only if they have the same numbers in the new tree.
+  // All nodes are collapsed, unless the new tree has the same name and its nodes the same numbers.
   takeTree(name, parents) {
     if (this.name !== name || !keepsNumbers(this.parents, parents)) this.opened.clear();
     this.name = name;

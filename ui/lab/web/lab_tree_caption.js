@@ -128,6 +128,7 @@ export function hiddenWords({ state, drawn, byNode }, node) {
   const below = drawn.items.filter(({ key }) => inside.has(key));
   const hidden = below.reduce((sum, one) => sum + one.hidden, 0);
   if (!hidden) return ".";
-  if (state.shown === "hand") return `; ${hidden} of them hidden, “All nodes” shows them.`;
-  return `; ${hidden} of them hidden, ${item.hidden ? "click" : "click a dashed node"} to expand.`;
+  const words = `; ${count(hidden, "descendant")} hidden: `;
+  if (state.shown === "hand") return words + "“All nodes” shows them.";
+  return words + (item.hidden ? "click" : "click a dashed node") + " to expand.";
 }

@@ -18,7 +18,7 @@ const ROOM = 0.05; // left free beyond the outermost values, as a share of the r
  */
 /**
  * @typedef {object} Axis
- * @property {(value: number) => number} at the position of a value in px
+ * @property {(value: number) => number} at the position in px of a value
  * @property {{at: number, text: string}[]} ticks inside the range; `at` is in px
  * @property {string} title
  */

@@ -10,10 +10,11 @@
 
 /** The state of following in one view. */
 export class Following {
-  canFollow = false; // there is another visitor's run to follow
-  isFollowed = false; // the run on screen is another visitor's
-  isWaiting = false; // the visitor's own run is waiting
-  isWanted = false; // the visitor asked to follow; reset when a run is shown that is not followed
+  canFollow = false; // whether there is another visitor's run to follow
+  isFollowed = false; // whether the run on screen is another visitor's
+  isWaiting = false; // whether the visitor's own run is waiting
+  // whether the visitor asked to follow; reset when a run is shown that is not followed
+  isWanted = false;
 
   /**
    * Update the state from a message. A message about another visitor's run loses its error and its

@@ -17,7 +17,7 @@ import { decodeLink, encodeLink } from "./link_text.js";
 const QUIET_MS = 500; // without a change before the address is updated
 const TABS_MS = 100; // between two looks for a tab or view that Gradio has not built yet
 const MOST_LOOKS = 100;
-/** @type {Record<string, string>} values in words, by their names in link_fields.js */
+/** @type {Record<string, string>} the words for a value, by its name in link_fields.js */
 const NAMES = {
   prompt: "the prompt",
   second_prompt: "the second prompt",

@@ -1,5 +1,5 @@
-/* Buttons for the four phases of the step on screen and for its next picture, the time that the
-   current phase took, and a caption for the current picture. */
+/* Buttons for the four phases of the step on screen, and one for its next picture. Also a caption
+   for the current picture, and the time that the current phase took. */
 import { attr, button, el, show, text } from "./dom.js";
 import { ms } from "./format.js";
 import { rove } from "./roving_focus.js";

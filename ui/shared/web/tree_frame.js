@@ -265,8 +265,8 @@ export function branch(grid, from, to) {
 }
 
 /**
- * An edge between two cells of a row that runs above the cells between them. If the two cells are
- * in different rows, the result is that of `branch`.
+ * An edge that connects two cells of a row and runs above the cells between them. If the two cells
+ * are in different rows, the result is that of `branch`.
  * @param {Frame} grid
  * @param {Place} from
  * @param {Place} to

@@ -1,4 +1,4 @@
-/* How many guesses of a chain are kept. */
+/* How many guesses of a chain are kept, that is, accepted by the target. */
 
 /** @import { Step } from "../../shared/web/step_view.js" */
 

@@ -16,7 +16,7 @@ const ROUNDING = 1e-9; // probabilities that differ by less are equal
 const BEFORE = "The walk has not started. Press “.” until the first trial is shown.";
 const NO_TRIAL = "This node was not tried in this step.";
 const PATHS = "The verifier Traversal tests whole paths, from the leaves up.";
-const UNKNOWN = "The residual p and q were not recorded here.";
+const UNKNOWN = "The residual p and q of this step were not recorded.";
 
 /** The panel. Its columns are p and q before the trial, the trial, and p and q after it. */
 export class MomentPanel {

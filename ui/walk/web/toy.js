@@ -152,8 +152,9 @@ function residualsOf({ trials, bonus, left }) {
   return [...at, [tokens, p]];
 }
 
-/** @typedef {[number[], number[], number[]]} Head tokens, their p and their q; `token` is first */
+/** @typedef {[number[], number[], number[]]} Head tokens, their p, and their q */
 
+// All tokens, `token` first.
 /** @type {(token: number, residual: number[], draft: number[]) => Head} */
 function headOf(token, residual, draft) {
   const others = [...residual.keys()].filter((one) => one !== token);

@@ -90,7 +90,7 @@ export class ToyForm {
   }
 
   /**
-   * Fill the form with a toy, and call it the visitor's own. Does not call `take`.
+   * Fill the form with a toy, and set the menu of presets to "your own". Does not call `take`.
    * @param {Toy} toy
    */
   put({ p, q, children, verifier, shape }) {

@@ -13,7 +13,8 @@ from sequoia.algorithm.verifiers.verifier import Verifier
 from sequoia.exactness.losslessness.enumerator import Enumerator
 
 BROKEN = "broken on purpose"
-WALKING = frozenset({SEQUOIA.key, SPECINFER.key, TRAVERSAL.key})  # they accept by comparing with u
+# they accept if a uniform random number is below a probability
+WALKING = frozenset({SEQUOIA.key, SPECINFER.key, TRAVERSAL.key})
 DISTINCT = frozenset({SEQUOIA.key, TRAVERSAL.key})  # they draw children without replacement
 
 ChanceOfStep = Callable[[], Chance]  # called before each step of one sample

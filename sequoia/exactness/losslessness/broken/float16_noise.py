@@ -61,7 +61,7 @@ def _chances_of_the_best(token: np.ndarray, rank: np.ndarray, tokens: int) -> np
     """For each score, the probability that its token gets it and wins. A token wins if every other
     token gets a lower score, or the same score but has a higher id. token, rank: those of each
     score, in increasing order of score. tokens: the size of the vocabulary."""
-    # by token: how many scores are below NEVER; at least the one for u = 0, minus infinity
+    # by token: how many scores are below NEVER; at least one, because u = 0 gives minus infinity
     below = VALUES - np.bincount(token, minlength=tokens)
     gain = np.log1p(1 / rank)
     logs = np.log(below).sum() + np.cumsum(gain) - gain

@@ -1,4 +1,5 @@
-"""Checks that decoding still works after a failure: a failed capture, or too little memory."""
+"""Checks that decoding still works after a CUDA graph could not be captured, and after memory ran
+out."""
 
 from __future__ import annotations
 

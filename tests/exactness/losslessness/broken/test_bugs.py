@@ -63,8 +63,8 @@ def test_a_bug_without_a_place_is_refused() -> None:
 
 
 def test_the_race_in_float16_draws_what_was_computed() -> None:
-    """A chi-square test with a fixed seed. A correct exponential race would fail it with one seed
-    in a million."""
+    """Float16Race draws with the probabilities that `first_drawn` computes. The chi-square test has
+    a fixed seed; if they are right, one seed in a million would fail it."""
     race = Float16Race(3)
     q = torch.tensor(Q)[None]
     drawn = [race.without_replacement(q, [1])[0][0] for _ in range(20_000)]

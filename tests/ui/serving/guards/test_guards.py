@@ -194,6 +194,7 @@ def test_behind_a_proxy_a_refusal_names_the_host_that_was_asked_for() -> None:
 
 
 def test_a_space_trusts_its_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hugging Face sets SPACE_HOST in a Space, where the app runs behind their proxy."""
     monkeypatch.setenv("SPACE_HOST", "me-sequoia.hf.space")
     headers = {
         "host": "me-sequoia.hf.space",

@@ -36,7 +36,7 @@ class Place {
     return weight < this.draft[token] ? weight / this.draft[token] : 1;
   }
 
-  // Update the residual p and q after a child was rejected. Returns the mass left of p.
+  // Update the residual p and q after a child was rejected. Returns the remaining mass of p.
   reject(token) {
     const rest = this.target.map((one, i) => Math.max(this.stands * one - this.draft[i], 0));
     const mass = sum(rest);
