@@ -10,9 +10,10 @@ the rest of the run is compared with the target's logits only.
 A target with a router (mixture of experts) in half precision is different: rounding can change the
 chosen experts, which changes logits by any amount. If a run of such a target differs by more than a
 tie, the prompt is decoded twice in float32, with the tree and without. If these two texts differ by
-more than a tie, that is a bug. Otherwise, the effect of rounding on the logits of the first run's
-text is measured. If this effect can explain how far the run's tokens are below the best logit, the
-verdict is a tie. If not, or if there is no run in float32, the verdict is undecided.
+more than a tie, that is a bug. Otherwise, the logits of the original run's text are computed in
+both dtypes, to measure the effect of rounding. If this effect can explain how far the tokens are
+below the best logit, the verdict is a tie. If not, or if the check in float32 did not end, the
+verdict is undecided.
 """
 
 from __future__ import annotations
@@ -37,10 +38,11 @@ from sequoia.validate_input import whole
 
 # The largest difference that counts as a tie. Every sum in a forward pass is rounded to half an ulp
 # of its dtype, and another order of the terms is rounded differently. Over L layers, 2 L such
-# roundings are a random walk of about sqrt(2 L) half-ulps of the logits' spread. The spread is a
-# quarter of the top logit or more. A margin compares two logits of two runs, so it is off by twice
-# as much. L = 32 gives 2 ulp or a few more; 16 leaves room. A wrong row, mask or position changes
-# logits by their whole spread: at least 32 ulp of bfloat16, millions of float32.
+# roundings are a random walk of about sqrt(2 L) half-ulps of the logits' spread. For L = 32 these
+# are 8 half-ulps, or 4 ulp of the spread. Margins are in ulp of the top logit, which is up to four
+# times the spread, so this is 1 ulp or more. The run and the reference both round, which doubles
+# it: 2 ulp or a few more; 16 leaves room. A wrong row, mask or position changes logits by their
+# whole spread: at least 32 ulp of bfloat16, millions of float32.
 TIE_ULP = 16
 # the tree for repeating a run if its own is not given
 USUAL_TREE = Tree.from_branching([3, 2, 1, 1])
@@ -59,8 +61,8 @@ class TextMatch:
     compared: the number of tokens of the shorter text. index: the index of the first token that
     differs, or None. margin: how far the lower of the two tokens' logits at that index is below the
     target's best logit, in ulp of `dtype`. later: (index, margin) of a later token of the run that
-    is further below the best logit than a tie allows, or None. in_float32: the result of the same
-    run in float32, or why there is none. It is "" if that run was not needed.
+    is further below the best logit than a tie allows, or None. in_float32: the result of the check
+    in float32, or why there is none. It is "" if that check was not needed.
     """
 
     verdict: str
@@ -145,7 +147,7 @@ def check_text(
             return replace(match, in_float32=words)
         explained = _explained(pair, wide, prompt, match, run, plain, should_stop)
     except (Stopped, OutOfMemory, torch.OutOfMemoryError, MemoryError) as problem:
-        words = f"Only a run in float32 could show whether this is a bug, and {reason(problem)}"
+        words = f"Whether this is a bug could not be checked in float32, because {reason(problem)}"
         return replace(match, verdict="undecided", in_float32=words)
     is_same = wide_match.verdict == "exact"
     same = "equals plain decoding's" if is_same else "differs from plain decoding's only by a tie"
@@ -198,7 +200,8 @@ def _explained(
         below = max(below, float(exact.max() - exact[tokens].min()))
     near = below <= 2 * moved
     words = (
-        f"By the float32 logits, the original run's tokens are at most {below:.3g} below the best. "
+        f"By the float32 logits, the original run's tokens, and plain decoding's at the first "
+        f"difference, are at most {below:.3g} below the best. "
         f"Rounding changes the logits by at most {moved:.3g}. The first number is "
         f"{'at most' if near else 'more than'} twice the second (both measured)"
     )

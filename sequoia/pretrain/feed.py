@@ -1,6 +1,6 @@
 """Selects the tokens that each step trains on. For a given text, batch and context, these tokens
-depend only on the seed and on the number of tokens trained on so far. So that number is all that is
-needed to resume a run."""
+depend only on the seed and on the number of tokens trained on so far. So that number is all that a
+feed needs when a run is resumed."""
 
 from __future__ import annotations
 

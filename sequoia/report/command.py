@@ -82,8 +82,8 @@ def _options(argv: Sequence[str] | None) -> Namespace:
         type=_seconds,
         default=math.inf,
         metavar="SECONDS",
-        help="time limit for the whole command; the most valuable stages that fit are run "
-        "(default: no limit)",
+        help="time for the whole command; the most valuable stages that fit are run. The "
+        "examination of the machine at the start counts, but is not cut short (default: no limit)",
     )
     parser.add_argument(
         "--only",

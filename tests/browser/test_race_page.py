@@ -102,7 +102,7 @@ def test_a_race_from_the_recorded_one_to_a_saved_one(visit: Visit, tmp_path: Pat
     until(page, "s.meta.label === 'measured' && s.done && s.results.at(-1)?.lossless")
     assert [lane["name"] for lane in store(page, "lanes")] == ["Plain", "Chain"]
     expect(page.locator(".race-lane[data-lane='1'] progress")).to_be_visible()
-    page.click("#rc-stop")  # the check of losslessness continues for a while
+    page.click("#rc-stop")  # ends the check of losslessness, which would take a while
     expect(page.locator("#rc-run")).to_be_enabled(timeout=20_000)
     expect(page.locator(".race-lane[data-lane='1'] progress")).to_be_hidden()
     with page.expect_download() as waiting:

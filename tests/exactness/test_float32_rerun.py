@@ -130,7 +130,7 @@ def test_without_memory_for_the_passes_after_the_run_it_is_undecided(
     monkeypatch.setattr(same_tokens, "own_logits_from", no_room)
     found = checked(routed())
     assert found.verdict == "undecided"
-    assert found.sentence.endswith("and there is not enough memory: undecided.")
+    assert found.sentence.endswith("because there is not enough memory: undecided.")
 
 
 def test_weights_on_several_devices_are_not_copied() -> None:
@@ -154,7 +154,7 @@ def test_a_stopped_check_is_undecided(looks: int) -> None:
 
     found = checked(routed(), should_stop=stops)
     assert found.verdict == "undecided"
-    assert found.sentence.endswith("and it was stopped: undecided.")
+    assert found.sentence.endswith("because it was stopped: undecided.")
     assert len(seen) == looks + 1
 
 
@@ -170,7 +170,7 @@ def test_a_check_that_is_stopped_between_the_passes_after_the_run_is_undecided(
     monkeypatch.setattr(same_tokens, "own_logits_from", counted)
     found = checked(routed(), should_stop=lambda: bool(passes))
     assert found.verdict == "undecided"
-    assert found.sentence.endswith("and it was stopped: undecided.")
+    assert found.sentence.endswith("because it was stopped: undecided.")
     assert passes == [1]
 
 

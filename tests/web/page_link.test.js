@@ -55,7 +55,7 @@ afterEach(() => {
 
 const TABS = ["Decode", "Tour", "Race", "Models"];
 
-test("a link to a tab that the page does not have is ignored with words", async (t) => {
+test("a link to a tab that the page does not have is ignored, and the page says so", async (t) => {
   const link = await open("#models", ["Decode", "Race"]);
   t.mock.timers.enable({ apis: ["setTimeout"] });
   link.followAddress();

@@ -1,4 +1,4 @@
-// The blocks of the playback track: every step is visible, however narrow.
+// The blocks of the playback track: every step that took time is visible, however short.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { drawnBlocks } from "../../ui/decode/web/track_blocks.js";

@@ -89,7 +89,7 @@ test("a step of the run in Decode has no link, and the button says so", () => {
   assert.equal(copies, 1);
 });
 
-/** The form of a real step without its elements, at step 4 of the run `code`. */
+/** The form of a real step without its elements, at the step with index 4 of the run `code`. */
 function realStep(ask, take) {
   const nodes = { about: new FakeNode(), line: new FakeNode() };
   const refusal = { words: "", say: (words) => (refusal.words = words) };

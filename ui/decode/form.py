@@ -53,8 +53,8 @@ EXAMPLES_ABOUT = (
 @dataclass(frozen=True)
 class RunControls:
     """The components that the forms of a run and of a race have in common, by name. A subclass
-    sets `names`: those of the components whose values make up a request. `profiles` belongs to the
-    request too, but not to `names`."""
+    sets `names`, the names of the components whose values make up a request. `profiles` and the
+    lanes of a race are part of the request, too, but not in `names`."""
 
     names: ClassVar[tuple[str, ...]]
 

@@ -12,7 +12,7 @@ from ui.shared.markup import Markup, element
 
 HEADS = (
     ("Texts", ""),
-    ("Verifier", "nodes / levels"),
+    ("Verifier", "nodes / levels, or sequences × tokens"),
     ("Tokens per step", "paper"),
     ("Speed-up", "paper"),
     ("Speed-up", "simulated"),

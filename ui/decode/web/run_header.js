@@ -1,5 +1,5 @@
-/* The facts of a run, the label that says where its numbers come from, its totals up to the step
-   shown, and the banners of the view. */
+/* The facts of a run, the label that says where its numbers come from, its totals up to the end
+   of the text shown, and the banners of the view. */
 import { attr, el, show, text } from "../../shared/web/dom.js";
 import { FollowBar } from "../../shared/web/follow_bar.js";
 import { count, known, ms, rate, readable, grouped } from "../../shared/web/format.js";

@@ -26,7 +26,7 @@ import { el, show } from "../../shared/web/dom.js";
  */
 
 const ABOUT =
-  "A race decodes one prompt in two to four ways, the lanes, side by side. Each lane’s clock counts only its own steps.";
+  "A race decodes one prompt, or two, in different ways side by side, in two to four lanes. Each lane’s clock counts only its own steps.";
 
 /** The elements of the Race view. */
 class RaceView {

@@ -144,8 +144,8 @@ export class WhereTimeWent {
     if (label) addTerm(source, readable(label), /what if/.test(label) ? "what if" : label);
     const gain = signed(predicted - speedup);
     source.append(gain && label ? ", " + gain : gain);
-    // In a race of two prompts, this tree suits only one of them, but a lane of the form races on
-    // both.
+    // No button in a race of two prompts: this tree suits only one of them, but a lane that is set
+    // in the form races on both.
     if (!parents || !this.trigger || this.lanes[i].on) return;
     const lane = this.lanes[i].number ?? i + 1;
     const text = "Use in lane " + lane;

@@ -36,9 +36,10 @@ const FROM_LEAVES = "traversal"; // the verifier that tries whole paths, from th
 /** @typedef {[number[], number[], number[]?]} ResidualRow a Residual */
 
 /**
- * p and q at one moment of the walk, after the rejections so far, for a few tokens: first the token
- * that was tried or added, then others. In a run, the others are the most probable ones. The rest
- * of the probability up to 1 belongs to all further tokens.
+ * p and q at one moment of the walk, after the rejections so far (which change nothing with top-k
+ * match), for a few tokens: first the token that was tried or added, then others. In a run, the
+ * others are the most probable ones. The rest of the probability up to 1 belongs to all further
+ * tokens.
  * @typedef {object} Residual
  * @property {number[]} tokens ids
  * @property {number[]} p

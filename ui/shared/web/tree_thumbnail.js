@@ -3,7 +3,7 @@ import { svg } from "./dom.js";
 import { count } from "./format.js";
 import { topology } from "./tree_layout.js";
 
-const EDGE = 3; // px between the picture's edge and the outermost dots
+const EDGE = 3; // px between the picture's edge and the centres of the outermost dots
 const LARGEST_DOT = 4; // px
 const SMALLEST_DOT = 1.2;
 

@@ -42,7 +42,8 @@ export class RealStep {
    * @param {HTMLElement} host
    * @param {{ask: (name: string) => Promise<string>,
    *   take: (step: StepView | null, label: string) => void}} on `ask` requests a recorded run.
-   *   `take` is called with the chosen step and the label of its times; null: there is no step
+   *   `take` is called with the chosen step, or null if there is none, and with the source of its
+   *   times, such as "measured"
    */
   constructor(host, on) {
     this.on = on;
