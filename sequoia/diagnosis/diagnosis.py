@@ -21,8 +21,7 @@ class Loss:
 
 @dataclass(frozen=True)
 class Remedy:
-    """A change that may help. predicted: its speed-up over plain decoding. gain: how far that is
-    above the run's measured speed-up.
+    """A change that may help. predicted: its speed-up over plain decoding.
 
     tree: the tree to use instead; None for a change of the models. label: "predicted", "predicted,
     what if" for a hypothetical model, or "measured" for plain decoding.
@@ -30,13 +29,12 @@ class Remedy:
 
     words: str
     predicted: float
-    gain: float
     tree: Tree | None = None
     label: str = "predicted"
 
     @property
     def sentence(self) -> str:
-        return f"{self.words}: {self.predicted:.2f}× ({self.label}), {self.gain:.2f} more than now."
+        return f"{self.words}: {self.predicted:.2f}× ({self.label})."
 
 
 @dataclass(frozen=True)
@@ -75,7 +73,8 @@ class Diagnosis:
         is no such remedy, why not."""
         words = f"{self._measured}{': slower than without drafts' * self.slow}."
         if self.losses:
-            words += f" Largest loss: {self.losses[0].sentence}"
+            kind = "possible gain" if self.largest_loss == "acceptance" else "loss"
+            words += f" Largest {kind}: {self.losses[0].sentence}"
         first = next((remedy for remedy in self.remedies if remedy.tree), None)
         if first is None:
             return f"{words} {self._no_tree_sentence}"
@@ -87,8 +86,8 @@ class Diagnosis:
         if not self.unclear:
             return ""
         return (
-            f" Changes predicted at {self.noise:.2f}× or less are not listed: the difference could "
-            "be measurement or prediction error."
+            f" Changes predicted at {self.noise:.2f}× or less are not listed: they are within this "
+            "run's noise."
         )
 
     @property

@@ -94,17 +94,19 @@ def per_token(plain: DecodeStats) -> dict[str, float]:
 
 def _sentences(tokens: float, step: dict[str, float], token: dict[str, float]) -> Iterator[str]:
     yield (
-        f"{tokens:.2f} tokens per step, measured: the speed-up if a step took no longer than one "
-        "plain token."
+        f"{tokens:.2f} tokens per step: the speed-up if a step took no longer than one plain token."
     )
     times = step["verify"] / token["verify"]
     yield (
-        f"The target's pass takes {time_words(step['verify'])} for a tree and "
+        f"The target's pass takes {time_words(step['verify'])} for all nodes of a step and "
         f"{time_words(token['verify'])} for one token: {times:.2f} times as long, "
         f"measured.{_FASTER * (round(times, 2) < 1)}"
     )
     share = f"{step['draft'] / sum(step.values()):.0%}"
     yield f"Drafting takes {time_words(step['draft'])} per step, {share} of its time, measured."
+    if not step["overhead"] and not token["draft"] and not token["overhead"]:  # a simulated clock
+        yield "No time is counted for the rest of a step."
+        return
     yield (
         f"Everything else takes {time_words(step['overhead'])} per step "
         f"({time_words(token['draft'] + token['overhead'])} per token in plain decoding), measured."

@@ -183,24 +183,25 @@ class FirstTokens:
     @property
     def sentence(self) -> str:
         value = self.p_value
-        tokens = f"first tokens of {self.draws} draw{'s' * (self.draws != 1)}"
+        tokens = f"first tokens of {self.draws} sample{'s' * (self.draws != 1)}"
         if value is None:
             return f"The {tokens} are too few to compare with the target's distribution."
         result = (
             f"χ² = {self.statistic:.1f}, {self.freedom} "
-            f"degree{'s' * (self.freedom != 1)} of freedom, p = {value:.2g}, measured"
+            f"degree{'s' * (self.freedom != 1)} of freedom, p = {value:.2g}"
         )
         if self.verdict == "fits":
             points = round(min(self.detectable_difference or 1, 1) * 100)
             return (
-                f"The {tokens} are consistent with the target's distribution: {result}. Only "
-                f"deviations of more than about {points} percentage points would be detected."
+                f"The {tokens} are consistent with the target's distribution: {result}. This "
+                "test would notice only if the most probable token's share were off by more than "
+                f"about {points} percentage points."
             )
         if self.verdict == "poor":
             return (
                 f"The {tokens} fit the target's distribution poorly: {result}. This happens by "
-                f"chance now and then, so only p below {ALARM:g} counts as different: draw again "
-                "with another seed."
+                f"chance now and then, so only p below {ALARM:g} counts as different: sample "
+                "again with another seed."
             )
         return f"The {tokens} do not follow the target's distribution: {result}, below {ALARM:g}."
 

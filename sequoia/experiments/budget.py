@@ -19,8 +19,9 @@ from sequoia.experiments.result import (
     Series,
     Settings,
 )
-from sequoia.experiments.shapes import LABELS, OURS, SHAPES, planned_shapes
+from sequoia.experiments.shapes import ARITIES, LABELS, OURS, SHAPES, WIDTHS, planned_shapes
 from sequoia.experiments.text_units import (
+    REPEAT,
     Found,
     Text,
     case_of,
@@ -155,9 +156,9 @@ def _finding(comparisons: Sequence[Comparison]) -> str:
     unclear = f" The other {found.unclear} show no clear difference." if found.unclear else ""
     return (
         f"In {count_or_none(found.higher)} of {found.total} comparisons, {LABELS[OURS]} emits "
-        "clearly more tokens per step than a tree of another shape that is no larger. It emits "
-        f"clearly fewer in {count_or_none(found.lower)}{_where(lost)}.{unclear} The largest gain "
-        f"is {most.ratio - 1:.0%} ({most.text})."
+        "clearly more tokens per step than a tree of another shape with no more nodes. It emits "
+        f"clearly fewer in {count_or_none(found.lower)} of them{_where(lost)}.{unclear} The "
+        f"largest gain is {most.ratio - 1:.0%} ({most.text})."
     )
 
 
@@ -177,10 +178,18 @@ def _where(lost: list[Comparison]) -> str:
     )
 
 
+def _or(numbers: Sequence[int]) -> str:
+    """ "2, 3 or 4" """
+    return f"{', '.join(map(str, numbers[:-1]))} or {numbers[-1]}"
+
+
 BUDGET = Experiment(
     name="budget",
     title="Tokens per step by size of the tree",
-    question="Does Sequoia's tree emit more tokens per step than other shapes that are no larger?",
+    question=(
+        "Does Sequoia's tree emit more tokens per step than trees of other shapes with no more "
+        "nodes?"
+    ),
     sizes={
         "small": {
             "kinds": ["code"],
@@ -200,5 +209,12 @@ BUDGET = Experiment(
     units=text_units,
     run_unit=run_unit,
     summary=summary,
+    note=(
+        f"k is chosen for each size, on other texts: {_or(WIDTHS)} sequences, and {_or(ARITIES)} "
+        f"children. {LABELS['SpecInfer']} is a chain of two tokens followed by as many "
+        "chains of six as fit. Beyond some length a chain gains nothing, because the draft errs or "
+        f"the text ends before the chain does. A text repeats itself from the first {REPEAT} "
+        "tokens in a row that have occurred before."
+    ),
     version=2,
 )

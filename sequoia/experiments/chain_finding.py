@@ -31,7 +31,7 @@ def finding(found: Sequence[Setting]) -> str:
         (
             f"The planned tree is {_score(found, CHAIN, 'the tuned chain')}, and",
             f"{_score(found, STOPPING, 'the chain that stops when unsure')}.",
-            "Only settings whose 95% interval excludes 1 are counted.",
+            "A setting is clear if the 95% interval of the ratio of speeds excludes 1.",
             _chains(found),
             _by_machine(found),
             _by_acceptance(found),
@@ -43,8 +43,8 @@ def finding(found: Sequence[Setting]) -> str:
 def _score(found: Sequence[Setting], other: str, words: str) -> str:
     counts = score([setting.ratio(TREE, other) for setting in found])
     return (
-        f"faster than {words} in {count_or_none(counts.higher)} of {counts.total} settings and "
-        f"slower in {count_or_none(counts.lower)}"
+        f"clearly faster than {words} in {count_or_none(counts.higher)} of {counts.total} settings "
+        f"and clearly slower in {count_or_none(counts.lower)}"
     )
 
 
@@ -68,7 +68,7 @@ def _by_machine(found: Sequence[Setting]) -> str:
     machines = sorted({one.machine for one in found}, key=cost_of_nodes)
     gains = [_gain([one for one in found if one.machine == machine]) for machine in machines]
     parts = [
-        f"{gain:.2f}x on {machine_name(machine)} ({cost_of_nodes(machine):.2f})"
+        f"{gain:.2f}× on {machine_name(machine)} ({cost_of_nodes(machine):.2f})"
         for machine, gain in zip(machines, gains, strict=True)
     ]
     return (
@@ -85,8 +85,8 @@ def _by_acceptance(found: Sequence[Setting]) -> str:
     if not low:
         return ""
     words = (
-        f"Over all machines the average is {_gain(low):.2f}x where the draft's first guess is "
-        f"accepted less than {middle:.0%} of the time, and {_gain(high):.2f}x elsewhere."
+        f"Over all machines the average is {_gain(low):.2f}× where the draft's first guess is "
+        f"accepted less than {middle:.0%} of the time, and {_gain(high):.2f}× elsewhere."
     )
     return f"{words} {WHY}." if _is_explained(found, low, high) else words
 

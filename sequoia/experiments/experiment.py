@@ -33,6 +33,7 @@ class Experiment:
     `run_unit(pair, unit)` returns plain JSON values, or raises a SequoiaError.
     `summary(settings, done)` returns the result of the units in `done`, which may be empty.
     ExperimentResult says which fields the summary fills in.
+    note: what a reader of the plots and tables has to know, in sentences.
     version: increase it when `run_unit` begins to return something different. Units that an older
     version saved are then run again.
     """
@@ -44,4 +45,5 @@ class Experiment:
     units: Callable[[Settings], list[Unit]]
     run_unit: Callable[[Pair, Unit], Mapping[str, Any]]
     summary: Callable[[Settings, Done], ExperimentResult]
+    note: str = ""
     version: int = 1

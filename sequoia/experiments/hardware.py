@@ -177,11 +177,14 @@ def _row(here: Here, sizes: Sequence[str], settings: Settings) -> dict[str, Cell
     }
 
 
+_VARIED = {"machines": "machines", "kinds": "kinds of text", "temperatures": "temperatures"}
+
+
 def _finding(found: Sequence[Here], sizes: Sequence[str], fixed: str, settings: Settings) -> str:
     return " ".join(
         (
             _sizes_in_words(found, sizes),
-            _against_one_size([one.gain(fixed) for one in found], fixed),
+            _against_one_size([one.gain(fixed) for one in found], fixed, settings),
             _against_hindsight(found, sizes),
             _on_the_wrong_machine(found, settings),
         )
@@ -201,14 +204,18 @@ def _sizes_in_words(found: Sequence[Here], sizes: Sequence[str]) -> str:
     return f"The best fixed size ranges from {' to '.join(ends)}."
 
 
-def _against_one_size(gains: Sequence[Comparison], fixed: str) -> str:
+def _against_one_size(gains: Sequence[Comparison], fixed: str, settings: Settings) -> str:
     counts = score(gains)
+    several = ", ".join(
+        f"{len(settings[key])} {words}" for key, words in _VARIED.items() if len(settings[key]) > 1
+    )
+    cases = f"{counts.total} cases" + (f" ({several})" if several else "")
     least, most = (pick(one.ratio for one in gains) for pick in (min, max))
     return (
         f"Against {fixed} nodes, the best single size overall, the tree planned for the machine is "
-        f"clearly faster in {count_or_none(counts.higher)} of {counts.total} cases and clearly "
+        f"clearly faster in {count_or_none(counts.higher)} of {cases} and clearly "
         f"slower in {count_or_none(counts.lower)}. A case is clear if the 95% interval of the "
-        f"ratio of speeds excludes 1. The ratio ranges from {least:.2f}x to {most:.2f}x."
+        f"ratio of speeds excludes 1. The ratio ranges from {least:.2f}× to {most:.2f}×."
     )
 
 
@@ -216,7 +223,7 @@ def _against_hindsight(found: Sequence[Here], sizes: Sequence[str]) -> str:
     ratios = [one.speed(one.machine) / one.speed(_best_size(one, sizes)) for one in found]
     return (
         "Against the fixed size that turned out best in each case, the ratio is "
-        f"{statistics.geometric_mean(ratios):.2f}x on average and {min(ratios):.2f}x at worst."
+        f"{statistics.geometric_mean(ratios):.2f}× on average and {min(ratios):.2f}× at worst."
     )
 
 
@@ -229,7 +236,7 @@ def _on_the_wrong_machine(found: Sequence[Here], settings: Settings) -> str:
     return (
         f"{slow} {machine_name(worst.machine)} "
         f"({worst.case.words}) the tree for {machine_name(_slowest_foreign(worst, settings))} runs "
-        f"at {ratio(worst):.2f}x the speed of the tree for {machine_name(worst.machine)}."
+        f"at {ratio(worst):.2f}× the speed of the tree for {machine_name(worst.machine)}."
     )
 
 

@@ -61,6 +61,11 @@ def count_or_none(count: int) -> str:
     return str(count) if count else "none"
 
 
+def signed_percent(share: float) -> str:
+    """ "+13%" or "−2%" """
+    return f"{share:+.0%}".replace("-", "−")
+
+
 def _mean(values: Sequence[float]) -> tuple[float, float | None]:
     """The mean, and half the width of its 95% confidence interval (None for a single value)."""
     mean = statistics.fmean(values)

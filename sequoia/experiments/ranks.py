@@ -60,7 +60,7 @@ def summary(settings: Settings, done: Done) -> ExperimentResult:
         rows += [_row(case, one) for one in mine]
         comparisons += _comparisons(case, found)
     return ExperimentResult(
-        finding=_finding(rows),
+        finding=_finding(rows, max((len(one.points) for one in series), default=0)),
         x=Axis("children", "children of a node", "log"),
         y=Axis("rejected", "probability that all are rejected", "log"),
         series=tuple(series),
@@ -125,14 +125,15 @@ def _comparisons(case: Case, found: Found) -> list[Comparison]:
     ]
 
 
-def _finding(rows: Sequence[Mapping[str, Any]]) -> str:
+def _finding(rows: Sequence[Mapping[str, Any]], count: int) -> str:
+    """count: the largest number of children."""
     label = verifier_named(OURS).label
     mine = [row for row in rows if row["verifier"] == label]
     if not mine:
         return ""
     words = [
-        f"{row['case']}: k^-{row['exponent']:.2f} (R² {row['fit']:.3f}), from {row['first']:.1%} "
-        f"for one child to {row['last']:.1%} for all"
+        f"{row['case']}: k^−{row['exponent']:.2f} (R² {row['fit']:.3f}), from {row['first']:.1%} "
+        f"for one child to {row['last']:.1%} for {count} children"
         for row in mine
     ]
     return (
@@ -151,7 +152,9 @@ def _against_others(rows: Sequence[Mapping[str, Any]], mine: Sequence[Mapping[st
         if other["case"] == row["case"] and other is not row
     ]
     if all(ours < theirs for ours, theirs in pairs):
-        return f"In every case {label} rejects all children least often of the three verifiers."
+        others = dict.fromkeys(row["verifier"] for row in rows if row["verifier"] != label)
+        names = " and ".join(others)
+        return f"In every case {label} rejects all children less often than {names} do."
     if all(ours <= theirs for ours, theirs in pairs):
         return (
             f"In no case does another verifier reject all children less often than {label}. In "

@@ -13,7 +13,7 @@ from sequoia.algorithm.verifiers.specinfer import SPECINFER
 from sequoia.algorithm.verifiers.top_k_match import TOP_K_MATCH
 from sequoia.algorithm.verifiers.traversal import TRAVERSAL
 from sequoia.experiments.experiment import Done, Unit
-from sequoia.experiments.intervals import comparison, count_or_none, point, score
+from sequoia.experiments.intervals import comparison, count_or_none, point, score, signed_percent
 from sequoia.experiments.planned import planning_vector
 from sequoia.experiments.result import (
     Axis,
@@ -61,7 +61,7 @@ _ON_A_CHAIN = {
     "chain": "token verification on the same chain",
     "block": "block verification on a chain",
 }
-_ALL_CASES = "all cases above temperature 0"
+_ALL_CASES = "all "  # how the text of a comparison over all cases begins
 
 
 def run_unit(pair: Pair, unit: Unit) -> Mapping[str, Any]:
@@ -182,9 +182,10 @@ def _over_all_cases(settings: Settings, done: Done) -> list[Comparison]:
     found = found_by_prompt(settings, done, hot)
     if not found:
         return []
+    label = f"{len(hot)} cases" + " above temperature 0" * (len(hot) < len(cases(settings)))
     return [
         comparison(
-            f"{_ALL_CASES}: {_in_words(name, base)}",
+            f"{_ALL_CASES}{label}: {_in_words(name, base)}",
             [sum(_values(one, "tokens", name)) for one in found],
             [sum(_values(one, "tokens", base)) for one in found],
         )
@@ -204,9 +205,10 @@ def _finding(comparisons: Sequence[Comparison]) -> str:
 
 def _gain(found: Comparison) -> str:
     interval = "" if found.low is None else f" (95% interval {found.low:.3f} to {found.high:.3f})"
-    name, base = found.text.removeprefix(f"{_ALL_CASES}: ").split(" over ")
+    label, pair = found.text.split(": ")
+    name, base = pair.split(" over ")
     return (
-        f"Over {_ALL_CASES}, {name} emits {found.ratio:.3f}x as many tokens per step as "
+        f"Over {label}, {name} emits {found.ratio:.3f} times as many tokens per step as "
         f"{base}{interval}."
     )
 
@@ -215,9 +217,15 @@ def _counted(name: str, found: Sequence[Comparison]) -> str:
     if not found:
         return ""
     counts = score(found)
-    low, high = (f"{pick(one.ratio for one in found) - 1:+.0%}" for pick in (min, max))
+    low, high = (signed_percent(pick(one.ratio for one in found) - 1) for pick in (min, max))
+    end = f"the difference ranges from {low} to {high}."
+    if counts.lower > counts.higher:
+        return (
+            f"In {counts.lower} of {counts.total} cases {OURS} emits clearly fewer tokens per step "
+            f"than {name}, in {count_or_none(counts.higher)} clearly more; {end}"
+        )
     return (
         f"{OURS} emits clearly more tokens per step than {name} in "
         f"{count_or_none(counts.higher)} of {counts.total} cases and clearly fewer in "
-        f"{count_or_none(counts.lower)}; the difference ranges from {low} to {high}."
+        f"{count_or_none(counts.lower)}; {end}"
     )

@@ -98,7 +98,7 @@ def _other_layers(config: Any) -> str:
     others = sorted(set(_layer_types(config)) - {"full_attention"})
     if not others:
         return ""
-    return f"has {', '.join(others)} layers; {_FULL}"
+    return f"has layers of type {', '.join(f'“{one}”' for one in others)}; {_FULL}"
 
 
 def _local_layers(config: Any) -> str:

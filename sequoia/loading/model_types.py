@@ -22,7 +22,8 @@ class ModelType:
     config is changed, see `condition`); "refused"; or "not built" (`transformers` itself could not
     build it). reason: why the default config does not run, "" if it does. tried: number of configs
     that ran and gave the output of `transformers`' own `generate()`. without: config options that
-    are refused, each with the reason."""
+    are refused, each with the reason; of a refused type, a changed config that is refused for
+    another reason than the default one."""
 
     name: str
     result: str

@@ -123,21 +123,21 @@ class DepthVerdict:
             )
         parent = f"a node at depth {self.depth}" if self.depth else "the root"
         found = (
-            f"child {self.rank + 1} of {parent} is accepted {self.here.rate:.0%} of "
-            f"{self.here.visits} times, at the other depths {self.elsewhere.rate:.0%} of "
-            f"{self.elsewhere.visits}"
+            f"child {self.rank + 1} of {parent} was accepted in {self.here.accepted:.4g} of "
+            f"{self.here.visits} trials ({self.here.rate:.0%}), at the other depths in "
+            f"{self.elsewhere.accepted:.4g} of {self.elsewhere.visits} "
+            f"({self.elsewhere.rate:.0%}); p = {self.p_value:.2g}"
         )
-        tested = f"p = {self.p_value:.2g}"
         if self.compared > 1:
-            tested += f" after Bonferroni, {self.compared} comparisons"
+            found += f", corrected for {self.compared} tests"
         if self.holds:
             among = (
-                f"The strongest deviation among the {self.compared} cells that can be tested"
+                f"The strongest deviation in {self.compared} tests"
                 if self.compared > 1
-                else "Only one cell can be tested"
+                else "The test"
             )
-            return f"No evidence that acceptance depends on depth. {among}: {found} ({tested})."
-        return f"The positional assumption fails here: {found} ({tested})."
+            return f"No evidence that acceptance depends on depth. {among}: {found}."
+        return f"The positional assumption fails here: {found}."
 
 
 def depth_verdict(by_level: AcceptanceByLevel) -> DepthVerdict:

@@ -69,10 +69,13 @@ def why(grid: SpeedupGrid, profile: HardwareProfile) -> str:
     deeper = _one_more_level(grid, best, column)
     same = second is not None and deeper is not None and second.tree == deeper.tree
     if deeper:
-        words += (
-            f". {'The runner-up has one more level; it' if same else 'One more level'} would "
-            f"{_trade(deeper, best, profile)}"
+        nodes = f"{len(best.tree)} nodes"
+        rival = (
+            f"The runner-up has the same {nodes} on one more level; it"
+            if same
+            else f"With one more level, the same {nodes}"
         )
+        words += f". {rival} would {_trade(deeper, best, profile)}"
     elif no_deeper := _no_deeper(best.tree, grid):
         words += f". {no_deeper}"
     if second and not same:

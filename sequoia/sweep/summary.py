@@ -18,7 +18,7 @@ def summary(kind: str, found: Mapping[str, Outcome], condition: str) -> ModelTyp
     base = found["base"]
     result = _result(base, found.get(condition, base))
     if result not in ("runs", "partly"):
-        return ModelType(kind, result, base.words)
+        return ModelType(kind, result, base.words, without=_still_refused(found, condition))
     tried = sum(one.status == "runs" for one in found.values())
     needed = condition if result == "partly" else ""
     return ModelType(kind, result, base.words, needed, tried, _without(found, condition))
@@ -41,6 +41,14 @@ def _result(base: Outcome, changed: Outcome) -> str:
     if base.status == "runs":
         return "runs"
     return "partly" if changed.status == "runs" else "refused"
+
+
+def _still_refused(found: Mapping[str, Outcome], condition: str) -> tuple[tuple[str, str], ...]:
+    """(condition, message) if the type is refused under its condition too, for another reason."""
+    base, changed = found["base"], found.get(condition)
+    if changed is None or (base.status, changed.status) != ("refused", "refused"):
+        return ()
+    return ((condition, changed.words),) if changed.words != base.words else ()
 
 
 def _without(found: Mapping[str, Outcome], condition: str) -> tuple[tuple[str, str], ...]:

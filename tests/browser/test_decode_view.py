@@ -295,13 +295,13 @@ def test_a_small_last_step_leads_back_to_a_full_tree(page: Any, canned: dict[str
     assert at(page) == 12
     assert part.is_hidden()  # the run has not ended
     give(page, rest(cut, 13, 13, done=True, end="length"))
-    assert "Final tree truncated by the token limit." in part.inner_text()
+    assert "The token limit left room for one token" in part.inner_text()
     part.locator("button").click()
     settle(page)
     assert at(page) == 11
     assert part.is_hidden()
     give(page, {**first(cut, 13), "run": "other", "done": True, "end": "eos"})
-    assert part.inner_text().startswith("The final tree is smaller than usual.")
+    assert part.inner_text().startswith("The last tree is smaller than usual.")
     give(page, {**first(run, 12), "run": "full", "done": True, "end": "length"})
     assert part.is_hidden()
 
@@ -1063,7 +1063,7 @@ REASONS = [  # temperature, trials, path, node, the expected sentence
         (
             "The target gives this token 0.2%, the draft 31%. u = 0.44 is above p/q = 0.0065, so "
             "it is rejected. The draft’s probability is subtracted from the target’s and the rest "
-            "renormalised."
+            "rescaled."
         ),
     ),
     (
@@ -1192,7 +1192,7 @@ def test_columns_are_headed_by_what_they_are(page: Any, canned: dict[str, Any]) 
     watch(page, run, 3)
     levels = page.evaluate("stage.store.view().topo.levels")
     heads = page.locator(".sq-col").all_inner_texts()
-    named = ["now", *(f"guess {i}" for i in range(1, levels)), "large model"]
+    named = ["text so far", *(f"guess {i}" for i in range(1, levels)), "large model"]
     assert heads == [*named, *[""] * (len(heads) - len(named))]
 
 

@@ -65,7 +65,7 @@ def explanation(table: DPTable, n: int, levels: int, b: int) -> str:
         else f"{float(f'{split.rate:.2g}'):g}"
     )
     return (
-        f"T[{n},{levels},{b}] = T[{n - split.nodes},{levels},{b - 1}] ({split.rest:.3f}) + a{b} "
+        f"T[{n},{levels},{b}] = T[{n - split.nodes},{levels},{b - 1}] ({split.rest:.3f}) + a[{b}] "
         f"({rate}) × best({split.nodes},{levels - 1}) ({split.below:.3f}) = "
         f"{table.value(n, levels, b):.3f}"
     )
@@ -325,7 +325,7 @@ def test_the_tree_is_handed_over(page: Any) -> None:
     page.locator("[data-part=dp-use]").click()
     settle(page)
     # the tree above may be out of sight, so the button says where it is
-    assert page.locator("[data-part=dp-use]").inner_text() == "Shown above"
+    assert page.locator("[data-part=dp-use]").inner_text() == "Already in use"
     assert page.locator("[data-part=dp-use]").is_disabled()
     (chosen,) = page.evaluate("chosen")
     assert chosen == list(table.tree(75, 8).parents)

@@ -223,15 +223,15 @@ def test_figures_with_the_papers_vector_agree_to_three_decimals(low: Page) -> No
     lines.last.scroll_into_view_if_needed()
     expect(lines.last).not_to_contain_text("…")
     rows = lines.all_inner_texts()
-    assert [row.split()[:4] for row in rows] == [
+    assert [row.split("\t")[:4] for row in rows] == [
         [n, cap, paper, paper]
         for n, cap, paper in (
             ("64", "any", "5.917"),
             ("128", "any", "6.607"),
             ("256", "any", "7.289"),
             ("512", "any", "7.968"),
-            ("768", "18", "8.337"),
-            ("1024", "18", "8.609"),
+            ("768", "≤ 18", "8.337"),
+            ("1024", "≤ 18", "8.609"),
         )
     ]
     assert all("✓" in row for row in rows)
@@ -778,7 +778,7 @@ def test_every_term_marked_as_explained_has_a_tooltip_also_by_keyboard(page: Pag
         ("Loss", "lost compared with the best b"),
         ("Traceback", "removes the last child"),
         ("expected", "1 for the root"),
-        ("Limits", "limit of a shape"),
+        ("Limits", "a shape approaches"),
         ("Method", "16 children"),
         ("Medusa", "2401.10774"),
         ("top-p", "most probable"),
@@ -888,7 +888,7 @@ def test_the_limits_of_the_shapes_are_those_of_python(page: Page) -> None:
     note = page.locator(".sq-lab-curves .sq-lab-note")
     expect(note).to_contain_text("Sequoia 10.00; Chain 2.50")
     put(page, levels=4)
-    expect(note).to_contain_text(f"Sequoia, at most 4 levels {1 + 0.9 + 0.81 + 0.729:.2f};")
+    expect(note).to_contain_text(f"Sequoia, ≤ 4 levels {1 + 0.9 + 0.81 + 0.729:.2f};")
 
 
 def test_the_labels_say_where_figures_come_from(page: Page) -> None:
@@ -1186,7 +1186,7 @@ def test_a_tree_is_offered_only_while_another_one_is_shown(page: Page) -> None:
     use.click()
     expect(use).to_be_hidden()
     expect(page.locator(part("plan"))).to_contain_text("The tree shown is the fastest")
-    expect(in_table).to_have_text("Shown above")
+    expect(in_table).to_have_text("Already in use")
     expect(in_table).to_be_disabled()
     put(page, shown="hand", hand=[-1, 0, 0])
     expect(use).to_be_visible()
@@ -1330,7 +1330,7 @@ def test_the_lab_starts_with_the_vectors_that_the_other_tabs_use(page: Page) -> 
         assert second["rates"] == row["rates"]
         nodes = row["fitted"]["nodes"]
         assert (
-            f"adjusted so that the prediction for a {nodes}-node tree matches its measured tokens"
+            f"predicted for a tree of {nodes} nodes equal those measured with it"
             in first["origin"]["words"]
         )
         assert second["origin"]["visited"] == row["visited"]

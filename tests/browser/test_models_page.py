@@ -100,7 +100,7 @@ def test_pairs_are_listed_in_a_table_and_copied_to_the_form(opened: Callable[...
         "Llama 2 Community License",
         "gated",
         "its draft is a pickle file, which can run code when it is opened",
-        "to repeat the paper",
+        "the paper’s pair",
     ):
         assert words in row.inner_text()
     assert page.get_by_role("button", name="Choose llama-2-7b", exact=True).is_disabled()

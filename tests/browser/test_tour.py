@@ -191,12 +191,12 @@ def test_an_incomplete_answer_is_not_checked(tour: Page) -> None:
     expect(tour.locator("[data-part=stay] [data-part=verdict]")).to_be_hidden()
 
 
-def test_the_length_to_guess_names_its_machine_and_is_called_a_guess(tour: Page) -> None:
+def test_the_length_names_its_machine_and_is_called_a_guess_once_it_is_chosen(tour: Page) -> None:
     length = tour.locator("[data-part=length]")
     guess = length.locator(".sq-tour-block", has=tour.locator(".sq-tour-drag"))
     answered(tour, "cost", {})
     expect(length).to_contain_text("two cores of a server CPU")
-    expect(guess).to_contain_text("your guess: 12 times as long")
+    expect(guess).to_contain_text("drag the edge: now 12 times as long")
     answered(tour, "cost", {"cost.length": 4})
     expect(guess).to_contain_text("your guess: 4 times as long")
     answered(tour, "cost", {"cost.length": None})

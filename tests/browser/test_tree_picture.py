@@ -70,7 +70,7 @@ def test_it_says_what_it_is_and_needs_nothing_of_the_page(
     words = words_of(picture)
     assert words[0].startswith("Step 4 (recorded): ")
     assert words[1] == f"{run['meta']['target']} + {run['meta']['draft']}"
-    assert {"now", "large model"} <= {*words}
+    assert {"text so far", "large model"} <= {*words}
     assert any(one.endswith(" out of reach") for one in words)
     names = {name for one in picture.iter() for name in one.attrib}
     assert not {

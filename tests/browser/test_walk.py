@@ -35,7 +35,7 @@ def test_a_toy_is_walked_edited_and_run(page: Page) -> None:
     # one moment after another, forwards and backwards
     caption = part(page, "caption")
     expect(caption).to_contain_text(
-        "is dropped. A chain, with one guess per position, would end its step here with 1 token"
+        "is rejected. A chain, with one guess per position, would end its step here with 1 token"
     )
     expect(part(page, "moment")).to_contain_text(re.compile("and q loses “.+”"))
     part(page, "draw-again").focus()
@@ -43,7 +43,7 @@ def test_a_toy_is_walked_edited_and_run(page: Page) -> None:
     expect(caption).to_contain_text("“cat”")
     page.keyboard.press(",")
     expect(caption).to_contain_text(
-        "is dropped. A chain, with one guess per position, would end its step here with 1 token"
+        "is rejected. A chain, with one guess per position, would end its step here with 1 token"
     )
     before = caption.text_content()
     page.keyboard.press("n")
@@ -70,10 +70,10 @@ def test_a_toy_is_walked_edited_and_run(page: Page) -> None:
     part(page, "preset").select_option("block-passes")
     row = part(page, "verifiers").locator("[data-verifier=traversal]")
     expect(row).to_contain_text("Traversal (block verification)")
-    expect(row).to_contain_text("2.04limit 1.96, exceeded", timeout=20_000)
+    expect(row).to_contain_text("2.04upper limit 1.96, exceeded", timeout=20_000)
     part(page, "preset").select_option("traversal-below")
     expect(part(page, "children0")).to_be_hidden()
-    expect(row).to_contain_text("2.06limit 2.25", timeout=20_000)
+    expect(row).to_contain_text("2.06upper limit 2.25", timeout=20_000)
     page.wait_for_function("location.hash.includes('shape=uneven')")
 
 

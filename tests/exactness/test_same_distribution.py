@@ -160,20 +160,20 @@ def test_adding_a_token_returns_a_new_value() -> None:
 
 def test_the_sentences_contain_the_numbers() -> None:
     assert counted((0.5, 0.5), (190, 210)).sentence == (
-        "The first tokens of 400 draws are consistent with the target's distribution: χ² = 1.0, "
-        "1 degree of freedom, p = 0.32, measured. Only deviations of more than about 12 percentage "
-        "points would be detected."
+        "The first tokens of 400 samples are consistent with the target's distribution: χ² = 1.0, "
+        "1 degree of freedom, p = 0.32. This test would notice only if the most probable token's "
+        "share were off by more than about 12 percentage points."
     )
     poor = counted((0.5, 0.5), (160, 240))
     assert poor.verdict == "poor"
     assert poor.sentence.startswith(
-        "The first tokens of 400 draws fit the target's distribution poorly: χ² = 16.0, 1 degree "
-        "of freedom, p = 6.3e-05, measured."
+        "The first tokens of 400 samples fit the target's distribution poorly: χ² = 16.0, 1 degree "
+        "of freedom, p = 6.3e-05. "
     )
-    assert "only p below 1e-06 counts as different: draw again with another seed" in poor.sentence
+    assert "only p below 1e-06 counts as different: sample again with another seed" in poor.sentence
     bad = counted((0.5, 0.5), (100, 300))
     assert bad.sentence.startswith(
-        "The first tokens of 400 draws do not follow the target's distribution: χ² = 100.0, 1 "
+        "The first tokens of 400 samples do not follow the target's distribution: χ² = 100.0, 1 "
         "degree of "
     )
     assert bad.p_value < ALARM

@@ -297,16 +297,16 @@ def test_a_tree_for_another_machine_is_called_slow_only_if_it_is(
     ]
     words = hardware._on_the_wrong_machine(here, {"machines": machines})
     assert ("can be slow" in words) == is_slow
-    assert f"runs at {foreign:.2f}x the speed" in words
+    assert f"runs at {foreign:.2f}× the speed" in words
 
 
 def test_the_finding_says_who_wins_and_explains_only_what_is_so() -> None:
     cheap, dear = "l40-llama-3-70b-offloaded", "epyc-2-cores-bundled"
     usual = finding([setting(cheap, 0.5, 1.3), setting(dear, 0.8, 0.9)])
-    assert "faster than the tuned chain in 1 of 2 settings and slower in 1" in usual
+    assert "faster than the tuned chain in 1 of 2 settings and clearly slower in 1" in usual
     assert len(usual) < 1000
     assert "In 0 settings the planned tree is itself a chain" in usual
-    assert f"1.30x on {machine_name(cheap)}" in usual
+    assert f"1.30× on {machine_name(cheap)}" in usual
     assert WHY in usual
     reverse = finding([setting(cheap, 0.8, 0.9), setting(dear, 0.5, 1.3)])
     assert WHY not in reverse
@@ -320,4 +320,4 @@ def test_the_finding_says_who_wins_and_explains_only_what_is_so() -> None:
         "plain decoding. " in finding([setting(cheap, 0.5, 1.3), chain, single])
     )
     even = finding([setting(cheap, 0.5, 1.0), setting(dear, 0.8, 1.0)])
-    assert "faster than the tuned chain in none of 2 settings and slower in none" in even
+    assert "faster than the tuned chain in none of 2 settings and clearly slower in none" in even

@@ -184,15 +184,15 @@ UNFIT = {
     "rwkv": (RwkvConfig(), "rwkv.*no attention heads"),
     "mixed": (
         RecurrentGemmaConfig(),
-        "recurrent_gemma.*layers; a tree works only with full attention",
+        "recurrent_gemma.*; a tree works only with full attention",
     ),
     "window": (MistralConfig(sliding_window=64), "mistral.*sliding window of 64 tokens"),
     "window of some layers": (
         Qwen2Config(use_sliding_window=True, sliding_window=64, max_window_layers=1),
-        "qwen2.*sliding_attention layers",
+        "qwen2.*type “sliding_attention”",
     ),
-    "gemma 2": (Gemma2Config(), "gemma2.*sliding_attention layers"),
-    "gemma 3": (Gemma3TextConfig(), "gemma3_text.*sliding_attention layers"),
+    "gemma 2": (Gemma2Config(), "gemma2.*type “sliding_attention”"),
+    "gemma 3": (Gemma3TextConfig(), "gemma3_text.*type “sliding_attention”"),
     "encoder-decoder": (T5Config(), "t5.*encoder-decoder"),
     "encoder-decoder that knows a causal part": (BartConfig(), "bart.*encoder-decoder"),
     "encoder and decoder of other types": (

@@ -61,21 +61,21 @@ RUN = {  # class of the config: its shape
 WRITTEN_OUT = {"GPTJConfig": {**GPT, "rotary_dim": 4}, "CodeGenConfig": {**GPT, "rotary_dim": 4}}
 HYBRID = {"num_hidden_layers": 4, "hidden_size": WIDTH, "vocab_size": VOCAB}
 REFUSED = {
-    "Qwen3_5TextConfig": (HYBRID, "linear_attention layers"),
-    "Qwen3NextConfig": (HYBRID, "linear_attention layers"),
+    "Qwen3_5TextConfig": (HYBRID, "type “linear_attention”"),
+    "Qwen3NextConfig": (HYBRID, "type “linear_attention”"),
     "GraniteMoeHybridConfig": (
         {**HYBRID, "mamba_n_heads": 8, "layer_types": ["mamba", "attention"] * 2},
-        "layers; a tree works only with full",
+        "; a tree works only with full",
     ),
     "Lfm2Config": (
         {**HYBRID, "layer_types": ["conv", "conv", "full_attention", "conv"]},
-        "conv layers",
+        "type “conv”",
     ),
-    "FalconH1Config": (HYBRID, "layers; a tree works only with full attention"),
-    "JambaConfig": (HYBRID, "linear_attention layers"),
-    "BambaConfig": ({**HYBRID, "mamba_n_heads": 8}, "linear_attention layers"),
-    "GptOssConfig": (HYBRID, "sliding_attention layers"),
-    "Gemma3TextConfig": ({**HYBRID, "num_hidden_layers": 6}, "sliding_attention layers"),
+    "FalconH1Config": (HYBRID, "; a tree works only with full attention"),
+    "JambaConfig": (HYBRID, "type “linear_attention”"),
+    "BambaConfig": ({**HYBRID, "mamba_n_heads": 8}, "type “linear_attention”"),
+    "GptOssConfig": (HYBRID, "type “sliding_attention”"),
+    "Gemma3TextConfig": ({**HYBRID, "num_hidden_layers": 6}, "type “sliding_attention”"),
     "GPTNeoConfig": ({"attention_types": [[["global", "local"], 12]]}, "layers of local attention"),
     "BloomConfig": ({}, r"order of tokens \(ALiBi\)"),
     "MptConfig": ({}, r"order of tokens \(ALiBi\)"),

@@ -121,7 +121,8 @@ def test_tiers_say_what_a_pair_is_for() -> None:
         "best on a GPU with 24 GB",
         "best on a GPU with 80 GB",
         "target in host memory",
-        "to repeat the paper",
+        "the paper’s pair",
+        "close to the paper’s pair",
     ]
     assert [one.name for one in presets() if one.offload] == ["qwen3-32b-offload"]
     assert {model.id for model in MODELS.values() if model.gated} == {"meta-llama/Llama-2-7b-hf"}

@@ -141,7 +141,7 @@ def test_a_rate_that_depends_on_depth_is_found() -> None:
     assert verdict.holds is False
     assert (verdict.depth, verdict.rank) == (1, 0)
     assert verdict.sentence.startswith(
-        "The positional assumption fails here: child 1 of a node at depth 1 is accepted"
+        "The positional assumption fails here: child 1 of a node at depth 1 was accepted"
     )
     assert verdict.here.rate < 0.5 < 0.7 < verdict.elsewhere.rate
 

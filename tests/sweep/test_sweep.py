@@ -259,9 +259,14 @@ REFUSED = Outcome("refused", "has none")
         ),
         ({"base": RUNS, "full": RUNS}, "full", ModelType("t", "runs", tried=2)),
         ({"base": REFUSED, "full": REFUSED}, "full", ModelType("t", "refused", "has none")),
+        (
+            {"base": REFUSED, "full": Outcome("refused", "has one")},
+            "full",
+            ModelType("t", "refused", "has none", without=(("full", "has one"),)),
+        ),
         ({"base": Outcome("no model", "E: 1")}, "", ModelType("t", "not built", "E: 1")),
     ],
-    ids=["runs", "without", "partly", "runs anyway", "refused", "not built"],
+    ids=["runs", "without", "partly", "runs anyway", "refused", "refused twice", "not built"],
 )
 def test_outcomes_are_summed_up_as_a_line_of_the_list(
     found: dict[str, Outcome], name: str, wanted: ModelType

@@ -36,7 +36,7 @@ function claimed(texts, meta, prepare = (_store) => {}) {
 }
 
 const ALONE = "than the large model alone";
-const SAME = ALONE + ", and the same text";
+const SAME = ALONE + ", and the same text in the end";
 const plain = (text) => ({ plain: { seconds: text.map(() => 0.03), text } });
 
 test("at temperature 0 the same text is not claimed where plain decoding wrote another", () => {

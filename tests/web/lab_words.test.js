@@ -137,7 +137,7 @@ test("a drawn tree may be smaller or larger than the budget", () => {
   assert.equal(table.notCompared({ nodes: 80 })[1], "80 nodes drawn, budget 64: not compared");
 });
 
-test("only a field that may stay empty offers the best k", () => {
+test("only a field that may stay empty offers the best number", () => {
   Object.assign(document, { createElement: () => new FakeNode() });
   const host = { appendChild() {} };
   const placeholder = (name) => {
@@ -146,7 +146,7 @@ test("only a field that may stay empty offers the best k", () => {
     return row.field.getAttribute("placeholder");
   };
   const found = ["sequences", "kary", "branching"].map(placeholder);
-  assert.deepEqual(found, ["best k", "best k", "such as 2, 1"]);
+  assert.deepEqual(found, ["best", "best", "such as 2, 1"]);
 });
 
 test("the CSV of the shapes has the rows of the table", () => {

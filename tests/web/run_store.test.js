@@ -70,7 +70,7 @@ test("the tooltip of the speed-up explains an interval only where one is shown",
   }
 });
 
-test("a small final tree is called truncated only if the run was given one tree for all steps", async () => {
+test("a small last tree is explained only if the run was given one tree for all steps", async () => {
   const canvas = { setAttribute() {}, getContext() {} };
   Object.assign(document, { createElement: () => canvas }); // needed when the module is imported
   const { TreeNote } = await import("../../ui/decode/web/tree_tools.js");
@@ -88,7 +88,7 @@ test("a small final tree is called truncated only if the run was given one tree 
     made(TreeNote, { store, root, words, back }).paint();
     return [root.hidden, back.hidden, words.textContent];
   };
-  const cut = "Final tree truncated by the token limit.";
+  const cut = "The last tree is smaller because of the token limit.";
   assert.deepEqual(noteOf({ nodes: 3 }), [false, false, cut]);
   assert.deepEqual(noteOf({ wish: ["dynamic", 12, 6] }), [true, true, ""]);
 });

@@ -124,7 +124,7 @@ test("above temperature 0 the caption compares the draw with p/q", () => {
   const step = forked({ temperature: 0.6 });
   assert.match(
     trial(step, 1),
-    /^The draw u = 0\.40 is not below p\/q = 0\.20, so “b” is dropped\./,
+    /^The draw u = 0\.40 is not below p\/q = 0\.20, so “b” is rejected\./,
   );
   assert.match(trial(step, 0), /^The large model finds “a” at least as likely/);
 });
@@ -231,7 +231,7 @@ test("a step verified from the leaves tries whole paths, and its captions mentio
   assert.equal(
     trial(step, 0),
     "The path down to “b” is accepted with probability 0.20. " +
-      "The draw u = 0.60 is not below that, so the path is dropped. The next path is tried.",
+      "The draw u = 0.60 is not below that, so the path is rejected. The next path is tried.",
   );
   assert.equal(
     trial(step, 1),

@@ -40,13 +40,13 @@ function drawn(step, look) {
 
 test("in a tree with fewer levels than its grid, only one column is headed “large model”", () => {
   const { heads, cells } = drawn(stepOf(TREE, [0, 1]), { room: { rows: 1, levels: 6 } });
-  assert.deepEqual(heads, ["now", "guess 1", "guess 2", "large model", "", "", ""]);
+  assert.deepEqual(heads, ["text so far", "guess 1", "guess 2", "large model", "", "", ""]);
   assert.equal(heads[cells.get("bonus").col], "large model");
 });
 
 test("if the target adds no token, no column is headed “large model”", () => {
   const step = stepOf(TREE, [0, 1], { emitted: [1], finish: "length" });
-  assert.deepEqual(drawn(step, {}).heads, ["now", "guess 1", "guess 2", ""]);
+  assert.deepEqual(drawn(step, {}).heads, ["text so far", "guess 1", "guess 2", ""]);
 });
 
 test("in the focus layout the token from the target is below its heading", () => {
@@ -56,7 +56,7 @@ test("in the focus layout the token from the target is below its heading", () =>
       assert.equal(heads.indexOf("large model"), cells.get("bonus").col);
       assert.equal(heads.at(-1), "large model");
       const others = [...cells.values()].filter((cell) => cell.key !== "bonus");
-      assert.ok(others.every(({ col }) => heads[col] === (col ? "guess " + col : "now")));
+      assert.ok(others.every(({ col }) => heads[col] === (col ? "guess " + col : "text so far")));
     }
 });
 

@@ -35,6 +35,7 @@ def _about(experiment: Experiment) -> dict[str, Any]:
         "name": experiment.name,
         "title": experiment.title,
         "question": experiment.question,
+        "note": experiment.note,
         "units": len(experiment.units(experiment.sizes[SIZE])),
         "command": f"{command} --size {SIZE}",
         "full": f"{command} --size full --out assets/experiments --source recorded",

@@ -31,6 +31,7 @@ from ui.shared.message_text import message_text
 from ui.shared.saved_profiles import Entry
 
 SIZES = {2**k for k in range(11)} | {3 * 2**k for k in range(9)}  # 1, 2, 3, 4, 6, 8 ... 768, 1024
+_VISIBLE = 0.02  # smallest relative change of a time that is mentioned
 
 
 def message(
@@ -84,6 +85,7 @@ def message(
                     "small": figures.small_curves(shown),
                 },
                 "levels": _levels(profile),
+                "averaged": _averaged(profile),
                 "there": against
                 and _plan_elsewhere(against, rates, _largest(against.profile, nodes, most)),
                 "run": _run(run, here, known or {"given": rates}),
@@ -184,8 +186,25 @@ def _levels(profile: HardwareProfile) -> str | None:
     if not profile.level_overhead:
         return None
     return (
-        f"Each drafted level also adds {time_words(profile.level_overhead)} of overhead (sampling, "
-        "and one more level to verify)."
+        f"Each drafted level also adds {time_words(profile.level_overhead)} of overhead, whatever "
+        "its width: sampling its tokens, and walking down one more level to accept or reject them."
+    )
+
+
+def _averaged(profile: HardwareProfile) -> str | None:
+    """A sentence on the times of a target pass that planning uses; None if they are those of the
+    profile, or nearly."""
+    changed = [
+        nodes
+        for nodes, seconds, _ in profile.target_seconds
+        if abs(profile.verify_seconds(nodes) / seconds - 1) > _VISIBLE
+    ]
+    if not changed:
+        return None
+    nodes = changed[0]
+    return (
+        "A larger pass cannot be faster, so planning averages a dip with the points before it. For "
+        f"{nodes} node{'s' * (nodes > 1)} it uses {time_words(profile.verify_seconds(nodes))}."
     )
 
 
@@ -300,7 +319,7 @@ def _by_level_tables(run: Run | None, made_here: bool) -> list[dict[str, Any]]:
     each temperature one for all recorded runs. The counts of a run made in Decode are labelled
     measured even on a simulated clock, because its tokens are real."""
     tables = [
-        by_level_table(f"recorded run{'s' * (runs > 1)}", "recorded", temperature, runs, by_level)
+        by_level_table(f"run{'s' * (runs > 1)}", "recorded", temperature, runs, by_level)
         for temperature, (runs, by_level) in recorded().items()
     ]
     counts = AcceptanceByLevel.fold(run.steps if run is not None else ())

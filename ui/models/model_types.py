@@ -22,9 +22,10 @@ def summary(known: KnownTypes) -> str:
     """How many types run, and a warning if the list was made with a version of transformers other
     than the installed one."""
     counts = (
-        f"{len(known.types)} causal model types of transformers {known.transformers}, tested with "
-        f"tiny models: {known.count('runs')} run, {known.count('partly')} run with some configs, "
-        f"{len(known.types) - known.count('runs') - known.count('partly')} do not run"
+        f"{len(known.types)} model types that transformers {known.transformers} can load as causal "
+        f"language models, tested with tiny models: {known.count('runs')} run with their default "
+        f"config, {known.count('partly')} only with a changed one, "
+        f"{len(known.types) - known.count('runs') - known.count('partly')} not at all"
     )
     installed = transformers.__version__
     other = (
@@ -38,9 +39,19 @@ def summary(known: KnownTypes) -> str:
 def words(one: ModelType) -> str:
     """A sentence about a type: whether it runs, and why not."""
     if one.result == "runs":
-        return "runs" + "".join(f"; not with {option}: {why}" for option, why in one.without)
+        return "runs" + "".join(_not_with(option, why) for option, why in one.without)
     if one.result == "partly":
-        return f"runs with {one.condition}; otherwise refused: it {one.reason}"
+        return f"runs with {one.condition}. By default it {one.reason}."
     if one.result == "not built":
         return f"transformers cannot build it: {one.reason}"
-    return f"refused: it {one.reason}"
+    return f"refused: it {one.reason}" + "".join(
+        f". With {option}, it {why}" for option, why in one.without if option == "is_decoder=True"
+    )
+
+
+def _not_with(option: str, why: str) -> str:
+    """The option and the reason. The width of a sliding window is only that of the test."""
+    field, _, value = option.partition("=")
+    if field != "sliding_window":
+        return f"; not with {option}: it {why}"
+    return f"; not with a sliding window (tested: {value} tokens): {why.partition('; ')[2]}"

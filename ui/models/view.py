@@ -172,12 +172,17 @@ def _row(one: Preset, devices: Sequence[torch.device], disk: int) -> dict[str, A
         "needs": one.needs,
         "note": one.note,
         "bytes": size(sum(model.bytes for model in one.models)),
-        "licences": ", ".join(dict.fromkeys(model.licence for model in one.models)),
+        "licences": _licences(one),
         "gated": [model.id for model in one.models if model.gated],
         "memory": memory,
         "disk": _disk(one, missing, disk),
         "why_not": _why_not(one, _memory(one, *devices, dtype=_NARROWEST)["fits"], devices[0]),
     }
+
+
+def _licences(one: Preset) -> str:
+    target, draft = (model.licence for model in one.models)
+    return target if target == draft else f"target: {target}; draft: {draft}"
 
 
 def _why_not(one: Preset, fits: str, device: torch.device) -> str:

@@ -10,8 +10,7 @@ from sequoia.planning.paper_results import OURS, SEQUENCES, PaperRow, PaperTable
 from ui.paper.words import METHODS, deviation, signed, spread, times
 from ui.shared.markup import Markup, element
 
-HEADS = (
-    ("Texts", ""),
+HEADS = (  # of all columns except the first
     ("Verifier", "nodes / levels, or sequences × tokens"),
     ("Tokens per step", "paper"),
     ("Speed-up", "paper"),
@@ -23,10 +22,11 @@ HEADS = (
 def speedup_table(table: PaperTable) -> Markup:
     """The markup of `table`. Each row becomes a group of lines, one line for each verifier."""
     title = f"{table.target} with {table.draft}"
+    first = "Top-p" if table.panel == "top-p" else "Texts"
     return element(
         "table",
         element("caption", element("b", title), f" · {table.source}"),
-        element("thead", element("tr", *(_head(*head) for head in HEADS))),
+        element("thead", element("tr", _head(first, ""), *(_head(*head) for head in HEADS))),
         *(_row(table, row) for row in table.rows),
         class_="sq-table pp-table",
     )
@@ -48,7 +48,7 @@ def sweep_table(sweep: Mapping[str, Any]) -> Markup:
     (columns). The largest speed-up is marked."""
     lines = list(zip(sweep["widths"], sweep["speedups"], strict=True))
     best = max(value for _, values in lines for value in values if value is not None)
-    caption = f"T = {sweep['temperature']:g}: Sequoia {times(sweep[OURS])}"
+    caption = f"T = {sweep['temperature']:g} (Sequoia’s tree reaches {times(sweep[OURS])})"
     heads = (element("th", str(length), scope="col") for length in sweep["lengths"])
     corner = element("th", "k ↓", element("small", "tokens each →"), scope="col")
     return element(

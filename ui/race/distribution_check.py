@@ -191,8 +191,8 @@ def _rule(position: TextPosition) -> str:
     least = f"{LEAST_BITS:g} bit of entropy"
     if position.bits >= LEAST_BITS:
         return (
-            f"the first position in the text where the target's distribution has at least {least}: "
-            f"{position.bits:.1f} bits"
+            f"the first position in the text where the target's distribution has at least {least}; "
+            f"it has {position.bits:.1f} bits"
         )
     if position.looked == 1:
         return f"the only position examined, with less than {least}: {position.bits:.2g} bits"

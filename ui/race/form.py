@@ -172,7 +172,7 @@ def race_controls(profiles: gr.BrowserState, trees: FormTrees) -> RaceControls:
                 "rc", labels.RACE, min(_TOKENS, trees.limits.tokens), min_width=50
             )
         check = gr.Checkbox(
-            label="Verify losslessness after the race (T > 0)",
+            label="Verify losslessness after the race (if Temp. > 0)",
             value=False,
             elem_id="rc-check",
             container=False,
@@ -197,7 +197,7 @@ def race_controls(profiles: gr.BrowserState, trees: FormTrees) -> RaceControls:
 def _presets() -> tuple[tuple[gr.Button, ...], gr.Markdown]:
     """The buttons that fill the form with a preset, and the text about the chosen preset. The form
     starts with the first preset."""
-    gr.Markdown("Start with", elem_id="rc-start")
+    gr.Markdown("Ready-made races", elem_id="rc-start")
     with gr.Row(elem_classes="pg-chips rc-presets"):
         buttons = tuple(
             gr.Button(

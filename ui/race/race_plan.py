@@ -22,7 +22,7 @@ from ui.race.request import LEAST_LANES, LaneRequest, RaceRequest
 from ui.shared.prompts import surveyed_texts
 from ui.shared.saved_profiles import Entry
 from ui.shared.tree_menu import PLANNED
-from ui.shared.tree_request import ChosenTree
+from ui.shared.tree_request import ChosenTree, text_words
 
 # the clock of the A100 preset; RacePlan.elsewhere prefers it to other clocks
 FAMILIAR_CLOCK = "a100-llama-2-7b-eager"
@@ -143,11 +143,13 @@ def _planned_from(asked: RaceRequest, lanes: Sequence[ChosenLane]) -> Iterator[s
     sources by prompt if they differ."""
     sources = _sources(asked, lanes)
     if len(words := set(sources.values())) == 1:
-        yield f"Trees and chain lengths are planned from acceptance {words.pop()}."
+        yield f"Trees and chain lengths are planned from acceptance rates {words.pop()}."
     elif sources:
         (first, source), *others = sources.items()
-        rest = "".join(f"; on {on}, from acceptance {other}" for on, other in others)
-        yield f"On {first}, trees and chain lengths are planned from acceptance {source}{rest}."
+        rest = "".join(f"; on {on}, from acceptance rates {other}" for on, other in others)
+        yield (
+            f"On {first}, trees and chain lengths are planned from acceptance rates {source}{rest}."
+        )
 
 
 def _sources(asked: RaceRequest, lanes: Sequence[ChosenLane]) -> dict[str, str]:
@@ -167,7 +169,7 @@ def _source_words(source: str, prompt: str) -> str:
     label, _, kind = source.partition(" ")
     if label != "recorded":
         return f"{label} on a built-in sample text{_NOT_HERE}"
-    of_kind = f" ({kind})" if kind else ""
+    of_kind = f" ({text_words(kind)})" if kind else ""
     if prompt.strip() in surveyed_texts(kind):
         return f"recorded on texts that include this prompt{of_kind}"
     return f"recorded on other texts{of_kind}{_NOT_HERE}"

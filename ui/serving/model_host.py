@@ -253,9 +253,8 @@ def words_for(pair: Pair) -> str:
         parameter_count(model.hf.num_parameters()) for model in (pair.target, pair.draft)
     )
     name = " + ".join(part.rsplit("/", 1)[-1] for part in pair.name.split(" + "))
-    return " · ".join(
-        filter(None, (f"{name} pair", sizes, pair.target.device.type, pair.target.placement))
-    )
+    facts = (f"{name} pair", f"{sizes} parameters", pair.target.device.type, pair.target.placement)
+    return " · ".join(filter(None, facts))
 
 
 def named(pair: Pair, role: str) -> str:

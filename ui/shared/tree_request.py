@@ -210,9 +210,16 @@ class TreeRequest:
 
 
 def _from(source: str) -> str:
-    """The source of an acceptance vector, in words: "from acceptance recorded on code"."""
+    """The source of an acceptance vector, in words: "from acceptance rates recorded on prose"."""
     label, _, kind = source.partition(" ")
-    return f"from acceptance {label} on {kind}" if kind else f"from {label} acceptance"
+    if not kind:
+        return f"from {label} acceptance rates"
+    return f"from acceptance rates {label} on {text_words(kind)}"
+
+
+def text_words(kind: str) -> str:
+    """The texts of one kind in words: "Python code" or "prose"."""
+    return "Python code" if kind == "code" else kind
 
 
 def _whole(value: Any, label: str, least: int, most: int) -> None:

@@ -86,7 +86,7 @@ def _who_won_on(group: Sequence[int], verdict: Verdict, lanes: Sequence[LaneRuns
 
 def _larger_speedup(found: SpeedupRatio) -> str:
     name = _in_sentence(found.name)
-    bounds = f"95%: {found.least:.2f} to {found.most:.2f}×"
+    bounds = f"95% CI: {found.least:.2f} to {found.most:.2f}×"
     if found.least <= 1:
         return (
             f"Whether {name} gains more on {found.larger} or on {found.smaller} is too close "
@@ -133,7 +133,7 @@ def _wins(pair: PairVerdict, verdict: Verdict, lanes: Sequence[LaneRuns]) -> str
     instead of "wins"."""
     winner = lanes[pair.faster]
     rival = lanes[pair.slower]
-    wins = "wins" if pair.certain else f"leads after {_races(verdict)}"
+    wins = "wins" if pair.certain else f"leads after {_runs(verdict)}"
     luck = "" if pair.certain else ", which could still be luck"
     per_step = [f"{_tokens_per_step(lane, pair):.1f}" for lane in (winner, rival)]
     tokens = f"{per_step[0]} tokens per step against {per_step[1]}"
@@ -187,7 +187,7 @@ def _why_the_chain(pair: PairVerdict, lanes: Sequence[LaneRuns]) -> str | None:
 def _too_close(verdict: Verdict, lanes: Sequence[LaneRuns]) -> str:
     names = [_name(lanes[lane]) for lane in verdict.leaders]
     between = f"{', '.join(names[:-1])} and {names[-1]}{_over_plain(verdict, lanes)}"
-    return f"Too close to call between {between} after {_races(verdict)}{_what_would(verdict)}."
+    return f"Too close to call between {between} after {_runs(verdict)}{_what_would(verdict)}."
 
 
 def _over_plain(verdict: Verdict, lanes: Sequence[LaneRuns]) -> str:
@@ -210,9 +210,9 @@ def _what_would(verdict: Verdict) -> str:
         return ""
     if verdict.more_races == 0:
         return "; a difference of 10% would have shown"
-    races = "race" if verdict.more_races == 1 else "races"
+    runs = "run" if verdict.more_races == 1 else "runs"
     return (
-        f"; about {_round(verdict.more_races):,} more {races} would show a 10% difference "
+        f"; about {_round(verdict.more_races):,} more {runs} would show a 10% difference "
         "(predicted)"
     )
 
@@ -228,7 +228,7 @@ def _ahead(pair: PairVerdict, lanes: Sequence[LaneRuns]) -> str:
 
 
 def _sure(pair: PairVerdict, bounds: str) -> str:
-    return f"95%: {bounds}" + ("" if pair.p is None else f", {_p(pair.p)}")
+    return f"95% CI: {bounds}" + ("" if pair.p is None else f", {_p(pair.p)}")
 
 
 # -- the details -----------------------------------------------------------------------------------
@@ -261,7 +261,7 @@ def _details(verdict: Verdict, several: bool) -> Iterator[str]:
         )
     else:
         yield from _of_different_texts(verdict)
-    yield f"This holds for {verdict.scope} ({_races(verdict)}); other prompts may differ."
+    yield f"This holds for {verdict.scope} ({_runs(verdict)}); other prompts may differ."
 
 
 def _of_different_texts(verdict: Verdict) -> Iterator[str]:
@@ -269,9 +269,9 @@ def _of_different_texts(verdict: Verdict) -> Iterator[str]:
     expected = [pair.expected for pair in verdict.pairs]
     if any(expected):
         yield (
-            "Tokens per step are compared on the texts of all lanes, at the same positions. How "
-            "many steps each lane needs for these texts on average is predicted from both models’ "
-            "probabilities, so lucky draws do not count."
+            "The lanes wrote different texts, so tokens per step are not counted but predicted "
+            "from both models’ probabilities: how many steps each lane needs on average for the "
+            "texts of all lanes. Lucky draws do not count."
         )
     if not all(expected):
         which = " of lanes without such a prediction" if any(expected) else ""
@@ -292,7 +292,7 @@ def _corrections(verdict: Verdict) -> str:
     words = f"p is corrected for {_count(len(verdict.pairs), 'pair')} of lanes (Holm)"
     if verdict.looks == 1:
         return f"{words}."
-    return f"{words} and for {verdict.looks} verdicts on these runs (Bonferroni)."
+    return f"{words} and for {verdict.looks} verdicts, given as runs were added (Bonferroni)."
 
 
 # -- words -----------------------------------------------------------------------------------------
@@ -316,10 +316,10 @@ def _capital(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def _races(verdict: Verdict) -> str:
+def _runs(verdict: Verdict) -> str:
     if verdict.races == 1:
-        return f"1 race of {verdict.tokens} tokens"
-    return f"{verdict.races:,} races"
+        return f"1 run of {verdict.tokens} tokens"
+    return f"{verdict.races:,} runs"
 
 
 def _count(number: int, what: str) -> str:

@@ -209,6 +209,14 @@ def test_the_acceptance_menu_names_what_tells_its_entries_apart(tab: HardwareTab
     assert vectors["T0.6"].name == "bundled pair, code, T 0.6"
 
 
+def test_averaged_times_of_a_target_pass_are_mentioned() -> None:
+    dip = replace(PROFILE, target_seconds=((1, 0.022, 0.0), (2, 0.018, 0.0), (64, 0.05, 0.0)))
+    assert hardware_view._averaged(dip).endswith("For 1 node it uses 20.0 ms.")
+    later = replace(PROFILE, target_seconds=((1, 0.01, 0.0), (2, 0.022, 0.0), (64, 0.018, 0.0)))
+    assert hardware_view._averaged(later).endswith("For 2 nodes it uses 20.0 ms.")
+    assert hardware_view._averaged(PROFILE) is None
+
+
 def test_a_profile_is_not_compared_with_itself(tab: HardwareTab) -> None:
     key = "a100-llama2-7b-jf68m"
     both = view(tab, tab.look(asked(tab, against=key), request()))

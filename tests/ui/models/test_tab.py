@@ -167,13 +167,17 @@ def test_it_lists_every_model_type_with_its_result_in_words(tab: ModelsTab) -> N
     assert len(rows) == len(known_types().types)
     assert rows["llama"] == {"name": "llama", "result": "runs", "words": "runs"}
     assert rows["gemma2"]["words"] == (
-        "runs with full attention in every layer; otherwise refused: it has sliding_attention "
-        "layers; a tree works only with full attention"
+        "runs with full attention in every layer. By default it has layers of type "
+        "“sliding_attention”; a tree works only with full attention."
     )
-    assert "not with alibi=True: derives positions from the order" in rows["falcon"]["words"]
+    assert "not with alibi=True: it derives positions from the order" in rows["falcon"]["words"]
     assert rows["xlm"]["words"].startswith("refused: it builds its own attention mask")
+    assert rows["phi3"]["words"] == (
+        "runs; not with a sliding window (tested: 16 tokens): a tree works only with full attention"
+    )
+    assert "With is_decoder=True, it cannot run a tree" in rows["roberta"]["words"]
     assert (
-        f"{len(rows)} causal model types of transformers {known_types().transformers}"
+        f"{len(rows)} model types that transformers {known_types().transformers} can load"
         in shown["summary"]
     )
 

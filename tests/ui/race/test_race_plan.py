@@ -99,8 +99,8 @@ def test_tree_and_chain_are_planned_by_one_rule_for_the_clock(pair: Pair) -> Non
     ]
     assert trees[2].levels < len(trees[2])
     hows = [lane.chosen.how for lane in plan.lanes]
-    assert hows[1] == f"length planned for {NAME}, from acceptance recorded on code"
-    assert hows[2] == f"planned for {NAME}, from acceptance recorded on code"
+    assert hows[1] == f"length planned for {NAME}, from acceptance rates recorded on Python code"
+    assert hows[2] == f"planned for {NAME}, from acceptance rates recorded on Python code"
     assert [lane.chosen.rule for lane in plan.lanes] == [
         "",
         "among chains within 1% of the fastest, the longest",
@@ -119,7 +119,7 @@ def test_a_tree_for_traversal_names_both_plans(pair: Pair) -> None:
     assert trees == [best_plan(RATES, PROFILE, slack=0.01).tree] * 2
     of_paths = best_plan(own, PROFILE, slack=0.01)
     beside, alone = (lane.chosen.how for lane in plan.lanes)
-    assert alone == f"planned for {NAME}, from acceptance recorded on code"
+    assert alone == f"planned for {NAME}, from acceptance rates recorded on Python code"
     assert beside.startswith(f"{alone} under Sequoia's rule: {len(trees[0])} nodes, ")
     assert beside.endswith(
         "; with the acceptance of Traversal's own paths, the tree would have "
@@ -206,13 +206,17 @@ def test_a_useless_draft_still_races_a_chain(pair: Pair, rates: dict[str, Any]) 
 @pytest.mark.parametrize(
     ("source", "prompt", "words"),
     [
-        ("recorded code", "def f(x):", "recorded on other texts (code), not on this prompt."),
+        (
+            "recorded code",
+            "def f(x):",
+            "recorded on other texts (Python code), not on this prompt.",
+        ),
         ("recorded", "def f(x):", "recorded on other texts, not on this prompt."),
         ("measured", "def f(x):", "measured on a built-in sample text, not on this prompt."),
         (
             "recorded code",
             load_json(ASSETS / "survey" / "code.json")[0],
-            "recorded on texts that include this prompt (code).",
+            "recorded on texts that include this prompt (Python code).",
         ),
     ],
 )
@@ -221,7 +225,7 @@ def test_the_page_says_which_texts_trees_were_planned_on(
 ) -> None:
     rates["source"] = source
     notes = plan_race(pair, asked(PLAIN, TUNED, prompt=prompt), LOCAL.nodes).notes
-    assert notes[0] == f"Trees and chain lengths are planned from acceptance {words}"
+    assert notes[0] == f"Trees and chain lengths are planned from acceptance rates {words}"
     chain = ("chain", "4", "sequoia")
     assert plan_race(pair, asked(PLAIN, chain), LOCAL.nodes).notes == ()
 
@@ -237,11 +241,13 @@ def test_with_two_prompts_the_page_says_which_texts_were_for_which(
         return plan_race(pair, request, LOCAL.nodes).notes[0]
 
     rates["source"] = "recorded code"
-    elsewhere = "recorded on other texts (code)"
-    assert note("def f(x):") == f"Trees and chain lengths are planned from acceptance {elsewhere}."
+    elsewhere = "recorded on other texts (Python code)"
+    assert note("def f(x):") == (
+        f"Trees and chain lengths are planned from acceptance rates {elsewhere}."
+    )
     assert note(load_json(ASSETS / "survey" / "code.json")[0]) == (
-        "On code, trees and chain lengths are planned from acceptance recorded on texts that "
-        f"include this prompt (code); on prose, from acceptance {elsewhere}."
+        "On code, trees and chain lengths are planned from acceptance rates recorded on texts "
+        f"that include this prompt (Python code); on prose, from acceptance rates {elsewhere}."
     )
 
 

@@ -92,7 +92,7 @@ const tokens = ({ tokensPerStep }) =>
 function claim(times, store) {
   const compared = (times >= 1 + EVEN ? "than" : "as") + " the large model alone";
   if (store.meta.policy?.temperature !== 0) return compared + ", and the same output distribution";
-  return textsDiffer(store) ? compared : compared + ", and the same text";
+  return textsDiffer(store) ? compared : compared + ", and the same text in the end";
 }
 
 // Whether the text of plain decoding is known and differs from the run's, as far as both go. The
@@ -120,9 +120,9 @@ function waiting({ done, end, last, meta }, canRun) {
 
 /** @type {(totals: Totals, meta: Meta) => string} */
 function price({ tokensPerStep, seconds, steps, whole }, { plain_seconds: plain }) {
-  const each = `step gives ${tokensPerStep.toFixed(1)} tokens in ${ms(seconds / steps)}`;
-  const alone = `the large model alone gives 1 in ${ms(plain)}`;
-  return whole ? `Each ${each}; ${alone}.` : `So far, each ${each}; over its whole run, ${alone}.`;
+  const which = whole ? "An average step" : "An average step so far";
+  const mean = `${which} gives ${tokensPerStep.toFixed(1)} tokens in ${ms(seconds / steps)}`;
+  return `${mean}; the large model alone needs ${ms(plain)} per token.`;
 }
 
 /** @type {(meta: Meta) => string} */
@@ -148,7 +148,8 @@ function basis(meta) {
   if (!opening) return [readable(meta.about), stated].filter(Boolean).join(" ");
   const [low, high] = opening.range.map((one) => one.toFixed(1) + "×");
   return (
-    `This prompt is typical: over ${opening.prompts.length} prompts the median speed-up is ` +
-    `${opening.median.toFixed(1)}×, and 8 in 10 lie between ${low} and ${high}. ${stated}`
+    `The prompt, at the top of both texts, is typical: on ${opening.prompts.length} prompts the ` +
+    `median speed-up is ${opening.median.toFixed(1)}×, and about 8 in 10 lie between ${low} and ` +
+    `${high}. ${stated}`
   );
 }

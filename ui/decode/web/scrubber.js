@@ -20,9 +20,10 @@ const ROW = 20; // px
 const GAP = 4; // px between the rows, and above and below them
 const LEAST_NUMBER = 10; // px; a row has numbers if the median solid part is at least this wide
 const GROWTH = 1.25; // factor by which the track's time span grows when a run outgrows it
+const KEY = "striped: small model guesses; solid: rest of the step";
 const RATES = [
   SLOW,
-  ["easy", "easy pace"],
+  ["easy", "≥ 0.2 s / step"],
   ...SHARES.map(slowed),
   REAL,
   ["s1", "1 step / s"],
@@ -70,8 +71,7 @@ export class Scrubber extends PlaybackBar {
     this.names = [el("span", { text: "alone" }, names), el("span", {}, names)];
     const counts = el("div", { class: "sq-beat-counts", "aria-hidden": "true" });
     this.counts = [el("span", {}, counts), el("span", {}, counts)];
-    const key = "striped: the small model guesses; solid: the rest; numbers: tokens";
-    this.key = el("span", { class: "sq-beat-key", text: key });
+    this.key = el("span", { class: "sq-beat-key" });
     this.place.before(this.key);
     this.track.before(names);
     this.track.after(counts);
@@ -113,6 +113,7 @@ export class Scrubber extends PlaybackBar {
     const words = some ? this.describe(at) : "no steps yet";
     this.paintSlider(1, Math.max(count, 1), Math.max(at + 1, 1), words);
     this.paintBlocks();
+    text(this.key, this.written.run ? `${KEY}; numbers: tokens` : KEY);
     if (some) this.paintTime();
   }
 

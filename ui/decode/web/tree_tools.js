@@ -117,9 +117,9 @@ const segments = (host, label) =>
   el("span", { class: "sq-segments", role: "group", "aria-label": label }, host);
 
 /**
- * The note that says why the planned tree is a chain, or that the final tree is small. For a
- * small final tree, a button shows the last full tree. If the tree changes from step to step, it
- * has no full size, and there is no note about the final tree.
+ * The note that says why the planned tree is a chain, or that the last tree is small. For a
+ * small last tree, a button shows the last full tree. If the tree changes from step to step, it
+ * has no full size, and there is no note about the last tree.
  */
 export class TreeNote {
   /**
@@ -145,10 +145,16 @@ export class TreeNote {
     const why = readable(store.meta.tree?.why);
     const limit = { length: "token", context: "context" }[store.ending];
     const cut = limit
-      ? `Final tree truncated by the ${limit} limit.`
-      : "The final tree is smaller than usual.";
+      ? limited(limit, store.view()?.topo.n)
+      : "The last tree is smaller than usual.";
     show(this.root, isSmall || Boolean(why));
     show(this.back, isSmall);
     text(this.words, isSmall ? cut : why);
   }
 }
+
+/** @type {(limit: string, nodes: number) => string} for the last tree, of `nodes` nodes */
+const limited = (limit, nodes) =>
+  nodes === 1
+    ? `The ${limit} limit left room for one token, so the last step drafted nothing.`
+    : `The last tree is smaller because of the ${limit} limit.`;

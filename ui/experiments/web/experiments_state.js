@@ -7,6 +7,7 @@
  * @property {string} name
  * @property {string} title
  * @property {string} question
+ * @property {string} [note] sentences below the plots
  * @property {number} units number of units in a run from the page
  * @property {string} command the shell command for such a run with the bundled pair
  * @property {string} full the shell command that records a full result of the bundled pair

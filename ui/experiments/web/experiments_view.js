@@ -89,7 +89,7 @@ export class ExperimentsView {
     this.list.paint(state);
     this.head.paint(state);
     this.controls.paint(state);
-    this.figure.show(state.result);
+    this.figure.show(state.result, state.experiment?.note);
     this.tables.show(state.result);
     this.command.show(state.experiment);
   }

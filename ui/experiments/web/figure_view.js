@@ -37,14 +37,17 @@ export class FigureView {
     theme.observe(document.body, { attributes: true, attributeFilter: ["class"] });
   }
 
-  /** @param {Result | undefined} result */
-  show(result) {
+  /**
+   * @param {Result | undefined} result
+   * @param {string} [about] sentences below the plots
+   */
+  show(result, about = "") {
     if (result === this.result) return;
     this.result = result;
     this.drawnWidth = 0;
     show(this.panel.root, Boolean(result?.series.length));
     const isCompared = result?.comparisons.some(({ low }) => low !== null);
-    text(this.note, isCompared ? PAIRED : "");
+    text(this.note, [about, isCompared ? PAIRED : ""].filter(Boolean).join(" "));
     this.draw();
   }
 

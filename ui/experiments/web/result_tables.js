@@ -1,7 +1,7 @@
 /* The two tables of the shown result: its rows, sometimes with the paper's numbers beside them, and
    its comparisons with their intervals. */
 import { button, el, show, text } from "../../shared/web/dom.js";
-import { short } from "../../shared/web/format.js";
+import { apart, short } from "../../shared/web/format.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { csv, saveText } from "../../shared/web/save_file.js";
 import { addTerm } from "../../shared/web/tooltips.js";
@@ -89,9 +89,9 @@ function paintRows(host, result) {
 function paintComparisons(host, comparisons) {
   host.replaceChildren();
   const head = el("tr", {}, el("thead", {}, host));
-  for (const name of ["", "Ratio", "", "Verdict"]) el("th", { scope: "col", text: name }, head);
+  for (const name of ["Comparison", "Ratio", "", "Verdict"])
+    el("th", { scope: "col", text: name }, head);
   addTerm(head.children[2], "95% interval", "paired comparison");
-  el("span", { class: "sq-spoken", text: "Comparison" }, head.children[0]);
   head.children[3].classList.add("xp-text");
   const body = el("tbody", {}, host);
   for (const one of comparisons) {
@@ -104,6 +104,6 @@ function paintComparisons(host, comparisons) {
   }
 }
 
-/** @type {(comparison: Comparison) => string} */
+/** @type {(comparison: Comparison) => string} with enough digits to tell both ends from 1 */
 const intervalText = ({ low, high }) =>
-  low === null || high === null ? "–" : `${short(low)} to ${short(high)}`;
+  low === null || high === null ? "–" : `${apart(low, 1)[0]} to ${apart(high, 1)[0]}`;

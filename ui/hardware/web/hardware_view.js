@@ -11,6 +11,7 @@ import { attr, el, show, text } from "../../shared/web/dom.js";
 import { figurePanel } from "../../shared/web/figure_panel.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { progressBar } from "../../shared/web/progress_bar.js";
+import { dtypes } from "../../shared/web/run_facts.js";
 import { addTerm } from "../../shared/web/tooltips.js";
 import { FastestTree } from "./fastest_tree.js";
 import { PlanTiles } from "./plan_tiles.js";
@@ -38,6 +39,8 @@ import { RunPanel } from "./run_panel.js";
  * @property {string} default sentences: the tree that the default of Decode chooses, whatever
  *   “Max nodes” is
  * @property {string | null} levels a sentence: the overhead per level; null if the profile has none
+ * @property {string | null} averaged a sentence: the times of a target pass that planning uses
+ *   instead of the measured ones; null if they are the same
  * @property {string | null} there a sentence: the best plan for the profile `against`
  * @property {number[]} tree the parent of each node
  * @property {{heat: Figure, verify: Figure, small: Figure}} figures
@@ -131,6 +134,8 @@ class HardwareView {
     this.verify = figurePanel(row, { part: "verify", title: "Target pass, t(n)", term: "t(n)" });
     const bars = el("span", { class: "sq-word" }, this.verify.panel.titleBox);
     addTerm(bars, "error bars", "spread");
+    const part = { "data-part": "averaged" };
+    this.averaged = el("p", { class: "hw-say hw-dim", ...part }, this.verify.panel.foot);
     const title = "Draft pass and overhead";
     this.small = figurePanel(row, { part: "small", title, term: "overhead by nodes" });
     const { foot } = this.small.panel;
@@ -181,12 +186,14 @@ class HardwareView {
     text(this.badge, label === "measured" ? "measured here" : label);
     text(this.name, name);
     this.chips.replaceChildren();
-    for (const chip of [device, dtype]) el("span", { class: "sq-chip", text: chip }, this.chips);
+    for (const chip of [device, dtypes(dtype)])
+      el("span", { class: "sq-chip", text: chip }, this.chips);
   }
 
   showWords(view) {
     text(this.why, (view.supposed || "") + view.why);
     text(this.levels, view.levels || "");
+    text(this.averaged, view.averaged || "");
     text(this.there, view.there || "");
     text(this.default, view.default);
     const compared = view.against ? `, compared with ${view.against}` : "";

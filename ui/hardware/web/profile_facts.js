@@ -2,6 +2,7 @@
    profile. */
 import { button, el, show, text } from "../../shared/web/dom.js";
 import { makePanel } from "../../shared/web/panel.js";
+import { dtypes } from "../../shared/web/run_facts.js";
 import { saveText } from "../../shared/web/save_file.js";
 import { addTerm } from "../../shared/web/tooltips.js";
 
@@ -53,7 +54,7 @@ function facts({ label, device, dtype, target, draft, prefix, date, versions }) 
   return [
     ["Source", label],
     ["Device", device],
-    ["Precision", dtype],
+    ["Precision", dtypes(dtype)],
     ["Target", target],
     ["Draft", draft],
     ["Prefix", prefix ? `${prefix} tokens` : "not given"],

@@ -61,7 +61,7 @@ export class AcceptanceCounting {
   }
 
   makeSettings(line) {
-    this.temperature = this.number(line, "T", "0.6", "count-temperature", "Temperature (T)");
+    this.temperature = this.number(line, "Temp.", "0.6", "count-temperature", "Temperature (T)");
     this.topP = this.number(line, "top-p", "1", "count-top-p", "top-p");
     this.measure = button(line, {
       text: "Measure",
@@ -90,7 +90,7 @@ export class AcceptanceCounting {
 
   number(line, label, value, part, name) {
     const wrap = el("span", { class: "sq-lab-field" }, line);
-    addTerm(wrap, label, label === "T" ? "temperature" : label);
+    addTerm(wrap, label, label === "Temp." ? "temperature" : label);
     const field = numberField(wrap, part, { inputmode: "decimal", "aria-label": name });
     field.value = value;
     return field;

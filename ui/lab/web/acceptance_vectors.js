@@ -83,10 +83,9 @@ export function recorded(survey) {
 const about = ({ kind, temperature }) => (kind ? kind + ", " : "") + "T = " + temperature;
 
 function fitted(one, date) {
-  const tree = `a ${one.fitted.nodes}-node tree`;
   const words =
-    `acceptance counted (${about(one)}), then adjusted so that the prediction for ${tree} matches ` +
-    `its measured tokens per step, ${date}`;
+    `acceptance counted (${about(one)}), then adjusted until the tokens per step predicted for a ` +
+    `tree of ${one.fitted.nodes} nodes equal those measured with it, ${date}`;
   return {
     key: "recorded-" + about(one),
     label: "Bundled pair, " + about(one),
@@ -100,7 +99,7 @@ function counted(one, date) {
   const words = `${about(one)}, counted over ${one.visited} roots, ${date}`;
   return {
     key: "counted-" + about(one),
-    label: `Bundled pair, ${about(one)}, counted`,
+    label: `Bundled pair, ${about(one)}, as counted`,
     temperature: one.temperature,
     rates: one.rates,
     origin: { label: "recorded", words, accepted: one.accepted, visited: one.visited },

@@ -111,10 +111,8 @@ function shapeLimits(state) {
     value: shapes.limit(name, shapes.setting(name, n, state), even),
     colour: STYLE[name][0],
   }));
-  return [best("Sequoia", null), ...(cap ? [best(cappedName(cap), cap)] : []), ...others];
+  return [best("Sequoia", null), ...(cap ? [best(shapes.cappedName(cap), cap)] : []), ...others];
 }
-
-const cappedName = (cap) => `Sequoia, at most ${cap} levels`;
 
 // The lowest label is below its line and the others are above theirs, so that the lowest two do not
 // overlap.
@@ -124,7 +122,7 @@ const annotation = ({ label, value }, i) => ({
   xanchor: "left",
   y: value,
   yanchor: i ? "bottom" : "top",
-  text: `limit of ${label.toLowerCase()}: ${value.toFixed(2)}`,
+  text: `${label}: limit ${value.toFixed(2)}`,
   showarrow: false,
   bgcolor: "rgba(0,0,0,0)",
   bordercolor: "rgba(0,0,0,0)",
@@ -137,7 +135,7 @@ function traces(state) {
   const data = [
     ...SHAPES.map((name) => shapeTrace(state, name)),
     trace("best", "Sequoia", best(freeGrowth), 2.6),
-    ...(cap ? [trace("capped", cappedName(cap), best(growth))] : []),
+    ...(cap ? [trace("capped", shapes.cappedName(cap), best(growth))] : []),
     ...published.map(([name, { label, parents }]) => point(state, name, label, parents)),
   ];
   if (state.hand.length > 1) data.push(point(state, "hand", "Drawn by hand", state.hand));
@@ -195,7 +193,7 @@ export class Margins {
     text(
       figure.note,
       profile
-        ? "As long as a node gains more than it costs, a larger tree is faster. The cost at n nodes is an average over sizes from about 7n/8 to 9n/8."
+        ? "As long as a node gains more than it costs, a larger tree is faster. The cost at n nodes is an average over sizes from about 7n/8 to 9n/8, so it can differ from the cost of node n alone."
         : "This figure needs step times. The app measures those of its machine when it loads models.",
     );
     if (!profile) return;

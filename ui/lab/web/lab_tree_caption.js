@@ -85,8 +85,14 @@ function overall(tree) {
   const hint = folded
     ? " A dashed node has hidden descendants; click it to show its children."
     : " Point at a node to see the calculation.";
-  return PILLS + hint + visibleLevels(tree);
+  return PILLS + newest(tree) + hint + visibleLevels(tree);
 }
+
+// What the frame around a node of the best tree means, if that node is drawn.
+const newest = ({ state, topo, byNode }) =>
+  state.shown === "best" && topo.n > 1 && byNode.has(topo.n - 1)
+    ? ` Framed: node ${topo.n}, the last one added.`
+    : "";
 
 // Which levels are visible, if not all are.
 function visibleLevels({ view, drawn }) {

@@ -29,7 +29,7 @@ export class PaperCheck {
 function makeRow(body, known) {
   const [nodes, levels, value] = known;
   const line = el("tr", {}, body);
-  const words = [nodes, levels ?? "any", value.toFixed(3), "…", ""];
+  const words = [nodes, levels ? "≤ " + levels : "any", value.toFixed(3), "…", ""];
   const cells = words.map((word) => el("td", { text: String(word) }, line));
   return { line, nodes, levels, value, here: cells[3], result: cells[4] };
 }

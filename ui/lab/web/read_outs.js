@@ -182,7 +182,7 @@ export class ReadOuts {
     const widths = planner.widths(parents);
     const levels = widths.length + 1;
     const tokens = planner.expectedTokens(parents, even);
-    this.put("tokens", tokens.toFixed(3), "", `at most ${levels}`);
+    this.put("tokens", tokens.toFixed(3), "", `at most ${levels}, one per level`);
     const passes = format.count(widths.length, "draft pass", "draft passes");
     this.put("levels", String(levels), "", passes);
     if (profile) this.paintTimes(planner.predict(parents, even, profile), profile);
@@ -284,7 +284,7 @@ function fastest({ parents, levels, speedup, nodes }, profile, { where, source, 
   const size = `${format.count(parents.length, "node")} on ${format.count(levels, "level")}`;
   const limit = nodes > 1 && parents.length === nodes ? " (the largest size tried)" : "";
   const which = isShown ? `The tree shown is the fastest ${where}` : `Fastest ${where}`;
-  const times = `Step times of ${source}, ${profile.source}.`;
+  const times = `Computed from pass times of ${source}, ${profile.source}.`;
   return `${which} with these rates: ${size}${limit}, predicted ${speedup.toFixed(2)}×. ${times}`;
 }
 

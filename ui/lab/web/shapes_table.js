@@ -24,17 +24,18 @@ const ROWS = [
   "branching",
   "chain",
 ];
-const BEST = "best k"; // what an empty field means
+const BEST = "best"; // what an empty field means
+const named = (words) => ({ "aria-label": words, title: words });
 const NUMBERS = {
-  sequences: { "aria-label": "Number of sequences; empty for the best", placeholder: BEST },
-  kary: { "aria-label": "Children per node (k); empty for the best", placeholder: BEST },
-  branching: { "aria-label": "Children per node, level by level", placeholder: "such as 2, 1" },
+  sequences: { ...named("Number of sequences; empty for the best"), placeholder: BEST },
+  kary: { ...named("Children per node (k); empty for the best"), placeholder: BEST },
+  branching: { ...named("Children per node, level by level"), placeholder: "such as 2, 1" },
 };
 const HEADS = [
   ["Shape"],
   ["Levels", "", "levels"],
   ["Tokens per step", "expected", "expected"],
-  ["% of best", "", "of best"],
+  ["% of", "first row", "of best"],
   ["Step", "predicted", "predicted here"],
   ["Speed-up", "predicted", "predicted here"],
 ];
@@ -158,7 +159,7 @@ export class ShapesTable {
     const top = Math.max(1, ...figures.map(({ speedup }) => speedup || 0));
     text(this.word, `exactly ${format.count(state.n, "node")} each, root included`);
     this.rows.forEach((row, i) => this.paintRow(row, figures[i], top));
-    const cap = ` Only the first row is limited to ${state.cap} levels, so others can have more than 100%.`;
+    const cap = ` Only the first row has to keep to the limit of ${state.cap} levels set above, so others can have more than 100%.`;
     text(this.note, RULES + (state.cap === null ? "" : cap));
   }
 

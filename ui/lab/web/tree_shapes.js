@@ -166,8 +166,15 @@ export function setting(name, n, state) {
  */
 export const make = (name, n, state) => SHAPES[name].make(n, setting(name, n, state));
 
+/**
+ * The name of the best trees under a level cap.
+ * @param {number} cap
+ * @returns {string}
+ */
+export const cappedName = (cap) => `Sequoia, ≤ ${cap} levels`;
+
 const OWN = {
-  best: () => "Sequoia",
+  best: ({ cap }) => (cap ? cappedName(cap) : "Sequoia"),
   fitted: ({ fastest }) => "Sequoia, " + (fastest ? count(fastest.levels, "level") : "? levels"),
   hand: () => "Drawn by hand",
 };

@@ -20,7 +20,7 @@ import RECORDED from "../../../assets/losslessness.json" with { type: "json" };
  */
 
 const WORDS = {
-  null: "Every text comes out as often as it should; the small differences are due to chance.",
+  null: "Every pair of words comes out as often as it should; the small differences are due to chance.",
   "draft-noise":
     "The draft’s random numbers were reused at each step. Each first word still comes out as often " +
     "as it should, but some pairs of words come out far too often or far too rarely.",
@@ -39,7 +39,7 @@ export function recordedTests(host) {
   const { machine, date } = RECORDED;
   const words =
     "A toy model with three words, a, b and c. The first two words of each text are counted. The bars " +
-    `show how often each pair was sampled, the marks how often it should be. Recorded on ${machine}, ${date}.`;
+    `show how often each pair was sampled, the marks how often it should be. Red: off by more than 3 standard deviations. Total variation: half the sum of the differences between sampled and exact. p-value: the probability that a correct decoder deviates this much or more. Recorded on ${machine}, ${date}.`;
   el("p", { class: "ls-say ls-dim", text: words }, root);
   return root;
 }

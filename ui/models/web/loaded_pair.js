@@ -58,7 +58,7 @@ function facts({ target, draft, vocab, limit, why, chat }) {
       "Chat template",
       chat
         ? "yes: “as a chat message” in Decode and Race"
-        : "none that can be used; prompts are used as typed",
+        : "none that works with these models; prompts are used as typed",
     ],
   ];
 }

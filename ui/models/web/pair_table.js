@@ -32,9 +32,9 @@ import { rove } from "../../shared/web/roving_focus.js";
 const COLUMNS = ["Pair", "Target and draft", "Download", "Licence", "Memory", "Disk", "Choose"];
 const NOTE =
   "Sizes are published figures, and the memory needed is predicted from them. Before a " +
-  "download, the exact sizes are read from the Hub. Any two full-attention models with the same " +
-  "tokenizer can be loaded: choose “two models of your own”.";
-const GATED = "gated: first accept the licence on the Hub";
+  "download, the exact sizes are read from the Hugging Face Hub. Any two full-attention models " +
+  "with the same tokenizer can be loaded: choose “two models of your own”.";
+const GATED = "gated: first accept the licence on the Hugging Face Hub";
 
 /** The table of pairs. */
 export class PairTable {
@@ -76,7 +76,7 @@ export class PairTable {
     const licence = cell(row, 3, { text: pair.licences });
     if (pair.gated.length) el("small", { class: "md-gated", text: GATED }, licence);
     [pair.memory, pair.disk].forEach(({ fits, words }, i) => {
-      // no tick for a pair that cannot load
+      // no tick for a pair that cannot load, but a dash (see models.css)
       const mark = !pair.why_not || fits === "no" ? fits : null;
       el("span", { class: "md-fits", text: words }, cell(row, 4 + i, { "data-fits": mark }));
     });

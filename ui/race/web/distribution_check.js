@@ -50,7 +50,8 @@ export class DistributionCheck {
     show(this.panel.root, counted.length > 0);
     if (!counted.length) return;
     const drawn = counted.filter((one) => one.count.draws > 0);
-    text(this.word, word);
+    // only the times of a simulated race are simulated, not its tokens
+    text(this.word, word === "simulated" ? "" : word);
     if (drawn.length) this.paintPosition(counted[0].count);
     else text(this.where, readable(results[counted[0].i].lossless.words));
     show(this.table, drawn.length > 0);
@@ -73,7 +74,8 @@ export class DistributionCheck {
    * @param {Count} count
    */
   paintPosition({ context, at, lane, rule }) {
-    const how = "Each lane with a draft repeats the same step with different seeds, after ";
+    const how =
+      "Each lane with a draft repeats one step with different seeds. The first token of each is counted: the one after ";
     this.where.replaceChildren(how);
     el("code", { text: "…" + readable(context) }, this.where);
     const name = laneName(this.lanes[lane], lane);
@@ -162,9 +164,20 @@ function paintRow(body, row, counts) {
     other.text === row.text && !other.left === !row.left && other.more === row.more;
   for (const one of counts) {
     const mine = rows(one).find(same);
-    const seen = mine ? `${mine.seen} (${short(mine.share * one.draws)})` : "–";
+    const seen = mine ? `${mine.seen} (${short(mine.share * one.draws)})` : missing(row, one);
     el("td", { text: seen }, line);
   }
+}
+
+/**
+ * In words, where a lane counts a token that has no cell of its own in that lane.
+ * @param {Row} row
+ * @param {Count} one
+ * @returns {string}
+ */
+function missing(row, one) {
+  const others = rows(one).some((cell) => cell.text === null && !cell.left);
+  return row.text !== null && others ? "in all others" : "–";
 }
 
 /**

@@ -264,7 +264,7 @@ export class LaneView {
       const { part, value } = this.phases[phase];
       const share = sum[phase] / sum.seconds;
       part.style.flexGrow = String(known(share) ? share : 0);
-      text(value, some ? percent(share) + " · " + ms(sum[phase] / sum.tokens) : "–");
+      text(value, some ? percent(share) + " · " + ms(sum[phase] / sum.steps) : "–");
     }
   }
 

@@ -157,7 +157,9 @@ export function stateInWords(store) {
 /** @type {(store: RaceStore) => string} the time that the race has taken so far */
 function timeInWords(store) {
   if (!store.end) return "";
-  return seconds(store.end) + (isReplay(store) ? " in total" : "");
+  const time = seconds(store.end);
+  if (isReplay(store)) return time + " in total";
+  return store.state === "finished" && store.lanes.length > 1 ? "slowest lane " + time : time;
 }
 
 /**

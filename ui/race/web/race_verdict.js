@@ -66,15 +66,18 @@ export class RaceVerdict {
  */
 function scopeInWords({ verdict, pool: pooled, word }) {
   const runs = pooled?.runs.length ?? 1;
-  const made = count(runs, [word, "run"].filter(Boolean).join(" "));
+  const isSimulated = word === "simulated";
+  const own = isSimulated ? "" : word;
+  const times = isSimulated ? " with simulated step times" : "";
+  const made = count(runs, [own, "run"].filter(Boolean).join(" "));
   if (runs === 1) {
-    const about = `${made} of ${count(verdict.tokens, "token")}`;
+    const about = `${made} of ${count(verdict.tokens, "token")}${times}`;
     return readable(`The verdict holds for ${verdict.scope} (${about}).`);
   }
   const isExpected = verdict.pairs.some(({ expected }) => expected);
   const how = isExpected ? "computed from the models' probabilities in" : "averages over";
-  const scope = verdict.scope.replace(/^these (\d+ prompts)$/, "the $1 of these runs");
+  const scope = verdict.scope.replace(/^these (\d+ prompts)$/, "the $1 listed under “How sure?”");
   return readable(
-    `These figures are ${how} ${made}. They hold for ${scope}; the lanes below show one of the runs.`,
+    `These figures are ${how} ${made}${times}. They hold for ${scope}; the lanes below show the first run.`,
   );
 }

@@ -142,7 +142,7 @@ export class WhereTimeWent {
     if (known(predicted)) el("b", { text: predicted.toFixed(2) + "×" }, item);
     const source = el("span", { class: "race-remedy-label" }, item);
     if (label) addTerm(source, readable(label), /what if/.test(label) ? "what if" : label);
-    const gain = signed(predicted - speedup);
+    const gain = signed(rounded(predicted) - rounded(speedup));
     source.append(gain && label ? ", " + gain : gain);
     // No button in a race of two prompts: this tree suits only one of them, but a lane that is set
     // in the form races on both.
@@ -167,7 +167,12 @@ function barTrack(row, { value, loss }, most, last) {
   el("i", { class: "race-fall-loss" }, track).style.width = share(Math.max(loss, 0), most);
 }
 
-const signed = (points) =>
-  known(points) ? (points < 0 ? "−" : "+") + Math.abs(points).toFixed(2) : "";
+/** @type {(value: number) => number} the value as it is shown */
+const rounded = (value) => Math.round(value * 100) / 100;
+const signed = (points) => {
+  if (!known(points)) return "";
+  if (Math.abs(points) < 0.005) return "0";
+  return (points < 0 ? "−" : "+") + Math.abs(points).toFixed(2);
+};
 const share = (value, most) =>
   (known(value) ? Math.max(0, Math.min(value / most, 1)) * 100 : 0) + "%";

@@ -64,8 +64,10 @@ function section(byLevel) {
 
 function source({ name, runs, temperature, depths, ranks, of }) {
   const whole = `${runs > 1 ? `${runs} ${name}` : name} at temperature ${temperature}`;
-  if (of[0] <= depths && of[1] <= ranks) return whole;
-  return `${whole} · shown: ${depths} of ${of[0]} depths, ${ranks} of ${of[1]} children`;
+  const cut = [];
+  if (of[0] > depths) cut.push(`the first ${depths} of ${of[0]} depths`);
+  if (of[1] > ranks) cut.push(`the first ${ranks} of ${of[1]} children`);
+  return cut.length ? `${whole} · shown: ${cut.join(", ")}` : whole;
 }
 
 /**

@@ -15,10 +15,10 @@ import { sourced } from "./run_words.js";
 /** @type {[Phase, string, string | null][]} phase, label, and the key of its time in a step's
  * `seconds`; null without a time of its own */
 const PHASES = [
-  ["guess", "1 guess", "draft"],
-  ["check", "2 check", "verify"],
-  ["walk", "3 walk", null],
-  ["result", "4 result", null],
+  ["guess", "1. guess", "draft"],
+  ["check", "2. check", "verify"],
+  ["walk", "3. walk", null],
+  ["result", "4. result", null],
 ];
 
 /** The buttons, and the caption above the tree with the time beside it. */

@@ -50,6 +50,13 @@ function factChip([name, value, term = name]) {
 }
 
 /**
+ * The dtypes of target and draft in words.
+ * @param {string | undefined} dtype such as "bfloat16" or "bfloat16, draft int8"
+ * @returns {string | undefined}
+ */
+export const dtypes = (dtype) => (dtype?.includes(", draft ") ? "target " + dtype : dtype);
+
+/**
  * The facts that runs and races have in common, together with their own.
  * @param {Meta} meta
  * @param {Fact[]} own the facts that only runs or only races have; they precede the date
@@ -62,7 +69,7 @@ export function sharedFacts({ title, device, clock, dtype, policy: params, date 
     ["", title],
     clock ? ["models ran on", device, "on"] : ["on", device],
     ["times simulated for", clock, "timed on"],
-    ["", dtype],
+    ["", dtypes(dtype)],
     ["temperature", known(temperature) ? String(temperature) : ""],
     ["top-p", topP < 1 ? String(topP) : ""],
     ...own,

@@ -95,9 +95,9 @@ function dropped(step, one) {
   if (step.fromLeaves) return pathDropped(step, one);
   if (one.u === null) return `${word} is not the token that the large model drew.`;
   if (step.greedy) return `${word} is not what the large model writes.`;
-  if (one.p === 0) return `For ${word}, p is 0, so it is dropped.`;
+  if (one.p === 0) return `For ${word}, p is 0, so it is rejected.`;
   const [u, ratio] = apart(one.u, one.q > 0 ? one.p / one.q : 0);
-  return `The draw u = ${u} is not below p/q = ${ratio}, so ${word} is dropped.`;
+  return `The draw u = ${u} is not below p/q = ${ratio}, so ${word} is rejected.`;
 }
 
 // If a step is verified from the leaves, a trial decides about the whole path down to its node.
@@ -112,9 +112,9 @@ function pathKept(step, one) {
 function pathDropped(step, one) {
   const path = `the path down to ${quoted(step, one.node)}`;
   if (step.greedy) return `${path} is not what the large model writes.`;
-  if (one.p === 0) return `${path} is accepted with probability 0, so it is dropped.`;
+  if (one.p === 0) return `${path} is accepted with probability 0, so it is rejected.`;
   const [u, chance] = apart(one.u, one.p);
-  return `${path} is accepted with probability ${chance}. The draw u = ${u} is not below that, so the path is dropped.`;
+  return `${path} is accepted with probability ${chance}. The draw u = ${u} is not below that, so the path is rejected.`;
 }
 
 function afterwards(step, i) {

@@ -56,7 +56,8 @@ const KEY_WIDE = 150;
 const KEY_ROWS = 4;
 const MINIMAP_NODES = 60; // only trees with more nodes have a minimap
 
-const KEY = [
+/** The key to a tree: the state of a node, its mark, and the meaning of that mark. */
+export const KEY = [
   ["accepted", "green", "accepted"],
   ["rejected", "red", "rejected"],
   ["untested", "outlined", "not tried"],
@@ -268,6 +269,6 @@ function columnsOf({ cells, cols }, levels) {
   return Array.from({ length: cols }, (_, col) => {
     if (col === own) return { names: ["large model", "target", ""], state: "own" };
     if (col >= levels) return { names: [""] };
-    return { names: col ? ["guess " + col, String(col), ""] : ["now", ""] };
+    return { names: col ? ["guess " + col, String(col), ""] : ["text so far", "text", ""] };
   });
 }

@@ -85,8 +85,9 @@ export class ChoiceControl {
 export class LengthControl {
   /**
    * @param {Element} host
-   * @param {{label: string, said: (value: number) => string, most: number}} about `said` puts a
-   *   length in words; `most`: the largest length
+   * @param {{label: string, said: (value: number, isGuess: boolean) => string, most: number}}
+   *   about `said` puts a length in words; `isGuess`: whether the visitor chose it; `most`: the
+   *   largest length
    */
   constructor(host, { label, said, most }) {
     this.said = said;
@@ -99,15 +100,18 @@ export class LengthControl {
     this.bar = el("span", { class: "sq-tour-bar is-guess" }, lane);
     const look = { class: "sq-tour-drag", type: "range", min: 1, max: most, step: 0.1 };
     this.input = el("input", look, lane);
-    this.input.addEventListener("input", () => this.paint());
-    this.put(most / 2);
+    this.input.addEventListener("input", () => this.paint(true));
+    this.input.value = String(most / 2);
+    this.paint(false);
   }
 
-  paint() {
+  /** @param {boolean} isGuess */
+  paint(isGuess) {
     const value = Number(this.input.value);
+    const words = this.said(value, isGuess);
     this.bar.style.width = (100 * value) / this.most + "%";
-    text(this.output, this.said(value));
-    attr(this.input, "aria-valuetext", this.said(value));
+    text(this.output, words);
+    attr(this.input, "aria-valuetext", words);
   }
 
   read() {
@@ -116,7 +120,7 @@ export class LengthControl {
 
   put(answer) {
     this.input.value = String(answer);
-    this.paint();
+    this.paint(true);
   }
 
   lock() {

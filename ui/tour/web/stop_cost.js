@@ -41,11 +41,11 @@ export class CostStop extends Stop {
   }
 
   blocks(host) {
-    const { one, label, yours } = this.words.questions.length;
+    const { one, label, start, yours } = this.words.questions.length;
     this.block(host, one, 1, "is-pass");
     return new LengthControl(host, {
       label: this.say(label),
-      said: (value) => this.say(yours, { said: figure(value) }),
+      said: (value, isGuess) => this.say(isGuess ? yours : start, { said: figure(value) }),
       most: this.words.tokens,
     });
   }

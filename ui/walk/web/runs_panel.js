@@ -111,7 +111,7 @@ export class RunsPanel {
     const table = el("table", { class: "wk-table", "data-part": "verifiers" }, host);
     el("caption", { text: "All verifiers on this toy (exact)" }, table);
     const head = el("tr", {}, el("thead", {}, table));
-    for (const name of ["verifier", "no child accepted", "tokens per step"])
+    for (const name of ["verifier", "no child of the root accepted", "tokens per step"])
       el("th", { scope: "col", text: name }, head);
     const body = el("tbody", {}, table);
     this.note = el("p", { class: "wk-note", "data-part": "outcomes" }, host);
@@ -248,10 +248,10 @@ export class RunsPanel {
   paintVerifier(exact, limits, [none, tokens]) {
     const accepted = exact?.byRank.reduce((one, other) => one + other, 0);
     text(none.value, exact ? share(1 - accepted) : notYet(exact));
-    text(none.limit, `limit ${share(limits.none)}`);
+    text(none.limit, `lower limit ${share(limits.none)}`);
     text(tokens.value, exact ? rate(exact.tokens) : "–");
     const isPast = Boolean(exact && passes(exact.tokens, limits));
-    text(tokens.limit, `limit ${rate(limits.tokens)}${isPast ? ", exceeded" : ""}`);
+    text(tokens.limit, `upper limit ${rate(limits.tokens)}${isPast ? ", exceeded" : ""}`);
     tokens.limit.classList.toggle("is-past", isPast);
   }
 }
@@ -270,7 +270,7 @@ const share = (value) => percent(Math.abs(value) < ROUNDING ? 0 : value, 1);
 const notYet = (exact) => (exact === null ? TOO_MANY : "–");
 
 const outcomeWords = ({ outcomes }) =>
-  `Exact: computed from all outcomes of the random draws, each weighted by its probability (${grouped(outcomes)} here).`;
+  `Exact: computed from all outcomes of the random draws (${grouped(outcomes)} for the chosen verifier), each weighted by its probability.`;
 
 const floorWords = (p, runs) => {
   const digits = (value) => value.toFixed(4);

@@ -5,6 +5,7 @@ import { attr, button, el, show, text } from "../../shared/web/dom.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import { StepStage } from "../../shared/web/step_stage.js";
+import { KEY } from "../../shared/web/step_tree.js";
 import { MaskPanel } from "./mask_panel.js";
 import { MomentPanel } from "./moment_panel.js";
 import { seenBy } from "./positions.js";
@@ -29,7 +30,8 @@ import { toyView } from "./toy.js";
  */
 
 const KEYS =
-  "Keys: “.” next frame, “,” previous frame, Space play or pause; with a toy, N makes new random draws; with a recorded run, ← and → change the step.";
+  "Keys: “.” next frame, “,” previous frame, Space play or pause; with a toy, N makes new random draws; with a real step, ← and → change the step.";
+const MARKS = `In the tree: ${KEY.map(([, name, meaning]) => `${name}: ${meaning}`).join("; ")}.`;
 const NEW_DRAWS = "Run the step again with new random numbers (N)";
 const NO_LINK = "Walk cannot link to a step of Decode. Use “Copy link” in Decode.";
 const SAME = "Neither model’s probabilities depend on the words before.";
@@ -95,6 +97,7 @@ export class WalkView {
     rove(panel.tools);
     this.notice = el("p", { class: "wk-note", role: "status" }, panel.body);
     this.stage = new StepStage(panel.body, { hasCard: false });
+    el("p", { class: "wk-note wk-marks", text: MARKS }, panel.body);
     this.moment = new MomentPanel(panel.body);
     el("p", { class: "wk-note wk-keys", text: KEYS }, panel.foot);
     this.stage.addEventListener("frame", () => this.paintMoment());

@@ -37,9 +37,7 @@ export class DpExplain {
     add("T[n,ℓ,b]", "cell");
     add(" = max over m of ");
     add("T[n−m,ℓ,b−1]", "rest");
-    add(" + a");
-    el("sub", { text: "b" }, formula);
-    add(" × ");
+    add(" + a[b] × ");
     add("best(m,ℓ−1)", "below");
     add("; best(n,ℓ) = max over b of T[n,ℓ,b]; T[1,ℓ,0] = 1.");
   }
@@ -81,7 +79,7 @@ export class DpExplain {
     const points = sums.map((value, m) => ({ m, value })).filter(({ value }) => value > -Infinity);
     const many = points.length > 1;
     this.svg.style.display = many ? "" : "none"; // an SVG element has no property `hidden`
-    const all = `tokens per step by m, the nodes in child ${b}’s subtree`;
+    const all = `tokens per step for each m, the number of nodes in child ${b}’s subtree`;
     text(this.title, many ? all : points.length ? ONLY_ONE : "");
     const ends = many
       ? [`m = ${points[0].m}`, `best: m = ${split.m}`, String(points.at(-1).m)]

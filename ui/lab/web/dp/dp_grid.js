@@ -17,7 +17,7 @@ const MOST_ROWS = 33;
 const LEAST_COLUMNS = 16;
 const NAME =
   "Table T[n, levels, b]. Arrow keys move, page up and down change the levels, Enter pins the cell, B goes to the best b.";
-const KEYS = "arrows move · PgUp/PgDn levels · Enter pins · B best b";
+const KEYS = "arrows: move · PgUp/PgDn: levels · Enter: pin · B: best b";
 
 /** The picture and the pointer on it. */
 export class DpGrid {

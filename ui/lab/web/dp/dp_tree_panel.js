@@ -7,7 +7,7 @@ import { rove } from "../../../shared/web/roving_focus.js";
 import TOOLTIPS from "../../../../assets/tooltips.json" with { type: "json" };
 
 const USE = "Use this tree";
-const USED = "Shown above";
+const USED = "Already in use";
 
 /** A heading with the two buttons, and the picture of the tree. */
 export class DpTreePanel {

@@ -89,7 +89,7 @@ export class Dp {
     this.root = el("div", { class: "dp-root" + stage }, element);
     const about = { part: "dp", title: "DP table", term: "DP table", cls: "dp-panel" };
     const panel = makePanel(this.root, about);
-    el("span", { class: "sq-badge", text: "predicted" }, panel.titleBox);
+    el("span", { class: "sq-badge", text: "expected" }, panel.titleBox);
     this.controls = new DpControls(panel.tools, this);
     const error = { class: "sq-banner sq-banner-error", role: "alert", "data-part": "dp-error" };
     this.error = el("p", { ...error, hidden: "" }, panel.body);

@@ -53,7 +53,7 @@ export function parts(table, cell) {
     whole,
     { text: " = " },
     { text: `${rest} (${tokens(split.rest)})`, part: "rest" },
-    { text: ` + a${b} (${rate(split.rate)}) × ` },
+    { text: ` + a[${b}] (${rate(split.rate)}) × ` },
     { text: `best(${split.m},${levels - 1}) (${tokens(split.below)})`, part: "below" },
     { text: " = " + tokens(value) },
   ];
