@@ -11,7 +11,7 @@ from ui.paper.words import METHODS, deviation, signed, spread, times
 from ui.shared.markup import Markup, element
 
 HEADS = (  # of all columns except the first
-    ("Verifier", "nodes / levels, or sequences × tokens"),
+    ("Verifier", "nodes / levels"),
     ("Tokens per step", "paper"),
     ("Speed-up", "paper"),
     ("Speed-up", "simulated"),
