@@ -23,8 +23,8 @@ CONFIG = "config.json"
 GENERATION = "generation_config.json"
 TOKENIZER = "tokenizer.json"
 TOKENIZER_CONFIG = "tokenizer_config.json"
-# Size limits in bytes. The files in _JSON are parsed here. Of other files that match _SMALL only
-# the size is checked.
+# Size limits in bytes. The files in _JSON are parsed here. Other files that match _SMALL are
+# not, but their names and sizes are checked.
 _JSON = {
     CONFIG: 4_000_000,
     GENERATION: 1_000_000,

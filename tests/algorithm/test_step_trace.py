@@ -215,7 +215,7 @@ def test_a_character_cut_off_by_a_pause_is_completed_by_the_next_step() -> None:
 
 @pytest.mark.parametrize("kind", ["byte-level", "byte fallback, Llama", "word pieces"])
 def test_the_text_of_a_run_is_decoded_whole_in_messages_and_file(kind: str) -> None:
-    """Steps end inside characters, a prompt comes first, and the last token completes the last
+    """With tokens for bytes, steps end inside characters, and the last token completes the last
     character."""
     tokenizer = KINDS[kind]()
     ids = tokenizer("the 你好世界 👩\u200d💻 a🙂", add_special_tokens=False)["input_ids"]

@@ -28,7 +28,7 @@ END_COUNT = """() => {
 
 
 def frame_times(browser: Browser, address: str) -> Figures:
-    """The app's page, models loaded: milliseconds per frame while it plays and while it decodes"""
+    """The app's page, models loaded: frames while it plays and while it decodes, times in ms"""
     context = browser.new_context(viewport={"width": 1280, "height": 800})
     page = context.new_page()
     page.goto(address)

@@ -37,7 +37,7 @@ Open = Callable[..., Page]
 
 @pytest.fixture(scope="module")
 def saved(browser: Browser, app: Any, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The recorded run, the recorded race and the Lab, each saved with its own button."""
+    """The recorded run and race, saved with their buttons, and the Lab, saved with its menu."""
     page = browser.new_page(viewport={"width": 1280, "height": 800})
     page.goto(app.url)
     page.wait_for_selector("[data-part=own]:visible")

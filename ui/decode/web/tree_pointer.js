@@ -29,8 +29,8 @@ export class TreePointer {
 
   /**
    * Pin or unpin a node, or unfold a cell of folded siblings. In the focus layout, a node with
-   * children can be folded if it is off the accepted path. The first press pins and unfolds such a
-   * node. Each later press folds or unfolds it, and it stays pinned.
+   * children can be folded if it is off the accepted path. If such a node is not pinned, a press
+   * pins it, and unfolds it if it is folded. If it is pinned, a press folds or unfolds it.
    * @param {string} key
    */
   press(key) {

@@ -57,7 +57,7 @@ function facts({ target, draft, vocab, limit, why, chat }) {
     [
       "Chat template",
       chat
-        ? "yes: “as a chat message” in Decode and Race"
+        ? "yes; to use it, tick “As a chat message” in Decode or Race"
         : "none that works with these models; prompts are used as typed",
     ],
   ];

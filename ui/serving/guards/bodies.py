@@ -1,4 +1,4 @@
-"""Limits how much a request may send. Gradio itself limits only the size of a single file. The
+"""Limits how much a request may send. Gradio itself limits only single files and their number. The
 limits in bytes are in ui/serving/limits.py.
 
 A request that uploads no file is read to its end and checked before Gradio gets it. Otherwise 60 MB
