@@ -69,8 +69,8 @@ class Diagnosis:
 
     @property
     def sentence(self) -> str:
-        """The speed-up, the largest loss, and the best remedy that changes only the tree; if there
-        is no such remedy, why not."""
+        """The speed-up, the largest loss (or possible gain, by acceptance), and the best remedy
+        that changes only the tree; if there is no such remedy, why not."""
         words = f"{self._measured}{': slower than without drafts' * self.slow}."
         if self.losses:
             kind = "possible gain" if self.largest_loss == "acceptance" else "loss"

@@ -1,5 +1,5 @@
 """Why a run is not faster, and which changes are predicted to help. Losses of speed-up are computed
-from the run's measured times. The loss by low acceptance also needs an acceptance vector from the
+from the run's measured times. The possible gain by higher acceptance also needs a vector from the
 paper. Remedies, except plain decoding, are predicted with a hardware profile and an acceptance
 vector that are calibrated to the run."""
 
@@ -23,7 +23,7 @@ from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import best_plan, predict
 
 # The first rates of a well-matched pair, Llama3-70B-Instruct with 8B-Instruct on CNN (paper:
-# appendix E). A run's acceptance is called low in comparison with this vector.
+# appendix E). A run's acceptance is compared with this vector.
 WELL_MATCHED = Acceptance((0.7732, 0.1039, 0.0402, 0.0206, 0.0128, 0.0081, 0.0064, 0.0043))
 _WHAT_IF = "predicted, what if"
 

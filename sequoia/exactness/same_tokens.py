@@ -12,7 +12,7 @@ chosen experts, which changes logits by any amount. If a run of such a target di
 tie, the prompt is decoded twice in float32, with the tree and without. If these two texts differ by
 more than a tie, that is a bug. Otherwise, the logits of the original run's text are computed in
 both dtypes, to measure the effect of rounding. If this effect can explain how far the tokens are
-below the best logit, the verdict is a tie. If not, or if the check in float32 did not end, the
+below the best logit, the verdict is a tie. If not, or if the check in float32 was not finished, the
 verdict is undecided.
 """
 

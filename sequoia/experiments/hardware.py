@@ -209,7 +209,8 @@ def _against_one_size(gains: Sequence[Comparison], fixed: str, settings: Setting
     several = ", ".join(
         f"{len(settings[key])} {words}" for key, words in _VARIED.items() if len(settings[key]) > 1
     )
-    cases = f"{counts.total} cases" + (f" ({several})" if several else "")
+    is_complete = counts.total == math.prod(len(settings[key]) for key in _VARIED)
+    cases = f"{counts.total} cases" + (f" ({several})" if several and is_complete else "")
     least, most = (pick(one.ratio for one in gains) for pick in (min, max))
     return (
         f"Against {fixed} nodes, the best single size overall, the tree planned for the machine is "

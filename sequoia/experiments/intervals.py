@@ -63,7 +63,8 @@ def count_or_none(count: int) -> str:
 
 def signed_percent(share: float) -> str:
     """ "+13%" or "−2%" """
-    return f"{share:+.0%}".replace("-", "−")
+    words = f"{share:+.0%}".replace("-", "−")
+    return "0%" if words in ("+0%", "−0%") else words
 
 
 def _mean(values: Sequence[float]) -> tuple[float, float | None]:

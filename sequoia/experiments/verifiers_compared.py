@@ -182,7 +182,9 @@ def _over_all_cases(settings: Settings, done: Done) -> list[Comparison]:
     found = found_by_prompt(settings, done, hot)
     if not found:
         return []
-    label = f"{len(hot)} cases" + " above temperature 0" * (len(hot) < len(cases(settings)))
+    by_kind = {case.kind: [one for one in hot if one.kind == case.kind] for case in hot}
+    counted = sum(len(some) for some in by_kind.values() if found_by_prompt(settings, done, some))
+    label = f"{counted} cases" + " above temperature 0" * (len(hot) < len(cases(settings)))
     return [
         comparison(
             f"{_ALL_CASES}{label}: {_in_words(name, base)}",

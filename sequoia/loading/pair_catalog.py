@@ -41,9 +41,9 @@ class Model:
 
 @dataclass(frozen=True)
 class Preset:
-    """A named pair. tier: what it is for, in words. needs: its requirements in words. note:
-    anything else worth knowing. offload: those of the target's layers that do not fit on the device
-    are streamed from host memory."""
+    """A named pair. tier: what it is for, or where it comes from, in words. needs: its requirements
+    in words. note: anything else worth knowing. offload: those of the target's layers that do not
+    fit on the device are streamed from host memory."""
 
     name: str
     tier: str

@@ -123,19 +123,15 @@ class DepthVerdict:
             )
         parent = f"a node at depth {self.depth}" if self.depth else "the root"
         found = (
-            f"child {self.rank + 1} of {parent} was accepted in {self.here.accepted:.4g} of "
+            f"child {self.rank + 1} of {parent} was accepted in {self.here.accepted:.6g} of "
             f"{self.here.visits} trials ({self.here.rate:.0%}), at the other depths in "
-            f"{self.elsewhere.accepted:.4g} of {self.elsewhere.visits} "
+            f"{self.elsewhere.accepted:.6g} of {self.elsewhere.visits} "
             f"({self.elsewhere.rate:.0%}); p = {self.p_value:.2g}"
         )
         if self.compared > 1:
             found += f", corrected for {self.compared} tests"
         if self.holds:
-            among = (
-                f"The strongest deviation in {self.compared} tests"
-                if self.compared > 1
-                else "The test"
-            )
+            among = "The strongest deviation" if self.compared > 1 else "The test"
             return f"No evidence that acceptance depends on depth. {among}: {found}."
         return f"The positional assumption fails here: {found}."
 

@@ -74,8 +74,8 @@ def _environment(scratch: Path) -> dict[str, str]:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kill the process, even if it has already ended, and all processes it started if the system
-    has process groups."""
+    """Kill the process and, if the system has process groups, all processes it started, even if it
+    has already ended itself."""
     with suppress(OSError):
         if hasattr(os, "killpg"):
             os.killpg(process.pid, signal.SIGKILL)

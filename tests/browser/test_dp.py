@@ -324,7 +324,7 @@ def test_the_tree_is_handed_over(page: Any) -> None:
     table = dp_table(Acceptance(APP_E), 75, 8)
     page.locator("[data-part=dp-use]").click()
     settle(page)
-    # the tree above may be out of sight, so the button says where it is
+    # the tree above may be out of sight, so the button says that it is in use
     assert page.locator("[data-part=dp-use]").inner_text() == "Already in use"
     assert page.locator("[data-part=dp-use]").is_disabled()
     (chosen,) = page.evaluate("chosen")

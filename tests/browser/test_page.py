@@ -696,6 +696,10 @@ def test_a_large_tree_wins_on_the_clock_of_an_a100(visit: Visit) -> None:
     until(page, "s.meta.label === 'simulated' && s.done", 60)
 
 
+# -- the tree of the form --------------------------------------------------------------------------
+
+
+@pytest.mark.nightly
 def test_the_tree_of_the_form_is_drawn_while_one_types(visit: Callable[..., Page]) -> None:
     """The picture follows the fields, in Decode and in a lane of a race. In Decode, an invalid
     field hides it."""

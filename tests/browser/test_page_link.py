@@ -95,6 +95,7 @@ def test_back_and_reload_show_the_same_again(open_at: Open) -> None:
     page.wait_for_timeout(1000)
 
 
+@pytest.mark.nightly
 def test_a_copied_link_shows_the_same(open_at: Open) -> None:
     page = open_at("#decode&seed=77&tree=best&first=24&second=5")
     page.wait_for_selector("[data-part=own]:visible")

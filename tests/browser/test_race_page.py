@@ -167,7 +167,7 @@ def test_a_race_goes_on_until_stop_and_its_file_has_the_runs(visit: Visit, tmp_p
     runs = store(page, "pool.runs.length")
     assert store(page, "verdict.races") == runs
     assert store(page, "verdict.pairs")[0]["p"] is None
-    assert f"{runs} prompts" in page.locator("[data-part=verdict-scope]").inner_text()
+    assert f"the {runs} prompts listed" in page.locator("[data-part=verdict-scope]").inner_text()
     expect(page.locator("#rc-save")).to_be_enabled()
     with page.expect_download() as waiting:
         page.click("#rc-save")

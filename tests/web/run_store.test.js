@@ -1,4 +1,4 @@
-// How the Decode view plays a run by itself, and what it says of its totals and its final tree.
+// How the Decode view plays a run by itself, and what it says of its totals and its last tree.
 import "./fake_page.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -37,7 +37,8 @@ def summary(known: KnownTypes) -> str:
 
 
 def words(one: ModelType) -> str:
-    """A sentence about a type: whether it runs, and why not."""
+    """Whether a type runs, and why not, in words. Of the changed configs of a refused type, only
+    is_decoder=True is mentioned, because the reason asks for it."""
     if one.result == "runs":
         return "runs" + "".join(_not_with(option, why) for option, why in one.without)
     if one.result == "partly":
@@ -45,7 +46,7 @@ def words(one: ModelType) -> str:
     if one.result == "not built":
         return f"transformers cannot build it: {one.reason}"
     return f"refused: it {one.reason}" + "".join(
-        f". With {option}, it {why}" for option, why in one.without if option == "is_decoder=True"
+        f". With {option}, it {why}." for option, why in one.without if option == "is_decoder=True"
     )
 
 

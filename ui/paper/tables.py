@@ -68,7 +68,9 @@ def _row(table: PaperTable, row: PaperRow) -> Markup:
     """A group of lines with the same texts and temperature."""
     temperature = None if row.temperature is None else f"T = {row.temperature:g}"
     small = element("small", temperature) if temperature else None
-    texts = element("th", row.texts, small, scope="rowgroup", rowspan=len(row.results))
+    texts = element(
+        "th", row.texts.removeprefix("top-p "), small, scope="rowgroup", rowspan=len(row.results)
+    )
     first, *others = [_cells(table, result) for result in row.results]
     return element(
         "tbody",

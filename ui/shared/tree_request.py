@@ -247,9 +247,9 @@ def _own_paths_words(plan: Plan, own: Plan | None) -> str:
         return "; with the acceptance of Traversal's own paths, the tree is the same"
     return (
         f" under Sequoia's rule: {len(plan.tree)} nodes, {plan.tree.levels} levels, predicted "
-        f"speed-up {plan.predicted_speedup:.2f}x; with the acceptance of Traversal's own paths, "
+        f"speed-up {plan.predicted_speedup:.2f}×; with the acceptance of Traversal's own paths, "
         f"the tree would have {len(own.tree)} nodes, {own.tree.levels} levels and a predicted "
-        f"speed-up of {own.predicted_speedup:.2f}x"
+        f"speed-up of {own.predicted_speedup:.2f}×"
     )
 
 

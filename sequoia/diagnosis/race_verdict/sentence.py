@@ -246,7 +246,7 @@ def _details(verdict: Verdict, several: bool) -> Iterator[str]:
         )
     if any(pair.apart and not pair.certain for pair in verdict.pairs):  # see decide.py
         yield (
-            "From 96 tokens on, a lane that came out at least 1.4x as fast as plain decoding is "
+            "From 96 tokens on, a lane that came out at least 1.4× as fast as plain decoding is "
             "placed ahead of it, even if chance is not ruled out."
         )
     if several:

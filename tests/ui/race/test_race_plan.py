@@ -125,7 +125,7 @@ def test_a_tree_for_traversal_names_both_plans(pair: Pair) -> None:
         "; with the acceptance of Traversal's own paths, the tree would have "
         f"{len(of_paths.tree)} nodes, "
         f"{of_paths.tree.levels} levels and a predicted speed-up of "
-        f"{of_paths.predicted_speedup:.2f}x"
+        f"{of_paths.predicted_speedup:.2f}×"
     )
 
 

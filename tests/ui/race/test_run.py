@@ -453,7 +453,7 @@ def test_the_distribution_is_checked_if_requested(
     for result in results[1:]:
         lossless = result["lossless"]
         count = result["lossless"]["count"]
-        assert "60 draws" in lossless["words"]
+        assert "60 samples" in lossless["words"]
         assert (count["draws"], count["wanted"], count["going"]) == (60, 60, False)
         assert sum(cell["seen"] for cell in count["cells"]) == 60
         assert count["freedom"] == len(count["cells"]) - 1

@@ -54,7 +54,7 @@ function section(byLevel) {
   const head = el("p", { class: "hw-one-head" }, root);
   el("span", { class: "sq-badge", "data-label": label, text: label }, head);
   el("span", { text: source(byLevel) }, head);
-  const name = `${byLevel.name}, T = ${byLevel.temperature}: acceptance by rank and depth`;
+  const name = `${label}, ${source(byLevel)}: acceptance by rank and depth`;
   const scroll = { class: "hw-by-level-box", role: "region", "aria-label": name, tabindex: 0 };
   el("div", scroll, root).append(acceptanceTable(byLevel));
   const part = { "data-part": "positional", "data-holds": String(holds) };
