@@ -32,11 +32,12 @@ class Copier(Protocol):
 
     def begin(self, host: torch.Tensor, buffer: torch.Tensor) -> Any:
         """Start copying `host` to the start of `buffer`. The copy begins after all work that the
-        device was given so far. Returns a ticket for `wait`."""
+        device's current stream was given so far. Returns a ticket for `wait`."""
         ...
 
     def wait(self, ticket: Any) -> None:
-        """Make all later work on the device wait for the copy that belongs to `ticket`."""
+        """Make all later work on the device's current stream wait for the copy that belongs to
+        `ticket`."""
         ...
 
     def finish(self) -> None:
@@ -108,7 +109,8 @@ def copier_for(device: torch.device) -> Copier:
 
 
 def _pin(pages: torch.Tensor, stream: torch.cuda.Stream) -> None:
-    """Pin `pages` until they are freed. Raises OutOfMemory if CUDA refuses.
+    """Pin the memory of `pages` until this tensor object is deleted, even if views of it live on.
+    Raises OutOfMemory if CUDA refuses.
 
     torch's own pinned allocator is not used: it rounds sizes up to powers of two, so it takes up to
     twice the memory. The current device must be the one that copies, or CUDA would create a context
