@@ -51,7 +51,7 @@ def tour(browser: Browser, app: App) -> Iterator[Page]:
 
 
 def opened(page: Page) -> None:
-    expect(page.locator("[data-part=tour]")).to_be_visible()
+    expect(page.locator("[data-part=tour]")).to_be_visible(timeout=30_000)
     page.locator("[data-part=tour]").focus()
     page.keyboard.press("Enter")
     expect(page.locator(".sq-tour-stop")).to_be_visible(timeout=30_000)
