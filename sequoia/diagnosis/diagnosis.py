@@ -69,11 +69,11 @@ class Diagnosis:
 
     @property
     def sentence(self) -> str:
-        """The speed-up, the largest loss (or possible gain, by acceptance), and the best remedy
-        that changes only the tree; if there is no such remedy, why not."""
+        """The speed-up, the largest loss (or possible gain with this tree, by acceptance), and the
+        best remedy that changes only the tree; if there is no such remedy, why not."""
         words = f"{self._measured}{': slower than without drafts' * self.slow}."
         if self.losses:
-            kind = "possible gain" if self.largest_loss == "acceptance" else "loss"
+            kind = "possible gain with this tree" if self.largest_loss == "acceptance" else "loss"
             words += f" Largest {kind}: {self.losses[0].sentence}"
         first = next((remedy for remedy in self.remedies if remedy.tree), None)
         if first is None:

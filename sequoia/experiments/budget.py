@@ -158,7 +158,7 @@ def _finding(comparisons: Sequence[Comparison]) -> str:
         f"In {count_or_none(found.higher)} of {found.total} comparisons, {LABELS[OURS]} emits "
         "clearly more tokens per step than a tree of another shape with no more nodes. It emits "
         f"clearly fewer in {count_or_none(found.lower)} of them{_where(lost)}.{unclear} The "
-        f"largest gain is {most.ratio - 1:.0%} ({most.text})."
+        f"largest gain in these comparisons is {most.ratio - 1:.0%} ({most.text})."
     )
 
 
@@ -213,8 +213,8 @@ BUDGET = Experiment(
         f"k is chosen for each size, on other texts: {_or(WIDTHS)} sequences, and {_or(ARITIES)} "
         f"children. {LABELS['SpecInfer']} is a chain of two tokens followed by as many "
         "chains of six as fit. Beyond some length a chain gains nothing, because the draft errs or "
-        f"the text ends before the chain does. A text repeats itself from the first {REPEAT} "
-        "tokens in a row that have occurred before."
+        f"the text ends before the chain does. A text counts as repeating itself from the "
+        f"first sequence of {REPEAT} tokens that has occurred before."
     ),
     version=2,
 )

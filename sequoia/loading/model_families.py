@@ -69,7 +69,7 @@ def refuse_unfit(name: str, config: Any) -> None:
         raise BadModel(f"{name} ({kind}) {_KINDS[kind]}")
     text = config.get_text_config()
     if _is_encoder_decoder(config) or _is_encoder_decoder(text):
-        raise BadModel(f"{name} ({kind}) is an encoder-decoder; a causal language model is needed")
+        raise BadModel(f"{name} ({kind}) is an encoder-decoder; a decoder-only model is needed")
     layers = layer_configs(text)
     if reason := next(filter(None, (rule(layer) for rule in _RULES for layer in layers)), None):
         raise BadModel(f"{name} ({getattr(text, 'model_type', kind)}) {reason}")

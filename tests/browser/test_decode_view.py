@@ -1062,8 +1062,8 @@ REASONS = [  # temperature, trials, path, node, the expected sentence
         1,
         (
             "The target gives this token 0.2%, the draft 31%. u = 0.44 is above p/q = 0.0065, so "
-            "it is rejected. The draft’s probability is subtracted from the target’s and the rest "
-            "rescaled."
+            "it is rejected. The draft’s probabilities are subtracted from the target’s (never "
+            "below 0), and the rest is rescaled."
         ),
     ),
     (

@@ -34,8 +34,9 @@ const result = /** @type {any} */ ({
   total: 4,
 });
 
-test("numbers in a column are rounded, unless all of them are whole", () => {
+test("numbers in a column are rounded, unless none of them has more than one decimal", () => {
   assert.deepEqual(rows.cellTexts(["code", 1234, null]), ["code", "1,234", "–"]);
+  assert.deepEqual(rows.cellTexts([0, 0.6, 1]), ["0", "0.6", "1"]);
   assert.deepEqual(rows.cellTexts([3.456, 3, 0.012345]), ["3.46", "3.00", "0.0123"]);
 });
 

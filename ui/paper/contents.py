@@ -118,19 +118,19 @@ def _speedups(panel: Mapping[str, Any]) -> Markup:
 
 
 def _with_graphs(table: PaperTable, name: str) -> str:
-    """Sentences on the speed-ups of Sequoia's trees in `table` if plain decoding used CUDA graphs
-    too. name: the name of a profile of the table's card with CUDA graphs."""
+    """Sentences on the speed-ups of Sequoia's trees in `table` with CUDA graphs for the trees and
+    for plain decoding. name: the name of a profile of the table's card with CUDA graphs."""
     profile = named_profile(name)
     plain = profile.plain_seconds
     speedups = [simulated_speedup(row.results[0], profile) for row in table.rows]
     here = [1e3 * plain / speedup for speedup in speedups]
     paper = [1e3 * table.profile.plain_seconds / row.results[0].speedup for row in table.rows]
     return (
-        "The paper’s trees run with CUDA graphs, its plain decoding does not. If plain decoding "
-        f"used them too (simulated), it would take {1e3 * plain:.1f} ms per token, and the "
-        f"speed-ups would shrink to {times(min(speedups))} to {times(max(speedups))}. A token with "
-        f"these trees would then take {min(here):.1f} to {max(here):.1f} ms; in the paper it takes "
-        f"{min(paper):.1f} to {max(paper):.1f} ms."
+        "The paper’s trees run with CUDA graphs, its plain decoding does not. With CUDA graphs for "
+        f"both, a simulated A100 needs {1e3 * plain:.1f} ms per plain token, and the speed-ups "
+        f"shrink to {times(min(speedups))} to {times(max(speedups))}. This simulation is probably "
+        f"too fast: with these trees, a token takes {min(here):.1f} to {max(here):.1f} ms in it, "
+        f"but {min(paper):.1f} to {max(paper):.1f} ms in the paper."
     )
 
 
@@ -147,8 +147,8 @@ def _sweeps(about: Mapping[str, Any], sweeps: Sequence[Mapping[str, Any]]) -> Ma
         _say(about["about"]),
         element("div", *boxes, class_="pp-tables"),
         _note(
-            "Green: SpecInfer’s best. Empty: not in the paper. Paper only: these tables give no "
-            "tokens per step, and a simulation would need them."
+            "Green: the best in its table. Empty: not in the paper. Nothing is simulated here: that "
+            "takes the tokens per step, which these tables do not give."
         ),
         _rerun(about["experiment"]),
     )

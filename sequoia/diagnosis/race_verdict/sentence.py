@@ -292,7 +292,10 @@ def _corrections(verdict: Verdict) -> str:
     words = f"p is corrected for {_count(len(verdict.pairs), 'pair')} of lanes (Holm)"
     if verdict.looks == 1:
         return f"{words}."
-    return f"{words} and for {verdict.looks} verdicts, given as runs were added (Bonferroni)."
+    return (
+        f"{words}, and for the verdict being computed {verdict.looks} times as runs were added "
+        "(Bonferroni)."
+    )
 
 
 # -- words -----------------------------------------------------------------------------------------

@@ -4,17 +4,17 @@ import { grouped, known, prob, rate } from "../../shared/web/format.js";
 /** @import { Comparison, Result } from "./experiments_state.js" */
 
 /**
- * The values of a column as text. If all numbers of the column are whole, they are written in full;
- * otherwise all are rounded.
+ * The values of a column as text. If no number of the column has more than one decimal, they are
+ * written in full; otherwise all are rounded.
  * @param {(string | number | null)[]} values
  * @returns {string[]}
  */
 export function cellTexts(values) {
-  const isWhole = values.every((value) => !known(value) || Number.isInteger(value));
+  const isShort = values.every((value) => !known(value) || Number.isInteger(Number(value) * 10));
   return values.map((value) => {
     if (typeof value === "string") return value;
     if (!known(value)) return "–";
-    if (isWhole) return grouped(value);
+    if (isShort) return Number.isInteger(value) ? grouped(value) : String(value);
     return Math.abs(value) >= 1 ? rate(value) : prob(value);
   });
 }

@@ -5,7 +5,8 @@ import { apart, short } from "../../shared/web/format.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { csv, saveText } from "../../shared/web/save_file.js";
 import { addTerm } from "../../shared/web/tooltips.js";
-import { cellTexts, tableRows, verdictOf } from "./result_rows.js";
+import { groupedComparisons, groupedRows, onlyKind } from "./result_groups.js";
+import { tableRows, verdictOf } from "./result_rows.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 /** @import { Comparison, Result } from "./experiments_state.js" */
@@ -19,6 +20,7 @@ export class ResultTables {
   constructor(host) {
     this.rows = makePanel(host, { part: "table", title: "Results", cls: "xp-table" });
     this.title = this.rows.titleBox.querySelector("span");
+    this.kind = el("span", { class: "sq-badge", "data-part": "table-kind" }, this.rows.tools);
     button(this.rows.tools, {
       text: "CSV",
       hint: TOOLTIPS["button experiment table csv"],
@@ -39,6 +41,10 @@ export class ResultTables {
     show(this.comparisons.root, Boolean(result?.comparisons.length));
     const isBeside = result?.columns.some(({ kind }) => kind === "paper");
     text(this.title, isBeside ? "Results beside the paper’s" : "Results");
+    const kind = onlyKind(result?.columns ?? []);
+    show(this.kind, Boolean(kind));
+    text(this.kind, kind);
+    this.kind.dataset.label = kind;
     paintRows(this.table, result);
     paintComparisons(this.ratios, result?.comparisons ?? []);
   }
@@ -61,25 +67,44 @@ function table(host, label) {
 function paintRows(host, result) {
   host.replaceChildren();
   if (!result) return;
+  const { columns, groups } = groupedRows(result);
+  const hasOneKind = onlyKind(result.columns) !== "";
+  const classes = columns.map(({ name }) =>
+    result.rows.some((row) => typeof row[name] === "string") ? "xp-text" : null,
+  );
   const head = el("tr", {}, el("thead", {}, host));
-  for (const column of result.columns) {
-    const isText = result.rows.some((row) => typeof row[column.name] === "string");
-    const look = { class: isText ? "xp-text" : null, text: column.label };
-    const cell = el("th", { scope: "col", ...look }, head);
-    const { kind } = column;
-    if (kind) el("span", { class: "sq-badge", "data-label": kind, text: kind }, cell);
-  }
-  const body = el("tbody", {}, host);
-  const texts = result.columns.map(({ name }) => cellTexts(result.rows.map((row) => row[name])));
-  result.rows.forEach((row, i) => {
-    const line = el("tr", {}, body);
-    result.columns.forEach(({ name }, at) => {
-      const cls = typeof row[name] === "string" ? "xp-text" : null;
-      const look = { class: cls, text: texts[at][i] };
-      if (at) el("td", look, line);
-      else el("th", { scope: "row", ...look }, line);
-    });
+  columns.forEach(({ label, kind }, at) => {
+    const cell = el("th", { scope: "col", class: classes[at], text: label }, head);
+    if (kind && !hasOneKind)
+      el("span", { class: "sq-badge", "data-label": kind, text: kind }, cell);
   });
+  for (const { title, shared, cells } of groups) {
+    const body = groupBody(host, title, shared, columns.length);
+    for (const texts of cells) paintCells(el("tr", {}, body), texts, classes);
+  }
+}
+
+function paintCells(line, texts, classes) {
+  texts.forEach((cellText, at) => {
+    const look = { class: classes[at], text: cellText };
+    if (at) el("td", look, line);
+    else el("th", { scope: "row", ...look }, line);
+  });
+}
+
+// The parent of a group's rows, with a heading for them if they have one.
+function groupBody(host, title, shared, width) {
+  const body = el("tbody", {}, host);
+  if (!title) return body;
+  const cell = el(
+    "th",
+    { scope: "rowgroup", colspan: width },
+    el("tr", { class: "xp-group" }, body),
+  );
+  const line = el("div", {}, cell);
+  el("b", { text: title }, line);
+  for (const one of shared) el("span", { text: one }, line);
+  return body;
 }
 
 /**
@@ -93,15 +118,18 @@ function paintComparisons(host, comparisons) {
     el("th", { scope: "col", text: name }, head);
   addTerm(head.children[2], "95% interval", "paired comparison");
   head.children[3].classList.add("xp-text");
-  const body = el("tbody", {}, host);
-  for (const one of comparisons) {
-    const line = el("tr", {}, body);
-    const verdict = verdictOf(one);
-    el("th", { scope: "row", text: one.text }, line);
-    el("td", { text: short(one.ratio) + "×" }, line);
-    el("td", { text: intervalText(one) }, line);
-    el("td", { class: "xp-text", "data-verdict": verdict, text: verdict || "–" }, line);
+  for (const { title, members } of groupedComparisons(comparisons)) {
+    const body = groupBody(host, title, [], head.children.length);
+    for (const member of members) paintComparison(el("tr", {}, body), member);
   }
+}
+
+function paintComparison(line, { text: name, comparison }) {
+  const verdict = verdictOf(comparison);
+  el("th", { scope: "row", text: name }, line);
+  el("td", { text: short(comparison.ratio) + "×" }, line);
+  el("td", { text: intervalText(comparison) }, line);
+  el("td", { class: "xp-text", "data-verdict": verdict, text: verdict || "–" }, line);
 }
 
 /** @type {(comparison: Comparison) => string} with enough digits to tell both ends from 1 */

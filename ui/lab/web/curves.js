@@ -85,13 +85,11 @@ export class Curves {
     const words = limits.map(({ label, value }) =>
       Number.isFinite(value) ? `${label} ${value.toFixed(2)}` : `${label} none`,
     );
-    text(this.limits, ` as n → ∞: ${words.join("; ")}.`);
+    text(this.limits, ` as n → ∞ (horizontal lines): ${words.join("; ")}.`);
     const near = limits.filter(({ value }) => value < state.freeGrowth.totals[1023] * 1.25);
-    near.sort((a, b) => a.value - b.value);
     this.figure.draw(traces(state), {
       yaxis: { rangemode: "tozero", title: { text: "tokens per step" } },
       shapes: [...near.map(({ value, colour }) => across(value, colour)), upright(state.n)],
-      annotations: near.map(annotation),
     });
   }
 }
@@ -113,20 +111,6 @@ function shapeLimits(state) {
   }));
   return [best("Sequoia", null), ...(cap ? [best(shapes.cappedName(cap), cap)] : []), ...others];
 }
-
-// The lowest label is below its line and the others are above theirs, so that the lowest two do not
-// overlap.
-const annotation = ({ label, value }, i) => ({
-  xref: "paper",
-  x: 0.01,
-  xanchor: "left",
-  y: value,
-  yanchor: i ? "bottom" : "top",
-  text: `${label}: limit ${value.toFixed(2)}`,
-  showarrow: false,
-  bgcolor: "rgba(0,0,0,0)",
-  bordercolor: "rgba(0,0,0,0)",
-});
 
 function traces(state) {
   const { cap, growth, freeGrowth } = state;

@@ -91,7 +91,7 @@ function overall(tree) {
 // What the frame around a node of the best tree means, if that node is drawn.
 const newest = ({ state, topo, byNode }) =>
   state.shown === "best" && topo.n > 1 && byNode.has(topo.n - 1)
-    ? ` Framed: node ${topo.n}, the last one added.`
+    ? ` Framed: the last of the ${topo.n} nodes added.`
     : "";
 
 // Which levels are visible, if not all are.

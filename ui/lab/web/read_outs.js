@@ -228,7 +228,7 @@ export class ReadOuts {
     if (!grows) return;
     const gain = growth.gains[n - 1];
     const share = gain / growth.totals[n - 2];
-    const words = `Node ${n} adds ${formatShare(gain)} tokens per step (+${percent(share)})`;
+    const words = `The last node adds ${formatShare(gain)} tokens per step (+${percent(share)})`;
     if (!profile) return text(this.margin, words + ".");
     const { times } = this.state;
     const cost = times[n - 1] - times[n - 2];

@@ -20,7 +20,7 @@ export function isFar({ share, seen }, draws) {
  * @returns {string} how far off all counts are together, and the p-value if there is one
  */
 export function rareness({ draws, distance, floor, p_value }) {
-  const off = `Total variation ${percent(distance, 1)}; chance alone gives ${percent(floor, 1)}`;
+  const off = `Total variation ${percent(distance, 1)}; chance alone gives ${percent(floor, 1)} on average`;
   const p =
     p_value === null
       ? ""

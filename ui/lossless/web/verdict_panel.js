@@ -40,7 +40,7 @@ export class VerdictPanel {
     put(draws, test.draws.toLocaleString("en-US"), `of ${test.wanted.toLocaleString("en-US")}`);
     put(square, squareText(test.statistic), `${count(test.freedom, "degree")} of freedom`);
     put(p, short(test.p_value), test.going ? "so far" : "not lossless if below 0.000001");
-    put(distance, percent(test.distance, 1), `chance alone gives ${percent(test.floor, 1)}`);
+    put(distance, percent(test.distance, 1), `${percent(test.floor, 1)} on average by chance`);
   }
 }
 

@@ -32,8 +32,9 @@ import { rove } from "../../shared/web/roving_focus.js";
 const COLUMNS = ["Pair", "Target and draft", "Download", "Licence", "Memory", "Disk", "Choose"];
 const NOTE =
   "Sizes are published figures, and the memory needed is predicted from them. Before a " +
-  "download, the exact sizes are read from the Hugging Face Hub. Any two full-attention models " +
-  "with the same tokenizer can be loaded: choose “two models of your own”.";
+  "download, the exact sizes are read from the Hugging Face Hub. Other pairs can be loaded too, if " +
+  "both models have the same tokenizer, are published as safetensors and are of types that run " +
+  "(listed below): choose “two models of your own”.";
 const GATED = "gated: first accept the licence on the Hugging Face Hub";
 
 /** The table of pairs. */

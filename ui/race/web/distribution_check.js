@@ -80,9 +80,10 @@ export class DistributionCheck {
     el("code", { text: "…" + readable(context) }, this.where);
     const name = laneName(this.lanes[lane], lane);
     this.where.append(` (token ${at + 1} in the text of ${name}). `);
-    this.where.append(`The position was chosen before sampling: ${readable(rule)} (`);
-    addTerm(this.where, "what is a bit?", "bits");
-    this.where.append(").");
+    this.where.append(`The position was chosen before sampling: ${readable(rule)} `);
+    const aside = el("span", { class: "race-what-is-a-bit", text: "(" }, this.where);
+    addTerm(aside, "what is a bit?", "bits");
+    aside.append(").");
   }
 
   /** @param {Counted[]} drawn */

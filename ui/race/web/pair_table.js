@@ -2,7 +2,7 @@
    of tokens per step, step time and pace, and the p-value. */
 import { laneName } from "./lane.js";
 import { el, show } from "../../shared/web/dom.js";
-import { readable, short } from "../../shared/web/format.js";
+import { short } from "../../shared/web/format.js";
 import { addTerm } from "../../shared/web/tooltips.js";
 
 /** @typedef {import("./race_store.js").Pair} Pair */
@@ -56,16 +56,18 @@ export class PairTable {
     const row = el("tr", {}, body);
     const names = [faster, slower].map((lane) => laneName(lanes[lane], lane));
     el("th", { scope: "row", text: names.join(" vs. ") }, row);
-    const cells = [
-      ratio(pair.per_step, pair.per_step_range),
-      ratio(pair.step_time, pair.step_time_range),
-      ratio(pair.ratio, [pair.least, pair.most]),
-      p === null ? "–" : pInWords(p),
-    ];
-    for (const words of cells) el("td", { text: words }, row);
+    ratioCell(row, pair.per_step, pair.per_step_range);
+    ratioCell(row, pair.step_time, pair.step_time_range);
+    ratioCell(row, pair.ratio, [pair.least, pair.most]);
+    el("td", { class: "race-unbroken", text: p === null ? "–" : pInWords(p) }, row);
   }
 }
 
-const ratio = (value, [least, most]) =>
-  readable(`${value.toFixed(2)}× (${least.toFixed(2)}–${most.toFixed(2)})`);
+// A narrow table breaks the line between the ratio and its interval, nowhere else.
+function ratioCell(row, value, [least, most]) {
+  const cell = el("td", { text: `${value.toFixed(2)}× ` }, row);
+  const interval = `(${least.toFixed(2)}–${most.toFixed(2)})`;
+  el("span", { class: "race-unbroken", text: interval }, cell);
+}
+
 const pInWords = (p) => (p < 0.001 ? "< 0.001" : short(p));

@@ -26,6 +26,9 @@ import { addTerm } from "./tooltips.js";
  * @property {string} sentence what `holds` means, in words
  */
 
+const MANY_RANKS = 4; // a table with more ranks takes the height of two others
+const MANY_DEPTHS = 7; // a table with more depths takes the whole width
+
 const ABOUT = "how often child k was accepted, by the depth of its parent";
 
 const percent = (rate) => (rate * 100).toFixed(rate > 0 && rate < 0.095 ? 1 : 0);
@@ -48,9 +51,12 @@ export class AcceptancePanel {
 }
 
 function section(byLevel) {
-  const { label, depths, holds, sentence } = byLevel;
-  const style = `--columns: ${depths + 1}`;
-  const root = el("section", { class: "hw-one", "data-label": label, style });
+  const { label, depths, ranks, holds, sentence } = byLevel;
+  const size = {
+    "data-tall": String(ranks > MANY_RANKS),
+    "data-wide": String(depths > MANY_DEPTHS),
+  };
+  const root = el("section", { class: "hw-one", "data-label": label, ...size });
   const head = el("p", { class: "hw-one-head" }, root);
   el("span", { class: "sq-badge", "data-label": label, text: label }, head);
   el("span", { text: source(byLevel) }, head);
@@ -81,7 +87,7 @@ export function acceptanceTable(byLevel, place = "root") {
   const isMany = byLevel.depths > 1;
   const depths = Array.from({ length: byLevel.depths }, (_, depth) => (depth ? `${depth}` : place));
   const head = el("tr", {}, el("thead", {}, table));
-  const names = [isMany ? "depth" : "child", ...depths, ...(isMany ? ["all"] : [])];
+  const names = [isMany ? "depth" : "child", ...(isMany ? ["all"] : []), ...depths];
   for (const text of names) el("th", { text, scope: "col" }, head);
   const body = el("tbody", {}, table);
   const cells = new Map(byLevel.cells.map(([d, r, ...counts]) => [d + "," + r, counts]));
@@ -89,12 +95,12 @@ export function acceptanceTable(byLevel, place = "root") {
     const row = el("tr", {}, body);
     const child = "child " + (rank + 1);
     el("th", { text: child, scope: "row" }, row);
+    if (isMany) cell(row, byLevel.all[rank], `${child}, all depths`).classList.add("hw-all");
     for (let depth = 0; depth < byLevel.depths; depth++) {
       const column = isMany ? `depth ${depth}` : place;
       const box = cell(row, cells.get(depth + "," + rank), `${child}, ${column}`);
       box.classList.toggle("hw-doubt", isDoubtful(byLevel, depth, rank));
     }
-    if (isMany) cell(row, byLevel.all[rank], `${child}, all depths`).classList.add("hw-all");
   }
   return table;
 }

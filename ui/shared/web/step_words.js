@@ -78,7 +78,7 @@ function rejected(view, trial) {
   const [u, bound] = apart(trial.u, acceptanceRatio(trial));
   return (
     `${odds(view, trial)}. u = ${u} is above p/q = ${bound}, so it is rejected. The draft’s ` +
-    "probability is subtracted from the target’s and the rest rescaled."
+    "probabilities are subtracted from the target’s (never below 0), and the rest is rescaled."
   );
 }
 

@@ -44,13 +44,15 @@ export class DpExplain {
 
   makeChart() {
     this.chart = el("figure", { class: "dp-splits" }, this.root);
-    this.title = el("figcaption", { class: "dp-small" }, this.chart);
+    const caption = el("figcaption", { class: "dp-small" }, this.chart);
+    this.title = el("span", {}, caption);
+    this.best = el("b", {}, caption);
     const box = { viewBox: "0 0 200 52", preserveAspectRatio: "none", role: "img" };
     this.svg = svg("svg", { class: "dp-splits-svg", ...box }, this.chart);
     this.path = svg("path", { class: "dp-splits-line" }, this.svg);
     this.dot = svg("path", { class: "dp-splits-dot" }, this.svg);
     const ends = el("div", { class: "dp-ends dp-small" }, this.chart);
-    this.ends = [el("span", {}, ends), el("span", {}, ends), el("span", {}, ends)];
+    this.ends = [el("span", {}, ends), el("span", {}, ends)];
   }
 
   /**
@@ -81,10 +83,9 @@ export class DpExplain {
     this.svg.style.display = many ? "" : "none"; // an SVG element has no property `hidden`
     const all = `tokens per step for each m, the number of nodes in child ${b}’s subtree`;
     text(this.title, many ? all : points.length ? ONLY_ONE : "");
-    const ends = many
-      ? [`m = ${points[0].m}`, `best: m = ${split.m}`, String(points.at(-1).m)]
-      : ["", "", ""];
-    ends.forEach((words, i) => text(this.ends[i], words));
+    text(this.best, many ? `; most at m = ${split.m}` : "");
+    const ends = many ? [points[0], points[points.length - 1]] : [];
+    this.ends.forEach((end, i) => text(end, many ? `m = ${ends[i].m}` : ""));
     if (many) this.drawChart(points, split.m);
   }
 

@@ -13,11 +13,27 @@ const ROW = 26; // px
 
 let lists = 0;
 
+/**
+ * The path of each node from the root, which itself has an empty path.
+ * @param {Step[]} steps
+ * @returns {Map<number, string>}
+ */
+function pathsOf(steps) {
+  const paths = new Map([[0, ""]]);
+  for (const { cell, parent, node } of steps) {
+    const above = paths.get(parent);
+    paths.set(node, above ? `${above}.${cell.b}` : String(cell.b));
+  }
+  return paths;
+}
+
 /** The list, its arrow buttons, and the position in it. */
 export class DpWalk {
   /** @type {Step[]} */
   steps = [];
   at = 0;
+  /** @type {Map<number, string>} the path of each node from the root, such as "1.2" */
+  paths = new Map();
 
   /**
    * @param {HTMLElement} host
@@ -80,7 +96,10 @@ export class DpWalk {
    * @param {number} at index of the current step
    */
   show(steps, at) {
-    if (this.steps !== steps) this.long.style.height = steps.length * ROW + "px";
+    if (this.steps !== steps) {
+      this.long.style.height = steps.length * ROW + "px";
+      this.paths = pathsOf(steps);
+    }
     this.steps = steps;
     this.at = at;
     this.reveal();
@@ -102,7 +121,7 @@ export class DpWalk {
   }
 
   write(row, i) {
-    const { cell, split, parent, node } = this.steps[i];
+    const { cell, split, parent } = this.steps[i];
     row.node.style.transform = `translateY(${i * ROW}px)`;
     row.node.dataset.i = String(i);
     row.node.id = this.id + i;
@@ -111,9 +130,9 @@ export class DpWalk {
     attr(row.node, "aria-posinset", i + 1);
     text(row.index, String(i + 1));
     text(row.cell, dpWords.name(cell));
-    const from = parent ? "node " + parent : "root";
     const size = format.count(split.m, "node");
-    text(row.what, `${from} → child ${cell.b} (node ${node}): subtree of ${size}`);
+    const whose = this.paths.get(parent) || "root";
+    text(row.what, `child ${cell.b} of ${whose}: subtree of ${size}`);
   }
 
   reveal() {

@@ -1,0 +1,95 @@
+/* The rows of a table in groups. Consecutive rows with the same first value share a heading, which
+   says it once for all of them. */
+import { cellTexts } from "./result_rows.js";
+
+/** @import { Column, Comparison, Result } from "./experiments_state.js" */
+
+/**
+ * A group of rows and what they have in common.
+ * @typedef {object} Group
+ * @property {string} title the value of the first column, empty if rows are not grouped
+ * @property {string[]} shared other values that are the same in all rows, each with its column
+ * @property {string[][]} cells the texts of the rows, in the order of the columns that are left
+ */
+
+/**
+ * Where all numbers of a table come from, if they come from one source; otherwise empty.
+ * @param {Column[]} columns
+ * @returns {string}
+ */
+export function onlyKind(columns) {
+  const kinds = new Set(columns.map(({ kind }) => kind).filter(Boolean));
+  return kinds.size === 1 ? [...kinds][0] : "";
+}
+
+/**
+ * Divides the rows of a result into groups. A column that has one value in each group moves to the
+ * headings. Rows stay ungrouped if no two neighbours have the same first value.
+ * @param {Result} result
+ * @returns {{ columns: Column[], groups: Group[] }}
+ */
+export function groupedRows({ columns, rows }) {
+  const ranges = rangesOf(rows.map((row) => row[columns[0].name]));
+  const isShared = ({ name }) =>
+    ranges.every((range) => range.every((i) => rows[i][name] === rows[range[0]][name]));
+  const shared = ranges.length < rows.length ? columns.filter(isShared) : [];
+  const own = columns.filter((column) => !shared.includes(column));
+  const texts = new Map(
+    columns.map((column) => [column, cellTexts(rows.map((row) => row[column.name]))]),
+  );
+  const textAt = (column, i) => texts.get(column)?.[i] ?? "";
+  const sharedText = sharedWriter(onlyKind(columns) !== "");
+  const groups = (shared.length ? ranges : [rows.map((_, i) => i)]).map((range) => ({
+    title: shared.length ? textAt(columns[0], range[0]) : "",
+    shared: shared
+      .slice(1)
+      .filter(({ name }) => rows[range[0]][name] !== null)
+      .map((column) => sharedText(column, textAt(column, range[0]))),
+    cells: range.map((i) => own.map((column) => textAt(column, i))),
+  }));
+  return { columns: own, groups };
+}
+
+const sharedWriter = (hasOneKind) => (column, value) => {
+  const kind = hasOneKind || !column.kind ? "" : ` (${column.kind})`;
+  return `${column.label}: ${value}${kind}`;
+};
+
+/**
+ * Divides comparisons into groups by the part of their text before the last colon. They stay
+ * ungrouped if no two neighbours have that part in common.
+ * @param {Comparison[]} comparisons
+ * @returns {{ title: string, members: { text: string, comparison: Comparison }[] }[]}
+ */
+export function groupedComparisons(comparisons) {
+  const heads = comparisons.map(({ text }) => text.slice(0, Math.max(text.lastIndexOf(": "), 0)));
+  const ranges = rangesOf(heads);
+  if (ranges.length === comparisons.length)
+    return [
+      { title: "", members: comparisons.map((one) => ({ text: one.text, comparison: one })) },
+    ];
+  return ranges.map((range) => ({
+    title: heads[range[0]],
+    members: range.map((i) => ({
+      text: tail(comparisons[i], heads[i]),
+      comparison: comparisons[i],
+    })),
+  }));
+}
+
+const tail = ({ text }, head) => (head ? text.slice(head.length + 2) : text);
+
+/**
+ * The indices of neighbours with equal values, in lists.
+ * @param {any[]} values
+ * @returns {number[][]}
+ */
+function rangesOf(values) {
+  /** @type {number[][]} */
+  const ranges = [];
+  values.forEach((value, i) => {
+    if (i && value === values[i - 1]) ranges[ranges.length - 1].push(i);
+    else ranges.push([i]);
+  });
+  return ranges;
+}
