@@ -147,8 +147,8 @@ def _sweeps(about: Mapping[str, Any], sweeps: Sequence[Mapping[str, Any]]) -> Ma
         _say(about["about"]),
         element("div", *boxes, class_="pp-tables"),
         _note(
-            "Green: the best in its table. Empty: not in the paper. Nothing is simulated here: that "
-            "takes the tokens per step, which these tables do not give."
+            "Green: the best in its table. Empty: not in the paper. Nothing is simulated here: "
+            "that takes the tokens per step, which these tables do not give."
         ),
         _rerun(about["experiment"]),
     )
