@@ -474,7 +474,7 @@ def test_the_budget_grows_one_tree_node_by_node(page: Page) -> None:
     after = page.evaluate(f"{STATE}.parents")
     assert (places, len(after), after[:20]) == (20, 21, before)
     assert Tree.from_parents(after) == best_tree(Acceptance((0.6, 0.2, 0.1)), 21)
-    assert "Node 21 adds" in page.inner_text(part("margin"))
+    assert "The last node adds" in page.inner_text(part("margin"))
     assert page.locator(".sq-n.is-newest:visible").get_attribute("data-node") == "20"
     say(page, "levels", "3")
     assert Tree.from_parents(page.evaluate(f"{STATE}.parents")) == best_tree(
@@ -875,7 +875,7 @@ def test_without_a_profile_nothing_is_predicted(page: Page) -> None:
     put(page, n=20)
     page.wait_for_timeout(200)
     assert "has not been timed" in page.inner_text(part("tile-speedup"))
-    assert page.inner_text(part("margin")).startswith("Node 20 adds")
+    assert page.inner_text(part("margin")).startswith("The last node adds")
     assert "once the models are loaded" in page.inner_text(part("plan"))
 
 

@@ -1,6 +1,6 @@
 /* Reports what a person does to a tree with the pointer and the keyboard, and to which cell.
-   The right arrow moves the focus to the first child, left to the parent, up and down to the
-   nearest cell in that direction. */
+   The right arrow moves the focus to the first child, or from a leaf to the next cell of its row;
+   left to the parent; up and down to the nearest cell in that direction. */
 import { attr } from "./dom.js";
 
 /**
@@ -84,10 +84,18 @@ function typed(view, actions, event) {
 
 /** @type {(cells: Cell[], here: Cell, arrow: string) => Cell | null | undefined} */
 function beside(cells, here, arrow) {
-  if (arrow === "ArrowRight") return cells.find(({ parent }) => parent === here);
+  if (arrow === "ArrowRight")
+    return cells.find(({ parent }) => parent === here) ?? nextInRow(cells, here);
   if (arrow === "ArrowLeft") return here.parent;
   const sign = arrow === "ArrowDown" ? 1 : -1;
   const far = ({ row, col }) => Math.abs(row - here.row) + ASIDE * Math.abs(col - here.col);
   const there = cells.filter(({ row }) => (row - here.row) * sign > 0);
   return there.sort((a, b) => far(a) - far(b))[0];
+}
+
+// The token from the target is in the last column, after nodes that are not its parents.
+/** @type {(cells: Cell[], here: Cell) => Cell | undefined} */
+function nextInRow(cells, here) {
+  const right = cells.filter(({ row, col }) => row === here.row && col > here.col);
+  return right.sort((a, b) => a.col - b.col)[0];
 }
