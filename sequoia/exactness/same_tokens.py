@@ -200,8 +200,8 @@ def _explained(
         below = max(below, float(exact.max() - exact[tokens].min()))
     near = below <= 2 * moved
     words = (
-        f"By the float32 logits, the original run's tokens, and plain decoding's at the first "
-        f"difference, are at most {below:.3g} below the best. "
+        "In the float32 logits, every token of the original run, and plain decoding's token at the "
+        f"first difference, is at most {below:.3g} below the best. "
         f"Rounding changes the logits by at most {moved:.3g}. The first number is "
         f"{'at most' if near else 'more than'} twice the second (both measured)"
     )

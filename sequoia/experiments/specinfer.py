@@ -138,9 +138,10 @@ def _finding(comparisons: Sequence[Comparison]) -> str:
     counts = score(comparisons)
     low, high = (signed_percent(pick(one.ratio for one in comparisons) - 1) for pick in (min, max))
     return (
-        "Sequoia's tree emits clearly more tokens per step than SpecInfer's sequences with as many "
-        f"nodes in {count_or_none(counts.higher)} of {counts.total} comparisons and clearly fewer "
-        f"in {count_or_none(counts.lower)}; the differences range from {low} to {high}."
+        f"In {count_or_none(counts.higher)} of {counts.total} comparisons, Sequoia's tree emits "
+        "clearly more tokens per step than SpecInfer's sequences with the same number of nodes, "
+        f"and in {count_or_none(counts.lower)} clearly fewer; the differences range from {low} to "
+        f"{high}."
     )
 
 

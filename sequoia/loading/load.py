@@ -129,7 +129,7 @@ def fetch(
         else:
             stored = found.target.stored_dtype
             is_converted = (dtype or usual_dtype(where, stored)) != stored
-            # converted weights are all in host memory at first, others only if they are streamed
+            # host memory must hold all weights if they are converted, else only the streamed ones
             resident = 0 if is_converted or where == HOST else total_bytes(where) - draft
             what = "the target's weights in host memory need"
             require_possible(target - resident, HOST, False, what)

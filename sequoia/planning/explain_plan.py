@@ -71,9 +71,9 @@ def why(grid: SpeedupGrid, profile: HardwareProfile) -> str:
     if deeper:
         nodes = f"{len(best.tree)} nodes"
         rival = (
-            f"The runner-up has the same {nodes} on one more level; it"
+            f"The runner-up also has {nodes}, but on one more level; it"
             if same
-            else f"With one more level, the same {nodes}"
+            else f"With one more level, a tree of {nodes}"
         )
         words += f". {rival} would {_trade(deeper, best, profile)}"
     elif no_deeper := _no_deeper(best.tree, grid):

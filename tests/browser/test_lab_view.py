@@ -880,8 +880,8 @@ def test_without_a_profile_nothing_is_predicted(page: Page) -> None:
 
 
 def test_the_limits_of_the_shapes_are_those_of_python(page: Page) -> None:
-    """The limit of a shape: the expected tokens that it approaches as n grows. The best trees
-    approach those of the tree in which every node has a child of every rank."""
+    """The limit of a shape: the expected tokens that it approaches as n grows. For the best trees,
+    these are the expected tokens of the tree in which every node has a child of every rank."""
     page.goto(f"{address('lab')}?plotly={PLOTLY}")
     page.wait_for_selector(".sq-lab-curves .main-svg")
     put(page, rates=[0.6, 0.2, 0.1], levels=None)

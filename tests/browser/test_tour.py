@@ -223,7 +223,8 @@ def test_every_answer_has_its_words(tour: Page) -> None:
 
 
 def test_a_run_of_ones_own_is_divided(page: Page) -> None:
-    """A table shows its tokens per step, divided by the length of its steps: the speed-up."""
+    """A table divides the run's tokens per step by the length of a step, which gives the
+    speed-up."""
     opened(page)
     answered(page, "yours", {"yours.guess": [9, 2]})
     page.wait_for_selector(".pg-status[data-stage=ready]", timeout=60_000)

@@ -3,8 +3,8 @@ caught, and the position at which they are drawn.
 
 The tests that count tokens have fixed seeds. With fresh seeds, about ten in a million runs of this
 file would call a right verifier different (ten counts, one look each at 1e-6), and about one run in
-a hundred would call one a poor fit (1e-3 each). In fewer than one run in a million, the rates of
-p-values would leave their bounds.
+a hundred would call one a poor fit (1e-3 each). The test of the p-values of 1,000 right decoders
+would fail in fewer than one run in a million.
 """
 
 from __future__ import annotations

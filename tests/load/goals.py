@@ -41,7 +41,8 @@ def report(goals: Sequence[Goal]) -> int:
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """A value that at least the fraction `share` of `values` do not exceed; NaN for no values."""
+    """At least the fraction `share` of `values` are at or below the result, which is NaN if there
+    are no values."""
     if not values:
         return math.nan
     return sorted(values)[min(int(share * len(values)), len(values) - 1)]

@@ -1,6 +1,6 @@
 """The self-test, which compares logits at the start of a text, around the positions at which a
-config says that something changes, and near the end of the context. Away from the start, its prefix
-has another length. That finds a forward that holds the length of the first prefix."""
+config says that something changes, and near the end of the context. Away from the start, the prefix
+has another length, so a forward that always uses the length of its first prefix is found."""
 
 from __future__ import annotations
 

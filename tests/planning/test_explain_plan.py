@@ -106,8 +106,8 @@ def test_the_sentence_has_the_numbers_of_the_plans() -> None:
     )
     assert deeper.tree != best.tree
     more = re.search(
-        r"(?:The runner-up has the same \d+ nodes on one more level; it|"
-        r"With one more level, the same \d+ nodes) would add ([\d.]+) tokens per step but "
+        r"(?:The runner-up also has \d+ nodes, but on one more level; it|"
+        r"With one more level, a tree of \d+ nodes) would add ([\d.]+) tokens per step but "
         r"cost ([\d.]+) ms of drafting per step: ([\d.]+)×",
         words,
     )
@@ -121,7 +121,7 @@ def test_the_sentence_has_the_numbers_of_the_plans() -> None:
     )
     second = runner_up(GRID)
     if second.tree == deeper.tree:
-        assert f"runner-up has the same {len(best.tree)} nodes on one more level; it would" in words
+        assert f"runner-up also has {len(best.tree)} nodes, but on one more level; it" in words
     else:
         assert (
             f"The runner-up, {len(second.tree)} nodes on {second.tree.levels} levels, would "

@@ -91,7 +91,7 @@ SHAPES = {
     "best": Shape(
         "Sequoia, sized",
         " as given",
-        "most expected tokens for its size",
+        "expected to give the most tokens for its size",
         ("Nodes", "Max levels"),
         (64, 8),
         about="The tree of this size with the most expected tokens per step (dynamic programming).",

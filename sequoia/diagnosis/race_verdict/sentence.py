@@ -293,8 +293,8 @@ def _corrections(verdict: Verdict) -> str:
     if verdict.looks == 1:
         return f"{words}."
     return (
-        f"{words}, and for the verdict being computed {verdict.looks} times as runs were added "
-        "(Bonferroni)."
+        f"{words}, and because the verdict was computed {verdict.looks} times, each time with more "
+        "runs (Bonferroni)."
     )
 
 

@@ -128,7 +128,7 @@ def losses(cases: Sequence[int], most: int) -> list[int]:
 
 def block_acceptance(tokens: Sequence[int], p: Model, q: Model) -> list[Fraction]:
     """For a drafted chain, the probability with which block verification accepts each prefix that
-    it tests, up to the first with probability 0 (arXiv 2403.10444)."""
+    it tests (arXiv 2403.10444). No prefix is tested that goes on after a token with p = 0."""
     stands = Fraction(1)
     tested = []
     for at, token in enumerate(tokens):

@@ -252,7 +252,7 @@ def test_a_second_verdict_on_the_same_runs_doubles_p() -> None:
     once, twice = race_verdict(lanes), race_verdict(lanes, looks=2)
     assert 0 < once.pairs[0].p < 0.5
     assert twice.pairs[0].p == pytest.approx(2 * once.pairs[0].p)
-    assert "computed 2 times as runs were added (Bonferroni)" in twice.details[0]
+    assert "computed 2 times, each time with more runs (Bonferroni)" in twice.details[0]
     assert twice.more_races >= once.more_races
 
 

@@ -252,8 +252,8 @@ def test_the_bundled_tokenizer_would_pass_the_test_too() -> None:
 
 
 def test_the_texts_of_the_test_are_as_long_as_any_that_is_encoded(good: Path) -> None:
-    """No longer text is ever encoded: prompts are limited to MAX_PROMPT_CHARS, and to MOST_CHARS
-    with their chat template."""
+    """No text above MOST_CHARS is ever encoded: a prompt is limited to MAX_PROMPT_CHARS, and to
+    MOST_CHARS with its chat template."""
     texts = [*trial_worker.texts(chat_template.MOST_CHARS, "(q+)+[^\\d]7")]
     assert max(map(len, texts)) == chat_template.MOST_CHARS >= pair.MAX_PROMPT_CHARS
     for unit in "q7":

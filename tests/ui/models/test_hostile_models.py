@@ -19,7 +19,8 @@ from ui.decode.run import DecodeJob
 from ui.models.load_job import KEPT, LoadJob, Report
 from ui.serving.model_host import ModelHost
 
-# One folder for most kinds of damage, and folders that once crashed the server or kept it busy.
+# One example each of most kinds of damage, and folders that once crashed the server or kept it
+# busy.
 CHOSEN = (
     "config is deep list",
     "config: a million layers",

@@ -96,11 +96,10 @@ export class Lab {
     this.editor = new AcceptanceEditor(left, state, link);
     this.check = new PaperCheck(left);
     this.tree = new LabTree(middle, state);
+    this.table = new ShapesTable(middle, state);
     this.numbers = new ReadOuts(right, state, link);
     this.margins = new Margins(right, state, plotly);
-    const below = el("div", { class: "sq-lab-below" }, element);
-    this.table = new ShapesTable(below, state);
-    this.curves = new Curves(below, state, plotly);
+    this.curves = new Curves(element, state, plotly);
     this.counts = new AcceptanceCounts(element, (rates, origin) => this.editor.take(rates, origin));
     this.dp = new DpInLab(element, state);
   }

@@ -50,7 +50,7 @@ export class RaceVerdict {
     const { verdict, isOver } = this.store;
     show(this.root, Boolean(verdict) && isOver);
     if (!verdict || !isOver) return;
-    text(this.sentence, readable(verdict.sentence));
+    text(this.sentence, unbroken(readable(verdict.sentence)));
     show(this.scope, verdict.pairs.length > 0); // without a pair, the verdict compares no lanes
     text(this.scope, scopeInWords(this.store));
     const lines = this.lines.take(verdict.details.length);
@@ -81,3 +81,6 @@ function scopeInWords({ verdict, pool: pooled, word }) {
     `These figures are ${how} ${made}${times}. They hold for ${scope}; the lanes below show the first run.`,
   );
 }
+
+// A line does not break within "p < 0.001".
+const unbroken = (sentence) => sentence.replace(/\bp ([<=]) (?=\d)/g, "p\u00a0$1\u00a0");

@@ -111,7 +111,8 @@ export class WhereTimeWent {
       el("span", { class: "race-fall-name", text: name }, row);
       barTrack(row, bar, most, last);
       el("b", { text: (known(bar.value) ? bar.value.toFixed(2) : "–") + (k ? "×" : "") }, row);
-      el("span", { class: "race-fall-less", text: k ? signed(-bar.loss) : "" }, row);
+      const less = k ? signed(rounded(bar.value) - rounded(bars[k - 1].value)) : "";
+      el("span", { class: "race-fall-less", text: less }, row);
       const range = last && interval ? ` 95% CI: ${intervalInWords(interval)}.` : "";
       el("p", { text: readable(bar.words) + range }, row);
       if (range && interval.verdict !== "even") row.dataset.verdict = interval.verdict;

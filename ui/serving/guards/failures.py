@@ -1,4 +1,4 @@
-"""Answers a request that fails unexpectedly with one sentence, and writes one line to the log."""
+"""If a request fails unexpectedly, answers it with one sentence and writes one line to the log."""
 
 from __future__ import annotations
 

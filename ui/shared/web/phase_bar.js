@@ -68,7 +68,7 @@ export class PhaseBar {
     const { draft = 0, verify = 0, overhead = 0 } = seconds;
     const time = { guess: draft, check: verify, walk: overhead, result: draft + verify + overhead };
     const what = { draft: "drafting", verify: "the verify pass" }[key];
-    const name = what ?? (phase === "walk" ? "everything after the check" : "the step");
+    const name = what ?? (phase === "walk" ? "everything outside both models" : "the step");
     const pace = this.motion.picture === null ? "" : "; shown " + this.motion.pace;
     return `${name} took ${sourced(ms(time[phase]), source)}${pace}`;
   }

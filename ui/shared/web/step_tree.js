@@ -1,5 +1,6 @@
-/* The token tree of a step in one picture of slow motion. By default, a large tree is shown in the
-   focus layout, which has only the part of the tree that matters in the step. */
+/* Draws the token tree of a step as it is in one picture of the step's slow motion. By default, a
+   large tree is shown in the focus layout, which has only the part of the tree that matters in the
+   step. */
 import { el, show } from "./dom.js";
 import { LARGE, focusLayout } from "./focus_layout.js";
 import { Minimap } from "./minimap.js";

@@ -30,7 +30,7 @@ import { toyView } from "./toy.js";
  */
 
 const KEYS =
-  "Keys: “.” next frame, “,” previous frame, Space play or pause; with a toy, N makes new random draws; with a real step, ← and → change the step.";
+  "Keys: “.” next frame, “,” previous frame, Space play or pause; with a toy, N makes new random draws; with a recorded run, ← and → change the step.";
 const MARKS = `In the tree: ${KEY.map(([, name, meaning]) => `${name}: ${meaning}`).join("; ")}.`;
 const NEW_DRAWS = "Run the step again with new random numbers (N)";
 const NO_LINK = "Walk cannot link to a step of Decode. Use “Copy link” in Decode.";
