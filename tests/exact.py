@@ -133,7 +133,7 @@ def production_models(seed: Hashable, vocab: int, params: SamplingParams) -> tup
 
 
 def _frozen(row: np.ndarray) -> np.ndarray:
-    row.flags.writeable = False  # so that code writing into a distribution it does not own fails
+    row.flags.writeable = False  # an attempt to change the distribution then raises an error
     return row
 
 

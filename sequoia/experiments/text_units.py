@@ -134,9 +134,9 @@ def tokens_per_step(starts: Sequence[float], params: SamplingParams) -> float:
 
 
 def new_tokens(text: Text) -> int:
-    """The number of tokens in the continuation before it begins to repeat itself or the prompt. It
-    does so with the first sequence of REPEAT tokens that has occurred before. Only sequences that
-    begin after the continuation's first token count, so the number is at least 1."""
+    """The number of tokens in the continuation before it begins to repeat itself or the prompt. The
+    repetition begins at the first sequence of REPEAT tokens that has occurred before. Only
+    sequences that begin after the continuation's first token count, so the number is at least 1."""
     ids = (*text.prompt, *text.tokens)
     seen = set[tuple[int, ...]]()
     for end in range(REPEAT, len(ids) + 1):

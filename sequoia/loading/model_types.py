@@ -19,11 +19,12 @@ _MOST_CHARS = 1_000_000
 @dataclass(frozen=True)
 class ModelType:
     """A model type and the outcome of its tests. result: "runs"; "partly" (runs only if its default
-    config is changed, see `condition`); "refused"; or "not built" (`transformers` itself could not
-    build it). reason: why the default config does not run, "" if it does. tried: number of configs
-    that ran and gave the output of `transformers`' own `generate()`. without: config options that
-    are refused, each with the reason; of a refused type, a changed config that is refused for
-    another reason than the default one."""
+    config is changed); "refused"; or "not built" (`transformers` itself could not build it).
+    reason: why the default config does not run, "" if it does. condition: the change that makes a
+    "partly" type run, "" for other types. tried: number of configs that ran and gave the output of
+    `transformers`' own `generate()`. without: config options that are refused, each with the
+    reason. A refused type has at most one entry: the changed config, if it is refused for a
+    different reason than the default config."""
 
     name: str
     result: str

@@ -62,7 +62,7 @@ class CudaCapture:
             return self._recorded(partial(_noting_errors, work, first), self._pool)
         except RuntimeError as last:
             self._end_capture_mode()
-            raise first[0] if first else last  # noqa: B904  `last` has it as its context
+            raise first[0] if first else last  # noqa: B904  first[0] is the context of `last`
 
     def _recorded(
         self, work: Replay, pool: Any = None

@@ -22,8 +22,8 @@ _TREE = Tree((-1, 0, 0, 1, 1, 2, 5))
 _PATH = (0, 2, 5, 6)  # from the root to the deepest node
 # lengths of prefixes: graphs are captured after the first, and replayed after all of them
 _PREFIXES = (3, 7, 41)
-# Each of those graphs can attend to STEP slots (see cuda_graphs.py). Two further prefixes have this
-# many more tokens, so they need new graphs.
+# Each of those graphs can attend to STEP slots (see cuda_graphs.py). Two further prefixes are
+# longer than STEP by these numbers of tokens, so they need new graphs.
 _BEYOND = (3, 29)
 _ROOM = 2 * len(_PATH) + 1  # positions of the three passes: two kept paths and one token
 _SEED = 1

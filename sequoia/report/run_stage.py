@@ -74,8 +74,8 @@ def _environment(scratch: Path) -> dict[str, str]:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kill the process and, if the system has process groups, all processes it started, even if it
-    has already ended itself."""
+    """Kill the process. If the system has process groups, also kill everything that the process
+    started, even if the process itself has already ended."""
     with suppress(OSError):
         if hasattr(os, "killpg"):
             os.killpg(process.pid, signal.SIGKILL)

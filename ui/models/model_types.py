@@ -51,7 +51,8 @@ def words(one: ModelType) -> str:
 
 
 def _not_with(option: str, why: str) -> str:
-    """The option and the reason. The width of a sliding window is only that of the test."""
+    """Words for an option with which a type does not run, and why. For a sliding window, the width
+    in `option` is only the one that was tested."""
     field, _, value = option.partition("=")
     if field != "sliding_window":
         return f"; not with {option}: it {why}"

@@ -151,8 +151,8 @@ def _unused_card() -> str:
 
 
 def _devices(requested: str) -> tuple[torch.device, ...]:
-    """The devices that a pair may use if the device `requested` is chosen. With "auto", a pair that
-    is too large for one GPU is spread over all of them."""
+    """The devices that a pair may use if the device `requested` is chosen. With "auto", these are
+    all GPUs if there are any, because a pair that is too large for one is spread over several."""
     first = checked_device(requested)
     if requested != "auto" or first.type != "cuda":
         return (first,)
@@ -208,8 +208,9 @@ def _memory(
     one: Preset, *devices: torch.device, dtype: torch.dtype | None = None
 ) -> dict[str, str]:
     """Whether the pair fits into memory, and the figures in words. "tight": it would fit, but not
-    into the memory that is free now. Only a pair too large for the first of `devices` is spread
-    over all of them. dtype: of the weights; None for the narrowest that is fast on the device."""
+    into the memory that is free now. The memory of all `devices` counts only for a pair that is
+    too large for the first one, and only if the target is not streamed. dtype: of the weights; None
+    for the narrowest that is fast on the device."""
     first = devices[0]
     width = (dtype or narrowest_dtype(first)).itemsize
     if one.offload:

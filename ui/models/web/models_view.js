@@ -10,10 +10,10 @@ import { ModelTypes } from "./model_types.js";
 import { PairTable } from "./pair_table.js";
 
 /**
- * A message from ui/models/view.py. It has either the whole view except `load`, or only `load`, the
- * progress of a load. `load` is null to hide the progress; then the form's element md-problem says
- * why nothing is loaded. `field`: the form field that md-problem, or the error of the load, is
- * about. `error`: why a message could not be read.
+ * A message from ui/models/view.py. It has either the whole view except the progress of a load, or
+ * only that progress: `load` and `field`. `load` is null to hide the progress; then the form's
+ * element md-problem says why nothing is loaded. `field`: the form field that md-problem, or the
+ * error of the load, is about. `error`: why a message could not be read.
  * @typedef {object} Message
  * @property {string} [error]
  * @property {string | null} [field]

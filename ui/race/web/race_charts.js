@@ -32,7 +32,7 @@ const NO_STEP = "No chart: no lane made a step.";
 const NO_SPEEDUP = "No speed-up: fewer than two lanes on the same prompt made a step.";
 const PAUSE = 125; // ms between two drawings, at least
 const LONGEST = 1000; // ms; the longest pause, after slow drawings
-const SHARE = 0.1; // of a running race's time is for drawing, which takes cores from the models
+const SHARE = 0.1; // share of a running race's time for drawing, which takes cores from the models
 const MARKERS = 9; // at most, on one line
 
 // Plotly's automatic margins would cost a second layout at each drawing.

@@ -8,7 +8,8 @@
  * @property {string} script the joined modules
  * @property {string} styles CSS
  * @property {string} packed the data, packed by packed_data.js
- * @property {string} nonce letters and digits that nobody can guess: only scripts that have it run
+ * @property {string} nonce letters and digits that nobody can guess; the browser runs only scripts
+ *   with this nonce
  */
 
 /** @type {Record<string, string>} */

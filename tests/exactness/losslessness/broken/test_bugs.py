@@ -97,7 +97,8 @@ def test_just_one_kind_of_noise_is_reused(key: str, same: str) -> None:
 
 
 def test_a_dropped_child_takes_its_descendants_along() -> None:
-    """With q small at the first level, the walk sees a lone root: the token comes from p."""
+    """If the root's child has a small q, the whole chain below the root is dropped. The walk then
+    sees only the root, and the token is drawn from p."""
     rule = BUGS["dropped"].wrap(VERIFIERS["sequoia"])
     q = np.array([0.95, 0.05])
     p = np.array([0.0, 1.0])
