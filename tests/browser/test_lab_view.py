@@ -776,7 +776,7 @@ def test_every_term_marked_as_explained_has_a_tooltip_also_by_keyboard(page: Pag
     card = page.locator(".sq-explains")
     for word, says in (
         ("Loss", "lost compared with the best b"),
-        ("Traceback", "removes the last child"),
+        ("Traceback", "splits off the last child"),
         ("expected", "1 for the root"),
         ("Limits", "a shape approaches"),
         ("Method", "16 children"),
