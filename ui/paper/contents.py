@@ -127,10 +127,10 @@ def _with_graphs(table: PaperTable, name: str) -> str:
     paper = [1e3 * table.profile.plain_seconds / row.results[0].speedup for row in table.rows]
     return (
         "The paper’s trees run with CUDA graphs, its plain decoding does not. With CUDA graphs for "
-        f"both, a simulated A100 needs {1e3 * plain:.1f} ms per plain token, and the speed-ups "
-        f"shrink to {times(min(speedups))} to {times(max(speedups))}. This simulation is probably "
-        f"too fast: with these trees, a token takes {min(here):.1f} to {max(here):.1f} ms in it, "
-        f"but {min(paper):.1f} to {max(paper):.1f} ms in the paper."
+        f"both, a simulated A100 needs {1e3 * plain:.1f} ms per plain token, and Sequoia’s "
+        f"speed-ups shrink to {times(min(speedups))} to {times(max(speedups))}. This simulation is "
+        f"probably too fast: with Sequoia’s trees, a token takes {min(here):.1f} to "
+        f"{max(here):.1f} ms in it, but {min(paper):.1f} to {max(paper):.1f} ms in the paper."
     )
 
 

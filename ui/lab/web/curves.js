@@ -85,7 +85,10 @@ export class Curves {
     const words = limits.map(({ label, value }) =>
       Number.isFinite(value) ? `${label} ${value.toFixed(2)}` : `${label} none`,
     );
-    text(this.limits, ` as n → ∞ (horizontal lines): ${words.join("; ")}.`);
+    text(
+      this.limits,
+      ` as n → ∞ (horizontal lines, unless too high for the plot): ${words.join("; ")}.`,
+    );
     const near = limits.filter(({ value }) => value < state.freeGrowth.totals[1023] * 1.25);
     this.figure.draw(traces(state), {
       yaxis: { rangemode: "tozero", title: { text: "tokens per step" } },

@@ -159,8 +159,14 @@ export class ShapesTable {
     const top = Math.max(1, ...figures.map(({ speedup }) => speedup || 0));
     text(this.word, `exactly ${format.count(state.n, "node")} each, root included`);
     this.rows.forEach((row, i) => this.paintRow(row, figures[i], top));
-    const cap = ` Only the first row has to keep to the limit of ${state.cap} levels set above, so others can have more than 100%.`;
-    text(this.note, RULES + (state.cap === null ? "" : cap));
+    text(this.note, RULES + this.aboutLevels());
+  }
+
+  aboutLevels() {
+    const { cap } = this.state;
+    if (cap === null) return "";
+    const fitted = " The second row’s number of levels is the one predicted to be fastest.";
+    return ` Only the first row has to keep to the limit of ${cap} levels set above, so others can have more than 100%.${this.hasRow("fitted") ? fitted : ""}`;
   }
 
   paintRow({ name, node, cells, pick, field, refusal }, one, top) {
