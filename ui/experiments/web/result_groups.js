@@ -30,30 +30,39 @@ export function onlyKind(columns) {
  */
 export function groupedRows({ columns, rows }) {
   const ranges = rangesOf(rows.map((row) => row[columns[0].name]));
-  const isShared = ({ name }) =>
-    ranges.every((range) => range.every((i) => rows[i][name] === rows[range[0]][name]));
-  const shared = ranges.length < rows.length ? columns.filter(isShared) : [];
+  const isGrouped = ranges.length < rows.length;
+  const shared = isGrouped ? columns.filter((column) => isShared(column, rows, ranges)) : [];
   const own = columns.filter((column) => !shared.includes(column));
-  const texts = new Map(
-    columns.map((column) => [column, cellTexts(rows.map((row) => row[column.name]))]),
-  );
-  const textAt = (column, i) => texts.get(column)?.[i] ?? "";
-  const sharedText = sharedWriter(onlyKind(columns) !== "");
-  const groups = (shared.length ? ranges : [rows.map((_, i) => i)]).map((range) => ({
-    title: shared.length ? textAt(columns[0], range[0]) : "",
-    shared: shared
-      .slice(1)
+  const textAt = textsOf(columns, rows);
+  const cells = (range) => range.map((i) => own.map((column) => textAt(column, i)));
+  if (!isGrouped)
+    return { columns, groups: [{ title: "", shared: [], cells: cells([...rows.keys()]) }] };
+  const [first, ...named] = shared;
+  const hasOneKind = onlyKind(columns) !== "";
+  const groups = ranges.map((range) => ({
+    title: textAt(first, range[0]),
+    shared: named
       .filter(({ name }) => rows[range[0]][name] !== null)
-      .map((column) => sharedText(column, textAt(column, range[0]))),
-    cells: range.map((i) => own.map((column) => textAt(column, i))),
+      .map((column) => sharedText(column, textAt(column, range[0]), hasOneKind)),
+    cells: cells(range),
   }));
   return { columns: own, groups };
 }
 
-const sharedWriter = (hasOneKind) => (column, value) => {
-  const kind = hasOneKind || !column.kind ? "" : ` (${column.kind})`;
-  return `${column.label}: ${value}${kind}`;
-};
+const isShared = ({ name }, rows, ranges) =>
+  ranges.every((range) => range.every((i) => rows[i][name] === rows[range[0]][name]));
+
+// The text of each cell, by column and index of the row.
+function textsOf(columns, rows) {
+  const texts = new Map(
+    columns.map((column) => [column, cellTexts(rows.map((row) => row[column.name]))]),
+  );
+  return (column, i) => texts.get(column)?.[i] ?? "";
+}
+
+function sharedText({ label, kind }, value, hasOneKind) {
+  return `${label}: ${value}${kind && !hasOneKind ? ` (${kind})` : ""}`;
+}
 
 /**
  * Divides comparisons into groups by the part of their text before the last colon. They stay
