@@ -72,9 +72,9 @@ def _leading_comment(text: str) -> str:
 
 
 def without_header(text: str) -> str:
-    """`text` without unindented comments about copyright or a licence, without technical comments
-    at the top (such as the encoding), and without copyright or licence in the module's docstring.
-    """
+    """`text` without unindented comments about copyright or a licence, and without technical
+    comments at the top (such as the encoding). Most legal text is also removed from the module's
+    docstring: see `_without_legal_docstring`."""
     text = LEGAL_COMMENT.sub(_unless_legal, text.lstrip("\ufeff\n"))
     text = TECHNICAL.sub("", text).lstrip("\n")
     if LEGAL.search(text[:HEADER_CHARS]):
