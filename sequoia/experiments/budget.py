@@ -156,7 +156,7 @@ def _finding(comparisons: Sequence[Comparison]) -> str:
     unclear = f" The other {found.unclear} show no clear difference." if found.unclear else ""
     return (
         f"In {count_or_none(found.higher)} of {found.total} comparisons, {LABELS[OURS]} emits "
-        "clearly more tokens per step than a tree of another shape with no more nodes. It emits "
+        "clearly more tokens per step than another tree of at most the same size. It emits "
         f"clearly fewer in {count_or_none(found.lower)} of them{_where(lost)}.{unclear} The "
         f"largest gain in these comparisons is {most.ratio - 1:.0%} ({most.text})."
     )
@@ -187,8 +187,7 @@ BUDGET = Experiment(
     name="budget",
     title="Tokens per step by size of the tree",
     question=(
-        "Does Sequoia's tree emit more tokens per step than trees of other shapes with no more "
-        "nodes?"
+        "Does Sequoia's tree emit more tokens per step than other trees of at most the same size?"
     ),
     sizes={
         "small": {

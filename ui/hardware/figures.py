@@ -43,7 +43,8 @@ def verify_curve(profiles: Sequence[Named]) -> Figure:
             traces.append(_knee(name, bend, seconds, colour))
             if i == 0:
                 words = f"knee: {bend} nodes take at<br>least 2× the time of one"
-                notes.append({**_note(bend, seconds * 1e3, words), "ax": -48, "ay": -40})
+                place = _beside_knee(bend, _most(profiles, "target_seconds"))
+                notes.append({**_note(bend, seconds * 1e3, words), **place})
     axes = _axes("nodes in the pass", "ms", profiles, ["target_seconds"], notes)
     return {"data": traces, "layout": {**axes, "showlegend": len(profiles) > 1}}
 
@@ -230,6 +231,13 @@ def _knee(name: str, size: int, seconds: float, colour: str) -> Figure:
             "%{x} nodes take at least 2× the time of one<extra>%{fullData.name}</extra>"
         ),
     }
+
+
+def _beside_knee(bend: int, most: int) -> Figure:
+    """The place of the knee's note, in px from the knee: to the left, where the curve is lower, or
+    to the right of a knee so near the y axis that the note would cover the axis."""
+    is_near_axis = math.log(bend) < 0.4 * math.log(most)
+    return {"ax": 64 if is_near_axis else -48, "ay": -40}
 
 
 def _note(x: Any, y: Any, text: str) -> Figure:

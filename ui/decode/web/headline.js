@@ -122,7 +122,8 @@ function waiting({ done, end, last, meta }, canRun) {
 function price({ tokensPerStep, seconds, steps, whole }, { plain_seconds: plain }) {
   const which = whole ? "An average step" : "An average step so far";
   const mean = `${which} gives ${tokensPerStep.toFixed(1)} tokens in ${ms(seconds / steps)}`;
-  return `${mean}; the large model alone averages ${ms(plain)} per token.`;
+  const over = whole ? "" : " over its whole text";
+  return `${mean}; the large model alone averages ${ms(plain)} per token${over}.`;
 }
 
 /** @type {(meta: Meta) => string} */

@@ -31,6 +31,8 @@ export class FigureView {
       part: "points-csv",
       act: () => this.saveCsv(),
     });
+    this.bars = el("p", { class: "xp-dim xp-note", text: PAIRED });
+    chart.node.before(this.bars);
     this.note = el("p", { class: "xp-dim xp-note" }, panel.body);
     this.size = sized(panel.body, () => this.draw());
     const theme = new MutationObserver(() => chart.draw());
@@ -46,8 +48,8 @@ export class FigureView {
     this.result = result;
     this.drawnWidth = 0;
     show(this.panel.root, Boolean(result?.series.length));
-    const isCompared = result?.comparisons.some(({ low }) => low !== null);
-    text(this.note, [about, isCompared ? PAIRED : ""].filter(Boolean).join(" "));
+    show(this.bars, Boolean(result?.comparisons.some(({ low }) => low !== null)));
+    text(this.note, about);
     this.draw();
   }
 
