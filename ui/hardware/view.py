@@ -203,7 +203,8 @@ def _averaged(profile: HardwareProfile) -> str | None:
         return None
     nodes = changed[0]
     return (
-        "A larger pass cannot be faster, so planning averages a dip with the points before it. For "
+        "More nodes cannot take less time, so a dip in the curve is noise. Planning averages the "
+        "dip with the points before it. For "
         f"{nodes} node{'s' * (nodes > 1)} it uses {time_words(profile.verify_seconds(nodes))}."
     )
 

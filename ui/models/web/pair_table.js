@@ -77,9 +77,7 @@ export class PairTable {
     const licence = cell(row, 3, { text: pair.licences });
     if (pair.gated.length) el("small", { class: "md-gated", text: GATED }, licence);
     [pair.memory, pair.disk].forEach(({ fits, words }, i) => {
-      // no tick for a pair that cannot load
-      const mark = !pair.why_not || fits === "no" ? fits : null;
-      el("span", { class: "md-fits", text: words }, cell(row, 4 + i, { "data-fits": mark }));
+      el("span", { class: "md-fits", text: words }, cell(row, 4 + i, { "data-fits": fits }));
     });
     const look = { text: "Choose", label: "Choose " + pair.name, hint: "Needs " + pair.needs };
     const last = cell(row, 6);

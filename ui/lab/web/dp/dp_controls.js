@@ -68,7 +68,7 @@ export class DpControls {
     attr(this.slider, "max", table.levels);
     if (Number(this.slider.value) !== levels) this.slider.value = String(levels);
     const any = levels === table.levels && table.settled;
-    text(this.levelText, any ? levels + " or more" : "≤ " + levels);
+    text(this.levelText, any ? "any" : "≤ " + levels);
     for (const one of this.shades) attr(one, "aria-pressed", String(one.dataset.key === kind));
     for (const one of this.sizes) {
       const size = Number(one.dataset.key);
