@@ -122,7 +122,7 @@ function waiting({ done, end, last, meta }, canRun) {
 function price({ tokensPerStep, seconds, steps, whole }, { plain_seconds: plain }) {
   const which = whole ? "An average step" : "An average step so far";
   const mean = `${which} gives ${tokensPerStep.toFixed(1)} tokens in ${ms(seconds / steps)}`;
-  const over = whole ? "" : " over its whole text";
+  const over = whole ? "" : " overall";
   return `${mean}; the large model alone averages ${ms(plain)} per token${over}.`;
 }
 
