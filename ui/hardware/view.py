@@ -201,11 +201,11 @@ def _averaged(profile: HardwareProfile) -> str | None:
     ]
     if not changed:
         return None
-    nodes = changed[0]
+    seconds = profile.verify_seconds(changed[0])
+    same = [size for size, *_ in profile.target_seconds if profile.verify_seconds(size) == seconds]
     return (
-        "More nodes cannot take less time, so a dip in the curve is noise. Planning averages the "
-        "dip with the points before it. For "
-        f"{nodes} node{'s' * (nodes > 1)} it uses {time_words(profile.verify_seconds(nodes))}."
+        "More nodes cannot take less time, so a dip in the curve is noise. Planning uses the "
+        f"average, {time_words(seconds)}, for {same[0]} to {same[-1]} nodes."
     )
 
 

@@ -211,9 +211,9 @@ def test_the_acceptance_menu_names_what_tells_its_entries_apart(tab: HardwareTab
 
 def test_averaged_times_of_a_target_pass_are_mentioned() -> None:
     dip = replace(PROFILE, target_seconds=((1, 0.022, 0.0), (2, 0.018, 0.0), (64, 0.05, 0.0)))
-    assert hardware_view._averaged(dip).endswith("For 1 node it uses 20.0 ms.")
+    assert hardware_view._averaged(dip).endswith("uses the average, 20.0 ms, for 1 to 2 nodes.")
     later = replace(PROFILE, target_seconds=((1, 0.01, 0.0), (2, 0.022, 0.0), (64, 0.018, 0.0)))
-    assert hardware_view._averaged(later).endswith("For 2 nodes it uses 20.0 ms.")
+    assert hardware_view._averaged(later).endswith("uses the average, 20.0 ms, for 2 to 64 nodes.")
     assert hardware_view._averaged(PROFILE) is None
 
 

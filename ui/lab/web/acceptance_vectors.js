@@ -84,8 +84,8 @@ const about = ({ kind, temperature }) => (kind ? kind + ", " : "") + "T = " + te
 
 function fitted(one, date) {
   const words =
-    `acceptance counted (${about(one)}), then adjusted until the tokens per step predicted for a ` +
-    `tree of ${one.fitted.nodes} nodes equal those measured with it, ${date}`;
+    `counted (${about(one)}, ${date}), then adjusted: the tokens per step predicted with these ` +
+    `rates for a tree of ${one.fitted.nodes} nodes are now as measured`;
   return {
     key: "recorded-" + about(one),
     label: "Bundled pair, " + about(one),

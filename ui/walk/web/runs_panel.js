@@ -68,7 +68,7 @@ export class RunsPanel {
 
   makeBars(host) {
     const table = el("table", { class: "wk-table wk-emitted", "data-part": "emitted" }, host);
-    el("caption", { text: "First word of the output" }, table);
+    el("caption", { text: "First word of the output, measured and exact, beside p" }, table);
     const head = el("tr", {}, el("thead", {}, table));
     for (const name of ["word", "", "p", "measured", "exact"])
       el(name ? "th" : "td", name ? { scope: "col", text: name, "data-of": name } : {}, head);
