@@ -1330,7 +1330,7 @@ def test_the_lab_starts_with_the_vectors_that_the_other_tabs_use(page: Page) -> 
         assert second["rates"] == row["rates"]
         nodes = row["fitted"]["nodes"]
         assert (
-            f"predicted with these rates for a tree of {nodes} nodes are now as measured"
+            f"predicted for a tree of {nodes} nodes match the measured ones"
             in first["origin"]["words"]
         )
         assert second["origin"]["visited"] == row["visited"]

@@ -84,8 +84,8 @@ const about = ({ kind, temperature }) => (kind ? kind + ", " : "") + "T = " + te
 
 function fitted(one, date) {
   const words =
-    `counted (${about(one)}, ${date}), then adjusted: the tokens per step predicted with these ` +
-    `rates for a tree of ${one.fitted.nodes} nodes are now as measured`;
+    `counted (${about(one)}, ${date}), then adjusted so that the tokens per step predicted for a ` +
+    `tree of ${one.fitted.nodes} nodes match the measured ones`;
   return {
     key: "recorded-" + about(one),
     label: "Bundled pair, " + about(one),

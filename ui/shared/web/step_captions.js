@@ -157,8 +157,10 @@ function side(step) {
   if (!child || gained < 1) return "";
   const rank = step.topo.rank[child.node];
   const name = ORDINALS[rank] ? `the ${ORDINALS[rank]} child` : `child ${rank + 1}`;
-  const gain = `${name}, ${quoted(step, child.node)}, added ${count(gained, "token")}`;
-  return `A chain would have stopped at ${quoted(step, step.trials[at].node)}; ${gain}.`;
+  const rejected = quoted(step, step.trials[at].node);
+  const sibling = `its sibling ${quoted(step, child.node)}, ${name}`;
+  const gain = `added ${count(gained, "token")}`;
+  return `A chain would have stopped when ${rejected} was rejected; ${sibling}, ${gain}.`;
 }
 
 function ending({ step }) {
