@@ -36,7 +36,7 @@ from sequoia.experiments.text_units import (
 )
 from sequoia.models.pair import Pair
 
-_NEW = "each text until it repeats itself"
+_NEW = "each text counted until it repeats itself"
 _OVER_CHAIN = f"over {LABELS['chain']}"
 
 

@@ -131,7 +131,7 @@ class DepthVerdict:
         if self.compared > 1:
             found += f", corrected for {self.compared} tests"
         if self.holds:
-            among = "The strongest deviation" if self.compared > 1 else "The test"
+            among = "The difference least likely to be chance" if self.compared > 1 else "The test"
             return f"No evidence that acceptance depends on depth. {among}: {found}."
         return f"The positional assumption fails here: {found}."
 

@@ -113,7 +113,7 @@ test("the hidden nodes include those below drawn children", () => {
   assert.equal(words(3, "best"), ".");
 });
 
-test("a saved page does not mention runs started from the Lab, or call its machine “here”", () => {
+test("a saved page does not mention runs started from the Lab, or call its machine “this machine”", () => {
   const profile = /** @type {any} */ ({ device: "A100", source: "paper" });
   assert.match(
     hypothetical(profile, true),
@@ -127,7 +127,7 @@ test("a saved page does not mention runs started from the Lab, or call its machi
       where(null, "this machine"),
       where(null, "the machine this page was saved on"),
     ],
-    ["there", "here", "on the machine this page was saved on"],
+    ["on that machine", "on this machine", "on the machine this page was saved on"],
   );
 });
 

@@ -64,10 +64,10 @@ export class ClockMenu {
     return this.state.elsewhere;
   }
 
-  /** Where the chosen profile's machine is, in words: "here", "there" or "on ...". */
+  /** Where the chosen profile's machine is, in words: such as "on this machine". */
   get where() {
-    if (this.state.elsewhere) return "there";
-    return this.place === THIS_MACHINE ? "here" : "on " + this.place;
+    if (this.state.elsewhere) return "on that machine";
+    return "on " + this.place;
   }
 
   /**
