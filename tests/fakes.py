@@ -1,5 +1,5 @@
-"""Tiny pairs of real `transformers` classes for tests: random weights, a real tokenizer, saved and
-loaded by `load_pair` itself.
+"""Tiny pairs of real `transformers` classes for tests, with random weights and a real tokenizer.
+They are saved to files, and `load_pair` itself loads them.
 
     tiny_pair(kind, dtype=, seed=, vocab=, noise=, kv_heads=, context=, layers=, stop=)
                          the draft is a noisy copy of the target

@@ -107,9 +107,9 @@ def judges_paths(verifier: str) -> bool:
 def own_paths_of(
     pair: Pair, params: SamplingParams, verifier: str, texts: Sequence[str] = ()
 ) -> tuple[Acceptance, str] | None:
-    """For a verifier that judges whole paths: the recorded vector counted along its final paths,
-    and the source as in `acceptance_of`. None for other verifiers, at temperature 0, and if no such
-    vector is recorded."""
+    """For a verifier that judges whole paths: the recorded vector counted along the paths that it
+    accepted (see path_acceptance.py), and the source as in `acceptance_of`. None for other
+    verifiers, at temperature 0, and if no such vector is recorded."""
     if params.temperature == 0 or not judges_paths(verifier):
         return None
     recorded = _recorded(pair, params, DEFAULT_VERIFIER, texts)

@@ -56,7 +56,7 @@ test("what was heard of one job does not count for the next", () => {
   assert.deepEqual(page.asked, [{ heard: false, over: false }]);
 });
 
-test("if messages show a running job but the buttons do not, the page asks about it once", () => {
+test("two messages in quick succession about a job that the buttons do not show cause one question", () => {
   const { page, watch } = watched();
   watch.take(false); // a recording
   assert.deepEqual(page.asked, []);
