@@ -67,9 +67,9 @@ class DiagnosedRun:
             "acceptance",
             good_tokens * self.plain / self.seconds,
             (
-                f"higher acceptance. With that of a well-matched pair ({WELL_MATCHED.rates[0]:.2f} "
-                f"for the first child, in the paper), a step would give {good_tokens:.2f} tokens "
-                f"instead of {self.tokens:.2f}."
+                "higher acceptance. With the acceptance rates of a well-matched pair "
+                f"({WELL_MATCHED.rates[0]:.2f} for the first child, in the paper), a step would "
+                f"give {good_tokens:.2f} tokens instead of {self.tokens:.2f}."
             ),
         )
         yield Loss(

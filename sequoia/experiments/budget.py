@@ -36,7 +36,7 @@ from sequoia.experiments.text_units import (
 )
 from sequoia.models.pair import Pair
 
-_NEW = "each text counted until it repeats itself"
+_NEW = "before the text repeats itself"
 _OVER_CHAIN = f"over {LABELS['chain']}"
 
 
@@ -77,7 +77,7 @@ def summary(settings: Settings, done: Done) -> ExperimentResult:
         series=tuple(series),
         columns=(
             Column("case", "texts"),
-            Column("share", "share of the text before it repeats itself", "measured"),
+            Column("share", "counted fraction of a text, on average", "measured"),
             Column("nodes", "nodes"),
             *(Column(shape, LABELS[shape], "measured") for shape in SHAPES),
         ),

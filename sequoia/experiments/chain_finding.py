@@ -31,7 +31,7 @@ def finding(found: Sequence[Setting]) -> str:
         (
             f"The planned tree is {_score(found, CHAIN, 'the tuned chain')}, and",
             f"{_score(found, STOPPING, 'the chain that stops when unsure')}.",
-            "A setting is clear if the 95% interval of the ratio of speeds excludes 1.",
+            "“Clearly” means that the 95% interval of the ratio of speeds excludes 1.",
             _chains(found),
             _by_machine(found),
             _by_acceptance(found),
@@ -112,7 +112,7 @@ def _fastest(found: Sequence[Setting]) -> str:
         here = [one for one in found if one.machine == machine]
         (rival, times), *_ = Counter(_winner(one) for one in here).most_common(1)
         parts.append(f"{_lower(RIVALS[rival])} on {machine_name(machine)} ({times} of {len(here)})")
-    return f"Most often the fastest: {'; '.join(parts)}."
+    return f"Fastest in the most settings, by machine: {'; '.join(parts)}."
 
 
 def _winner(setting: Setting) -> str:

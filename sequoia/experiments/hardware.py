@@ -215,7 +215,7 @@ def _against_one_size(gains: Sequence[Comparison], fixed: str, settings: Setting
     return (
         f"Against {fixed} nodes, the best single size overall, the tree planned for the machine is "
         f"clearly faster in {count_or_none(counts.higher)} of {cases} and clearly "
-        f"slower in {count_or_none(counts.lower)}. A case is clear if the 95% interval of the "
+        f"slower in {count_or_none(counts.lower)}. “Clearly” means that the 95% interval of the "
         f"ratio of speeds excludes 1. The ratio ranges from {least:.2f}× to {most:.2f}×."
     )
 

@@ -124,14 +124,18 @@ class DepthVerdict:
         parent = f"a node at depth {self.depth}" if self.depth else "the root"
         found = (
             f"child {self.rank + 1} of {parent} was accepted in {self.here.accepted:.6g} of "
-            f"{self.here.visits} trials ({self.here.rate:.0%}), at the other depths in "
-            f"{self.elsewhere.accepted:.6g} of {self.elsewhere.visits} "
+            f"{self.here.visits} trials ({self.here.rate:.0%}), and child {self.rank + 1} at all "
+            f"other depths in {self.elsewhere.accepted:.6g} of {self.elsewhere.visits} "
             f"({self.elsewhere.rate:.0%}); p = {self.p_value:.2g}"
         )
         if self.compared > 1:
             found += f", corrected for {self.compared} tests"
         if self.holds:
-            among = "The difference least likely to be chance" if self.compared > 1 else "The test"
+            among = (
+                "The difference least likely to be chance"
+                if self.compared > 1
+                else "The only test possible"
+            )
             return f"No evidence that acceptance depends on depth. {among}: {found}."
         return f"The positional assumption fails here: {found}."
 

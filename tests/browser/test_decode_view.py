@@ -1063,7 +1063,7 @@ REASONS = [  # temperature, trials, path, node, the expected sentence
         (
             "The target gives this token 0.2%, the draft 31%. u = 0.44 is above p/q = 0.0065, so "
             "it is rejected. The draft’s probabilities are subtracted from the target’s (never "
-            "below 0), and the rest is rescaled."
+            "below 0), and the rest is rescaled to sum to 1."
         ),
     ),
     (

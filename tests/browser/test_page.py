@@ -639,7 +639,7 @@ def test_light_dark_narrow_and_wide(visit: Visit, width: int, dark: bool) -> Non
     tree = page.locator(".sq-stage svg").first.bounding_box()
     assert tree["y"] < height
     caption = page.locator("[data-part=caption]").bounding_box()
-    assert caption["y"] + caption["height"] < height * 0.65
+    assert caption["y"] + caption["height"] < height * 0.7
     side = page.locator("#pg-side").bounding_box()
     stage = page.locator(".sq-stage").bounding_box()
     assert side["x"] + side["width"] <= stage["x"] + 3

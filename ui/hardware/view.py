@@ -186,8 +186,9 @@ def _levels(profile: HardwareProfile) -> str | None:
     if not profile.level_overhead:
         return None
     return (
-        f"Each drafted level also adds {time_words(profile.level_overhead)} of overhead, whatever "
-        "its width: sampling its tokens, and walking down one more level to accept or reject them."
+        f"Each drafted level also adds {time_words(profile.level_overhead)} of overhead, however "
+        "many nodes it has: for sampling its tokens, and for walking down one more level to accept "
+        "or reject them."
     )
 
 
@@ -224,8 +225,9 @@ def _default(default: Plan, plan: Plan, second: Plan | None, here: bool) -> str:
     acceptance. plan: the fastest tree. second: the runner-up. here: whether the times are this
     machine's."""
     rule = (
-        f"In Decode, “Sequoia, planned for this machine” {'uses' if here else 'would use'} the "
-        f"tree with the most expected tokens among those within {SLACK * 100:g}% of the fastest"
+        f"In Decode, “Sequoia, planned for this machine” {'uses' if here else 'would use'}, of all "
+        f"trees at most {SLACK * 100:g}% slower than the fastest, the one with the most expected "
+        "tokens"
     )
     if default.tree == plan.tree:
         return f"{rule}. With these figures it is the same tree."
@@ -320,7 +322,7 @@ def _by_level_tables(run: Run | None, made_here: bool) -> list[dict[str, Any]]:
     each temperature one for all recorded runs. The counts of a run made in Decode are labelled
     measured even on a simulated clock, because its tokens are real."""
     tables = [
-        by_level_table(f"run{'s' * (runs > 1)}", "recorded", temperature, runs, by_level)
+        by_level_table("runs" if runs > 1 else "1 run", "recorded", temperature, runs, by_level)
         for temperature, (runs, by_level) in recorded().items()
     ]
     counts = AcceptanceByLevel.fold(run.steps if run is not None else ())

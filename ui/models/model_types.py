@@ -22,8 +22,8 @@ def summary(known: KnownTypes) -> str:
     """How many types run, and a warning if the list was made with a version of transformers other
     than the installed one."""
     counts = (
-        f"{len(known.types)} model types that transformers {known.transformers} can load as causal "
-        f"language models, tested with tiny models: {known.count('runs')} run with their default "
+        f"transformers {known.transformers} can load {len(known.types)} model types as causal "
+        f"language models. Tested with tiny models, {known.count('runs')} run with their default "
         f"config, {known.count('partly')} only with a changed one, "
         f"{len(known.types) - known.count('runs') - known.count('partly')} not at all"
     )
@@ -42,7 +42,7 @@ def words(one: ModelType) -> str:
     if one.result == "runs":
         return "runs" + "".join(_not_with(option, why) for option, why in one.without)
     if one.result == "partly":
-        return f"runs with {one.condition}. By default it {one.reason}."
+        return f"runs with a changed config: {one.condition}. By default it {one.reason}."
     if one.result == "not built":
         return f"transformers cannot build it: {one.reason}"
     return f"refused: it {one.reason}" + "".join(

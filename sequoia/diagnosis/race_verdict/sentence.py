@@ -270,8 +270,9 @@ def _of_different_texts(verdict: Verdict) -> Iterator[str]:
     if any(expected):
         yield (
             "The lanes wrote different texts, so tokens per step are not counted but predicted "
-            "from both models’ probabilities: how many steps each lane needs on average for the "
-            "texts of all lanes. Lucky draws do not count."
+            "from both models’ probabilities. The prediction is the number of steps that each lane "
+            "needs on average for the texts of all lanes, so the chance of single draws is left "
+            "out."
         )
     if not all(expected):
         which = " of lanes without such a prediction" if any(expected) else ""
@@ -293,7 +294,7 @@ def _corrections(verdict: Verdict) -> str:
     if verdict.looks == 1:
         return f"{words}."
     return (
-        f"{words}, and because the verdict was computed {verdict.looks} times, each time with more "
+        f"{words} and for a verdict computed {verdict.looks} times, each time with more "
         "runs (Bonferroni)."
     )
 

@@ -123,7 +123,7 @@ def test_it_shows_every_pair_the_machine_and_what_is_in_use(tab: ModelsTab, pair
     row = next(row for row in shown["pairs"] if row["name"] == "llama-2-7b")
     assert row["gated"] == ["meta-llama/Llama-2-7b-hf"]
     assert row["why_not"] == "its draft is a pickle file, which can run code when it is opened"
-    assert "the field “Draft”" in row["note"]
+    assert "the converted draft under “Draft”" in row["note"]
     assert shown["loaded"]["target"]["forward"] == pair.target.forward_words
     assert "Llama 2 Community License" in row["licences"]
     assert (
@@ -167,8 +167,8 @@ def test_it_lists_every_model_type_with_its_result_in_words(tab: ModelsTab) -> N
     assert len(rows) == len(known_types().types)
     assert rows["llama"] == {"name": "llama", "result": "runs", "words": "runs"}
     assert rows["gemma2"]["words"] == (
-        "runs with full attention in every layer. By default it has layers of type "
-        "“sliding_attention”; a tree works only with full attention."
+        "runs with a changed config: full attention in every layer. By default it has layers of "
+        "type “sliding_attention”; a tree works only with full attention."
     )
     assert "not with alibi=True: it derives positions from the order" in rows["falcon"]["words"]
     assert rows["xlm"]["words"].startswith("refused: it builds its own attention mask")
@@ -177,7 +177,7 @@ def test_it_lists_every_model_type_with_its_result_in_words(tab: ModelsTab) -> N
     )
     assert "With is_decoder=True, it cannot run a tree" in rows["roberta"]["words"]
     assert (
-        f"{len(rows)} model types that transformers {known_types().transformers} can load"
+        f"transformers {known_types().transformers} can load {len(rows)} model types"
         in shown["summary"]
     )
 

@@ -120,10 +120,10 @@ function waiting({ done, end, last, meta }, canRun) {
 
 /** @type {(totals: Totals, meta: Meta) => string} */
 function price({ tokensPerStep, seconds, steps, whole }, { plain_seconds: plain }) {
-  const which = whole ? "An average step" : "An average step so far";
-  const mean = `${which} gives ${tokensPerStep.toFixed(1)} tokens in ${ms(seconds / steps)}`;
-  const over = whole ? "" : " overall";
-  return `${mean}; the large model alone averages ${ms(plain)} per token${over}.`;
+  const step = whole ? "A step" : "So far a step";
+  const mean = `${step} averages ${tokensPerStep.toFixed(1)} tokens in ${ms(seconds / steps)}`;
+  const each = ms(seconds / steps / tokensPerStep);
+  return `${mean}: ${each} per token. The large model alone: ${ms(plain)}.`;
 }
 
 /** @type {(meta: Meta) => string} */
@@ -150,7 +150,7 @@ function basis(meta) {
   const [low, high] = opening.range.map((one) => one.toFixed(1) + "×");
   return (
     `The prompt, at the top of both texts, is typical: on ${opening.prompts.length} prompts the ` +
-    `median speed-up is ${opening.median.toFixed(1)}×, and about 8 in 10 lie between ${low} and ` +
+    `median speed-up is ${opening.median.toFixed(1)}×, and about 8 in 10 prompts lie between ${low} and ` +
     `${high}. ${stated}`
   );
 }

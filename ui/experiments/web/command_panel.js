@@ -15,7 +15,7 @@ export class CommandPanel {
       body,
       "The same small experiment as with the Run button, for the bundled pair in float32:",
     );
-    this.full = line(body, "The full experiment, saved as the recorded result:");
+    this.full = line(body, "The full experiment; its result replaces the recorded one:");
   }
 
   /** @param {Listed | undefined} experiment */

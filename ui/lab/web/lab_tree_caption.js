@@ -9,7 +9,7 @@ import { count } from "../../shared/web/format.js";
 const ROOT =
   "The root is the last token of the text. It counts as 1: every step also emits one token from the target.";
 const PILLS =
-  "Each node shows the probability that a step accepts it. The sum of these probabilities, with 1 for the root, is the expected number of tokens.";
+  "Each node shows the probability that a step accepts it. The sum of these probabilities, with 1 for the root, is the expected number of tokens per step.";
 
 /** @typedef {import("./lab_tree.js").LabTree} LabTree */
 
@@ -84,14 +84,14 @@ function overall(tree) {
   const folded = tree.drawn.items.length < tree.topo.n;
   const hint = folded
     ? " A dashed node has hidden descendants; click it to show its children."
-    : " Point at a node to see the calculation.";
+    : " Point at a node to see how its number is computed.";
   return PILLS + newest(tree) + hint + visibleLevels(tree);
 }
 
 // What the frame around a node of the best tree means, if that node is drawn.
 const newest = ({ state, topo, byNode }) =>
   state.shown === "best" && topo.n > 1 && byNode.has(topo.n - 1)
-    ? ` Framed: the last of the ${topo.n} nodes added.`
+    ? " Framed: the node added last."
     : "";
 
 // Which levels are visible, if not all are.

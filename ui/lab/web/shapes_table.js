@@ -52,7 +52,7 @@ const RULES =
 const SOURCES = [
   "Published shapes are scored with this acceptance vector, as if their children were sampled the way Sequoia samples them.",
   ...["medusa", "eagle", "branching"].map((name) => TOOLTIPS["shape " + name]),
-  "A dynamic tree depends on the context. It has no shape before a run, so nothing is predicted for it here; Decode can run one.",
+  "A dynamic tree has no row: its shape depends on the context, so nothing can be predicted before a run. Decode can run one.",
 ].join(" ");
 
 /**
@@ -166,7 +166,7 @@ export class ShapesTable {
     const { cap } = this.state;
     if (cap === null) return "";
     const fitted = " The second row’s number of levels is the one predicted to be fastest.";
-    return ` Only the first row has to keep to the limit of ${cap} levels set above, so others can have more than 100%.${this.hasRow("fitted") ? fitted : ""}`;
+    return ` Only the first row has to keep to the limit of ${cap} levels set above, so the other rows can exceed 100% of its tokens.${this.hasRow("fitted") ? fitted : ""}`;
   }
 
   paintRow({ name, node, cells, pick, field, refusal }, one, top) {

@@ -25,7 +25,7 @@ export function rareness({ draws, distance, floor, p_value }) {
     p_value === null
       ? ""
       : p_value < 1e-6
-        ? "; p\u00a0<\u00a00.000001"
-        : `; p\u00a0=\u00a0${p_value.toPrecision(2)}`;
+        ? "; p-value below 0.000001"
+        : `; p-value ${p_value.toPrecision(2)}`;
   return `${draws.toLocaleString("en-US")} texts. ${off}${p}.`;
 }

@@ -38,8 +38,8 @@ export function recordedTests(host) {
   for (const test of /** @type {Recorded[]} */ (RECORDED.tests)) paintTest(pair, test);
   const { machine, date } = RECORDED;
   const words =
-    "A toy model with three words, a, b and c. The first two words of each text are counted. The bars " +
-    `show how often each pair was sampled, the marks how often it should be. Red: off by more than 3 standard deviations. Total variation: half the sum of the differences between sampled and exact. p-value: the probability that a correct decoder deviates this much or more. Recorded on ${machine}, ${date}.`;
+    "Both tests use a toy model with three words: a, b and c. They count the first two words of each text. The bars " +
+    `show how often each pair was sampled, and the marks show its exact probability. Red: off by more than 3 standard deviations. Total variation: half the sum of the differences between sampled and exact. p-value: the probability that a correct decoder deviates this much or more. Recorded on ${machine}, ${date}.`;
   el("p", { class: "ls-say ls-dim", text: words }, root);
   return root;
 }

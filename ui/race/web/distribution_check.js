@@ -75,7 +75,7 @@ export class DistributionCheck {
    */
   paintPosition({ context, at, lane, rule }) {
     const how =
-      "Each lane with a draft repeats one step with different seeds. The first token of each is counted: the one after ";
+      "Each lane with a draft repeats one step with different seeds. The first token of each repetition is counted: the one after ";
     this.where.replaceChildren(how);
     el("code", { text: "…" + readable(context) }, this.where);
     const name = laneName(this.lanes[lane], lane);
@@ -145,7 +145,7 @@ function sensitivity(counts) {
   const least = counts.map((one) => one.sight).filter(known);
   if (!least.length) return "Too few samples so far for a test.";
   const points = Math.round(Math.max(...least) * 100);
-  return `With this few samples, the most probable token’s share must be off by more than about ${points} percentage points to be flagged (p-value below one in a million).`;
+  return `With this few samples, an error in the most probable token’s share is flagged (p-value below one in a million) only if it exceeds about ${points} percentage points.`;
 }
 
 /**

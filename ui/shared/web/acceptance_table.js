@@ -87,7 +87,7 @@ export function acceptanceTable(byLevel, place = "root") {
   const isMany = byLevel.depths > 1;
   const depths = Array.from({ length: byLevel.depths }, (_, depth) => (depth ? `${depth}` : place));
   const head = el("tr", {}, el("thead", {}, table));
-  const names = [isMany ? "depth" : "child", ...(isMany ? ["all"] : []), ...depths];
+  const names = [isMany ? "depth →" : "child", ...(isMany ? ["all"] : []), ...depths];
   for (const text of names) el("th", { text, scope: "col" }, head);
   const body = el("tbody", {}, table);
   const cells = new Map(byLevel.cells.map(([d, r, ...counts]) => [d + "," + r, counts]));

@@ -30,7 +30,7 @@ import { percent, visible } from "./format.js";
 
 const PLACES = 5; // default number of tokens in a picture
 const REST = "others";
-const TESTED = "The next child is tested against what remains.";
+const TESTED = "The next child is tested against what remains of p and q.";
 const EVEN =
   "Nothing is left of q: the next child was drawn with equal probability from the tokens not tried yet.";
 const GONE = 0.0005; // smaller shares and smaller relative changes are rounding errors
@@ -160,7 +160,7 @@ function noteOf(step, at) {
   if (!(trial.mass > 0)) return "p and q are equal, so p stays as it is.";
   const dropped = isDropped(step, at) ? `, and q loses “${step.label(trial.node)}”` : "";
   const removed = `Hatched parts are removed: p loses its overlap with q${dropped}.`;
-  const left = `${removed} The remaining ${percent(trial.mass)} of p is rescaled`;
+  const left = `${removed} The remaining ${percent(trial.mass)} of p is rescaled to sum to 1`;
   if (!hasSibling(step, at)) return left + ", and the last token is drawn from it.";
   return `${left}. ${isUsedUp(step, at) ? EVEN : TESTED}`;
 }

@@ -78,7 +78,7 @@ function rejected(view, trial) {
   const [u, bound] = apart(trial.u, acceptanceRatio(trial));
   return (
     `${odds(view, trial)}. u = ${u} is above p/q = ${bound}, so it is rejected. The draft’s ` +
-    "probabilities are subtracted from the target’s (never below 0), and the rest is rescaled."
+    "probabilities are subtracted from the target’s (never below 0), and the rest is rescaled to sum to 1."
   );
 }
 

@@ -42,7 +42,7 @@ export const misplaced = ({ depth }) => [...depth.keys()].filter((node) => depth
  */
 export function positionWords(topo, byIndex, label) {
   if (!byIndex)
-    return "A node’s position is the root’s position plus the node’s depth. Siblings share a position, because at most one of them becomes the word there.";
+    return "The number at the right is the node’s position, counted from the root: its depth. Siblings share a position, because at most one of them is kept.";
   const wrong = misplaced(topo);
   if (!wrong.length)
     return "Positions by index are a bug. This tree is a chain, so index and depth agree, and the bug does not show here.";

@@ -26,7 +26,7 @@ const ROUNDING = 1e-9; // error of a sum of up to 60,000 floats
 const SLICE_MS = 12; // time of the exact computation between two pauses
 const LIMIT = "limit for node-by-node verification";
 const LIMIT_WORDS =
-  ": the best that a verifier can reach with the same draws if it is lossless at each node on its own (computed exactly, by optimal transport). Traversal tests whole paths, so it may exceed the limit. On a chain, Traversal is block verification.";
+  ": with children drawn in the same way, no verifier that is lossless at every single node can do better (computed exactly, by optimal transport). Traversal tests whole paths, so it may do better. On a chain, Traversal is the same as block verification.";
 const TOO_MANY = `over ${grouped(MOST_OUTCOMES)} outcomes`;
 
 /** The panel "Run it 10,000 times". */

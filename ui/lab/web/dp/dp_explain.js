@@ -81,7 +81,7 @@ export class DpExplain {
     const points = sums.map((value, m) => ({ m, value })).filter(({ value }) => value > -Infinity);
     const many = points.length > 1;
     this.svg.style.display = many ? "" : "none"; // an SVG element has no property `hidden`
-    const all = `tokens per step for each m, the number of nodes in child ${b}’s subtree`;
+    const all = `tokens per step by m (number of nodes in child ${b}’s subtree)`;
     text(this.title, many ? all : points.length ? ONLY_ONE : "");
     text(this.best, many ? `; most at m = ${split.m}` : "");
     const ends = many ? [points[0], points[points.length - 1]] : [];

@@ -23,7 +23,7 @@ export const KINDS = {
   },
   gain: {
     name: "Gain",
-    title: "tokens gained over n − 1 nodes, same b",
+    title: "tokens gained vs. n − 1 nodes, same b",
     power: 1 / 3,
     strong: "most",
     share: 0.98,

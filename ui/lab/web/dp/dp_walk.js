@@ -131,8 +131,9 @@ export class DpWalk {
     text(row.index, String(i + 1));
     text(row.cell, dpWords.name(cell));
     const size = format.count(split.m, "node");
-    const whose = this.paths.get(parent) || "root";
-    text(row.what, `child ${cell.b} of ${whose}: subtree of ${size}`);
+    const path = this.paths.get(parent);
+    const whose = path ? "node " + path : "the root";
+    text(row.what, `child ${cell.b} of ${whose}, subtree: ${size}`);
   }
 
   reveal() {

@@ -70,10 +70,13 @@ export function meaning(table, cell) {
   const split = table.split(n, levels, b);
   if (!split) return "";
   const { m, branches } = split;
-  const inside = m === 1 ? "a leaf" : `in the best shape, child ${b} has ${children(branches)}`;
+  const inside =
+    m === 1
+      ? `child ${b} alone`
+      : `child ${b} included; in the best shape, it has ${children(branches)}`;
   const earlier = b === 2 ? "the subtree of child 1" : `the subtrees of children 1 to ${b - 1}`;
   const others = b === 1 ? "the root is the other" : `the root and ${earlier} have the other`;
-  const subtree = `The subtree of child ${b} has m = ${nodes(m)}, child ${b} included`;
+  const subtree = `The subtree of child ${b} has m = ${nodes(m)}`;
   return `${subtree} (${inside}); ${others} ${n - m}.`;
 }
 
@@ -88,7 +91,7 @@ export function standing(table, { n, levels, b }) {
   const value = table.value(n, levels, b);
   if (best.value === -Infinity)
     return `No tree has ${nodes(n)} on ${format.count(levels, "level")}.`;
-  if (value >= best.value) return `This is the best b for n = ${n}.`;
+  if (value >= best.value) return `b = ${b} is the best for n = ${n}.`;
   const words = `The best b for n = ${n} is ${best.branches}, with ${tokens(best.value)} tokens`;
   if (value === -Infinity) return words + ".";
   const lost = best.value - value;
