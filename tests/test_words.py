@@ -1,5 +1,5 @@
-"""No file in TEXTS uses the words listed here. Each is listed with the plain English to say
-instead."""
+"""No file in TEXTS, except this one, uses the words listed in WORDS, apart from the uses in
+ALLOWED. Each word is listed with the plain English to say instead."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Allowed:
 WORDS = (
     # words and phrases that are always wrong, in all files or in one folder
     Word(r"laws?", "distribution"),
-    Word(r"told", "given, reported, shown; of names and files: distinguished"),
+    Word(r"told", "given, reported, shown; for “told apart”: distinguished"),
     Word(r"whoever", "the caller, the visitor"),
     Word(r"lend|lends|lent|lending", "acquire, pass"),
     Word(r"rehears\w*", "capture"),
@@ -124,7 +124,8 @@ ALLOWED = (
     Allowed(r"\b(Bad)?Policy\b", "old names of public classes, kept for scripts"),
     Allowed(r"\bpolicy=|def policy\b|policy is the old name", "the old keyword, kept for scripts"),
     Allowed(
-        r"(?i)(?<![a-z])on[-_ ]policy\b", "the term of the field for counts along one's own text"
+        r"(?i)(?<![a-z])on[-_ ]policy\b",
+        "the usual term for counts on text that the model itself generated",
     ),
     Allowed(r"\btell=", "the old keyword, kept for scripts", only="sequoia/loading/load.py"),
     Allowed(r"\btell=|POLICY|_policy_", "old names, kept", only="tests/test_contract.py"),

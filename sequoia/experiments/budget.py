@@ -77,7 +77,7 @@ def summary(settings: Settings, done: Done) -> ExperimentResult:
         series=tuple(series),
         columns=(
             Column("case", "texts"),
-            Column("share", "counted fraction of a text, on average", "measured"),
+            Column("share", "part of each text that counts, on average", "measured"),
             Column("nodes", "nodes"),
             *(Column(shape, LABELS[shape], "measured") for shape in SHAPES),
         ),

@@ -1,11 +1,12 @@
 """CUDA graphs of a model's forward. A tree level has few nodes, so launching its kernels one by one
 would take longer than running them.
 
-A graph is for one KV cache, one number of input rows and one reach. It reads its inputs (ids,
-positions, mask, and the indices of the cache slots to write) from tensors whose addresses never
-change. The reach is the number of cache slots that it attends to: the length of prefix and input,
-rounded up to 1, 2, 3, 4, 6, 8, 12, ... times STEP, but not beyond the capacity. Unused slots are
-masked out, so one graph works for every prefix within its reach.
+A graph is for one KV cache, one number of input rows and one reach, and computes the logits of all
+rows or only those of the last. It reads its inputs (ids, positions, mask, and the indices of the
+cache slots to write) from tensors whose addresses never change. The reach is the number of cache
+slots that it attends to: the length of prefix and input, rounded up to 1, 2, 3, 4, 6, 8, 12, ...
+times STEP, but not beyond the capacity. Unused slots are masked out, so one graph works for every
+prefix within its reach.
 """
 
 from __future__ import annotations
@@ -260,7 +261,8 @@ class _CapturedForward:
     """The graph of one size for one KV cache. It has no reference to the cache, which would
     otherwise never be freed.
 
-    is_recurring: whether the size is that of a tree that some run used in every step.
+    is_recurring: whether the size was used inside `capturing`, or counted as recurring when the
+    graph was captured. In a run with a fixed tree, every step needs these sizes.
     """
 
     is_recurring = False
