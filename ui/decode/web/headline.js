@@ -150,7 +150,7 @@ function basis(meta) {
   const [low, high] = opening.range.map((one) => one.toFixed(1) + "×");
   return (
     `The prompt, at the top of both texts, is typical: on ${opening.prompts.length} prompts the ` +
-    `median speed-up is ${opening.median.toFixed(1)}×, and about 8 in 10 prompts lie between ${low} and ` +
-    `${high}. ${stated}`
+    `median speed-up is ${opening.median.toFixed(1)}×, and about 8 in 10 prompts lie between ` +
+    `${low} and ${high}. ${stated}`
   );
 }
