@@ -7,7 +7,6 @@ import argparse
 import json
 import logging
 import os
-import time
 from ipaddress import ip_network
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -241,8 +240,10 @@ def close(model_host: ModelHost, blocks: gr.Blocks) -> None:
     """End all jobs, send their pages a last message, and stop the server."""
     from gradio.tunneling import CURRENT_TUNNELS
 
+    from ui.serving.last_messages import wait_until_sent
+
     model_host.close("The server was stopped.", STEP_SECONDS)
-    time.sleep(MESSAGE_SECONDS)
+    wait_until_sent(blocks._queue, MESSAGE_SECONDS)
     for tunnel in CURRENT_TUNNELS:
         tunnel.kill()
     blocks.close(verbose=False)

@@ -15,9 +15,9 @@ import threading
 from collections.abc import Callable
 from types import FrameType
 
-SECONDS = 4.0  # the most that finishing the running step, sending messages and closing may take
+SECONDS = 4.5  # the most that finishing the running step, sending messages and closing may take
 STEP_SECONDS = 3.0  # the part of SECONDS that the running step may take
-MESSAGE_SECONDS = 0.4  # the part of SECONDS in which every page gets its last message
+MESSAGE_SECONDS = 1.2  # the part of SECONDS that sending every page its last message may take
 _AT_ONCE = 130  # exit status after a second signal; shells report Ctrl-C with it
 _log = logging.getLogger(__name__)
 
