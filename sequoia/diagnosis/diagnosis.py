@@ -86,8 +86,8 @@ class Diagnosis:
         if not self.unclear:
             return ""
         return (
-            f" Changes predicted at {self.noise:.2f}× or less are not listed: they are within this "
-            "run's noise."
+            f" This run's speed-up is uncertain up to {self.noise:.2f}×, so changes predicted at "
+            "that or less are not listed."
         )
 
     @property
@@ -107,6 +107,6 @@ class Diagnosis:
         if best is None:
             return f"No other tree is predicted to be faster.{self._left_out}"
         return (
-            f"No other tree is recommended: the best one ({best.predicted:.2f}×, "
-            f"{best.label}) is within this run's noise (up to {self.noise:.2f}×)."
+            f"This run's speed-up is uncertain up to {self.noise:.2f}×, so no other tree is "
+            f"recommended: the best one reaches {best.predicted:.2f}× ({best.label})."
         )

@@ -193,9 +193,9 @@ class FirstTokens:
         if self.verdict == "fits":
             points = round(min(self.detectable_difference or 1, 1) * 100)
             return (
-                f"The {tokens} are consistent with the target's distribution: {result}. This "
-                "test would notice only if the most probable token's share were off by more than "
-                f"about {points} percentage points."
+                f"The {tokens} are consistent with the target's distribution: {result}. With so "
+                "few samples, an error in the most probable token's share is noticed only if it "
+                f"exceeds about {points} percentage points."
             )
         if self.verdict == "poor":
             return (

@@ -10,7 +10,8 @@ from typing import Any
 
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
 from sequoia.experiments.experiment import Done, Experiment, Unit
-from sequoia.experiments.intervals import comparison, count_or_none, point, score
+from sequoia.experiments.finding_words import count_or_none, lines
+from sequoia.experiments.intervals import comparison, point, score
 from sequoia.experiments.result import (
     Axis,
     Column,
@@ -153,18 +154,20 @@ def _finding(comparisons: Sequence[Comparison]) -> str:
     found = score(comparisons)
     lost = [one for one in comparisons if one.high is not None and one.high < 1]
     most = max(comparisons, key=lambda one: one.ratio)
-    unclear = f" The other {found.unclear} show no clear difference." if found.unclear else ""
-    return (
+    case, pair = most.text.split(": ")
+    return lines(
         f"In {count_or_none(found.higher)} of {found.total} comparisons, {LABELS[OURS]} emits "
         "clearly more tokens per step than another tree of at most the same size. It emits "
-        f"clearly fewer in {count_or_none(found.lower)} of them{_where(lost)}.{unclear} The "
-        f"largest gain in these comparisons is {most.ratio - 1:.0%} ({most.text})."
+        f"clearly fewer in {count_or_none(found.lower)}.",
+        _where(lost),
+        f"{found.unclear} comparisons show no clear difference." if found.unclear else "",
+        f"The largest gain is {most.ratio - 1:.0%}: {pair} ({case}).",
     )
 
 
 def _where(lost: list[Comparison]) -> str:
-    """A clause that says where the lost comparisons are, or "". It has words for one case only: all
-    of them are with chains, on whole texts at temperature 0."""
+    """Where the lost comparisons are, or "". It has words for one case only: all of them are with
+    chains, on whole texts at temperature 0."""
     looped = [
         one
         for one in lost
@@ -173,8 +176,9 @@ def _where(lost: list[Comparison]) -> str:
     if not lost or len(looped) < len(lost):
         return ""
     return (
-        ", all against the chain at temperature 0 on whole texts. Such texts usually repeat "
-        "themselves; there the draft is right for many tokens in a row, and a long chain does well"
+        "It emits fewer only against the chain, at temperature 0 on whole texts. Such texts "
+        "usually repeat themselves; there the draft is right for many tokens in a row, and a long "
+        "chain does well."
     )
 
 

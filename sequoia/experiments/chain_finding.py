@@ -16,7 +16,8 @@ from sequoia.experiments.chain_settings import (
     Setting,
     cost_of_nodes,
 )
-from sequoia.experiments.intervals import count_or_none, score
+from sequoia.experiments.finding_words import count_or_none, lines
+from sequoia.experiments.intervals import score
 from sequoia.planning.named_profiles import machine_name
 
 WHY = (
@@ -27,24 +28,21 @@ WHY = (
 
 def finding(found: Sequence[Setting]) -> str:
     """Several sentences about the settings in `found`, which must not be empty."""
-    return " ".join(
-        (
-            f"The planned tree is {_score(found, CHAIN, 'the tuned chain')}, and",
-            f"{_score(found, STOPPING, 'the chain that stops when unsure')}.",
-            "“Clearly” means that the 95% interval of the ratio of speeds excludes 1.",
-            _chains(found),
-            _by_machine(found),
-            _by_acceptance(found),
-            _fastest(found),
-        )
+    return lines(
+        _score(found, CHAIN, "the tuned chain"),
+        _score(found, STOPPING, "the chain that stops when unsure"),
+        "“Clearly” means that the 95% interval of the ratio of speeds excludes 1.",
+        _chains(found),
+        *_by_machine(found),
+        _by_acceptance(found),
     )
 
 
 def _score(found: Sequence[Setting], other: str, words: str) -> str:
     counts = score([setting.ratio(TREE, other) for setting in found])
     return (
-        f"clearly faster than {words} in {count_or_none(counts.higher)} of {counts.total} settings "
-        f"and clearly slower in {count_or_none(counts.lower)}"
+        f"The planned tree is clearly faster than {words} in {count_or_none(counts.higher)} of "
+        f"{counts.total} settings, and clearly slower in {count_or_none(counts.lower)}."
     )
 
 
@@ -62,19 +60,21 @@ def _gain(found: Sequence[Setting]) -> float:
     return math.exp(statistics.fmean(math.log(one.ratio(TREE, CHAIN).ratio) for one in found))
 
 
-def _by_machine(found: Sequence[Setting]) -> str:
-    """The gain on each machine, in words. The machine on which extra nodes cost least comes
-    first."""
+def _by_machine(found: Sequence[Setting]) -> list[str]:
+    """A sentence for each machine. The machine on which extra nodes cost least comes first."""
     machines = sorted({one.machine for one in found}, key=cost_of_nodes)
-    gains = [_gain([one for one in found if one.machine == machine]) for machine in machines]
-    parts = [
-        f"{gain:.2f}× on {machine_name(machine)} ({cost_of_nodes(machine):.2f})"
-        for machine, gain in zip(machines, gains, strict=True)
-    ]
+    return [_on([one for one in found if one.machine == machine]) for machine in machines]
+
+
+def _on(found: Sequence[Setting]) -> str:
+    """A sentence about the settings in `found`, which are of one machine."""
+    machine = found[0].machine
+    (rival, times), *_ = Counter(_winner(one) for one in found).most_common(1)
     return (
-        "On average the planned tree reaches these multiples of the tuned chain's speed: "
-        f"{', '.join(parts)}. In parentheses: the time of a target pass over {WIDE} nodes / over "
-        "one node."
+        f"{machine_name(machine)}, where verifying {WIDE} nodes takes "
+        f"{cost_of_nodes(machine):.2f} times as long as verifying one: on average the planned tree "
+        f"has {_gain(found):.2f}× the speed of the tuned chain. Fastest most often: "
+        f"{_lower(RIVALS[rival])} ({times} of {len(found)} settings)."
     )
 
 
@@ -103,16 +103,6 @@ def _is_explained(
         return [one for one in found if cost_of_nodes(one.machine) == cost]
 
     return _gain(low) > _gain(high) and _gain(at(cheapest)) > _gain(at(dearest))
-
-
-def _fastest(found: Sequence[Setting]) -> str:
-    machines = sorted({one.machine for one in found}, key=cost_of_nodes)
-    parts = []
-    for machine in machines:
-        here = [one for one in found if one.machine == machine]
-        (rival, times), *_ = Counter(_winner(one) for one in here).most_common(1)
-        parts.append(f"{_lower(RIVALS[rival])} on {machine_name(machine)} ({times} of {len(here)})")
-    return f"Fastest in the most settings, by machine: {'; '.join(parts)}."
 
 
 def _winner(setting: Setting) -> str:

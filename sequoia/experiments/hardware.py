@@ -16,7 +16,8 @@ from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
 from sequoia.algorithm.verifiers.sequoia import SEQUOIA
 from sequoia.experiments.experiment import Done, Experiment, Unit
-from sequoia.experiments.intervals import comparison, count_or_none, point, score
+from sequoia.experiments.finding_words import count_or_none, lines
+from sequoia.experiments.intervals import comparison, point, score
 from sequoia.experiments.planned import planning_vector
 from sequoia.experiments.result import (
     Axis,
@@ -181,13 +182,14 @@ _VARIED = {"machines": "machines", "kinds": "kinds of text", "temperatures": "te
 
 
 def _finding(found: Sequence[Here], sizes: Sequence[str], fixed: str, settings: Settings) -> str:
-    return " ".join(
-        (
-            _sizes_in_words(found, sizes),
-            _against_one_size([one.gain(fixed) for one in found], fixed, settings),
-            _against_hindsight(found, sizes),
-            _on_the_wrong_machine(found, settings),
-        )
+    gains = [one.gain(fixed) for one in found]
+    return lines(
+        _against_one_size(gains, fixed, settings),
+        "“Clearly” means that the 95% interval of the ratio of speeds excludes 1. The ratios range "
+        f"from {min(one.ratio for one in gains):.2f}× to {max(one.ratio for one in gains):.2f}×.",
+        _against_hindsight(found, sizes),
+        _sizes_in_words(found, sizes),
+        _on_the_wrong_machine(found, settings),
     )
 
 
@@ -196,12 +198,12 @@ def _sizes_in_words(found: Sequence[Here], sizes: Sequence[str]) -> str:
     least = min(best, key=lambda pair: pair[0])
     most = max(best, key=lambda pair: pair[0])
     if least[0] == most[0]:
-        return f"The best fixed size is {most[0]} nodes everywhere."
+        return f"The best size is {most[0]} nodes everywhere."
     ends = (
         f"{nodes} nodes ({machine_name(one.machine)}, {one.case.words})"
         for nodes, one in (least, most)
     )
-    return f"The best fixed size ranges from {' to '.join(ends)}."
+    return f"The best size ranges from {' to '.join(ends)}."
 
 
 def _against_one_size(gains: Sequence[Comparison], fixed: str, settings: Settings) -> str:
@@ -211,20 +213,19 @@ def _against_one_size(gains: Sequence[Comparison], fixed: str, settings: Setting
     )
     is_complete = counts.total == math.prod(len(settings[key]) for key in _VARIED)
     cases = f"{counts.total} cases" + (f" ({several})" if several and is_complete else "")
-    least, most = (pick(one.ratio for one in gains) for pick in (min, max))
     return (
-        f"Against {fixed} nodes, the best single size overall, the tree planned for the machine is "
-        f"clearly faster in {count_or_none(counts.higher)} of {cases} and clearly "
-        f"slower in {count_or_none(counts.lower)}. “Clearly” means that the 95% interval of the "
-        f"ratio of speeds excludes 1. The ratio ranges from {least:.2f}× to {most:.2f}×."
+        "The tree planned for the machine is clearly faster than the best single size for all "
+        f"machines, {fixed} nodes, in {count_or_none(counts.higher)} of {cases}, and clearly "
+        f"slower in {count_or_none(counts.lower)}."
     )
 
 
 def _against_hindsight(found: Sequence[Here], sizes: Sequence[str]) -> str:
     ratios = [one.speed(one.machine) / one.speed(_best_size(one, sizes)) for one in found]
     return (
-        "Against the fixed size that turned out best in each case, the ratio is "
-        f"{statistics.geometric_mean(ratios):.2f}× on average and {min(ratios):.2f}× at worst."
+        "Compared with the size that turned out best in each case, it runs at "
+        f"{statistics.geometric_mean(ratios):.2f}× the speed on average and "
+        f"{min(ratios):.2f}× at worst."
     )
 
 

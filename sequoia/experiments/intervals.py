@@ -56,17 +56,6 @@ def score(comparisons: Sequence[Comparison]) -> Score:
     return Score(higher, lower, len(comparisons))
 
 
-def count_or_none(count: int) -> str:
-    """`count` as it appears in a sentence, with "none" for 0, as in "slower in none"."""
-    return str(count) if count else "none"
-
-
-def signed_percent(share: float) -> str:
-    """ "+13%" or "−2%" """
-    words = f"{share:+.0%}".replace("-", "−")
-    return "0%" if words in ("+0%", "−0%") else words
-
-
 def _mean(values: Sequence[float]) -> tuple[float, float | None]:
     """The mean, and half the width of its 95% confidence interval (None for a single value)."""
     mean = statistics.fmean(values)

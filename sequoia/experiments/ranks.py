@@ -14,6 +14,7 @@ from sequoia.algorithm.verifiers.sequoia import SEQUOIA
 from sequoia.algorithm.verifiers.specinfer import SPECINFER
 from sequoia.algorithm.verifiers.top_k_match import TOP_K_MATCH
 from sequoia.experiments.experiment import Done, Experiment, Unit
+from sequoia.experiments.finding_words import lines
 from sequoia.experiments.intervals import comparison, point
 from sequoia.experiments.result import (
     Axis,
@@ -131,14 +132,15 @@ def _finding(rows: Sequence[Mapping[str, Any]], count: int) -> str:
     mine = [row for row in rows if row["verifier"] == label]
     if not mine:
         return ""
-    words = [
-        f"{row['case']}: k^−{row['exponent']:.2f} (R² {row['fit']:.3f}), from {row['first']:.1%} "
-        f"for one child to {row['last']:.1%} for {count} children"
+    cases = (
+        f"{row['case'].capitalize()}: from {row['first']:.1%} for one child to {row['last']:.1%} "
+        f"for {count} children, roughly as k^−{row['exponent']:.2f} (R² {row['fit']:.3f})."
         for row in mine
-    ]
-    return (
+    )
+    return lines(
         f"With {label}, the probability that all of k children are rejected falls roughly as a "
-        f"power of k ({'; '.join(words)}). {_against_others(rows, mine)}"
+        f"power of k. {_against_others(rows, mine)}",
+        *cases,
     )
 
 

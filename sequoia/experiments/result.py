@@ -88,10 +88,10 @@ class Comparison:
 class ExperimentResult:
     """The result of an experiment. It covers `done` of `total` units, so it may be incomplete.
 
-    finding: sentences computed from the data. source: where the plotted numbers come from, one of
-    SOURCES. date: year-month-day. machine: a description in words. rows: cells by column name.
-    An experiment's summary fills in finding, source, x, y, series, columns, rows and comparisons;
-    the runner fills in the rest.
+    finding: the answer to the question, then details, each on a line of its own. source: where the
+    plotted numbers come from, one of SOURCES. date: year-month-day. machine: a description in
+    words. rows: cells by column name. An experiment's summary fills in finding, source, x, y,
+    series, columns, rows and comparisons; the runner fills in the rest.
     """
 
     name: str = ""

@@ -12,7 +12,8 @@ from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.sequoia import SEQUOIA
 from sequoia.algorithm.verifiers.specinfer import SPECINFER
 from sequoia.experiments.experiment import Done, Experiment, Unit
-from sequoia.experiments.intervals import comparison, count_or_none, point, score, signed_percent
+from sequoia.experiments.finding_words import count_or_none, lines, signed_percent
+from sequoia.experiments.intervals import comparison, point, score
 from sequoia.experiments.planned import planning_vector
 from sequoia.experiments.result import (
     Axis,
@@ -137,11 +138,11 @@ def _finding(comparisons: Sequence[Comparison]) -> str:
         return ""
     counts = score(comparisons)
     low, high = (signed_percent(pick(one.ratio for one in comparisons) - 1) for pick in (min, max))
-    return (
+    return lines(
         f"In {count_or_none(counts.higher)} of {counts.total} comparisons, Sequoia's tree emits "
-        "clearly more tokens per step than SpecInfer's sequences with the same number of nodes, "
-        f"and in {count_or_none(counts.lower)} clearly fewer; the differences range from {low} to "
-        f"{high}."
+        "clearly more tokens per step than SpecInfer's sequences with the same number of nodes. "
+        f"It emits clearly fewer in {count_or_none(counts.lower)}.",
+        f"The differences range from {low} to {high}.",
     )
 
 

@@ -3,6 +3,7 @@ verification on a chain."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -13,7 +14,8 @@ from sequoia.algorithm.verifiers.specinfer import SPECINFER
 from sequoia.algorithm.verifiers.top_k_match import TOP_K_MATCH
 from sequoia.algorithm.verifiers.traversal import TRAVERSAL
 from sequoia.experiments.experiment import Done, Unit
-from sequoia.experiments.intervals import comparison, count_or_none, point, score, signed_percent
+from sequoia.experiments.finding_words import count_or_none, lines, signed_percent
+from sequoia.experiments.intervals import comparison, point, score
 from sequoia.experiments.planned import planning_vector
 from sequoia.experiments.result import (
     Axis,
@@ -196,38 +198,57 @@ def _over_all_cases(settings: Settings, done: Done) -> list[Comparison]:
 
 
 def _finding(comparisons: Sequence[Comparison]) -> str:
-    """Sequoia against each of the other tree verifiers, then the gain of each verifier in PATHS."""
-    counted = (
-        _counted(name, [one for one in comparisons if one.text.endswith(f": {OURS} over {name}")])
+    """Sequoia against each of the other tree verifiers, and the gain of each verifier in PATHS."""
+    by_name = {
+        name: [one for one in comparisons if one.text.endswith(f": {OURS} over {name}")]
         for name in VERIFIERS
-    )
+    }
+    compared = {name: found for name, found in by_name.items() if found}
+    if not compared:
+        return ""
     gains = (_gain(one) for one in comparisons if one.text.startswith(_ALL_CASES))
-    return " ".join(filter(None, (*counted, *gains)))
+    return lines(_answer(compared), *itertools.starmap(_range, compared.items()), *gains)
+
+
+def _answer(compared: Mapping[str, Sequence[Comparison]]) -> str:
+    """A sentence on the verifiers that Sequoia is often clearly ahead of, and one on the others."""
+    scores = {name: score(found) for name, found in compared.items()}
+    ahead = [
+        f"than {name} in {count_or_none(one.higher)} of {one.total} cases"
+        for name, one in scores.items()
+        if one.higher >= one.lower
+    ]
+    behind = [
+        f"than {name} in {one.lower} of {one.total} cases"
+        for name, one in scores.items()
+        if one.higher < one.lower
+    ]
+    sentences = (
+        f"{OURS} emits clearly {more} tokens per step {' and '.join(some)}."
+        for more, some in (("more", ahead), ("fewer", behind))
+        if some
+    )
+    return " ".join(sentences)
+
+
+def _range(name: str, found: Sequence[Comparison]) -> str:
+    counts = score(found)
+    low, high = (signed_percent(pick(one.ratio for one in found) - 1) for pick in (min, max))
+    other = ("fewer", counts.lower) if counts.higher >= counts.lower else ("more", counts.higher)
+    but = f", and clearly {other[0]} in {other[1]} of {counts.total} cases" if other[1] else ""
+    return f"{OURS} compared with {name}: {low} to {high} tokens per step{but}."
 
 
 def _gain(found: Comparison) -> str:
-    interval = "" if found.low is None else f" (95% interval {found.low:.3f} to {found.high:.3f})"
+    """Over all cases, how much more one verifier emits than another."""
     label, pair = found.text.split(": ")
     name, base = pair.split(" over ")
+    interval = ""
+    if found.low is not None and found.high is not None:
+        ends = " to ".join(f"{end - 1:+.1%}".replace("-", "−") for end in (found.low, found.high))
+        interval = f" (95% interval: {ends})"
+    more = "more" if found.ratio >= 1 else "fewer"
     return (
-        f"Over {label}, {name} emits {found.ratio:.3f} times as many tokens per step as "
+        f"Over {label}, {name} emits {abs(found.ratio - 1):.1%} {more} tokens per step than "
         f"{base}{interval}."
-    )
-
-
-def _counted(name: str, found: Sequence[Comparison]) -> str:
-    if not found:
-        return ""
-    counts = score(found)
-    low, high = (signed_percent(pick(one.ratio for one in found) - 1) for pick in (min, max))
-    end = f"the difference ranges from {low} to {high}."
-    if counts.lower > counts.higher:
-        return (
-            f"In {counts.lower} of {counts.total} cases {OURS} emits clearly fewer tokens per step "
-            f"than {name}, in {count_or_none(counts.higher)} clearly more; {end}"
-        )
-    return (
-        f"{OURS} emits clearly more tokens per step than {name} in "
-        f"{count_or_none(counts.higher)} of {counts.total} cases and clearly fewer in "
-        f"{count_or_none(counts.lower)}; {end}"
     )

@@ -338,12 +338,12 @@ def test_changes_predicted_within_the_noise_are_not_recommended() -> None:
         assert again.remedies == found.remedies[:left]
         assert len(again.remedies) + len(again.unclear) == len(everything)
         if any(remedy.tree for remedy in again.remedies):
-            left_out = f"Changes predicted at {again.noise:.2f}× or less are not listed"
+            left_out = f"uncertain up to {again.noise:.2f}×, so changes predicted at that or less"
             assert (left_out in again.sentence) == bool(again.unclear)
     best_with_tree = max(remedy.predicted for remedy in everything if remedy.tree)
     assert (
-        f"the best one ({best_with_tree:.2f}×, predicted) is within this run's noise "
-        f"(up to {best * 2:.2f}×)."
+        f"This run's speed-up is uncertain up to {best * 2:.2f}×, so no other tree is recommended: "
+        f"the best one reaches {best_with_tree:.2f}× (predicted)."
     ) in diagnose(
         stats, TREE, PLAIN, RATES, PROFILE, interval=SpeedupInterval(found.speedup, 0.1, best * 2)
     ).sentence
@@ -354,17 +354,18 @@ def test_a_change_of_the_models_is_never_called_another_tree() -> None:
     tree = Remedy("A larger tree", 1.55, Tree.chain(3))
     found = Diagnosis(1.5, (), (), 1.65, (draft,))
     assert found.sentence == (
-        "1.50× plain decoding, measured. No other tree is predicted to be faster. Changes "
-        "predicted at 1.65× or less are not listed: they are within this run's noise."
+        "1.50× plain decoding, measured. No other tree is predicted to be faster. This "
+        "run's speed-up is uncertain up to 1.65×, so changes predicted at that or less are not "
+        "listed."
     )
     again = replace(found, unclear=(draft, tree))
-    assert "No other tree is recommended: the best one (1.55×, predicted)" in again.sentence
+    assert "no other tree is recommended: the best one reaches 1.55× (predicted)." in again.sentence
 
 
 def test_plain_decoding_is_never_called_a_prediction() -> None:
     plain = Remedy("Plain decoding", 1.0, Tree.chain(1), "measured")
     found = Diagnosis(0.98, (), (), 1.03, (plain,))
-    assert "the best one (1.00×, measured) is within" in found.sentence
+    assert "the best one reaches 1.00× (measured)." in found.sentence
 
 
 @pytest.mark.parametrize(

@@ -79,9 +79,8 @@ test("facts leave out what is empty", () => {
   );
 });
 
-test("a finding is divided into its first sentences and the rest", () => {
-  assert.deepEqual(rows.divided("One. Two (2.5x)."), ["One. Two (2.5x).", ""]);
-  const long = "A second sentence " + "that is long ".repeat(20) + "ends. A third.";
-  assert.deepEqual(rows.divided("First, 1.36x. " + long), ["First, 1.36x.", long]);
-  assert.deepEqual(rows.divided(""), ["", ""]);
+test("a finding has an answer and details", () => {
+  assert.deepEqual(rows.divided("One. Two (2.5x)."), ["One. Two (2.5x).", []]);
+  assert.deepEqual(rows.divided("One.\nTwo.\nThree."), ["One.", ["Two.", "Three."]]);
+  assert.deepEqual(rows.divided(""), ["", []]);
 });

@@ -185,7 +185,7 @@ def _here(experiment: str) -> list[Markup]:
     predicted = [element("p", _shape_gain())] if experiment == "budget" else []
     found = findings().get(experiment)
     if found:
-        return [*predicted, element("p", _badge(found.source), f" {found.finding}")]
+        return [*predicted, element("p", _badge(found.source), f" {found.answer}")]
     return predicted or [element("p", "No result recorded yet.")]
 
 
@@ -209,7 +209,7 @@ def _rerun(experiment: str | None) -> Markup | None:
     found = findings().get(experiment or "")
     if found is None:
         return None
-    words = _say(_badge(found.source), f" With the bundled pair: {found.finding}")
+    words = _say(_badge(found.source), f" With the bundled pair: {found.answer}")
     return element("div", words, _button(), class_="pp-rerun")
 
 

@@ -15,9 +15,9 @@ FOLDER = ASSETS / "experiments"
 
 @dataclass(frozen=True)
 class Finding:
-    """An experiment's result in words. source: the label of its numbers, such as "recorded"."""
+    """The answer to an experiment's question. source: the label of its numbers."""
 
-    finding: str
+    answer: str
     source: str
 
 
@@ -29,4 +29,5 @@ def findings() -> dict[str, Finding]:
 
 def _finding(path: Path) -> Finding:
     data = load_json(path)
-    return Finding(str(data["finding"]), str(data["source"]))
+    answer, *_ = str(data["finding"]).splitlines() or [""]
+    return Finding(answer, str(data["source"]))

@@ -77,7 +77,7 @@ class DistributionCheck:
         if self._is_awaited():
             return f"Stopped before all {DRAWS} samples: another run is waiting for the models."
         if time.monotonic() > self._end:
-            return f"Stopped at the {self._seconds:.2g} s limit before all {DRAWS} samples."
+            return f"Stopped after {self._seconds:.2g} s, before all {DRAWS} samples."
         return None
 
     def rounds(self) -> Iterator[Round]:

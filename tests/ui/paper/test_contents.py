@@ -147,10 +147,11 @@ def test_without_recordings_the_page_says_so(folder: Path) -> None:
 
 
 def test_a_recorded_finding_stands_beside_the_papers(folder: Path) -> None:
-    one = {"title": "Top-p", "finding": "<b>${ahead}</b>", "source": "recorded"}
+    one = {"title": "Top-p", "finding": "<b>${ahead}</b>\nmore", "source": "recorded"}
     (folder / "top-p.json").write_text(json.dumps(one), encoding="utf-8")
     (folder / "ranks.json").write_text("{", encoding="utf-8")
     shown = page()
     assert "&lt;b&gt;&#36;&#123;ahead&#125;&lt;/b&gt;" in shown
+    assert "&#125;&lt;/b&gt;\n" not in shown
     assert 'data-label="recorded"' in shown
     assert shown.count("No result recorded yet.") == 3

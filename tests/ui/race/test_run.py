@@ -639,7 +639,7 @@ def test_a_check_without_time_draws_nothing_and_says_so(
     lossless = results_of(raced(make(**TEMPERED, check=True)))[1]["lossless"]
     assert [lossless["count"][name] for name in ("draws", "at", "going")] == [0, 0, False]
     assert lossless["kind"] == "none"
-    assert lossless["words"].endswith(" Stopped at the 0 s limit before all 400 samples.")
+    assert lossless["words"].endswith(" Stopped after 0 s, before all 400 samples.")
 
 
 @pytest.mark.slow
@@ -739,7 +739,7 @@ def test_a_search_for_a_position_that_was_cut_short_says_so(
     lossless = results_of(raced(make(**TEMPERED, check=True)))[1]["lossless"]
     assert lossless["kind"] == "blind"
     assert "nearly certain of one token at the only position examined" in lossless["words"]
-    assert lossless["words"].endswith("Stopped at the -1.2 s limit before all 400 samples.")
+    assert lossless["words"].endswith("Stopped after -1.2 s, before all 400 samples.")
     assert "the only position examined, with less than 1 bit" in lossless["count"]["rule"]
 
 

@@ -26,7 +26,7 @@ export class ResultHead {
     const { body } = this.panel;
     this.question = el("p", { class: "xp-question", "data-part": "question" }, body);
     this.finding = el("p", { class: "xp-finding", "data-part": "finding" }, body);
-    this.rest = el("p", { class: "xp-rest", "data-part": "finding-rest" }, body);
+    this.details = el("ul", { class: "xp-details", "data-part": "finding-details" }, body);
     this.partial = el("p", { class: "xp-partial", "data-part": "partial" }, body);
     this.missing = el("p", { class: "xp-dim", "data-part": "missing" }, body);
     this.controls = el("div", {}, body);
@@ -48,11 +48,7 @@ export class ResultHead {
     const { experiment, result } = state;
     text(this.title, experiment?.title ?? "Experiment");
     text(this.question, experiment?.question ?? "");
-    const [lead, rest] = divided(result?.finding ?? "");
-    text(this.finding, lead);
-    show(this.finding, Boolean(lead));
-    text(this.rest, rest);
-    show(this.rest, Boolean(rest));
+    this.paintFinding(result?.finding ?? "");
     this.paintPartial(result);
     text(this.missing, state.missing);
     show(this.missing, Boolean(state.missing));
@@ -64,6 +60,16 @@ export class ResultHead {
     for (const { side, node } of this.sideButtons)
       attr(node, "aria-pressed", (side === "own") === isOwn ? "true" : "false");
     this.paintFacts(result);
+  }
+
+  /** @param {string} finding */
+  paintFinding(finding) {
+    const [answer, details] = divided(finding);
+    text(this.finding, answer);
+    show(this.finding, Boolean(answer));
+    this.details.replaceChildren();
+    for (const detail of details) el("li", { text: detail }, this.details);
+    show(this.details, details.length > 0);
   }
 
   /** @param {Result | undefined} result */

@@ -131,17 +131,12 @@ export function captionLines(result) {
  */
 export const doneWords = ({ done, total }) => `${grouped(done)} of ${grouped(total)} units done`;
 
-const LEAD = 240; // most characters of the first part, unless its first sentence alone is longer
-
 /**
- * A finding in two parts: its first sentences, to be shown large, and the rest.
+ * The answer and the details of a finding, which has one line for each.
  * @param {string} finding
- * @returns {[string, string]}
+ * @returns {[string, string[]]}
  */
 export function divided(finding) {
-  const sentences = finding.split(/(?<=[.)]) (?=[A-Z])/);
-  let lead = sentences.shift() ?? "";
-  while (sentences.length && lead.length + sentences[0].length < LEAD)
-    lead += " " + sentences.shift();
-  return [lead, sentences.join(" ")];
+  const [answer, ...details] = finding.split("\n");
+  return [answer, details];
 }
