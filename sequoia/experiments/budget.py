@@ -78,7 +78,7 @@ def summary(settings: Settings, done: Done) -> ExperimentResult:
         series=tuple(series),
         columns=(
             Column("case", "texts"),
-            Column("share", "part of each text that counts, on average", "measured"),
+            Column("percent", "percent of each text, on average", "measured"),
             Column("nodes", "nodes"),
             *(Column(shape, LABELS[shape], "measured") for shape in SHAPES),
         ),
@@ -124,7 +124,7 @@ def _rows(panel: _Panel, settings: Settings) -> list[Mapping[str, Any]]:
     return [
         {
             "case": panel.words,
-            "share": None if panel.share is None else round(panel.share, 3),
+            "percent": None if panel.share is None else round(100 * panel.share, 1),
             "nodes": nodes,
             **{
                 shape: point(nodes, values(panel.found, f"{shape} {nodes}")).mean

@@ -104,7 +104,7 @@ def test_with_a_full_disk_a_run_ends_and_its_buttons_come_back(
     view: LiveView, popups: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(download, "save_bytes_to_cache", full)
-    assert view.load(request())[view.stage], "the page opens"
+    assert view.load(request())[view.stage]
     assert "No space left on device" in popups[0]
     messages = sent(view.run(filled(view), request()))
     assert messages[-1]["done"] is True

@@ -62,8 +62,9 @@ class PathNode:
         if mass > 0:
             self.target = rest / mass
             self.path_chance = mass / (mass + (1 - self.path_chance))  # the divisor is never 0
-        elif self.path_chance < 1:  # at 1, only rounding makes the mass 0: keep both values
+        elif self.path_chance < 1:  # no later path through this node can be accepted
             self.path_chance = self.path_chance * 0  # keeps the dtype
+        # at a path_chance of 1, only rounding makes the mass 0: target and path_chance stay
         self.draft[token] = self.draft[token] * 0  # keeps the dtype
         left = self.draft.sum()
         if left > 0:

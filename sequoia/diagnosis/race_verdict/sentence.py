@@ -36,8 +36,8 @@ def details(verdict: Verdict, lanes: Sequence[LaneRuns]) -> tuple[str, ...]:
 
 
 def _should_name_elsewhere(verdict: Verdict, lanes: Sequence[LaneRuns]) -> bool:
-    """Whether a tree raced, and a chain is in first place on a prompt. On a simulated clock, a
-    tie for first does not count: it only means that more races are needed."""
+    """Whether a tree raced, and a chain is in first place on a prompt. A tie for first is enough if
+    this machine was timed. It is not on a simulated clock, where another machine was chosen."""
     if all(lane.kind != "tree" for lane in lanes):
         return False
     leaders = [
@@ -163,8 +163,8 @@ def _tokens_per_step(lane: LaneRuns, pair: PairVerdict) -> float:
 
 def _why_the_chain(pair: PairVerdict, lanes: Sequence[LaneRuns]) -> str | None:
     """Why the tree is slower than the chain: how much longer its steps are, and how much time their
-    extra tokens save. The tree may have fewer nodes than the chain. None if the totals of all steps
-    do not show the chain ahead."""
+    extra tokens save. If the tree has fewer nodes than the chain, its steps may instead be shorter
+    but give fewer tokens. None if the totals of all steps do not show the chain ahead."""
     chain, tree = lanes[pair.faster], lanes[pair.slower]
     of_chain = _tokens_per_step(chain, pair)
     cost = tree.step_seconds - chain.step_seconds
@@ -269,16 +269,15 @@ def _of_different_texts(verdict: Verdict) -> Iterator[str]:
     expected = [pair.expected for pair in verdict.pairs]
     if any(expected):
         yield (
-            "The lanes wrote different texts, so tokens per step are not counted but predicted "
-            "from both models’ probabilities. The prediction is the number of steps that each lane "
-            "needs on average for the texts of all lanes, so the chance of single draws is left "
-            "out."
+            "Where lanes wrote different texts, tokens per step are not counted but predicted: "
+            "both models’ probabilities give the number of steps that each lane would need on "
+            "average to write the texts of all lanes. This leaves out the chance of single draws."
         )
     if not all(expected):
-        which = " of lanes without such a prediction" if any(expected) else ""
+        start = "Without such a prediction, a" if any(expected) else "A"
         yield (
-            f"The texts{which} differ, and a different text alone can change the pace; the "
-            "intervals include this variation."
+            f"{start} difference in the texts alone can change the pace; the intervals include "
+            "this variation."
         )
 
 

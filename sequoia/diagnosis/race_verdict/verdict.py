@@ -83,8 +83,8 @@ class Verdict:
     looks: how many verdicts with p-values have been given on these runs or some of them, this one
         included.
     clock: the name of the simulated clock that gave all step times; empty if they were measured.
-    speedup_ratios: one for each decoder that has a lane, and a speed-up over plain decoding, on
-        each of two prompts.
+    speedup_ratios: one for each decoder whose speed-up over plain decoding is known on both
+        prompts; empty unless the race has two prompts.
     sentence: the verdict in words.
     details: the sentences under "How sure?".
     """

@@ -90,8 +90,8 @@ def spread(
     needed = parts.total + extra.together + extra.per_layer * len(parts.layers)
     figures = ", ".join(f"{size(free[device])} on {device}" for device in devices)
     raise OutOfMemory(
-        f"the two models and a run need about {size(needed)}, divided by layers over "
-        f"{len(devices)} devices; free: {figures}, of which {SHARE:.0%} can be used; with "
+        f"the two models and a run need about {size(needed)} on {len(devices)} devices together "
+        f"(a layer is never split); free: {figures}, of which {SHARE:.0%} can be used; with "
         "offload=True (--offload), layers that do not fit stay in host memory"
     )
 
@@ -158,8 +158,8 @@ def offload(
     buffers = ("", "a buffer for the streamed layer, ", "two buffers for the streamed layers, ")
     others = f"{buffers[min(streamed, 2)]}the target's other parts, the draft and a run"
     if device == HOST:
-        # Device and host share one memory. After a conversion, only the converted weights stay in
-        # it.
+        # Device and host share one memory, so both are added. A conversion adds nothing: the
+        # weights as stored do not stay in memory.
         what = f"{_count(kept, 'resident layer')}, {streamed} streamed, {others} together need"
         _refuse(plan.device_bytes + plan.host_bytes, free, HOST, what)
     else:

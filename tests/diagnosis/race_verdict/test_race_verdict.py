@@ -635,7 +635,7 @@ def test_a_tree_that_wins_names_no_other_machine() -> None:
 
 
 def test_a_draw_on_a_simulated_clock_names_no_other_machine() -> None:
-    """It only means that more races are needed."""
+    """Whoever chose that clock has chosen another machine already."""
     draw = [
         lane_of("Tuned chain", "chain", drafted(0.01), 2),
         lane_of("Sequoia", "tree", drafted(0.01), 3),

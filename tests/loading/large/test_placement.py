@@ -158,7 +158,8 @@ def test_a_draft_too_large_for_the_last_gpu_does_not_fit() -> None:
 def test_too_large_for_all_gpus_is_reported_with_every_figure() -> None:
     with pytest.raises(
         OutOfMemory,
-        match=r"need about 1\.3 GB, divided by layers over 2 devices; free: .*:0, .*--offload",
+        match=r"need about 1\.3 GB on 2 devices together \(a layer is never split\); free: .*:0, "
+        r".*--offload",
     ):
         spread(PARTS, BESIDE, free(600, 600))
 

@@ -492,7 +492,7 @@ def test_a_prompt_beyond_the_context_is_refused(
     assert "512" in error
 
 
-NUMBERS: dict[str, tuple[Any, ...]] = {  # for each shape, the numbers of a small tree
+FIELDS: dict[str, tuple[Any, ...]] = {  # for each shape with fields, their values for a small tree
     "best": (12, 4),
     "chain": (5,),
     "sequences": (3, 2),
@@ -510,7 +510,7 @@ NUMBERS: dict[str, tuple[Any, ...]] = {  # for each shape, the numbers of a smal
 def test_every_shape_runs_with_every_verifier(
     model_host: ModelHost, kind: str, verifier: str
 ) -> None:
-    tree_request = TreeRequest(kind, NUMBERS.get(kind, ()))
+    tree_request = TreeRequest(kind, FIELDS.get(kind, ()))
     live = DecodeJob(
         decode_request(tokens=8, tree_request=tree_request, verifier=verifier),
         model_host,

@@ -54,7 +54,7 @@ export class RunControls {
   progressWords({ run, going, experiment, chosen, list }) {
     if (!going)
       return experiment
-        ? `The button Run repeats a small part of this experiment with the loaded pair, in ${count(experiment.units, "unit")}. A unit is one prompt at one setting.`
+        ? `A run repeats a small part of this experiment with the loaded pair. It has ${count(experiment.units, "unit")}, each for one prompt.`
         : "";
     const words = run.words ?? "";
     if (run.name === chosen) return words;

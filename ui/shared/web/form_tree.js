@@ -84,8 +84,9 @@ class FormTree {
     show(this.host, Boolean(parents));
     this.picture.show(parents);
     const of = this.lane ? "Next race" : "Next run"; // the one on screen may have another tree
-    const best = parents && this.isPlanned && isChain(parents) ? ", best for these settings" : "";
-    text(this.words, parents ? `${of}: ${sizeInWords(parents)}${best}` : "");
+    const isBest = parents && this.isPlanned && isChain(parents);
+    const best = isBest ? "for these settings the best tree is " : "";
+    text(this.words, parents ? `${of}: ${best}${sizeInWords(parents)}` : "");
   }
 }
 

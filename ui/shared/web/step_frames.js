@@ -1,6 +1,7 @@
 /* A step in slow motion, as a series of still pictures. First the draft adds one level after
    another. Then the target checks all nodes in one pass. Then the walk tries one child after
-   another, and the result follows. Pure: a picture is plain data. */
+   another (with Traversal: one path after another), and the result follows. Pure: a picture is
+   plain data. */
 import * as captions from "./step_captions.js";
 
 /** @import { StepView } from "./step_view.js" */

@@ -62,7 +62,7 @@ export const KEY = [
   ["accepted", "green", "accepted"],
   ["rejected", "red", "rejected"],
   ["untested", "outlined", "not tried"],
-  ["never", "faint", "out of reach"],
+  ["never", "faint", "parent not accepted"],
   ["", "q", "probability under the small model"],
   ["", "p", "probability under the large model"],
 ];

@@ -13,7 +13,7 @@ export const states = {
   accepted: "accepted",
   rejected: "rejected",
   untested: "not tried",
-  never: "out of reach",
+  never: "parent not accepted",
   bonus: "bonus, from the target",
   correction: "correction, from the target",
 };

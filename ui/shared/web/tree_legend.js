@@ -24,7 +24,7 @@ const KEYS = [
   ["accepted", "accepted"],
   ["rejected", "rejected"],
   ["untested", "not tried"],
-  ["never", "out of reach"],
+  ["never", "parent not accepted"],
   ["own", "from the target"],
 ];
 
