@@ -135,7 +135,7 @@ def _with_graphs(table: PaperTable, name: str) -> str:
 
 
 def _sweeps(about: Mapping[str, Any], sweeps: Sequence[Mapping[str, Any]]) -> Markup:
-    look = {"tabindex": "0", "role": "region", "class_": "pp-scroll"}
+    look = {"tabindex": "0", "role": "region", "class_": "pp-scroll sq-more-right"}
     boxes = (
         element("div", sweep_table(sweep), **look, aria_label=f"SpecInfer, {sweep['source']}")
         for sweep in sweeps

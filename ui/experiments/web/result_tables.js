@@ -56,7 +56,12 @@ export class ResultTables {
 }
 
 function table(host, label) {
-  const box = { class: "xp-scroll", tabindex: "0", role: "region", "aria-label": label };
+  const box = {
+    class: "xp-scroll sq-more-below",
+    tabindex: "0",
+    role: "region",
+    "aria-label": label,
+  };
   return el("table", {}, el("div", box, host));
 }
 

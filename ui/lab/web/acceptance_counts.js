@@ -73,7 +73,9 @@ export class AcceptanceCounts {
     this.head(card, count);
     const table = acceptanceTable(byLevel, count.unit === "roots" ? "root" : "position");
     const label = { role: "group", "aria-label": byLevel.name };
-    el("div", { class: "hw-by-level-box", tabindex: "0", ...label }, card).append(table);
+    el("div", { class: "hw-by-level-box sq-more-right", tabindex: "0", ...label }, card).append(
+      table,
+    );
     const note = { class: "sq-lab-note", "data-holds": String(byLevel.holds) };
     if (many) el("p", { ...note, text: byLevel.sentence }, card);
     return card;

@@ -28,7 +28,12 @@ export class CellTable {
       part: "csv",
       act: () => this.saveCsv(),
     });
-    const box = { class: "ls-table", tabindex: "0", role: "region", "aria-label": "Cells" };
+    const box = {
+      class: "ls-table sq-more-below",
+      tabindex: "0",
+      role: "region",
+      "aria-label": "Cells",
+    };
     this.table = el("table", { class: "sq-table" }, el("div", box, this.panel.body));
     this.note = el("p", { class: "ls-dim", "data-part": "cells-note" }, this.panel.foot);
     show(this.panel.root, false);

@@ -22,7 +22,12 @@ export class ModelTypes {
     this.summary = el("summary", {}, box);
     const hint = { placeholder: "Filter, such as phi3", "aria-label": LABEL };
     this.field = el("input", { type: "search", ...hint }, box);
-    const scroll = { class: "md-type-list", role: "region", "aria-label": title, tabindex: 0 };
+    const scroll = {
+      class: "md-type-list sq-more-below",
+      role: "region",
+      "aria-label": title,
+      tabindex: 0,
+    };
     this.list = el("dl", {}, el("div", scroll, box));
     this.field.addEventListener("input", () => this.filter());
   }

@@ -47,7 +47,11 @@ export class PairTable {
     this.choose = choose;
     const panel = makePanel(frame, { part: "pairs", title: "Suggested pairs", cls: "md-pairs" });
     this.machine = el("span", { class: "sq-word", "data-part": "machine" }, panel.titleBox);
-    const table = el("table", { class: "md-table" }, el("div", { class: "md-box" }, panel.body));
+    const table = el(
+      "table",
+      { class: "md-table" },
+      el("div", { class: "md-box sq-more-right" }, panel.body),
+    );
     const head = el("tr", {}, el("thead", {}, table));
     for (const name of COLUMNS) el("th", { scope: "col", text: name }, head);
     this.rows = el("tbody", {}, table);

@@ -35,7 +35,7 @@ export class DistributionCheck {
     this.word = el("span", { class: "sq-word" }, titleBox);
     addTerm(titleBox, "what does this test?", "check", "sq-word");
     this.where = el("p", { "data-part": "distribution-where" }, body);
-    const scrolled = el("div", { class: "race-counts-box" }, body);
+    const scrolled = el("div", { class: "race-counts-box sq-more-right" }, body);
     this.table = el("table", { class: "sq-table race-counts" }, scrolled);
     this.note = el("p", { class: "race-note", "data-part": "distribution-note" }, body);
     rove(this.panel.root);

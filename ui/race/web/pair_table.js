@@ -28,7 +28,12 @@ export class PairTable {
    */
   constructor(store, host) {
     this.store = store;
-    const look = { class: "race-counts-box", "data-part": "pairs", tabindex: "0", role: "region" };
+    const look = {
+      class: "race-counts-box sq-more-right",
+      "data-part": "pairs",
+      tabindex: "0",
+      role: "region",
+    };
     this.root = el("div", { ...look, "aria-label": "Pairs of lanes" }, host);
   }
 

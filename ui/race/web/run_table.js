@@ -19,7 +19,11 @@ export class RunTable {
    */
   constructor(store, host) {
     this.store = store;
-    const look = { class: "race-counts-box race-runs", "data-part": "runs", tabindex: "0" };
+    const look = {
+      class: "race-counts-box race-runs sq-more-below",
+      "data-part": "runs",
+      tabindex: "0",
+    };
     this.root = el("div", { ...look, role: "region", "aria-label": "Pooled runs" }, host);
   }
 

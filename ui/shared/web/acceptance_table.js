@@ -61,7 +61,12 @@ function section(byLevel) {
   el("span", { class: "sq-badge", "data-label": label, text: label }, head);
   el("span", { text: source(byLevel) }, head);
   const name = `${label}, ${source(byLevel)}: acceptance by rank and depth`;
-  const scroll = { class: "hw-by-level-box", role: "region", "aria-label": name, tabindex: 0 };
+  const scroll = {
+    class: "hw-by-level-box sq-more-right",
+    role: "region",
+    "aria-label": name,
+    tabindex: 0,
+  };
   el("div", scroll, root).append(acceptanceTable(byLevel));
   const part = { "data-part": "positional", "data-holds": String(holds) };
   if (depths > 1) el("p", { class: "hw-say", ...part, text: sentence }, root);
