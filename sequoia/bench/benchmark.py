@@ -1,10 +1,10 @@
 """Every decoder on the same prompts, in interleaved rounds: `python -m sequoia.bench`.
 
 In each round, every prompt is decoded by all decoders in turn. A decoder's time is the sum over all
-prompts of the round, prefill included. Its speed-up in a round is the time of plain decoding by the
-same engine, in its fastest dtype, divided by that sum. The table shows medians over rounds, with
-the lowest and highest values. Except with --sizes, the machine's profile is measured before each
-table, to plan trees with. With --offload, accelerate's rounds come last.
+prompts of the round, prefill included. Its speed-up in a round is the time of plain decoding by
+Sequoia's own engine, in its fastest dtype, divided by that sum. The table shows medians over
+rounds, with the lowest and highest values. Except with --sizes, the machine's profile is measured
+before each table, to plan trees with. With --offload, accelerate's rounds come last.
 """
 
 from __future__ import annotations

@@ -309,9 +309,9 @@ def _assistant(pair: Pair, tokens: int | None) -> Iterator[None]:
 def other_dtypes(named: dict[str, Any], device: str, own: Pair) -> dict[str, Pair]:
     """The pair in each dtype that plain decoding is timed in, by the dtype's name. `generate()` is
     set to ignore the end-of-text token, so that it does not stop early. Left out are dtypes that do
-    not fit in memory, and dtypes many times slower on this device, as bfloat16 is on many CPUs.
-    own: the pair in its usual dtype. It is reused on a GPU, to save memory, and if no other pair
-    fits in memory."""
+    not fit in memory, and dtypes at least HOPELESS times slower than the fastest one, as bfloat16
+    is on many CPUs. own: the pair in its usual dtype. It is reused on a GPU, to save memory, and if
+    no other pair fits in memory."""
     pairs = {}
     for name in PLAIN_DTYPES:
         if own.target.device.type == "cuda" and dtype_name(own) == name:

@@ -1,10 +1,9 @@
-"""Measure the times of models that have the shapes of real ones, and random weights:
-`python -m sequoia.shapes --out profiles`.
+"""Time models with the shapes of real ones: `python -m sequoia.shapes --out profiles`.
 
-Times depend on the shapes and not on the values of the weights, so nothing has to be downloaded. A
-pair with random weights accepts almost no tokens. The results are therefore hardware profiles:
-speed-ups can only be predicted from them, with an acceptance vector counted elsewhere. Each profile
-comes with figures of the engine's efficiency.
+The weights are random. Times depend on the shapes and not on the values of the weights, so nothing
+has to be downloaded. A pair with random weights accepts almost no tokens. The results are therefore
+hardware profiles: speed-ups can only be predicted from them, with an acceptance vector counted
+elsewhere. Each profile comes with figures of the engine's efficiency.
 """
 
 from __future__ import annotations

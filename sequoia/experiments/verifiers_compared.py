@@ -211,7 +211,8 @@ def _finding(comparisons: Sequence[Comparison]) -> str:
 
 
 def _answer(compared: Mapping[str, Sequence[Comparison]]) -> str:
-    """A sentence on the verifiers that Sequoia is often clearly ahead of, and one on the others."""
+    """A sentence on the verifiers that Sequoia is clearly ahead of at least as often as clearly
+    behind, and one on the others."""
     scores = {name: score(found) for name, found in compared.items()}
     ahead = [
         f"than {name} in {count_or_none(one.higher)} of {one.total} cases"

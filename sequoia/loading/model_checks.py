@@ -137,11 +137,10 @@ def checked_device(device: str) -> torch.device:
     if found.type != "cuda":
         return found
     index = found.index or 0
-    if index >= torch.cuda.device_count():
-        raise BadModel(
-            f"device {device!r} does not exist: this machine has {torch.cuda.device_count()} CUDA "
-            "devices"
-        )
+    gpus = torch.cuda.device_count()
+    if index >= gpus:
+        has = f"{gpus} CUDA device{'s' * (gpus != 1)}"
+        raise BadModel(f"device {device!r} does not exist: this machine has {has}")
     # with the index, to compare equal to the device of a loaded model
     return torch.device("cuda", index)
 

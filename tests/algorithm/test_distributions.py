@@ -1,5 +1,5 @@
-"""Temperature and top-p agree with a simple reference in Python floats. Temperature 0 gives one-hot
-rows. Draft distributions give every token some probability."""
+"""Temperature and top-p agree with a simple reference in Python floats. At temperature 0, the
+target's rows are one-hot. Top-p removes no token from a draft distribution."""
 
 from __future__ import annotations
 

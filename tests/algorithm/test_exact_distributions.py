@@ -1,7 +1,7 @@
 """The emitted tokens follow the target distribution exactly: every outcome of the real `verify` is
 visited with its probability.
 
-Nothing here is random. Fractions are compared with `==`, floats within 1e-12.
+Nothing here is random. Fractions are compared with `==`, floats with `==` or within 1e-12.
 """
 
 from __future__ import annotations

@@ -87,7 +87,7 @@ class Words:
 def step(
     words: Words, tree: Tree, prefix: list[int], chance: Seeded, index: int, greedy: bool
 ) -> StepTrace:
-    """One step over the toy distributions: draft level by level, walk, and times as a machine might
+    """One step over the toy distributions: draft node by node, walk, and times as a machine might
     take them."""
     tokens = [prefix[-1]] + [0] * (len(tree) - 1)
     distributions = {}

@@ -92,7 +92,7 @@ def node(page: Page, number: int) -> Any:
 
 
 def vectors(count: int) -> list[list[float]]:
-    """Random vectors, most of them increasing somewhere, with zeros and ties among them."""
+    """Random vectors, about half of them increasing somewhere, with zeros and ties among them."""
     rng = random.Random(11)
     made = []
     for i in range(count):
@@ -799,7 +799,7 @@ TAB_STOPS = """() => [...document.querySelectorAll(
 
 
 def test_the_lab_has_few_tab_stops_and_arrow_keys_reach_the_rest(page: Page) -> None:
-    """Guards against a tab stop for each of 32 bars, 9 shapes and 30 terms."""
+    """Guards against a tab stop for each of 31 bars, 9 shapes and 30 terms."""
     page.evaluate("made.ingest({ measurable: true })")
     settle(page)
     page.locator(".sq-lab button").first.focus()

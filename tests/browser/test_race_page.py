@@ -198,6 +198,7 @@ def test_what_a_race_costs_can_be_measured(visit: Visit) -> None:
     assert 0 <= more < 200  # a loose bound, because the machine may be busy
 
 
+@pytest.mark.nightly
 def test_keys_race_and_stop_only_where_the_race_is_in_front(visit: Visit) -> None:
     """Control+Enter starts a race and Escape stops it. In the Lab, Control+Enter starts nothing."""
     page = visit()

@@ -357,7 +357,7 @@ def test_counts_start_at_the_given_vector_and_move_to_the_observed_rates() -> No
 
 
 def test_a_draft_that_is_no_longer_used_is_tried_again() -> None:
-    """A plan of one node gets no trials, and would stay for good."""
+    """A plan of one node gets no trials, so it would stay for good if the counts did not decay."""
     tree_choice = Replanned(Acceptance((0.9,)), profile(0.1, 0.2), 16, 8, every=4)
     alone = Tree.chain(1)
     refused = SEQUOIA.verify(

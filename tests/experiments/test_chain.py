@@ -304,7 +304,7 @@ def test_the_finding_says_who_wins_and_explains_only_what_is_so() -> None:
     cheap, dear = "l40-llama-3-70b-offloaded", "epyc-2-cores-bundled"
     usual = finding([setting(cheap, 0.5, 1.3), setting(dear, 0.8, 0.9)])
     assert "faster than the tuned chain in 1 of 2 settings, and clearly slower in 1." in usual
-    assert len(usual) < 1000
+    assert len(usual) < 1100
     assert "In 0 settings the planned tree is itself a chain" in usual
     assert f"\n{machine_name(cheap)}, where verifying 16 nodes" in usual
     assert "the planned tree has 1.30× the speed of the tuned chain" in usual

@@ -70,7 +70,8 @@ class Visitor:
         self.page = page
 
     async def do_something(self) -> None:
-        """Press one button, reload or leave."""
+        """Open the page if it is not open; otherwise press one button, open a file, reload or
+        leave."""
         if self.page is None:
             return await self.arrive()
         (what,) = self.choice.choices([*CHOICES], [*CHOICES.values()])

@@ -29,7 +29,8 @@ def limited(request: pytest.FixtureRequest) -> Iterator[MeasuredApp]:
 
 
 async def attack(http: httpx.AsyncClient, folder: Path) -> list[str]:
-    """Sends requests of 32 MB and opens files almost as large. Returns what the page says."""
+    """Sends requests of 32 MiB and opens files almost as large. Returns what the page says about
+    the files."""
     for fill in (b"[", b"[],", b'{"a":1},'):
         try:
             body = fill * (32 * MIB // len(fill))

@@ -462,7 +462,7 @@ def test_a_cuda_device_with_too_high_a_number_is_refused(monkeypatch: pytest.Mon
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr("sequoia.loading.model_checks.unusable_gpu", lambda: "")
     assert checked_device("auto") == checked_device("spread") == torch.device("cuda:0")
-    with pytest.raises(BadModel, match=r"'cuda:1' does not exist: this machine has 1 CUDA devices"):
+    with pytest.raises(BadModel, match=r"'cuda:1' does not exist: this machine has 1 CUDA device$"):
         checked_device("cuda:1")
 
 

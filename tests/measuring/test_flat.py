@@ -127,7 +127,7 @@ def test_a_slow_flat_target_is_measured_at_few_sizes_simulated(
     clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One pass takes longer than the 0.8 seconds allowed for the whole measurement. So only a few
-    sizes are measured, with at most 50 passes instead of the usual 100."""
+    sizes are measured, with at most 50 passes of the target."""
     pair = tiny_pair()
     rows = clock.spend(pair.target, flat(1.0), monkeypatch)
     clock.spend(pair.draft, lambda _: 0.001, monkeypatch)

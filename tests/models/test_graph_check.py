@@ -68,7 +68,7 @@ def frozen(work: Replay) -> Replay:
 
 
 def writing_nowhere(work: Replay) -> Replay:
-    """A replay that leaves the cache as it was before."""
+    """A capture whose replays leave the cache as it was before."""
     held = dict(zip(work.__code__.co_freevars, work.__closure__ or (), strict=True))
     layers = held["kv_cache"].cell_contents.cache_layers
 

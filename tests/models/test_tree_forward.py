@@ -27,8 +27,9 @@ from sequoia.models.tree_mask import DynamicTreeLayout, TreeLayout, TreeMask
 
 
 def write(kv_cache: KVCache, values: list[int]) -> tuple[torch.Tensor, torch.Tensor]:
-    """Write slots with `values` as keys and their negatives as values in every layer; returns what
-    the last layer's attention would see."""
+    """Write one slot for each of `values` in every layer. In layer i the keys are `values` plus
+    100 * i, and the values are the negatives of the keys. Returns what the last layer's attention
+    would see."""
     # (1, heads, rows, head_dim)
     rows = torch.tensor(values, dtype=torch.float32)[None, None, :, None].expand(1, 2, -1, 3)
     kv_cache.reserve(len(values))

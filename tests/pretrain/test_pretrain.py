@@ -1,4 +1,4 @@
-"""The training of a toy pair: hidden size 32, a few dozen steps, text from a temporary file. Every
+"""The training of a toy pair: hidden size 32, at most 160 steps, text from a temporary file. Every
 draw is seeded."""
 
 from __future__ import annotations
@@ -483,7 +483,7 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_killed_run_is_resumed_with_the_same_losses(
     tmp_path: Path, text_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

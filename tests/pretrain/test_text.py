@@ -28,7 +28,7 @@ from sequoia.pretrain.sources import (
 
 
 def module(number: int) -> str:
-    """Forty lines of Python, different for every number."""
+    """Python code with twenty short functions, different for every number."""
     lines = [
         f"def step_{number}_{i}(value):\n    return value * {number} + {i}\n" for i in range(20)
     ]

@@ -233,7 +233,7 @@ def test_after_a_crash_the_other_variants_are_tested() -> None:
     assert set(found) == set(variants("llama"))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_trial_that_does_not_end_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(children, "SECONDS", 0.5)
     assert outcomes("llama", 1, endless) == {"base": Outcome("crashed", "no result within 0.5 s")}

@@ -135,7 +135,7 @@ def test_nothing_to_download_needs_no_disk(monkeypatch: pytest.MonkeyPatch) -> N
         hub_download.require_room(1)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_bundled_pair_loads_without_space_and_without_a_home() -> None:
     script = (
         "from sequoia.loading.hub import download; download.disk_free = lambda: 0; "

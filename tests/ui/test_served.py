@@ -28,7 +28,8 @@ def blocks(model_host: ModelHost) -> gr.Blocks:
 
 
 def endpoints(blocks: gr.Blocks) -> list[dict[str, object]]:
-    """Everything the server runs when it is asked to, by name."""
+    """A row for each event handler, also those that run only in the browser, and for each server
+    function."""
     found = [
         {
             "name": fn.api_name if isinstance(fn.api_name, str) else fn.name,

@@ -6,7 +6,7 @@ const listens = { addEventListener() {} };
 globalThis.document = /** @type {any} */ ({ ...listens, documentElement: listens });
 globalThis.matchMedia = /** @type {any} */ (() => ({ ...listens, matches: false }));
 
-/** An element without children. */
+/** An element without children. Nevertheless, `querySelector` finds a new element each time. */
 export class FakeNode {
   attributes = {};
   dataset = {};

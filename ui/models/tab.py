@@ -119,7 +119,7 @@ class ModelsTab(SessionView[LoadJob]):
 
     async def change(self, data: FormData, request: gr.Request) -> AsyncIterator[Updates]:
         """Download and load the requested models, for all tabs. If that fails, the previous models
-        stay in use."""
+        stay in use. If they were unloaded to make room, they are loaded again if possible."""
         form = {name: data[getattr(self, name)] for name in FORM}
         try:
             task = await self.started(request, lambda: self._job(form))

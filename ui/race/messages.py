@@ -303,8 +303,9 @@ class RaceRecording(StoredRace):
             return RaceLog(self.meta, lanes, self.results, self.pool, self.expected)
 
     def _beside_plain(self, lane: LaneLog, run: Run, runs: Sequence[Run]) -> Run:
-        """`run`, whose meta now has its speed-up over the plain lane on the same prompt. Unchanged
-        if `lane` is plain itself, or if no plain lane on its prompt has made a step."""
+        """`run`, whose meta now has the fields that compare it with the plain lane on the same
+        prompt. Unchanged if `lane` is plain itself, or if no plain lane on its prompt has made a
+        step."""
         plain = next(
             (
                 run

@@ -209,7 +209,8 @@ class RaceJob(RunJob):
         return Ended("time" if late else "stopped" if self.halted() else "length", notice=late)
 
     def _begin(self, pair: Pair) -> tuple[Race, tuple[Acceptance | None, ...]]:
-        """The race, and the acceptance that each lane's tree was fitted to."""
+        """The race, and the acceptance that each lane's tree was planned from; None for a tree of a
+        fixed shape."""
         asked = self.request
         plan = plan_race(pair, asked, self._limits.nodes)
         lanes = [

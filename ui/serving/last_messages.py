@@ -6,7 +6,7 @@ import time
 from typing import Protocol
 
 _LOOK_SECONDS = 0.02
-_CLOSE_SECONDS = 0.1  # after its last message, Gradio sends each page that its stream is closed
+_CLOSE_SECONDS = 0.1  # after the last event, Gradio sends each page a message to close its stream
 
 
 class Queue(Protocol):

@@ -15,6 +15,7 @@ difference shows would find a false one in more than 5% of cases.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -196,19 +197,17 @@ def _places(
 def _places_in(
     order: Sequence[int], apart: set[tuple[int, int]]
 ) -> Iterator[tuple[int, LanePlace]]:
-    """Each lane of `order` and its place. Neighbours in the order share a place as long as no two
-    of them are apart."""
-    groups = list[list[int]]()
+    """Each lane of `order` and its place, which is 1 plus the number of lanes before it that are
+    apart from it. No place is better than that of a lane before, and lanes that are apart never
+    share one. The same rule as `lanePlaces` in ui/race/web/lane_totals.js."""
+    places = dict[int, int]()
     for lane in order:
-        if groups and not any({(ahead, lane), (lane, ahead)} & apart for ahead in groups[-1]):
-            groups[-1].append(lane)
-        else:
-            groups.append([lane])
-    before = 0
-    for group in groups:
-        for lane in group:
-            yield lane, LanePlace(before + 1, len(group) > 1)
-        before += len(group)
+        ahead = [one for other, one in places.items() if {(other, lane), (lane, other)} & apart]
+        last = max(places.values(), default=1)
+        places[lane] = max(last, 1 + len(ahead), 1 + max(ahead, default=0))
+    shared = Counter(places.values())
+    for lane, place in places.items():
+        yield lane, LanePlace(place, shared[place] > 1)
 
 
 def _more_races(

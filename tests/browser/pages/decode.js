@@ -1,6 +1,6 @@
 /* The Decode view alone. ?run=NAME of canned.json, &dark, &live (steps arrive one by one, as
-   from a running engine), &bare (no menu above the view), &rate=s2. Serve the repository's root to
-   open it. */
+   from a running engine), &bare (no menu above the view, and no run), &rate=s2. Serve the
+   repository's root to open it. */
 import * as treeLayout from "../../../ui/shared/web/tree_layout.js";
 import * as stepWords from "../../../ui/shared/web/step_words.js";
 import { mountDecode } from "../../../ui/decode/web/decode_view.js";

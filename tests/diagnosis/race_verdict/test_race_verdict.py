@@ -225,6 +225,25 @@ def test_lanes_that_share_a_place_are_never_different() -> None:
                 assert verdict.places[pair.faster].place < verdict.places[pair.slower].place
 
 
+@pytest.mark.parametrize(
+    ("apart", "places"),
+    [
+        ({(0, 2)}, [1, 1, 2]),  # nothing tells lane 1 from either of the others
+        ({(0, 2), (1, 2)}, [1, 1, 3]),
+        ({(0, 1), (0, 2)}, [1, 2, 2]),
+        ({(0, 1), (0, 2), (1, 2)}, [1, 2, 3]),
+        ({(1, 2)}, [1, 1, 2]),
+        ({(0, 2), (2, 3)}, [1, 1, 2, 3]),  # only one lane is apart from lane 3, but it is 2nd
+    ],
+)
+def test_a_place_counts_the_lanes_that_are_apart(
+    apart: set[tuple[int, int]], places: list[int]
+) -> None:
+    found = _places(len(places), [range(len(places))], apart)
+    assert [one.place for one in found] == places
+    assert [one.tied for one in found] == [places.count(place) > 1 for place in places]
+
+
 @pytest.mark.parametrize("apart", [(0, 1), (1, 0)])
 def test_lanes_found_different_never_share_a_place(apart: tuple[int, int]) -> None:
     """Not even if the lane found slower comes first in the order, which also depends on other lanes

@@ -143,8 +143,8 @@ def test_all_gpus_share_a_target_that_is_spread() -> None:
 
 
 def test_gpus_that_stay_empty_are_not_named() -> None:
-    """The draft alone fills two thirds of the last GPU. Two other GPUs, filled only a little more
-    than that, hold all layers."""
+    """The draft alone fills two thirds of the last GPU. Two other GPUs, filled no more than that,
+    hold all layers."""
     plan = spread(PARTS, ExtraBytes(10 * MB, 600 * MB), free(900, 900, 900, 900), all_of_them=True)
     assert set(plan.layer_devices) == {CARDS[0], CARDS[1]}
     assert plan.words == "spread over cuda:0 and cuda:1 and cuda:3"

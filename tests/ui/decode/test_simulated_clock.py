@@ -78,7 +78,7 @@ def test_show_me_a_tree_is_the_planned_tree_if_that_is_wide(
 
 
 def test_each_step_takes_the_simulated_time_of_its_own_tree(make: Callable[..., DecodeJob]) -> None:
-    """This includes the last step, whose tokens are cut off at the token limit."""
+    """This includes the last step, whose tree is cut by the token limit."""
     run = made(make(clock=KEY, tokens=17))
     assert len({len(step.tree) for step in run.steps}) > 1
     for step in run.steps:

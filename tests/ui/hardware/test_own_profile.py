@@ -111,7 +111,7 @@ def test_junk_in_any_field_is_refused_or_a_name(name: str, junk: Any) -> None:
     found = None
     with contextlib.suppress(BadField):
         found = own_profile({**GOOD, name: junk})
-    if name not in {"name", "device-name", "target-name", "draft-name"} and junk not in (3, None):
+    if name not in {"name", "device-name", "target-name", "draft-name"} and junk is not None:
         assert found is None
     assert found is None or isinstance(found.profile, HardwareProfile)
 

@@ -75,7 +75,7 @@ def view(tab: HardwareTab, updates: dict[Any, Any]) -> dict[str, Any]:
 
 
 def error(tab: HardwareTab, updates: dict[Any, Any]) -> str:
-    """The words of a refusal. A refusal updates only the board, and not the view on it."""
+    """The words of a refusal that updates only the board, and not the view on it."""
     assert set(updates) == {tab.board}
     message = json.loads(updates[tab.board])
     assert "view" not in message

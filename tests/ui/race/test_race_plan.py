@@ -266,8 +266,8 @@ def test_a_race_of_trees_without_a_tuned_chain_says_what_it_would_do(pair: Pair)
 
 
 def test_the_machine_named_for_the_tree_is_another_than_the_clocks(pair: Pair) -> None:
-    """Two of the profiles that come with the program are of an A100. A race timed on one of them
-    must not name the other."""
+    """Two of the profiles in the clock menu are of an A100. A race timed on one of them must not
+    name the other."""
     elsewhere = plan_race(pair, asked(PLAIN, TUNED), LOCAL.nodes).elsewhere
     assert elsewhere is not None
     assert "A100" not in elsewhere.machine

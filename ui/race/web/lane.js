@@ -325,7 +325,8 @@ function baseline({ plain, on }, self) {
 // The rule by which a planned tree was chosen; `ChosenTree.rule` in ui/shared/tree_request.py.
 const RULE = /, among (trees|chains) within .*$/;
 
-// `how` without the rule, and with only the machine's name of the clock. The tooltip has all of it.
+// `how` without the rule, and with the machine's name in place of the clock's whole name. The
+// tooltip has all of `how`.
 /** @type {(how: string, meta: any) => string} */
 function briefly(how, { clock }) {
   const words = String(how ?? "").replace(RULE, "");

@@ -285,8 +285,9 @@ export function placesByPrompt(lanes, totals, t, done) {
  * less decode time. `done`: no further steps will arrive.
  *
  * The place is 1 plus the number of lanes that finished earlier. A lane whose speed-up over this
- * one is "even" does not count. No place is better than that of a lane that finished earlier, so
- * tied lanes are neighbours in the order of finish.
+ * one is "even" does not count; any other never shares a place with it. No place is better than
+ * that of a lane that finished earlier, so tied lanes are neighbours in the order of finish. The
+ * same rule as `_places_in` in sequoia/diagnosis/race_verdict/decide.py.
  * @param {LaneTotals[]} totals
  * @param {number} t
  * @param {boolean} done
@@ -300,8 +301,8 @@ export function lanePlaces(totals, t, done) {
     other.clock < total.clock && speedInterval(other, total, t)?.verdict !== "even";
   const taken = [];
   for (const total of finished) {
-    const faster = finished.filter((other) => ahead(other, total)).length;
-    taken.push(Math.max(taken.at(-1) ?? 1, 1 + faster));
+    const better = taken.filter((_place, i) => ahead(finished[i], total));
+    taken.push(Math.max(taken.at(-1) ?? 1, 1 + better.length, 1 + Math.max(0, ...better)));
   }
   const behind = (clock) => !done && totals.some((total) => !total.finish && total.clock < clock);
   return totals.map((total) => {
