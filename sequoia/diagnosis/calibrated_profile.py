@@ -51,8 +51,8 @@ def calibrated(
 
 def _level_overhead(tree: Tree, profile: HardwareProfile, measured: float, rest: float) -> float:
     """Overhead per drafted level, in seconds. A level has the same share of the `measured` overhead
-    as in the profile. All levels together take at most `measured` - `rest`. rest: the overhead of a
-    plain token."""
+    as in the profile. All levels together take at most `measured` - `rest`. rest: the time that a
+    plain token takes besides the target's pass."""
     drafted = len(tree.widths)
     predicted = phases(tree, profile)["overhead"]
     if not drafted or not predicted:  # a level has no share that could be scaled

@@ -61,9 +61,10 @@ def measure_profile(
     `prefix` tokens (at most half the context), and the engine's overhead after a short prompt.
 
     sizes: by default as `_while_flat` chooses them, up to 1,024. widths: by default at most 32, or
-    at most 256 if a size is above 128. Takes about `seconds` at most, or longer if one round and a
-    few steps need more. An exception raised by `progress` ends the measurement. Raises BadProfile
-    if a number is too small or too large, or if `sizes` or `widths` is empty.
+    at most 256 if a size is above 128. Takes about `seconds` at most, or longer if the warm-up
+    round, one timed round and a few steps need more. An exception raised by `progress` ends the
+    measurement. Raises BadProfile if a number is too small or too large, if `sizes` or `widths` is
+    empty or not in increasing order, or if `sizes` does not start with 1.
     """
     prefix = min(whole(prefix, "prefix", 1, 2**20, BadProfile), pair.limit // 2)
     rounds, seconds = checked_effort(rounds, seconds)

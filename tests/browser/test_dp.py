@@ -423,6 +423,14 @@ def test_a_thousand_columns_through_a_window(page: Any) -> None:
     )
 
 
+def test_a_small_tree_has_a_small_table(page: Any) -> None:
+    """Guards against cells so narrow that the frames of a tree of a few nodes overlap."""
+    assert page.evaluate("dp.table.nodes") == 128
+    give(page, n=7, levels=5)
+    settle(page)
+    assert page.evaluate("[dp.table.nodes, dp.grid.window.count]") == [32, 32]
+
+
 def test_a_large_table_opens_at_the_newest_budget(page: Any) -> None:
     """The budget may change while the table is computed."""
     page.evaluate("dp.resize(1024)")

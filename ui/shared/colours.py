@@ -18,7 +18,7 @@ def _colours() -> dict[str, dict[str, Any]]:
 
 
 def variables() -> str:
-    """CSS that defines every colour as a variable, for the light and the dark theme."""
+    """CSS that defines the colours under "variables" in the file, for the light and dark theme."""
     blocks = {
         selector: " ".join(
             f"--{name}: {one[mode]};" for name, one in _colours()["variables"].items()

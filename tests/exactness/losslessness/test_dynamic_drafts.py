@@ -39,8 +39,8 @@ Shape = Callable[[], DynamicTree]
 
 
 def cheap(most: int, levels: int) -> Costs:
-    """Costs with which the dynamic tree has different shapes after different draws, for the models
-    that `models` makes."""
+    """Costs with which the dynamic tree has different shapes after different draws, for many of the
+    models that `models` makes."""
     profile = HardwareProfile(
         "a synthetic machine",
         "float32",

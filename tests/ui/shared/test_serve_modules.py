@@ -1,5 +1,6 @@
-"""The joined modules as a real Gradio server serves them: with a login, under a root path, and
-compressed. Nothing else is served beside them."""
+"""The joined modules, Plotly and the parts of saved pages, as a real Gradio server serves them: with
+and without a login, and under a root path. The modules are compressed for browsers that accept gzip.
+Nothing else is served under their path."""
 
 from __future__ import annotations
 

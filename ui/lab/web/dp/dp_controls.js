@@ -7,7 +7,7 @@ import { addTerm, markTerm } from "../../../shared/web/tooltips.js";
 import TOOLTIPS from "../../../../assets/tooltips.json" with { type: "json" };
 
 /** The sizes of table that are offered, in nodes. */
-export const SIZES = [128, 256, 512, 1024];
+export const SIZES = [32, 128, 256, 512, 1024];
 
 /** @typedef {import("./dp_view.js").Dp} Dp */
 
