@@ -11,7 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
-from itertools import accumulate, cycle, islice
+from itertools import accumulate, cycle, islice, pairwise
 
 from sequoia.algorithm.progress import Progress, progress_of_part, with_progress
 from sequoia.algorithm.sampling_params import SamplingParams
@@ -26,7 +26,7 @@ from sequoia.models.pass_times import Pass, opened
 from sequoia.models.tree_forward import Context, TreeModel
 from sequoia.planning.hardware_profile import HardwareProfile, Point
 from sequoia.this_machine.memory import free_bytes
-from sequoia.validate_input import number, whole
+from sequoia.validate_input import number, shown, whole
 
 # nodes of the timed target passes; densest at the usual sizes of trees planned for a CPU
 SIZES = (1, 2, 4, 6, 8, 12, 16, 32, 64, 128)
@@ -71,7 +71,7 @@ def measure_profile(
     targets = (
         _while_flat(pair.target, prefix, seconds, progress)
         if sizes is None
-        else _passes(pair.target, "sizes", sizes, prefix)
+        else _passes(pair.target, "sizes", _from_plain(sizes), prefix)
     )
     wide = max(one.size for one in targets) > SIZES[-1]
     if widths is None:
@@ -110,12 +110,22 @@ def checked_effort(rounds: int, seconds: float) -> tuple[int, float]:
     )
 
 
+def _from_plain(sizes: Sequence[int]) -> Sequence[int]:
+    """`sizes`. Raises BadProfile if the first is not 1."""
+    if sizes and sizes[0] != 1:
+        raise BadProfile(f"sizes: {shown(sizes[0])} comes first; it must be 1 (plain decoding)")
+    return sizes
+
+
 def _passes(model: TreeModel, what: str, sizes: Sequence[int], prefix: int) -> list[Pass]:
-    """A pass for each number of nodes in `sizes`. Raises BadProfile without sizes or for a size out
-    of range. what: the name of the sizes in the error message."""
+    """A pass for each number of nodes in `sizes`. Raises BadProfile without sizes, for a size out
+    of range, and if they do not increase. what: the name of the sizes in the error message."""
     sizes = [whole(n, what, 1, MAX_NODES, BadProfile) for n in sizes]
     if not sizes:
         raise BadProfile(f"{what}: 0 sizes were given, at least 1 is needed")
+    for before, after in pairwise(sizes):
+        if after <= before:
+            raise BadProfile(f"{what}: {after} follows {before}; the sizes must increase")
     context = opened(model, max(sizes), prefix)
     return [Pass(context, n) for n in sizes]
 

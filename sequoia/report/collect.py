@@ -86,7 +86,7 @@ def _status(stage: Stage, folder: Folder) -> str | None:
 def table(stages: Sequence[Stage], folder: Folder, notes: dict[str, str]) -> str:
     """A text table with a line for each stage: its status, its seconds, and what it found or why it
     was not run. Stages that --only leaves out are shown only if they have ended. notes: by stage,
-    why it was not run or was stopped; empty if it ended."""
+    why it was left out or stopped; otherwise empty."""
     stages = [one for one in stages if notes[one.name] != _OTHERS or folder.result(one.name)]
     wide = max((len(one.name) for one in stages), default=0)
     lines = [f"{'stage':<{wide}}  {'status':<8}{'seconds':>8}  result"]

@@ -92,7 +92,8 @@ class Run:
 
 def clock_of(meta: Mapping[str, Any]) -> str:
     """The clock of a run with this meta: the machine for which its times were simulated, "" if they
-    were measured. Raises BadTrace if there is a clock but the label is not "simulated"."""
+    were measured. Raises BadTrace if the clock is not a text of at most MAX_CLOCK characters, or if
+    there is a clock but the label is not "simulated"."""
     clock = text_of(meta.get("clock", ""), "meta: clock", MAX_CLOCK)
     if clock and meta.get("label") != "simulated":
         raise BadTrace(
@@ -359,7 +360,7 @@ def _ids(values: Any, what: str) -> tuple[int, ...]:
 
 def _check_meta(value: Any, depth: int = 0) -> int:
     """The size of `value`, as MAX_META_SIZE counts it. Raises BadTrace for long texts and lists,
-    numbers that are not finite, and deep nesting."""
+    lone surrogates, deep nesting, and numbers that are not finite or beyond 64 bits."""
     if depth > MAX_META_DEPTH:
         raise BadTrace(f"meta is nested more than {MAX_META_DEPTH} levels deep")
     size = 10

@@ -270,6 +270,9 @@ def test_a_model_with_a_small_context_can_be_measured(context: int) -> None:
         ({"widths": (1, 2000)}, r"widths: 2000"),
         ({"sizes": ()}, r"sizes: 0 sizes were given, at least 1 is needed"),
         ({"widths": ()}, r"widths: 0 sizes were given, at least 1 is needed"),
+        ({"sizes": (2, 4)}, r"sizes: 2 comes first; it must be 1 \(plain decoding\)"),
+        ({"sizes": (1, 4, 4)}, r"sizes: 4 follows 4; the sizes must increase"),
+        ({"widths": (2, 1)}, r"widths: 1 follows 2; the sizes must increase"),
     ],
 )
 def test_bad_arguments_are_refused_with_value_and_bound(option: dict[str, Any], words: str) -> None:
@@ -289,12 +292,6 @@ def test_progress_is_reported_after_each_size_of_the_overhead(
     measure_profile(tiny_pair(), **QUICK, progress=shares.append)
     assert seen == [seen[0] + i for i in range(4)]
     assert shares[-5:] == pytest.approx([0.8, 0.85, 0.9, 0.95, 1.0])
-
-
-@pytest.mark.slow
-def test_sizes_that_leave_out_plain_decoding_are_refused() -> None:
-    with pytest.raises(Exception, match=r"target_seconds starts at 2 nodes; it must start at 1"):
-        measure_profile(tiny_pair(), **{**SHORT, "sizes": (2, 4)})
 
 
 # -- acceptance ------------------------------------------------------------------------------------

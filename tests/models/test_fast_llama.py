@@ -93,7 +93,7 @@ def test_float64_keeps_its_own_forward() -> None:
 def test_a_fast_forward_that_disagrees_is_not_used_and_the_log_says_so(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The choice is made by comparing logits at load, not by the family's name."""
+    """A supported family is not enough: at load the logits are compared too."""
     model = TreeModel(tiny_model("llama"), "llama")
     usual = tree_logits(model)
     monkeypatch.setattr("sequoia.models.fast_llama._rotate", lambda heads, _: heads)

@@ -220,8 +220,8 @@ def test_a_long_prompt_takes_several_passes(n: int, monkeypatch: pytest.MonkeyPa
 
 
 def test_a_vocabulary_padded_on_one_side_is_cut_to_the_common_part() -> None:
-    """Logits, drafts and bonus tokens stay below the smaller vocabulary; the tokens that pad it
-    are never emitted."""
+    """Logits, drafts and bonus tokens stay below the smaller vocabulary; the tokens that pad the
+    larger one are never emitted."""
     target = tiny_model(vocab=320)
     draft = tiny_model(vocab=288)
     with torch.no_grad():
@@ -299,8 +299,8 @@ def causal(mask: torch.Tensor) -> torch.Tensor:
 
 @pytest.mark.parametrize("call", range(1, 6))
 def test_the_self_test_refuses_a_model_whose_logits_are_nan(call: int) -> None:
-    """In turn, each pass of the self-test whose logits are compared gives NaN. NaN compares false
-    with everything, so Python's max may miss it."""
+    """In turn, each pass of the test at the start whose logits are compared gives NaN. NaN compares
+    false with everything, so Python's max may miss it."""
     hf = tiny_model()
     calls = itertools.count()
     forward = hf.forward

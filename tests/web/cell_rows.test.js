@@ -1,5 +1,5 @@
 /* The names of a test's cells, and the CSV file. If the decoder has a bug, the file's name and
-   every line of it say so. */
+   every line below the heading say so. */
 import { test } from "node:test";
 import assert from "node:assert/strict";
 import { csvName, csvRows, nameOf } from "../../ui/lossless/web/cell_rows.js";
@@ -24,7 +24,7 @@ test("cells are named by their tokens and by what may follow", () => {
   assert.match(nameOf(rows[2]).rest, /rarer/);
 });
 
-test("each line of the file has the exact probability, the counts and the decoder", () => {
+test("each line below the heading has the exact probability, the counts and the decoder", () => {
   const [head, first, ...rest] = csvRows(/** @type {any} */ (correct));
   assert.equal(head.length, first.length);
   assert.deepEqual(first, ["·a b", 0.5, 50, 49, "correct"]);
@@ -32,7 +32,7 @@ test("each line of the file has the exact probability, the counts and the decode
   assert.equal(csvName(/** @type {any} */ (correct)), "lossless.csv");
 });
 
-test("a broken decoder's file says so in its name and in each line", () => {
+test("a broken decoder's file says so in its name and in each line below the heading", () => {
   const [, ...body] = csvRows(/** @type {any} */ (broken));
   assert.ok(body.every((row) => row.at(-1).startsWith("broken on purpose")));
   assert.equal(csvName(/** @type {any} */ (broken)), "lossless-broken-on-purpose-walk-u.csv");

@@ -142,9 +142,10 @@ class TreeRequest:
         verifier: str,
         clock: SimulatedClock | None = None,
     ) -> Tree | None:
-        """The tree for the pair's usual kind of text, or None if it is not known without running a
-        model. pair: None while models load. For a tree that is replanned while decoding, this is
-        the tree of the first step. A dynamic tree is never known."""
+        """The tree for the pair's usual kind of text. No model is run for it: unless the shape is
+        fixed, the result is None while the acceptance or the step times are unknown. pair: None
+        while models load. For a tree that is replanned while decoding, this is the tree of the
+        first step. A dynamic tree is never known."""
         if make := SHAPES[self.kind].make:
             return self._made(make)
         if pair is None or self.kind == "dynamic" or not known_acceptance(pair, params, verifier):

@@ -270,7 +270,8 @@ def path_chance_as_before(self: PathNode, token: int) -> Any:
 
 
 def target_as_before(self: PathNode, token: int) -> Any:
-    """Draws the last token from p instead of from the residual."""
+    """Keeps p instead of the residual, both for testing the later siblings and for drawing the last
+    token."""
     target = self.target
     mass = REJECT(self, token)
     self.target = target

@@ -1,6 +1,6 @@
-"""The joined modules, Plotly and the parts of saved pages, as a real Gradio server serves them: with
-and without a login, and under a root path. The modules are compressed for browsers that accept gzip.
-Nothing else is served under their path."""
+"""The joined modules, Plotly and the parts of saved pages, as a real Gradio server serves them:
+with and without a login, and under a root path. The modules are compressed for browsers that accept
+gzip. Nothing else is served under their path."""
 
 from __future__ import annotations
 

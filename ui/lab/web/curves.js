@@ -25,7 +25,7 @@ const STYLE = {
   kary: ["var(--sq-draft)", "dashdot"],
   medusa: ["var(--sq-target)", "circle-open"],
   eagle: ["var(--sq-target)", "square-open"],
-  sequences: ["var(--sq-verify)", "longdash"],
+  sequences: ["var(--sq-verify)", "12px,4px"],
   chain: ["var(--sq-ghost)", "solid"],
 };
 const NODES = {

@@ -1,5 +1,5 @@
 /* A toy: a target with the distribution p, a draft with the distribution q, a small tree, and a
-   verifier. p and q are the same after every text. Pure. */
+   verifier. Neither p nor q depends on the text so far. Pure. */
 import { seeded } from "../../shared/web/random.js";
 import { viewStep } from "../../shared/web/step_view.js";
 import { topology } from "../../shared/web/tree_layout.js";
@@ -68,8 +68,8 @@ export const parentsOf = (shape) => SHAPES.find(({ key }) => key === shape)?.par
 
 /**
  * The numbers of children in the tree of a toy with the shape "levels". They may be lower than
- * `toy.children`: a node cannot have more children than there are words, or more than one in a
- * chain.
+ * `toy.children`: a node cannot have more children than there are words or than MOST_CHILDREN
+ * allows, or more than one in a chain.
  * @param {Toy} toy
  * @returns {number[]} of the root, and of each of its children
  */

@@ -49,7 +49,7 @@ export const rejectKeeping = (residual, draft) => ({ ...residualAfter(residual, 
 /**
  * Verify a tree by comparing u with p/q in each trial, as Sequoia and SpecInfer do.
  * @param {Drafted} drafted
- * @param {{p: number[], q: number[]}} models p and q, which are the same after every text
+ * @param {{p: number[], q: number[]}} models p and q, which do not depend on the text so far
  * @param {Chance} chance
  * @param {Reject} reject
  * @returns {Verdict}

@@ -53,7 +53,7 @@ class Place {
 /**
  * Verify a tree from the leaves up.
  * @param {Drafted} drafted
- * @param {{p: number[], q: number[]}} models p and q, which are the same after every text
+ * @param {{p: number[], q: number[]}} models p and q, which do not depend on the text so far
  * @param {Chance} chance
  * @returns {Verdict}
  */
