@@ -25,10 +25,11 @@ _CHUNK = 1 << 16
 class FakeHub:
     """What it holds and how it behaves.
 
-    gated: model -> status of a refused file, 401 or 403. slow: seconds per chunk of 64 kB. cut: the
-    number of bytes after which the connection of an answer is broken off. status: unless None,
-    every list of files is refused with this HTTP status. revisions: the commits that exist. asked:
-    paths of GET requests, with the range of bytes if one was given.
+    gated: model -> status of a refused file, 401 or 403. slow: seconds per chunk of 64 kB of a
+    file. cut: the number of bytes of a file after which the connection is broken off; if a range
+    was requested, they are counted from its start. status: unless None, every list of files is
+    refused with this HTTP status. revisions: the commits that exist. asked: paths of GET requests,
+    with the range of bytes if one was given.
     """
 
     models: dict[str, Path] = field(default_factory=dict)

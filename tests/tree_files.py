@@ -1,9 +1,10 @@
-"""Writes and reads the formats in which the page exports trees for other programs. Tests compare
-the page's files with those of this module. The project's own format is Tree.to_json.
+"""Writes the formats in which the page exports trees for other programs, and reads two of them:
+node-link and paths. Tests compare the page's files with those of this module. The project's own
+format is Tree.to_json.
 
 Node-link: the format of networkx.node_link_graph. Paths: for every node except the root, the ranks
 on the path to it, 0 for a first child (Medusa's format). Branching: children per node, level by
-level (SpecInfer's format).
+level (SpecInfer's format). CSV: one row for each node.
 """
 
 from __future__ import annotations
@@ -81,8 +82,8 @@ def to_paths(tree: Tree) -> list[list[int]]:
 
 
 def from_paths(paths: Any) -> Tree:
-    """The tree with a node for each of these paths, in any order. Raises BadTree if a parent or an
-    earlier sibling is missing."""
+    """The tree with a node for each of these paths, in any order. Raises BadTree if `paths` is not
+    a list of paths, has too many, or lacks the parent or an earlier sibling of a node."""
     found = {_path(path): None for path in _some(paths)}
     number: dict[tuple[int, ...], int] = {(): 0}
     parents = [-1]

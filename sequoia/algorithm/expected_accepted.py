@@ -15,8 +15,8 @@ from sequoia.algorithm.verifiers.verifier import Chances, DistributionOf, Verifi
 
 class RejectIfPossible:
     """Replaces a verifier's source of randomness. It rejects every token that some u would reject.
-    So a verifier tries every node that it could accept, if it starts at the leaves or if the tree
-    is a single group of siblings."""
+    So a verifier that draws u for each trial tries every node that it could accept, if it starts at
+    the leaves or if the tree is a single group of siblings."""
 
     def accept(self, d: Any, r: Any) -> tuple[bool, None]:
         """Whether u * d < r holds for every u in [0, 1). d, r: as in Chance.accept."""

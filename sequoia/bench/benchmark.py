@@ -109,7 +109,7 @@ def _introduce(options: Namespace, pair: Pair, others: dict[str, Pair]) -> None:
         left_out = " and ".join(name for name in PLAIN_DTYPES if name not in others)
         print(
             f"Plain decoding and transformers run in {', '.join(others)} only: {left_out} would be "
-            "many times slower on this device, or would not fit in its memory."
+            "much slower on this device, or would not fit in its memory."
         )
     print()
 

@@ -181,7 +181,8 @@ def main(argv: Sequence[str] | None) -> None:
         with writing(options.steps):
             write_text(options.steps, json.dumps(made, separators=(",", ":")) + "\n")
     prompts = _recorded(options.steps)
-    print(f"{len(prompts)} prompts with {len(prompts[0])} texts each, temperature {TEMPERATURE:g}")
+    texts = sum(map(len, prompts))
+    print(f"{len(prompts)} prompts with {texts} texts in all, temperature {TEMPERATURE:g}")
     report(prompts, options.races, options.seed)
 
 

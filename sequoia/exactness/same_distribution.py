@@ -82,7 +82,8 @@ def find_position(
     If none of the positions that were examined has so much, the one with the most.
 
     At most MOST_PLACES positions are examined, and no more once `should_stop()` is true. The tokens
-    counted later do not influence the choice. Raises BadPrompt.
+    counted later do not influence the choice. Raises BadPrompt, and BadModel if the target's logits
+    are NaN or infinite.
     """
     looked: list[TextPosition] = []
     for at in range(min(max(len(text), 1), MOST_PLACES)):
@@ -221,7 +222,8 @@ def first_token_distribution(
     pair: Pair, prompt: str, params: SamplingParams, common: Sequence[int] = ()
 ) -> torch.Tensor:
     """p of the token after `prompt` and `common` under `params`, (vocab,) float64, from the
-    reference forward pass. Raises BadPrompt."""
+    reference forward pass. Raises BadPrompt, and BadModel if the target's logits are NaN or
+    infinite."""
     return target_rows(reference_logits(pair, prompt, common), params).cpu()
 
 

@@ -158,7 +158,8 @@ def _rows(case: Case, found: Found) -> list[Mapping[str, Any]]:
 
 def _comparisons(case: Case, found: Found) -> list[Comparison]:
     """Ratios of tokens per step: Sequoia over the other tree verifiers, and block over token
-    verification. Empty at temperature 0, where all of them accept the same tokens."""
+    verification. Empty at temperature 0, where the two verifiers of each ratio accept the same
+    tokens."""
     if case.temperature == 0:
         return []
     pairs = [(OURS, name) for name in ("SpecInfer", "top-k match", "Traversal")]

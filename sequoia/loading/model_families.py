@@ -1,7 +1,7 @@
 """Refuses models that cannot run a token tree, judged by their config alone.
 
-Unfit models that are not recognised here are only found by the self-test (models/self_test.py),
-after their weights were loaded.
+Unfit models that are not recognised here are found only after their weights were loaded: a forward
+pass raises an error, or the self-test (models/self_test.py) fails.
 """
 
 from __future__ import annotations

@@ -43,8 +43,8 @@ class Result:
 
 @dataclass(frozen=True)
 class PaperRow:
-    """A row of a table. texts: the data set. temperature: None if the paper does not state it.
-    results: one for each method in the row, Sequoia's first."""
+    """A row of a table. texts: the data set; in Table 8, the top-p. temperature: None if the paper
+    does not state it. results: one for each method in the row, Sequoia's first."""
 
     texts: str
     temperature: float | None

@@ -360,7 +360,7 @@ def _ids(values: Any, what: str) -> tuple[int, ...]:
 
 def _check_meta(value: Any, depth: int = 0) -> int:
     """The size of `value`, as MAX_META_SIZE counts it. Raises BadTrace for long texts and lists,
-    lone surrogates, deep nesting, and numbers that are not finite or beyond 64 bits."""
+    lone surrogates, deep nesting, and numbers that are not from -(2**63) to 2**63."""
     if depth > MAX_META_DEPTH:
         raise BadTrace(f"meta is nested more than {MAX_META_DEPTH} levels deep")
     size = 10

@@ -238,7 +238,7 @@ def test_the_benchmark_names_the_dtype_that_is_left_out(
 ) -> None:
     own = tiny_pair()
     benchmark._introduce(Namespace(tokens=8, rounds=1), own, {"float32": own})
-    assert "in float32 only: bfloat16 would be many times slower" in capsys.readouterr().out
+    assert "in float32 only: bfloat16 would be much slower" in capsys.readouterr().out
 
 
 def test_a_dtype_that_does_not_fit_the_memory_is_left_out(

@@ -665,7 +665,7 @@ def test_endpoints_cannot_be_called_directly(app: App) -> None:
             assert caught.value.code == 404
 
 
-# -- simulated times, and the picture of the tree that the form asks for ---------------------------
+# -- simulated times -------------------------------------------------------------------------------
 
 CARD = "A100, Llama-2-7B with 68M, eager, as in the paper"
 

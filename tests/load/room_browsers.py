@@ -58,8 +58,8 @@ class Person:
             self._findings.console[words[:120]] += 1
 
     async def _look_around(self, page: Page, end: float) -> None:
-        """Do a few random things in one window. At the end, press Run and return at once, so that
-        the window may be closed while a run waits."""
+        """Do a few random things in one window. After the last one, press Run and return at once,
+        so that the window may be closed while a run waits. Return earlier if `end` has passed."""
         await self._arrive(page)
         actions: list[tuple[str, Callable[[Page], Awaitable[None]]]] = [
             ("run", self._run),

@@ -11,7 +11,8 @@ from goals import Goal, percentile, slope
 from measured_app import MB, Taken
 from page_visitor import Call
 
-JOBS = {"decode_run", "decode_step", "race_run", "race_check"}  # handlers that use the models
+# the handlers that use the models, of those that the visitors call
+JOBS = {"decode_run", "decode_step", "race_run", "race_check"}
 # seconds: a wait counts if it is longer than this, and an estimate if it was given at least this
 # long before the end of the wait
 LONG = 10.0
@@ -125,7 +126,7 @@ class Findings:
         return f"of {self.accepted}; longest wait {longest:.0f} s"
 
     def details(self) -> str:
-        """What was pressed, and what went wrong, a line each."""
+        """What was pressed, in one line. What went wrong: at most ten lines of each kind."""
         lines = [f"pressed: {dict(self.pressed)}"]
         for what, found in (
             ("refused load", self.refused_loads),

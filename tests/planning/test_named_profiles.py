@@ -99,8 +99,8 @@ def test_the_offloaded_l40_gives_the_papers_rows_within_13_percent(
 @pytest.mark.parametrize(("table", "row"), rows_of("a100-7b", *OFFLOADED))
 def test_specinfers_trees_are_within_15_percent(table: PaperTable, row: PaperRow) -> None:
     """5 sequences of 8 tokens, or 16 of 48: their shape is known exactly. One row of the paper is
-    11 % off: its step took only 4 % longer than a plain token. In the other rows of the A100 a step
-    took 11 to 22 % longer."""
+    11 % off: its step took only 4 % longer than a plain token. In the other 7B rows of the A100 a
+    step took 11 to 22 % longer."""
     assert ratio(table, row, "specinfer") == pytest.approx(1, rel=0.15)
 
 

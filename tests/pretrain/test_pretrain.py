@@ -1,5 +1,5 @@
-"""The training of a toy pair: hidden size 32, at most 160 steps, text from a temporary file. Every
-draw is seeded."""
+"""The training of a toy pair: hidden size 32, at most 160 steps, on an array of tokens or on text
+from a temporary file. Every draw is seeded."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _one_thread() -> Iterator[None]:
 
 @pytest.fixture
 def text_file(tmp_path: Path) -> Path:
-    """60,000 characters of numbered lines: several passages, all of them different."""
+    """About 62,000 characters of numbered lines: several passages, all of them different."""
     path = tmp_path / "lines.txt"
     path.write_text("".join(f"    total = add(item_{i}, {i * i})\n" for i in range(1800)))
     return path

@@ -1,5 +1,5 @@
 """The training text: what is removed from files, which files are dropped as copies, and which are
-kept out. Uses small synthetic files."""
+kept out. Most tests use small synthetic files."""
 
 from __future__ import annotations
 
@@ -124,7 +124,8 @@ def test_a_copied_definition_is_removed_from_a_new_file() -> None:
 
 
 def test_a_class_is_removed_if_all_its_methods_are_copies() -> None:
-    """Otherwise a class without a body would be left, which is not valid Python."""
+    """Otherwise a class without a body would be left, which is not valid Python. A class that has
+    other statements is kept without those methods."""
     seen = Seen()
     method = (
         "    def run(self, a, b):\n        c = a + b\n        d = c * a\n"

@@ -207,6 +207,7 @@ def test_a_run_without_a_prompt_has_an_empty_one(file: str) -> None:
 
 
 def test_further_runs_must_have_the_lanes_of_the_race(file: str) -> None:
+    """Other pools that make no sense are refused too, such as one with too many runs."""
     short = {**POOL["runs"][0], "lanes": POOL["runs"][0]["lanes"][:2]}
     for pool in (
         {**POOL, "runs": [short]},

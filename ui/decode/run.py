@@ -140,7 +140,7 @@ class DecodeJob(RunJob):
         with self.turn(self.request.chat) as pair:
             if self._released or (self._decoder and self._decoder.pair.target is not pair.target):
                 raise PairChanged(
-                    "other models were loaded, so this run cannot continue; press Run for a new one"
+                    "models were loaded since then, so this run cannot continue; press Run for a new one"
                 )
             if self._decoder:
                 self.post(Notice(None))  # clears "Stopped. ..." and the place in the queue
@@ -156,7 +156,7 @@ class DecodeJob(RunJob):
 
     def _end_notice(self, late: str | None, end: str, timed: bool) -> str | None:
         """The notice at the end of a turn; None if there is nothing to say. late: the message about
-        the time limit, None if it was not reached. timed: whether plain decoding was timed."""
+        the time limit, None if it did not end the run. timed: whether plain decoding was timed."""
         start = late or ("Stopped. Resume or Step to continue." if end == "stopped" else "")
         missing = (
             "No speed-up shown: the plain baseline was not timed."

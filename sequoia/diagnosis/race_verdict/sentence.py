@@ -37,7 +37,8 @@ def details(verdict: Verdict, lanes: Sequence[LaneRuns]) -> tuple[str, ...]:
 
 def _should_name_elsewhere(verdict: Verdict, lanes: Sequence[LaneRuns]) -> bool:
     """Whether a tree raced, and a chain is in first place on a prompt. A tie for first is enough if
-    this machine was timed. It is not on a simulated clock, where another machine was chosen."""
+    this machine was timed. With a simulated clock, for which another machine was chosen, a tie is
+    not enough."""
     if all(lane.kind != "tree" for lane in lanes):
         return False
     leaders = [

@@ -38,8 +38,8 @@ def refuse_unopenable(tokenizer: str, title: str) -> None:
 
 
 def refuse_slow(tokenizer: str, title: str) -> None:
-    """Raises BadModel if `tokenizer`, the text of a tokenizer.json, is too slow, needs too much
-    memory or fails on a hard text, or if a token id is too high."""
+    """Raises BadModel if `tokenizer`, the text of a tokenizer.json, cannot be opened, if it is too
+    slow, needs too much memory or fails on a hard text, or if a token id is too high."""
     failure = f"tokenizer fails a stress test with texts of up to {MOST_CHARS:,} characters"
     _refuse(tokenizer, MOST_CHARS, title, failure)
 

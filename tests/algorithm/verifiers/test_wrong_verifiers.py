@@ -94,7 +94,7 @@ def test_wrong_rejection_is_found(reject: Callable[..., Distributions]) -> None:
 def test_a_chain_does_not_show_errors_between_siblings(
     reject: Callable[..., Distributions],
 ) -> None:
-    """The other tests use a tree with siblings, because on a chain these two mutants are right."""
+    """The test above uses a tree with siblings, because on a chain these two mutants are right."""
     assert not any(caught(replace(RIGHT, verify=partial(walk, reject=reject)), tree=Tree.chain(3)))
 
 

@@ -249,8 +249,8 @@ def test_a_stopped_measurement_has_no_result_and_the_next_one_runs(
 def test_a_stop_takes_effect_within_a_prompt(
     model_host: ModelHost, pair: Any, way: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Guards against a stop that waits for the end of the prompt's 200 steps: at most the present
-    step is finished."""
+    """Guards against a stop that waits until all 200 tokens after the prompt are decoded: at most
+    the present step is finished."""
     task = AcceptanceJob(
         model_host, ["def f(x):"], SamplingParams(max_new_tokens=200, ignore_eos=True), 60.0, way
     )

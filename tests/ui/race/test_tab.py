@@ -198,8 +198,8 @@ def endless(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def checked(tab: RaceTab) -> tuple[RaceJob, list[dict[str, Any]], threading.Thread]:
-    """A race whose check is running, the messages received so far, and the thread that receives
-    them."""
+    """A race whose check is running, a list that gets the check's messages when the check ends, and
+    the thread that receives them."""
     sent(tab.run(filled(tab, check=True, temperature=0.9), request()))
     race = tab.sessions.get("one")
     assert race is not None
@@ -485,8 +485,8 @@ def test_another_clock_or_field_of_a_lane_is_no_longer_described_by_the_preset(
 
 @pytest.mark.parametrize("kind", [*form.SHAPES, "none", None, 3, [], "nothing"])
 def test_details_of_any_kind(kind: Any) -> None:
-    """A lane shows the numbers if its shape has any, and the verifier unless it is plain. For an
-    unknown kind it shows neither."""
+    """A lane shows the numbers if its shape has any, and the verifier unless it is plain. An empty
+    lane and a lane of an unknown kind show neither."""
     numbers, verifier = form.details_of(kind)
     fields = form.SHAPES[kind].fields if isinstance(kind, str) and kind in form.SHAPES else ()
     assert numbers["visible"] is bool(fields)

@@ -27,7 +27,7 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
  * @property {(meta: Meta) => void} [take] copies the settings of a run to the page's form
  * @property {() => void} [follow] asks for the current run of another visitor
  * @property {boolean} [isPaced] whether a run made on this page is played from its first step;
- *   otherwise its newest step is always shown
+ *   otherwise its newest step is shown, until the visitor chooses another one
  * @typedef {FormBeside & ForRuns} Page
  */
 

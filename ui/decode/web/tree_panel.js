@@ -89,8 +89,8 @@ export class TreePanel {
     };
   }
 
-  // Preferred height of the tree in px. In the focus layout it depends on the window only,
-  // otherwise on the rows too.
+  // Preferred height of the tree in px. In the focus layout it depends on the window only. In the
+  // other layout it depends on the rows and, unless the tree is flat, on the window too.
   height(rows, focused) {
     const isFlat = rows <= FLAT && !focused;
     const least = Math.min(rows * LEAST_PITCH + 14, 690);

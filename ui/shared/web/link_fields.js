@@ -106,8 +106,8 @@ export const lane = {
   },
 };
 
-// The bounds are those in sequoia/algorithm/sampling_params.py, except for the seed: JavaScript
-// cannot represent every whole number above MAX_SAFE_INTEGER.
+// The bounds of the numbers are those in sequoia/algorithm/sampling_params.py, except for the seed:
+// JavaScript cannot represent every whole number above MAX_SAFE_INTEGER.
 const SAMPLING = {
   prompt: text(MOST_PROMPT),
   chat: flag,

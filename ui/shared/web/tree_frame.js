@@ -48,7 +48,8 @@ let pen = null; // of a canvas, for measuring text
  * @property {number} gutter px between columns
  * @property {number} corner radius of an edge's corners, px
  * @property {number} [column] width of a column in px, for a whole tree drawn as dots
- * @property {number} least room for a heading or a note in the narrowest column, px
+ * @property {number} least room for a note in the narrowest column, px. A heading may also use the
+ *   gutter
  * @property {(col: number) => number} x position of a column's left edge, px
  * @property {(col: number) => number} text width for text in a column, px
  * @property {(row: number) => number} y position of a row's middle, px

@@ -1,4 +1,4 @@
-"""The checks of a graphics card, run on a CPU: each passes right code and finds wrong code."""
+"""Five checks of a graphics card, run on a CPU: each passes right code and finds wrong code."""
 
 from __future__ import annotations
 
