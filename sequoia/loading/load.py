@@ -115,8 +115,9 @@ def fetch(
 ) -> None:
     """Download everything that `load` needs, so that `load` then runs without a network.
 
-    Raises the same errors as `load_pair`. The models must fit in the machine's total memory. It
-    does not matter how much is free now, because that can change before the pair is loaded.
+    Raises the same errors as `load_pair`. The models must fit in the total memory of the devices
+    that `load` would use. It does not matter how much is free now, because that can change before
+    the pair is loaded.
     """
     where = checked_device(request.device)
     dtype = checked_dtype(request.dtype)

@@ -76,7 +76,7 @@ def test_an_interval_that_includes_one_is_even(least: float, most: float, verdic
     assert SpeedupInterval(1.0, least, most).verdict == verdict
 
 
-def test_too_short_a_run_has_no_interval() -> None:
+def test_a_run_that_is_too_short_or_takes_no_time_has_no_interval() -> None:
     for short in ([], [(1, 0.1)], [(1, 0.1)] * 2, [(1, 0.0)] * 40, [(40, 0.1), (1, 0.1)]):
         assert speedup_interval(short, STEADY) is None
         assert speedup_interval(STEADY, short) is None

@@ -1,4 +1,5 @@
-"""Texts made token by token are what `decode` makes of all ids, for every kind of tokenizer."""
+"""Texts made token by token are what `decode` makes of all ids, for every kind of tokenizer, except
+in the cases that streamed_text.py describes."""
 
 from __future__ import annotations
 
@@ -330,7 +331,7 @@ def test_the_tokens_of_a_prompt_join_to_its_text() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_prompts_last_token_keeps_nothing_back(kind: str) -> None:
-    """The text view shows every token of a chat prompt, so nothing may be held back."""
+    """The text view shows a chat prompt token by token, so its last token must be shown in full."""
     tokenizer = tokenizer_of(kind)
     pair = replace(tiny_pair(), tokenizer=tokenizer)
     ids = pair.encode("the n")

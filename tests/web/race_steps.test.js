@@ -48,7 +48,7 @@ test("details that came before a gap was seen are kept for the steps before it",
   );
 });
 
-test("a step is drawn with its tree, its path and its text", () => {
+test("a step is drawn with its tree and its path", () => {
   const made = stepsOf([WHOLE]);
   const { path, topo } = made.at(0, 0);
   assert.deepEqual([path, topo.n, made.best(0), made.rows(0)], [[0, 1], 2, 0, 1]);

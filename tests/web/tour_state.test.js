@@ -42,7 +42,7 @@ test("stored data that the tour could not have written is ignored", () => {
   const strange = {
     v: 1,
     stop: "<img>",
-    answers: { "cost.length": {}, "dice.stay": 3, "a.b": 1, "dice.left": [1, {}], __proto__: 1 },
+    answers: { "cost.length": {}, "dice.stay": 3, "a.b": 1, "dice.left": [{}], ["__proto__"]: 1 },
   };
   const state = tour.read(JSON.stringify(strange));
   assert.equal(state.stop, "cost");

@@ -140,7 +140,8 @@ class DecodeJob(RunJob):
         with self.turn(self.request.chat) as pair:
             if self._released or (self._decoder and self._decoder.pair.target is not pair.target):
                 raise PairChanged(
-                    "models were loaded since then, so this run cannot continue; press Run for a new one"
+                    "models were loaded since then, so this run cannot continue; press Run for a "
+                    "new one"
                 )
             if self._decoder:
                 self.post(Notice(None))  # clears "Stopped. ..." and the place in the queue

@@ -77,7 +77,7 @@ class Sessions(Generic[R]):
                 raise Busy("one run at a time; stop the current one first")
             is_full = last is None and len(self._runs) >= self._limits.sessions
             idle = self._idle() if is_full else None
-            run.start(steps)  # before a paused run is dropped, because this may raise Busy
+            run.start(steps)  # before any other run is released, because this may raise Busy
             if idle is not None:
                 self._runs.pop(idle).release()
             if last is not None and last is not run:

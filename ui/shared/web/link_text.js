@@ -2,7 +2,8 @@
    fragment contains the open tab and the values that this tab shows. Pure. */
 import { FIELDS } from "./link_fields.js";
 
-/** Maximum length of a fragment in characters. encodeLink writes only characters of one byte. */
+/** Maximum length of a fragment in characters, without “#”. encodeLink writes only characters of one
+ * byte. */
 export const MOST_BYTES = 2000;
 
 /**
@@ -25,7 +26,7 @@ export function encodeLink(tab, values) {
   const parts = written
     .filter(([, text]) => text !== null)
     .map(([name, text]) => ({ name, text: String(new URLSearchParams([[name, text]])) }));
-  const size = () => parts.reduce((sum, { text }) => sum + text.length + 1, tab.length + 1);
+  const size = () => parts.reduce((sum, { text }) => sum + text.length + 1, tab.length);
   while (size() > MOST_BYTES) left.push(dropLongest(parts));
   return { hash: ["#" + tab, ...parts.map(({ text }) => text)].join("&"), left };
 }
