@@ -33,8 +33,8 @@ def main(commands: Sequence[str]) -> None:
 
 
 def all_imported() -> tuple[list[str], dict[str, str]]:
-    """Imports all modules of the package. Returns their names, and the kind of each public name as
-    in `kind_of`."""
+    """Imports all modules of the package except those called __main__. Returns their names, and the
+    kind of each public name as in `kind_of`."""
     found = pkgutil.walk_packages(sequoia.__path__, "sequoia.", onerror=_raise)
     modules = [module.name for module in found if not module.name.endswith(".__main__")]
     for name in modules:

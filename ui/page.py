@@ -72,8 +72,8 @@ def page(model_host: ModelHost, limits: Limits, online: bool | None = None) -> g
 
 
 def launch_options(limits: Limits, address: Address | None = None) -> dict[str, Any]:
-    """The arguments of `Blocks.launch`. address: the names that the server answers to; None means
-    this machine's own."""
+    """Arguments of `Blocks.launch`, without host and port. address: the names that the server
+    answers to; None means this machine's own."""
     return {
         "theme": theme(),
         "head": style_sheets.styles(),

@@ -44,7 +44,7 @@ class HostStep:
         self._chance = chance
         self._row_warp = row_warp(params)
         self._nodes = PerTree(partial(whole_tree_layout, target), serves=Tree.is_cut_of)
-        self._p: dict[int, np.ndarray] = {}  # by node, for those visited by the last verification
+        self._p: dict[int, np.ndarray] = {}  # by node, as far as the last verification needed it
         self._q: dict[int, np.ndarray] = {}
         self._logits = torch.empty(0)  # of all nodes of the last step
 

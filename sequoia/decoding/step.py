@@ -14,7 +14,8 @@ from sequoia.this_machine.memory import DeviceBytes
 from sequoia.this_machine.step_timer import Clock
 
 # A step's tree with its tokens, the verdict and, for each node, the target probability p of its
-# token: None for the root, and for nodes whose parent the verifier did not visit.
+# token: None for the root, and for nodes at whose parent the verifier did not need the target's
+# distribution.
 Round = tuple[Drafted, Verdict, tuple[float | None, ...]]
 
 

@@ -21,7 +21,7 @@ def traversal_gain(
     """Traversal's tokens per step divided by Algorithm 2's, both with `tree`. It is measured at
     every `every`-th token of `text`, without the first ones (see WARM_UP). starts: the weight of
     each token, the probability that a step of Algorithm 2 starts there. Returns 1 at temperature 0,
-    where both verifiers accept the same path."""
+    where both verifiers accept the same path, and if the measured tokens have no weight."""
     if text.params.temperature == 0:
         return 1.0
     ours = theirs = 0.0

@@ -1,6 +1,6 @@
 """Runs a Python module as a stage of the report: `python -P child.py MODULE ARGUMENTS`. When the
-parent process ends, standard input closes. This process then kills itself and all processes it
-started.
+parent process ends, standard input closes. This process then kills itself and, if the system has
+process groups, all processes it started.
 
 Imports nothing from this program, so that it starts at once.
 """
@@ -21,7 +21,8 @@ _KILLED_FIRST = "500"
 
 
 def end_with_parent(pipe: int) -> None:
-    """Wait until the other end of `pipe` is closed, then kill this process and its children."""
+    """Wait until the other end of `pipe` is closed, then kill this process and, if the system has
+    process groups, its children."""
     with suppress(OSError):
         while os.read(pipe, 1024):
             pass

@@ -18,8 +18,10 @@ FIRST_PAINT = "performance.getEntriesByName('first-contentful-paint')[0].startTi
 
 
 def paint_times(browser: Browser, address: str) -> Figures:
-    """Open the app's page when the models are loaded, then reload it. Returns the milliseconds from
-    the start of the navigation to each paint."""
+    """The app's page, models loaded: milliseconds from the start of the navigation to each paint
+
+    The page is opened with an empty cache, then reloaded.
+    """
     context = browser.new_context(viewport={"width": 1280, "height": 800})  # with an empty cache
     page = context.new_page()
     page.add_init_script(WATCH)

@@ -35,7 +35,7 @@ RACES = {  # name: moves, whether it was stopped, verdict of each lane
     "law": (24 + 11 + 10, False, [None, "law", "law"]),
     "stopped": (2, True, [None, "none"]),
 }
-PROFILES = {  # file: name in the menu, where its figures are from, note
+PROFILES = {  # file: name in the menu, where its figures are from, start of the note
     "measured": ("measured", "recorded", ""),
     "kept": ("my laptop", "recorded", "one thread"),
     "simulated": ("simulated", "simulated", ""),

@@ -148,12 +148,12 @@ test("smoothing pools neighbours that rise and keeps the sum", () => {
   }
 });
 
-test("growth refuses a vector that rises", () => {
+test("growth refuses a vector that rises, and more than one node on 1 level", () => {
   assert.throws(() => bestFirst([0.1, 0.2], 4, null), /never increase/);
   assert.throws(() => bestFirst([0.2, 0.1], 4, 1), /1 level/);
 });
 
-test("a sum keeps what rounding would lose", () => {
+test("a sum keeps what rounding would lose, and a power law falls with the rank", () => {
   assert.equal(sum([1, 1e100, 1, -1e100]), 2);
   near(powerLaw(1, 0.5, 3)[2], 0.5 / 3);
 });

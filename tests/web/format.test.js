@@ -35,7 +35,7 @@ test("invisible characters become visible", () => {
     );
 });
 
-test("empty or missing text is shown as a special sign", () => {
+test("empty or missing text is shown as a special sign, except in running text", () => {
   assert.deepEqual(each(visible, ["", null, undefined]), ["∅", "∅", "∅"]);
   assert.equal(readable(""), "");
 });
@@ -45,7 +45,7 @@ test("a mark without a letter gets a circle below it", () => {
   assert.equal(readable("e\u0301"), "e\u0301");
 });
 
-test("running text keeps its spaces", () => {
+test("running text keeps its ordinary spaces, and shows a no-break space as a sign", () => {
   assert.equal(readable("  a\u00a0b "), "  a⍽b ");
 });
 

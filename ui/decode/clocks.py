@@ -70,8 +70,8 @@ def require_timeable(clock: Entry | None, kind: str) -> None:
     this machine's own clock. kind: the tree's kind in the menu."""
     if clock and kind == "dynamic":
         raise BadTree(
-            "a dynamic tree cannot be timed on a simulated clock, because a step may draft "
-            "nodes that its final tree does not keep; choose another tree, or set "
+            "a dynamic tree cannot be timed on a simulated clock, because drafting it may take "
+            "more passes than its final shape shows; choose another tree, or set "
             f"“{LABEL}” to this machine"
         )
 

@@ -67,8 +67,9 @@ def how_many_more(verdict: Verdict, room: int) -> int:
     """How many further runs to make, at most `room`.
 
     If the two fastest lanes on each prompt are separate already: USUAL_MORE. If not: as many as
-    separate them. If these are too many: as many as detect a difference of 10%, or USUAL_MORE if
-    the runs so far would detect it. If these are also too many: `room`.
+    separate them. If that number is above `room` or unknown: as many as detect a difference of 10%,
+    or USUAL_MORE if the runs so far would detect it. If that number is also above `room` or
+    unknown: `room`.
     """
     if verdict.more_to_separate == 0:
         return min(USUAL_MORE, room)

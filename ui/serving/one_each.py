@@ -72,8 +72,8 @@ class OneEach:
             )
 
     def _address(self, request: Any) -> str:
-        """The address that a Gradio request comes from; "" for all requests if there is no
-        limit."""
+        """The address that a Gradio request comes from, shortened by `household`; "" for all
+        requests if there is no limit."""
         if self._per_address is None:
             return ""
         return household(sender(request.request.scope, self._proxies).client)

@@ -1,6 +1,6 @@
 """Verification of one drafted tree, from the root down: a pure function of topology, tokens, the
-two distributions and a Chance (paper: Algorithm 2). Each rule defines how a rejection changes the
-distributions.
+two distributions and a Chance (paper: Algorithm 2). Each rule that uses `walk` defines how a
+rejection changes the distributions.
 
 `p` and `q` are functions of a node that return the distribution of the next token, a (vocab,) array
 that sums to 1. The arrays may hold floats or exact fractions, which the tests use. Rounding in a

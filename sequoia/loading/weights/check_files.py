@@ -47,7 +47,7 @@ def weight_paths(folder: Path, title: str) -> list[Path]:
 
 def stored_tensors(folder: Path, title: str) -> dict[str, Stored]:
     """Dtype and shape of all tensors in the weight files, by name. Raises BadModel if a file is
-    damaged, or if the index does not match the files."""
+    missing or damaged, or if the index does not match the files."""
     paths = weight_paths(folder, title)
     found = {path.name: read_header(path, title) for path in paths}
     if paths[0].name != ONE_FILE:

@@ -128,7 +128,7 @@ function result(kind) {
   }));
   const remedies = [
     {
-      words: "A smaller tree of the same shape, 9 nodes on 5 levels",
+      words: "A smaller tree of the same shape, 4 nodes on 4 levels",
       predicted: ends[3] * 1.2,
       label: "predicted",
       parents: [-1, 0, 1, 2],

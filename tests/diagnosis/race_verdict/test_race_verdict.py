@@ -344,7 +344,7 @@ def test_a_chain_that_wins_says_what_the_trees_steps_cost_and_save(
 
 
 def test_only_a_tree_is_ahead_of_the_best_chain() -> None:
-    """If a chain wins, the sentence names the lane behind it instead."""
+    """If a chain wins, the sentence calls its rival by name, even if the rival is a chain too."""
     lanes = {"Plain": ("plain", 1, 0.01), "Chain": ("chain", 4, 0.03)}
     words = sentence_of(**lanes, **{"Tuned chain": ("chain", 4, 0.02)})
     assert words.startswith("The tuned chain wins: 2.0× plain, 50% ahead of the chain (95% CI: ")

@@ -1,9 +1,9 @@
 """Targets divided over several devices: the same logits and the same greedy text as on one.
 
-No machine of these tests has two GPUs. So `accelerate` spreads over the CPU and a folder on disk,
-which its hooks treat as they do two devices, and over the CPU and torch's `meta` device, which
-holds no numbers but shows what is where. Layers are streamed from host memory to host memory.
-Tests that need a GPU are marked `gpu`.
+Only the last test needs two GPUs. In the others, `accelerate` spreads over the CPU and a folder on
+disk, which its hooks treat as they do two devices, or over the CPU and torch's `meta` device, which
+holds no numbers but shows what is where. Without a GPU, layers are streamed from host memory to
+host memory. Tests that need a GPU are marked `gpu`.
 """
 
 from __future__ import annotations
@@ -387,7 +387,7 @@ def test_a_run_that_is_stopped_leaves_an_offloaded_target_usable_cpu(llama: dict
 
 def test_an_offloaded_pair_is_freed_completely_cpu(llama: dict[str, str]) -> None:
     """Although hooks and model reference each other, deleting the pair frees its weights and the
-    pinned memory."""
+    host memory from which its layers are streamed."""
     pair = load(llama, offload=1)
     assert isinstance(pair.target, StreamedModel)
     held = [

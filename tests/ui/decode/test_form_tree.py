@@ -60,8 +60,8 @@ def test_the_fields_of_a_run_give_its_tree(model_host: ModelHost) -> None:
 
 
 def test_a_fitted_tree_is_the_one_that_runs(model_host: ModelHost, pair: Pair) -> None:
-    """Once the acceptance is known, the picture shows the tree that a run would use. Until then it
-    shows none, because models do not run for a picture."""
+    """Once the acceptance and the step times are known, the picture shows the tree that a run would
+    use. Until then it shows none, because models do not run for a picture."""
     params = SamplingParams(temperature=0.6)
     defaults.machine(pair)
     defaults.acceptance_of(pair, params)

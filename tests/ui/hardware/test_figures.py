@@ -1,5 +1,5 @@
-"""Figures as data: every value is compared with the profile, grid or comparison it shows, and
-Plotly's own checks are passed."""
+"""Figures as data: their values are compared with the profile, grid or comparison that they show
+(except those of `small_curves`), and Plotly's own checks are passed."""
 
 from __future__ import annotations
 

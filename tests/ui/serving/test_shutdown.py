@@ -144,7 +144,8 @@ def refused(*flags: str, **changes: str) -> subprocess.CompletedProcess[str]:
 
 
 def sentences(process: subprocess.CompletedProcess[str]) -> list[str]:
-    """The lines that `process` printed. Fails if it began one of the slow imports."""
+    """The lines that `process` printed on stderr, except those about imports. Fails if it began one
+    of the slow imports."""
     assert "torch" not in process.stderr
     assert not re.search(r"\| +gradio\b", process.stderr)
     return [line for line in process.stderr.splitlines() if not line.startswith("import time")]

@@ -105,8 +105,8 @@ export class RaceIntervals {
   }
 }
 
-// What bars and circles are. The expected ratio, over all random draws, is known if both lanes have
-// expected steps.
+// What bars and circles are. A bar is of the expected ratio, over all random draws, if its two
+// lanes wrote different texts and both have expected steps.
 function barsAndCircles(pairs) {
   if (!pairs.some(({ expected }) => expected)) return ". Circles: single runs.";
   const where = pairs.every(({ expected }) => expected) ? "" : ", where it can be computed";

@@ -1,4 +1,4 @@
-/* Plain sentences about a step, about its nodes, and about a run that has ended. */
+/* Plain sentences about a step, about its nodes, and about a run that has ended or paused. */
 import { apart, count, ms, percent, short } from "./format.js";
 import { finished, sourced } from "./run_words.js";
 
