@@ -98,7 +98,7 @@ class Seeded:
     def _distinct(self, q: torch.Tensor, counts: Sequence[int]) -> Drawn:
         """`without_replacement` with about one random number per drawn token; the race in
         `successive` needs one per token of the vocabulary. The most probable token is tried first.
-        If it is drawn and no other is needed, no cumulative sums are computed."""
+        If it is drawn and no other is needed, cumulative sums are almost never computed."""
         distributions = q.numpy()
         drawn: Drawn = []
         for row, (token, count) in enumerate(

@@ -149,8 +149,9 @@ def _found_different(verdict: Verdict, lanes: Sequence[Line]) -> bool:
 
 
 def enough_races(sampler: Resampler, lanes: Sequence[Line], tokens: int) -> Verdict:
-    """The verdict after as many races as it calls enough, at most MOST_RACES. Each verdict says how
-    many more races are needed, and the next verdict is given after them."""
+    """The verdict after as many races as it calls enough, at most MOST_RACES. The next verdict is
+    given after as many more races as the last one says are needed, or after MOST_RACES if it does
+    not say."""
     races = list[list[LaneRun]]()
     more = FIRST_RACES
     while True:

@@ -125,8 +125,8 @@ class Decoder:
     @torch.inference_mode()
     def prefill(self) -> None:
         """Run the prompt, except its last token, through the target, and through the draft if the
-        run has one. The last token is the root of the first tree. Then build the masks of a fixed
-        tree, and capture CUDA graphs if the models use them."""
+        run has one. The last token is the root of the first tree. Then, for a fixed tree, build its
+        masks and capture CUDA graphs if the models use them."""
         if len(self.prompt) > 1:
             self._target.extend(self.prompt[:-1])
         self._drafter.prefill(self.prompt)

@@ -79,7 +79,7 @@ def checked_name(ref: Any) -> str:
 def check_source(name: str, folder: Path, weight_bytes: int | None = None) -> Source:
     """Check the small files and the config of the model `name` in `folder`, and the weight files
     unless `weight_bytes` is given (they are then not downloaded yet). Raises BadModel if files are
-    missing or unsafe, or if the model cannot run a tree."""
+    missing, damaged or unsafe, or if the model cannot run a tree."""
     title = _title(name, folder)
     refuse_unknown(title, check_folder(folder, title))
     config = refused(

@@ -1,4 +1,4 @@
-"""Suggested pairs that can be loaded by name. The data is in assets/pair_catalog.json."""
+"""Suggested pairs, each with a name. The data is in assets/pair_catalog.json."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ EPILOG = """steps, all of which write to the folder --out:
   target         train the target at a constant learning rate, up to --tokens tokens in total
   target-decay   start from the target's checkpoint and reduce the learning rate to zero over
                  --tokens more tokens; saves OUT/target
-  samples        optional: sample from OUT/target until there are --tokens tokens for the draft to
+  samples        optional: sample from the target until there are --tokens tokens for the draft to
                  learn from
   draft          distil the draft at a constant learning rate, up to --tokens tokens in total
   draft-decay    start from the draft's checkpoint and reduce the learning rate to zero over
@@ -185,7 +185,8 @@ def _model_flags(flags: ArgumentParser) -> None:
         "--seed",
         type=int,
         default=TARGET.seed,
-        help=f"seed for the weights and the order of the text (default: {TARGET.seed})",
+        help="seed for the weights, the order of the text and the sampling "
+        f"(default: {TARGET.seed})",
     )
 
 

@@ -26,7 +26,8 @@ DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 class Seen:
     """All spans and paragraphs so far. `keep` and `keep_paragraphs` return the parts of a text that
-    are new, and remember the text. The paragraphs of docstrings are remembered too."""
+    are new, and remember the text. The paragraphs of docstrings are remembered too. A whole file
+    that is a copy or is not valid Python is not remembered."""
 
     def __init__(self) -> None:
         self._spans: set[int] = set()

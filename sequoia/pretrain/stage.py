@@ -236,7 +236,8 @@ def _end_of_text(tokenizer: PreTrainedTokenizerBase) -> int:
 def _start(stage: Stage, resume: bool) -> State:
     """The state to start from: that of this stage's checkpoint, if there is one. Otherwise a decay
     starts from the checkpoint at a constant rate, and other stages from the weights in `stage.warm`
-    or from random ones. Raises BadTraining if this stage has a checkpoint and `resume` is false."""
+    or from random ones. Raises BadTraining if this stage has a checkpoint and `resume` is false, or
+    if the checkpoint or weights to start from are missing, damaged or do not match."""
     state = fresh(stage.recipe, len(stage.tokenizer), _end_of_text(stage.tokenizer), stage.device)
     if stage.checkpoint.exists() and not resume:
         raise BadTraining(
@@ -253,8 +254,8 @@ def _start(stage: Stage, resume: bool) -> State:
 
 
 def warm(model: PreTrainedModel, folder: Path) -> None:
-    """Load the weights in `folder` into `model`. Raises BadTraining if their shapes differ from the
-    model's."""
+    """Load the weights in `folder` into `model`. Raises BadTraining if there are none, or if their
+    shapes differ from the model's."""
     other = load_teacher(folder, model.device).state_dict()
     shapes = {name: tuple(weight.shape) for name, weight in model.state_dict().items()}
     if shapes != {name: tuple(weight.shape) for name, weight in other.items()}:

@@ -1,6 +1,7 @@
 """What the live view costs the decode.
 
-Run it with `python tests/browser/view_cost.py [--rounds 7] [--nodes 64] [--tokens 256]`.
+Run it with
+`python tests/browser/view_cost.py [--rounds 7] [--nodes 64] [--levels 8] [--tokens 256]`.
 
 Decodes the same run in three ways, in interleaved rounds: by the engine alone; in the run's own
 thread, with messages that nobody reads; and from the page, in a real browser on this machine.
@@ -104,7 +105,8 @@ def fill(visit: Page, decode_request: DecodeRequest) -> None:
 
 
 def report(name: str, found: list[float], base: list[float]) -> Iterator[str]:
-    """Medians, and the best round of each, which other work on the machine disturbs least."""
+    """The lines about one way: the median, and the best round, which other work on the machine
+    disturbs least."""
     for kind, pick in (("median", statistics.median), ("best", max)):
         yield (
             f"{name:22s} {kind:6s} {pick(found):7.1f} tokens/s   {pick(found) / pick(base):.3f} "

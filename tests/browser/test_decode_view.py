@@ -562,7 +562,7 @@ def test_numbers_below_tokens_touch_nothing(page: Any, parents: list[int]) -> No
 
 def test_text_at_128_nodes_can_be_read(page: Any, canned: dict[str, Any]) -> None:
     """Guards against a tree squeezed until its type is too small. The type must have at least 12
-    pixels, and nothing may extend beyond the panel's sides."""
+    pixels, and no pill may extend beyond the panel's sides."""
     watch(page, canned["128"], 4)
     assert (
         page.evaluate(
@@ -1267,7 +1267,7 @@ def test_colours_stand_out_from_their_background(
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 800), (1920, 1080)])
 def test_nothing_overflows(page: Any, canned: dict[str, Any], width: int, height: int) -> None:
-    """The page has no horizontal scroll bar, and no panel or tile is wider than its container."""
+    """The page has no horizontal scroll bar, and no panel or tile has content wider than itself."""
     page.set_viewport_size({"width": width, "height": height})
     for name in ("16", "128", "512", "chain"):
         watch(page, canned[name], 3)

@@ -94,8 +94,8 @@ def apart(
 def test_a_tree_forward_equals_a_forward_over_each_of_its_texts(
     kind: str, dtype: str, bound: float
 ) -> None:
-    """Three trees go through the same KV cache one after the other. After each, a random path of it
-    stays in the cache."""
+    """After each of four prefixes, three trees go through the same KV cache one after the other.
+    After each tree, a random path of it stays in the cache."""
     rng = np.random.default_rng(3)
     context = made(kind, dtype).target.open(256)
     for _ in range(4):

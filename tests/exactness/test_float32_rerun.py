@@ -1,5 +1,6 @@
 """A text differs from plain decoding's, and the target has a router and runs in bfloat16. A second
-run in float32 then decides the verdict. Also tested: the verdict if that run is not possible."""
+run in float32 then decides the verdict. Also tested: the verdict if that run is not possible or
+not needed."""
 
 from __future__ import annotations
 

@@ -301,7 +301,7 @@ def test_invalid_requests_are_rejected() -> None:
 
 
 @pytest.mark.slow
-def test_some_mutants_need_more_than_two_hundred_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_small_error_is_found_only_after_many_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small differences cannot be detected, and the verdict is "fits" until there are enough draws.
     This is why the page shows the number of draws."""
     monkeypatch.setitem(

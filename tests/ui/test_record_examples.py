@@ -1,4 +1,5 @@
-"""The recorded examples: their settings are valid, and they show what their sentences say."""
+"""The recorded examples: their settings are valid. Also tested: how a run is chosen among several,
+and the check that it shows what its recipe requires."""
 
 from __future__ import annotations
 

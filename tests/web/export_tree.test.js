@@ -31,7 +31,7 @@ test("networkx gets nodes with depth and rank, and edges from parent to child", 
   ]);
 });
 
-test("Medusa gets the ranks on the way to each node", () => {
+test("Medusa gets the ranks on the way from the root to every other node", () => {
   assert.deepEqual(JSON.parse(paths(DEPTH_FIRST)), [[0], [1], [0, 0], [1, 0]]);
 });
 

@@ -1,4 +1,5 @@
 // Which acceptance vector the Lab shows: the usual one, until a person, a link or a file chooses.
+// Also the sliders of a power law, and the factor by which rates were multiplied, in words.
 import "./fake_page.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-// The stops of the tour.
+// Parts of two stops of the tour: the run of the last stop, and the draws of “dice”.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FakeNode, made } from "./fake_page.js";

@@ -7,8 +7,8 @@ to a follower lacks error and notice. For messages without a run see `notice_mes
 
 from: the index of the first step, so that the browser notices missing steps.
 stored: whether the page can load the run again by its name.
-trees, pieces: only those that no earlier message of the run contained; in an answer to `get_steps`,
-all of the run.
+trees, pieces: only those that no earlier message of the run contained, except that `since` and
+`whole` send all.
 end: why the run ended or paused (see ui.serving.run_job.Ended).
 tail: text that is held back after the last token, such as an incomplete character.
 wait: how many runs are ahead, and their expected seconds. follow: true if the current run can be

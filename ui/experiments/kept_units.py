@@ -23,7 +23,7 @@ class KeptUnits:
         self._folders: OrderedDict[str, Path] = OrderedDict()
 
     def folder(self, who: str) -> Path:
-        """The visitor's folder, created at the first call. Raises OSError if that fails."""
+        """The visitor's folder, created if there is none. Raises OSError if that fails."""
         with self._lock:
             if who not in self._folders:
                 parent = os.environ.get(VARIABLE)

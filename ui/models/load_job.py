@@ -28,9 +28,10 @@ _ERROR_NUMBER = re.compile(r"\[Errno -?\d+\] ")  # in messages of the operating 
 
 @dataclass(frozen=True)
 class Report:
-    """The state of a load. words: the current activity, or a sentence about a stopped load.
-    progress: of the current download; None without one. checks: those passed so far. over: whether
-    the load has ended. error: the reason if it failed. done: whether the new models are in use."""
+    """The state of a load. words: the current activity, or a sentence about a stopped load;
+    empty if the load succeeded or failed. progress: of the current download; None without one.
+    checks: those passed so far. over: whether the load has ended. error: the reason if it failed.
+    done: whether the new models are in use."""
 
     words: str
     progress: Progress | None = None
@@ -41,9 +42,9 @@ class Report:
 
 
 class LoadJob(Job[Report]):
-    """Loads one pair. Stop ends a download. If it is pressed while the target's weights are read,
-    loading stops once they have been read. While the draft's weights are read, Stop has no
-    effect."""
+    """Loads one pair. Stop ends a download or the wait in the queue. If it is pressed while the
+    target's weights are read, loading stops once they have been read. As soon as the draft's
+    weights are being read, Stop has no effect."""
 
     name = "loading of other models"
 

@@ -56,7 +56,8 @@ class Starts:
     async def start(self, who: str, begin: Callable[[], Started], meanwhile: Updates) -> Started:
         """Wait for the analysis of the visitor's last race, end its check or its further runs, then
         call `begin` in a thread. meanwhile: the updates of the buttons until then. Raises Stopped
-        if this start is cancelled or the visitor starts something else, and what `begin` raises."""
+        if this start is cancelled or the visitor starts something else, and what `begin` raises. If
+        that happens while `begin` runs, what it starts is stopped."""
         self.cancel(who, "something else was started")
         self._by_visitor[who] = start = _Start(meanwhile)
         try:
@@ -64,7 +65,10 @@ class Starts:
             await self._end_replaceable(who)
             if start.cancelled:
                 raise Stopped(start.cancelled)
-            return await in_thread(begin)
+            started = await in_thread(begin)
+            if start.cancelled:  # while it began
+                started.halt()
+            return started
         finally:
             if self._by_visitor.get(who) is start:
                 self._by_visitor.pop(who, None)

@@ -118,7 +118,8 @@ class ModelHost:
 
     def check_gpu(self) -> str:
         """Call it after an unexpected error. If the pair's GPU no longer works, no further runs are
-        served. Returns a sentence that says so, or "" if the GPU works."""
+        served until other models are loaded. Returns a message that says that the GPU has stopped
+        working, or "" if it works."""
         problem = gpu_problem(self._pair.target.device) if self._pair else ""
         if problem:
             self._lost = f"The graphics card stopped working ({problem}). Start the program again."

@@ -22,7 +22,7 @@ from typing import Any
 from tokenizers import Tokenizer
 
 # Strings that patterns often match repeatedly: letters, all kinds of spaces, digits, punctuation,
-# scripts without spaces, combining marks, joined emoji.
+# other scripts, combining marks, joined emoji.
 LONG = ("a", " ", "\n", "0", ".", "你")
 SHORT = (
     *("A", "aA", "a ", " a", "x", "1a", "12,", "é", "e\u0301", "\u0301", "ß", "İ", "ﷺ"),

@@ -67,8 +67,8 @@ def streamed(hf: Any, resident: int = 0) -> tuple[TreeModel, LayerStream, Late]:
 @pytest.mark.parametrize("resident", range(6))
 @pytest.mark.parametrize("layers", [1, 2, 3, 5])
 def test_the_logits_are_those_of_the_whole_model_cpu(layers: int, resident: int) -> None:
-    """To the last bit, in three passes one after the other. With an odd number of streamed layers,
-    the two buffers swap roles after each pass."""
+    """To the last bit, in three passes one after the other. With 3 or 5 streamed layers, the two
+    buffers swap roles after each pass."""
     hf = tiny_model(layers=layers)
     expected = tree_logits(TreeModel(copy.deepcopy(hf), "whole"))
     model, _, _ = streamed(hf, min(resident, layers))
@@ -147,7 +147,7 @@ def test_each_streamed_layer_is_copied_once_a_pass_and_two_are_ready_for_the_nex
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_one_or_two_streamed_layers_are_copied_once_and_stay_cpu(count: int) -> None:
-    """Two buffers hold them, so copying them again would be for nothing."""
+    """Each has a buffer to itself, so copying it again would be for nothing."""
     model, _, copier = streamed(tiny_model(layers=4), 4 - count)
     tree_logits(model)
     tree_logits(model)

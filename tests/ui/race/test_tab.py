@@ -280,6 +280,20 @@ def test_a_race_that_waits_for_the_last_check_to_end_can_be_stopped(
     assert tab.buttons_now(request())[tab.form.run]["interactive"] is True
 
 
+def test_a_race_is_stopped_if_stop_was_pressed_while_it_began(
+    tab: RaceTab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin = tab._begin
+
+    def begun_after_stop(*form: Any) -> RaceJob:
+        tab.stop(request())
+        return begin(*form)
+
+    monkeypatch.setattr(tab, "_begin", begun_after_stop)
+    *_, last = sent(tab.run(filled(tab, max_new_tokens=256), request()))
+    assert last["stopped"]
+
+
 @pytest.fixture
 def analysis(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     """No race is analysed until this event is set."""

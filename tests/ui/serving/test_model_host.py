@@ -1,6 +1,6 @@
-"""Another pair is loaded while the page is served: loading waits its turn, and nothing of the
-replaced pair stays. If loading fails, the current pair stays or, if it was freed, is loaded again
-where possible. Also tested: the pair in the header, and loading the first pair."""
+"""Another pair is loaded while the page is served: loading waits its turn, and only recordings of
+the replaced pair's runs stay. If loading fails, the current pair stays or, if it was freed, is
+loaded again where possible. Also tested: the pair in the header, and loading the first pair."""
 
 from __future__ import annotations
 
@@ -239,7 +239,7 @@ def test_a_count_is_made_with_the_pair_of_its_turn(
     change.join(30)
 
 
-# -- nothing of the previous pair stays ------------------------------------------------------------
+# -- the previous pair is freed --------------------------------------------------------------------
 
 
 @pytest.mark.slow

@@ -15,7 +15,8 @@ const ASIDE = 3; // a distance of one column counts as much as this many rows
  * @typedef {object} Actions
  * @property {() => void} changed draws again, because the size, the zoom or a font has changed
  * @property {(key: string | null) => void} hover called with the cell pointed at. When the pointer
- *   leaves the cells, called with the cell that has the keyboard focus
+ *   leaves the cells, called with the cell that has the keyboard focus. When a cell loses the
+ *   focus, called with null
  * @property {(key: string, shift: boolean) => void} press called with the cell that was pressed
  * @property {(key: string) => void} focus called with the cell that has received the focus
  * @property {(key: string) => string | null} name returns the name of a cell for screen readers;

@@ -52,7 +52,7 @@ export class DpTable {
    */
   layers = [];
   settled = false; // the last level changed no best(n), so more levels would change nothing
-  full = false; // stopped by MOST_CELLS before it settled
+  full = false; // stopped by MOST_CELLS before it was complete
   done = false;
 
   /**
@@ -86,8 +86,9 @@ export class DpTable {
       this.settled =
         below !== null &&
         below.best.every((value, n) => value === this.layers[this.levels - 1].best[n]);
-      this.full = !this.settled && (this.levels + 1) * size > MOST_CELLS;
-      this.done = this.flat || this.settled || this.full || this.levels >= this.cap;
+      const isComplete = this.flat || this.settled || this.levels >= this.cap;
+      this.full = !isComplete && (this.levels + 1) * size > MOST_CELLS;
+      this.done = isComplete || this.full;
     }
     return this;
   }
