@@ -12,7 +12,7 @@ class BadTree(SequoiaError):
 
 class BadAcceptance(SequoiaError):
     """An acceptance vector that is wrong (a rate outside [0, 1], a sum above 1), missing, or not
-    usable for what was asked."""
+    usable for what was asked, or a setting for making or measuring one that is out of bounds."""
 
 
 class BadProfile(SequoiaError):
@@ -21,7 +21,7 @@ class BadProfile(SequoiaError):
 
 
 class BadSamplingParams(SequoiaError):
-    """A setting of a run, race or test that is unknown or out of bounds."""
+    """A setting of a run, race, test or acceptance measurement that is unknown or out of bounds."""
 
 
 class BadPrompt(SequoiaError):
@@ -31,12 +31,13 @@ class BadPrompt(SequoiaError):
 
 class BadTrace(SequoiaError):
     """A saved run, race or experiment that is damaged, malicious, of another version or no longer
-    there, or traces that are empty or cannot be combined."""
+    there, a race that cannot go on, or traces that are empty or cannot be combined."""
 
 
 class BadModel(SequoiaError):
-    """A model that is unknown, unsafe to load, or unable to process a token tree; a device or dtype
-    that does not exist; or output of a model that is not finite or not in its vocabulary."""
+    """A model that is unknown, damaged, unsafe to load, or unable to process a token tree; a device
+    or dtype that does not exist; or output of a model that is not finite or not in its
+    vocabulary."""
 
 
 class BadPair(SequoiaError):
@@ -49,8 +50,8 @@ class OutOfMemory(SequoiaError):
 
 
 class BadTraining(SequoiaError):
-    """A training run that cannot start or continue: unusable text, a size out of bounds, a
-    checkpoint that does not match, or a loss that is not finite."""
+    """A training run that cannot start or continue, for example because of unusable text, a size
+    out of bounds, a checkpoint that does not match, or a loss that is not finite."""
 
 
 class NotDownloaded(SequoiaError):

@@ -120,7 +120,7 @@ def public_names(imported: frozenset[str]) -> set[str]:
 
 
 def modules_of(package: str) -> list[str]:
-    """All modules of a package, except the training's."""
+    """All modules of a package, except its own `__init__` and those of the training."""
     inner = [name for name in FILES if name.startswith(f"{package}.")]
     return sorted(name for name in inner if room(name) != "pretrain")
 
@@ -196,8 +196,8 @@ def test_only_commands_use_argparse() -> None:
 
 
 def wrong_script_imports(script: Path, found: list[Path]) -> list[Path]:
-    """The files in `found` that `script` may not import: all except those of `shared`, of its own
-    view and data of `assets`. Paths are relative to the root."""
+    """The files in `found` that `script` may not import: all except those in the `web` folders of
+    `shared` and of its own view, and data of `assets`. Paths are relative to the root."""
     views = {"shared", script.parts[1]}
     return [path for path in found if not _may_import(views, path)]
 

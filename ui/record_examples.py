@@ -1,8 +1,9 @@
 """Record the runs of the menu "Examples": `python -m ui.record_examples`.
 
-assets/examples.json lists the examples: their titles, settings, and the results they must show.
-Every run is made several times. The fastest is kept, because other programs disturbed it least. If
-a kept run does not show its result, the command ends with an error and writes nothing.
+assets/examples.json lists the examples: their titles, settings, and for most of them a result that
+they must show. Every run is made several times. The one with the least time, plain decoding
+included, is kept, because other programs disturbed it least. If a kept run does not show its
+result, the command ends with an error and writes nothing.
 """
 
 from __future__ import annotations

@@ -53,8 +53,8 @@ def _recorded(pair: Pair, kind: str, params: SamplingParams, verifier: str) -> A
 
 
 def _measured(pair: Pair, kind: str, params: SamplingParams) -> _Vectors:
-    """For each verifier, the probability that each child is accepted, averaged over the positions
-    of the planning texts."""
+    """For each verifier in _RULES, the probability that each child is accepted, averaged over the
+    positions of the planning texts."""
     ranks = min(RANKS, pair.draft.vocab)
     found: dict[str, list[list[float]]] = {rule.key: [] for rule in _RULES}
     for number, prompt in enumerate(planning_prompts(kind)[:PROMPTS]):

@@ -66,8 +66,8 @@ def _name(path: Path) -> str:
 
 def code_excerpt(text: str) -> Excerpt | None:
     """An excerpt that starts with a top-level block, such as a definition. The prompt ends after a
-    line at which the code is complete, or only lacks the body of a block. None if no such excerpt
-    is long enough."""
+    line at which the code is complete, or only lacks the body of a block. None if no excerpt is
+    long enough and has such a line."""
     lines = text.split("\n")
     tree = parsed(text)
     starts = (

@@ -1,9 +1,9 @@
 """The randomness of real runs: its distributions by chi-square, its edge cases by hand, and whole
 decoding over three steps.
 
-Seventeen chi-square tests and two comparisons of picks raise a false alarm with probability 1e-6
-each, and two collision tests with 5e-8 each. With fresh seeds, about one run in 50,000 would fail
-by chance. The seeds are fixed, so no run does.
+Seventeen chi-square tests, two comparisons of picks and two tests of the noise raise a false alarm
+with a probability of about 1e-6 each. With fresh seeds, about one run in 50,000 would fail by
+chance. The seeds are fixed, so no run does.
 """
 
 from __future__ import annotations
@@ -198,7 +198,8 @@ def test_noise_is_fine_enough_for_rare_tokens(source: str) -> None:
 
     Of two million uniforms about 400 lie below 2e-4. float32's grid has only 3,355 values there, so
     some uniforms would coincide (24 pairs expected). On float64's grid none do, except with a
-    probability of 5e-8.
+    probability of 5e-8. The number of uniforms below 2e-4 is out of bounds with a probability of
+    9e-7.
     """
     chance = Seeded(4)
     seen = (

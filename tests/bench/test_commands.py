@@ -44,6 +44,7 @@ def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
 
 
 def test_a_check_that_a_file_can_be_written_changes_nothing(tmp_path: Path) -> None:
+    """Except that the folder of a new file is created."""
     old, new = tmp_path / "old", tmp_path / "folder" / "new"
     old.write_text("kept")
     require_writable(old)

@@ -23,7 +23,7 @@ def test_the_interval_of_any_two_recorded_lanes_seldom_misses() -> None:
         assert outside(PROMPTS, one, other, 200, 1) <= 0.1
 
 
-def test_a_ratio_that_is_off_by_a_quarter_is_outside() -> None:
+def test_a_ratio_that_is_off_by_a_third_is_outside() -> None:
     """Guards against intervals so wide that they could never miss."""
     wrong = [
         [

@@ -16,7 +16,7 @@ MESSAGES = 84
 PER_SECOND = 12
 MOVES = 240  # of the mouse, in one drag; Chromium handles one per frame
 SWING = 60  # moves in one direction
-SETTLE_MS = 300  # time to finish drawing, after the page's start and after the last message
+SETTLE_MS = 300  # time to finish drawing after the page's start, the last message or a zoom
 FEED = """([run, count, gap, settle]) => new Promise((done) => {
   const { meta, trees, pieces, steps } = run;
   const name = "cost-" + Math.random();

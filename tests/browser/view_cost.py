@@ -29,9 +29,10 @@ examples:
   python tests/browser/view_cost.py --paint --against ../old  this checkout (new) and another (old)
 
 All figures are measured on this machine. The first round warms up and is left out. In the others
-the checkouts take turns. A table shows the median and, in parentheses, the lowest and highest
-round; new/old is taken within each round. With six rounds or more the range of new/old contains
-the true median with 95 % confidence, if the rounds are independent of each other.
+the checkouts, or the three ways to decode, take turns. For the decode, the median and the best
+round are printed. A table of a page's figures shows the median and, in parentheses, the lowest and
+highest round; new/old is taken within each round. With six rounds or more the range of new/old
+contains the true median with 95 % confidence, if the rounds are independent of each other.
 """
 
 
@@ -151,7 +152,7 @@ def main(arguments: list[str]) -> None:
     if asks_pages(asked):
         lines = measure_pages(asked)
     else:
-        from decode_cost import measure_decode  # imports torch and starts the app
+        from decode_cost import measure_decode  # imports torch and sets up the app
 
         lines = measure_decode(asked.nodes, asked.levels, asked.tokens, asked.rounds)
     for line in lines:

@@ -1,5 +1,6 @@
-"""The results that are shipped: complete, made with the program's present settings, and worded as
-the program words results now. In `budget`, no other shape clearly beats the planned tree."""
+"""The results that are shipped: complete, made with the program's present settings except for the
+number of prompts, and worded as the program words results now. In `budget`, no other shape clearly
+beats the planned tree."""
 
 from __future__ import annotations
 
@@ -105,7 +106,8 @@ def test_recorded_results_use_the_labels_of_new_ones() -> None:
 
 
 def test_no_other_shape_emits_more_tokens_per_step_than_the_planned_tree() -> None:
-    """Not clearly more: no 95% interval of "planned tree over other shape" lies below 1."""
+    """Not clearly more: for no other shape does the 95% interval of the ratio, planned tree over
+    that shape, lie below 1."""
     comparisons = recorded("budget").comparisons
     assert len(comparisons) == 6 * 6 * 4  # panels, budgets, other shapes
     assert [one.text for one in comparisons if one.high is not None and one.high < 1] == []

@@ -1,9 +1,11 @@
-"""Bodies of up to 1 GB, a thousand uploads and five hundred damaged files, sent to one app.
+"""Bodies of up to 1 GB, a thousand uploads, five hundred damaged files and a dozen large files,
+sent to one app.
 
     python tests/load/hostile_requests.py [--bodies 100] [--uploads 1000] [--files 500] [--large 30]
 
-Prints how much memory the app took meanwhile, and how long another visitor waited, beside the goals
-for these; the exit status is 0 only if all goals are reached.
+--large is the size of a large file in MB. Prints how much memory the app took meanwhile, and how
+long another visitor waited, beside the goals for these; the exit status is 0 only if all goals are
+reached.
 """
 
 from __future__ import annotations
@@ -44,7 +46,7 @@ def phase(app: MeasuredApp, name: str, goals: list[Goal]) -> Iterator[None]:
     with app.watched() as points, others(app.url) as waits:
         yield
     most = max(memory for _, memory in points)
-    note = f"of {rest / MB:.0f} MB at rest; {(app.taken().memory - rest) / MB:+.0f} MB left behind"
+    note = f"{rest / MB:.0f} MB at rest; {(app.taken().memory - rest) / MB:+.0f} MB left behind"
     goals.append(Goal(f"{name}: MB above rest", (most - rest) / MB, GROWTH, note=note))
     p50, p95 = (percentile(waits, part) for part in (0.5, 0.95))
     note = f"median {p50:.3f}, 95 % {p95:.3f}, {len(waits)} calls"

@@ -22,7 +22,7 @@ from room_visitors import visit
 
 # seconds with a few visitors, until the numbers of threads and descriptors are steady
 WARM_UP = 20.0
-QUIET = 30.0  # seconds without visitors before each measurement of the app
+QUIET = 30.0  # seconds without visitors before `taken` is called, at the start and at the end
 
 
 async def crowd(app: MeasuredApp, visitors: int, browsers: int, seconds: float) -> Findings:

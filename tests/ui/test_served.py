@@ -1,5 +1,5 @@
-"""The page as it is served: its endpoints are those in a golden file, none is public, and its
-templates are static."""
+"""The page as it is served: its endpoints are those in a golden file, none is public, and all
+its templates except one are static."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-/* The fragment of the page's address: what the page writes there can be read back, and anything
-   else is refused with a reason. */
+/* The fragment of the page's address: what the page writes there can be read back, and what
+   is not valid is refused with a reason. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
@@ -192,7 +192,7 @@ function check(hash) {
   if (!state) return;
   assert.ok(Object.hasOwn(FIELDS, state.tab));
   assert.equal(Object.getPrototypeOf(state.values), Object.prototype);
-  // what was read can be written again
+  // what was read can be written again, except long texts, whose encoded form may be too long
   const again = encodeLink(state.tab, state.values);
   const rest = again.left.filter((name) => !["prompt", "branching", "profile"].includes(name));
   assert.deepEqual(rest, [], hash);

@@ -18,7 +18,7 @@ const REJECTED = {
   tokens: [0, A, B],
   trials: [
     [1, 0.2, 0.6, 0.5, false, 0.4],
-    [2, 0.5, 0.5, 0.9, false, 0.25],
+    [2, 0.25, 0.5, 0.9, false, 0.25],
   ],
   path: [0],
   bonus: C,

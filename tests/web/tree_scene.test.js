@@ -1,4 +1,4 @@
-// The cells of a scene.
+// The cells of a scene, the way from the root to a node, and the dot nearest the pointer.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { topology } from "../../ui/shared/web/tree_layout.js";

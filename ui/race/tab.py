@@ -139,7 +139,7 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
 
     async def run(self, data: FormData, request: gr.Request) -> AsyncIterator[str]:
         """Run a race and analyse it, up to the check of losslessness at temperatures above 0. First
-        end the check or the further runs of the visitor's last race."""
+        wait for the analysis of the visitor's last race, and end its check or its further runs."""
         try:
             race = await self._start(request, data)
         except SequoiaError as problem:

@@ -1,6 +1,6 @@
 """Names of the page's handlers in Gradio's list of endpoints and in logs: the tab, then the name of
-the function in the code. If two handlers would get the same name, each also gets the name of the
-event that calls it. Gradio would only number them."""
+the function in the code. If two handlers would get the same name, each also gets the name of what
+calls it: an event or another handler. Gradio would only number them."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def require_length(prompt: str, most: int, subject: str = "the prompt has") -> N
 
 def presets() -> tuple[Preset, ...]:
     """All presets, in the order of the file. Damaged entries, or a damaged file, are skipped. There
-    is always at least one, because the form shows the first one when the page opens."""
+    is always at least one, because a form without another prompt shows the first one."""
     return read_each([(FILE.name, FILE)], _sound_prompts).get(FILE.name) or (_ANYWAY,)
 
 

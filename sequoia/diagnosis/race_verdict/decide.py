@@ -120,8 +120,8 @@ def holm(ps: dict[tuple[int, int], float]) -> dict[tuple[int, int], float]:
 def _order(group: Sequence[int], lanes: Sequence[LaneRuns], compared: Pairs) -> tuple[int, ...]:
     """The lanes of `group` that made a step, fastest first. They are ordered by their mean lead
     over the other lanes in the comparisons of pairs, so that the order agrees with the comparisons
-    as far as possible. For two lanes with too few steps to compare, the ratio of their total paces
-    is used."""
+    as far as possible. For two lanes that were not compared, for example because one has too few
+    steps, the ratio of their total paces is used."""
     moved = [lane for lane in group if lanes[lane].tokens and lanes[lane].seconds]
 
     def lead(lane: int) -> float:

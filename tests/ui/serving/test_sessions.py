@@ -10,7 +10,7 @@ from ui.serving.sessions import Busy, Sessions
 
 
 class Stub:
-    """A run that is busy until `busy` is set to False."""
+    """A run that is busy from its start until `busy` is set to False."""
 
     def __init__(self) -> None:
         self.busy = False

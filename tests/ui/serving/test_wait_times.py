@@ -11,7 +11,7 @@ import pytest
 from ui.serving.fair_queue import wait_words
 from ui.serving.wait_times import Demand, Wait, WaitTimes, duration_words
 
-WARM_UP = 60  # jobs before estimates are judged
+WARM_UP = 60  # number of the last job whose estimate is not judged; the first is job 0
 REPORT = 3.0  # seconds between two estimates
 
 
@@ -42,8 +42,9 @@ class Job:
 
 
 def judged(waiting: int, jobs: int) -> list[bool]:
-    """There are always `waiting` jobs in the queue, including the one that runs. For each wait over
-    10 seconds: whether the latest estimate made at least 10 seconds before its end was right."""
+    """There are always `waiting` jobs in the queue, including the one that runs. For each wait of
+    at least 10 seconds after the warm-up: whether the latest estimate made at least 10 seconds
+    before the end of the wait was right."""
     chance = random.Random(waiting)
     times = WaitTimes()
     line = [Job(chance) for _ in range(waiting)]
@@ -76,7 +77,8 @@ def test_estimates_hold_for_nine_waits_in_ten(waiting: int) -> None:
 
 
 def test_one_kind_for_all_jobs_would_not_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Shows that the test above can fail: it does if all jobs count as one kind."""
+    """Shows that the test above can fail: it does if all jobs count as one kind and their
+    tokens are ignored."""
     learn, expected = WaitTimes.learn, WaitTimes.expected
     same = lambda demand: replace(demand, kind="any", tokens=0)  # noqa: E731
     monkeypatch.setattr(WaitTimes, "learn", lambda times, one, s: learn(times, same(one), s))
@@ -133,7 +135,7 @@ def test_durations_in_words(seconds: float, words: str) -> None:
 
 
 def test_words_are_within_the_tolerance_of_the_estimate() -> None:
-    """Guards against rounding that alone uses up most of the error an estimate may have."""
+    """Guards against rounding that alone uses up over 80% of the error an estimate may have."""
     for seconds in range(5, 3600):
         words = duration_words(seconds)
         number = 1.0 if "a minute" in words else float(words.split()[1])

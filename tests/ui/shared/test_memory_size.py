@@ -32,7 +32,7 @@ class Holder:
     ],
 )
 def test_it_is_what_python_allocates(make: Any) -> None:
-    """`memory_size` is close to the bytes that tracemalloc counts."""
+    """`memory_size` differs by at most 60% from the bytes that tracemalloc counts."""
     tracemalloc.start()
     value = make()
     allocated = tracemalloc.get_traced_memory()[0]

@@ -52,7 +52,7 @@ export function changed() {
  * now another profile than the one that the run began with, or that profile was changed.
  * @param {any} clock its key
  * @param {string[]} profiles as JSON
- * @returns {boolean} whether the form was changed
+ * @returns {boolean} whether this counts as a change of the form
  */
 export const profilesChanged = (clock, profiles) =>
   profileOf(clock, profiles) !== profile && changed();

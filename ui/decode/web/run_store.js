@@ -243,8 +243,9 @@ export class RunStore extends Playback {
     else if (this.follow) this.move(this.last);
   }
 
-  // Follow the run, or play it from its start. A recorded run is not played if it has only one step
-  // or if the visitor's system asks for no motion.
+  // Follow the run, or play it: from its start, or from another step if `openSlowly` chooses one.
+  // A recorded run is not played if it has only one step or if the visitor's system asks for no
+  // motion.
   open() {
     this.follow = !this.recorded && !this.isPaced;
     this.at = this.follow ? this.last : 0;

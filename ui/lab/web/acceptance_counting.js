@@ -13,7 +13,7 @@ const TYPED = "typed"; // menu entry for the visitor's own text
 /** @typedef {{key: string, label: string}} Entry of a menu */
 
 /**
- * A message about the measurement, from ui/lab/tab.py. `interrupted`: why it is no longer running.
+ * A message about the measurement, from ui/lab/tab.py. `interrupted`: why it is not running.
  * @typedef {{share?: number, words?: string, over?: boolean, error?: string, interrupted?: string,
  *   result?: Count}} CountMessage
  */

@@ -1,4 +1,4 @@
-"""Runs the tests of the walk kernel under NVIDIA's compute-sanitizer, which finds memory errors,
+"""Runs tests of the walk kernel under NVIDIA's compute-sanitizer, which finds memory errors,
 races and wrong synchronisation."""
 
 from __future__ import annotations
