@@ -402,7 +402,7 @@ def headers() -> Folders:
         "100 bytes": cut(lambda n: 100),
         "one byte": cut(lambda n: 1),
         "one byte short": cut(lambda n: n - 1),
-        "its header alone": cut(lambda n: 2500),
+        "little more than the header": cut(lambda n: 2500),
     }
     return {
         **{f"weights with {name}": spoil for name, spoil in one.items()},

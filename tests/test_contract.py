@@ -298,7 +298,7 @@ def race(pair: Pair) -> Race:
 
 @pytest.fixture(scope="module")
 def objects(pair: Pair, race: Race) -> dict[str, Any]:
-    """One object of each public class."""
+    """One object of each public class, except SequoiaError and the protocol Shaper."""
     decoder = Decoder(
         pair=pair, prompt=PROMPT, policy=POLICY, tree=TREE, verifier="sequoia", chance=None
     )

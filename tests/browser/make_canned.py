@@ -1,7 +1,7 @@
 """Write canned.json: short runs of the real core over toy distributions, for the view's test
 page and its browser tests.
 
-    python tests/browser/make_canned.py
+    PYTHONPATH=. python tests/browser/make_canned.py
 
 The distributions are mixtures of word counts after 0, 1 and 2 words of the text below. The counts
 after 2 words weigh most for the target, those after 1 word for the draft. Times are computed from

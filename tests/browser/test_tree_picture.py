@@ -91,7 +91,7 @@ def test_it_says_what_it_is_and_needs_nothing_of_the_page(
 def test_it_holds_what_is_drawn_and_nothing_hidden(
     page: Any, canned: dict[str, Any], name: str
 ) -> None:
-    """Every step of a run leaves elements behind that later steps hide."""
+    """Nodes that are no longer drawn stay on the page, hidden, until another tree is drawn."""
     run = canned[name]
     for look, step in (("focus", 2), ("all", 3), ("focus", len(run["steps"]) - 1), ("focus", 0)):
         watch(page, run, step)

@@ -170,10 +170,10 @@ def large_files(megabytes: int) -> Iterator[Damaged]:
     yield _large("races", "many steps of a lane", {**race, "lanes": lanes})
     yield _large("runs", "many numbers", {**steps, "steps": [1.25] * (size // 6)})
     yield _large("runs", "many empty lists", {**steps, "steps": [[]] * (size // 4)})
-    yield Damaged("runs", "one long text", b'{"format": "' + b"a" * size + b'"}')
-    yield Damaged("runs", "spaces", b" " * size)
-    yield Damaged("runs", "deep", b"[" * size)
-    yield Damaged("profiles", "many numbers", b"[" + b"1," * (size // 2) + b"1]")
+    yield Damaged("runs", "one long text, large", b'{"format": "' + b"a" * size + b'"}')
+    yield Damaged("runs", "spaces, large", b" " * size)
+    yield Damaged("runs", "deep, large", b"[" * size)
+    yield Damaged("profiles", "many numbers, large", b"[" + b"1," * (size // 2) + b"1]")
 
 
 def long_run(size: int) -> dict[str, Any]:

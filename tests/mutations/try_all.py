@@ -5,8 +5,10 @@
 WORDS: only threats or files with one of these words. --rest: leave out the threats that tried.json
 lists as noticed and that have not changed since. The changes are made in a temporary copy.
 
-Prints a line for each threat, and notes in tried.json what its test did without the defence. The
-exit status is 0 if every test failed or did not end. All threats together take some minutes.
+First runs the tests of all chosen threats with every defence in place. If one fails or does not
+end, no threat is tried and the exit status is 1. Otherwise prints a line for each threat, and notes
+in tried.json what its test did without the defence. The exit status is then 0 if every test failed
+or did not end. All threats together take some minutes.
 """
 
 from __future__ import annotations

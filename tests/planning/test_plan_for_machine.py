@@ -39,8 +39,8 @@ RATES = Acceptance((0.6, 0.15, 0.08, 0.04, 0.02))
 
 
 def random_profile(rng: random.Random) -> HardwareProfile:
-    """Noisy times that may decrease, draft passes of 1 to 50 % of a target pass, and some
-    overhead."""
+    """Noisy times that may decrease, and some overhead. A draft pass over one node takes about 1 to
+    50 % of a target pass over one node."""
     base = rng.uniform(0.001, 0.1)
     share = rng.uniform(0.01, 0.5)
     target = [

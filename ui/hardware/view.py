@@ -49,8 +49,8 @@ def message(
     """A message with everything the view shows.
 
     nodes: the most nodes of a tree; if None, the planner's own bound for each profile, but at most
-    `most`. The tree for Decode's default setting always has the planner's bound, whatever `nodes`
-    is. against: the profile to compare with. run: the latest run, to compare with its prediction.
+    `most`. The tree for Decode's default setting always has this bound, whatever `nodes` is.
+    against: the profile to compare with. run: the latest run, to compare with its prediction.
     here: this machine's profile; None if no models are loaded. known: the acceptance vectors to
     choose from for the prediction of the run; if None, only `rates`. notice: the text of a banner.
     most: the largest size that visitors may choose. made_here: whether the run was made in Decode,
@@ -212,7 +212,7 @@ def _averaged(profile: HardwareProfile) -> str | None:
 
 def _capped(plan: Plan, nodes: int, most: int) -> str:
     """A hint that a larger tree may be faster, if the best tree has the largest size considered,
-    `nodes`. Else empty. most: the largest size that “Max nodes” accepts."""
+    `nodes`, and that is more than 1. Else empty. most: the largest size that “Max nodes” accepts."""
     if not len(plan.tree) == nodes > 1:
         return ""
     words = f" The best tree has {nodes} nodes, the largest size considered."
@@ -318,9 +318,9 @@ def _temperature(run: Run) -> float:
 
 
 def _by_level_tables(run: Run | None, made_here: bool) -> list[dict[str, Any]]:
-    """Tables of acceptance by rank and level: one for `run`, if any node was tried in it, then for
-    each temperature one for all recorded runs. The counts of a run made in Decode are labelled
-    measured even on a simulated clock, because its tokens are real."""
+    """Tables of acceptance by rank and level: one for `run`, if any node was tried in it, then one
+    for each temperature of the runs that `recorded` counts. The counts of a run made in Decode are
+    labelled measured even on a simulated clock, because its tokens are real."""
     tables = [
         by_level_table("runs" if runs > 1 else "1 run", "recorded", temperature, runs, by_level)
         for temperature, (runs, by_level) in recorded().items()

@@ -86,8 +86,8 @@ def _introduction(paper: Mapping[str, str]) -> Markup:
         "of its own "
         "(“5 × 8”: 5 independent sequences of 8 tokens). Top-k match is a third rule: the children "
         "are the draft’s most probable tokens, the target samples a token itself, and a child is "
-        "kept only if it is that token. Traversal and block verification, newer rules that test "
-        "whole paths, are compared below."
+        "kept only if it is that token. Traversal, a newer rule that tests whole paths, is "
+        "compared below."
     )
     source = f"{paper['authors']}. {paper['version']}."
     return element("header", _say(link, words), _note(source), class_="pp-intro")

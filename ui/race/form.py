@@ -113,8 +113,8 @@ class RaceControls(RunControls):
 
     def use(self, values: Mapping[str, Any]) -> Updates:
         """Updates that put `values` into the form. The values are named as in `parts`, and
-        RaceRequest.parse has accepted them. Fields that a lane does not use are left out, because
-        RaceRequest.parse does not check them."""
+        RaceRequest.parse has accepted them. RaceRequest.parse does not check the numbers of a lane
+        that has none, nor the verifier of "no lane", so these values are left out."""
         updates = {part: gr.update(value=values[name]) for name, part in self.parts.items()}
         for number, lane in enumerate(self.lanes, start=1):
             kind = values[f"kind{number}"]

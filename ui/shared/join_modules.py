@@ -79,7 +79,7 @@ def _in_order(paths: list[Path]) -> list[Path]:
     try:
         return list(TopologicalSorter(graph).static_order())
     except CycleError as problem:
-        circle = " -> ".join(path.name for path in problem.args[1])
+        circle = " -> ".join(path.name for path in reversed(problem.args[1]))
         raise BadModule(f"modules import each other in a circle: {circle}") from None
 
 

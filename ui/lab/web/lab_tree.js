@@ -1,5 +1,5 @@
-/* The tree shown in the Lab: the best one, a named shape, or one drawn by hand. Each node shows the
-   probability that a step accepts it. */
+/* The tree shown in the Lab: the best one, the one predicted to be fastest, a named shape, or one
+   drawn by hand. Each node shows the probability that a step accepts it. */
 import { makePanel } from "../../shared/web/panel.js";
 import { formatShare } from "./export_tree.js";
 import { LabTreeCaption } from "./lab_tree_caption.js";

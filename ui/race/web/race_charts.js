@@ -103,7 +103,9 @@ export class RaceCharts {
     const over = reference < 0 ? "" : overWhat(lanes, reference);
     text(this.tokens.word, word);
     text(this.speedup.word, [word, over].filter(Boolean).join(", "));
-    const whom = plain ? "" : "No plain lane: speed-ups are relative to the slowest lane. ";
+    const whom = plain
+      ? ""
+      : "No plain lane: speed-ups are relative to the slowest lane on the same prompt. ";
     text(
       this.words,
       whom +

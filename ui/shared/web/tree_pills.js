@@ -30,7 +30,7 @@ const LIT = {
  * @property {SVGPathElement | null} edge from its parent
  * @property {string} where its place, as last written
  * @property {number} seen number of the last call of `draw` that placed it
- * @property {string | null} word its text, as last written; null: write it again
+ * @property {string | null} word its label, count and room, as last written; null: write it again
  * @property {string | null} state
  * @property {number | undefined} share
  */
@@ -230,7 +230,7 @@ export class TreePills {
   }
 
   /**
-   * Highlight the path from the root to the cell pointed at.
+   * Mark the cells in `scene.marks`, and highlight the path from the root to the cell pointed at.
    * @param {Scene} scene
    * @param {TreeView} view
    */
