@@ -1,5 +1,6 @@
-"""Reads and writes assets/model_types.json, the list of `transformers` model types and whether
-they can run a token tree. `python -m sequoia.sweep` makes the list."""
+"""Reads assets/model_types.json, the list of `transformers` model types and whether they can run a
+token tree, and converts such a list to the text of that file. `python -m sequoia.sweep` makes the
+list and writes the file."""
 
 from __future__ import annotations
 

@@ -71,8 +71,9 @@ def repetitions(windows: torch.Tensor) -> Repetitions:
 
 
 def fading(found: Repetitions, scores: torch.Tensor) -> torch.Tensor:
-    """Mean of -log(1 - |p - FACTOR * p one repetition earlier|) over the repeated tokens. p is a
-    token's probability. No gradient flows through the earlier p.
+    """Mean of -log(1 - |p - FACTOR * p one repetition earlier|) over the repeated tokens, except
+    those that repeat the first token of a row, which has no p. p is a token's probability. No
+    gradient flows through the earlier p.
 
     scores: logits (rows, width - 1, vocab) for the tokens after the first of each row.
     """
@@ -81,5 +82,5 @@ def fading(found: Repetitions, scores: torch.Tensor) -> torch.Tensor:
     earlier = (places - 1 - found.periods).clamp(min=0)
     wanted = FACTOR * chosen.detach().gather(1, earlier)
     losses = -(1 - (chosen - wanted).abs()).clamp(min=1e-6).log()
-    is_repeated = places >= found.starts + found.periods
+    is_repeated = (places >= found.starts + found.periods) & (places > found.periods)
     return losses[is_repeated].mean()

@@ -120,6 +120,8 @@ def test_invalid_power_laws_are_rejected(arguments: Any, named: Any) -> None:
 def test_power_law_needs_two_positive_rates() -> None:
     with pytest.raises(BadAcceptance, match="needs at least 2 positive rates, not 1"):
         Acceptance((0.5, 0.0)).fit_power_law()
+    with pytest.raises(BadAcceptance, match="all but one are tiny"):
+        Acceptance((1.0, 5e-324)).fit_power_law()
 
 
 def test_json_round_trip_is_exact() -> None:

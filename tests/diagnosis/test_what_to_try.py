@@ -52,8 +52,8 @@ def run(
     steps: int = 1000,
     **scale: float,
 ) -> DecodeStats:
-    """A run with `tree` exactly as predicted, except that `scale` multiplies the times of
-    phases."""
+    """A run with `tree` exactly as predicted, except that `scale` multiplies the times of phases,
+    and that each step emits `tokens` tokens if given."""
     seconds = {
         phase: value * steps * scale.get(phase, 1.0)
         for phase, value in phases(tree, PROFILE).items()

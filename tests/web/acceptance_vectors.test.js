@@ -5,7 +5,7 @@ import { fitPower, parse, power, wilson, withRate } from "../../ui/lab/web/accep
 
 const near = (a, b, most = 1e-9) => assert.ok(Math.abs(a - b) <= most, `${a} is not ${b}`);
 
-test("JSON is read as a list or as an object with rates", () => {
+test("JSON is read as a list, an object with rates, or a survey", () => {
   const rates = [0.6, 0.1];
   assert.deepEqual(parse("[0.6, 0.1]"), rates);
   assert.deepEqual(parse(' {"rates": [0.6, 0.1], "more": 1} '), rates);

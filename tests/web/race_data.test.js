@@ -23,6 +23,6 @@ test("a saved race has its further runs and offers no more", () => {
   assert.deepEqual(found.verdict, { sentence: "A tie." });
 });
 
-test("a race without a verdict has no runs to save", () => {
+test("a race without a verdict and further runs is saved without these fields", () => {
   assert.ok(!("pool" in saved({})) && !("verdict" in saved({})));
 });

@@ -234,8 +234,8 @@ class LiveView(RunView[DecodeJob]):
     # -- recordings --------------------------------------------------------------------------------
 
     def load(self, request: gr.Request) -> Updates:
-        """Show the run that the page opens with: the one named in the page's address, or a recorded
-        example if that run is not stored or has no steps."""
+        """Show the run that the page opens with: the one named in the page's address if it is
+        stored and has steps, otherwise a recorded example."""
         if recording := self.run_store.get(request.query_params.get("run")):
             run = recording.run()
             if run.steps:

@@ -212,7 +212,8 @@ def _averaged(profile: HardwareProfile) -> str | None:
 
 def _capped(plan: Plan, nodes: int, most: int) -> str:
     """A hint that a larger tree may be faster, if the best tree has the largest size considered,
-    `nodes`, and that is more than 1. Else empty. most: the largest size that “Max nodes” accepts."""
+    `nodes`, and that is more than 1. Else empty. most: the largest size that “Max nodes”
+    accepts."""
     if not len(plan.tree) == nodes > 1:
         return ""
     words = f" The best tree has {nodes} nodes, the largest size considered."

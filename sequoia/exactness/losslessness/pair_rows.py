@@ -25,7 +25,8 @@ Rows = Callable[[torch.Tensor, SamplingParams], torch.Tensor]
 
 class PairRows:
     """p(text) and q(text): the distributions of `pair` after `prompt` and then `text`. Raises
-    BadPrompt, and OutOfMemory if a copy of the target in float32 does not fit."""
+    BadPrompt, and OutOfMemory if a copy of the target in float32 does not fit. `p` and `q` raise
+    BadModel if their model overflows."""
 
     def __init__(self, pair: Pair, prompt: str, params: SamplingParams) -> None:
         ids = pair.encode(prompt)

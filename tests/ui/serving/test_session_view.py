@@ -48,8 +48,8 @@ def test_a_press_that_never_arrived_is_said(view: LiveView) -> None:
 
 
 def test_a_page_that_knows_why_its_job_ended_gets_no_other_reason(view: LiveView) -> None:
-    """Guards against "the connection was lost" replacing the reason for a refusal, on a server that
-    is slow to set the buttons."""
+    """Guards against "The connection to the server was lost" replacing the reason for a refusal,
+    on a server that is slow to set the buttons."""
     updates = view.job_state(asked(heard=True, over=True), request())
     assert updates[view.form.run]["interactive"] is True
     assert view.stage not in updates

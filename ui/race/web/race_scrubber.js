@@ -44,7 +44,7 @@ export class RaceScrubber extends PlaybackBar {
 
   /**
    * Draw one line per lane; its length shows the lane's decode time.
-   * @param {number} end race time of the newest step, in seconds
+   * @param {number} end the longest of these decode times, in seconds
    */
   paintLines(end) {
     const { totals, lanes, built } = this.store;

@@ -17,9 +17,9 @@ const ENTITIES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "
 
 const escaped = (text) => String(text).replace(/[&<>"']/g, (letter) => ENTITIES[letter]);
 
-// A browser ends a script at the closing tag, even inside a string. After "<!--" and "<script" in a
-// script, it ignores that tag. A backslash prevents both. It does not change the meaning of a string
-// or regular expression.
+// A browser ends a script at the closing tag, even inside a string. After "<!--" and "<script", it
+// ignores that tag. A backslash prevents both. It does not change the meaning of a string or
+// regular expression.
 const inScript = (source) => source.replace(/<(?=\/script|!--)/gi, "<\\");
 
 // The same for a style element. In a CSS string, "\2f " is a slash.
