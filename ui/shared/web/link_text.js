@@ -2,8 +2,8 @@
    fragment contains the open tab and the values that this tab shows. Pure. */
 import { FIELDS } from "./link_fields.js";
 
-/** Maximum length of a fragment in characters, without “#”. encodeLink writes only characters of one
- * byte. */
+/** Maximum length of a fragment in characters, without “#”. encodeLink writes only characters of
+ * one byte. */
 export const MOST_BYTES = 2000;
 
 /**
