@@ -29,7 +29,8 @@ _NOT_QUICK = {"slow", "gpu", "nightly"}
 
 @pytest.fixture(autouse=True, scope="session")
 def _no_container() -> None:
-    """No container limits the memory: a test that sets the machine's memory means all of it."""
+    """Ignore the memory limit of a container around the tests, so that a test that fakes the
+    machine's memory gets exactly that amount."""
     container_memory.OWN = Path("no such file")
 
 

@@ -65,9 +65,10 @@ class TextPosition:
         return float(torch.special.entr(self.distribution).sum()) / math.log(2)
 
     def can_differ(self, draws: int) -> bool:
-        """Whether `draws` draws could show a difference: the test must have at least two cells. It
-        has only one if the target is almost sure of its token, or if no token is probable enough
-        for a cell of its own."""
+        """Whether the counts of `draws` draws could show a difference: the test must have at least
+        two cells. It has only one if the target is almost sure of its token, or if no token is
+        probable enough for a cell of its own. (Even then a token of probability 0 is a
+        difference.)"""
         return len(_cells(self.distribution, {}, draws)) > 1
 
 
@@ -194,8 +195,8 @@ class FirstTokens:
         if self.verdict == "fits":
             points = round(min(self.detectable_difference or 1, 1) * 100)
             return (
-                f"The {tokens} are consistent with the target's distribution: {result}. With so "
-                "few samples, an error in the most probable token's share is noticed only if it "
+                f"The {tokens} are consistent with the target's distribution: {result}. With this "
+                "many samples, an error in the most probable token's share is noticed only if it "
                 f"exceeds about {points} percentage points."
             )
         if self.verdict == "poor":

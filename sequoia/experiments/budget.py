@@ -78,7 +78,7 @@ def summary(settings: Settings, done: Done) -> ExperimentResult:
         series=tuple(series),
         columns=(
             Column("case", "texts"),
-            Column("percent", "percent of each text, on average", "measured"),
+            Column("length", "length of that part, on average", "measured"),
             Column("nodes", "nodes"),
             *(Column(shape, LABELS[shape], "measured") for shape in SHAPES),
         ),
@@ -124,7 +124,7 @@ def _rows(panel: _Panel, settings: Settings) -> list[Mapping[str, Any]]:
     return [
         {
             "case": panel.words,
-            "percent": None if panel.share is None else round(100 * panel.share, 1),
+            "length": None if panel.share is None else f"{panel.share:.1%} of the text",
             "nodes": nodes,
             **{
                 shape: point(nodes, values(panel.found, f"{shape} {nodes}")).mean

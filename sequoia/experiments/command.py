@@ -94,7 +94,7 @@ def _print_progress(progress: RunProgress) -> None:
     if progress.message:
         print(progress.message, file=sys.stderr)
     left = "" if progress.seconds_left is None else f", about {progress.seconds_left:.0f} s left"
-    print(f"{progress.done} of {progress.total} units done{left}", file=sys.stderr, flush=True)
+    print(f"{progress.done} of {progress.total} parts done{left}", file=sys.stderr, flush=True)
 
 
 def _print_list() -> None:

@@ -48,9 +48,9 @@ _KINDS = (
 
 
 def check_folder(folder: Path, title: str) -> dict[str, Any]:
-    """Check the entries of `folder` and its small files, but not the weights. Returns the parsed
-    config.json. Raises BadModel if there is none, or if anything is damaged or unsafe. title: the
-    model's name in messages."""
+    """Check the names and sizes in `folder`, and parse the files in _JSON. Returns the parsed
+    config.json. Raises BadModel if there is none, if one of these files is damaged, or if anything
+    is unsafe. title: the model's name in messages."""
     names = _check_entries(folder, title)
     if CONFIG not in names:
         raise BadModel(f"{title} has no {CONFIG}, the file that names the model's type")

@@ -134,7 +134,7 @@ class DepthVerdict:
             among = (
                 "The difference least likely to be chance"
                 if self.compared > 1
-                else "The only test possible"
+                else "Only this cell has enough counts for a test"
             )
             return f"No evidence that acceptance depends on depth. {among}: {found}."
         return f"The positional assumption fails here: {found}."

@@ -171,9 +171,10 @@ def default_plan(
     profile: HardwareProfile | None = None,
 ) -> Plan:
     """The plan for this pair and texts like `texts`, on this machine or the machine of `profile`.
-    Among the trees predicted within `SLACK` of the fastest, it has the one with the most tokens per
-    step. The tree has at most `most` nodes, and no more than `bounds` allows for the profile. The
-    plan contains the pair's acceptance vector before smoothing, and its source."""
+    Among the trees predicted within `SLACK` of the fastest and faster than plain decoding, it has
+    the one with the most tokens per step. The tree has at most `most` nodes, and no more than
+    `bounds` allows for the profile. The plan contains the pair's acceptance vector before
+    smoothing, and its source."""
     profile = profile or machine(pair)
     return _planned(*acceptance_of(pair, params, verifier, texts), profile, most)
 
@@ -232,7 +233,8 @@ def speculate(
     tree is planned for this machine.
 
     Arguments are checked when this function is called, before the first step. Raises BadPrompt,
-    BadTree, BadSamplingParams or OutOfMemory.
+    BadTree, BadSamplingParams or OutOfMemory. Raises BadModel if logits overflow, even at a later
+    step.
     """
     pair.require_room(prompt, params.max_new_tokens)
     if tree is None:

@@ -12,7 +12,7 @@ import torch
 
 from sequoia.this_machine.step_timer import as_current_device
 
-# runs the captured work and returns the tensor that contains its result
+# runs some work, directly or from its graph, and returns the tensor that contains its result
 Replay = Callable[[], torch.Tensor]
 # captures work, and returns the function that replays it
 Capture = Callable[[Replay], Replay]

@@ -145,7 +145,7 @@ def _no_deeper(tree: Tree, grid: SpeedupGrid) -> str:
 
 def _trade(rival: Plan, best: Plan, profile: HardwareProfile) -> str:
     """What `rival` gains and loses compared with `best`: "add 0.21 tokens per step but cost 1.4 ms
-    per step (1.2 ms of it drafting): 2.28× plain, 1.3% slower than the best"."""
+    per step (1.2 ms of it drafting): 2.28× plain, 1.32% slower than the best"."""
     tokens = rival.expected_tokens - best.expected_tokens
     seconds = rival.predicted_seconds - best.predicted_seconds
     end = f": {rival.predicted_speedup:.2f}× plain, {_slower(rival, best)}"
@@ -160,7 +160,7 @@ def _trade(rival: Plan, best: Plan, profile: HardwareProfile) -> str:
 
 def _slower(rival: Plan, best: Plan) -> str:
     share = 1 - rival.predicted_speedup / best.predicted_speedup
-    return "as fast as the best" if share < 5e-4 else f"{share:.1%} slower than the best"
+    return "as fast as the best" if share < 5e-4 else f"{share:.2%} slower than the best"
 
 
 def _cost(rival: Plan, best: Plan, profile: HardwareProfile) -> str:

@@ -147,7 +147,7 @@ def test_a_step_emits_its_accepted_tokens_and_one_more(name: str) -> None:
 def test_one_hot_target_accepts_exactly_the_argmax_child(
     name: str, parents: tuple[int, ...]
 ) -> None:
-    """Temperature 0 is not a separate mode: with one-hot p the same function follows the argmax."""
+    """`verify` has no separate mode for temperature 0: with one-hot p it follows the argmax."""
     tree = Tree(parents)
 
     def top(context: tuple[int, ...]) -> int:
@@ -264,8 +264,8 @@ def test_a_zero_residual_leaves_the_distribution_unchanged() -> None:
 
 @pytest.mark.parametrize("reject", [without_replacement, with_replacement])
 def test_a_rejection_does_not_change_its_arguments(reject: Callable) -> None:
-    """They are rows of a step's record. In-place arithmetic would falsify what the page shows, and
-    the next walk."""
+    """The residual can be the row of p that the step keeps. In-place arithmetic would falsify what
+    the page shows, and the next walk."""
     residual = np.array([0.25, 0.75])
     draft = np.array([0.5, 0.5])
     found = reject(residual, draft, 0)

@@ -1,5 +1,5 @@
 """expected_accepted equals the mean number of accepted tokens over all outcomes of verification,
-each visited once."""
+each weighted by its probability."""
 
 from __future__ import annotations
 

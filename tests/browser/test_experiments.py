@@ -63,7 +63,7 @@ def test_a_small_run_is_stopped_and_continued(page: Page, part: Part) -> None:
     page.wait_for_function(
         f"{VIEW}.own.get('temperature')?.done >= 1 && ({stop}, true)", timeout=60_000
     )
-    expect(part("banner")).to_contain_text("units are done", timeout=30_000)
+    expect(part("banner")).to_contain_text("parts are done", timeout=30_000)
     expect(part("source")).to_have_text("measured")
     expect(part("partial")).to_contain_text("Partial result: ")
     page.wait_for_selector("#xp-view .hw-chart[data-drawn=yes]")

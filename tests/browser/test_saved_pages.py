@@ -83,6 +83,7 @@ def open_file(browser: Browser) -> Iterator[Open]:
         page.context.close()
 
 
+@pytest.mark.nightly
 def test_a_saved_run_steps_through_its_slow_motion(saved: dict[str, Path], open_file: Open) -> None:
     page = open_file(saved["Decode"])
     assert saved["Decode"].stat().st_size < MOST_BYTES / 3

@@ -71,7 +71,7 @@ def test_it_says_what_it_is_and_needs_nothing_of_the_page(
     assert words[0].startswith("Step 4 (recorded): ")
     assert words[1] == f"{run['meta']['target']} + {run['meta']['draft']}"
     assert {"text so far", "large model"} <= {*words}
-    assert any(one.endswith(" parent not accepted") for one in words)
+    assert any(one.endswith(" parent ruled out") for one in words)
     names = {name for one in picture.iter() for name in one.attrib}
     assert not {
         name
@@ -163,7 +163,7 @@ def test_a_picture_with_heat_has_its_key(page: Any, canned: dict[str, Any]) -> N
     mode(page, "all", heat=True)
     words = words_of(drawing(page, 2))
     assert {"accepted in", "0%", "up to 100% of steps with this tree"} <= {*words}
-    assert not any(one.endswith(" parent not accepted") for one in words)
+    assert not any(one.endswith(" parent ruled out") for one in words)
 
 
 def test_a_group_of_nodes_has_no_heat(page: Any) -> None:

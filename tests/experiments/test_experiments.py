@@ -211,7 +211,7 @@ def test_the_command_lists_runs_and_prints_csv(
     options = ["--out", str(tmp_path), "--source", "recorded", "--prompts", "3"]
     assert command.main(["ranks", *options]) == 0
     shown = capsys.readouterr()
-    assert "3 of 3 units done" in shown.err
+    assert "3 of 3 parts done" in shown.err
     assert str(tmp_path / "ranks.json") in shown.out
     result = ExperimentResult.from_json((tmp_path / "ranks.json").read_text(encoding="utf-8"))
     assert result.source == "recorded"

@@ -38,7 +38,7 @@ print("all shapes are right")
 """
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_every_shape_gives_what_the_plain_layer_gives() -> None:
     child = subprocess.run(
         [sys.executable, "-c", IN_A_CHILD], capture_output=True, text=True, check=False

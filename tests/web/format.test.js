@@ -28,7 +28,7 @@ test("invisible characters become visible", () => {
   assert.equal(visible("\u202e"), "⟨202E⟩");
   assert.equal(visible("\u200b"), "⟨200B⟩");
   assert.equal(visible("\ud800"), "⟨D800⟩");
-  for (const code of [0x34f, 0x115f, 0x180b, 0x3164, 0xfe0f, 0xffa0, 0xe0100, 0xe01ef])
+  for (const code of [0x34f, 0x115f, 0x180b, 0x2800, 0x3164, 0xfe0f, 0xffa0, 0xe0100, 0xe01ef])
     assert.equal(
       visible("a" + String.fromCodePoint(code)),
       `a⟨${code.toString(16).toUpperCase().padStart(4, "0")}⟩`,

@@ -67,7 +67,7 @@ test("the caption of a saved figure says what it shows, and whether results are 
   const lines = rows.captionLines(result);
   assert.deepEqual(lines, ["Tokens per step", "recorded 2026-11-25, a CPU", "big + small"]);
   const partial = rows.captionLines({ ...result, done: 1 });
-  assert.match(partial[1], /^1 of 4 units done; recorded/);
+  assert.match(partial[1], /^1 of 4 parts done; recorded/);
 });
 
 test("facts leave out what is empty", () => {

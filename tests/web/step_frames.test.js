@@ -98,7 +98,7 @@ test("the caption says where a chain would have ended, and what the tree gained"
   assert.equal(
     result(step),
     "3 tokens from one step. 2 guesses stayed; the large model adds a token of its own, as always. " +
-      "A chain would have stopped when “b” was rejected; its sibling “c”, the second child, added 1 token.",
+      "A chain would have stopped when “b” was rejected; with its sibling “c”, the second child, the step emitted 1 token more.",
   );
 });
 
@@ -149,7 +149,10 @@ test("the caption names the child accepted where a chain would have stopped; the
   const step = { i: 0, tree: 0, tokens, trials, path: [0, 9], bonus: 5, emitted: [4, 5] };
   const topo = topology([-1, ...new Array(9).fill(0)]);
   const wide = viewStep(/** @type {any} */ (step), topo, PIECES, { policy: { temperature: 0 } });
-  assert.match(result(wide), /when “a” was rejected; its sibling “c”, child 9, added 1 token\.$/);
+  assert.match(
+    result(wide),
+    /when “a” was rejected; with its sibling “c”, child 9, the step emitted 1 token more\.$/,
+  );
 });
 
 test("a step without an accepted guess gives the target's own token", () => {

@@ -37,8 +37,8 @@ class ExperimentJob(MeasurementJob):
     """
 
     name = "experiment"
-    if_it_fails = "Finished units are kept."
-    if_out_of_memory = "Choose a smaller pair. Finished units are kept."
+    if_it_fails = "Finished parts are kept."
+    if_out_of_memory = "Choose a smaller pair. Finished parts are kept."
 
     def __init__(
         self,
@@ -142,7 +142,7 @@ class ExperimentJob(MeasurementJob):
 
 
 def progress_words(progress: RunProgress) -> str:
-    """For example "12 of 40 units done, about 30 seconds left"."""
-    words = f"{progress.done} of {progress.total} units done"
+    """For example "12 of 40 parts done, about 30 seconds left"."""
+    words = f"{progress.done} of {progress.total} parts done"
     left = progress.seconds_left
     return words if left is None else f"{words}, {duration_words(left)} left"

@@ -101,7 +101,7 @@ def _found(report: Report, found: Found) -> dict[str, Any]:
     if report.over and not result.is_complete:
         words += [
             f"{report.words.rstrip('.')}.",
-            f"{result.done} of {result.total} units are done.",
+            f"{result.done} of {result.total} parts are done.",
         ]
         words += ["Press Continue to run the rest."]
     return {"result": result.to_dict(), "notice": " ".join(filter(None, words))}

@@ -231,12 +231,12 @@ def _default(default: Plan, plan: Plan, second: Plan | None, here: bool) -> str:
         "tokens"
     )
     if default.tree == plan.tree:
-        return f"{rule}. With these figures it is the same tree."
+        return f"{rule}. With these figures that is the fastest tree."
     if second and default.tree == second.tree:
-        return f"{rule}. With these figures it is the runner-up."
+        return f"{rule}. With these figures that is the runner-up."
     return (
-        f"{rule}. With these figures it has {len(default.tree)} nodes on {default.tree.levels} "
-        f"levels: {default.expected_tokens:.2f} tokens per step, "
+        f"{rule}. With these figures that tree has {len(default.tree)} nodes on "
+        f"{default.tree.levels} levels: {default.expected_tokens:.2f} tokens per step, "
         f"{default.predicted_speedup:.2f}× plain (predicted)."
     )
 

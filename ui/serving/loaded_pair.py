@@ -1,5 +1,5 @@
-"""For views that only read the loaded pair: gets it, or waits until loading has ended. Independent
-of the page."""
+"""Reads the loaded pair without a turn in the queue: `pair_now` returns it, and `settled` waits
+until loading has ended. Independent of the page."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ui.serving.fair_queue import Cancelled
 from ui.serving.model_host import ModelHost
 
 _LOOK = 0.2  # seconds between two checks
-_MOMENT = 0.1  # seconds until a settled pair can be read
+_MOMENT = 0.1  # seconds; the host says "ready" shortly before its pair can be read
 
 
 def pair_now(model_host: ModelHost) -> Pair | None:

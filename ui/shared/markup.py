@@ -17,8 +17,8 @@ _UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
 
 def visible(text: str) -> str:
-    """`text` in which each character that is invisible, or that changes the order of others, is
-    replaced by its code. Line feeds stay."""
+    """`text` in which each character of the categories in _UNSEEN, which are invisible or change
+    the order of others, is replaced by its code. Line feeds stay."""
     return "".join(
         f"\\u{ord(c):04x}" if unicodedata.category(c) in _UNSEEN and c != "\n" else c for c in text
     )

@@ -73,9 +73,9 @@ SHAPES = {
         ", planned for this machine",
         "planned for this machine",
         about=(
-            "Planned for speed: of all trees predicted to be within 1% of the fastest, the one "
-            "expected to emit the most tokens per step. On small machines this is often just a "
-            "chain."
+            "Planned for speed: of all trees predicted to be faster than plain decoding and within "
+            "1% of the fastest, the one expected to emit the most tokens per step. On small "
+            "machines this is often just a chain."
         ),
     ),
     "wide": Shape(
@@ -94,7 +94,7 @@ SHAPES = {
         "expected to give the most tokens for its size",
         ("Nodes", "Max levels"),
         (64, 8),
-        about="The tree of this size with the most expected tokens per step (dynamic programming).",
+        about="The tree with these limits that is expected to emit the most tokens per step.",
     ),
     "chain": Shape(
         "Chain",
@@ -149,8 +149,8 @@ SHAPES = {
         ("-1 0 0 1",),
         _listed,
         about=(
-            "Drawn in the lab or typed: the number of each node’s parent. The root is node 0; its "
-            "parent is -1."
+            "A tree drawn in the lab, or typed: for each node, the number of its parent. The root "
+            "is node 0; its parent is -1."
         ),
     ),
     "replanned": Shape(
@@ -159,7 +159,10 @@ SHAPES = {
         "replanned while decoding",
         ("Max nodes", "Max levels"),
         (64, 12),
-        about="Planned again every few steps, from the acceptance measured in this run so far.",
+        about=(
+            "Planned again every few steps, from the acceptance known before the run and that of "
+            "its last hundred steps or so."
+        ),
     ),
     "dynamic": Shape(
         "Dynamic",

@@ -81,7 +81,7 @@ class Scripted:
 @cache
 def kernel_problem(device: torch.device, vocab: int, replacing: bool) -> str:
     """Why the kernel is not used on `device`, as the end of a sentence; "" if it is. The check runs
-    once for each combination of arguments. If memory runs out, raises torch's error, because that
+    once for each combination of arguments. An error because memory ran out is raised as it is: it
     says nothing about the kernel."""
     try:
         problem = _disagreement(device, vocab, replacing)

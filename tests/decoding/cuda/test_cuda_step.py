@@ -123,7 +123,7 @@ def test_the_kernel_walks_as_the_reference_does_on_a_gpu(
 COMPILED = {8: (False, False), 4096: (True, True)}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_kernel_compiles_for_a_gpu(tmp_path: Path) -> None:
     """In a separate process, without the interpreter. This needs no GPU: the kernel is not run."""
     code = f"""

@@ -1,6 +1,6 @@
 """The verdict of a race: what may be called different, who ties, how many races it would take, and
 the words. Error rates over thousands of races are measured by `sequoia.bench.race_errors`; here a
-few hundred with fixed seeds guard the same promises.
+few hundred with fixed seeds guard some of the same promises.
 """
 
 from __future__ import annotations
@@ -233,7 +233,7 @@ def test_lanes_that_share_a_place_are_never_different() -> None:
         ({(0, 1), (0, 2)}, [1, 2, 2]),
         ({(0, 1), (0, 2), (1, 2)}, [1, 2, 3]),
         ({(1, 2)}, [1, 1, 2]),
-        ({(0, 2), (2, 3)}, [1, 1, 2, 3]),  # only one lane is apart from lane 3, but it is 2nd
+        ({(0, 2), (2, 3)}, [1, 1, 2, 3]),  # apart from lane 3 is only lane 2, which is 2nd
     ],
 )
 def test_a_place_counts_the_lanes_that_are_apart(
@@ -654,7 +654,7 @@ def test_a_tree_that_wins_names_no_other_machine() -> None:
 
 
 def test_a_draw_on_a_simulated_clock_names_no_other_machine() -> None:
-    """Whoever chose that clock has chosen another machine already."""
+    """The visitor who chose that clock has chosen another machine already."""
     draw = [
         lane_of("Tuned chain", "chain", drafted(0.01), 2),
         lane_of("Sequoia", "tree", drafted(0.01), 3),

@@ -111,7 +111,7 @@ def test_a_run_reports_its_progress_and_its_result(
 ) -> None:
     first, last = gated_run(made(), toy)
     assert first["going"]
-    assert (first["name"], first["share"], first["words"]) == ("toy", 0, "0 of 5 units done")
+    assert (first["name"], first["share"], first["words"]) == ("toy", 0, "0 of 5 parts done")
     assert last["going"] is False
     result = last["result"]
     assert (result["done"], result["total"], result["source"]) == (UNITS, UNITS, "measured")
@@ -140,11 +140,11 @@ def test_a_stopped_run_keeps_what_is_done_and_goes_on(
     tab = made()
     last = stopped_after(tab, toy, 2)
     assert last["result"]["done"] == 3
-    words = "Stopped. 3 of 5 units are done. Press Continue to run the rest."
+    words = "Stopped. 3 of 5 parts are done. Press Continue to run the rest."
     assert last["notice"] == words
     first, last = gated_run(tab, toy)
     assert first["result"]["done"] == 3
-    assert first["words"] == "3 of 5 units done"
+    assert first["words"] == "3 of 5 parts done"
     assert last["result"]["done"] == UNITS
     assert sorted(toy.ran) == [f"unit {i}" for i in range(UNITS)]  # each once
     assert parsed(runs(tab))[-1]["notice"] == ALL_DONE
@@ -199,7 +199,7 @@ def test_the_time_limit_ends_a_run(made: Callable[..., ExperimentsTab], toy: Toy
     tab = made(Limits(seconds=0.0))
     last = parsed(runs(tab))[-1]
     assert last["result"]["done"] == 0
-    assert last["notice"].startswith("Stopped at the limit of 0 s of computing. 0 of 5 units")
+    assert last["notice"].startswith("Stopped at the limit of 0 s of computing. 0 of 5 parts")
     assert toy.ran == []
 
 

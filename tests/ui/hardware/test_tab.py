@@ -271,7 +271,7 @@ def test_a_copy_of_a_profile_is_recognised(tab: HardwareTab) -> None:
 
 @pytest.mark.parametrize(
     ("slack", "says"),
-    [(0.0, "it is the same tree"), (0.01, "it is the runner-up"), (0.2, "nodes on")],
+    [(0.0, "that is the fastest tree"), (0.01, "that is the runner-up"), (0.2, "nodes on")],
 )
 def test_the_view_says_which_tree_the_default_of_decode_is(
     tab: HardwareTab, monkeypatch: pytest.MonkeyPatch, slack: float, says: str

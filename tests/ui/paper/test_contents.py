@@ -1,5 +1,5 @@
-"""The Paper view: its tables show the paper's numbers, its texts are shown literally, and it says
-where no result is recorded."""
+"""The Paper view: its tables show the paper's numbers, its texts are shown literally, and claims
+without a recorded result or a prediction are marked."""
 
 from __future__ import annotations
 

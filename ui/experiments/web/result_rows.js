@@ -129,7 +129,7 @@ export function captionLines(result) {
  * @param {Result} result
  * @returns {string}
  */
-export const doneWords = ({ done, total }) => `${grouped(done)} of ${grouped(total)} units done`;
+export const doneWords = ({ done, total }) => `${grouped(done)} of ${grouped(total)} parts done`;
 
 /**
  * The answer and the details of a finding, which has one line for each.

@@ -30,7 +30,7 @@ export class RunControls {
       act: halt,
     });
     this.words = el("span", { class: "xp-dim", role: "status", "data-part": "progress" }, line);
-    this.bar = progressBar(this.root, "Units done");
+    this.bar = progressBar(this.root, "Parts done");
     const part = { "data-part": "banner", hidden: "" };
     this.banner = el("p", { class: "sq-banner", role: "status", ...part }, this.root);
   }
@@ -54,7 +54,7 @@ export class RunControls {
   progressWords({ run, going, experiment, chosen, list }) {
     if (!going)
       return experiment
-        ? `A run repeats a small part of this experiment with the loaded pair. It has ${count(experiment.units, "unit")}, each for one prompt.`
+        ? `A run repeats a small piece of this experiment with the loaded pair, in ${count(experiment.units, "part")} of one prompt each.`
         : "";
     const words = run.words ?? "";
     if (run.name === chosen) return words;

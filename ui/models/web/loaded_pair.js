@@ -10,7 +10,8 @@ import { makePanel } from "../../shared/web/panel.js";
  * @property {LoadedModel} draft
  * @property {number} vocab size of the vocabulary, in tokens
  * @property {number} limit longest context, in tokens
- * @property {string} why why the limit is less than a model's config states; "" if it is not
+ * @property {string} why why the model with the lower limit can process less than its config
+ *   states; "" if it can process as much
  * @property {boolean} chat whether the models have a chat template that works
  *
  * @typedef {object} LoadedModel
@@ -57,7 +58,7 @@ function facts({ target, draft, vocab, limit, why, chat }) {
     [
       "Chat template",
       chat
-        ? "yes; to use it, tick “As a chat message” in Decode or Race"
+        ? "yes; used if “As a chat message” is ticked in Decode or Race"
         : "none that works with these models; prompts are used as typed",
     ],
   ];

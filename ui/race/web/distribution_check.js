@@ -145,7 +145,7 @@ function sensitivity(counts) {
   const least = counts.map((one) => one.sight).filter(known);
   if (!least.length) return "Too few samples so far for a test.";
   const points = Math.round(Math.max(...least) * 100);
-  return `With so few samples, an error in the most probable token’s share is noticed (p-value below one in a million) only if it exceeds about ${points} percentage points.`;
+  return `With this many samples, an error in the most probable token’s share is noticed (p-value below one in a million) only if it exceeds about ${points} percentage points.`;
 }
 
 /**

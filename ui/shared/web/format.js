@@ -3,8 +3,8 @@
 const NAMED = { "\n": "⏎", "\t": "⇥", "\r": "␍", "\u00a0": "⍽", "\u007f": "␡" };
 // Characters that are invisible or change how others appear: controls, format characters such as
 // bidi controls, variation selectors and fillers (both in DI), unusual spaces, private use, lone
-// surrogates and non-characters.
-const HIDDEN = /[\p{DI}\p{NChar}\p{Cf}\p{Cc}\p{Co}\p{Cs}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
+// surrogates, non-characters and the blank of braille (U+2800).
+const HIDDEN = /[\p{DI}\p{NChar}\p{Cf}\p{Cc}\p{Co}\p{Cs}\p{Zl}\p{Zp}\u2800]|(?! )\p{Zs}/gu;
 const CACHED = 20_000; // texts
 const DASH = "–"; // shown in place of a missing number
 const GROUPED = new Intl.NumberFormat("en-US");

@@ -9,7 +9,7 @@ let loading = null;
 
 /**
  * Load Plotly, at most once per page.
- * @param {string} path address of the script, absolute or relative to the page
+ * @param {string} path address of the script: absolute, or relative to the page's path as a folder
  * @returns {Promise<any>} the library; rejected if it cannot be loaded. The next call tries again
  */
 export function loadPlotly(path) {

@@ -158,8 +158,8 @@ function side(step) {
   const rank = step.topo.rank[child.node];
   const name = ORDINALS[rank] ? `the ${ORDINALS[rank]} child` : `child ${rank + 1}`;
   const rejected = quoted(step, step.trials[at].node);
-  const sibling = `its sibling ${quoted(step, child.node)}, ${name}`;
-  const gain = `added ${count(gained, "token")}`;
+  const sibling = `with its sibling ${quoted(step, child.node)}, ${name}`;
+  const gain = `the step emitted ${count(gained, "token")} more`;
   return `A chain would have stopped when ${rejected} was rejected; ${sibling}, ${gain}.`;
 }
 

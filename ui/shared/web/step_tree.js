@@ -62,7 +62,7 @@ export const KEY = [
   ["accepted", "green", "accepted"],
   ["rejected", "red", "rejected"],
   ["untested", "outlined", "not tried"],
-  ["never", "faint", "parent not accepted"],
+  ["never", "faint", "parent ruled out"],
   ["", "q", "probability under the small model"],
   ["", "p", "probability under the large model"],
 ];

@@ -13,7 +13,7 @@ export const states = {
   accepted: "accepted",
   rejected: "rejected",
   untested: "not tried",
-  never: "parent not accepted",
+  never: "parent ruled out",
   bonus: "bonus, from the target",
   correction: "correction, from the target",
 };

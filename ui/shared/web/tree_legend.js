@@ -24,7 +24,7 @@ const KEYS = [
   ["accepted", "accepted"],
   ["rejected", "rejected"],
   ["untested", "not tried"],
-  ["never", "parent not accepted"],
+  ["never", "parent ruled out"],
   ["own", "from the target"],
 ];
 
