@@ -287,7 +287,7 @@ def test_max_nodes_does_not_limit_the_default_of_decode(tab: HardwareTab) -> Non
     tree = best_plan(PAPER, profile, slack=hardware_view.SLACK).tree
     shown = view(tab, tab.look(asked(tab, profile=key, rates="paper", nodes="2"), request()))
     assert shown["plan"]["nodes"] == 2
-    assert f"it has {len(tree)} nodes on {tree.levels} levels" in shown["default"]
+    assert f"that tree has {len(tree)} nodes on {tree.levels} levels" in shown["default"]
 
 
 # -- runs and recorded tables ----------------------------------------------------------------------
