@@ -34,7 +34,7 @@ class Remedy:
 
     @property
     def sentence(self) -> str:
-        return f"{self.words}: {self.predicted:.2f}× ({self.label})."
+        return f"{self.words}: speed-up {self.predicted:.2f}× ({self.label})."
 
 
 @dataclass(frozen=True)
@@ -73,8 +73,9 @@ class Diagnosis:
         best remedy that changes only the tree; if there is no such remedy, why not."""
         words = f"{self._measured}{': slower than without drafts' * self.slow}."
         if self.losses:
-            kind = "possible gain with this tree" if self.largest_loss == "acceptance" else "loss"
-            words += f" Largest {kind}: {self.losses[0].sentence}"
+            could = self.largest_loss == "acceptance"
+            start = "The most could be gained by" if could else "The largest loss is"
+            words += f" {start} {self.losses[0].sentence}"
         first = next((remedy for remedy in self.remedies if remedy.tree), None)
         if first is None:
             return f"{words} {self._no_tree_sentence}"

@@ -67,8 +67,8 @@ class DiagnosedRun:
             "acceptance",
             good_tokens * self.plain / self.seconds,
             (
-                "higher acceptance. With the acceptance rates of a well-matched pair "
-                f"({WELL_MATCHED.rates[0]:.2f} for the first child, in the paper), a step would "
+                "higher acceptance. With the paper's acceptance rates for a well-matched pair "
+                f"({WELL_MATCHED.rates[0]:.2f} for a first child), a step would "
                 f"give {good_tokens:.2f} tokens instead of {self.tokens:.2f}."
             ),
         )

@@ -94,7 +94,8 @@ def per_token(plain: DecodeStats) -> dict[str, float]:
 
 def _sentences(tokens: float, step: dict[str, float], token: dict[str, float]) -> Iterator[str]:
     yield (
-        f"{tokens:.2f} tokens per step: the speed-up if a step took no longer than one plain token."
+        f"{tokens:.2f} tokens per step would be the speed-up if a step took only as long as one "
+        "token of plain decoding."
     )
     times = step["verify"] / token["verify"]
     yield (
@@ -102,8 +103,8 @@ def _sentences(tokens: float, step: dict[str, float], token: dict[str, float]) -
         f"{time_words(token['verify'])} for one token: {times:.2f} times as long, "
         f"measured.{_FASTER * (round(times, 2) < 1)}"
     )
-    share = f"{step['draft'] / sum(step.values()):.0%}"
-    yield f"Drafting takes {time_words(step['draft'])} per step, {share} of its time, measured."
+    share = f"{step['draft'] / sum(step.values()):.0%} of the step's time"
+    yield f"Drafting takes {time_words(step['draft'])} per step, {share}, measured."
     if not step["overhead"] and not token["draft"] and not token["overhead"]:  # a simulated clock
         yield "No time is counted for the rest of a step."
         return

@@ -196,8 +196,8 @@ class FirstTokens:
             points = round(min(self.detectable_difference or 1, 1) * 100)
             return (
                 f"The {tokens} are consistent with the target's distribution: {result}. With this "
-                "many samples, an error in the most probable token's share is noticed only if it "
-                f"exceeds about {points} percentage points."
+                "many samples, a wrong probability of the most probable token is noticed only if "
+                f"it is off by more than about {points} percentage points."
             )
         if self.verdict == "poor":
             return (

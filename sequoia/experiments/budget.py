@@ -213,10 +213,10 @@ BUDGET = Experiment(
     run_unit=run_unit,
     summary=summary,
     note=(
-        f"For each size, k is chosen on other texts: {_or(WIDTHS)} for independent sequences, as "
-        f"far as they fit, and {_or(ARITIES)} for the k-ary tree. {LABELS['SpecInfer']} is a chain "
-        "of two tokens followed by as many chains of six as fit. Beyond some length a chain "
-        "gains nothing, because the draft errs or the text ends before the chain does. A text "
+        f"k is {_or(WIDTHS)} for independent sequences (if that many fit) and {_or(ARITIES)} for "
+        f"the k-ary tree: for each size, the best k on other texts. {LABELS['SpecInfer']} is a "
+        "chain of two tokens followed by as many chains of six as fit. Making a long chain longer "
+        "gains nothing: the draft errs, or the text ends, before its end is reached. A text "
         f"counts as repeating itself from the first sequence of {REPEAT} tokens that has occurred "
         "before."
     ),

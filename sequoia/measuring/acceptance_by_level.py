@@ -132,9 +132,9 @@ class DepthVerdict:
             found += f", corrected for {self.compared} tests"
         if self.holds:
             among = (
-                "The difference least likely to be chance"
+                "The cell with the smallest p-value"
                 if self.compared > 1
-                else "Only this cell has enough counts for a test"
+                else "Only one cell has enough counts for a test"
             )
             return f"No evidence that acceptance depends on depth. {among}: {found}."
         return f"The positional assumption fails here: {found}."

@@ -1330,7 +1330,7 @@ def test_the_lab_starts_with_the_vectors_that_the_other_tabs_use(page: Page) -> 
         assert second["rates"] == row["rates"]
         nodes = row["fitted"]["nodes"]
         assert (
-            f"predicted for a tree of {nodes} nodes match the measured ones"
+            f"for a tree of {nodes} nodes, the prediction agrees with the measured tokens per step"
             in first["origin"]["words"]
         )
         assert second["origin"]["visited"] == row["visited"]

@@ -52,9 +52,9 @@ def test_the_number_its_price_and_its_basis_agree(seen: Page) -> None:
     words = seen.locator("[data-part=price]")
     expect(words).to_contain_text(f"A step averages {totals['tokensPerStep']:.1f} tokens")
     expect(words).to_contain_text(f"tokens in {each * 1e3:.3g} ms")
-    expect(words).to_contain_text(f"The large model alone: {plain * 1e3:.3g} ms.")
+    expect(words).to_contain_text(f"The large model alone: {plain * 1e3:.3g} ms per token.")
     expect(seen.locator("[data-part=basis]")).to_contain_text(
-        "The prompt, at the top of both texts, is typical: on 24 prompts the median"
+        "The prompt that both texts begin with is typical: on 24 prompts the median"
     )
     expect(seen.locator("[data-part=basis]")).to_contain_text("Recorded on")
 

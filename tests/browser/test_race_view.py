@@ -1453,7 +1453,7 @@ def test_first_tokens_are_counted_in_place(page: Page) -> None:
     assert (bar.get_attribute("value"), bar.get_attribute("max")) == ("5", "400")
     assert text(page, "[data-part=distribution-where]").startswith(
         "Each lane with a draft repeats one step with different seeds. The first token of each "
-        "repetition is counted: the one after …a  b⏎ (token 4 in the text of Plain)."
+        "repetition is counted. It follows …a  b⏎, in the place of token 4 in the text of Plain."
     )
     assert "the first: 1.5 bits (what is a bit?)" in text(page, "[data-part=distribution-where]")
     judged(page, whole, counts(400, False, (230, 170)), None, counts(400, False, (250, 150)))

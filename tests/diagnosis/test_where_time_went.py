@@ -106,12 +106,12 @@ def test_the_last_bar_is_the_speedup_of_the_comparison_with_the_plan() -> None:
 
 def test_each_sentence_contains_its_numbers() -> None:
     tokens, verify, draft, overhead = (bar.sentence for bar in time_breakdown(RUN, PLAIN))
-    assert "3.00 tokens per step: the" in tokens
+    assert "3.00 tokens per step would be the" in tokens
     assert (
         "12.0 ms for all nodes of a step and 8.0 ms for one token: 1.50 times as long, measured"
         in verify
     )
-    assert "6.0 ms per step, 29% of its time, measured" in draft
+    assert "6.0 ms per step, 29% of the step's time, measured" in draft
     assert "3.0 ms per step (2.0 ms per token in plain decoding), measured" in overhead
 
 

@@ -92,7 +92,7 @@ test("the caption says where a chain would have ended, and what the tree gained"
   assert.equal(chainEnd(step), 1);
   assert.equal(
     trial(step, 1),
-    "“b” is not what the large model writes. A chain, with one guess per position, would end its step here with 2 tokens, counting the large model’s own. " +
+    "“b” is not what the large model writes. A chain, with one guess per position, would end its step here with 2 tokens in all. " +
       "The tree has another child to try.",
   );
   assert.equal(

@@ -186,7 +186,8 @@ def _levels(profile: HardwareProfile) -> str | None:
     if not profile.level_overhead:
         return None
     return (
-        f"Each drafted level also adds {time_words(profile.level_overhead)} of overhead, however "
+        f"Each drafted level adds {time_words(profile.level_overhead)} of overhead "
+        "that the curve leaves out, however "
         "many nodes it has: for sampling its tokens, and for walking down one more level to accept "
         "or reject them."
     )
@@ -226,9 +227,9 @@ def _default(default: Plan, plan: Plan, second: Plan | None, here: bool) -> str:
     acceptance. plan: the fastest tree. second: the runner-up. here: whether the times are this
     machine's."""
     rule = (
-        f"In Decode, “Sequoia, planned for this machine” {'uses' if here else 'would use'}, of all "
-        f"trees at most {SLACK * 100:g}% slower than the fastest, the one with the most expected "
-        "tokens"
+        f"In Decode, “Sequoia, planned for this machine” {'uses' if here else 'would use'} the "
+        "tree with the most expected tokens among those at most "
+        f"{SLACK * 100:g}% slower than the fastest"
     )
     if default.tree == plan.tree:
         return f"{rule}. With these figures that is the fastest tree."

@@ -23,9 +23,9 @@ def summary(known: KnownTypes) -> str:
     than the installed one."""
     counts = (
         f"transformers {known.transformers} can load {len(known.types)} model types as causal "
-        f"language models. Tested with tiny models, {known.count('runs')} run with their default "
-        f"config, {known.count('partly')} only with a changed one, "
-        f"{len(known.types) - known.count('runs') - known.count('partly')} not at all"
+        f"language models. In tests of tiny models, {known.count('runs')} types run with their "
+        f"default config, {known.count('partly')} run only with a changed config, and "
+        f"{len(known.types) - known.count('runs') - known.count('partly')} do not run"
     )
     installed = transformers.__version__
     other = (
@@ -33,7 +33,7 @@ def summary(known: KnownTypes) -> str:
         if installed == known.transformers
         else f" Here, transformers {installed} is installed, so results may differ."
     )
-    return f"{counts}.{other} Every model is tested again when it is loaded."
+    return f"{counts}.{other} Each model is also tested when it is loaded."
 
 
 def words(one: ModelType) -> str:

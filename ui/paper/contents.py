@@ -79,9 +79,9 @@ def _introduction(paper: Mapping[str, str]) -> Markup:
     link = element("a", paper["title"], href=paper["url"], target="_blank", rel="noopener")
     words = (
         " reports how fast its trees decode on an A100, on an L40, and on an L40 with offloading. "
-        "Its tables are below. If a table also gives the tokens per step, our simulated speed-up "
+        "The paper’s tables are below. Where a table gives tokens per step, our simulated speed-up "
         "is beside the published one. The simulation takes the tree’s size and the tokens per step "
-        "from the paper. Its step times are those that this program predicts for the table’s GPU. "
+        "from the paper. The step times are predicted by a simulated clock for the paper’s GPU. "
         "Sequoia and SpecInfer each have a rule for accepting tokens, and SpecInfer has trees "
         "of its own "
         "(“5 × 8”: 5 independent sequences of 8 tokens). Top-k match is a third rule: the children "
@@ -126,11 +126,11 @@ def _with_graphs(table: PaperTable, name: str) -> str:
     here = [1e3 * plain / speedup for speedup in speedups]
     paper = [1e3 * table.profile.plain_seconds / row.results[0].speedup for row in table.rows]
     return (
-        "The paper’s trees run with CUDA graphs, its plain decoding does not. With CUDA graphs for "
-        f"both, a simulated A100 needs {1e3 * plain:.1f} ms per plain token, and Sequoia’s "
-        f"speed-ups shrink to {times(min(speedups))} to {times(max(speedups))}. This simulation is "
-        f"probably too fast: with Sequoia’s trees, a token takes {min(here):.1f} to "
-        f"{max(here):.1f} ms in it, but {min(paper):.1f} to {max(paper):.1f} ms in the paper."
+        "The paper uses CUDA graphs for its trees, but not for plain decoding. An A100 simulated "
+        f"with CUDA graphs for both needs {1e3 * plain:.1f} ms per plain token, and Sequoia’s "
+        f"speed-ups shrink to {times(min(speedups))} to {times(max(speedups))}. That simulated "
+        f"A100 is probably too fast: with Sequoia’s trees, it needs {min(here):.1f} to "
+        f"{max(here):.1f} ms per token, the paper’s A100 {min(paper):.1f} to {max(paper):.1f} ms."
     )
 
 
@@ -148,7 +148,7 @@ def _sweeps(about: Mapping[str, Any], sweeps: Sequence[Mapping[str, Any]]) -> Ma
         element("div", *boxes, class_="pp-tables"),
         _note(
             "Green: the best in its table. Empty: not in the paper. Nothing is simulated here: "
-            "that takes the tokens per step, which these tables do not give."
+            "a simulation needs the tokens per step, which these tables do not give."
         ),
         _rerun(about["experiment"]),
     )
@@ -198,9 +198,9 @@ def _shape_gain() -> str:
     trees = (Tree.sequences(k, (NODES - 1) // k) for k in counts)
     rival = max(expected_tokens(tree, acceptance) for tree in trees)
     return (
-        f"Predicted from the acceptance vector of Appendix E (another pair than in Figure 4): with "
-        f"{NODES} nodes, the best tree yields {best:.2f} tokens per step, {best / rival - 1:.1%} "
-        f"more than the best independent sequences ({rival:.2f})."
+        "Predicted from the acceptance vector of the paper’s Appendix E, for a different pair: "
+        f"with {NODES} nodes, the best tree yields {best:.2f} tokens per step, "
+        f"{best / rival - 1:.1%} more than the {rival:.2f} of the best independent sequences."
     )
 
 

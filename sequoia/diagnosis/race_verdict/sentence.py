@@ -262,7 +262,8 @@ def _details(verdict: Verdict, several: bool) -> Iterator[str]:
         )
     else:
         yield from _of_different_texts(verdict)
-    yield f"This holds for {verdict.scope} ({_runs(verdict)}); other prompts may differ."
+    where = f"{verdict.scope} ({_runs(verdict)})"
+    yield f"The verdict holds for {where}; on other prompts it may differ."
 
 
 def _of_different_texts(verdict: Verdict) -> Iterator[str]:
@@ -270,12 +271,12 @@ def _of_different_texts(verdict: Verdict) -> Iterator[str]:
     expected = [pair.expected for pair in verdict.pairs]
     if any(expected):
         yield (
-            "Where lanes wrote different texts, tokens per step are not counted but predicted: "
+            "Where lanes wrote different texts, tokens per step are expected values, not counts: "
             "both models’ probabilities give the number of steps that each lane would need on "
-            "average to write the texts of all lanes. This leaves out the chance of single draws."
+            "average to write the texts of all lanes, so no lane gains or loses by chance."
         )
     if not all(expected):
-        start = "Without such a prediction, a" if any(expected) else "A"
+        start = "Without expected values, a" if any(expected) else "A"
         yield (
             f"{start} difference in the texts alone can change the pace; the intervals include "
             "this variation."
@@ -290,11 +291,11 @@ def _corrections(verdict: Verdict) -> str:
             f"{what}, so there are intervals but no p-values: the moment of stopping may depend on "
             "who was ahead."
         )
-    words = f"p is corrected for {_count(len(verdict.pairs), 'pair')} of lanes (Holm)"
+    words = f"p is corrected for comparing {_count(len(verdict.pairs), 'pair')} of lanes (Holm)"
     if verdict.looks == 1:
         return f"{words}."
     return (
-        f"{words} and for a verdict computed {verdict.looks} times, each time with more "
+        f"{words} and for computing the verdict {verdict.looks} times, each time with more "
         "runs (Bonferroni)."
     )
 

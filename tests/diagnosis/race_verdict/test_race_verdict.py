@@ -271,7 +271,7 @@ def test_a_second_verdict_on_the_same_runs_doubles_p() -> None:
     once, twice = race_verdict(lanes), race_verdict(lanes, looks=2)
     assert 0 < once.pairs[0].p < 0.5
     assert twice.pairs[0].p == pytest.approx(2 * once.pairs[0].p)
-    assert "computed 2 times, each time with more runs (Bonferroni)" in twice.details[0]
+    assert "the verdict 2 times, each time with more runs (Bonferroni)" in twice.details[0]
     assert twice.more_races >= once.more_races
 
 
@@ -474,7 +474,7 @@ def test_a_lane_that_was_only_lucky_does_not_win() -> None:
     assert found.sentence.startswith("Sequoia wins: ")
     assert "; 5.0 tokens per step against 3.0. " in found.sentence
     assert found.sentence.endswith("The chain was ahead this time, by the luck of the draws.")
-    assert any("not counted but predicted" in line for line in found.details)
+    assert any("expected values, not counts" in line for line in found.details)
     assert race_verdict([plain, chain, tree]).order[0] == 1
 
 

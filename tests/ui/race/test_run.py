@@ -245,12 +245,12 @@ def test_nothing_of_an_opened_race_is_called_measured(make: Callable[..., RaceJo
     file = (
         race.recording.log()
         .to_json()
-        .replace("of its time, measured", "Measured, of its time MEASURED")
+        .replace("of the step's time, measured", "Measured, of the step's time MEASURED")
     )
     assert "measured" in file
     again = OpenedRace(RaceLog.from_json(file))
     for text in (again.whole(), again.since(0), again.log().to_json()):
-        assert "of its time RECORDED".lower() in text.lower()
+        assert "of the step's time RECORDED".lower() in text.lower()
         assert "measured" not in text.lower()
 
 

@@ -123,7 +123,7 @@ function price({ tokensPerStep, seconds, steps, whole }, { plain_seconds: plain 
   const step = whole ? "A step" : "So far a step";
   const mean = `${step} averages ${tokensPerStep.toFixed(1)} tokens in ${ms(seconds / steps)}`;
   const each = ms(seconds / steps / tokensPerStep);
-  return `${mean}: ${each} per token. The large model alone: ${ms(plain)}.`;
+  return `${mean}: ${each} per token. The large model alone: ${ms(plain)} per token.`;
 }
 
 /** @type {(meta: Meta) => string} */
@@ -149,8 +149,8 @@ function basis(meta) {
   if (!opening) return [readable(meta.about), stated].filter(Boolean).join(" ");
   const [low, high] = opening.range.map((one) => one.toFixed(1) + "×");
   return (
-    `The prompt, at the top of both texts, is typical: on ${opening.prompts.length} prompts the ` +
-    `median speed-up is ${opening.median.toFixed(1)}×, and about 8 in 10 prompts lie between ` +
+    `The prompt that both texts begin with is typical: on ${opening.prompts.length} prompts the ` +
+    `median speed-up is ${opening.median.toFixed(1)}×, and about 8 in 10 speed-ups lie between ` +
     `${low} and ${high}. ${stated}`
   );
 }

@@ -121,7 +121,7 @@ export class RunHeader {
       "tokensPerStep",
       rate(totals.tokensPerStep),
       "",
-      note(() => `best step: ${most}`),
+      note(() => "best step: " + count(most, "token")),
     );
     this.put("tokensPerSecond", rate(totals.tokensPerSecond), "", note(perToken));
     const percent = known(share) ? (share * 100).toFixed(0) : "–";

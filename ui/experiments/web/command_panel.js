@@ -13,9 +13,9 @@ export class CommandPanel {
     const { body } = makePanel(host, about);
     this.small = line(
       body,
-      "The same small experiment as with the Run button, for the bundled pair in float32:",
+      "This runs the same small version as the Run button, but always with the bundled pair in float32:",
     );
-    this.full = line(body, "The full experiment; its result replaces the recorded one:");
+    this.full = line(body, "This runs the full experiment and replaces the recorded result:");
   }
 
   /** @param {Listed | undefined} experiment */

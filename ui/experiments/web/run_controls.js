@@ -54,7 +54,7 @@ export class RunControls {
   progressWords({ run, going, experiment, chosen, list }) {
     if (!going)
       return experiment
-        ? `A run repeats a small piece of this experiment with the loaded pair, in ${count(experiment.units, "part")} of one prompt each.`
+        ? `A run from this page is a small version of this experiment with the loaded pair. It has ${count(experiment.units, "part")}, each with one prompt.`
         : "";
     const words = run.words ?? "";
     if (run.name === chosen) return words;

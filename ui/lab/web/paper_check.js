@@ -19,8 +19,8 @@ export class PaperCheck {
     const body = el("tbody", {}, table);
     const rows = vectors.KNOWN.map((known) => makeRow(body, known));
     const note =
-      "The best tree’s expected tokens per step, for the acceptance vector in the paper’s appendix E, are computed " +
-      "with the paper’s recurrence in Python and again in this browser. “…” means not computed yet, “Equal” means equal to three decimals.";
+      "Python and this browser each compute the best tree’s expected tokens per step with the paper’s recurrence, " +
+      "for the acceptance vector in its appendix E. “…” means not computed yet, “Equal” means equal to three decimals.";
     el("p", { class: "sq-lab-note", text: note }, panel.body);
     dom.onceVisible(panel.body, () => fill(rows, new Map()));
   }

@@ -285,7 +285,7 @@ function fastest({ parents, levels, speedup, nodes }, profile, { where, source, 
   const limit = nodes > 1 && parents.length === nodes ? " (the largest size tried)" : "";
   const which = isShown ? `The tree shown is the fastest ${where}` : `Fastest ${where}`;
   const times = `Computed from pass times (${profile.source}) of ${source}.`;
-  return `${which} with the acceptance rates chosen: ${size}${limit}, predicted ${speedup.toFixed(2)}×. ${times}`;
+  return `${which} for the chosen acceptance rates: ${size}${limit}, predicted ${speedup.toFixed(2)}×. ${times}`;
 }
 
 const percent = (share) =>

@@ -165,8 +165,9 @@ export class ShapesTable {
   aboutLevels() {
     const { cap } = this.state;
     if (cap === null) return "";
-    const fitted = " The second row’s number of levels is the one predicted to be fastest.";
-    return ` Only the first row has to keep to the limit of ${cap} levels set above, so the other rows can exceed 100% of its tokens.${this.hasRow("fitted") ? fitted : ""}`;
+    const fitted =
+      " The second row is the best tree for the number of levels predicted to be fastest; it can be the same tree as the first.";
+    return ` Only the first row has to keep to the limit of ${cap} levels set above, so another row can have more tokens than the first (over 100%).${this.hasRow("fitted") ? fitted : ""}`;
   }
 
   paintRow({ name, node, cells, pick, field, refusal }, one, top) {

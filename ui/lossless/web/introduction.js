@@ -5,7 +5,7 @@ import { formBeside } from "../../shared/web/form_buttons.js";
 
 const WHY =
   "Speculative decoding should change the speed of the large model and nothing else: every text " +
-  "must come out exactly as often as from the large model alone. A bug in the random draws " +
+  "must be exactly as likely as from the large model alone. A bug in the random draws " +
   "can break this, and no single text would reveal the bug. So this test counts thousands of " +
   "short texts and compares the counts with the exact probabilities.";
 const OR = "or first break the decoder:";

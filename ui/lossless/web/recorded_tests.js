@@ -20,7 +20,7 @@ import RECORDED from "../../../assets/losslessness.json" with { type: "json" };
  */
 
 const WORDS = {
-  null: "Every pair of words comes out as often as it should; the small differences are due to chance.",
+  null: "Every pair of words comes out about as often as it should: chance explains the small differences.",
   "draft-noise":
     "The draft’s random numbers were reused at each step. Each first word still comes out as often " +
     "as it should, but some pairs of words come out far too often or far too rarely.",
@@ -38,8 +38,8 @@ export function recordedTests(host) {
   for (const test of /** @type {Recorded[]} */ (RECORDED.tests)) paintTest(pair, test);
   const { machine, date } = RECORDED;
   const words =
-    "Both tests use a toy model with three words: a, b and c. They count the first two words of each text. The bars " +
-    `show how often each pair was sampled, and the marks show its exact probability. Red: off by more than 3 standard deviations. Total variation: half the sum of the differences between sampled and exact. p-value: the probability that a correct decoder deviates this much or more. Recorded on ${machine}, ${date}.`;
+    "Both tests use a toy model with three words (a, b and c) and look at the first two words of each text. The bars " +
+    `show how often each pair was sampled, and the marks show its exact probability. Red: off by more than 3 standard deviations. Total variation: half the sum of the absolute differences between sampled and exact. p-value: the probability that a correct decoder deviates this much or more. Recorded on ${machine}, ${date}.`;
   el("p", { class: "ls-say ls-dim", text: words }, root);
   return root;
 }

@@ -29,7 +29,15 @@ import { rove } from "../../shared/web/roving_focus.js";
  * @property {boolean} online whether models may be downloaded
  */
 
-const COLUMNS = ["Pair", "Target and draft", "Download", "Licence", "Memory", "Disk", "Choose"];
+const COLUMNS = [
+  "Pair",
+  "Target and draft, parameters",
+  "Download",
+  "Licence",
+  "Memory",
+  "Disk",
+  "Choose",
+];
 const NOTE =
   "Sizes are published figures, and the memory needed is predicted from them. Before a " +
   "download, the exact sizes are read from the Hugging Face Hub. Other pairs can be loaded too, if " +
@@ -74,7 +82,7 @@ export class PairTable {
     const row = el("tr", { "data-pair": pair.name });
     const name = el("th", { scope: "row" }, row);
     el("b", { text: pair.name }, name);
-    el("small", { text: pair.tier, title: "Needs " + pair.needs }, name);
+    el("small", { text: pair.tier, title: "Suggested: " + pair.needs }, name);
     const models = cell(row, 1);
     for (const one of [pair.target, pair.draft]) model(models, one);
     text(cell(row, 2, { class: "md-number" }), pair.bytes);
@@ -83,7 +91,7 @@ export class PairTable {
     [pair.memory, pair.disk].forEach(({ fits, words }, i) => {
       el("span", { class: "md-fits", text: words }, cell(row, 4 + i, { "data-fits": fits }));
     });
-    const look = { text: "Choose", label: "Choose " + pair.name, hint: "Needs " + pair.needs };
+    const look = { text: "Choose", label: "Choose " + pair.name, hint: "Suggested: " + pair.needs };
     const last = cell(row, 6);
     const choose = button(last, look);
     choose.disabled = Boolean(pair.why_not);

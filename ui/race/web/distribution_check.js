@@ -75,11 +75,11 @@ export class DistributionCheck {
    */
   paintPosition({ context, at, lane, rule }) {
     const how =
-      "Each lane with a draft repeats one step with different seeds. The first token of each repetition is counted: the one after ";
+      "Each lane with a draft repeats one step with different seeds. The first token of each repetition is counted. It follows ";
     this.where.replaceChildren(how);
     el("code", { text: "…" + readable(context) }, this.where);
     const name = laneName(this.lanes[lane], lane);
-    this.where.append(` (token ${at + 1} in the text of ${name}). `);
+    this.where.append(`, in the place of token ${at + 1} in the text of ${name}. `);
     this.where.append(`The position was chosen before sampling: ${readable(rule)} `);
     const aside = el("span", { class: "race-what-is-a-bit", text: "(" }, this.where);
     addTerm(aside, "what is a bit?", "bits");
@@ -145,7 +145,7 @@ function sensitivity(counts) {
   const least = counts.map((one) => one.sight).filter(known);
   if (!least.length) return "Too few samples so far for a test.";
   const points = Math.round(Math.max(...least) * 100);
-  return `With this many samples, an error in the most probable token’s share is noticed (p-value below one in a million) only if it exceeds about ${points} percentage points.`;
+  return `With this many samples, a wrong probability of the most probable token is noticed (p-value below one in a million) only if it is off by more than about ${points} percentage points.`;
 }
 
 /**

@@ -109,7 +109,7 @@ export class RaceCharts {
     text(
       this.words,
       whom +
-        "Line: speed-up from the start of the race up to each moment. Marker with error bar: speed-up so far, with its 95% confidence interval (approx.), estimated from at most eight segments of each run.",
+        "Line: speed-up from the start of the race up to each moment. Marker with error bar: speed-up at the moment shown, with its 95% confidence interval (approx.), estimated from at most eight segments of each lane’s text.",
     );
     this.drawSoon();
   }

@@ -75,13 +75,13 @@ function scopeInWords({ verdict, pool: pooled, word }) {
     return readable(`The verdict holds for ${verdict.scope} (${about}).`);
   }
   const isExpected = verdict.pairs.some(({ expected }) => expected);
-  const how = isExpected ? "expected values" : "averages";
+  const how = isExpected ? "expected values, averaged" : "averages";
   const source = isExpected
     ? ": they come from the models’ probabilities, not from the tokens that happened to be drawn"
     : "";
   const scope = verdict.scope.replace(/^these (\d+ prompts)$/, "the $1 listed under “How sure?”");
   return readable(
-    `These figures are ${how} over ${made}${times}${source}. They hold for ${scope}; the lanes below show the first run.`,
+    `These figures are ${how} over ${made}${times}${source}. They hold for ${scope}; the lanes below show only the first run, so their figures may differ.`,
   );
 }
 

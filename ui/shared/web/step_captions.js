@@ -125,7 +125,7 @@ function afterwards(step, i) {
   const hasNext = next && topo.parents[next.node] === topo.parents[trials[i].node];
   if (!hasNext) return "There is no other guess to try in its place.";
   if (chainEnd(step) !== i) return "The next child is tried.";
-  const words = `A chain, with one guess per position, would end its step here with ${count(i + 1, "token")}, counting the large model’s own.`;
+  const words = `A chain, with one guess per position, would end its step here with ${count(i + 1, "token")} in all.`;
   return `${words} The tree has another child to try.`;
 }
 

@@ -15,7 +15,7 @@ export const PRESETS = [
     key: "second-child",
     label: "A second child is accepted",
     about:
-      "The draft and the target prefer different words, so the first child is often rejected. The next child is then tested against what is left of p, the target’s probabilities.",
+      "The draft (small model) and the target (large model) prefer different words, so the first child is often rejected. The next child is then tested against what is left of p (target) and q (draft).",
     toy: {
       p: [0.4, 0.3, 0.2, 0.1],
       q: [0.1, 0.2, 0.3, 0.4],

@@ -26,7 +26,7 @@ const ROUNDING = 1e-9; // error of a sum of up to 60,000 floats
 const SLICE_MS = 12; // time of the exact computation between two pauses
 const LIMIT = "limit for node-by-node verification";
 const LIMIT_WORDS =
-  ": with children drawn in the same way, no verifier that is lossless at every single node can do better (computed exactly, by optimal transport). Traversal tests whole paths, so it may do better. On a chain, Traversal is the same as block verification.";
+  ": no verifier that is lossless at every single node, and draws children as the verifier of that row does, can do better (computed exactly, by optimal transport). Traversal tests whole paths, so it may exceed its limit. On a chain, Traversal is the same as block verification.";
 const TOO_MANY = `over ${grouped(MOST_OUTCOMES)} outcomes`;
 
 /** The panel "Run it 10,000 times". */
@@ -68,7 +68,7 @@ export class RunsPanel {
 
   makeBars(host) {
     const table = el("table", { class: "wk-table wk-emitted", "data-part": "emitted" }, host);
-    el("caption", { text: "First word of the output, measured and exact, beside p" }, table);
+    el("caption", { text: "How often each word comes first, compared with p" }, table);
     const head = el("tr", {}, el("thead", {}, table));
     for (const name of ["word", "", "p", "measured", "exact"])
       el(name ? "th" : "td", name ? { scope: "col", text: name, "data-of": name } : {}, head);
@@ -86,7 +86,7 @@ export class RunsPanel {
 
   makeFacts(host) {
     const table = el("table", { class: "wk-table", "data-part": "facts" }, host);
-    el("caption", { text: "Distance from p, and tokens per step" }, table);
+    el("caption", { text: "Distance of the output from p, and tokens per step" }, table);
     const head = el("tr", {}, el("thead", {}, table));
     el("td", {}, head);
     for (const name of ["measured", "noise floor", "exact"]) {
@@ -111,7 +111,7 @@ export class RunsPanel {
     const table = el("table", { class: "wk-table", "data-part": "verifiers" }, host);
     el("caption", { text: "All verifiers on this toy (exact)" }, table);
     const head = el("tr", {}, el("thead", {}, table));
-    for (const name of ["verifier", "no child of the root accepted", "tokens per step"])
+    for (const name of ["verifier", "steps with no guess accepted", "tokens per step"])
       el("th", { scope: "col", text: name }, head);
     const body = el("tbody", {}, table);
     this.note = el("p", { class: "wk-note", "data-part": "outcomes" }, host);

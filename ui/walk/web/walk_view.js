@@ -34,7 +34,7 @@ const KEYS =
 const MARKS = `In the tree: ${KEY.map(([, name, meaning]) => `${name}: ${meaning}`).join("; ")}.`;
 const NEW_DRAWS = "Run the step again with new random numbers (N)";
 const NO_LINK = "Walk cannot link to a step of Decode. Use “Copy link” in Decode.";
-const SAME = "Neither model’s probabilities depend on the words before.";
+const SAME = "Each word is one token; its p and q do not depend on the words before it.";
 
 /** The view of the tab. */
 export class WalkView {

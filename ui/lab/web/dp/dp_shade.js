@@ -15,7 +15,7 @@ import * as format from "../../../shared/web/format.js";
 export const KINDS = {
   regret: {
     name: "Loss",
-    title: "tokens lost vs. the best b for this n",
+    title: "tokens lost vs. the best b, same n",
     power: 1 / 3,
     strong: "least",
     share: 0.9,
