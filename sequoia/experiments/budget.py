@@ -216,7 +216,7 @@ BUDGET = Experiment(
         f"k is {_or(WIDTHS)} for independent sequences (if that many fit) and {_or(ARITIES)} for "
         f"the k-ary tree: for each size, the best k on other texts. {LABELS['SpecInfer']} is a "
         "chain of two tokens followed by as many chains of six as fit. Making a long chain longer "
-        "gains nothing: the draft errs, or the text ends, before its end is reached. A text "
+        "gains nothing: the draft errs, or the text ends, before the end of the chain. A text "
         f"counts as repeating itself from the first sequence of {REPEAT} tokens that has occurred "
         "before."
     ),

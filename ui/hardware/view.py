@@ -186,10 +186,9 @@ def _levels(profile: HardwareProfile) -> str | None:
     if not profile.level_overhead:
         return None
     return (
-        f"Each drafted level adds {time_words(profile.level_overhead)} of overhead "
-        "that the curve leaves out, however "
-        "many nodes it has: for sampling its tokens, and for walking down one more level to accept "
-        "or reject them."
+        f"The overhead curve leaves out {time_words(profile.level_overhead)} for each drafted "
+        "level, however many nodes the level has: the time to sample its tokens, and to walk down "
+        "one more level to accept or reject them."
     )
 
 
@@ -203,12 +202,18 @@ def _averaged(profile: HardwareProfile) -> str | None:
     ]
     if not changed:
         return None
-    seconds = profile.verify_seconds(changed[0])
-    same = [size for size, *_ in profile.target_seconds if profile.verify_seconds(size) == seconds]
+    flat = dict.fromkeys(map(profile.verify_seconds, changed))
+    averages = " and ".join(_average(profile, seconds) for seconds in flat)
     return (
-        "More nodes cannot take less time, so a dip in the curve is noise. Planning uses the "
-        f"average, {time_words(seconds)}, for {same[0]} to {same[-1]} nodes."
+        "More nodes cannot take less time, so where the curve falls it is noise, and planning uses "
+        f"an average: {averages}."
     )
+
+
+def _average(profile: HardwareProfile, seconds: float) -> str:
+    """In words: the time of a target pass that planning uses for several sizes in a row."""
+    same = [size for size, *_ in profile.target_seconds if profile.verify_seconds(size) == seconds]
+    return f"{time_words(seconds)} for {same[0]} to {same[-1]} nodes"
 
 
 def _capped(plan: Plan, nodes: int, most: int) -> str:

@@ -211,9 +211,13 @@ def test_the_acceptance_menu_names_what_tells_its_entries_apart(tab: HardwareTab
 
 def test_averaged_times_of_a_target_pass_are_mentioned() -> None:
     dip = replace(PROFILE, target_seconds=((1, 0.022, 0.0), (2, 0.018, 0.0), (64, 0.05, 0.0)))
-    assert hardware_view._averaged(dip).endswith("uses the average, 20.0 ms, for 1 to 2 nodes.")
+    assert hardware_view._averaged(dip).endswith("an average: 20.0 ms for 1 to 2 nodes.")
     later = replace(PROFILE, target_seconds=((1, 0.01, 0.0), (2, 0.022, 0.0), (64, 0.018, 0.0)))
-    assert hardware_view._averaged(later).endswith("uses the average, 20.0 ms, for 2 to 64 nodes.")
+    assert hardware_view._averaged(later).endswith("an average: 20.0 ms for 2 to 64 nodes.")
+    both = replace(PROFILE, target_seconds=(*dip.target_seconds, (96, 0.07, 0.0), (128, 0.05, 0.0)))
+    assert hardware_view._averaged(both).endswith(
+        "an average: 20.0 ms for 1 to 2 nodes and 60.0 ms for 96 to 128 nodes."
+    )
     assert hardware_view._averaged(PROFILE) is None
 
 
@@ -227,7 +231,7 @@ def test_a_profile_is_not_compared_with_itself(tab: HardwareTab) -> None:
     }
     plan = best_plan(vectors[both["rates"]["name"]], saved_profiles.shipped()[key].profile, 64)
     assert f"{plan.predicted_speedup:.2f}× plain decoding" in both["there"]
-    assert both["levels"].startswith("Each drafted level adds ")
+    assert both["levels"].startswith("The overhead curve leaves out ")
     # a paper's profile has no overhead per level
     assert view(tab, tab.look(asked(tab, profile=key), request()))["levels"] is None
     itself = tab.look(asked(tab, profile=key, against=key), request())

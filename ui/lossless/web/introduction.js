@@ -11,8 +11,8 @@ const WHY =
 const OR = "or first break the decoder:";
 // Bugs that show in a toy.
 const EXAMPLES = [
-  ["draft-noise", "Reuse the draft’s random numbers at each step"],
-  ["walk-u", "Reuse the verifier’s random numbers at each step"],
+  ["draft-noise", "Give the draft the same random numbers at each step"],
+  ["walk-u", "Give the verifier the same random numbers at each step"],
   ["last-token", "Draw a step’s last token as if no guess was rejected"],
 ];
 

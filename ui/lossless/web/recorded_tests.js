@@ -22,7 +22,7 @@ import RECORDED from "../../../assets/losslessness.json" with { type: "json" };
 const WORDS = {
   null: "Every pair of words comes out about as often as it should: chance explains the small differences.",
   "draft-noise":
-    "The draft’s random numbers were reused at each step. Each first word still comes out as often " +
+    "The draft got the same random numbers at each step. Each first word still comes out as often " +
     "as it should, but some pairs of words come out far too often or far too rarely.",
 };
 // The share whose bar fills its whole track.
