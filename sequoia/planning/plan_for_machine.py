@@ -129,10 +129,10 @@ def best_chain(
     node is plain decoding. By default the chain has at most as many levels as a planned tree. The
     vector is smoothed as in `best_plan`.
 
-    slack: the choice is the longest chain with a predicted speed-up of at least 1 that is at most
-    this share below the highest. If all speed-ups are below 1, slack has no effect. Raises BadTree
-    for a `max_nodes` outside 1 to MAX_NODES, a `min_nodes` outside 1 to `max_nodes`, or a slack
-    outside 0 to 1.
+    slack: of all chains whose predicted speed-up is at most this share below the highest, and at
+    least 1, the longest is chosen. If all speed-ups are below 1, slack has no effect. Raises
+    BadTree for a `max_nodes` outside 1 to MAX_NODES, a `min_nodes` outside 1 to `max_nodes`, or a
+    slack outside 0 to 1.
     """
     max_nodes = whole(
         bounds(profile)[1] if max_nodes is None else max_nodes, "max_nodes", 1, MAX_NODES, BadTree

@@ -18,7 +18,7 @@ OWN = "own"  # two models that the visitor names
 
 def parse(form: Mapping[str, Any], limits: Limits) -> PairRequest:
     """The pair requested by `form`. Raises a SequoiaError for an invalid value, and for any request
-    on a public page."""
+    on a public page. Layers are offloaded only if the field `offload` is True."""
     if not limits.models:
         raise BadModel(
             "this page is public and serves only the bundled pair; to load other models, start the "

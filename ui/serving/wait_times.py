@@ -1,6 +1,5 @@
-"""Predicts how long jobs take on this machine, from recent jobs of the same kind. Independent of
-models.
-"""
+"""Predicts how long jobs take on this machine, from recent jobs of the same kind. The module needs
+no models."""
 
 from __future__ import annotations
 
@@ -15,8 +14,8 @@ RECENT = 40  # jobs of a kind that are remembered
 _FADING = 0.95  # weight of a job relative to the next newer one of its kind
 # Weight of the first guess, which needs no timed job. The newest timed job has weight 1.
 _GUESS_WEIGHT = 0.3
-# If the token counts of jobs vary by less than this (sum of squared relative deviations), their
-# time is taken as proportional to tokens.
+# If token counts vary by less than this (weighted sum of squared relative deviations), time is
+# taken as proportional to tokens.
 _SAME = 0.01
 _TRUST = 2.0  # once half of a job (1 / _TRUST) is done, only its own pace counts
 _OVERDUE = 0.1  # a job is expected to still need at least this fraction of its time so far

@@ -15,7 +15,7 @@ import { addTerm } from "../../shared/web/tooltips.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 const FORMS = [
-  ["json", "Tree, project JSON"],
+  ["json", "Tree, JSON of this program"],
   ["nodelink", "networkx node-link JSON"],
   ["paths", "Medusa path list"],
   ["branching", "SpecInfer branching list"],
@@ -72,7 +72,8 @@ export class ReadOuts {
     this.use = button(this.plan, { text: "Use this tree", hint, act: () => this.useBest() });
   }
 
-  /** Another profile was chosen. If the best tree is shown, replace it by the fastest one. */
+  /** Another profile was chosen. If a tree with the most expected tokens is shown, replace it by
+   * the one that is fastest with this profile. */
   chosen() {
     if (this.state.shown === "best") this.useBest();
     this.settle();
@@ -276,9 +277,10 @@ export class ReadOuts {
 }
 
 const NOT_TIMED = "this machine has not been timed yet";
-const NO_PLAN = "The best tree for this machine is shown once the models are loaded and timed.";
+const NO_PLAN =
+  "The fastest tree for this machine is named here once the models are loaded and timed.";
 const NO_PLAN_SAVED =
-  "This page was saved before its machine was timed, so it cannot show the best tree for that machine.";
+  "This page was saved before its machine was timed, so it cannot name the fastest tree for that machine.";
 
 function fastest({ parents, levels, speedup, nodes }, profile, { where, source, isShown }) {
   const size = `${format.count(parents.length, "node")} on ${format.count(levels, "level")}`;

@@ -1,4 +1,4 @@
-/* Saves what the Lab shows as one HTML file. */
+/* Saves the Lab as one HTML file, without the counts of the panel “Measured acceptance”. */
 import { choicesOf } from "./lab_choices.js";
 import * as shapes from "./tree_shapes.js";
 import { count } from "../../shared/web/format.js";
@@ -27,7 +27,8 @@ export async function saveLab(lab) {
 }
 
 /**
- * What the saved page needs to show the same Lab. Labels "measured" become "recorded".
+ * What the saved page needs to show the same vector, tree and profile. Labels "measured" become
+ * "recorded".
  * @param {Lab} lab
  * @returns {any}
  */
