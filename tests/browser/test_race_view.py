@@ -1474,7 +1474,9 @@ def test_first_tokens_are_counted_in_place(page: Page) -> None:
         ["chi-square", "2.50 (1 d.f.)", "2.50 (1 d.f.)"],
         ["p-value", "0.25", "0.25"],
     ]
-    assert "exceeds about 12 percentage points" in text(page, "[data-part=distribution-note]")
+    assert "off by more than about 12 percentage points" in text(
+        page, "[data-part=distribution-note]"
+    )
 
 
 def test_a_token_too_rare_for_a_row_of_its_own_in_one_lane_is_counted_in_all_others(
