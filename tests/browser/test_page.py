@@ -587,6 +587,7 @@ def test_scrubber_and_keyboard(visit: Visit) -> None:
     assert store(page, "at") == at
 
 
+@pytest.mark.nightly
 def test_space_plays_after_a_click_on_a_button_and_run_keys_do_nothing_on_another_tab(
     visit: Visit,
 ) -> None:

@@ -124,6 +124,7 @@ def test_a_race_from_the_recorded_one_to_a_saved_one(visit: Visit, tmp_path: Pat
     )
 
 
+@pytest.mark.nightly
 def test_a_preset_fills_the_form_and_its_race_is_simulated(visit: Visit) -> None:
     page = visit()
     page.wait_for_selector(".pg-status[data-stage=ready]", timeout=40_000)
