@@ -14,6 +14,9 @@ const SIDES = [
 
 /** The panel above the figure. `controls` is the element for the RunControls. */
 export class ResultHead {
+  /** @type {string | null} the finding on the page; null before the first paint */
+  painted = null;
+
   /**
    * @param {HTMLElement} host
    * @param {(side: Side) => void} turn called when the visitor chose which result to show
@@ -64,6 +67,8 @@ export class ResultHead {
 
   /** @param {string} finding */
   paintFinding(finding) {
+    if (finding === this.painted) return;
+    this.painted = finding;
     const [answer, details] = divided(finding);
     text(this.finding, answer);
     show(this.finding, Boolean(answer));
