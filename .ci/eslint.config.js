@@ -4,7 +4,7 @@ import globals from "globals";
 
 const noMarkup = (property) => ({
   property,
-  message: "Text reaches the page through textContent, markup only from ui/shared/markup.py.",
+  message: "Put text on the page through textContent. Markup comes only from ui/shared/markup.py.",
 });
 
 export default [
@@ -41,7 +41,8 @@ export default [
     },
   },
   {
-    // Every exported function says what it takes and gives.
+    // Every exported function has a comment on its parameters and return value. Exported classes
+    // have a comment too.
     files: ["**/ui/**/*.js"],
     plugins: { jsdoc },
     rules: {

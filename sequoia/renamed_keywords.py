@@ -11,8 +11,8 @@ T = TypeVar("T")
 
 
 def renamed_keywords(**names: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """A decorator for a function with renamed keyword arguments, given as old="new". The function
-    then accepts either name, and raises TypeError if a call uses both."""
+    """A decorator for a function whose keyword arguments were renamed. Each of `names` is given as
+    old="new". The function then accepts either name, and raises TypeError if a call uses both."""
 
     def renamed(function: Callable[P, T]) -> Callable[P, T]:
         @functools.wraps(function)

@@ -1,10 +1,11 @@
-"""Whether each public name is a function, a class or something else once all modules are imported,
-and what commands print for `--help`.
+"""Prints, as JSON, the kind of each public name (function, class, ...) once all modules are
+imported, and what commands print for `--help`. The kind is checked because importing a module
+`sequoia.x` would replace a function `sequoia.x`.
 
-Run as `python tests/after_import.py MODULE ...`; prints JSON. It needs its own process, because
-other tests have imported parts of the package before. Importing other libraries takes seconds, so
-they are imported once: each command runs, as with `python -m`, in a fork in which only this package
-is imported again.
+Run as `python tests/after_import.py MODULE ...`. It needs its own process, because other tests have
+imported parts of the package before. Importing other libraries takes seconds, so they are imported
+only once. Each command runs in a fork, as `python -m` would run it, and imports only this package
+again.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ def main(commands: Sequence[str]) -> None:
 
 
 def all_imported() -> tuple[list[str], dict[str, str]]:
-    """Imports all modules of the package except those called __main__. Returns their names, and the
-    kind of each public name as in `kind_of`."""
+    """Imports all modules of the package except those called __main__. Returns the names of these
+    modules, and for each public name what `kind_of` returns."""
     found = pkgutil.walk_packages(sequoia.__path__, "sequoia.", onerror=_raise)
     modules = [module.name for module in found if not module.name.endswith(".__main__")]
     for name in modules:
@@ -43,8 +44,8 @@ def all_imported() -> tuple[list[str], dict[str, str]]:
 
 
 def _raise(name: str) -> None:
-    """Called if a package cannot be imported. Without it, `walk_packages` would skip the
-    package."""
+    """Called if a package cannot be imported. Without this function, `walk_packages` would ignore
+    an ImportError and skip the package's modules."""
     raise
 
 

@@ -16,8 +16,8 @@ def emitted(steps: Iterable[StepTrace]) -> list[int]:
 def joint(
     pair: Pair, prompt: str, params: SamplingParams, length: int
 ) -> dict[tuple[int, ...], float]:
-    """The target's distribution of the next `length` tokens, from its `transformers` model without
-    our cache and mask."""
+    """The target's joint distribution of the next `length` tokens, computed by its `transformers`
+    model without our KV cache or tree mask."""
     distribution = {(): 1.0}
     for _ in range(length):
         grown = {}

@@ -1,5 +1,5 @@
-"""Stand-ins for the parts of torch.cuda that captures use: streams that log who waits for whom, and
-a graph that captures nothing."""
+"""Stand-ins for the parts of torch.cuda that capture a CUDA graph. The streams log which one waits
+for which. The graph captures nothing."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ class FakeStream:
 
 
 class FakeCuda:
-    """log: what happened, in order. at_end: the error that ending a capture raises, or None."""
+    """Puts the stand-ins into torch.cuda. log: what happened, in order. at_end: the error that is
+    raised when a capture ends, or None."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.log: list[str] = []

@@ -1,8 +1,8 @@
-"""A Hugging Face hub on this machine. It serves folders as models, with the answers of the real hub
-and with faults on request.
+"""A fake Hugging Face hub on this machine. It serves folders as models, answers like the real hub,
+and can simulate faults.
 
 It answers what `huggingface_hub` requests for a download: the list of files, the headers of a file
-(HEAD), and a file or the rest of it.
+(HEAD), and a file, either whole or from a given byte on.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ _CHUNK = 1 << 16
 
 @dataclass
 class FakeHub:
-    """What it holds and how it behaves.
+    """The models of the hub, and how it behaves.
 
-    gated: model -> status of a refused file, 401 or 403. slow: seconds per chunk of 64 kB of a
-    file. cut: the number of bytes of a file after which the connection is broken off; if a range
-    was requested, they are counted from its start. status: unless None, every list of files is
-    refused with this HTTP status. revisions: the commits that exist. asked: paths of GET requests,
-    with the range of bytes if one was given.
+    gated: model -> HTTP status with which its files are refused, 401 or 403. slow: seconds of pause
+    after each 64 KiB of a file. cut: the connection is broken off after this many bytes of an
+    answer with a file. status: if set, every list of files is refused with this HTTP status.
+    revisions: the commits that exist. asked: paths of GET requests, with the range of bytes if one
+    was given.
     """
 
     models: dict[str, Path] = field(default_factory=dict)

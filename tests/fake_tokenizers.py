@@ -31,21 +31,22 @@ def _fast(
 
 
 def byte_level() -> PreTrainedTokenizerFast:
-    """As GPT-2's, Llama 3's and Qwen's: every token is bytes."""
+    """Like those of GPT-2, Llama 3 and Qwen: a token is a sequence of bytes."""
     tokenizer = tiny_tokenizer()
     tokenizer.add_tokens([SPECIAL, ADDED])
     return tokenizer
 
 
 def byte_level_in_a_sequence() -> PreTrainedTokenizerFast:
-    """The same behind a decoder that is not recognised as byte-level."""
+    """The same tokens, but with a decoder that TokenBytes does not recognise as byte-level."""
     tokenizer = byte_level()
     tokenizer.backend_tokenizer.decoder = decoders.Sequence([decoders.ByteLevel()])
     return tokenizer
 
 
 def byte_fallback(strip: bool = True) -> PreTrainedTokenizerFast:
-    """As Llama 2's, or without `strip` as Gemma's: bytes for characters without a token."""
+    """Like Llama 2's, or like Gemma's if `strip` is false. A character without a token is encoded
+    as bytes. strip: whether encoding puts a space before the text and decoding removes it."""
     merged = map("".join, MERGES)
     vocab = _numbered("<unk>", "<s>", "</s>", *BYTES, "▁", *LETTERS, "\ufffd", "好", *merged)
     core = Tokenizer(models.BPE(vocab, MERGES, byte_fallback=True, unk_token="<unk>"))
@@ -66,8 +67,8 @@ def cleaned(tokenizer: PreTrainedTokenizerFast) -> PreTrainedTokenizerFast:
 
 
 def unigram_fallback(clean: bool = False) -> PreTrainedTokenizerFast:
-    """As T5's and other SentencePiece tokenizers, but with a token for each byte. clean: whether
-    `transformers` removes some spaces."""
+    """Like T5's and other SentencePiece tokenizers, but with a token for each byte. clean: whether
+    `transformers` removes some spaces when it decodes."""
     names = dict.fromkeys(("<unk>", "▁", *LETTERS, "▁a", "th", *BYTES))
     core = Tokenizer(models.Unigram([(name, -i / 50) for i, name in enumerate(names)], 0, True))
     core.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="first", split=False)
@@ -77,7 +78,7 @@ def unigram_fallback(clean: bool = False) -> PreTrainedTokenizerFast:
 
 
 def metaspace() -> PreTrainedTokenizerFast:
-    """A space is part of the word after it, and characters without a token are unknown."""
+    """A space is part of the word after it, and characters without a token become <unk>."""
     names = dict.fromkeys(("<unk>", "▁", *LETTERS, "▁a", "th"))
     core = Tokenizer(models.Unigram([(name, -float(i)) for i, name in enumerate(names)], 0, False))
     core.pre_tokenizer = pre_tokenizers.Metaspace()
@@ -86,8 +87,9 @@ def metaspace() -> PreTrainedTokenizerFast:
 
 
 def word_pieces(cleanup: bool = True, clean_again: bool = False) -> PreTrainedTokenizerFast:
-    """As BERT's: a space before every token but those with ##. cleanup: the decoder removes some of
-    the spaces; clean_again: `transformers` does so, too."""
+    """Like BERT's. Decoding puts a space before each token after the first, except before tokens
+    that begin with ##. cleanup: whether the decoder then removes some of the spaces. clean_again:
+    whether `transformers` removes some."""
     words = ("the", "##ing", "don", "##n't", "n't", "'s", "好")
     vocab = _numbered("[UNK]", "[SEP]", *LETTERS, *("##" + letter for letter in LETTERS), *words)
     core = Tokenizer(models.WordPiece(vocab, unk_token="[UNK]"))
@@ -99,8 +101,8 @@ def word_pieces(cleanup: bool = True, clean_again: bool = False) -> PreTrainedTo
 
 
 def word_ends() -> PreTrainedTokenizerFast:
-    """As the first GPT's: a token marks whether its word ends, so the space after a word is decoded
-    together with the next token."""
+    """Like the first GPT's. The last token of a word ends with </w>. Decoding writes the space
+    after a word only if another token follows."""
     vocab = _numbered("<unk>", *LETTERS, *(letter + "</w>" for letter in LETTERS))
     core = Tokenizer(models.BPE(vocab, [], unk_token="<unk>", end_of_word_suffix="</w>"))
     core.pre_tokenizer = pre_tokenizers.Whitespace()

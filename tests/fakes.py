@@ -6,9 +6,9 @@ They are saved to files, and `load_pair` itself loads them.
     same_pair(...)       the draft is the target
     hopeless_pair(...)   the draft's logits are the target's with the opposite sign
 
-The same arguments give the same weights, which are loaded once. Every call gives a new pair of new
-models around them, so no test depends on measurements of another, or on what another sets. A test
-that changes weights takes a copy of them.
+Calls with the same arguments share their weights, which are loaded once. But each call returns a
+new Pair with new TreeModels, so what one test measures or sets on them does not affect another. A
+test that changes weights must copy them first.
 """
 
 from __future__ import annotations
@@ -44,15 +44,15 @@ from sequoia.models.tree_forward import TreeModel
 from sequoia.models.tree_mask import TreeLayout
 
 KINDS = ("llama", "qwen2", "qwen3", "gpt_neox", "gpt2")
-# some tokenizer classes add a token of this name if the vocabulary has none
+# called this because some tokenizer classes add a token of this name if the vocabulary lacks it
 EOS = "<|endoftext|>"
 BOS = "<|begin|>"
 VOCAB = 288
 WIDTH = 32
 LAYERS = 2
 HEADS = 4
-# relative to the spread of each weight tensor; at temperature 0 the draft's first child is then
-# accepted in at least half of the steps
+# Relative to the standard deviation of each weight tensor. With this noise, at temperature 0, the
+# root's first child is accepted in at least half of the steps.
 NOISE = 0.05
 PROMPTS = ("def add(a, b):\n    return", "Hello, wörld! 你好 🙂", "x")
 
@@ -201,7 +201,8 @@ def _draw(name: str, weight: torch.Tensor) -> None:
 
 
 def noisy(model: torch.nn.Module, noise: float, seed: int = 0) -> torch.nn.Module:
-    """A copy with normal noise added to every weight, `noise` times the spread of its tensor."""
+    """A copy with normal noise added to every weight, `noise` times the standard deviation of its
+    tensor."""
     copied = copy.deepcopy(model)
     generator = torch.Generator().manual_seed(seed + 1)
     with torch.no_grad():
@@ -231,7 +232,7 @@ def tiny_tokenizer(vocab: int = VOCAB, pieces: tuple[str, ...] = ()) -> PreTrain
     letters.
 
     With fewer than 258 pieces some bytes have no token; lower-case letters come first. `pieces`
-    replace the last ones, for tokenizers that differ.
+    replaces the last pieces, so that tests can make tokenizers that differ.
     """
     alphabet = sorted(
         pre_tokenizers.ByteLevel.alphabet(), key=lambda piece: (not piece.islower(), piece)
@@ -262,8 +263,8 @@ def pair_of(
     dtype: str = "float32",
     stop: frozenset[int] | None = None,
 ) -> Pair:
-    """The two models, saved, loaded again and checked by `load_pair`, which does not offer float64:
-    for that, models are loaded in float32 and converted."""
+    """The two models, saved, then loaded and checked by `load_pair`. It does not offer float64, so
+    for float64 the models are loaded in float32 and then converted."""
     with tempfile.TemporaryDirectory() as folder:
         target_ref, draft_ref = (
             save(model, Path(folder) / name, tokenizer)

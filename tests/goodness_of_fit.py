@@ -12,8 +12,8 @@ from sequoia.exactness import chi_square
 
 
 def fit(results: Iterable[Any], distribution: Distribution) -> float:
-    """The p-value of the chi-square test that `results` follow `distribution`. 0 if there is a
-    result of probability 0."""
+    """The p-value of the chi-square test that `results` follow `distribution`. It is 0 if one of
+    the results has probability 0 in `distribution`."""
     counts = Counter(results)
     if any(not distribution.get(result) for result in counts):
         return 0.0

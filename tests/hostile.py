@@ -1,9 +1,9 @@
-"""Model folders that are broken or hostile, each made from one that loads: what `load_pair` has to
-refuse with one sentence.
+"""Makes broken and hostile model folders from a good one. `load_pair` has to refuse each of them
+with one sentence.
 
-`FOLDERS` maps a name to a function that spoils a good folder in place; `GROUPS` has them in groups.
-The good one holds a tiny Llama in one file of weights. Cases about an index first split this file
-in two.
+`FOLDERS` maps the name of each case to a function that spoils a good folder in place. `GROUPS` has
+the same cases in groups. The good folder holds a tiny Llama in one file of weights. Cases about an
+index first split this file in two.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ def fields(file: str, **changes: Any) -> Spoil:
 
 
 def edited(file: str, edit: Callable[[Any], Any]) -> Spoil:
-    """Replaces the JSON value in `file` by what `edit` returns, or if that is None, by the value
-    itself, which `edit` may have changed in place."""
+    """Edits the JSON value in `file`. `edit` returns a new value, or changes the value in place and
+    returns None."""
 
     def spoil(folder: Path) -> None:
         path = folder / file
@@ -81,7 +81,7 @@ def config(**changes: Any) -> Spoil:
 
 
 def deep(key: str = "") -> str:
-    """JSON nested far too deep, under `key` where one is given."""
+    """JSON nested far too deep, under `key` if it is given."""
     nest = "[" * DEEP + "]" * DEEP
     return f'{{"model_type": "llama", "{key}": {nest}}}' if key else nest
 
@@ -116,7 +116,7 @@ def config_texts() -> Folders:
         "a string": '"llama"',
         "no fields": "{}",
         "cut short": '{"model_type": "llama", "hidden_si',
-        "more behind it": '{"model_type": "llama"} and more',
+        "followed by more text": '{"model_type": "llama"} and more',
         "no JSON": "model_type: llama",
         "UTF-16": "{}".encode("utf-16"),
         "not UTF-8": b'{"model_type": "ll\xff\xfema"}',
@@ -172,8 +172,8 @@ OTHERS: dict[str, Any] = {
     "key heads do not divide": {"num_key_value_heads": 3},
     "a million layers": {"num_hidden_layers": 1_000_000},
     "a billion wide": {"hidden_size": 10**9},
-    "a trillion words": {"vocab_size": 10**12},
-    "a billion wide inside": {"intermediate_size": 10**9},
+    "a trillion tokens": {"vocab_size": 10**12},
+    "a billion wide in the MLP": {"intermediate_size": 10**9},
     "a million heads": {"num_attention_heads": 10**6},
     "a large head": {"head_dim": 10**8},
     "all as large as may be": {
@@ -182,9 +182,9 @@ OTHERS: dict[str, Any] = {
         "intermediate_size": 262_144,
         "vocab_size": 1_000_000,
     },
-    "more words than rows": {"vocab_size": 300_000},
+    "more tokens than embedding rows": {"vocab_size": 300_000},
     "a billion labels": {"num_labels": 10**9},
-    "labels that are no object": {"id2label": 5},
+    "labels that are a number": {"id2label": 5},
     "a million layers in text_config": {"text_config": {"num_hidden_layers": 10**6}},
     "a context without end": {"max_position_embeddings": 10**15},
     "a million layer types": {"layer_types": ["full_attention"] * 1_000_000},
@@ -199,7 +199,7 @@ OTHERS: dict[str, Any] = {
     "epsilon is a list": {"rms_norm_eps": []},
     "dtype unknown": {"dtype": "float7"},
     "dtype is code": {"dtype": "__import__('os')"},
-    "dtype is whole": {"dtype": "int8"},
+    "dtype is an integer type": {"dtype": "int8"},
     "dtype is a number": {"dtype": 5},
     "dtype is a list": {"dtype": []},
     "rope is a word": {"rope_parameters": "default"},
@@ -218,7 +218,7 @@ OTHERS: dict[str, Any] = {
     "tied is a word": {"tie_word_embeddings": "maybe"},
     "dropout is a word": {"attention_dropout": "some"},
     "an encoder-decoder": {"is_encoder_decoder": True},
-    "a pad beyond the words": {"pad_token_id": 10**6},
+    "a pad token beyond the vocabulary": {"pad_token_id": 10**6},
     "weights named elsewhere": {"transformers_weights": "../model.safetensors"},
     "weights named as a pickle": {"transformers_weights": "adapter_model.bin"},
     "weights named as a number": {"transformers_weights": 5},
@@ -232,7 +232,7 @@ OTHERS: dict[str, Any] = {
     },
     "4 bits by AWQ": {"quantization_config": {"quant_method": "awq", "bits": 4}},
     "fp8": {"quantization_config": {"quant_method": "fp8"}},
-    "quantised by nobody": {"quantization_config": {"bits": 1}},
+    "quantised without a method": {"quantization_config": {"bits": 1}},
     "quantisation is a word": {"quantization_config": "int4"},
     "quantisation is a list": {"quantization_config": [4]},
     "code of its own": {"model_type": "evil", "auto_map": {"AutoConfig": "evil.Config"}},
@@ -279,8 +279,8 @@ def cut(at: Callable[[int], int]) -> Spoil:
 
 
 def header(edit: Callable[[dict[str, Any]], Any]) -> Spoil:
-    """Edits the header of the weights in place; what `edit` returns, if anything, is written
-    instead."""
+    """Edits the header of the weights. `edit` returns a new header, or changes the header in place
+    and returns None."""
 
     def spoil(folder: Path) -> None:
         data = (folder / WEIGHTS).read_bytes()
@@ -459,7 +459,7 @@ def contents() -> Folders:
     numbers = {
         "NaN in a layer": _fill(PROJECTION, float("nan")),
         "one NaN": _fill("model.norm.weight", float("nan"), 3),
-        "NaN for one word": _fill(EMBEDDING, float("nan"), 200),
+        "NaN for one token": _fill(EMBEDDING, float("nan"), 200),
         "infinity": _fill("model.layers.1.mlp.up_proj.weight", float("inf")),
         "minus infinity in the head": _fill(LAST, float("-inf"), 100),
         "numbers that overflow": _fill(PROJECTION, 3e38),
@@ -468,8 +468,10 @@ def contents() -> Folders:
         "a shorter embedding": _reshape(EMBEDDING, 100, 32),
         "one axis": _reshape(PROJECTION, 1024),
         "a number for a matrix": _reshape(PROJECTION),
-        "another name for all": tensors(_rename),
-        "none of its own": tensors(lambda found: (found.clear(), found.update(x=torch.ones(3)))),
+        "other names for all tensors": tensors(_rename),
+        "none of the model's tensors": tensors(
+            lambda found: (found.clear(), found.update(x=torch.ones(3)))
+        ),
     }
     return {**gone, **more, **{f"weights with {name}": spoil for name, spoil in numbers.items()}}
 
@@ -480,7 +482,7 @@ SHARDS = ("model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"
 
 
 def shard(folder: Path) -> None:
-    """Divides the weights into two files with an index, as large models have them."""
+    """Splits the weights into two files with an index, as is usual for large models."""
     found = load_file(folder / WEIGHTS)
     names = sorted(found)
     parts = {SHARDS[0]: names[:5], SHARDS[1]: names[5:]}
@@ -498,7 +500,7 @@ def index(edit: Callable[[dict[str, Any]], Any]) -> Spoil:
 
 
 def mapped(file: Any, beside: Spoil = lambda _: None) -> Spoil:
-    """Maps one tensor to `file`."""
+    """Maps one tensor to `file` in the index. `beside` then spoils the folder further."""
     return both(index(lambda found: found["weight_map"].update({PROJECTION: file})), beside)
 
 
@@ -507,7 +509,7 @@ def _pickled(folder: Path) -> None:
 
 
 class Bomb:
-    """A pickle that writes a file when it is loaded."""
+    """An object whose pickle creates the file `mark` when it is loaded."""
 
     def __init__(self, mark: Path) -> None:
         self._mark = str(mark)
@@ -642,7 +644,7 @@ def _link(to: str) -> Callable[[Path], None]:
 
 
 def _moved(file: str) -> Spoil:
-    """The file is beside the folder, with a link to it in the folder."""
+    """Moves `file` out of the folder and leaves a link to it."""
 
     def spoil(folder: Path) -> None:
         (folder / file).rename(folder.parent / f"moved {file}")
@@ -652,7 +654,8 @@ def _moved(file: str) -> Spoil:
 
 
 def _fake_cache(folder: Path) -> None:
-    """Makes the folder look a little like the hub's cache, with a link that leads out of it."""
+    """Makes the weights a link that goes through a folder `blobs`, as in the hub's cache, but ends
+    outside the model's folder."""
     (folder / "blobs").mkdir()
     (folder / WEIGHTS).rename(folder.parent / "weights")
     (folder / WEIGHTS).symlink_to("blobs/../../weights")
@@ -785,21 +788,21 @@ def tokenizers() -> Folders:
         "without a model": part(model=...),
         "whose model is a word": part(model="BPE"),
         "of unknown kind": model_of_tokenizer(type="Magic"),
-        "without words": model_of_tokenizer(vocab={}, merges=[]),
-        "whose words are a list": model_of_tokenizer(vocab=["a", "b"]),
+        "with an empty vocabulary": model_of_tokenizer(vocab={}, merges=[]),
+        "whose vocabulary is a list": model_of_tokenizer(vocab=["a", "b"]),
         "with a negative number": model_of_tokenizer(vocab={"a": -1}),
-        "with a word far off": edited(TOKENIZER, _gap),
-        "with merges of no words": model_of_tokenizer(merges=[["no", "such"]]),
+        "with a far too large token id": edited(TOKENIZER, _gap),
+        "with merges of unknown tokens": model_of_tokenizer(merges=[["no", "such"]]),
         "whose merges are numbers": model_of_tokenizer(merges=[1, 2]),
         "whose merges are a word": model_of_tokenizer(merges="a b"),
-        "without special words": part(added_tokens=...),
-        "whose special words are numbers": part(added_tokens=[1, 2]),
-        "with an unknown cleaner": part(normalizer={"type": "Magic"}),
-        "with an unknown cutter": part(pre_tokenizer={"type": "Magic"}),
+        "without special tokens": part(added_tokens=...),
+        "whose special tokens are numbers": part(added_tokens=[1, 2]),
+        "with an unknown normalizer": part(normalizer={"type": "Magic"}),
+        "with an unknown pre-tokenizer": part(pre_tokenizer={"type": "Magic"}),
         "with an unknown decoder": part(decoder={"type": "Magic"}),
-        "with an unknown finisher": part(post_processor={"type": "Magic"}),
+        "with an unknown post-processor": part(post_processor={"type": "Magic"}),
         "of another version": part(version="9.9"),
-        "whose cleaner is a list": part(normalizer=[]),
+        "whose normalizer is a list": part(normalizer=[]),
         "with bad padding": part(padding={"strategy": "all"}),
         "with bad truncation": part(truncation={"max_length": -1}),
     }
@@ -833,12 +836,12 @@ def tokenizer_configs() -> Folders:
         "adds numbers": {"added_tokens_decoder": {"5": 5}},
         "adds a word as number": {"added_tokens_decoder": {"x": {"content": "y"}}},
         "adds a list": {"added_tokens_decoder": [1]},
-        "has a class of no words": {"tokenizer_class": 5},
+        "has a number as class": {"tokenizer_class": 5},
         "has a list as class": {"tokenizer_class": ["x"]},
         "has a number to begin": {"bos_token": 5},
         "has a list to end": {"eos_token": ["x"]},
         "has an object to end": {"eos_token": {"a": 1}},
-        "has numbers as special words": {"additional_special_tokens": [1, 2]},
+        "has numbers as special tokens": {"additional_special_tokens": [1, 2]},
         "has a number as map": {"auto_map": 5},
     }
     return {
@@ -892,7 +895,7 @@ GROUPS: dict[str, Folders] = {
     "headers": headers(),
     "tensors": contents(),
     "indexes": indexes(),
-    "no files": not_files(),
+    "entries that are not files": not_files(),
     "tokenizers": tokenizers(),
     "configs of tokenizers": tokenizer_configs(),
     "other files": other_files(),

@@ -12,12 +12,12 @@ from sequoia.library_errors import reason
 from sequoia.loading.json_file import read_object
 
 
-def test_lack_of_memory_has_words_although_its_error_has_none() -> None:
+def test_a_memory_error_without_text_gets_words() -> None:
     assert reason(MemoryError()) == "there is not enough memory"
 
 
-def test_lack_of_memory_of_a_gpu_is_a_clause() -> None:
-    """A reason stands at the end of a sentence. Torch's own message has two sentences."""
+def test_lack_of_gpu_memory_is_one_clause() -> None:
+    """`reason` must fit at the end of a sentence, but torch's own message has two sentences."""
     problem = torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
     assert reason(problem) == "there is not enough memory"
 

@@ -1,5 +1,6 @@
-"""Imports go in one direction, from the page down to the algorithm, and those of the page's scripts
-from a view to what all views share. They are read from the source code, not executed."""
+"""Imports go in one direction. Python modules import from the page down to the algorithm. The
+page's scripts import from a view to what all views share. The tests read the imports from the
+source code, without executing it."""
 
 from __future__ import annotations
 
@@ -12,8 +13,8 @@ import pytest
 from ui.shared.join_modules import imported, modules
 
 ROOT = Path(__file__).resolve().parent.parent
-# From the bottom up. A package may import those in the rows before its own, and none in its own
-# row. Files outside all folders count as packages of their own.
+# From the bottom up. A package may import only packages in rows before its own. A file directly in
+# `sequoia` or `ui` counts as a package here.
 ENGINE = [
     {"errors", "assets_folder", "renamed_keywords"},
     {"validate_input", "library_errors", "text_files"},
@@ -100,7 +101,8 @@ def imports(module: str) -> frozenset[str]:
 
 
 def room(module: str) -> str:
-    """The folder or file right below the package: `sequoia.models.chat.x` lies in `models`."""
+    """The folder or file directly in `sequoia` or `ui` that has `module`: `sequoia.models.chat.x`
+    is in `models`."""
     return module.split(".")[1]
 
 
@@ -114,13 +116,13 @@ def wrong_arrows(module: str, imported: frozenset[str], rows: list[set[str]]) ->
 
 
 def public_names(imported: frozenset[str]) -> set[str]:
-    """Names imported from `sequoia` itself. Only users of the engine may import them."""
+    """Names imported from `sequoia/__init__.py`. They are meant for code outside `sequoia`."""
     direct = {name for name in imported if name.startswith("sequoia.") and name.count(".") == 1}
     return direct - FILES.keys()
 
 
 def modules_of(package: str) -> list[str]:
-    """All modules of a package, except its own `__init__` and those of the training."""
+    """All modules of `package`, without its own `__init__` and without those in `pretrain`."""
     inner = [name for name in FILES if name.startswith(f"{package}.")]
     return sorted(name for name in inner if room(name) != "pretrain")
 
@@ -196,8 +198,8 @@ def test_only_commands_use_argparse() -> None:
 
 
 def wrong_script_imports(script: Path, found: list[Path]) -> list[Path]:
-    """The files in `found` that `script` may not import: all except those in the `web` folders of
-    `shared` and of its own view, and data of `assets`. Paths are relative to the root."""
+    """The files in `found` that `script` may not import. It may import files in the `web` folders
+    of `shared` and of its own view, and JSON files in `assets`. Paths are relative to the root."""
     views = {"shared", script.parts[1]}
     return [path for path in found if not _may_import(views, path)]
 

@@ -1,5 +1,5 @@
-"""JSON written in pieces is the same as the encoder's, and no piece is large, because other threads
-wait while a piece is written."""
+"""JSON text that is written in pieces equals the text from `json.dumps`. No piece is large, because
+other threads wait while a piece is written."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""assets/on_a_gpu.json lists what was tested on a real GPU and what was not. The tests and commands
-that it names exist."""
+"""assets/on_a_gpu.json lists what was tested on a real GPU and what was not. Every test and
+command that it names must exist."""
 
 from __future__ import annotations
 

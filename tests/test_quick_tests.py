@@ -1,5 +1,6 @@
-"""`pytest -m quick tests` covers every room, that is, every folder below sequoia or ui with an
-__init__.py: each room has a folder of tests, and at least one of these tests is quick."""
+"""`pytest -m quick tests` covers every room: each has at least one quick test. A room is a folder
+below sequoia or ui with an __init__.py. A test in a room's folder of tests is quick unless it is
+marked slow, gpu or nightly."""
 
 from __future__ import annotations
 
@@ -19,8 +20,8 @@ ROOMS = sorted(
 
 
 def found_in(room: Path) -> list[ast.FunctionDef]:
-    """The test functions in the folder of `room` and below it, without modules that are marked
-    slow, gpu or nightly as a whole."""
+    """The test functions in the room's folder of tests and in its subfolders. Modules marked slow,
+    gpu or nightly as a whole are left out."""
     folder = ROOT / "tests" / (room if room.parts[0] == "ui" else Path(*room.parts[1:]))
     texts = (path.read_text(encoding="utf-8") for path in folder.rglob("test_*.py"))
     return [

@@ -1,9 +1,9 @@
 """Files that people have saved can still be opened, with the same content.
 
-The files in `tests/saved/` are from the program of November 2026, with the bundled pair. The page's
-Save button wrote the runs and races, of at most 24 tokens. The package wrote the trees, profiles
-and acceptance vectors. One profile is older, from before the overhead of a level was measured
-separately. The files are never rewritten: only the code that reads them changes.
+The files in `tests/saved/` were saved by the version of November 2026, with the bundled pair. Only
+one profile is older: in it, the overhead of a level is not measured separately. The page's Save
+button saved the runs and races, which have at most 24 tokens. The package saved the trees, profiles
+and acceptance vectors. The files are never rewritten: only the code that reads them changes.
 """
 
 from __future__ import annotations
@@ -158,8 +158,8 @@ def test_a_run_that_is_saved_again_is_the_same_file(name: str) -> None:
 
 @dataclass(frozen=True)
 class SavedLane:
-    """The content of a lane. verdict: the kind of the verdict on its text. p: the p-value of that
-    verdict."""
+    """The content of a lane. verdict: the kind of the verdict on whether its decoding was lossless.
+    p: the p-value of that verdict."""
 
     name: str
     start: str

@@ -1,4 +1,5 @@
-"""The tests' own readers and writers of exported trees agree, and invalid trees are rejected."""
+"""Tests of tests/tree_files.py: its readers read what its writers wrote, and reject invalid trees.
+Other tests compare the page's exported trees with what that module writes."""
 
 from __future__ import annotations
 
@@ -56,22 +57,22 @@ def test_node_names_and_order_do_not_matter_but_ranks_do() -> None:
     assert from_node_link(nx.node_link_data(graph, edges="edges")) == Tree((-1, 0, 0, 1))
 
 
-def test_paths_are_ranks_from_zero_in_any_order() -> None:
+def test_paths_have_ranks_from_zero_and_may_be_in_any_order() -> None:
     assert to_paths(Tree((-1, 0, 0, 1))) == [[0], [1], [0, 0]]
     assert from_paths([[0, 0], [1], [0]]) == Tree((-1, 0, 0, 1))
     assert from_paths([]) == Tree.chain(1)
 
 
 @pytest.mark.parametrize("lists", [[3, 2, 1], [1], [4, 1, 1], []])
-def test_branching_is_read_back_if_a_tree_has_that_form(lists: list[int]) -> None:
+def test_the_branching_of_a_tree_is_the_list_it_was_made_from(lists: list[int]) -> None:
     assert to_branching(Tree.from_branching(lists)) == lists
 
 
-def test_a_tree_with_unequal_nodes_has_no_branching() -> None:
+def test_a_tree_has_no_branching_if_nodes_of_a_level_have_unequal_child_counts() -> None:
     assert to_branching(Tree((-1, 0, 0, 1))) is None
 
 
-def test_the_table_adds_up_to_the_expected_tokens() -> None:
+def test_the_chances_in_the_table_add_up_to_the_expected_tokens() -> None:
     tree = best_tree(RATES, 50)
     rows = list(csv.DictReader(io.StringIO(to_csv(tree, RATES))))
     assert sum(float(row["chance_to_be_accepted"]) for row in rows) == pytest.approx(

@@ -114,7 +114,7 @@ ALLOWED = (
         only="tests/browser/pages/canned_race.js",
     ),
     Allowed(
-        r"{waterfall: {bars|^ *doctor: {speedup|of freedom, sight:",
+        r"{waterfall: {bars|^ *doctor: {speedup|of freedom. sight:",
         "the same keys",
         only="sequoia/saved_files/race_file.py",
     ),

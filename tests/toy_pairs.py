@@ -1,4 +1,4 @@
-"""Toy-size pairs of any model type, with bfloat16 weights and without files."""
+"""Toy-size pairs of any model type, with bfloat16 weights, made in memory without files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sequoia.sweep.variants import condition
 
 
 def toy_pair(kind: str, seed: int = 0, **changes: Any) -> Pair:
-    """A target of type `kind` with `changes` to its config, and a noisy copy of it as its draft."""
+    """A target of type `kind` with `changes` to its config, and a noisy copy of it as the draft."""
     target = random_model(toy_config(kind, condition(kind)[1] | changes), seed)
     draft = noisy(target, seed + 1)
     models = [use_fast_forward(TreeModel(_rounded(one), kind)) for one in (target, draft)]
@@ -24,7 +24,8 @@ def toy_pair(kind: str, seed: int = 0, **changes: Any) -> Pair:
 
 
 def _rounded(model: Any) -> Any:
-    """The model in bfloat16, with the buffers that `transformers` makes for it."""
+    """The model in bfloat16. It is built anew, because `model.to` would also round buffers that
+    `transformers` keeps in float32, such as rotary frequencies."""
     made = type(model)._from_config(copy.deepcopy(model.config), dtype=torch.bfloat16)
     made.load_state_dict(model.state_dict())
     return made

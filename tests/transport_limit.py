@@ -1,6 +1,7 @@
-"""The limits for node-by-node verification: the largest acceptance and the most tokens per step
-that a lossless rule of this kind can reach. They come from a linear program that is solved exactly
-in fractions. The Walk tab computes the same by optimal transport (ui/walk/web/rules/limit.js).
+"""The limits for node-by-node verification: the largest probability of accepting a child, and the
+most tokens per step, that a rule can reach if it is lossless at each node on its own. They come
+from a linear program that is solved exactly in fractions. The Walk tab computes the same limits by
+optimal transport (ui/walk/web/rules/limit.js).
 """
 
 from __future__ import annotations
@@ -42,8 +43,9 @@ def largest(gains: Row, rows: Sequence[Row], bounds: Row) -> Fraction:
 def best_worth(
     p: Row, drawn: dict[tuple[int, ...], Fraction], worth: Sequence[Fraction]
 ) -> Fraction:
-    """The largest possible mean worth of going on from a node. drawn: the distribution of its
-    children's tokens. worth: how much going on with the first, the second, ... child is worth."""
+    """The largest possible expected worth of the child that is accepted at a node. It counts as 0
+    if all are rejected. drawn: the joint distribution of the children's tokens. worth: what
+    accepting the first, the second, ... child is worth."""
     variables = [(tokens, rank) for tokens in drawn for rank in range(len(worth))]
     of_draw = [[Fraction(int(one == tokens)) for one, _ in variables] for tokens in drawn]
     of_token = [
@@ -56,8 +58,8 @@ def best_worth(
 
 
 def limits(tree: Tree, verifier: Verifier, p: Row, q: Row) -> tuple[Fraction, Fraction]:
-    """The largest possible (acceptance at the root, tokens per step), with the same p and q at
-    every node."""
+    """The largest possible (probability of accepting a child of the root, tokens per step), with
+    the same p and q at every node."""
 
     def drawn(count: int) -> dict[tuple[int, ...], Fraction]:
         def draw(chance: Enumerator) -> tuple[int, ...]:

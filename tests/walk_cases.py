@@ -1,5 +1,7 @@
-"""Write walk_cases.json: steps of the real verifiers over small distributions with given draws, and
-exact results by enumeration. The walk of the page, in JavaScript, is tested against them.
+"""Write walk_cases.json, the cases that test the JavaScript verifiers of the Walk tab.
+
+Some cases are single steps of the Python verifiers, with small distributions and given random
+numbers. The others are exact results, computed by enumerating all outcomes.
 
     PYTHONPATH=. python tests/walk_cases.py
 """
@@ -27,7 +29,8 @@ from sequoia.algorithm.verifiers.verifier import Verifier
 FILE = Path(__file__).parent / "web" / "walk_cases.json"
 STEPS = 50  # of each verifier
 DIGITS = 9
-WEIGHTS = (0, 0, 1, 2, 3, 6)  # zeros and ties
+WEIGHTS = (0, 0, 1, 2, 3, 6)  # few values, so that zeros and ties are frequent
+# weights of p, weights of q, and the argument of `tree_of`
 EXACT_TOYS: tuple[tuple[list[int], list[int], list[int]], ...] = (
     ([1, 0], [1, 1], [2, 0]),
     ([3, 2], [3, 2], [1, 0]),
@@ -37,11 +40,12 @@ EXACT_TOYS: tuple[tuple[list[int], list[int], list[int]], ...] = (
     ([1, 2, 3, 0], [3, 0, 1, 2], [2, 0]),
 )
 UNEVEN = Tree((-1, 0, 1, 1, 3))  # of two siblings, only one has a child
+# weights of p and of q
 UNEVEN_TOYS = (([3, 1], [1, 3]), ([2, 1, 1], [1, 1, 2]), ([3, 1, 0, 2], [1, 2, 3, 0]))
 
 
 class Given:
-    """A Chance that takes its draws from a list."""
+    """A Chance that takes its random numbers from a list."""
 
     def __init__(self, draws: Sequence[float]) -> None:
         self._draws = iter(draws)
@@ -56,7 +60,7 @@ class Given:
 
 
 def tree_of(children: Sequence[int]) -> Tree:
-    """A tree whose root has children[0] children, each of which has children[1]."""
+    """A tree whose root has children[0] children. Each of these has children[1] children."""
     first, second = children
     below = [1 + i // second for i in range(first * second)] if second else []
     return Tree((-1, *[0] * first, *below))
@@ -73,7 +77,8 @@ def drawn_weights(rng: random.Random, vocab: int) -> list[int]:
 
 
 def random_step(verifier: Verifier, number: int) -> dict[str, Any]:
-    """One step with random distributions, tree, tokens and draws, and what the verifier says."""
+    """One step with random distributions, tree, tokens and draws, and the verifier's verdict on
+    it."""
     rng = random.Random(f"{verifier.key} {number}")
     vocab = rng.randint(2, 8)
     q = drawn_weights(rng, vocab)
@@ -101,7 +106,7 @@ def random_step(verifier: Verifier, number: int) -> dict[str, Any]:
 
 
 class _Drawing(Enumerator):
-    """Draws tokens in proportion to their weights, from `rng`."""
+    """Draws tokens with `rng`, with probabilities in proportion to their weights."""
 
     def __init__(self, rng: random.Random) -> None:
         super().__init__()

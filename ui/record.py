@@ -1,8 +1,8 @@
 """Record a run, or with `--race` a race, as the page would make it: `python -m ui.record NAME`.
 
 The file is written to assets/runs/ or assets/races/, or to the folder given by `--out`. The page
-opens with the files called "welcome". The welcome run is made by ui.record_opening, the welcome
-race by `python -m ui.record welcome --tokens 96 --race "on an A100" --further`.
+opens with the files called "welcome". `python -m ui.record_opening` makes the welcome run, and
+`python -m ui.record welcome --tokens 96 --race "on an A100" --further` makes the welcome race.
 """
 
 from __future__ import annotations
@@ -34,12 +34,13 @@ from ui.shared.tree_request import TreeRequest
 
 
 def record(decode_request: DecodeRequest, model_host: ModelHost) -> str:
-    """Make the requested run and return the text of its file. Raises SequoiaError if it fails."""
+    """Make the requested run and return the text of its file. Raises SequoiaError if the run
+    fails."""
     return recordings.played(record_run(decode_request, model_host)).to_json()
 
 
 def record_run(decode_request: DecodeRequest, model_host: ModelHost) -> Run:
-    """Make the requested run. Raises SequoiaError if it fails."""
+    """Make the requested run. Raises SequoiaError if the run fails."""
     run = DecodeJob(decode_request, model_host, LOCAL, RunStore(1, LOCAL.stored_nodes))
     return _made(run).run()
 
@@ -48,8 +49,8 @@ def record_race(
     preset: RacePreset, prompt: str, params: SamplingParams, goes_on: bool, model_host: ModelHost
 ) -> str:
     """Make the race of `preset` and return the text of its file. prompt: used if `preset` has none.
-    goes_on: whether to add all further runs that the page offers. Raises SequoiaError if it
-    fails."""
+    goes_on: whether to add all further runs that the page offers. Raises SequoiaError if the race
+    or a further run fails."""
     asked = {name: getattr(params, name) for name in PARAMS}
     form = {
         **asked,
@@ -67,7 +68,7 @@ def record_race(
 
 
 def _made(job: RunJob) -> Any:
-    """Run `job` to its end and return its recording. Raises SequoiaError if it fails."""
+    """Run `job` to its end and return its recording. Raises SequoiaError if the job fails."""
     job.start()
     for _ in job.messages():
         pass

@@ -1,9 +1,9 @@
 """Record the runs of the menu "Examples": `python -m ui.record_examples`.
 
 assets/examples.json lists the examples: their titles, settings, and for most of them a result that
-they must show. Every run is made several times. The one with the least time, plain decoding
-included, is kept, because other programs disturbed it least. If a kept run does not show its
-result, the command ends with an error and writes nothing.
+they must show. Every example is run several times, each time followed by plain decoding. The run
+with the shortest time in total is kept, because other programs disturbed it least. If a kept run
+does not show its result, the command ends with an error and writes nothing.
 """
 
 from __future__ import annotations
@@ -95,12 +95,13 @@ def _shuffled(weight: torch.Tensor, chance: torch.Generator) -> torch.Tensor:
 def record_all(
     asked: Sequence[Recipe], hosts: Mapping[str, ModelHost], tokens: int, rounds: int
 ) -> dict[str, list[Run]]:
-    """Run every example once per round. Returns the runs by the example's name."""
+    """Run every example once per round. There are `rounds` + 1 rounds, of which the first only
+    warms up. Returns the runs of the other rounds, by the example's name."""
     runs: dict[str, list[Run]] = {one.name: [] for one in asked}
     for number in range(rounds + 1):
         for one in asked:
             run = record_run(one.request(tokens), hosts[one.draft])
-            if number:  # the first round warms up
+            if number:
                 runs[one.name].append(run)
     return runs
 
@@ -116,7 +117,8 @@ def _seconds(run: Run) -> float:
 
 
 def require_shown(recipe: Recipe, runs: Mapping[str, Run]) -> None:
-    """Raises SequoiaError if `runs`, by name, do not show what `recipe.shows` says."""
+    """Raises SequoiaError if the recipe's run does not show what `recipe.shows` says. runs: the
+    kept run of each example, by the example's name."""
     own = speedup_of(runs[recipe.name])
     way, _, other = recipe.shows.partition(" than ")
     bound = speedup_of(runs[other]) if other else 1.0

@@ -19,15 +19,14 @@ _UNCUT_SHARE = 1e-6  # share of q that ignores top-p, see draft_rows
 
 
 Warp = Callable[[torch.Tensor], torch.Tensor]  # (..., vocab) logits -> (..., vocab) probabilities
-Cut = Callable[[torch.Tensor, float], torch.Tensor]  # (..., vocab) probabilities, top-p -> cut ones
+Cut = Callable[[torch.Tensor, float], torch.Tensor]  # (..., vocab) probs, top-p -> cut probs
 
 
 def target_rows(logits: torch.Tensor, params: SamplingParams) -> torch.Tensor:
     """p, (..., vocab) float64, for the logits (..., vocab) under `params`. Temperature 0 gives
     one-hot rows.
 
-    Raises BadModel if a row's largest logit is NaN or infinite: at temperature 0 no later code
-    would notice.
+    Raises BadModel if a logit is NaN or a row's largest logit is infinite.
     """
     return checked(target_warp(params)(logits), "target")
 
@@ -110,7 +109,7 @@ def _one_hot(logits: torch.Tensor) -> torch.Tensor:
     """(..., vocab) float64 rows with probability 1 at the largest logit. If that logit is not
     finite, the whole row is NaN."""
     largest, token = logits.max(-1, keepdim=True)
-    zero = largest.double() * 0  # or NaN
+    zero = largest.double() * 0  # NaN if `largest` is not finite
     return zero.expand(logits.shape).clone().scatter_(-1, token, zero + 1)
 
 
@@ -135,8 +134,9 @@ def _row(distribution: torch.Tensor) -> np.ndarray:
 
 
 def checked(distributions: torch.Tensor, model: str) -> torch.Tensor:
-    """`distributions` (..., vocab). Raises BadModel if a logit was NaN or the largest one infinite.
-    Either makes the whole row NaN, so looking at one column is enough."""
+    """`distributions` (..., vocab), unchanged. Raises BadModel if a logit was NaN or a row's
+    largest logit was infinite. Either makes the whole row NaN, so looking at one column is
+    enough."""
     if math.isnan(distributions[..., 0].sum()):
         raise overflowed(model)
     return distributions

@@ -25,15 +25,16 @@ from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.verifier import Reject
 from sequoia.algorithm.verifiers.walk import uniform_except
 
-SEGMENTS = 8  # each text is divided into this many
+SEGMENTS = 8  # each text is divided into this many segments
 
 
 @dataclass(frozen=True)
 class ExpectedSteps:
-    """The expected number of steps that one lane of a race needs for each of several texts, usually
-    those of all lanes. tokens: the length of each text. steps: for each text, the expected number
-    of steps that start in each of its SEGMENTS segments. The lengths of the segments differ by at
-    most one token."""
+    """The expected number of steps that one lane of a race needs for each of several texts. (A race
+    compares several ways to decode a prompt; each is a lane.) Usually the texts are those that the
+    lanes emitted. tokens: the length of each text. steps: for each text, the expected number of
+    steps that start in each of its SEGMENTS segments. The lengths of the segments differ by at most
+    one token."""
 
     tokens: tuple[int, ...]
     steps: tuple[tuple[float, ...], ...]
@@ -43,13 +44,14 @@ def child_chances(
     p: np.ndarray, q: np.ndarray, token: int, children: int, reject: Reject, chance: Chance
 ) -> list[Any]:
     """For each of `children` siblings in draft order, the probability that it is the accepted one,
-    given that the text continues with `token`. p, q: (vocab,) distributions after their parent.
-    p[token] is positive, unless the text was decoded in another precision and rounding made it 0.
+    given that the text continues with `token`. p, q: (vocab,) distributions of the target and the
+    draft after the siblings' parent. p[token] is positive, unless the text was decoded in another
+    precision and p[token] is rounded to 0 in this one.
 
-    For rules with a `reject` (see Verifier), at temperatures above 0. If the rule removes rejected
-    tokens from the draft, the probabilities from the second sibling on depend on which tokens were
-    rejected. Those tokens are drawn with `chance`, so the result is then random, but its mean is
-    exact.
+    For verifiers with a `reject` (see Verifier), at temperatures above 0. If `reject` removes the
+    rejected token from the draft distribution, the probabilities from the second sibling on depend
+    on which tokens were rejected. Those tokens are drawn with `chance`. The result is then random,
+    but its mean is exact.
     """
     residual = p
     draft = q.astype(p.dtype) / q.sum(dtype=p.dtype)
@@ -78,8 +80,9 @@ def _share(d: Any, r: Any) -> Any:
 
 
 def match_chances(token: int, drawn: Sequence[int]) -> list[int]:
-    """`child_chances` for rules that always accept the sibling that has the text's token, as all
-    do at temperature 0: 1 for that sibling, 0 for the others. drawn: the siblings' tokens."""
+    """`child_chances` for verifiers that always accept the sibling that has the text's token: 1 for
+    that sibling, 0 for the others. At temperature 0 every verifier is of this kind. drawn: the
+    siblings' tokens."""
     return [int(sibling == token) for sibling in drawn]
 
 
@@ -95,6 +98,6 @@ def step_starts(tree: Tree, chances: Sequence[Sequence[Any]]) -> list[Any]:
         after: list[Any] = [0] * len(tree)
         for node in range(1, len(tree)):
             after[node] = at[tree.parents[node]] * of_children[tree.ranks[node]]
-        after[0] = sum(at) - sum(after)  # the target adds the token
+        after[0] = sum(at) - sum(after)  # otherwise the target adds the token, and a step starts
         at = after
     return starts

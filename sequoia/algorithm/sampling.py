@@ -1,8 +1,8 @@
-"""The source of randomness. All random draws of decoding go through a Chance, so noise cannot be
-reused by accident.
+"""The source of randomness. All random draws of decoding go through a Chance, so no random number
+is used twice by accident.
 
-Tests replace it by an Enumerator, which visits every outcome. That gives the output distribution of
-the real verifiers in exact fractions.
+An Enumerator (exactness/losslessness/enumerator.py) can replace the random numbers. It visits every
+outcome, which gives the exact output distribution of the real verifiers.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ import torch
 from sequoia.errors import BadModel
 
 # Up to this many children, drawing one by one is faster than an exponential race over the
-# vocabulary.
+# vocabulary (see Seeded.successive).
 _MAX_ONE_BY_ONE = 32
 # Up to this many children, repeated argmax is faster than a partial sort.
 _MAX_REPEATED_ARGMAX = 8
 # If the tokens drawn so far leave less than this share of a distribution, rounding errors dominate,
 # and the remaining tokens are drawn by an exponential race.
 _MIN_LEFT = 1e-12
-_NEAR_ONE = 0.999  # a distribution's sum differs from 1 by less than 1 - _NEAR_ONE
+_NEAR_ONE = 0.999  # rounding changes a distribution's sum by less than 1 - _NEAR_ONE
 Drawn = list[list[int]]  # tokens for each row, in draft order
 # Rate of tokens with q = 0 in an exponential race: so far below the smallest positive float32
 # (1e-45) that they arrive after all others.
@@ -89,16 +89,18 @@ class Seeded:
 
     def successive(self, q: torch.Tensor, k: int) -> torch.Tensor:
         """(rows, k) tokens with the same distribution as those of `without_replacement`, on the
-        device of `q`. They are the first k to arrive in an exponential race with rates q, whose
-        order has the distribution of successive draws (Plackett-Luce). Tokens with q = 0 come last,
-        in uniformly random order."""
+        device of `q`. They are the first k to arrive in an exponential race: each token arrives
+        after an exponentially distributed time with rate q. The order of arrival has the
+        distribution of successive draws (Plackett-Luce). Tokens with q = 0 come last, in uniformly
+        random order."""
         times = self.noise(q.shape, q.device).neg_().log1p_().neg_()  # (rows, vocab)
         return (times / q.double().clamp_(min=_ZERO_RATE)).topk(k, largest=False).indices
 
     def _distinct(self, q: torch.Tensor, counts: Sequence[int]) -> Drawn:
         """`without_replacement` with about one random number per drawn token; the race in
         `successive` needs one per token of the vocabulary. The most probable token is tried first.
-        If it is drawn and no other is needed, cumulative sums are almost never computed."""
+        If only one token is needed and this is the one drawn, cumulative sums are almost never
+        computed."""
         distributions = q.numpy()
         drawn: Drawn = []
         for row, (token, count) in enumerate(
@@ -119,7 +121,7 @@ class Seeded:
         cumulative = distribution.cumsum(-1, dtype=torch.float64).numpy().data
         total = left = cumulative[-1]
         interval = _interval(cumulative, top)
-        at = u * total - interval[1]  # position with the top token's interval cut out
+        at = u * total - interval[1]  # position after the top token's interval is cut out
         token = top if at < 0 else bisect_right(cumulative, _skip(at, [interval]))
         if count == 1 and token < len(cumulative):  # for speed: the loop has the same result
             return [token]
@@ -191,8 +193,9 @@ def _skip(at: float, drawn: Sequence[tuple[float, float]]) -> float:
 
 class Greedy(Seeded):
     """Draws at temperature 0, without noise: always the k most probable tokens in order. This is
-    the limit of draws without replacement; in the limit of independent draws, all k tokens would be
-    the most probable one."""
+    the limit of draws without replacement as the temperature goes to 0. Independent draws would all
+    give the most probable token. Siblings with the same token would be useless, so `independent`
+    returns different tokens, too."""
 
     def pick(self, weights: np.ndarray) -> int:
         # At temperature 0 the residual is a single token. The caller has checked for overflow.

@@ -26,7 +26,7 @@ BOUNDS: dict[str, tuple[Any, float, float]] = {
 
 @dataclass(frozen=True)
 class SamplingParams:
-    """The settings of one run. Raises BadSamplingParams naming the field, the value and the bound.
+    """The settings of one run. Raises BadSamplingParams naming the field and the invalid value.
 
     temperature: logits are divided by it; 0 always chooses the most probable token.
     top_p: only the smallest set of most probable tokens with at least this total probability can be

@@ -1,5 +1,5 @@
-"""StepTrace: the record of one decoding step. Every number that a user sees about a run is computed
-from such records."""
+"""StepTrace: the record of one decoding step. The numbers shown about a run are computed from such
+records."""
 
 from __future__ import annotations
 
@@ -23,19 +23,22 @@ class StepTrace:
     """One step of decoding.
 
     index: 0 for the run's first step.
-    prefix_len: the number of tokens before the root. The root is the last known token.
+    prefix_len: the number of tokens before the root. The root is the last token known before the
+        step.
     tree, tokens: the drafted tree, and the token id of each node, the root's included.
     draft_p, target_p: the draft's and the target's probability of each node's token after its
-        parent. None for the root. target_p is also None if verification did not use the target's
-        distribution after the parent.
+        parent. None for the root. target_p is also None for a node if verification did not
+        use the target's distribution after its parent.
     emitted: the token ids that the step added: the accepted path without the root, then the bonus
         token, cut where the run ended.
     seconds: time by phase. draft: draft model; verify: target model; overhead: everything else.
     finish: why the run ended with this step (one of FINISHES), or None.
     clock: empty if `seconds` were measured, else the machine for which they were simulated.
     level_seconds: the time of each draft pass, the root's first; empty if unknown.
-    residual_heads: one for each trial, then one for the bonus token; empty if not recorded.
-    expected_accepted: as computed by the function of this name; None if not recorded.
+    residual_heads: the most probable tokens of the residual distributions (see residual_heads.py):
+        one head for each trial, then one for the bonus token; empty if not recorded.
+    expected_accepted: the expected number of accepted nodes without the root (see
+        expected_accepted.py); None if not recorded.
     """
 
     index: int
@@ -49,7 +52,7 @@ class StepTrace:
     seconds: Mapping[str, float]
     finish: str | None = None
     clock: str = ""
-    level_seconds: tuple[float, ...] = field(default=(), compare=False)  # a part of `seconds`
+    level_seconds: tuple[float, ...] = field(default=(), compare=False)  # counted in `seconds`
     residual_heads: tuple[ResidualHead, ...] = ()
     expected_accepted: float | None = None
 
@@ -90,8 +93,8 @@ class DecodeStats:
         return stats
 
     def add(self, trace: StepTrace) -> DecodeStats:
-        """These totals with the step `trace` added. Raises BadTrace if its times come from another
-        clock: measured and simulated times must not be summed."""
+        """These totals with the step `trace` added. Raises BadTrace if the times of `trace` come
+        from another clock: measured and simulated times must not be summed."""
         if self.steps:
             require_one_clock(trace, self)
         ranks = trace.tree.ranks

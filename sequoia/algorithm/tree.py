@@ -1,8 +1,9 @@
 """The topology of token trees: the parent of every node. Independent of tokens, models and
 probabilities.
 
-Nodes are numbered breadth first. The root is 0, and siblings are in draft order. `n` includes the
-root; `levels` includes the root's level (the "depth" in the paper's tables).
+Nodes are numbered breadth first. The root is 0. Siblings are in the order in which they are
+drafted. A number of nodes `n` includes the root. A number of `levels`, called "depth" in the
+paper's tables, includes the root's level.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class Tree:
 
     @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:
-        """Children of each node in draft order."""
+        """Children of each node, in the order in which they are drafted."""
         lists: list[list[int]] = [[] for _ in self.parents]
         for node, parent in enumerate(self.parents[1:], start=1):
             lists[parent].append(node)

@@ -57,10 +57,10 @@ def survey(
     temperature 0, its `own_paths` are for planning Traversal's trees. The interval treats all
     visited nodes as independent, although nodes visited after the same prompt are not.
 
-    kinds: prompts by the name of their kind, the pair's usual kind first. tokens: new tokens per
-    continuation. ranks: number of siblings whose acceptance is counted. draws: how often each
-    prompt is continued above temperature 0, each time with another seed. Raises a SequoiaError for
-    settings that `checked` refuses, before anything is measured.
+    kinds: prompts by the name of their kind. Later, plans without a prompt use the first kind.
+    tokens: new tokens per continuation. ranks: number of siblings whose acceptance is counted.
+    draws: how often each prompt is continued above temperature 0, each time with another seed.
+    Raises a SequoiaError for settings that `checked` refuses, before anything is measured.
     """
     settings = checked(temperatures, tokens, ranks, draws)
     measured = []
@@ -106,7 +106,7 @@ def checked(
 def _figures(
     pair: Pair, prompts: Sequence[str], params: SamplingParams, ranks: int, kind: str
 ) -> dict[str, Any]:
-    """The figures of one entry. prompts: with repetitions, if each is continued several times.
+    """The figures of one entry. prompts: a prompt that is continued several times is repeated.
     kind: the name of the kind of text, for the progress bar."""
     with tqdm(total=len(prompts), desc=f"{kind}, T={params.temperature:g}", leave=False) as bar:
 
@@ -142,7 +142,7 @@ def along_own_paths(
 ) -> dict[str, Any]:
     """The acceptance vector to plan Traversal's trees with, and how it was measured. It is counted
     along Traversal's final paths in a tree of TRIED_NODES nodes, and fitted to the tokens per step
-    with this tree. rates: those counted with the default verifier. The tree is made from them."""
+    with this tree. rates: those counted with the default verifier; the tree is planned for them."""
     usual = Acceptance(tuple(rates))
     tree = best_tree(usual.smoothed(), TRIED_NODES, TRIED_LEVELS)
     found = path_acceptance(pair, prompts, params, tree, TRAVERSAL.key, usual)
@@ -195,7 +195,7 @@ def main(argv: Sequence[str] | None) -> None:
         nargs="+",
         default=["code", "prose"],
         metavar="KIND",
-        help="code, prose, or JSON files with lists of texts; the first is the pair's usual kind",
+        help="code, prose, or JSON files with lists of texts; plans without a prompt use the first",
     )
     parser.add_argument("--tokens", type=int, default=128, help="new tokens per prompt")
     parser.add_argument(

@@ -1,10 +1,13 @@
 """Every decoder on the same prompts, in interleaved rounds: `python -m sequoia.bench`.
 
-In each round, every prompt is decoded by all decoders in turn. A decoder's time is the sum over all
-prompts of the round, prefill included. Its speed-up in a round is the time of plain decoding by
-Sequoia's own engine, in its fastest dtype, divided by that sum. The table shows medians over
-rounds, with the lowest and highest values. Except with --sizes, the machine's profile is measured
-before each table, to plan trees with. With --offload, accelerate's rounds come last.
+In each round, every prompt is decoded by all decoders in turn. A decoder's time in a round is its
+time per token over all prompts, prefill included. The baseline is plain decoding by Sequoia's own
+engine in the fastest dtype. A decoder's speed-up in a round is the baseline's time divided by the
+decoder's time. The table shows medians over rounds, with the lowest and highest values.
+
+The machine's profile is measured before each table, and trees are planned with it. With --sizes it
+is not measured, because the sizes of the trees are given. With --offload, accelerate's rounds come
+last.
 """
 
 from __future__ import annotations
@@ -143,8 +146,9 @@ class Block:
         return acceptance_of(pair, self.params, texts=self.prompts)[0].smoothed()
 
     def own_paths(self, pair: Pair, profile: HardwareProfile, acceptance: Acceptance) -> Acceptance:
-        """The acceptance vector along Traversal's final paths that is recorded with the pair. If
-        there is none: `acceptance` at temperature 0, else a vector counted now on other texts."""
+        """The acceptance vector along Traversal's final paths (see path_acceptance.py) that is
+        recorded with the pair. If none is recorded, returns `acceptance` if the temperature is 0,
+        and otherwise a vector counted now on other texts."""
         if known := own_paths_of(pair, self.params, TRAVERSAL.key, self.prompts):
             return known[0].smoothed()
         if self.params.temperature == 0:
@@ -284,8 +288,8 @@ def _options(argv: Sequence[str] | None) -> Namespace:
         default=False,
         metavar="N",
         help=(
-            "stream the target's layers from host memory, except N that stay on the device "
-            "(without N: as many as fit), and compare with accelerate's offloading"
+            "keep N of the target's layers on the device (without N: as many as fit), stream the "
+            "others from host memory, and compare with accelerate's offloading"
         ),
     )
     parser.add_argument("--threads", type=_positive, help="CPU threads (default: chosen by torch)")
@@ -330,21 +334,21 @@ def _options(argv: Sequence[str] | None) -> Namespace:
         nargs="+",
         type=_nodes,
         metavar="N",
-        help="time the best trees of these sizes instead, to see how much time a step spends "
+        help="instead, time the best trees of these sizes, to see how much time a step spends "
         "outside the models",
     )
     parser.add_argument(
         "--verifiers",
         action="store_true",
-        help="time every verifier on the planned tree and on the best chain instead, with the gain "
-        "of each over the paper's Algorithm 2 in tokens per step",
+        help="instead, time every verifier on the planned tree and on the best chain, and print "
+        "its gain in tokens per step over the paper's Algorithm 2",
     )
     parser.add_argument("--json", type=Path, help="write all results to this file")
     options = parser.parse_args(argv)
     tables = (options.offload is not False, options.grid, bool(options.sizes), options.verifiers)
     if sum(tables) > 1:
         parser.error(
-            "--offload, --grid, --sizes and --verifiers each print another table; use only one of "
-            "them"
+            "--offload, --grid, --sizes and --verifiers each print a different table; use only one "
+            "of them"
         )
     return options

@@ -15,15 +15,15 @@ from sequoia.text_files import write_text, writing
 
 
 def option_parser(prog: str, doc: str | None) -> ArgumentParser:
-    """A parser whose description is the first line of `doc`, without the command after the
-    colon."""
+    """A parser whose description is the first line of `doc`. If that line ends with a colon and a
+    command in backticks, both are left out."""
     description = str(doc).split("\n")[0].split(": `")[0].rstrip(".") + "."
     return ArgumentParser(prog, description=description, formatter_class=_Defaults)
 
 
 class _Defaults(ArgumentDefaultsHelpFormatter):
-    """Adds the default to each option's help. Left out are flags, options without a default, and
-    those whose help already states it."""
+    """Adds the default to the help of each option. Skipped are flags, options without a default,
+    and help that already contains "(default:"."""
 
     def _get_help_string(self, action: Action) -> str | None:
         words = action.help or ""
@@ -35,7 +35,8 @@ class _Defaults(ArgumentDefaultsHelpFormatter):
 
 
 def add_pair_options(parser: ArgumentParser, together: bool = True) -> None:
-    """The options that choose the two models. together: whether one needs the other."""
+    """The options that choose the two models. together: whether the help says that each option
+    needs the other too."""
     for name, other in (("target", "draft"), ("draft", "target")):
         default = (
             f"the bundled pair; this option needs --{other} too" if together else "the bundled one"
@@ -46,7 +47,8 @@ def add_pair_options(parser: ArgumentParser, together: bool = True) -> None:
 
 
 def reports_errors(command: Callable[[Sequence[str] | None], None]) -> Callable[..., int]:
-    """`command` with an exit status: a SequoiaError is printed in one line, and the status is 2."""
+    """`command` as a function that returns an exit status: 0, or 2 after a SequoiaError, which it
+    prints to stderr."""
 
     @wraps(command)
     def main(argv: Sequence[str] | None = None) -> int:

@@ -43,7 +43,7 @@ from sequoia.planning.plan_for_machine import Plan, best_chain, best_plan, bound
 PLAIN_DTYPES = ("float32", "bfloat16")  # plain decoding is timed in both, where possible
 HOPELESS = 3.0  # a dtype at least this many times slower than the fastest is not benchmarked
 _ONE_ROW_PASSES = 30
-# prompts that the stop rule of a chain is chosen on, and tokens decoded after each
+# the stop rule of a chain is chosen on this many prompts, with this many tokens decoded after each
 _STOP_TEXTS = 3
 _STOP_TOKENS = 48
 GRID_NODES = (3, 5, 8, 12, 16, 24, 32)
@@ -86,9 +86,12 @@ class VerifiedTree:
 def verified_trees(
     profile: HardwareProfile, acceptance: Acceptance, own_paths: Acceptance
 ) -> list[VerifiedTree]:
-    """Every verifier on the planned tree and on the best chain of at least two nodes, both planned
-    with `acceptance`, the default verifier's vector. Then Sequoia and Traversal on the tree planned
-    with `own_paths`, the vector along Traversal's final paths, if that tree differs."""
+    """Every verifier on the planned tree and on the best chain of at least two nodes, both chosen
+    with `acceptance`. If the tree planned with `own_paths` is another one, also Sequoia and
+    Traversal on that tree.
+
+    acceptance: the vector of the default verifier. own_paths: the vector along Traversal's final
+    paths (see path_acceptance.py)."""
     shapes = {
         "tree": best_plan(acceptance, profile, slack=SLACK).tree,
         "chain": best_chain(acceptance, profile, min_nodes=2).tree,
@@ -137,9 +140,10 @@ def fastest_plain(pair: Pair, others: dict[str, Pair], profile: HardwareProfile)
     """Seconds per token of plain decoding in its fastest dtype: a pass over one row, plus the
     overhead.
 
-    A pass in each dtype is timed here, in turn. The profile's time of a pass is then multiplied by
-    the fastest of these times and divided by the one in the pair's own dtype. So the result stays
-    comparable with the profile even if the machine has become slower or faster since."""
+    A pass in each dtype is timed here, in turn. Only the ratio of the fastest time to that of the
+    pair's own dtype is used. The profile's time of a pass is multiplied by this ratio. So the
+    result stays comparable with the profile, even if the machine's speed has changed since the
+    profile was measured."""
     own, *passes = [
         Pass(opened(one.target, 1, profile.prefix_length), 1) for one in (pair, *others.values())
     ]
@@ -249,7 +253,7 @@ def _traced(start: Callable[[str, SamplingParams], Iterator[StepTrace]]) -> Deco
 
 
 def hugging_face(pairs: dict[str, Pair], assistant_tokens: Sequence[int]) -> Iterator[Contestant]:
-    """`generate()` in each dtype: plain, and assisted with each number of assistant tokens."""
+    """`generate()` in each dtype: plain, and assisted with each number in `assistant_tokens`."""
     for name, pair in pairs.items():
         yield _always(f"transformers generate(), {name}", "generate", _generate(pair, None))
         for count in assistant_tokens:
@@ -307,11 +311,13 @@ def _assistant(pair: Pair, tokens: int | None) -> Iterator[None]:
 
 
 def other_dtypes(named: dict[str, Any], device: str, own: Pair) -> dict[str, Pair]:
-    """The pair in each dtype that plain decoding is timed in, by the dtype's name. `generate()` is
-    set to ignore the end-of-text token, so that it does not stop early. Left out are dtypes that do
-    not fit in memory, and dtypes at least HOPELESS times slower than the fastest one, as bfloat16
-    is on many CPUs. own: the pair in its usual dtype. It is reused on a GPU, to save memory, and if
-    no other pair fits in memory."""
+    """The pair in each dtype that plain decoding is timed in, by the dtype's name. Dtypes that do
+    not fit in memory are left out. So are dtypes at least HOPELESS times slower than the fastest
+    one, as bfloat16 is on many CPUs. `generate()` is set to ignore the end-of-text token, so that
+    it does not stop early.
+
+    own: the pair in its usual dtype. On a GPU it is not loaded again, to save memory. If no other
+    pair fits in memory, `own` is the only pair returned."""
     pairs = {}
     for name in PLAIN_DTYPES:
         if own.target.device.type == "cuda" and dtype_name(own) == name:
@@ -332,7 +338,8 @@ def other_dtypes(named: dict[str, Any], device: str, own: Pair) -> dict[str, Pai
 
 
 def _slowness(targets: list[TreeModel]) -> list[float]:
-    """How many times slower each target is than the fastest: the smaller of the ratios for passes
-    over 1 row and over 9 rows. With 8 assistant tokens, assisted generation verifies 9 rows."""
+    """How many times slower each target is than the fastest. Passes over 1 row and over 9 rows are
+    timed, and the smaller of the two ratios counts. With 8 assistant tokens, assisted generation
+    verifies 9 rows."""
     found = [least_seconds(targets, width) for width in (1, 9)]
     return [min(times[i] / min(times) for times in found) for i in range(len(targets))]

@@ -1,10 +1,11 @@
 """How often a race's interval for a ratio of tokens per step is wrong.
 
-Two lanes are compared by their expected steps on the same texts. For several prompts, texts were
-decoded at a temperature above 0, and the expected number of steps of several trees on each text was
-recorded. A resampled race draws three texts of one prompt at random. The remaining texts of that
-prompt give the true ratio. This ratio has an error too, so the interval is widened to allow for it.
-A 95% interval should miss the true ratio in at most about 5% of races.
+In a race, each lane decodes the prompt with a tree of its own. Two lanes are compared by their
+expected steps on the same texts. For several prompts, texts were decoded at a temperature above 0.
+For each text, the expected number of steps with each of several trees was recorded. A resampled
+race draws three texts of one prompt at random. The remaining texts of that prompt give an estimate
+of the true ratio. This estimate has an error too, so the interval is widened to allow for it. A 95%
+interval should miss the true ratio in at most about 5% of races.
 """
 
 from __future__ import annotations
@@ -43,9 +44,9 @@ from sequoia.validate_input import whole
 FILE = ASSETS / "bench" / "recorded_steps" / "expected.json"
 MOST_RACES = 1_000_000
 TEXTS = 3  # texts in a race of three lanes: each lane emits one
-FREEDOM = 7  # degrees of freedom of the verdict's error after one race
+FREEDOM = 7  # degrees of freedom of an error that is estimated from one race
 TEMPERATURE = 0.6
-# for each text, by lane: the expected steps in each segment
+# for each text, by lane: the expected steps in each segment of the text (see ExpectedSteps)
 Texts = Sequence[Mapping[str, list[float]]]
 
 
@@ -97,15 +98,15 @@ def _misses(texts: Texts, one: str, other: str, rng: random.Random) -> bool:
         return False
     log, variance = found
     reach = critical_value(0.05, FREEDOM) * math.sqrt(variance)
-    # the true ratio is itself a mean over few texts, so its error widens the interval
+    # `truth` is itself estimated from few texts, so its error widens the interval
     allowed = math.sqrt(1 + TEXTS / (len(texts) - TEXTS))
     return abs(log - truth[0]) > reach * allowed
 
 
 def compared(texts: Texts, one: str, other: str) -> tuple[float, float] | None:
-    """(log, variance): the logarithm of the ratio of tokens per step, `one` over `other`, and its
-    variance. None if all steps of a lane start in one segment."""
-    # the true lengths do not matter here, as long as both lanes have the same ones
+    """(log, variance): the logarithm of the ratio of tokens per step, `one` over `other`, and the
+    variance of this logarithm. None if all steps of a lane start in one segment."""
+    # the true lengths of the texts do not matter here, as long as they are the same for both lanes
     pair = (
         ExpectedSteps((1,) * len(texts), tuple(tuple(text[name]) for text in texts))
         for name in (one, other)
@@ -126,7 +127,8 @@ def report(prompts: Sequence[Texts], races: int, seed: int) -> None:
 
 
 def _recorded(path: Path) -> Sequence[Texts]:
-    """The recorded prompts in the file at `path`. Raises SequoiaError if it is not such a file."""
+    """The recorded steps in the file at `path`, by prompt. Raises SequoiaError if the file cannot
+    be read or contains anything else."""
     try:
         prompts = [[_numbers(text) for text in texts] for texts in load_json(path)]
     except (OSError, ValueError, TypeError, AttributeError) as problem:

@@ -1,4 +1,6 @@
-"""Evaluate a pair by the text it writes: `python -m sequoia.judge_pair --target DIR --draft DIR`.
+"""Evaluate a pair of models by how it predicts and continues texts.
+
+The command is `python -m sequoia.judge_pair --target DIR --draft DIR`.
 
 The pair reads excerpts: how well does the target predict them, and how far does the draft agree
 with the target? It then continues the start of each excerpt: how repetitive is the continuation,
@@ -43,16 +45,18 @@ MOST_EXCERPTS = 1_000_000
 MOST_DRAWS = 1000
 MOST_THREADS = 1024
 RANKS = 8
-# size of the tree: about the size planned for a CPU
+# size of the tree, about as large as the trees planned for CPUs
 TRIED_NODES = 12
 TRIED_LEVELS = 8
-TREE_RATES = (0.73, 0.09, 0.05, 0.03)  # the same for all pairs, so that all get the same tree
+# The tree is built for these acceptance rates by child rank. They do not depend on the pair, so all
+# pairs get the same tree.
+TREE_RATES = (0.73, 0.09, 0.05, 0.03)
 REPEATED = 0.25  # a continuation with at least this share of repeated 8-grams counts as a loop
 
 
 @dataclass(frozen=True)
 class Excerpt:
-    """A prompt and the rest of its text."""
+    """A piece of text, split into a prompt and the rest."""
 
     source: str
     prompt: str
@@ -66,8 +70,8 @@ class Excerpt:
 @dataclass(frozen=True)
 class Task:
     """Settings of an evaluation. tokens: maximum length of each continuation. draws: how often
-    each prompt is continued at temperatures above 0. timed: number of prompts of each kind that are
-    decoded once more, plainly and with the tree, to time the speed-up; 0 for none."""
+    each prompt is continued at temperatures above 0. timed: number of prompts of each kind on which
+    the speed-up is timed; 0 for none."""
 
     tokens: int = 128
     draws: int = 4
@@ -88,8 +92,8 @@ class Continuation:
 
     @property
     def is_code(self) -> bool:
-        """Whether prompt and continuation together are valid Python, as far as they go. False for
-        an empty continuation or a loop."""
+        """Whether prompt and continuation together are valid Python, except that they may break off
+        (see `parses`). False for an empty continuation or a loop."""
         return (
             bool(self.text.strip())
             and self.repetition < REPEATED

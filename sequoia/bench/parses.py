@@ -10,8 +10,8 @@ import warnings
 
 
 def parses(text: str) -> bool:
-    """Whether `text` is Python, or was until its last logical line, which may be unfinished. The
-    lines before that one may leave blocks open."""
+    """Whether `text` is valid Python, with or without its last logical line, which may be
+    unfinished. Without that line, the text may also be incomplete: an `if` without a body."""
     before = without_last_line(text)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -43,9 +43,9 @@ def without_last_line(text: str) -> str:
 
 
 def _first_incomplete(text: str, start: int) -> int:
-    """The index of the line at which the incomplete rest of `text` begins. The last complete
-    logical line begins at `start`. Needed where tokenizing failed before it produced a token of
-    that rest."""
+    """The index of the line at which the unfinished rest of `text` begins. start: the index of the
+    line at which the last complete logical line begins. Called if tokenizing failed before it
+    produced a token of the rest."""
     lines = _lines(text)
     for end in range(start + 1, len(lines) + 1):
         if _is_complete("".join(lines[start:end])):

@@ -1,6 +1,7 @@
 """How often the verdict of a race is wrong: races resampled from recorded steps.
 
-Three figures are measured, each with a goal:
+In a race, several decoders take turns on one prompt. Each decoder is a lane. The verdict says which
+lanes are faster. Three figures are measured, each with a goal:
 
 - Identical lanes: at most 6% of verdicts may find them different, after one race and after enough
   races. The verdict itself says how many are enough.
@@ -8,11 +9,10 @@ Three figures are measured, each with a goal:
 - Plain decoding: never ties for first with a lane measured at least 1.4 times as fast, in races of
   96 tokens or more. This is a rule of the verdict, so the figure only confirms it.
 
-In a recorded session, several lanes of the same kind take turns on one prompt, so these lanes
-differ by chance alone. A resampled race picks one session at random and deals its runs to the
-lanes. A true difference of 10% is made by dividing one lane's step times by 1.1. The number of
-sessions at one temperature limits the precision: if there are 48, two of them make up 4% of the
-races.
+In a recorded session, several lanes of the same kind decode one prompt, so these lanes differ by
+chance alone. A resampled race picks one session at random and deals its runs to the lanes. A true
+difference of 10% is made by dividing one lane's step times by 1.1. The number of sessions at one
+temperature limits the precision. For example, if there are 48, each makes up about 2% of the races.
 """
 
 from __future__ import annotations
@@ -58,15 +58,15 @@ GOAL_FOUND = 0.88  # smallest share of verdicts that must find a true difference
 FIRST_RACES = 3  # races before the first verdict, which says how many more are needed
 MOST_RACES = 600  # pooled in one verdict
 MOST_VERDICTS = 1_000_000  # per figure
-# At temperature 0, where runs share a text, a resampled race may begin at every 8th token of it.
-# At higher temperatures it begins at the first token.
+# At temperature 0 the runs of a session share a text, and a resampled race may begin at every 8th
+# token of that text. At higher temperatures it begins at the first token.
 WINDOW = 8
 Line = tuple[str, float]  # kind of a lane, and the factor by which its pace is raised
 
 
 class Resampler:
-    """Races drawn at random from recorded sessions. Caches the windows of the runs, and the
-    comparisons of two runs."""
+    """Races drawn at random from recorded sessions. Caches the parts of runs (see `window`) and the
+    comparisons of two of them."""
 
     def __init__(self, sessions: Sequence[Session], seed: int) -> None:
         self._sessions = [*sessions]
@@ -115,8 +115,8 @@ class Resampler:
 
 def window(steps: Steps, begin: int, tokens: int, gain: float = 1.0) -> Steps:
     """The steps that emit the `tokens` tokens from position `begin` on, with step times divided by
-    `gain`. Of a step that crosses either end, only the tokens inside count, with the same share of
-    its time."""
+    `gain`. If a step crosses either end, only its tokens inside count, and the same share of its
+    time."""
     inside = list[tuple[int, float]]()
     at = 0
     for made, seconds in steps:
@@ -149,9 +149,9 @@ def _found_different(verdict: Verdict, lanes: Sequence[Line]) -> bool:
 
 
 def enough_races(sampler: Resampler, lanes: Sequence[Line], tokens: int) -> Verdict:
-    """The verdict after as many races as it calls enough, at most MOST_RACES. The next verdict is
-    given after as many more races as the last one says are needed, or after MOST_RACES if it does
-    not say."""
+    """The verdict after as many races as it calls enough, at most MOST_RACES. Until then, each
+    verdict says how many more races are needed, and these are added. If a verdict does not say,
+    races are added up to MOST_RACES."""
     races = list[list[LaneRun]]()
     more = FIRST_RACES
     while True:
@@ -166,9 +166,9 @@ def at_enough(
     sampler: Resampler, lanes: Sequence[Line], tokens: int, races: int
 ) -> tuple[float, str]:
     """Share of verdicts that find the last two lanes different, and in words how many races the
-    verdicts took. If the two lanes truly differ, the last one must be found faster. Verdicts for
-    which even MOST_RACES races were not enough are left out; the share is nan if no verdict is
-    left."""
+    verdicts took. If the two lanes truly differ, a verdict counts as finding this only if it calls
+    the last lane faster. The share leaves out verdicts for which even MOST_RACES races were not
+    enough. It is nan if no verdict is left."""
     made = [enough_races(sampler, lanes, tokens) for _ in range(races)]
     verdicts = [verdict for verdict in made if verdict.enough]
     median = statistics.median(verdict.races for verdict in made)
@@ -216,7 +216,7 @@ def report(sessions: Sequence[Session], tokens: Sequence[int], races: int, seed:
 
 def _same(sampler: Resampler, tokens: int, races: int) -> bool:
     """Print the shares of verdicts that find identical lanes different, after one race and after
-    enough races. Returns whether the goal is met by all."""
+    enough races. Returns whether all shares meet the goal."""
     shares = {
         "four tree lanes": wrongly_different(sampler, SAME, tokens, races),
         "plain and three tree lanes": wrongly_different(sampler, SAME_BESIDE_PLAIN, tokens, races),

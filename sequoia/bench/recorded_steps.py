@@ -1,8 +1,9 @@
-"""Recorded steps of interleaved runs, used to measure the error rates of a race's verdict.
+"""Recorded steps of decoding runs that take turns, like the lanes of a race. The verdict of a race
+says which lanes are faster. These steps serve to measure how often a verdict is wrong.
 
-A session decodes one prompt in seven lanes that take turns as in a race: one lane decodes plainly,
-two use the same chain, and four the same tree. Each lane has its own seed, so two lanes of the same
-kind differ by chance alone.
+A session decodes one prompt in seven lanes: one lane decodes without a draft, two use the same
+chain, and four the same tree. Each lane has its own seed, so two lanes of the same kind differ by
+chance alone.
 """
 
 from __future__ import annotations
@@ -80,7 +81,8 @@ class Session:
 TEMPERATURES = (0.0, 0.6)
 CHAIN_NODES = 6
 TREE_NODES = 12
-# from one session to the next at one temperature, the seed grows by more than the number of lanes
+# At each temperature, the seed grows by this much from one session to the next. A session has fewer
+# lanes, so no two of these sessions share a seed.
 _SEEDS = 10
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 _LANES = {"plain": 1, "chain": 2, "tree": 4}

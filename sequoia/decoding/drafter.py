@@ -1,5 +1,6 @@
-"""Drafting: fills one step's tree with tokens, one draft pass for each level that has children, and
-keeps the accepted nodes in the draft's KV cache.
+"""Drafting: fills one step's tree with tokens, level by level. One pass of the draft model gives
+the distributions for each new level. After verification, the accepted nodes stay in the draft's KV
+cache.
 
 The tree is either fixed beforehand or grows while it is drafted. Whether a child is drawn depends
 only on tokens drawn before it, and every drawn token stays in the tree: otherwise the output would
@@ -63,8 +64,8 @@ class DynamicTree(Protocol):
 
 
 class Drafted:
-    """A step's tree with its tokens. row: for each node that went through the draft after the root,
-    its position among the step's draft cache slots."""
+    """A step's tree with its tokens. row: for each node that went through the draft model, except
+    the root, its slot in the draft's KV cache, counted from the end of the prefix."""
 
     def __init__(self, root: int, tree: Tree = _ROOT) -> None:
         self.tree = tree
@@ -74,8 +75,8 @@ class Drafted:
         self._levels: list[tuple[Sequence[int], Distributions, Drawn]] = []
 
     def grow(self, nodes: Sequence[int], distributions: torch.Tensor, drawn: Drawn) -> None:
-        """Append the tokens `drawn` for the children of each of `nodes` from `distributions`
-        (nodes, vocab)."""
+        """Append the tokens `drawn` from `distributions` (nodes, vocab) for the children of
+        `nodes`."""
         self._levels.append(
             (nodes, distributions.numpy() if distributions.is_cpu else distributions, drawn)
         )
@@ -84,8 +85,8 @@ class Drafted:
 
     @cached_property
     def probs(self) -> list[float]:
-        """The draft probability q of each node's token, without the root's. For complete trees
-        only."""
+        """The draft probability q of the token of each node except the root. Only for complete
+        trees, because it is cached."""
         return [
             weight
             for _, distributions, drawn in self._levels
@@ -116,9 +117,9 @@ class Drafted:
 
 class Drafter:
     """The draft model in one run. most: the maximum number of nodes of a tree. warp: turns the
-    draft's logits, which the model may already have divided by a temperature, into draft
-    distributions. unread: the tokens that have not gone through the draft yet; the last one is the
-    root of the next tree."""
+    draft's logits into draft distributions. The logits may already be divided by a temperature (see
+    `TreeModel.at_temperature`). unread: the tokens that have not gone through the draft yet; the
+    last one is the root of the next tree."""
 
     def __init__(
         self,
@@ -138,15 +139,16 @@ class Drafter:
         self.unread: tuple[int, ...] = ()
 
     def prefill(self, prompt: tuple[int, ...]) -> None:
-        """Run the prompt through the draft, except its last token: that one is the root of the
-        first tree. A run without drafting has no KV cache for the draft."""
+        """Run the prompt through the draft, except its last token, which is the root of the first
+        tree."""
+        # in a run without drafting, the draft has no cache slots
         if self.context.capacity and len(prompt) > 1:
             self.context.extend(prompt[:-1])
         self.unread = prompt[-1:]
 
     def begin(self, tree: Tree = _ROOT) -> Drafted:
-        """A step's tree with only its root's token. Raises BadTree if it is larger than its
-        TreeChoice allows."""
+        """A step's tree with only its root's token. Raises BadTree if `tree` is larger than
+        its TreeChoice allows."""
         check_size(self._most, tree)
         return Drafted(self.unread[-1], tree)
 
@@ -170,7 +172,7 @@ class Drafter:
         layout.clear()
         while nodes := shape.front:
             check_size(self._most, shape.tree)
-            if nodes[0]:  # the root goes through the draft as the last token of `unread`
+            if nodes[0]:  # not the root: that one goes through the draft as the last of `unread`
                 drafted.row.update({node: len(layout) + i for i, node in enumerate(nodes)})
                 layout.add([drafted.row.get(shape.tree.parents[node]) for node in nodes])
             distributions = checked(self._distributions(nodes, drafted, layout, clock), "draft")
@@ -186,8 +188,9 @@ class Drafter:
         return DynamicTreeLayout(self.context, self._most)
 
     def keep(self, drafted: Drafted, verdict: Verdict) -> None:
-        """Keep the accepted path in the draft's KV cache. If the last node of the path has not gone
-        through the draft, it becomes part of `unread`."""
+        """Keep the accepted path in the draft's KV cache. Sets `unread` to `verdict.bonus`,
+        preceded by the tokens before it that have not gone through the draft, such as an accepted
+        leaf's."""
         if not drafted.root_drafted:
             self.unread = (*self.unread, verdict.bonus)
             return
@@ -232,11 +235,12 @@ def check_size(most: int, tree: Tree) -> None:
 
 
 class _DraftLayout:
-    """The inner nodes of a tree, and their layout in the draft's passes. It also serves the tree's
-    cuts (see `Tree.is_cut_of`)."""
+    """The inner nodes of a tree (those with children), and their layout in the draft's passes. A
+    _DraftLayout made for a tree can also be used for its cuts (see `Tree.limit`). nodes: the layout
+    of the inner nodes except the root."""
 
     def __init__(self, context: Context, tree: Tree) -> None:
-        # without the root, which goes through the draft as the last token of `Drafter.unread`
+        # without the root: it goes through the draft as the last token of `Drafter.unread`
         nodes = [node for level in tree.inner[1:] for node in level]
         self.nodes = TreeLayout(tree, nodes, context, below=1)
         self._row = {node: row for row, node in enumerate(nodes)}
@@ -250,9 +254,9 @@ class _DraftLayout:
         return self._levels[: tree.levels - 1]
 
     def row(self, tree: Tree) -> dict[int, int]:
-        """The position in `nodes` of each inner node of `tree` except the root. The last level has
-        no inner nodes."""
+        """The position in `nodes` of each inner node of `tree` except the root."""
         if tree.levels > len(self._levels):
             return self._row
+        # nodes of a cut's last level have no children in the cut
         last = tree.depths.index(tree.levels - 1)
         return {node: row for node, row in self._row.items() if node < last}

@@ -1,12 +1,13 @@
 """A dynamic tree: its shape depends on the text. It grows one level at a time. Each level gets the
 children most likely to be accepted, as long as each of them saves at least the time it costs.
 
-How many children a node gets is decided from its draft distribution before any is drawn. Pruning
-drawn children by their own q would bias the output. A draft probability is not an acceptance rate,
-so a calibration, counted while decoding, converts one to the other. A node is worth drafting if it
-adds at least as many expected tokens as the best static tree emits in the time that the node costs.
-A limit on the number of nodes can raise this bound (see `Costs`). arXiv 2606.01813 also weighs
-tokens against cost like this, for a draft that needs one pass for all levels.
+How many children a node gets is decided from its draft distribution, before any child is drawn.
+Pruning drawn children by their own draft probability would bias the output. A draft probability is
+not an acceptance rate. `Calibration` estimates the rate from what was accepted in earlier steps. A
+node is worth drafting if it adds at least as many expected tokens as the best static tree emits in
+the time that the node costs. A limit on the number of nodes can raise this threshold (see `Costs`).
+arXiv 2606.01813 weighs tokens against cost in the same way, for a draft that needs one pass for all
+levels.
 """
 
 from __future__ import annotations
@@ -25,25 +26,25 @@ from sequoia.planning.plan_for_machine import best_plan
 # These constants were chosen by judgement; tuning them on the one bundled pair would overfit.
 
 # The maximum number of children of a node. With the bundled pair, a child beyond this rank is
-# accepted in fewer than 1 of 200 visits.
+# accepted in fewer than 1 of 200 visits of its parent.
 MAX_CHILDREN = 16
 PRIOR_VISITS = 8.0  # weight of the prior in each bin, in visits
-# decay of the counts per step: about the last 200 steps count, and ranks that are no longer drafted
-# get another chance
+# Decay of the counts per step: about the last 200 steps count. The rate of a rank that is no longer
+# drafted returns to the prior, so the rank gets another chance.
 MEMORY = 0.995
 # edges of the bins of the draft probability; the bins are finer at both ends
 EDGES = np.array([0.003, 0.01, 0.03, 0.07, 0.15, 0.25, 0.4, 0.6, 0.8, 0.9, 0.97])
 
 
 class Calibration:
-    """How often the child of each rank was accepted, in bins of a draft probability. For rank 0,
-    this probability is the greatest one at the parent, for rank 1 the second greatest, and so on.
-    At temperature 0 it is the child's own probability. Otherwise children are drawn, and it only
-    shows how peaked the distribution is.
+    """How often the child of each rank was accepted, counted in bins by a draft probability. For
+    rank 0, this is the greatest draft probability at the parent, for rank 1 the second greatest,
+    and so on. At temperature 0 it is the probability of the child itself. At other temperatures the
+    children are drawn, so it only shows how peaked the distribution is.
 
-    At temperature 0 the prior is the draft probability itself, because the walk then follows the
-    target's most probable token. Otherwise it is the static acceptance rate of that rank, because
-    acceptance then depends on how close p and q are.
+    The prior at temperature 0 is the draft probability, as an estimate of how often the child is
+    the target's most probable token. At other temperatures, acceptance depends on how close p and q
+    are. There the prior is the rank's static acceptance rate.
     """
 
     def __init__(self, acceptance: Acceptance, greedy: bool) -> None:
@@ -54,8 +55,8 @@ class Calibration:
         self._accepted = np.zeros_like(self._visited)
 
     def rates(self, probs: np.ndarray) -> np.ndarray:
-        """The expected acceptance of each rank, (rows, k) non-increasing along k, computed from
-        the k greatest probabilities of each distribution, (rows, k)."""
+        """The expected acceptance rate of each rank, (rows, k), non-increasing along k. probs: the
+        k greatest probabilities of each distribution, (rows, k)."""
         ranks = np.arange(probs.shape[1])
         bins = np.searchsorted(EDGES, probs)
         prior = probs if self._greedy else self._rates[None, : probs.shape[1]]
@@ -83,7 +84,8 @@ class Calibration:
 class Costs:
     """The time that a node and a level cost, as the number of tokens that the best static tree
     emits in that time. node: (most,); entry n - 1 is for adding a node to a tree of n nodes. No
-    entry is less than the expected tokens that the last of `most` nodes adds."""
+    entry is less than the expected tokens that the last node adds to the best static tree of `most`
+    nodes."""
 
     def __init__(
         self, acceptance: Acceptance, profile: HardwareProfile, most: int, levels: int
@@ -94,11 +96,12 @@ class Costs:
         def seconds(n: int) -> float:
             return profile.verify_seconds(n) + profile.overhead(n)
 
-        # The average slope up to twice the size: times have plateaus, on which one more node is
-        # free but ten more are not.
+        # The average slope up to twice the size. The time of a pass often stays flat for a few
+        # more nodes and then jumps, so the time of just one more node says little.
         slopes = [pace * (seconds(2 * n) - seconds(n)) / n for n in range(1, most + 1)]
-        # If the limit of `most` nodes is reached before a node costs too much time, each node takes
-        # the room of another one, so it must add as many tokens as the last node that fits.
+        # A tree may reach `most` nodes while further nodes would still be worth their time. Then
+        # each node takes the place of another. So a node must add at least as many tokens as the
+        # last node that fits.
         self.node = np.maximum(slopes, _worth_of_last(acceptance, most, levels))
         self._level = pace * np.array(
             [0.0, *(profile.level_seconds(width) for width in range(1, most + 1))]
@@ -118,10 +121,10 @@ def _worth_of_last(acceptance: Acceptance, most: int, levels: int) -> float:
 
 class Dynamic:
     """A TreeChoice that grows a new tree at every step, of at most `most` nodes and `levels`
-    levels. Use a new one for each run, because it learns from the steps.
+    levels. Use a new Dynamic for each run, because it learns from the steps.
 
-    acceptance: the estimate before the first step. profile: the times of the machine for which the
-    trees are planned. temperature: the run's temperature.
+    acceptance: the acceptance rates assumed before the first step. profile: the times of the
+    machine for which the trees are planned. temperature: the run's temperature.
     """
 
     # imposes no minimum vocabulary: grow() never asks for more children than there are tokens
@@ -196,7 +199,7 @@ class CalibratedTree:
 
     def _child_counts(self, scores: np.ndarray) -> tuple[int, ...]:
         """The number of children for each node of `front`. scores: (front, k), the chance that the
-        walk reaches each possible child. Children are added in order of score over all rows, while
+        walk reaches each possible child. Children of all rows are added, highest score first, while
         each is worth its time and there is room."""
         used = len(self._parents)
         order = np.argsort(-scores, axis=None, kind="stable")
@@ -208,7 +211,7 @@ class CalibratedTree:
     def _next_front(self, nodes: range, rate: float) -> tuple[int, ...]:
         """The nodes of the new level that are worth drafting children for. Empty if the tree may
         not grow any further, or if a draft pass over them is not worth its time. rate: the expected
-        acceptance of a first child, estimated from the level above."""
+        acceptance rate of a first child, averaged over the previous `front`."""
         room = self._depth < self._levels - 1 and len(self._parents) < self._most
         front = tuple(
             node

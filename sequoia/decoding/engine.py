@@ -1,8 +1,8 @@
 """Decoding: draft a tree, verify it in one target pass, keep what was accepted; one StepTrace per
 step.
 
-`step` reads like the paper's algorithm. Plain decoding is the same engine with a tree of one node
-and no draft. The tree is an argument; measuring/defaults.py plans one for this machine.
+`step` reads like the algorithm in the Sequoia paper. Plain decoding is the same engine with a tree
+of one node and no draft. The tree is an argument; measuring/defaults.py plans one for this machine.
 choose_step.py decides whether the host or a GPU verifies.
 """
 
@@ -38,8 +38,8 @@ class Decoder:
     """The state of one run: the tokens known so far, and both models' caches. tree: one tree for
     all steps, or a TreeChoice that gives each step its own. has_heads, has_expected: whether to
     fill in `residual_heads` and `expected_accepted` of the traces, if the host has the
-    distributions. There are heads only above temperature 0, and never with Traversal. Both are
-    computed outside a step's measured time. Raises BadPrompt, BadTree, BadSamplingParams or
+    distributions. Residual heads exist only above temperature 0, and never with Traversal. A step's
+    measured time includes neither field. Raises BadPrompt, BadTree, BadSamplingParams or
     OutOfMemory."""
 
     @renamed_keywords(policy="params")
@@ -80,8 +80,8 @@ class Decoder:
         self._require_memory()
 
     def _require_memory(self) -> None:
-        """Raises OutOfMemory if the run does not fit in memory. If it would not fit otherwise, the
-        KV caches that the models keep for later runs are freed first."""
+        """If the run does not fit in memory, free the KV caches that the models keep for later
+        runs. Raises OutOfMemory if it still does not fit."""
         try:
             require_each(self.missing, "the run needs", _SMALLER)
         except OutOfMemory:
@@ -124,15 +124,15 @@ class Decoder:
 
     @torch.inference_mode()
     def prefill(self) -> None:
-        """Run the prompt, except its last token, through the target, and through the draft if the
-        run has one. The last token is the root of the first tree. Then, for a fixed tree, build its
-        masks and capture CUDA graphs if the models use them."""
+        """Run the prompt through the target, and through the draft if the run uses it. The prompt's
+        last token is left out, because it is the root of the first tree. For a fixed tree, also
+        build its masks and capture CUDA graphs if the models use them."""
         if len(self.prompt) > 1:
             self._target.extend(self.prompt[:-1])
         self._drafter.prefill(self.prompt)
         if isinstance(self.tree_choice, FixedTree):
             self._prepare(self.tree_choice.tree)
-        # otherwise the first step's clock would include the rest of the prefill
+        # without this, the first step's clock would include the end of the prefill
         synchronize(self.pair.target.device)
 
     def _prepare(self, tree: Tree) -> None:
@@ -195,7 +195,7 @@ class Decoder:
         """The expected number of nodes, besides the root, that `verifier` would accept in the last
         step's tree, averaged over the random numbers of the verification. `verifier` must draw
         children in the same way as the run's verifier. Call it before the next step begins. None
-        before the first step, or if a GPU verified the last one (see choose_step.py)."""
+        before the first step, or if a GPU verified the last step (see choose_step.py)."""
         if self._last is None:
             return None
         return self._draft_and_verify.expected_accepted(self._last, verifier)

@@ -12,13 +12,15 @@ from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import best_plan
 
 # These constants were chosen by judgement, like those of dynamic_tree.py.
-PRIOR_VISITS = 16.0  # weight of the given vector, in visited nodes: a handful of steps
-MEMORY = 0.99  # decay of the counts per step: about the last hundred steps count
+# weight of the given vector, in visited nodes: about as many as a few steps visit
+PRIOR_VISITS = 16.0
+MEMORY = 0.99  # share of the counts kept at each step: about the last hundred steps count
 
 
 class RankCounts:
-    """Acceptance by rank, counted while decoding, with less weight for older steps. The counts
-    start at a given vector."""
+    """Acceptance by rank (the position among siblings), counted while decoding, with less weight
+    for older steps. At first the counts are those expected from the given vector after PRIOR_VISITS
+    visited nodes."""
 
     def __init__(self, acceptance: Acceptance) -> None:
         rates = np.array(acceptance.rates)
@@ -29,8 +31,8 @@ class RankCounts:
 
     def add(self, tree: Tree, verdict: Verdict) -> None:
         """Count the children that `Verdict.decided` yields for one step, up to the last rank of the
-        given vector. The counts decay towards the given vector, so that ranks that are no longer
-        drafted are tried again."""
+        given vector. The counts decay towards their initial values. So a rank that is no longer
+        drafted regains the rate of the given vector, and may be drafted again."""
         for counts, start in zip((self._tried, self._accepted), self._start, strict=True):
             counts += (1 - MEMORY) * (start - counts)
         for child, accepted in verdict.decided(tree):
@@ -51,7 +53,7 @@ class RankCounts:
 
 class Replanned:
     """A TreeChoice of the fastest tree for the rates counted so far, planned again every `every`
-    steps. Use a new one for each run, because it learns from the steps.
+    steps. Use a new Replanned for each run, because it learns from the steps.
 
     acceptance: the estimate before the first step. profile: the times of the machine for which the
     trees are planned. most, levels: the maximum nodes and levels of a tree. slack: as in

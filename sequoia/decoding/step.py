@@ -13,17 +13,17 @@ from sequoia.decoding.drafter import Drafted, DynamicTree
 from sequoia.this_machine.memory import DeviceBytes
 from sequoia.this_machine.step_timer import Clock
 
-# A step's tree with its tokens, the verdict and, for each node, the target probability p of its
-# token: None for the root, and for nodes at whose parent the verifier did not need the target's
-# distribution.
+# The result of a step: its tree with the tokens, the verdict, and for each node the target
+# probability p of its token. p is None for the root. It is also None for the children of a node at
+# which the verifier did not need the target's distribution.
 Round = tuple[Drafted, Verdict, tuple[float | None, ...]]
 
 
 class Step(Protocol):
-    """The steps of one run, called with each step's tree."""
+    """Makes the steps of one run. Each call makes one step."""
 
     def prepare(self, tree: Tree) -> None:
-        """Build once what all steps with `tree` share."""
+        """Build once what all steps with `tree` share, such as its attention mask."""
         ...
 
     def needs(self, nodes: int, /) -> DeviceBytes:
@@ -32,19 +32,20 @@ class Step(Protocol):
         ...
 
     def __call__(self, shape: Tree | DynamicTree, clock: Clock) -> Round:
-        """Draft `shape` and verify it. The caller then has to keep the accepted path in both KV
-        caches. The passes of draft and target are timed on the clock. Raises BadTree or
-        BadModel."""
+        """Draft `shape` and verify it. Afterwards the caller must reduce both KV caches to the
+        accepted path. `clock` times the passes of draft and target. Raises BadTree if the tree is
+        larger than its TreeChoice allows, and BadModel if logits that are needed overflowed."""
         ...
 
     def residual_heads(self, drafted: Drafted, verdict: Verdict, /) -> tuple[ResidualHead, ...]:
         """The residual p and q at each trial of the last step, and then the p from which the bonus
-        token was drawn. Empty if the host does not have the distributions, or the verifier does not
-        go down from the root child by child."""
+        token was drawn. Empty if the distributions stayed on the GPU, or if the verifier starts at
+        the leaves."""
         ...
 
     def expected_accepted(self, drafted: Drafted, verifier: Verifier, /) -> float | None:
-        """The mean number of nodes of the last step's tree, besides the root, that `verifier`
-        accepts, over its random draws. `verifier` must draw children in the same way as the run's
-        verifier. None if the host does not have the distributions."""
+        """The expected number of nodes, besides the root, that `verifier` would accept in the last
+        step's tree, averaged over the random numbers of the verification. `verifier` must draw
+        children in the same way as the run's verifier. None if the distributions stayed on the
+        GPU."""
         ...

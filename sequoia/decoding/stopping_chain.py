@@ -1,5 +1,5 @@
-"""A chain that stops drafting after a token that the draft is unsure of. `transformers` does this
-with its assistant confidence threshold.
+"""Drafts a chain that ends after the first token that the draft model is unsure of. `transformers`
+does this with its assistant confidence threshold.
 
 The unsure token stays in the chain and is verified. Dropping it would bias the output: verification
 would see only tokens with a high draft probability, but it assumes that it sees every drawn token.
@@ -19,12 +19,14 @@ from sequoia.validate_input import number, whole
 class StoppingChain:
     """A TreeChoice that drafts a chain of at most `max_nodes` nodes, its root included, at every
     step. A chain ends after its first token whose draft probability is below `min_prob`. With
-    `min_prob` 0, every chain has the maximum length, except at the end of a run.
+    `min_prob` 0, every chain has the maximum length, except near the end of a run, where fewer
+    tokens may remain.
 
-    Raises BadTree if `max_nodes` is not 1 to MAX_NODES, or `min_prob` not 0 to 1.
+    Raises BadTree if `max_nodes` is not a whole number from 1 to MAX_NODES, or `min_prob` is not a
+    number from 0 to 1.
     """
 
-    # any vocabulary is large enough, because a node of a chain has at most one child
+    # 0 means that any vocabulary is large enough: a node of a chain has at most one child
     widest = 0
 
     def __init__(self, max_nodes: int, min_prob: float) -> None:

@@ -1,5 +1,5 @@
-"""A hardware profile adjusted to one run, so that the predicted step time for the tree in use
-equals the measured one in each phase."""
+"""A hardware profile adjusted to one run. For the run's tree, it predicts the measured time of each
+phase of a step."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def calibrated(
     """`profile` adjusted so that each phase of a step with `tree` takes as long as in a mean step
     of `stats`.
 
-    All draft passes are scaled by one factor. The curves of the target pass, and of the overhead
-    that is not due to levels, are fixed at two points: at 1 node to the value of `plain`, and at
-    len(tree) to the value of `stats`. Between these points they keep the profile's shape. The
-    profile's points beyond len(tree) are scaled by the factor found there. No pass gets faster with
-    more nodes: if the value of `plain` is the larger one (usually noise), that of `stats` is used
-    at 1 node too.
+    All draft times are multiplied by one factor. The overhead of the levels is split off as
+    `level_overhead`. The curves `target_seconds` and `overhead_seconds` get new values at two
+    sizes: at len(tree) nodes those measured in `stats`, and at 1 node those measured in `plain`.
+    Between these sizes, a curve keeps the profile's shape. Beyond len(tree), the profile's values
+    are multiplied by the factor found at len(tree). No curve falls: if the value of `plain` is
+    larger than that of `stats` (usually noise), the value of `stats` is used at 1 node too.
     """
     step = per_step(stats, "the run")
     token = per_token(plain)
@@ -51,8 +51,8 @@ def calibrated(
 
 def _level_overhead(tree: Tree, profile: HardwareProfile, measured: float, rest: float) -> float:
     """Overhead per drafted level, in seconds. A level has the same share of the `measured` overhead
-    as in the profile. All levels together take at most `measured` - `rest`. rest: the time that a
-    plain token takes besides the target's pass."""
+    as in the profile. All levels together take at most `measured` - `rest`, because a plain token
+    needs `rest` without any level. rest: the time of a plain token outside the target's pass."""
     drafted = len(tree.widths)
     predicted = phases(tree, profile)["overhead"]
     if not drafted or not predicted:  # a level has no share that could be scaled
@@ -63,8 +63,9 @@ def _level_overhead(tree: Tree, profile: HardwareProfile, measured: float, rest:
 def _pinned(
     seconds_at: Callable[[int], float], points: Iterable[Point], one: float, many: float, n: int
 ) -> tuple[Point, ...]:
-    """The curve `seconds_at` (size to seconds) at the sizes of `points` and at 1 and n, changed to
-    pass through (1, one) and (n, many). `one` is lowered to `many` if it is larger."""
+    """The curve `seconds_at` (size to seconds), changed to pass through (1, one) and (n, many).
+    Returns its points at 1, at n and at the sizes of `points`. If `one` is larger than `many`, it
+    is lowered to `many`."""
     one = min(one, many)
     first = seconds_at(1)
     last = seconds_at(n)

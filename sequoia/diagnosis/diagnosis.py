@@ -44,7 +44,7 @@ class Diagnosis:
     speedup: measured, over the plain run.
     losses: largest first.
     remedies: changes predicted above `noise`, best first.
-    noise: predictions up to this speed-up may lie above `speedup` by chance alone.
+    noise: predictions up to this speed-up may exceed `speedup` by chance or prediction error alone.
     unclear: changes predicted above `speedup` but not above `noise`, best first.
     interval: the confidence interval of `speedup`, if known.
     """
@@ -63,14 +63,14 @@ class Diagnosis:
 
     @property
     def slow(self) -> bool:
-        """Whether the run is slower than plain decoding, significantly so if its interval is
-        known."""
+        """Whether the run is slower than plain decoding. If `interval` is known, all of it must be
+        below 1."""
         return self.interval.verdict == "slower" if self.interval else self.speedup < 1
 
     @property
     def sentence(self) -> str:
-        """The speed-up, the largest loss (or possible gain with this tree, by acceptance), and the
-        best remedy that changes only the tree; if there is no such remedy, why not."""
+        """The speed-up, the largest loss, and the best remedy that changes only the tree. A loss by
+        acceptance is worded as a possible gain. Without such a remedy, the reason is given."""
         words = f"{self._measured}{': slower than without drafts' * self.slow}."
         if self.losses:
             could = self.largest_loss == "acceptance"
@@ -103,7 +103,7 @@ class Diagnosis:
 
     @property
     def _no_tree_sentence(self) -> str:
-        """The sentence that no tree is recommended, with the reason."""
+        """Says that no other tree is recommended, and why."""
         best = next((remedy for remedy in self.unclear if remedy.tree), None)
         if best is None:
             return f"No other tree is predicted to be faster.{self._left_out}"

@@ -1,7 +1,10 @@
-"""Why a run is not faster, and which changes are predicted to help. Losses of speed-up are computed
-from the run's measured times. The possible gain by higher acceptance also needs a vector from the
-paper. Remedies, except plain decoding, are predicted with a hardware profile and an acceptance
-vector that are calibrated to the run."""
+"""Why a run is not faster, and which changes are predicted to help.
+
+Losses of speed-up are computed from the run's measured times. The loss from low acceptance is found
+by comparison with an acceptance vector from the paper. The speed-up of a remedy is predicted with a
+hardware profile and an acceptance vector that are calibrated to the run. Plain decoding is also
+listed as a remedy; its speed-up is 1 by definition.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ class DiagnosedRun:
 
     step: measured seconds of a mean step, by phase.
     token: the same for one token of plain decoding.
-    seconds, plain: the sums of `step` and `token`.
+    seconds: the sum of `step`. plain: the sum of `token`.
     tokens: mean tokens per step.
     speedup: measured, over plain decoding.
     """

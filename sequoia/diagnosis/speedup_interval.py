@@ -1,12 +1,13 @@
-"""A 95% confidence interval for the speed-up of one run, from how much its pace varied. Measures
-nothing.
+"""A 95% confidence interval for the speed-up of one run over a run of plain decoding, computed from
+the tokens and seconds of their steps.
 
-A run's pace varies with its text and with what else the machine is doing. The run and the plain run
-beside it are each cut into up to eight segments of about equally many tokens. The jackknife (the
-pace without one segment, for each segment in turn) gives the standard error of the logarithm of
-each pace. The squared errors of the two runs are added, and Student's t turns the sum into an
-interval. The interval is approximate, because neighbouring segments are not quite independent. It
-holds for this text, not for other prompts.
+A run's pace varies with its text and with what else the machine is doing. Each of the two runs is
+cut into up to eight segments of about equally many tokens. The jackknife (the pace without one
+segment, for each segment in turn) gives the standard error of the logarithm of each pace. The
+squared errors of the two runs are added. The root of the sum, times a quantile of Student's t, is
+half the width of the interval for the logarithm of the speed-up. The interval is approximate,
+because neighbouring segments are not quite independent. It holds for this text, not for other
+prompts.
 """
 
 from __future__ import annotations
@@ -33,14 +34,14 @@ class SpeedupInterval:
 
     @property
     def verdict(self) -> str:
-        """ "faster", "slower", or "even" if the interval includes 1: no clear difference."""
+        """Whether the run is clearly "faster" or "slower". "even" if the interval includes 1."""
         return "faster" if self.least > 1 else "slower" if self.most < 1 else "even"
 
 
 def speedup_interval(run: Iterable[Step], plain: Iterable[Step]) -> SpeedupInterval | None:
     """The speed-up of `run` over `plain`, both given as (tokens, seconds) of each step, with its
-    confidence interval. None if a run is too short for LEAST_SEGMENTS segments, or at most one of
-    its segments took any time by the clock."""
+    confidence interval. None if either of them gives fewer than LEAST_SEGMENTS segments, or at most
+    one segment that took more than 0 seconds."""
     found = [_log_time_per_token([*_segments([*steps])]) for steps in (run, plain)]
     if None in found:
         return None
@@ -51,8 +52,8 @@ def speedup_interval(run: Iterable[Step], plain: Iterable[Step]) -> SpeedupInter
 
 
 def _segments(steps: list[Step]) -> Iterator[Step]:
-    """(tokens, seconds) of each segment. A segment ends with the step that reaches its share of the
-    tokens."""
+    """(tokens, seconds) of each segment. A segment ends with the step in which the tokens so far
+    reach the next multiple of 1 / SEGMENTS of all tokens."""
     total = sum(n for n, _ in steps)
     tokens = 0
     seconds = 0.0
@@ -70,8 +71,9 @@ def _segments(steps: list[Step]) -> Iterator[Step]:
 
 
 def _log_time_per_token(parts: list[Step]) -> tuple[float, float, int] | None:
-    """Logarithm of the seconds per token, its standard error, and the number of segments; None for
-    a run for which `speedup_interval` returns None."""
+    """The logarithm of a run's seconds per token, the standard error of this logarithm, and the
+    number of segments. parts: the segments. None under the conditions that `speedup_interval`
+    describes."""
     tokens = sum(n for n, _ in parts)
     seconds = sum(time for _, time in parts)
     count = len(parts)

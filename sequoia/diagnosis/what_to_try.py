@@ -1,8 +1,8 @@
-"""What to try on a run: what costs it most speed-up, and which changes are predicted to help.
+"""How to make a run faster: what costs it speed-up, and which changes are predicted to help.
 
-Measures nothing. Predictions use a profile and an acceptance vector that are *calibrated* to the
-run. So the prediction for the tree in use equals the measurement. The more another tree differs
-from the tree in use, the more its prediction depends on the profile.
+It takes no measurements. Predictions use a hardware profile and an acceptance vector that are
+*calibrated* to the run. So the prediction for the tree in use equals the measurement. The more
+another tree differs from the tree in use, the more its prediction depends on the profile.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ def diagnose(
     profile: HardwareProfile,
     interval: SpeedupInterval | None = None,
 ) -> Diagnosis:
-    """What costs speed-up in the run `stats` with `tree`, compared with the run `plain`, and what
-    is predicted to help.
+    """What costs speed-up in the run `stats` with `tree`, and what is predicted to help. plain: a
+    run of plain decoding, the baseline of the speed-up.
 
-    For a run whose trees change, pass the `typical_tree` of their mean size. interval: the
-    confidence interval of the run's speed-up. A change is recommended only if its prediction lies
-    above this interval, and above the measured speed-up by more than the error of predictions
-    (`_UNSURE`). Raises BadTrace if a run has no step or token, if its target passes took no time,
-    or if the two runs were not timed by the same clock.
+    For a run whose trees change, pass their `typical_tree`. interval: the confidence interval of
+    the run's speed-up. A change is recommended only if its prediction lies above this interval, and
+    above the measured speed-up by more than the error of predictions (`_UNSURE`). Raises BadTrace
+    if a run has no step or token, if its target passes took no time, or if the two runs were not
+    timed by the same clock.
     """
     require_one_clock(stats, plain)
     diagnosed = DiagnosedRun(stats, tree, plain, acceptance, profile)
@@ -62,9 +62,9 @@ def diagnose(
 
 
 def typical_tree(nodes: float, levels: float, acceptance: Acceptance) -> Tree:
-    """One tree to represent many: the best tree of the mean number of nodes on the mean number of
-    levels, both rounded. It has a single node only if all the trees did. Raises BadTree unless both
-    means are from 1 to MAX_NODES."""
+    """One tree to represent many. nodes, levels: their mean numbers of nodes and levels. The result
+    is the best tree of `nodes` nodes and at most `levels` levels, both rounded. It has a single
+    node only if all the trees did. Raises BadTree unless both means are from 1 to MAX_NODES."""
     size, cap = (
         max(round(number(value, what, 1, MAX_NODES, BadTree)), 1 + (nodes > 1))
         for what, value in (("nodes", nodes), ("levels", levels))

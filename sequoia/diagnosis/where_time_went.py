@@ -4,15 +4,16 @@ loss.
 A step emits t tokens and takes v + d + o seconds (verify, draft, overhead). A token of plain
 decoding takes P = pv + po seconds (its pass, everything else). The bars are
 
-    tokens     t                                    a step takes no longer than a plain token
-    verify     t P / (P + (v - pv))                 but its pass takes v instead of pv
+    tokens     t                                    if a step took as long as a plain token
+    verify     t P / (P + (v - pv))                 but its target pass takes v instead of pv
     draft      t P / (P + (v - pv) + d)             and the tree has to be drafted
     overhead   t P / (P + (v - pv) + d + (o - po))  and the rest takes o instead of po
 
 The last denominator is the time of a step, so the last bar is the measured speed-up. The order
 matters, because the same time costs less speed-up in a step that is already slow. Verification
-comes first, because even a perfect draft needs it. Drafting is the price of the tokens, and
-overhead could be avoided by a better engine. A negative loss is a gain.
+comes first, because even a perfect draft needs it. Drafting comes next, because without it a step
+would emit only one token. Overhead is last, because a better engine could avoid it. A negative loss
+is a gain.
 """
 
 from __future__ import annotations
@@ -50,15 +51,15 @@ def time_breakdown(stats: DecodeStats, plain: DecodeStats) -> tuple[Bar, ...]:
     """The bars "tokens", "verify", "draft" and "overhead" of the run `stats`, compared with the
     plain run `plain`.
 
-    Raises BadTrace if a run has no step or token, if its target passes took no time, or if the two
-    runs were not timed by the same clock.
+    Raises BadTrace if a run has no step or token, if a time is out of range (target passes must
+    take some time), or if the two runs were not timed by the same clock.
     """
     require_one_clock(stats, plain)
     step = per_step(stats, "the run")
     token = per_token(plain)
     tokens = stats.tokens / stats.steps
     base = sum(token.values())
-    rest = token["draft"] + token["overhead"]  # a plain token has it too, so it is no loss
+    rest = token["draft"] + token["overhead"]  # po: also in plain decoding, so no loss
     costs = base, step["verify"] + rest, step["verify"] + rest + step["draft"], sum(step.values())
     values = [tokens * (base / cost) for cost in costs]
     losses = [0.0, *(before - after for before, after in pairwise(values))]
@@ -67,8 +68,8 @@ def time_breakdown(stats: DecodeStats, plain: DecodeStats) -> tuple[Bar, ...]:
 
 
 def per_step(stats: DecodeStats, what: str) -> dict[str, float]:
-    """Seconds of a mean step by phase. Raises BadTrace for a run without steps or tokens, or if its
-    target passes took no time. The message calls the run `what`."""
+    """Mean seconds per step, by phase. Raises BadTrace for a run without steps or tokens, or if a
+    time is out of range. The message calls the run `what`."""
     steps = whole(stats.steps, f"{what}: steps", 1, 2**53, BadTrace)
     whole(stats.tokens, f"{what}: tokens", 1, 2**53, BadTrace)
     return {
@@ -85,7 +86,7 @@ def per_step(stats: DecodeStats, what: str) -> dict[str, float]:
 
 
 def per_token(plain: DecodeStats) -> dict[str, float]:
-    """Seconds of a mean token of the plain run by phase. Raises BadTrace as `per_step` does."""
+    """Mean seconds per token of the plain run, by phase. Raises BadTrace as `per_step` does."""
     return {
         phase: seconds * plain.steps / plain.tokens
         for phase, seconds in per_step(plain, "the plain run").items()
@@ -105,7 +106,7 @@ def _sentences(tokens: float, step: dict[str, float], token: dict[str, float]) -
     )
     share = f"{step['draft'] / sum(step.values()):.0%} of the step's time"
     yield f"Drafting takes {time_words(step['draft'])} per step, {share}, measured."
-    if not step["overhead"] and not token["draft"] and not token["overhead"]:  # a simulated clock
+    if not step["overhead"] and not token["draft"] and not token["overhead"]:  # only if simulated
         yield "No time is counted for the rest of a step."
         return
     yield (

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-# A p-value below this counts as a difference. That happens in about one of a million tests of a
+# A p-value below this counts as a difference. That happens in about one in a million tests of a
 # correct decoder.
 ALARM = 1e-6
-# Cells with fewer expected draws than this are counted together, because in small counts, large
-# deviations are more frequent than the chi-square distribution predicts. For example, with 5
-# expected draws in one of two cells, p falls below ALARM 70 times as often as it should; with 25
-# draws, 7 times.
+# Cells with fewer expected draws than this are counted together. In small counts, large deviations
+# are more frequent than the chi-square distribution predicts. For example, with 5 expected draws in
+# the rarer of two cells, the p-value falls below ALARM 70 times as often as it should. With 25
+# expected draws, it does so 7 times as often.
 MIN_EXPECTED = 25.0
 
 
@@ -22,7 +22,7 @@ def groups(
     shares: np.ndarray, draws: int, least: float = MIN_EXPECTED
 ) -> tuple[tuple[int, ...], ...]:
     """The groups of cells that are counted together in a test of `draws` draws. Cells are indices
-    into `shares` (cells,).
+    into `shares` (cells,), their probabilities.
 
     Cells with at least `least` expected draws come first, the most probable first, each in a group
     of its own. The rarer cells of positive probability share the last group. If that group expects
@@ -65,9 +65,9 @@ def threshold(freedom: int) -> float:
 
 
 def power(shares: Sequence[float], others: Sequence[float], draws: int) -> float:
-    """Roughly the probability that a test against `shares` gives a p-value below ALARM, if the
-    `draws` draws really follow `others`: the statistic is taken to have a noncentral chi-square
-    distribution. All `shares` are positive."""
+    """The approximate probability that a test against `shares` gives a p-value below ALARM, if the
+    `draws` draws really follow `others`. The approximation is that the statistic has a noncentral
+    chi-square distribution. All `shares` are positive."""
     freedom = len(shares) - 1
     if freedom < 1:
         return 0.0
@@ -79,8 +79,9 @@ def power(shares: Sequence[float], others: Sequence[float], draws: int) -> float
 
 def _noncentral_tail(square: float, freedom: int, noncentrality: float) -> float:
     """The probability that a noncentral chi-square variable is at least `square`. It is a sum over
-    j = 0, 1, ...: the Poisson probability of j, times the p-value with `freedom` + 2j degrees of
-    freedom. Terms of negligible weight are left out."""
+    j = 0, 1, ...: the probability of j in a Poisson distribution with mean `noncentrality` / 2,
+    times the p-value with `freedom` + 2j degrees of freedom. Terms of negligible weight are left
+    out."""
     mean = noncentrality / 2
     spread = 12 * math.sqrt(mean) + 40
     first = max(int(mean - spread), 0)

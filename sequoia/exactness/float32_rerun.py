@@ -1,5 +1,5 @@
-"""Repeats a run at temperature 0 with the target's weights in float32, to distinguish rounding from
-a bug if the target has a router (mixture of experts).
+"""Repeats a run at temperature 0 with the target's weights in float32. For a target with a router
+(mixture of experts), this helps to distinguish rounding from a bug.
 
 In half precision a router may choose different experts in two passes over the same text. The logits
 then change far more than by rounding alone. In float32 this is rare.
@@ -29,7 +29,7 @@ from sequoia.this_machine.memory import ROOM, require
 
 def in_float32(pair: Pair) -> Pair:
     """`pair` with a copy of its target in float32. Raises OutOfMemory if there is no room for the
-    copy, or if the target is spread or streamed."""
+    copy, or if the target's weights are not all on one device."""
     target = pair.target
     if target.placement:
         raise OutOfMemory(f"the target's weights do not fit on one device ({target.placement})")
@@ -63,8 +63,8 @@ def tokens_of(
     verifier: str,
     should_stop: ShouldStop,
 ) -> list[int]:
-    """The first `count` tokens at temperature 0. Raises Stopped if `should_stop()` is true after a
-    step, and whatever decoding raises."""
+    """The first `count` tokens at temperature 0, or fewer if the context is full earlier. Raises
+    Stopped if `should_stop()` is true after a step. Also raises whatever decoding raises."""
     params = SamplingParams(max_new_tokens=count, ignore_eos=True)
     tokens = list[int]()
     for step in run(Decoder(pair, prompt, params, tree, verifier)):

@@ -36,15 +36,16 @@ from sequoia.models.pair import Pair
 from sequoia.models.routers import has_router
 from sequoia.validate_input import whole
 
-# The largest difference that counts as a tie. Every sum in a forward pass is rounded to half an ulp
-# of its dtype, and another order of the terms is rounded differently. Over L layers, 2 L such
-# roundings are a random walk of about sqrt(2 L) half-ulps of the logits' spread. For L = 32 these
-# are 8 half-ulps, or 4 ulp of the spread. Margins are in ulp of the top logit, which is up to four
-# times the spread, so this is 1 ulp or more. The run and the reference both round, which doubles
-# it: 2 ulp or a few more; 16 leaves room. A wrong row, mask or position changes logits by their
-# whole spread: at least 32 ulp of bfloat16, millions of float32.
+# The largest margin that counts as a tie, in ulp (see `margin`). Why 16: a forward pass rounds each
+# sum by up to half an ulp, and differently if the terms are added in another order. L layers have
+# 2 L such sums (attention and MLP). Their errors add up like a random walk, to about sqrt(2 L)
+# half-ulps of a number as large as the logits' spread. For L = 32 that is 8 half-ulps, or 4 ulp.
+# The top logit is up to four times the spread, so its ulp is up to four times as large. In ulp of
+# the top logit, the error is 1 to 4. The run and the reference both have such an error, which makes
+# 2 to 8. A limit of 16 leaves room. A wrong row, mask or position changes logits by much more,
+# their whole spread: at least 32 ulp in bfloat16, millions in float32.
 TIE_ULP = 16
-# the tree for repeating a run if its own is not given
+# the tree with which a run is repeated if the run's own tree is not given
 USUAL_TREE = Tree.from_branching([3, 2, 1, 1])
 ROWS_AT_ONCE = 64  # rows of logits computed together
 _ENDS = {
@@ -60,9 +61,9 @@ class TextMatch:
 
     compared: the number of tokens of the shorter text. index: the index of the first token that
     differs, or None. margin: how far the lower of the two tokens' logits at that index is below the
-    target's best logit, in ulp of `dtype`. later: (index, margin) of a later token of the run that
-    is further below the best logit than a tie allows, or None. in_float32: the result of the check
-    in float32, or why there is none. It is "" if that check was not needed.
+    target's best logit, in ulp of `dtype`. later: (index, margin) of the first later token of the
+    run that is further below the best logit than a tie allows, or None. in_float32: the result of
+    the check in float32, or why there is none. It is "" if that check was not needed.
     """
 
     verdict: str
@@ -125,9 +126,9 @@ def check_text(
     of plain decoding; see `judge`.
 
     If they differ by more than a tie and rounding can change the choices of the target's router,
-    repeats the run in float32 with `tree` and `verifier`. If that or the passes after it do not fit
-    in memory, or end because `should_stop()` is true, the verdict is undecided. Raises BadPrompt if
-    the texts differ and the pair does not accept the prompt, and BadModel as `judge` does.
+    repeats the run in float32 with `tree` and `verifier`. If this check does not fit in memory, or
+    ends because `should_stop()` is true, the verdict is undecided. Raises BadPrompt if the texts
+    differ and the pair does not accept the prompt, and BadModel as `judge` does.
     """
     match = _match(pair, prompt, run, plain)
     target = pair.target

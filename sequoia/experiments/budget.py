@@ -42,9 +42,9 @@ _OVER_CHAIN = f"over {LABELS['chain']}"
 
 
 def run_unit(pair: Pair, unit: Unit) -> Mapping[str, Any]:
-    """all: the expected tokens per step of each shape at each budget (max nodes), along one text.
-    At temperature 0 there are two more entries. new: the same for the part before the text begins
-    to repeat itself. share: that part's fraction of the text's tokens."""
+    """The entry "all": the expected tokens per step of each shape at each budget (max nodes), along
+    one text. At temperature 0 there are two more entries. "new": the same for the part before the
+    text begins to repeat itself. "share": that part's fraction of the text's tokens."""
     planning = replace(params_of(unit), seed=0)
     trees = planned_shapes(pair, case_of(unit).kind, planning, unit.work["budgets"])
     lanes = {name: (tree, DEFAULT_VERIFIER) for name, tree in trees.items()}
@@ -90,7 +90,8 @@ def summary(settings: Settings, done: Done) -> ExperimentResult:
 @dataclass(frozen=True)
 class _Panel:
     """Texts of one kind at one temperature. found: for each prompt, the tokens per step of each
-    shape and size. share: the mean fraction of a text that is covered, None for whole texts."""
+    shape and size. share: the mean fraction of a text that the panel covers, None for whole
+    texts."""
 
     words: str
     found: Found
@@ -154,20 +155,20 @@ def _finding(comparisons: Sequence[Comparison]) -> str:
     found = score(comparisons)
     lost = [one for one in comparisons if one.high is not None and one.high < 1]
     most = max(comparisons, key=lambda one: one.ratio)
-    case, pair = most.text.split(": ")
+    case, compared = most.text.split(": ")
     return lines(
         f"In {count_or_none(found.higher)} of {found.total} comparisons, {LABELS[OURS]} emits "
         "clearly more tokens per step than another tree of at most the same size. It emits "
         f"clearly fewer in {count_or_none(found.lower)}.",
         _where(lost),
         f"{found.unclear} comparisons show no clear difference." if found.unclear else "",
-        f"The largest gain is {most.ratio - 1:.0%}: {pair} ({case}).",
+        f"The largest gain is {most.ratio - 1:.0%}: {compared} ({case}).",
     )
 
 
 def _where(lost: list[Comparison]) -> str:
-    """Where the lost comparisons are, or "". It has words for one case only: all of them are with
-    chains, on whole texts at temperature 0."""
+    """A sentence about the comparisons that Sequoia's tree lost, if all of them are with the chain,
+    on whole texts at temperature 0. Otherwise, and if it lost none, ""."""
     looped = [
         one
         for one in lost
@@ -183,7 +184,7 @@ def _where(lost: list[Comparison]) -> str:
 
 
 def _or(numbers: Sequence[int]) -> str:
-    """ "2, 3 or 4" """
+    """`numbers` as a list in a sentence, such as "2, 3 or 4"."""
     return f"{', '.join(map(str, numbers[:-1]))} or {numbers[-1]}"
 
 
@@ -213,12 +214,12 @@ BUDGET = Experiment(
     run_unit=run_unit,
     summary=summary,
     note=(
-        f"k is {_or(WIDTHS)} for independent sequences (if that many fit) and {_or(ARITIES)} for "
-        f"the k-ary tree: for each size, the best k on other texts. {LABELS['SpecInfer']} is a "
-        "chain of two tokens followed by as many chains of six as fit. Making a long chain longer "
-        "gains nothing: the draft errs, or the text ends, before the end of the chain. A text "
-        f"counts as repeating itself from the first sequence of {REPEAT} tokens that has occurred "
-        "before."
+        f"For independent sequences, k is {_or(WIDTHS)} (if that many fit). For the k-ary tree, k "
+        f"is {_or(ARITIES)}. For each size, k is the one that does best on other texts. "
+        f"{LABELS['SpecInfer']} is a chain of two tokens followed by as many chains of six as fit. "
+        "Making a long chain longer gains nothing: the draft errs, or the text ends, before the "
+        "end of the chain. A text counts as repeating itself from the first sequence of "
+        f"{REPEAT} tokens that has occurred before."
     ),
     version=2,
 )

@@ -1,6 +1,6 @@
 """Is a planned tree faster than a tuned chain, which has the length predicted to be fastest? The
-experiment compares these and other decoders on several machines. Steps are decoded with the pair.
-Their times are simulated from each machine's profile."""
+experiment compares these and other decoders on several machines. The models really decode the
+steps, but the times are simulated from each machine's profile."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ def run_unit(pair: Pair, unit: Unit) -> Mapping[str, Any]:
 
 
 class _Race:
-    """All decoders along the text of one prompt. A tree or chain that is planned for several
-    machines is decoded only once."""
+    """All decoders along the text of one prompt. If several machines have the same planned tree or
+    chain, it is decoded only once."""
 
     def __init__(self, pair: Pair, work: Mapping[str, Any], found: Learnt) -> None:
         self._pair = pair
@@ -110,7 +110,7 @@ class _Race:
     ) -> tuple[DecodedStep, ...]:
         temperature = self._text.params.temperature
         tree = rival.make(self._learnt, plans, named_profile(machine), temperature)
-        # a tree choice cannot be compared, so the key has what its trees depend on
+        # two TreeChoices cannot be compared, so the key contains what their trees depend on
         depends_on = machine if rival.learns else (plans.stop.max_nodes, plans.stop.min_prob)
         key = (verifier, tree if isinstance(tree, Tree) else (rival.key, depends_on))
         if key not in self._known:

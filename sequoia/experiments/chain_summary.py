@@ -1,5 +1,6 @@
-"""The result of the experiment `chain`: for each machine, the speed of each decoder divided by the
-tuned chain's, plotted against how often the draft's first guess is accepted."""
+"""The result of the experiment `chain`. For each machine, the speed of each decoder is divided by
+that of the tuned chain: the chain of the length predicted to be fastest. The quotient is plotted
+against how often the draft's first guess is accepted."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Run an experiment, one of the paper's or our own: `python -m sequoia.experiments NAME`.
 
-Ctrl-C stops the run after the current unit of work. The same command, given again, continues it.
+Ctrl-C stops the run after the current unit of work. The same command then continues the run.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def _run(experiment: Experiment, options: Namespace) -> None:
         write_text(path, result.to_json() + "\n")
     print(f"{result.finding}\nwritten to {path}")
     if not result.is_complete:
-        counts = f"{result.done} of {result.total} units"
+        counts = f"{result.done} of {result.total} parts"
         print(f"stopped after {counts}; run the same command again to continue")
 
 
@@ -81,8 +81,8 @@ def _interrupt() -> Iterator[ShouldStop]:
 
 
 def _labelled(result: ExperimentResult, source: str) -> ExperimentResult:
-    """`result` with `source` as the label of its measured numbers and measured columns. A simulated
-    result stays labelled simulated."""
+    """`result` with the label "measured" replaced by `source`, for the result itself and for each
+    column. Other labels, such as "simulated", stay."""
     columns = tuple(
         replace(one, kind=source) if one.kind == "measured" else one for one in result.columns
     )
@@ -118,13 +118,14 @@ def _parser() -> ArgumentParser:
         "--size",
         choices=SIZES,
         default="small",
-        help="number of prompts, tokens and settings; the bundled results use full",
+        help="how many prompts, tokens and settings to run; the bundled results were made "
+        "with full",
     )
     parser.add_argument(
         "--out",
         type=Path,
         default=Path("experiments"),
-        help="folder for the result (NAME.json) and the finished units (NAME.jsonl)",
+        help="folder for the result (NAME.json) and the finished parts (NAME.jsonl)",
     )
     parser.add_argument(
         "--csv", type=Path, metavar="FILE", help="print the points of a result file as CSV and exit"
@@ -139,8 +140,8 @@ def _parser() -> ArgumentParser:
     parser.add_argument(
         "--dtype",
         default="float32",
-        help="dtype of both models; auto: chosen for the machine, by measurement for small models "
-        "on a CPU, so a resumed run may get another dtype and start over",
+        help="dtype of both models; auto chooses one for the machine. For small models on a CPU it "
+        "measures, so a resumed run may get another dtype and start over",
     )
     parser.add_argument(
         "--prompts",

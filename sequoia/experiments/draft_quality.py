@@ -1,6 +1,6 @@
 """A pair with a better or a worse draft. The better draft is a copy of the target with noise added
-to its weights. The worse draft is a noisy copy of the draft. They serve to measure acceptance, not
-times: the copy of the target is slower than the draft."""
+to its weights. The worse draft is a noisy copy of the draft. Use these pairs to measure acceptance,
+not times: the copy of the target is slower than the draft."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from sequoia.models.pair import Pair
 from sequoia.models.pair_cache import PairCache
 from sequoia.models.tree_forward import TreeModel
 
-# By name: whose weights, and the noise as a multiple of each weight tensor's standard deviation.
+# By name: the model whose weights are used, and the standard deviation of the added noise as a
+# multiple of that of each weight tensor.
 QUALITIES: dict[str, tuple[str, float]] = {
     "worse": ("draft", 0.3),
     "as it is": ("draft", 0.0),
@@ -26,7 +27,7 @@ QUALITIES: dict[str, tuple[str, float]] = {
 
 def with_draft(pair: Pair, quality: str) -> Pair:
     """`pair` with a draft of the given quality, a key of QUALITIES. Later calls return the same
-    pair. Raises BadPair for a better draft if the target is spread or streamed."""
+    pair. Raises BadPair for a better draft if the target is spread over devices or streamed."""
     source, noise = QUALITIES[quality]
     if not noise:
         return pair

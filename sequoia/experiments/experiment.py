@@ -26,14 +26,14 @@ class Unit:
 @dataclass(frozen=True)
 class Experiment:
     """question: the question that the experiment answers, in one sentence. sizes: the settings of
-    each size in SIZES, as plain JSON values. "small" takes about a minute with the bundled pair.
-    The results that come with the program use "full".
+    each size in SIZES, as plain JSON values. "small" takes about a minute with the bundled
+    models. The results that come with the program use "full".
 
     `units(settings)` returns all units, ordered so that the first few already give a rough result.
     `run_unit(pair, unit)` returns plain JSON values, or raises a SequoiaError.
     `summary(settings, done)` returns the result of the units in `done`, which may be empty.
     ExperimentResult says which fields the summary fills in.
-    note: what a reader of the plots and tables has to know, in sentences.
+    note: what a reader of the plots and tables has to know, in full sentences.
     version: increase it when `run_unit` begins to return something different. Units that an older
     version saved are then run again.
     """

@@ -93,7 +93,8 @@ def _plain_tokens(tree: Tree, machine: str) -> float:
 
 @dataclass(frozen=True)
 class Here:
-    """One machine and one case. found: what the units returned, one entry for each prompt."""
+    """One machine and one case (a kind of prompt with sampling settings). found: what the units
+    returned, one entry for each prompt."""
 
     machine: str
     case: Case

@@ -1,6 +1,6 @@
-"""The prompts of the experiments. Measurements use the excerpts in assets/judge, which no bundled
-model was trained on, and the prompts of the benchmark. Trees are planned on different texts: the
-prompts of the acceptance survey."""
+"""The prompts of the experiments. Measurements use the excerpts in assets/judge and the prompts of
+the benchmark. No bundled model was trained on the excerpts. Trees are planned on different texts:
+the prompts of the acceptance survey (sequoia/bench/acceptance_survey.py)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sequoia.bench.pair_judge import excerpts_of
 from sequoia.bench.prompts import text_list
 
 KINDS = ("code", "prose")
-MAX_PROMPTS = 28  # of each kind
+MAX_PROMPTS = 28  # of each kind; there are only 28 of prose
 
 
 @cache

@@ -1,5 +1,5 @@
-"""All experiments, in the order in which they are shown. To add one, write a file for it and add it
-to EXPERIMENTS."""
+"""All experiments, in the order in which they are shown. To add an experiment, define it in a file
+of its own, and list it in EXPERIMENTS."""
 
 from __future__ import annotations
 

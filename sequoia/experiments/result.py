@@ -32,8 +32,8 @@ Settings = Mapping[str, Any]  # plain JSON values
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis of the plot. name: heads its column of the CSV export. label: shown at the axis.
-    scale: one of SCALES."""
+    """An axis of the plot. name: the heading of its column in the CSV export. label: shown at the
+    axis. scale: one of SCALES."""
 
     name: str
     label: str
@@ -86,12 +86,13 @@ class Comparison:
 
 @dataclass(frozen=True)
 class ExperimentResult:
-    """The result of an experiment. It covers `done` of `total` units, so it may be incomplete.
+    """The result of an experiment. It may be incomplete: it covers `done` of the experiment's
+    `total` units of work.
 
     finding: the answer to the question, then details, each on a line of its own. source: where the
     plotted numbers come from, one of SOURCES. date: year-month-day. machine: a description in
-    words. rows: cells by column name. An experiment's summary fills in finding, source, x, y,
-    series, columns, rows and comparisons; the runner fills in the rest.
+    words. rows: cells by column name. The experiment's `summary` function fills in finding, source,
+    x, y, series, columns, rows and comparisons. The runner fills in the rest.
     """
 
     name: str = ""

@@ -1,5 +1,5 @@
-"""The decoders that the experiment `chain` compares, and how each is planned for a machine. Their
-first plans come from planning texts, which the comparison does not use."""
+"""The decoders that the experiment `chain` compares, and how their trees and chains are planned for
+a machine. The planning texts are not used in the comparison."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from sequoia.planning.plan_for_machine import USUAL_LEVELS, best_chain, best_pla
 from sequoia.planning.plan_stopping_chain import LongChainStep, StopRule, best_stop_rule
 
 NODES = 64  # max nodes of a tree
-STRIDE = 3  # tokens between the starts of two steps of `_long_chains`
+STRIDE = 3  # each step of `_long_chains` starts this many tokens after the one before
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,9 @@ class Learnt:
 
 
 def learnt(pair: Pair, kind: str, temperature: float, prompts: int, tokens: int) -> Learnt:
-    """What is known about the pair with this kind of text. prompts, tokens: the number of planning
-    texts for `steps`, and the length of each. Later calls with the same arguments return the same
-    value."""
+    """What plans for the pair and one kind of text are based on. prompts: the number of planning
+    texts for `steps`. tokens: the length of each of them. Later calls with the same arguments
+    return the same value."""
     params = SamplingParams(temperature, max_new_tokens=tokens, ignore_eos=True)
     key = ("learnt", kind, temperature, prompts, tokens)
     return pair.measured.once(
@@ -67,8 +67,8 @@ def _long_chains(
 @dataclass(frozen=True)
 class Plans:
     """What is predicted to be fastest on one machine. chain: a chain of 2 to USUAL_LEVELS nodes.
-    tree: a tree of up to NODES nodes and USUAL_LEVELS levels. stop: when a chain that stops early
-    should stop."""
+    tree: a tree of up to NODES nodes and USUAL_LEVELS levels. stop: the rule for a chain that stops
+    when the draft is unsure."""
 
     chain: Tree
     tree: Tree
@@ -90,9 +90,9 @@ Make = Callable[[Learnt, Plans, HardwareProfile, float], Tree | TreeChoice]
 
 @dataclass(frozen=True)
 class Rival:
-    """A decoder. key: its name in results. label: its name in tables. method: decides its colour,
-    the entry `race-METHOD` of assets/colours.json. learns: whether it plans new trees while
-    decoding, from earlier steps and the machine's times."""
+    """A decoder. key: its name in results. label: its name in tables. method: its colour is the
+    entry `race-METHOD` of assets/colours.json. make: see `Make`. learns: whether it plans new trees
+    while decoding, from earlier steps and the times in the machine's profile."""
 
     key: str
     label: str

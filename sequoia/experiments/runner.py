@@ -1,5 +1,5 @@
-"""Runs the units of an experiment one after the other. Each finished unit is appended to a file, so
-that an interrupted run can continue."""
+"""Runs the units of an experiment, its small pieces of work, one after another. The result of each
+finished unit is appended to a file, so that an interrupted run can continue."""
 
 from __future__ import annotations
 
@@ -104,14 +104,14 @@ def complete_result(
 
 
 def _model_names(pair: Pair) -> tuple[str, str]:
-    """The names to show, of the target and the draft."""
+    """The names to show for the target and the draft."""
     names = (pair.target.name, pair.draft.name)
     return ("bundled target", "bundled draft") if pair.name == BUNDLED_NAME else names
 
 
 def run_header(experiment: Experiment, pair: Pair, settings: Settings) -> dict[str, Any]:
-    """What the first line of the file of finished units says. Two runs can share units only if it
-    is the same for both."""
+    """The content of the first line of the file of finished units. Two runs can share units only
+    if their headers are equal."""
     return {
         "experiment": experiment.name,
         "experiment version": experiment.version,
@@ -130,8 +130,8 @@ def _identity(pair: Pair) -> Iterator[tuple[str, Any]]:
 
 
 def _checksum(model: TreeModel) -> float:
-    """The sum over a sample of each parameter's elements. It is cheap to compute, and most models
-    have different sums even if only their matrices differ."""
+    """The sum over a sample of each parameter's elements. It is cheap to compute, and differs
+    between most models. Parameters on the meta device are left out, because they have no data."""
     there = (one.detach() for one in model.hf.parameters() if not one.is_meta)
     return float(sum(_sample(one).double().sum().item() for one in there))
 
@@ -139,5 +139,5 @@ def _checksum(model: TreeModel) -> float:
 def _sample(parameter: torch.Tensor) -> torch.Tensor:
     """About _SAMPLE evenly spaced elements of `parameter`, or all if it has few."""
     flat = parameter.flatten()
-    step = len(flat) // _SAMPLE | 1  # odd: an even one would often stay in one column of a matrix
+    step = len(flat) // _SAMPLE | 1  # an even step would often stay in one column of a matrix
     return flat[::step]

@@ -1,5 +1,6 @@
-"""The trees of the experiment `budget`. For each shape and maximum size there are candidates. The
-one with the most tokens per step on the planning texts is chosen."""
+"""The trees of the experiment `budget`. For each shape and maximum size there are candidate trees.
+The one with the most tokens per step on the planning texts is chosen. Planning texts continue
+prompts that the experiment does not measure with."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ from sequoia.models.tree_forward import TreeModel
 from sequoia.planning.fit_acceptance import fitted
 
 OURS = "Sequoia"
-# name -> method, which decides its colour
+# name -> method, which decides the colour
 SHAPES = {
     OURS: SEQUOIA.key,
     "chain": "chain",
@@ -31,7 +32,7 @@ SHAPES = {
     "k-ary": "kary",
     "SpecInfer": SPECINFER.key,
 }
-# name -> its label in results
+# name -> label in results
 LABELS = {
     OURS: "Sequoia's tree",
     "chain": "chain",
@@ -45,15 +46,15 @@ PROMPTS = 4  # number of planning texts
 Shapes = dict[str, Tree]  # by shape and max nodes, such as "chain 16"
 _Key = tuple[str, SamplingParams, tuple[int, ...]]
 # draft -> its trees. The draft is enough to identify a pair, because no two pairs of an experiment
-# share one. An entry lives as long as its draft.
+# share a draft. An entry lives as long as its draft.
 _KNOWN: WeakKeyDictionary[TreeModel, dict[_Key, Shapes]] = WeakKeyDictionary()
 
 
 def planned_shapes(pair: Pair, kind: str, params: SamplingParams, budgets: Sequence[int]) -> Shapes:
-    """For each shape and each of `budgets`, a tree of at most that many nodes. A budget is at least
-    9, the size of the smallest tree in SpecInfer's shape. The planning texts have
-    `params.max_new_tokens` tokens. The first call with these arguments takes a few seconds for a
-    small pair. Its trees are reused while the draft is in memory."""
+    """For each shape and each of `budgets`, a tree of at most that many nodes. A budget must be at
+    least 9, the size of the smallest tree in SpecInfer's shape. The planning texts have
+    `params.max_new_tokens` tokens. For a small pair, planning takes a few seconds. The trees are
+    reused by calls with the same arguments while the draft is in memory."""
     found = _KNOWN.setdefault(pair.draft, {})
     key = (kind, params, tuple(budgets))
     if key not in found:
@@ -83,8 +84,9 @@ def _planned(pair: Pair, kind: str, params: SamplingParams, budgets: Sequence[in
 
 
 def candidates(rates: Sequence[Acceptance], nodes: int) -> dict[str, list[Tree]]:
-    """For each shape in SHAPES, the trees of at most `nodes` nodes (at least 9) to choose from.
-    rates: the acceptance vectors to plan Sequoia's trees with, one for each tree."""
+    """For each shape in SHAPES, the candidate trees, with at most `nodes` nodes each. nodes: at
+    least 9. rates: the acceptance vectors with which the candidates for Sequoia's tree are
+    planned."""
     return {
         OURS: [best_tree(one, nodes) for one in rates],
         "chain": [Tree.chain(nodes)],
@@ -100,8 +102,9 @@ def _kary(k: int, nodes: int) -> Tree:
 
 
 def _specinfer(nodes: int) -> Tree:
-    """A tree with eight levels below the root, like SpecInfer's <1, 1, 3, 1, 1, 1, 1, 1>. The node
-    at depth 2 has as many children as fit into `nodes`."""
+    """A tree with eight levels below the root, like SpecInfer's <1, 1, 3, 1, 1, 1, 1, 1>, which
+    lists the children per node at each depth. Here the node at depth 2 has as many children as fit
+    into `nodes`."""
     return Tree.from_branching([1, 1, max((nodes - 3) // 6, 1), 1, 1, 1, 1, 1])
 
 

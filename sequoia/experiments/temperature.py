@@ -8,7 +8,7 @@ from sequoia.experiments.text_units import text_units
 from sequoia.experiments.verifiers_compared import run_unit, summary
 
 # nodes: size of each tree. chain: size of the chain. every: Traversal and block verification are
-# measured at every 8th token. profile: the machine of the predicted speed-up.
+# measured only at every 8th token. profile: the machine that the speed-up is predicted for.
 _FIXED = {"nodes": 64, "chain": 8, "every": 8, "profile": "a100-llama2-7b-jf68m"}
 
 

@@ -1,4 +1,4 @@
-"""Units of work, one for each text. The text is the target's continuation of a prompt, at one
+"""Units of work, one for each text. Each text is the target's continuation of a prompt, at one
 temperature and top-p."""
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from sequoia.experiments.result import Settings
 from sequoia.measuring.expected_steps import FixedLane, expected_step_starts
 from sequoia.models.pair import Pair
 
-# Above temperature 0 this many tokens at the start of a text are not counted. The first step always
-# starts at token 0, so the chance that a step starts at one of the next few tokens is not typical.
+# Above temperature 0, the tokens per step leave out up to this many tokens at the start of a text.
+# The first step always starts at token 0, so the chance that a step starts at one of the next few
+# tokens is not typical.
 WARM_UP = 16
 REPEAT = 8  # a text repeats itself if a sequence of this many tokens occurs again
 
@@ -44,7 +45,8 @@ def cases(settings: Settings) -> list[Case]:
 
 
 def text_units(settings: Settings) -> list[Unit]:
-    """A unit for each prompt of each case. The first prompts of all cases come first."""
+    """A unit for each prompt of each case: the first prompt of every case, then the second of every
+    case, and so on."""
     return [
         Unit(_key(case, number), {**settings, "case": case.__dict__, "number": number})
         for number in range(settings["prompts"])
@@ -52,13 +54,13 @@ def text_units(settings: Settings) -> list[Unit]:
     ]
 
 
-# Results of units: those of one case in the order of prompts, or those of one prompt in the order
-# of cases.
+# Results of several units: of one case, in the order of prompts; or of one prompt, in the order of
+# cases.
 Found = list[Mapping[str, Any]]
 
 
 def found_by_case(settings: Settings, done: Done) -> dict[Case, Found]:
-    """The results of each case's finished units. A case without any is left out."""
+    """The results of each case's finished units. A case without finished units is left out."""
     by_case = {
         case: [done[key] for key in _keys(settings, case) if key in done]
         for case in cases(settings)
@@ -72,8 +74,8 @@ def values(found: Found, name: str) -> list[float]:
 
 
 def found_by_prompt(settings: Settings, done: Done, some: Sequence[Case]) -> list[Found]:
-    """For each prompt, the results of its units in the cases of `some`. Prompts that are not done
-    in all these cases are left out. A prompt occurs only in cases of its own kind."""
+    """For each prompt, the results of its units in those cases of `some` that have the prompt's
+    kind. A prompt is left out if any of these units is not done."""
     found = list[Found]()
     for kind in dict.fromkeys(case.kind for case in some):
         for number in range(settings["prompts"]):
@@ -128,7 +130,7 @@ def step_starts_along(
 def tokens_per_step(starts: Sequence[float], params: SamplingParams) -> float:
     """The number of tokens after the warm-up, divided by the expected number of steps that start at
     them. The warm-up is the first WARM_UP tokens, but at most a quarter of the text. At temperature
-    0 a single step may reach the end of the text, so all tokens are counted."""
+    0 all tokens are counted, because there may be no step that starts after the warm-up."""
     first = min(WARM_UP, len(starts) // 4) if params.temperature else 0
     return round((len(starts) - first) / sum(starts[first:]), 5)
 

@@ -43,7 +43,7 @@ from sequoia.planning.named_profiles import machine_name, named_profile
 from sequoia.planning.simulated_step_times import step_seconds
 
 OURS = "Sequoia"
-# name -> method, which decides its colour
+# name -> method, which decides the colour
 VERIFIERS = {
     OURS: SEQUOIA.key,
     "SpecInfer": SPECINFER.key,
@@ -54,11 +54,12 @@ VERIFIERS = {
 }
 # name -> verifier, for the verifiers that go down the tree child by child
 WALKS = {OURS: SEQUOIA.key, "SpecInfer": SPECINFER.key, "top-k match": TOP_K_MATCH.key}
-# name of a verifier that tests whole paths -> name of the verifier with whose tree it is measured
+# name of a verifier that tests whole paths -> name of the verifier that it is compared with, on the
+# tree of the latter
 PATHS = {"Traversal": OURS, "block": "chain"}
-# name -> label in results; for other verifiers it is the name
+# name -> label in results. For verifiers that are not listed, the label is the name.
 _LABELS = {"chain": "chain, token verification", "block": "chain, block verification"}
-# name -> words inside a sentence; for other verifiers the name
+# name -> words inside a sentence. For verifiers that are not listed, the words are the name.
 _ON_A_CHAIN = {
     "chain": "token verification on the same chain",
     "block": "block verification on a chain",
@@ -68,7 +69,8 @@ _ALL_CASES = "all "  # how the text of a comparison over all cases begins
 
 def run_unit(pair: Pair, unit: Unit) -> Mapping[str, Any]:
     """tokens: for each name in VERIFIERS, the expected tokens per step along one text. speed: for
-    each name, the predicted speed-up on the machine of the settings' profile."""
+    each name, the predicted speed-up over plain decoding on the machine of the settings'
+    profile."""
     trees = _trees(pair, unit)
     text = text_of_unit(pair, unit)
     lanes = {name: (tree, WALKS.get(name, SEQUOIA.key)) for name, tree in trees.items()}
@@ -87,7 +89,8 @@ def run_unit(pair: Pair, unit: Unit) -> Mapping[str, Any]:
 
 
 def _trees(pair: Pair, unit: Unit) -> dict[str, Tree]:
-    """A tree for each verifier in WALKS, planned with its own acceptance rates, and a chain."""
+    """A tree for each verifier in WALKS, planned with the acceptance rates of that verifier, and a
+    chain."""
     kind = case_of(unit).kind
     params = params_of(unit)
     nodes = unit.work["nodes"]
@@ -212,8 +215,8 @@ def _finding(comparisons: Sequence[Comparison]) -> str:
 
 
 def _answer(compared: Mapping[str, Sequence[Comparison]]) -> str:
-    """A sentence on the verifiers that Sequoia is clearly ahead of at least as often as clearly
-    behind, and one on the others."""
+    """One sentence on the verifiers that Sequoia clearly beats at least as often as it clearly
+    loses to them, and one on the others."""
     scores = {name: score(found) for name, found in compared.items()}
     ahead = [
         f"than {name} in {count_or_none(one.higher)} of {one.total} cases"
@@ -242,7 +245,8 @@ def _range(name: str, found: Sequence[Comparison]) -> str:
 
 
 def _gain(found: Comparison) -> str:
-    """Over all cases, how much more one verifier emits than another."""
+    """A sentence on a comparison over all cases: how many more tokens per step one verifier emits
+    than the other."""
     label, pair = found.text.split(": ")
     name, base = pair.split(" over ")
     interval = ""

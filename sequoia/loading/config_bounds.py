@@ -1,8 +1,9 @@
-"""Checks a model's config before any library uses it. Its whole numbers must be within bounds,
-because libraries allocate memory of these sizes. References to other files are refused, and so are
-implementations that would be fetched as code. (`auto_map` is allowed: its code is never run.)
+"""Checks a model's config before any library uses it. Whole numbers in the config must be within
+bounds, because libraries allocate memory of these sizes. References to other files are refused, and
+so are implementations (of attention, for example) that would be downloaded as code. `auto_map`,
+which also refers to code, is allowed, because that code is never run.
 
-The bounds are well above every published model.
+The bounds are well above the values in published models.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ BOUNDS = tuple(
     (re.compile(words), low, high)
     for words, low, high in (
         (r"num_labels|num_classes", 0, 2**16),
-        (r"vocab", -1, 2**25),  # some fields count n-grams instead of tokens
+        (r"vocab", -1, 2**25),  # some of these fields count n-grams, not tokens
         (r"theta|base$|_id$|_ids$|token|seed", -(2**63), 2**63),
         (r"size|dim|width|rank|embd|d_model|d_ff|ffn|inner|hidden$|channels", -1, 2**20),
         (r"position|length|context|window|ctx|seq|chunk", -1, 2**25),
@@ -56,15 +57,16 @@ DIFFER = {
     *("intermediate_size", "head_dim"),
 }
 KINDS = ("float32", "float16", "bfloat16", "float64")  # allowed dtypes
-# fields that choose an implementation, which can be code in a repository on the Hub
+# Fields that choose an implementation of attention or of experts. It can be code in a repository on
+# the Hub.
 IMPLEMENTATION = re.compile(r"_?(attn|experts)_implementation(_internal)?")
-# names of fields that contain the config of a language model
+# names of fields that may contain the config of a language model, such as text_config
 _TEXT = re.compile(r"text|llm|language|decoder")
 
 
 def check_config(config: dict[str, Any], title: str) -> None:
-    """Raises BadModel if the config is unsafe to use, or if the weights are quantised. config: the
-    parsed config.json. title: the model's name in messages."""
+    """Raises BadModel if the config is unsafe to use, if the weights are quantised, or if a stated
+    dtype is not in KINDS. config: the parsed config.json. title: the model's name in messages."""
     _refuse_references(config, title)
     for part in _parts(config):
         _check_numbers(part, title)
@@ -74,8 +76,8 @@ def check_config(config: dict[str, Any], title: str) -> None:
 
 
 def check_token_ids(config: dict[str, Any], title: str, file: str) -> None:
-    """Raises BadModel if a field such as eos_token_id is anything but a token id, null, or a list
-    of these. file: the name of the file that `config` was read from."""
+    """Checks the fields whose names end in _token_id. Raises BadModel if one of them is not a token
+    id, null, or a list of these. file: the name of the file that `config` was read from."""
     for name, value in config.items():
         if name.endswith("_token_id"):
             for one in value if isinstance(value, list) else [value]:
@@ -88,7 +90,7 @@ def check_token_ids(config: dict[str, Any], title: str, file: str) -> None:
 
 def _refuse_references(config: dict[str, Any], title: str) -> None:
     """Raises BadModel if a field of the config would make libraries open other files, read
-    quantised weights, or run code."""
+    quantised weights, or run downloaded code."""
     if config.get("transformers_weights") is not None:
         raise BadModel(
             f"{title}: its config names a weight file (transformers_weights), which is not "
@@ -108,8 +110,9 @@ def _refuse_references(config: dict[str, Any], title: str) -> None:
 
 
 def _refuse_code(value: Any, title: str) -> None:
-    """Raises BadModel if `value`, which names implementations, refers to code elsewhere. It may be
-    one name, or a dict with a name for each part of the model."""
+    """value: the name of an implementation, or a dict with a name for each part of the model.
+    Raises BadModel if a name contains a slash, because it then refers to code that is not
+    installed."""
     for _, one in _values(value):
         if isinstance(one, str) and "/" in one:
             raise BadModel(
@@ -118,7 +121,8 @@ def _refuse_code(value: Any, title: str) -> None:
 
 
 def _refuse_quantised(quantisation: Any, title: str) -> None:
-    """Raises BadModel unless `quantisation`, a config field about quantised weights, is null."""
+    """quantisation: the value of a config field that describes quantised weights. Raises BadModel
+    if it is not null."""
     if quantisation is not None:
         method = quantisation.get("quant_method") if isinstance(quantisation, dict) else None
         stated = f" ({shown(method)})" if isinstance(method, str) else ""
@@ -177,7 +181,7 @@ def _is_whole(value: Any, low: int, high: int) -> bool:
 
 
 def _parts(config: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The config itself, and the configs of language models that are fields of it."""
+    """The config itself, and those of its fields that contain the config of a language model."""
     yield config
     for name, value in config.items():
         if isinstance(value, dict) and _TEXT.search(name):
@@ -186,7 +190,7 @@ def _parts(config: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _values(value: Any, name: str = "config") -> Iterator[tuple[str, Any]]:
     """Every value in a config, at any depth, with the name of its field. An entry of a list has the
-    name of the list's field. json_file.py limits the depth."""
+    name of the list's field. The recursion is safe because json_file.py limits the depth."""
     yield name, value
     if isinstance(value, dict):
         for key, inner in value.items():

@@ -34,8 +34,8 @@ OnProgress = Callable[[LoadNews], None]
 
 @dataclass(frozen=True)
 class FoundPair:
-    """A pair whose configs allow trees and whose tokenizers match. tokenizer: the target's, used
-    for both. fetch: downloads the weights that are missing, and checks them."""
+    """A pair whose configs allow token trees and whose tokenizers match. tokenizer: the target's,
+    used for both. fetch: downloads the weights that are missing, and checks them."""
 
     target: Source
     draft: Source
@@ -50,8 +50,8 @@ def found_pair(
     on_progress: OnProgress,
     should_stop: ShouldStop,
 ) -> Iterator[FoundPair]:
-    """The pair that `request` names, as a context manager. Leaving it ends any download. online: as
-    for `Downloads`. Raises BadModel, BadPair, NotDownloaded, OutOfMemory or Stopped."""
+    """A context with the pair that `request` names. Leaving the context ends any download. online:
+    as for `Downloads`. Raises BadModel, BadPair, NotDownloaded, OutOfMemory or Stopped."""
     refs = request.models
     with Downloads(on_progress, should_stop, online) as downloads:
         places = [downloads.locate(checked_name(ref.name), ref.revision) for ref in refs]

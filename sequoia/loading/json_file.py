@@ -37,9 +37,9 @@ def read_bytes(path: Path, what: str, most_bytes: int, error: type[SequoiaError]
 
 
 def object_of(data: bytes, what: str, error: type[SequoiaError]) -> dict[str, Any]:
-    """The JSON object in `data`. NaN and Infinity are allowed as numbers, as in Python. Raises
-    `error` if `data` is not a JSON object, is nested too deeply, repeats a key within an object, or
-    contains an integer of thousands of digits. what: the name of the data in the message."""
+    """The JSON object in `data`. NaN and Infinity are allowed, as in Python. Raises `error` if
+    `data` is not a JSON object, is nested too deeply, repeats a key within an object, or contains
+    an integer with too many digits for Python. what: the name of the data in the message."""
     try:
         found = json.loads(data.decode("utf-8"), object_pairs_hook=_unique_keys)
     except UnicodeDecodeError as problem:

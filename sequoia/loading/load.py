@@ -1,8 +1,8 @@
 """Loads a pair by name, or two models by folder or Hugging Face id.
 
-A pair that cannot run is refused with the reason. What the config and the files' headers show is
-checked before the weights are loaded (see model_checks.py). The rest is found while they are
-loaded, or by a self-test afterwards.
+A pair that cannot run is refused with the reason. Problems that the config or the files' headers
+show are found before the weights are loaded (see model_checks.py). Other problems are found while
+the weights are loaded, or by a self-test afterwards.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ from sequoia.this_machine.dtypes import narrowest_dtype, usual_dtype
 from sequoia.this_machine.memory import ROOM, require, require_possible, total_bytes
 from sequoia.validate_input import whole
 
-# Bytes per parameter while the faster dtype is chosen: the weights as stored, copies in both
-# dtypes, and the packed weights of each copy. The int8 weights of a draft are not included.
+# Bytes per parameter while the fastest dtype is chosen: the weights as stored, copies in float32
+# and bfloat16, and the packed weights of both copies. The int8 weights of a draft are not included.
 _BYTES_TO_CHOOSE = 16
 _ROWS = (16, 2)  # tokens in a typical pass of the target, and of the draft
 _Where = torch.device | SpreadPlacement | OffloadPlacement
@@ -130,7 +130,8 @@ def fetch(
         else:
             stored = found.target.stored_dtype
             is_converted = (dtype or usual_dtype(where, stored)) != stored
-            # host memory must hold all weights if they are converted, else only the streamed ones
+            # Host memory must hold all of the target's weights if they are converted, or if the
+            # host is the device. Otherwise it holds only the streamed ones.
             resident = 0 if is_converted or where == HOST else total_bytes(where) - draft
             what = "the target's weights in host memory need"
             require_possible(target - resident, HOST, False, what)
@@ -143,8 +144,9 @@ def _plan(
     where: torch.device,
     dtype: torch.dtype | None,
 ) -> SpreadPlacement | OffloadPlacement | None:
-    """The placement of a target that is to be spread or streamed, or None. Raises OutOfMemory if
-    the two models do not fit, and BadModel if the target cannot be divided."""
+    """The placement of a target that is to be spread or streamed. None if both models go to `where`
+    entirely. Raises OutOfMemory if the two models do not fit, and BadModel if the target cannot be
+    divided."""
     target, draft = sources
     sizes = [loaded_bytes(source, where, dtype) for source in sources]
     plan = refused(
@@ -180,7 +182,8 @@ def _loaded(
 
 
 def _template(tokenizer: Any, on_progress: OnProgress) -> ChatTemplate | None:
-    """The tokenizer's chat template, None if there is none or it fails to render a message."""
+    """The tokenizer's chat template. None if the tokenizer has none, or if the template fails to
+    render a message."""
     template = chat_template(tokenizer)
     words = "the tokenizer has none: prompts are used verbatim"
     try:
@@ -195,9 +198,9 @@ def _template(tokenizer: Any, on_progress: OnProgress) -> ChatTemplate | None:
 
 
 def loaded_bytes(source: Source, device: torch.device, dtype: torch.dtype | None) -> int:
-    """Bytes of memory to load the weights of `source` in `dtype`: for a bfloat16 file loaded as
-    float32, twice its size. With `dtype` None, this machine chooses the dtype. Copies that are
-    needed to choose are included."""
+    """Bytes of memory needed to load the weights of `source` in `dtype`. For example, a bfloat16
+    file loaded as float32 needs twice its size. With `dtype` None, `load_model` chooses the dtype.
+    If it needs copies of the weights to choose, they are included."""
     stored = source.stored_dtype.itemsize
     used = (dtype or narrowest_dtype(device)).itemsize
     measured = device.type == "cpu" and source.weight_bytes // stored <= MEASURED_UP_TO
@@ -223,9 +226,10 @@ def load_model(
     draft: bool,
     on_progress: OnProgress,
 ) -> TreeModel:
-    """The model of `source` with weights in `dtype`, self-tested. With `dtype` None, a small model
-    on a CPU gets the dtype in which a typical pass is fastest, unless it is streamed. Other models
-    get the usual dtype of their device. Unused tensors are reported to `on_progress`."""
+    """The model of `source` with weights in `dtype`, self-tested. With `dtype` None, the dtype is
+    chosen here. On a CPU, a small model gets the dtype in which a typical pass is fastest, unless
+    the model is streamed. Other models get the usual dtype of their device. Unused tensors are
+    reported to `on_progress`."""
     device = where if isinstance(where, torch.device) else where.output
     weights = _weights(source, where, dtype or usual_dtype(device, source.stored_dtype))
     refuse_not_finite(weights.hf, source.title)
@@ -272,9 +276,9 @@ def _tested(
 
 
 def same_vocabulary(target: TreeModel, draft: TreeModel, pieces: int) -> str:
-    """Limit both models to their common vocabulary: the larger one loses padding tokens. Returns
-    what was done, in words. pieces: the tokenizer's highest token id plus 1. Raises BadPair if a
-    model has fewer tokens than that."""
+    """Limit both models to the smaller of their vocabularies. The further tokens of the larger one
+    are padding. Returns what was done, in words. pieces: the tokenizer's highest token id plus 1.
+    Raises BadPair if a model has fewer than `pieces` tokens."""
     ours, its = target.vocab, draft.vocab
     common = min(ours, its)
     if common < pieces:
@@ -308,7 +312,8 @@ def stop_tokens(hf: Any, tokenizer: Any) -> frozenset[int]:
 
 def recorded_acceptances(path: Path) -> tuple[RecordedAcceptance, ...]:
     """The acceptance recorded in the file at `path`, for each temperature and kind of text. Empty
-    if the file is missing. Rates fitted to whole trees are preferred to counted ones."""
+    if the file is missing. Where rates fitted to whole trees are recorded, they are used instead of
+    the counted rates."""
     if not path.is_file():
         return ()
     rows = load_json(path)["measured"]

@@ -25,8 +25,8 @@ from sequoia.validate_input import shown
 
 @dataclass(frozen=True)
 class PassedCheck:
-    """A check that did not refuse the pair. what: the thing that was checked. words: the
-    result."""
+    """A finished check that did not refuse the pair of target and draft. what: the thing that was
+    checked. words: the result."""
 
     what: str
     words: str
@@ -34,9 +34,9 @@ class PassedCheck:
 
 @dataclass(frozen=True)
 class Source:
-    """A model whose config and small files passed all checks. name: the folder or hub id that was
-    requested. folder: contains its files. config: a `transformers` config. weight_bytes: size of
-    the weight files, which may still be on the hub."""
+    """A model whose config and other files without weights passed all checks. name: the folder or
+    hub id that was requested. folder: contains the model's files. config: a `transformers` config.
+    weight_bytes: size of the weight files, which may still be on the hub."""
 
     name: str
     folder: Path
@@ -52,7 +52,7 @@ class Source:
 
     @property
     def stored_dtype(self) -> torch.dtype:
-        """The dtype of the weight files according to the config, float32 if it names none."""
+        """The dtype that the config names for the weight files, float32 if it names none."""
         return getattr(self.config.get_text_config(), "dtype", None) or torch.float32
 
     @property
@@ -77,9 +77,10 @@ def checked_name(ref: Any) -> str:
 
 
 def check_source(name: str, folder: Path, weight_bytes: int | None = None) -> Source:
-    """Check the small files and the config of the model `name` in `folder`, and the weight files
-    unless `weight_bytes` is given (they are then not downloaded yet). Raises BadModel if files are
-    missing, damaged or unsafe, or if the model cannot run a tree."""
+    """Check the config and the other files without weights of the model `name` in `folder`.
+    weight_bytes: the size of weight files that are not downloaded yet. If None, the weight files
+    are in `folder` and are checked too. Raises BadModel if files are missing, damaged or unsafe, or
+    if the model cannot run a token tree."""
     title = _title(name, folder)
     refuse_unknown(title, check_folder(folder, title))
     config = refused(
@@ -123,10 +124,10 @@ def refuse_unknown(title: str, config: Mapping[str, Any]) -> None:
 
 
 def checked_device(device: str) -> torch.device:
-    """The device that `device` names. A GPU is returned with its index. "auto" and "spread" mean
-    the first GPU, or the CPU if there is none. If that GPU does not work, "auto" means the CPU.
-    Raises BadModel for an unknown name, a GPU that does not exist, or "spread" if the first GPU
-    does not work."""
+    """The device that `device` names. A GPU is returned with its index. "auto" means the first GPU,
+    or the CPU if there is no GPU or the first one does not work. "spread" means the first GPU, or
+    the CPU if there is no GPU; `plan_large` spreads the target later. Raises BadModel for an
+    unknown name, for a GPU that does not exist, and for "spread" if the first GPU does not work."""
     if device == "spread" and (problem := unusable_gpu()):
         raise BadModel(f"device 'spread' uses all GPUs, but the first cannot compute ({problem})")
     if device in ("auto", "spread"):
@@ -159,9 +160,9 @@ def local_bytes(folder: Path, title: str = "") -> int:
 
 
 def refused(error: type[SequoiaError], what: str, load: Callable[[], Any]) -> Any:
-    """The result of `load()`. Other libraries raise all kinds of exceptions. They are turned into
-    `error`, or OutOfMemory if memory ran out. The message is `what` and the reason. SequoiaErrors,
-    KeyboardInterrupt and SystemExit pass unchanged."""
+    """The result of `load()`. An exception of another library becomes OutOfMemory if memory ran
+    out, otherwise `error`. The message is `what` and the reason. SequoiaErrors, KeyboardInterrupt
+    and SystemExit pass unchanged."""
     try:
         return load()
     except SequoiaError:

@@ -63,10 +63,10 @@ def count_acceptance(
     progress: Progress = lambda _: None,
 ) -> CountedAcceptance:
     """Count acceptance while decoding at most `params.max_new_tokens` tokens after each prompt.
-    Steps use `tree`, by default a root with `ranks` children. It is cut where the last steps need
-    fewer levels. To count by level, use a tree from `counting_tree` (acceptance_by_level.py). The
-    rates are those of the root's children, because deeper nodes seldom have as many. Raises
-    BadPrompt without prompts."""
+    Steps use `tree`, by default a root with `ranks` children. At the end of a run, it is cut to as
+    many levels as there are tokens left to decode. To count by level, use a tree from
+    `counting_tree` (acceptance_by_level.py). The rates are those of the root's children, because
+    deeper nodes seldom have that many children. Raises BadPrompt without prompts."""
     prompts = list(prompts)
     tree = tree or Tree.from_branching([ranks])
     if not prompts:
@@ -96,5 +96,5 @@ def count_acceptance(
 def measure_acceptance(
     pair: Pair, prompts: Iterable[str], params: SamplingParams | None = None, **options: Any
 ) -> Acceptance:
-    """The acceptance vector that `count_acceptance` counts. `options` are passed on to it."""
+    """Like `count_acceptance`, with the same `options`, but returns only the acceptance vector."""
     return count_acceptance(pair, prompts, params or SamplingParams(), **options).acceptance

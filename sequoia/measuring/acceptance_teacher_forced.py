@@ -3,14 +3,14 @@ compared at every position of a text, without decoding a tree.
 
 At each position, siblings are drawn exactly as in decoding and passed to the same `verify`.
 Decoding would draw random numbers to accept or reject them. Here each child's acceptance
-probability is added up instead, so only the siblings are random. The mean over all draws of
-siblings equals the rates at which decoding accepts
+probability is added up instead, so only the siblings are random. Averaged over all draws of
+siblings, these probabilities equal the rates at which decoding accepts
 (tests/measuring/test_acceptance_teacher_forced.py checks this in exact fractions).
 
-All positions of the text have the same weight. Counting while decoding with a tree of two levels
-weighs them slightly differently: every step ends with a token from the target, and this token is
-the next root. So a root is never an accepted child. A text that the target did not generate also
-contains contexts that decoding would seldom reach.
+All positions of the text have the same weight here. Decoding with a tree of two levels does not
+count at every position, but only at roots. Each step ends with a token from the target, which is
+the next root. So the position after an accepted child is never counted. A text that the target did
+not generate contains contexts that decoding would seldom reach.
 """
 
 from __future__ import annotations

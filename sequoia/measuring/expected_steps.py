@@ -1,6 +1,7 @@
-"""How many steps each lane of a race needs on average for given texts. All lanes are compared at
-the same positions of the same texts. The steps are computed from both models' distributions along
-each text, without decoding. Each model reads a text once, for any number of lanes."""
+"""How many steps each lane of a race needs on average for given texts. A race compares several
+ways to decode one prompt; each is a lane. All lanes are compared at the same positions of the same
+texts. The steps are computed from both models' distributions along each text, without decoding.
+Each model reads a text once, for any number of lanes."""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class FixedLane:
-    """A lane whose expected steps can be computed (see `fixed_lane`): every step has this tree."""
+    """A lane in which every step has the same tree, and whose expected steps can be computed."""
 
     tree: Tree
     verifier: str
@@ -55,8 +56,8 @@ def expected_steps(
 ) -> tuple[ExpectedSteps | None, ...]:
     """The expected steps of each lane on `texts`: token ids that the target could have emitted
     after `prompt` under `params`. Texts of fewer than LEAST_TOKENS tokens are left out. Equal texts
-    count once. A lane that is None gets None, and if no text is left, all lanes get None. Raises
-    BadModel if a model overflows."""
+    count once. A lane that is None gets None. If no text is left, all lanes get None. Raises
+    BadModel if a model's logits overflow."""
     distinct = dict.fromkeys(map(tuple, texts))
     long_enough = [text for text in distinct if len(text) >= LEAST_TOKENS]
     fixed = [lane for lane in lanes if lane is not None]
@@ -84,7 +85,7 @@ def expected_step_starts(
 ) -> list[Floats]:
     """One array (tokens,) for each lane: the probability that a step starts at each token of
     `text`, which follows `prompt`. At temperature 0 nothing is random, so every probability is 0 or
-    1. Raises BadModel if a model overflows."""
+    1. Raises BadModel if a model's logits overflow."""
     most_children: dict[str, int] = {}  # by verifier, at least 1
     for lane in lanes:
         children = max(map(len, lane.tree.children))
@@ -105,7 +106,7 @@ def expected_step_starts(
 
 def _mean_chances(place: TextPlace, children: int, rule: Verifier, chance: Chance) -> Floats:
     """(children,) the probability that each child is the accepted one, if the text continues with
-    `place.token`. Averaged over DRAWS draws of the rejected siblings."""
+    `place.token`. The mean over DRAWS draws of the siblings that are rejected before it."""
     assert rule.reject is not None
     given = (place.p, place.q, place.token)
     first = child_chances(*given, 1, rule.reject, chance)

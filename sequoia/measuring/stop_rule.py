@@ -1,4 +1,5 @@
-"""When a chain should stop drafting, chosen for a machine from runs with long chains."""
+"""Chooses when a chain should stop drafting on a given machine. The choice is based on runs with
+long chains."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Computes a model's logits after the same tokens in a tree and with the bare model, and compares
-them.
+"""Compares the logits that a model computes in a tree with those of the bare model after the same
+tokens.
 
 The bare model is the model of `transformers` without our cache and mask. The spread of logits is
 their standard deviation over the vocabulary.
@@ -16,8 +16,8 @@ from sequoia.models.attention_kernels import without_cudnn_attention
 from sequoia.models.tree_forward import TreeModel
 from sequoia.models.tree_mask import whole_tree_layout
 
-# Largest difference allowed, as a fraction of the spread. Rounded weights cause smaller
-# differences, a wrong mask or position causes larger ones.
+# Largest difference of logits allowed with int8 weights, as a fraction of the spread. Rounding the
+# weights causes smaller differences. A wrong mask or position causes larger ones.
 INT8_TOLERANCE = 0.5
 
 
@@ -28,8 +28,8 @@ def branched(
     the children b and c. The first row is after a, c. The root and c are then kept, and the second
     row is after a, c, a.
 
-    before: the tokens before the tree; if there are none, `tokens`. first: the position of the
-    first of them.
+    before: the tokens before the tree, by default `tokens`. first: the position of the first token
+    in `before`.
     """
     before = before or tokens
     context = model.open(len(before) + 13, first)
@@ -77,8 +77,8 @@ def sample_tokens(model: TreeModel) -> list[int]:
 
 
 def sample_logits(model: TreeModel) -> list[torch.Tensor]:
-    """Logits (vocab,) at a branch of a tree after three tokens, and after seven. The second row is
-    omitted if the weights are in several places, because passes are slow then."""
+    """Two rows of logits (vocab,) at a branch of a tree, with three tokens before the tree and with
+    seven. If not all weights are on one device, passes are slow, so the second row is omitted."""
     tokens = sample_tokens(model)
     texts = [(), (tokens * 3)[:7]]
     return [branched(model, tokens, text)[0] for text in texts[: 1 if model.placement else 2]]

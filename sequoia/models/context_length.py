@@ -45,8 +45,8 @@ def context_length(config: Any) -> ContextLength:
 
 
 def is_stated(config: Any) -> bool:
-    """Whether the config states its context. The length does not show that: a config may also state
-    a context of exactly UNSTATED tokens."""
+    """Whether the config states its context. `context_length` does not show that, because a config
+    may also state exactly UNSTATED tokens."""
     return any(map(_context, layer_configs(config)))
 
 
@@ -62,8 +62,8 @@ def _of_layer(config: Any) -> ContextLength:
 
 
 def changes_at(config: Any, limit: int) -> tuple[int, ...]:
-    """The text lengths below `limit` beyond which the computation may change, in increasing order.
-    For some models it does not change there."""
+    """The text lengths beyond which the computation may change, in increasing order. Only lengths
+    below `limit`. Some models compute the same beyond such a length."""
     found = {_count(length) for layer in layer_configs(config) for length in _stated(layer)}
     return tuple(sorted(length for length in found if 0 < length < limit))
 

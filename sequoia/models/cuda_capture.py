@@ -54,8 +54,8 @@ class CudaCapture:
                 for _ in range(_WARM_UPS):
                     work()
         finally:
-            # Wait even after an error. The plain forward then writes to the same cache slots as the
-            # passes that were started here.
+            # Wait even after an error: the caller then runs the plain forward, which writes to the
+            # same cache slots as the passes that were started here.
             here.wait_stream(self._side)
         first: list[Exception] = []
         try:
@@ -71,11 +71,11 @@ class CudaCapture:
         are; None for a new pool."""
         graph = torch.cuda.CUDAGraph()
         here = torch.cuda.current_stream()
-        # The outer context restores the current stream, because a failed capture leaves torch on
-        # the side stream. We pass a side stream of our own, because torch's default stream for
-        # captures belongs to the device that captured first. The warm-up passes have also given the
-        # libraries their workspaces for our stream. "thread_local" allows other threads to use CUDA
-        # meanwhile.
+        # A failed capture leaves torch on the side stream, so the outer context restores the
+        # current stream. We pass a side stream of our own, because torch's default stream for
+        # captures belongs to the device that captured first. Another reason is that in the warm-up
+        # passes, libraries have allocated workspaces for our stream. "thread_local" allows other
+        # threads to use CUDA meanwhile.
         with (
             torch.cuda.stream(here),
             torch.cuda.graph(graph, pool, self._side, capture_error_mode="thread_local"),
@@ -86,7 +86,8 @@ class CudaCapture:
 
     def _end_capture_mode(self) -> None:
         """Make the default random number generator of the device usable again. A failed capture
-        leaves it in a mode in which it refuses to draw; a successful one ends that mode."""
+        leaves it in a mode in which it refuses to draw. The next successful capture ends that mode,
+        so this method captures something small."""
         with suppress(RuntimeError):
             self._recorded(partial(torch.zeros, 1, device=self._device))
 
@@ -103,8 +104,8 @@ def _noting_errors(work: Replay, errors: list[Exception]) -> torch.Tensor:
 
 @contextmanager
 def _no_garbage_collection() -> Iterator[None]:
-    """A context without garbage collection. During a capture, freeing an object that waits for the
-    device, such as pinned memory, would make the capture fail."""
+    """A context without garbage collection. Freeing some objects, such as pinned memory, waits for
+    the device. During a capture, this would make the capture fail."""
     enabled = gc.isenabled()
     gc.disable()
     try:

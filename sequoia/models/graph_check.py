@@ -1,7 +1,7 @@
 """Compares a model's CUDA graphs with its plain forward. A graph captured after one prefix must
 give the right logits after other prefixes too. It must free its memory when it is dropped.
 
-A graph repeats whatever the model's Python code decided during the capture. If the code decides by
+A graph repeats whatever the model's Python code decided during the capture. If the code branches on
 the length of the cache, for example, the replay is wrong for other lengths.
 """
 
@@ -25,7 +25,8 @@ _PREFIXES = (3, 7, 41)
 # Each of those graphs can attend to STEP slots (see cuda_graphs.py). Two further prefixes are
 # longer than STEP by these numbers of tokens, so they need new graphs.
 _BEYOND = (3, 29)
-_ROOM = 2 * len(_PATH) + 1  # positions of the three passes: two kept paths and one token
+# positions that the passes of `_logits` need: two kept paths and one token
+_ROOM = 2 * len(_PATH) + 1
 _SEED = 1
 # bytes that may stay allocated after the graphs are dropped: the buffer for logits, and workspaces
 # that libraries reuse
@@ -34,8 +35,8 @@ _MOST_KEPT = 100e6
 
 def graph_problem(graphed: TreeModel, plain: TreeModel, bound: float) -> str:
     """What is wrong with the CUDA graphs of `graphed`, "" if nothing is. plain: the same model
-    without graphs. bound: the largest difference of logits allowed, divided by their standard
-    deviation."""
+    without graphs. bound: the largest difference allowed between logits at a node, in standard
+    deviations of the plain logits there."""
     if graphed.limit < _ROOM:
         return (
             f"a test of CUDA graphs needs a context of {_ROOM} tokens; this model's has "
@@ -53,8 +54,8 @@ def graph_problem(graphed: TreeModel, plain: TreeModel, bound: float) -> str:
 
 @torch.inference_mode()
 def _difference(graphed: TreeModel, plain: TreeModel, bound: float) -> str:
-    # A cache for graphs is rounded up to a multiple of STEP. This is a multiple already, so both
-    # caches have the same size and get the same noise.
+    # The capacity of a cache for graphs is rounded up to a multiple of STEP. This one is a multiple
+    # already, so both caches have the same size and get the same noise.
     capacity = 2 * cuda_graphs.STEP
     context, other = (model.open(capacity) for model in (graphed, plain))
     for prefix in (*_PREFIXES, *(cuda_graphs.STEP + more for more in _BEYOND)):
@@ -97,7 +98,7 @@ def _set_prefix(context: Context, prefix: int) -> None:
             tensor.normal_(generator=noise[device])
     context.kv_cache.keep([])
     context.kv_cache.length = prefix
-    # positions that exist even if the model's context is shorter than the prefix
+    # all positions stay within the model's context, even if the prefix is longer than it
     context.first = min(prefix, context.model.limit - _ROOM) - prefix
 
 

@@ -1,9 +1,10 @@
 """Grouped-query attention that does not copy keys and values for every query head.
 
-With a mask and several rows, `transformers` repeats keys and values for every query head. Here the
-query heads that share a key head become additional rows instead. Only the mask is repeated, and it
-is far smaller.
-The reference is `sdpa_attention_forward` of `transformers`.
+With a mask and several rows (query positions), `transformers` repeats keys and values for every
+query head. Here the query heads that share a key head become additional rows instead. Only the mask
+is repeated. It is far smaller than keys and values.
+
+The result must be that of `sdpa_attention_forward` in `transformers`.
 """
 
 from __future__ import annotations
@@ -34,9 +35,9 @@ def grouped_attention(
     **others: Any,
 ) -> tuple[torch.Tensor, None]:
     """query: (1, heads, rows, head_dim); key, value: (1, kv_heads, columns, head_dim);
-    attention_mask: (1, 1, rows, columns). Returns (1, rows, heads, head_dim) and None. Some cases
-    are passed on to `transformers`: those in which it makes no copies either, and those that this
-    function does not support."""
+    attention_mask: (1, 1, rows, columns). Returns (1, rows, heads, head_dim) and None. Calls
+    for which `transformers` makes no copies either, and calls that this function does not support,
+    are passed on to `transformers`."""
     heads, rows = query.shape[1:3]
     kv_heads = key.shape[1]
     if heads == kv_heads or rows == 1 or not _plain(attention_mask, others):
@@ -45,7 +46,7 @@ def grouped_attention(
         )
     assert attention_mask is not None  # checked by _plain
     found = F.scaled_dot_product_attention(
-        # (1, kv_heads, heads per key head * rows, head_dim)
+        # (1, kv_heads, query heads per key head * rows, head_dim)
         query.reshape(1, kv_heads, -1, query.shape[3]),
         key,
         value,

@@ -35,14 +35,15 @@ def _row(layer: Any) -> int:
 
 
 def mask_and_logit_bytes(capacity: int, nodes: int, vocab: int, element_bytes: int) -> int:
-    """Bytes of the mask of `nodes` nodes after a prefix of `capacity` slots, plus those of their
-    float32 logits."""
+    """Bytes of the mask of `nodes` nodes after a prefix of `capacity` slots, plus the bytes of the
+    nodes' float32 logits."""
     return element_bytes * nodes * (capacity + nodes) + 4 * nodes * vocab
 
 
 def distribution_bytes(nodes: int, vocab: int, params: SamplingParams = DEMANDING) -> int:
-    """Bytes that a step on a GPU needs at most for the distributions of a tree: p (float64) and q
-    (float32) of all nodes, and intermediate results for up to CHUNK_ROWS nodes."""
+    """Bytes that a step on a GPU needs at most for the distributions of a tree: the target's p
+    (float64) and the draft's q (float32) of all nodes, and intermediate results for up to
+    CHUNK_ROWS nodes."""
     return nodes * vocab * (8 + 4) + min(nodes, CHUNK_ROWS) * vocab * _bytes_in_between(params)
 
 
@@ -54,7 +55,8 @@ def usual_distribution_bytes(device: torch.device, nodes: int, vocab: int) -> in
 
 def _bytes_in_between(params: SamplingParams) -> int:
     """Bytes of intermediate results per node and vocabulary entry, while p or q is computed or
-    children are drawn. They were measured. Only the 32 for sorting on a GPU are an upper bound."""
+    children are drawn. The 48 and the 28 were measured. The 32, for sorting on a GPU, is an upper
+    bound."""
     if params.temperature > 0 and params.top_p < 1:
         return 48 + 32
     return 28  # for drawing children; computing p or q needs less

@@ -35,8 +35,8 @@ class Pass:
         return found
 
     def run(self, times: int = 1) -> None:
-        """Run `times` passes in a row and append their mean seconds to `self.times`. A first pass
-        that is always slow counts in the mean; a median would ignore it."""
+        """Run `times` passes in a row and append their mean seconds to `self.times`. It is a mean
+        because a median would ignore a first pass that is always slower than the others."""
         start = time.perf_counter()
         for _ in range(times):
             synchronize(self._context.forward(self._tokens, self._layout).device)

@@ -1,5 +1,5 @@
-"""A cache of a value computed for a tree. It keeps the value of the latest tree only, because masks
-are large and most steps of a run use the same tree."""
+"""A cache of a value computed for a tree, such as its attention mask. It keeps one value only,
+because masks are large and most steps of a run use the same tree."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ T = TypeVar("T")
 
 
 class PerTree(Generic[T]):
-    """A cached function of a tree. It calls make(tree), unless the latest result can be used again:
-    serves(tree, old) says whether the result for the tree `old` can be used for `tree`."""
+    """make(tree), as a function that keeps its latest result. serves(tree, old): whether the result
+    for the tree `old` can be used for `tree` too. If it is true, `make` is not called again."""
 
     def __init__(
         self, make: Callable[[Tree], T], serves: Callable[[Tree, Tree], bool] = operator.eq

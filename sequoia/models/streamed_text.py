@@ -12,10 +12,10 @@ it, or later if the next token may change it. There are two kinds of tokens:
   before them, because many tokenizers write a token differently at the start of a text.
 
 The result differs from `decode` if a sequence of tokens like <0xE4> is not valid UTF-8 as a whole.
-Then `decode` replaces all of its bytes, even those that form characters. Here such characters were
-already returned, so only the other bytes are replaced. Encoding a text never produces such a
-sequence. The result may also differ after several quotes with spaces around them, if `decode`
-removes such spaces from the text of a BPE tokenizer.
+Then `decode` replaces all bytes of the sequence, even those that form characters. Here such
+characters were already returned, so only the other bytes are replaced. Encoding a text never
+produces such a sequence. The result may also differ after quotes with spaces around them, if
+`decode` removes such spaces (see `_cleans`).
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ from tokenizers import decoders, models
 
 REPLACEMENT = "\ufffd"
 _BYTE_TOKEN = re.compile(r"<0x([0-9A-F]{2})>")
-_ENOUGH = 8  # earlier tokens, enough to decode the next one; a character has at most four bytes
+# The next token can be decoded with only this many tokens before it, because a character has at
+# most four bytes.
+_ENOUGH = 8
 # Texts that `transformers` shortens when it cleans up spaces (its `clean_up_tokenization`).
 _CLEANED = (" .", " ?", " !", " ,", " ' ", " n't", " 'm", " 's", " 've", " 're")
 _BEGINNINGS = {text[:n] for text in _CLEANED for n in range(1, len(text))}
@@ -40,9 +42,8 @@ _CLEANS_BPE = "clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_
 
 
 class TokenBytes:
-    """The UTF-8 bytes that tokens represent. level: whether the tokenizer is byte-level, so that
-    all tokens represent bytes. False if `decode` removes spaces, because it then does not return
-    the text of the bytes."""
+    """The UTF-8 bytes that tokens represent. level: whether the tokenizer is byte-level and
+    `decode` removes no spaces. Then the text is exactly that of the tokens' bytes."""
 
     def __init__(self, tokenizer: Any) -> None:
         self._tokenizer = tokenizer
@@ -130,7 +131,8 @@ class TextStream:
         for token in context[-_ENOUGH:]:
             self.add(token)
         before = self._decoded()
-        if not before.endswith(REPLACEMENT):  # else the first token may complete a character
+        # a replacement character at the end may stand for a character that the next token completes
+        if not before.endswith(REPLACEMENT):
             self._shown = len(before)
 
     def add(self, token: int) -> str:
@@ -223,8 +225,8 @@ def characters(data: bytes, broken: Callable[[bytes], str]) -> tuple[str, bytes]
 
 def _cleans(tokenizer: Any) -> bool:
     """Whether the last step of `decode` removes some spaces (see _CLEANED). The tokenizer's setting
-    `clean_up_tokenization_spaces` asks for that. For BPE, `transformers` ignores it unless a second
-    setting, _CLEANS_BPE, insists."""
+    `clean_up_tokenization_spaces` asks for that. For BPE, `transformers` also requires a second
+    setting, _CLEANS_BPE."""
     asked = bool(getattr(tokenizer, "clean_up_tokenization_spaces", False))
     is_bpe = isinstance(_backend(tokenizer, "model"), models.BPE)
     return asked and (not is_bpe or bool(getattr(tokenizer, _CLEANS_BPE, False)))

@@ -1,7 +1,7 @@
 """The tree attention mask, and the positions of a tree's nodes.
 
-A layout is for the nodes that a model processes after the prefix. These need not be the whole tree:
-of a fixed tree, the draft model processes only nodes with children.
+A layout is the mask and the positions of those nodes that a model processes after the prefix. They
+may be only a part of the tree. For example, the draft model skips the leaves of a fixed tree.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ _ALIGNED = 8  # elements; 16 bytes in the narrowest dtype
 
 
 class MaskSpec(Protocol):
-    """What a mask is made for. capacity: the greatest length of the prefix, in cache slots.
-    mask_dtype, device: those of the model's masks."""
+    """What a mask has to fit. capacity: the greatest length of the prefix, in cache slots.
+    mask_dtype, device: the dtype and device of the mask."""
 
     @property
     def capacity(self) -> int: ...
@@ -64,8 +64,9 @@ class TreeLayout:
     """Mask and positions of given nodes of a tree on one model, built once and used in every step
     with that tree.
 
-    below: the number of the tree's top levels that are part of the prefix already. depths: (nodes,)
-    the position of each node, counted from the end of the prefix.
+    below: the number of the tree's top levels that are part of the prefix already; `nodes` are
+    below these levels. depths: (nodes,) the position of each node, counted from the end of the
+    prefix.
     """
 
     def __init__(self, tree: Tree, nodes: Sequence[int], spec: MaskSpec, below: int = 0) -> None:
@@ -77,8 +78,8 @@ class TreeLayout:
 
 
 def whole_tree_layout(spec: MaskSpec, tree: Tree) -> TreeLayout:
-    """The layout of all nodes of `tree`. A cut of the tree consists of its first nodes, so the
-    layout can be used for cuts too."""
+    """The layout of all nodes of `tree`. It also serves `tree.limit(...)`, which consists of the
+    first nodes of `tree`."""
     return TreeLayout(tree, range(len(tree)), spec)
 
 
@@ -87,7 +88,8 @@ class DynamicTreeLayout:
     reused for other trees. A new node attends to itself and to whatever its parent attends to."""
 
     def __init__(self, spec: MaskSpec, most: int) -> None:
-        # the last row never changes: it serves as the parent of the first nodes
+        # the last row never changes: it stands for the missing parent of nodes right after the
+        # prefix
         nothing = torch.zeros(most + 1, most + 1, dtype=torch.bool)
         self.mask = TreeMask(nothing, spec.capacity, spec.mask_dtype, spec.device)
         self.depths = torch.full((most + 1,), -1, dtype=torch.long, device=spec.device)
@@ -101,8 +103,8 @@ class DynamicTreeLayout:
         self._count = 0
 
     def add(self, parents: Sequence[int | None]) -> None:
-        """Add one node below each of `parents`: numbers of nodes in this layout, or None for a node
-        right after the prefix."""
+        """Add one node for each of `parents`: the number of its parent in this layout, or None if
+        the node comes right after the prefix."""
         first = self._count
         last = self._count + len(parents)
         above = torch.tensor(
@@ -116,10 +118,10 @@ class DynamicTreeLayout:
 
 def aligned(mask: torch.Tensor, times: int = 1) -> torch.Tensor:
     """(1, 1, times * rows, columns): copies of `mask` (1, 1, rows, columns), one below the other,
-    with rows aligned to 16 bytes. Attention kernels load 16 bytes at once. Our views can start at
-    any element, and torch does not check that."""
+    with rows aligned to 16 bytes. Attention kernels load 16 bytes at once, and torch does not check
+    the alignment. A `TreeMask.view` can start at any element."""
     rows, columns = mask.shape[2:]
-    # nothing attends to the added columns, but a kernel may read them
+    # the padding is not part of the result, but a kernel may read it
     padded = mask.new_zeros((1, times, rows, -(-columns // _ALIGNED) * _ALIGNED))
     padded[..., :columns] = mask
     return padded.view(1, 1, times * rows, -1)[..., :columns]

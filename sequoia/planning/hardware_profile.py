@@ -65,8 +65,9 @@ class HardwareProfile:
     `calibrated_up_to`; None means the largest size in target_seconds.
 
     Sizes increase within each list. Between two points, time is interpolated linearly and never
-    decreases. Before the first point it is that of the first; beyond the last it is extrapolated
-    from the last two. With a single point it is the same for all sizes.
+    decreases. Sizes below the first point get the time of the first point. For sizes above the last
+    point, time is extrapolated from the last two points. With a single point, time is the same for
+    all sizes.
     """
 
     device: str

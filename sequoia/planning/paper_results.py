@@ -1,5 +1,5 @@
-"""The speed-ups that the paper reports (arXiv 2402.12374, version 3). Beside them, speed-ups
-computed from simulated step times, with trees of the same size and the same tokens per step.
+"""The speed-ups that the paper reports (arXiv 2402.12374, version 3), and simulated speed-ups to
+compare with them. These have the paper's tokens per step and tree sizes, but simulated step times.
 
 The paper gives only the nodes and levels of Sequoia's trees. Each is replaced by the best tree of
 that size for the acceptance vector of the paper's appendix E; step times hardly depend on the
@@ -32,8 +32,8 @@ METHODS = (OURS, SEQUENCES, "top-k")
 
 @dataclass(frozen=True)
 class Result:
-    """A result of the paper. tokens: per step. speedup: over plain decoding. tree: stands for the
-    tree that was verified (see the top of this file, and `sequences` of PaperTable)."""
+    """A result of the paper. tokens: emitted tokens per step. speedup: over plain decoding. tree:
+    used in place of the verified tree (see the top of this file, and `sequences` of PaperTable)."""
 
     method: str
     tokens: float
@@ -55,9 +55,9 @@ class PaperRow:
 class PaperTable:
     """The rows for one target, draft and machine. source: the table in the paper. sequences: the
     number of independent sequences that SpecInfer verified, and their length. None if the paper
-    does not state them; Sequoia's tree is then assumed. clock: the name of a profile that comes
-    with the program, and changes to the figures it is computed from. clock_source: where these
-    figures come from, in words."""
+    does not state them; Sequoia's tree is then assumed. clock: its `profile` is the name of a
+    profile that comes with the program; its `device`, `target` and `draft`, if given, replace those
+    of the profile. clock_source: where these figures come from, in words."""
 
     key: str
     panel: str
@@ -73,7 +73,7 @@ class PaperTable:
     @cached_property
     def profile(self) -> HardwareProfile:
         """The profile that gives the simulated step times: the one named in `clock`, or a profile
-        computed from the same figures with another device or model."""
+        computed from its figures with another device, target or draft."""
         changes = {part: one for part, one in self.clock.items() if part != "profile"}
         if not changes:
             return named_profile(self.clock["profile"])

@@ -22,7 +22,7 @@ from sequoia.validate_input import number, whole
 USUAL_NODES = 128
 USUAL_LEVELS = 16
 WIDE_LEVELS = 24  # for trees of more than USUAL_NODES
-_ROUNDING = 1e-12  # a relative difference of two speed-ups up to this may be due to rounding
+_ROUNDING = 1e-12  # speed-ups that differ by at most this share may differ only by rounding
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,8 @@ def predict(tree: Tree, acceptance: Acceptance, profile: HardwareProfile) -> Pla
 
 
 def bounds(profile: HardwareProfile) -> tuple[int, int]:
-    """Maximum nodes and levels of a planned tree. A profile with larger sizes allows more."""
+    """Maximum nodes and levels of a planned tree. Both are higher if the profile contains times of
+    target passes over more than USUAL_NODES nodes."""
     nodes = min(max(USUAL_NODES, profile.target_seconds[-1][0]), MAX_NODES)
     return nodes, levels_for(nodes)
 
@@ -82,13 +83,14 @@ def best_plan(
     slack: float = 0.0,
 ) -> Plan:
     """The tree predicted to be fastest, up to `max_nodes` nodes (default: from `bounds`) and
-    `max_levels` levels (default: from `levels_for`). Never predicted slower than plain decoding. Of
-    the trees with the same size and level limit, only the one with the most expected tokens is
-    considered.
+    `max_levels` levels (default: from `levels_for`). It is never predicted to be slower than plain
+    decoding. Of the trees with the same size and level limit, only the one with the most expected
+    tokens is considered.
 
-    slack: trees whose predicted speed-up is at most this share below the fastest count as equally
-    fast, and the one with the most expected tokens is chosen. Slack is useful because times are
-    only accurate to a few per cent, and a larger tree loses less if acceptance turns out different.
+    slack: trees whose predicted speed-up is at most this share below the highest count as equally
+    fast. Of these, the one with the most expected tokens is chosen. Slack is useful because times
+    are only accurate to a few per cent, and a larger tree loses less if the real acceptance differs
+    from the vector.
 
     A vector that increases somewhere is smoothed first. The plan contains the smoothed vector.
     Raises BadTree for maxima outside 1 to MAX_NODES, or a slack outside 0 to 1.
@@ -149,8 +151,8 @@ def best_chain(
 
 def _longest_fast(speedups: np.ndarray, slack: float) -> int:
     """Index of the largest of `speedups`; of equal ones, the first. With `slack`, the last index
-    whose speed-up is at least 1 and at most this share below the largest. If all are below 1,
-    `slack` has no effect."""
+    whose speed-up is at least 1 and at most the share `slack` below the largest. If all are below
+    1, `slack` has no effect."""
     fastest = float(speedups.max())
     if not slack:
         return int((speedups >= fastest * (1 - _ROUNDING)).argmax())

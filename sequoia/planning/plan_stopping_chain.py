@@ -1,4 +1,4 @@
-"""The fastest stopping chain: a chain that stops drafting after a token the draft is unsure of. Its
+"""The fastest stopping chain. A stopping chain ends after a token that the draft is unsure of. Its
 maximum length, and how sure the draft must be to continue, are chosen from the results of steps
 with long chains."""
 
@@ -46,9 +46,9 @@ class StopRule:
 
 def best_stop_rule(steps: Sequence[LongChainStep], profile: HardwareProfile) -> StopRule:
     """The rule that would have been fastest on `steps` with the times of `profile`. Of equally fast
-    rules, the one with the smallest `max_nodes`, then the smallest `min_prob`. A shorter chain
-    would have accepted those of its tokens that the long chain accepted. Raises BadTrace without
-    steps."""
+    rules, the one with the smallest `max_nodes`, then the smallest `min_prob`. A token of a shorter
+    chain counts as accepted if it was accepted in the long chain. Raises BadTrace if `steps` is
+    empty."""
     if not steps:
         raise BadTrace(
             "a stop rule is chosen from steps with long chains; 0 were given, at least 1 is needed"

@@ -18,8 +18,8 @@ from sequoia.errors import BadProfile
 from sequoia.planning.hardware_profile import MAX_TEXT, HardwareProfile
 from sequoia.validate_input import short_text
 
-# names that begin with A, E, I or O ("A100"), with a letter whose own name begins with a vowel
-# ("L40", "M3"), or with a number whose name does ("8-core laptop")
+# Names that take "an": those that begin with A, E, I or O ("A100"), with a letter that is spelled
+# out and then sounds like a vowel ("L40", "M3"), or with 8, 11 or 18 ("8-core laptop").
 _VOWEL = re.compile(r"[AEIOaeio]|8|1[18](?!\d)|[FHLMNRSX](?=[A-Z0-9])")
 
 
@@ -30,8 +30,8 @@ def with_article(name: str) -> str:
 
 @dataclass(frozen=True)
 class SimulatedStep:
-    """Predicted seconds of one step. levels: of each draft pass, beginning with the pass over the
-    root. verify: of the target pass. overhead: of everything else."""
+    """Predicted seconds of the parts of one step. levels: of each draft pass, beginning with the
+    pass over the root. verify: of the target pass. overhead: of everything else."""
 
     levels: tuple[float, ...]
     verify: float
@@ -48,7 +48,7 @@ class SimulatedClock:
     """Gives decoded steps the times that `profile` predicts for them. Only the times are simulated;
     tokens, trees and acceptance are those of the decoded steps.
 
-    name: by default the profile's device. Raises BadProfile for a name that is not text or too
+    name: by default the profile's device. Raises BadProfile for a name that is not text or is too
     long.
     """
 
@@ -77,7 +77,7 @@ class SimulatedClock:
 
 
 def phases(tree: Tree, profile: HardwareProfile) -> dict[str, float]:
-    """Predicted seconds of one step with `tree` by phase. They sum to `step_seconds`."""
+    """Predicted seconds of each phase of one step with `tree`. They sum to `step_seconds`."""
     return SimulatedClock(profile).step(tree).phases
 
 

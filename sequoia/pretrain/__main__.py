@@ -61,7 +61,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SequoiaError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    # Ctrl-C outside training and sampling, or a second one inside them: no checkpoint is written
+    # Ctrl-C outside training and sampling, or a second one during them. No checkpoint is written.
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return STOPPED
@@ -206,8 +206,8 @@ def _main(args: Namespace) -> int:
 
 
 def _all(tokens: int) -> dict[str, int]:
-    """The number of tokens for each step of `all`. tokens: how many the target trains on
-    before its decay."""
+    """The number of tokens for each step of `all`. tokens: how many the target trains on before
+    the decay of its learning rate."""
     third = max(1, tokens // 3)
     return {
         "text": 0,
@@ -265,8 +265,9 @@ def _collected(
 
 
 def _write_kept_out(out: Path, prepared: Prepared) -> None:
-    """Write the texts of the sources that are never trained on, one file for each text. Those of an
-    earlier run are removed first. So is text.json, because it lists the sources of that run."""
+    """Write each text of the sources that are kept out of the training to a file of its own. The
+    files of an earlier run are removed first. The earlier text.json is removed too, because it
+    lists the sources of that run."""
     (out / encoded.MANIFEST).unlink(missing_ok=True)
     folder = out / "kept-out"
     for kind in KINDS:
@@ -288,10 +289,11 @@ def _new_tokenizer(args: Namespace, train: Sequence[str]) -> PreTrainedTokenizer
 def training_step(
     args: Namespace, tokens: int | None, name: str, usual: int, is_decay: bool = False
 ) -> bool:
-    """Train the model `name`, "target" or "draft", or decay its learning rate.
+    """Train the model `name`, "target" or "draft", at a constant learning rate or, if `is_decay`,
+    while reducing the rate to zero.
 
     tokens: length of the step, None for the default. usual: default length with a constant rate.
-    A decay is by default a fixed share of that.
+    The default length of a decay is a fixed share of `usual`.
     """
     stage = _stage(args, name, tokens or (_decay(usual) if is_decay else usual), is_decay)
     if not run(stage, args.resume, args.compile, args.quiet):

@@ -24,9 +24,8 @@ class Corpus:
 
 
 def text_corpus(files: Sequence[Path | str]) -> Corpus:
-    """The text of UTF-8 `files`, cut into passages so that a part of even a single file can be held
-    out. Raises BadTraining if a file cannot be read, or if there are fewer than two different
-    passages."""
+    """The text of UTF-8 `files`, cut into passages so that part of a single file can be held out.
+    Raises BadTraining if a file cannot be read, or as `split` does."""
     texts = []
     for path in map(Path, files):
         try:
@@ -57,7 +56,7 @@ def split(texts: Iterable[str], share: float = HELD_OUT) -> Corpus:
     Whether a text is held out depends only on that text, so adding files does not change it. Two
     exceptions ensure that neither part is empty: the text with the lowest hash is always held out,
     and the one with the highest hash never is. Raises BadTraining if there are fewer than two
-    different texts.
+    different texts that are not blank.
     """
     unique = {content_hash(text): text for text in texts if text.strip()}
     if len(unique) < 2:

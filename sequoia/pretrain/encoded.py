@@ -58,8 +58,8 @@ def write(
 
 
 def read(out: Path, tokenizer: PreTrainedTokenizerBase) -> Encoded:
-    """The text that `write` wrote to `out`. Raises BadTraining if there is none, if its files are
-    damaged, or if it was encoded with another tokenizer."""
+    """The text that `write` wrote to `out`. Raises BadTraining if one of its files is missing or
+    cannot be read, or if it was encoded with another tokenizer."""
     try:
         manifest = json.loads((out / MANIFEST).read_text())
         train = np.memmap(out / TRAIN, np.uint16, "r")

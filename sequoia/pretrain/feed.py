@@ -1,6 +1,6 @@
 """Selects the tokens that each step trains on. For a given text, batch and context, these tokens
-depend only on the seed and on the number of tokens trained on so far. So that number is all that a
-feed needs when a run is resumed."""
+depend only on the seed and on the number of tokens trained on so far. To resume a run, a feed
+therefore needs only that number."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class Feed(Protocol):
 
 
 class Blocks:
-    """The blocks of a text in random order, each once in a pass over the text. Every pass cuts the
-    text into blocks at other positions and has another order. At the ends of the text, less than
-    two blocks are left out.
+    """The blocks of a text in random order, each once in a pass over the text. For every pass, the
+    order and the positions of the cuts are drawn anew. At the ends of the text, fewer than
+    2 * block tokens are left out in total.
 
-    text: (tokens,) uint16; it may be a memory map. A row is a whole block or an equal part of one,
-    and the token after it. So a run can change its context between two blocks, in the middle of a
-    pass.
+    text: (tokens,) uint16; it may be a memory map. A block is one row, or is divided into several
+    rows of equal length. Each row also has the token that follows it. A run may change its context
+    length between two blocks, even in the middle of a pass.
     """
 
     def __init__(self, text: np.ndarray, seed: int, block: int = BLOCK) -> None:
@@ -72,7 +72,7 @@ class Blocks:
 
 class Samples:
     """Texts that a target wrote, in random order. As long as the context stays the same, no text is
-    repeated before all have been used. Each pass over all texts has another order.
+    repeated before all have been used. Each pass over all texts has a new random order.
 
     rows: the texts, (texts, width) uint16. Each row of a step is the start of one of them.
     """

@@ -27,7 +27,7 @@ class Repetitions(NamedTuple):
     """Rows in which a passage repeats until the end.
 
     rows: tokens (rows, width). starts: where the passage first starts in each row, (rows, 1).
-    periods: its number of tokens, (rows, 1).
+    periods: the passage's number of tokens, (rows, 1).
     """
 
     rows: torch.Tensor
@@ -37,9 +37,9 @@ class Repetitions(NamedTuple):
 
 def ending_loops(weight: float) -> Objective:
     """Objective of a target's decay: cross-entropy with the next tokens, in nats per token, plus
-    `weight` times `fading`. In the first rows, a passage is repeated. REPEATED_ROWS is their
-    fraction of all rows. These rows do not count towards the cross-entropy. If the fraction comes
-    to less than one row, the objective is the cross-entropy alone."""
+    `weight` times `fading`. A passage is repeated in the first rows: a fraction REPEATED_ROWS of
+    all rows, rounded down. These rows do not count towards the cross-entropy. If there are no such
+    rows, the objective is the cross-entropy alone."""
 
     def objective(network: Forward, windows: torch.Tensor) -> torch.Tensor:
         count = int(REPEATED_ROWS * len(windows))
@@ -57,8 +57,8 @@ def ending_loops(weight: float) -> Objective:
 
 def repetitions(windows: torch.Tensor) -> Repetitions:
     """`windows` (rows, width) with a passage of each row repeated until the row's end. The place
-    and the length of the passage depend only on the row, so that a resumed run gives the same
-    result."""
+    and the length of the passage depend only on the row's tokens, so that a resumed run gives the
+    same result."""
     width = windows.shape[1]
     places = torch.arange(width, device=windows.device)[None]
     number = (windows * (places + 1)).sum(1, keepdim=True).double()
@@ -71,9 +71,9 @@ def repetitions(windows: torch.Tensor) -> Repetitions:
 
 
 def fading(found: Repetitions, scores: torch.Tensor) -> torch.Tensor:
-    """Mean of -log(1 - |p - FACTOR * p one repetition earlier|) over the repeated tokens, except
-    those that repeat the first token of a row, which has no p. p is a token's probability. No
-    gradient flows through the earlier p.
+    """Mean of -log(1 - |p - FACTOR * p one repetition earlier|) over the repeated tokens. p is a
+    token's probability. The first repetition of a row's first token is left out, because that
+    first token has no p. No gradient flows through the earlier p.
 
     scores: logits (rows, width - 1, vocab) for the tokens after the first of each row.
     """

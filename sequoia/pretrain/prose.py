@@ -1,5 +1,5 @@
 """Extracts English text from a page of documentation in HTML, POD or plain text. Each paragraph
-becomes one line. Examples keep their lines."""
+becomes one line. Code examples keep their line breaks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 MAX_PARAGRAPH = 2500  # characters
-MIN_PROSE = 0.6  # fraction of a page's characters that are in English sentences
+MIN_PROSE = 0.6  # fraction of the extracted characters that are in English sentences
 MIN_PAGE = 400  # characters
 MAX_EXAMPLE_LINES = 25
 COMMON_WORDS = """the of and to a in is that for it with as be are this on or by not an if can from
@@ -80,7 +80,8 @@ def _raw(path: Path) -> str | None:
 
 
 def joined(blocks: Iterable[str]) -> str | None:
-    """The usable blocks as one text, None if that is too short or has too few sentences."""
+    """The usable blocks as one text. None if the text is too short, or too little of it is English
+    sentences."""
     kept = [block for block in blocks if is_fit(block)]
     while kept and not is_sentence(kept[-1]) and "\n" not in kept[-1]:
         kept.pop()  # such as a heading with nothing below it
@@ -163,7 +164,8 @@ def _example(words: str) -> str:
 
 
 def pod_blocks(raw: str) -> Iterator[str]:
-    """Headings and paragraphs of a page in Perl's POD format, without examples and commands."""
+    """Headings and paragraphs of a page in Perl's POD format. Code examples (indented) and all
+    commands (lines that start with "=") except headings are left out."""
     for part in re.split(r"\n\s*\n", raw):
         if part.startswith((" ", "\t")) or not part.strip():
             continue

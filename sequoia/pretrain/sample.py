@@ -1,7 +1,7 @@
 """Texts for a draft to learn from: the target continues pieces of real text at several
 temperatures.
 
-The texts are rows of a file. They are appended in batches, so the work can be stopped and resumed.
+The texts are rows of a file. They are appended in batches, so sampling can be stopped and resumed.
 """
 
 from __future__ import annotations

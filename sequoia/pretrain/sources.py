@@ -1,5 +1,5 @@
-"""Finds the sources of text: the standard library, installed packages and documentation, each with
-its licence."""
+"""Finds the sources of text for training and evaluation: the standard library, installed packages
+and documentation, each with its licence."""
 
 from __future__ import annotations
 
@@ -83,8 +83,8 @@ class Source:
     """The standard library, one distribution of Python code, or one documentation package.
 
     kind: "code" or "prose". root: the folder that contains the files. files: sorted paths.
-    is_kept_out: no pair is trained on its text, so that pairs can be evaluated on it. is_required:
-    this project depends on it.
+    is_kept_out: no model is trained on its text, so that models can be evaluated on it.
+    is_required: this project depends on it.
     """
 
     name: str
@@ -102,8 +102,8 @@ class Manual:
     """A documentation package and its licence.
 
     has_python: whether its examples are Python code; if so, they are included. is_kept_out: as in
-    Source. globs: patterns for the pages with English text. skipped: folders whose pages only list
-    an interface.
+    Source. globs: patterns for the pages with English text. skipped: names of folders that contain
+    only API reference.
     """
 
     package: str
@@ -208,7 +208,8 @@ def installed(folders: Sequence[Path | str] = ()) -> Iterator[Source]:
 
 def required(roots: Iterable[str] = ROOT_REQUIREMENTS) -> list[metadata.Distribution]:
     """The installed distributions among `roots` and all that they depend on, directly or
-    indirectly, sorted by name. Those with a copyleft or proprietary licence are left out."""
+    indirectly, sorted by name. Those with a restricted licence (see `_is_restricted`) are left
+    out."""
     found: dict[str, metadata.Distribution] = {}
     waiting = list(roots)
     while waiting:

@@ -1,8 +1,11 @@
-"""Trains one model from start to saved folder: the training loop with its progress bar, log,
-held-out checks and checkpoints.
+"""Trains and saves one model: the training loop with its progress bar, log, held-out checks and
+checkpoints.
+
+A model is first trained at a constant learning rate. A separate run, the decay, then starts from
+that checkpoint and reduces the rate to zero.
 
 Files in the run's folder:
-NAME.ckpt: checkpoint of the run at a constant rate; a decay does not change it
+NAME.ckpt: checkpoint of the run at a constant rate; the decay does not change it
 NAME-decay.ckpt: checkpoint of the decay
 NAME.ckpt.previous, NAME-decay.ckpt.previous: the checkpoints before these
 NAME-training.log: the log
@@ -24,6 +27,7 @@ from typing import Any, TextIO
 
 import numpy as np
 import torch
+from safetensors import SafetensorError
 from tqdm import tqdm
 from transformers import AutoModelForCausalLM, PreTrainedModel, PreTrainedTokenizerBase
 
@@ -49,8 +53,8 @@ class Stop:
 @contextmanager
 def stop_on_signals() -> Iterator[Stop]:
     """A context that turns the first Ctrl-C or TERM signal into a request to stop. A second signal
-    of the same kind interrupts immediately, as usual. Outside the main thread, signals are left
-    alone."""
+    of the same kind is handled as it would be without this context. Outside the main thread,
+    signals are left alone."""
     stop = Stop()
     if threading.current_thread() is not threading.main_thread():
         yield stop
@@ -77,8 +81,8 @@ class Stage:
     tokens: how many to train on, in total; for a decay, only those of the decay itself. text:
     fingerprint of the training text in `feed`, not counting text that was sampled from a target.
     held: held-out tokens of each kind of text. teacher: the target that a draft learns from, None
-    for a target. warm: a folder with weights that a new run at a constant rate starts from, None
-    for random ones.
+    if the model is itself a target. warm: a folder with weights that a new run at a constant rate
+    starts from, None for random weights.
     is_decay: whether this stage reduces the learning rate to zero, starting from the checkpoint of
     the run at a constant rate. loops_weight: weight of the loss against endless repetition in the
     decay of a target.
@@ -140,7 +144,7 @@ class Stage:
 
     def held_line(self, network: Forward, windows: Mapping[str, torch.Tensor]) -> str:
         """The start of the log line of a held-out check. For each kind of text it has a target's
-        loss, or a draft's acceptance and agreement."""
+        loss, or the two values of `overlap` for a draft."""
         return " ".join(
             ["VAL", *(f"{kind} {self._held(network, rows)}" for kind, rows in windows.items())]
         )
@@ -235,9 +239,13 @@ def _end_of_text(tokenizer: PreTrainedTokenizerBase) -> int:
 
 def _start(stage: Stage, resume: bool) -> State:
     """The state to start from: that of this stage's checkpoint, if there is one. Otherwise a decay
-    starts from the checkpoint at a constant rate, and other stages from the weights in `stage.warm`
-    or from random ones. Raises BadTraining if this stage has a checkpoint and `resume` is false, or
-    if the checkpoint or weights to start from are missing, damaged or do not match."""
+    starts from the checkpoint of the run at a constant rate. Any other stage starts from the
+    weights in `stage.warm`, or from random weights if that is None.
+
+    Raises BadTraining if this stage has a checkpoint and `resume` is false. Also raises it if the
+    tokenizer does not have exactly one end-of-text token, if the checkpoint to start from is
+    missing, damaged or of other settings, or if the weights are missing, too damaged to be
+    read, or of other shapes."""
     state = fresh(stage.recipe, len(stage.tokenizer), _end_of_text(stage.tokenizer), stage.device)
     if stage.checkpoint.exists() and not resume:
         raise BadTraining(
@@ -254,8 +262,8 @@ def _start(stage: Stage, resume: bool) -> State:
 
 
 def warm(model: PreTrainedModel, folder: Path) -> None:
-    """Load the weights in `folder` into `model`. Raises BadTraining if there are none, or if their
-    shapes differ from the model's."""
+    """Load the weights in `folder` into `model`. Raises BadTraining if there are none, if they
+    are too damaged to be read, or if their shapes differ from the model's."""
     other = load_teacher(folder, model.device).state_dict()
     shapes = {name: tuple(weight.shape) for name, weight in model.state_dict().items()}
     if shapes != {name: tuple(weight.shape) for name, weight in other.items()}:
@@ -315,12 +323,12 @@ def export(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, folder: P
 
 def load_teacher(folder: Path | str, device: torch.device) -> PreTrainedModel:
     """The trained model in a local folder, in float32, with frozen weights. Raises BadTraining if
-    there is none."""
+    there is none, or if its weights are too damaged to be read."""
     try:
         model = AutoModelForCausalLM.from_pretrained(
             str(folder), local_files_only=True, use_safetensors=True, dtype=torch.float32
         )
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, SafetensorError) as error:
         raise BadTraining(
             f"no trained model in {str(folder)[:200]!r}: {str(error)[:200]}"
         ) from None

@@ -1,7 +1,7 @@
 """Converts text to token ids, with a tokenizer that is trained here or one loaded from a folder.
 
-The one trained here is a byte-level BPE for code. It keeps a newline and the spaces after it
-together, so that they usually become a single token.
+The one trained here is a byte-level BPE for code. A newline and the spaces that follow usually
+become a single token.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def _ids(tokenizer: PreTrainedTokenizerBase, texts: Sequence[str]) -> Iterator[l
 
 
 def fingerprint(tokenizer: PreTrainedTokenizerBase) -> str:
-    """A SHA-256 that is equal for two tokenizers if and only if all their tokens have the same ids,
-    including the end of text."""
+    """A SHA-256 that is equal for two tokenizers if and only if they have the same tokens with the
+    same ids, and the same end-of-text token."""
     pieces = sorted(tokenizer.get_vocab().items(), key=lambda item: item[1])
     return hashlib.sha256(repr((pieces, tokenizer.eos_token_id)).encode()).hexdigest()

@@ -1,8 +1,8 @@
 """Runs a Python module as a stage of the report: `python -P child.py MODULE ARGUMENTS`. When the
 parent process ends, standard input closes. This process then kills itself and, if the system has
-process groups, all processes it started.
+process groups, the processes that it started.
 
-Imports nothing from this program, so that it starts at once.
+The script itself imports nothing from sequoia, so that it starts at once.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from contextlib import suppress
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-# oom_score_adj, at most 1,000: if memory runs out, Linux kills this process before others
+# Written to oom_score_adj, where 1000 is the maximum. If memory runs out, Linux then kills this
+# process before others.
 _KILLED_FIRST = "500"
 
 
@@ -32,7 +33,7 @@ def end_with_parent(pipe: int) -> None:
 
 
 def main() -> None:
-    pipe = os.dup(0)  # the module may replace its standard input, as pytest does
+    pipe = os.dup(0)  # a copy, since the module may replace standard input, as pytest does
     threading.Thread(target=end_with_parent, args=(pipe,), daemon=True).start()
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text(_KILLED_FIRST, encoding="ascii")

@@ -9,8 +9,8 @@ from sequoia.report.stage import Stage
 
 
 def chosen(stages: Sequence[Stage], seconds: float) -> list[Stage]:
-    """The subset of `stages` with the greatest total value whose expected times fit into `seconds`,
-    most valuable first."""
+    """The subset of `stages` that fits into `seconds` and has the greatest total value, most
+    valuable stage first. The expected time of each stage is rounded up to whole seconds."""
     if math.isinf(seconds) or sum(map(_whole_seconds, stages)) <= seconds:
         return sorted(stages, key=lambda one: -one.value)
     return sorted(_best(stages, max(int(seconds), 0)), key=lambda one: -one.value)

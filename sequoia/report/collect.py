@@ -36,7 +36,7 @@ def collect(
 ) -> bool:
     """Run the wanted stages that still have to run, as far as the time allows. Then print the table
     (see `table`) and write it to summary.txt. Returns False if the last result of any stage is
-    "failed", also if that is from an earlier run. started: the `time.monotonic()` at which the
+    "failed", even if it is from an earlier run. started: the `time.monotonic()` at which the
     budget began."""
     notes = {stage.name: _not_wanted(stage, wanted) for stage in stages}
     left = [one for one in stages if not notes[one.name] and _is_open(one, folder, wanted)]
@@ -85,8 +85,8 @@ def _status(stage: Stage, folder: Folder) -> str | None:
 
 def table(stages: Sequence[Stage], folder: Folder, notes: dict[str, str]) -> str:
     """A text table with a line for each stage: its status, its seconds, and what it found or why it
-    was not run. Stages that --only leaves out are shown only if they have ended. notes: by stage,
-    why it was left out or stopped; otherwise empty."""
+    was not run. Stages that --only leaves out are shown only if they have ended. notes: for each
+    stage, why it was left out or stopped, "" if it was not."""
     stages = [one for one in stages if notes[one.name] != _OTHERS or folder.result(one.name)]
     wide = max((len(one.name) for one in stages), default=0)
     lines = [f"{'stage':<{wide}}  {'status':<8}{'seconds':>8}  result"]

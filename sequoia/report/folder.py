@@ -1,9 +1,9 @@
 """The folder of a report: a result for each stage that has ended, and work in progress.
 
-OUT/report.json names the machine and the version of the program. OUT/stages/NAME contains the files
-of a stage that has ended, and its result.json. Each such folder is moved into place when it is
-complete. OUT/running contains work in progress. It is removed when the command starts, and again
-when the command ends without an error. OUT/summary.txt is the last printed table.
+In the folder OUT, report.json names the machine and the version of the program. OUT/stages/NAME
+contains the files of a stage that has ended, and its result.json. Each such folder is moved into
+place when it is complete. OUT/running contains work in progress. It is removed when the command
+starts, and again when the command ends without an error. OUT/summary.txt is the last printed table.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Folder:
     def opened(self) -> Iterator[None]:
         """A context in which the folder exists and is locked. Work in progress is removed on entry,
         and on exit unless an exception was raised. Raises BadReport if another process has locked
-        the folder, and another SequoiaError if the folder cannot be written."""
+        the folder, and SequoiaError if the folder cannot be written."""
         with writing(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
             lock = (self.path / "lock").open("a")
@@ -81,8 +81,8 @@ class Folder:
             shutil.rmtree(self._running, ignore_errors=True)
 
     def identity(self) -> Mapping[str, str]:
-        """The content of report.json: "machine", its name, and "program", its version. Raises
-        BadReport if there is no readable report.json in the folder."""
+        """The content of report.json: the name of the "machine", and the version of the "program".
+        Raises BadReport if there is no readable report.json in the folder."""
         try:
             found = check_format(load_json(self.path / "report.json"), "report", BadReport)
             return {name: str(found[name]) for name in ("machine", "program")}
@@ -90,8 +90,9 @@ class Folder:
             raise BadReport(f"there is no readable report in {self.path}") from problem
 
     def identify(self, machine: str, program: str) -> None:
-        """Mark the folder as the report of `machine` and of version `program`. Raises BadReport if
-        it is already the report of another machine or version, or its report.json is damaged."""
+        """Mark the folder as the report of `machine` and of the program version `program`. Raises
+        BadReport if the folder is already the report of another machine or version, or if its
+        report.json is damaged."""
         mine = {"machine": machine, "program": program}
         if not (self.path / "report.json").exists():
             write_at_once(self.path / "report.json", as_file(mine, "report"))
@@ -148,7 +149,8 @@ def write_at_once(path: Path, data: Any) -> None:
 
 
 def write_text_at_once(path: Path, text: str) -> None:
-    """Write `text` to a file beside `path`, and once it is on the disk, rename it to `path`."""
+    """Write `text` to a file beside `path`. Once the text is on the disk, rename the file to
+    `path`."""
     part = path.with_name(f"{path.name}.part")
     with part.open("w", encoding="utf-8") as file:
         file.write(text)
@@ -158,8 +160,8 @@ def write_text_at_once(path: Path, text: str) -> None:
 
 
 def _lock(file: Any, path: Path) -> None:
-    """Lock `file` until it is closed, if the system supports locks. Raises BadReport if another
-    process has locked it."""
+    """Lock `file` until it is closed, if the system supports locks. path: the folder, for the
+    message. Raises BadReport if another process has locked `file`."""
     try:
         import fcntl
     except ImportError:

@@ -1,5 +1,5 @@
-"""What the stages need to know about the machine. The machine is examined in a separate process, so
-that the command itself never touches the graphics card."""
+"""What the stages of a report need to know about the machine. The machine is examined in a separate
+process, so that the process of the report itself never uses the graphics card."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sequoia.report.folder import Folder
 from sequoia.report.run_stage import run_stage
 from sequoia.report.stage import Stage
 
-# how long the examination takes on two cores of a quiet machine; most of it is imports
+# how long the examination takes on two cores of an idle machine; imports take most of this time
 QUIET_SECONDS = 6.0
 _LIMIT = 240.0  # seconds
 
@@ -26,9 +26,9 @@ class Machine:
     """card: whether there is a graphics card that can be used. If so, `name`, `free_bytes` and the
     two speeds are those of the card, otherwise those of the processor and its memory.
 
-    host_free_bytes: the free memory of the machine. operations_per_second: the speed of a matrix
-    product. bytes_per_second: bytes read and written per second by a copy in memory. slowness: the
-    time that the examination took here, divided by QUIET_SECONDS; at least 1.
+    host_free_bytes: free host memory. operations_per_second: the speed of a matrix product.
+    bytes_per_second: bytes read and written per second by a copy in memory. slowness: the time that
+    the examination took here, divided by QUIET_SECONDS; at least 1.
     """
 
     name: str
@@ -41,8 +41,8 @@ class Machine:
 
     @classmethod
     def from_figures(cls, figures: Mapping[str, Any], seconds: float) -> Machine:
-        """The machine with these `figures`. seconds: how long the process took to find them; the
-        machine's slowness is computed from it."""
+        """The machine with these `figures`. seconds: how long the examination took, from which the
+        slowness is computed."""
         return cls(**figures, slowness=max(seconds / QUIET_SECONDS, 1.0))
 
 

@@ -1,5 +1,5 @@
-"""Runs one stage in a separate process. There is an outcome even if the process crashes or
-hangs."""
+"""Runs one stage of the report in a separate process. There is an outcome even if the process
+crashes or hangs."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from sequoia.report.child import ROOT
 from sequoia.report.stage import Outcome, Stage
 from sequoia.text_files import load_json
 
-OUTCOME = "outcome.json"  # the file to which a task writes its outcome
+OUTCOME = "outcome.json"  # written by stages that are tasks (see sequoia/report/tasks)
 LOG = "log.txt"
 _SCRIPT = Path(__file__).with_name("child.py")
-_LONGEST = 300  # maximum characters of a printed line or an error in an outcome's words
+_LONGEST = 300  # maximum characters of a printed line or an error message in an outcome
 
 
 def run_stage(stage: Stage, folder: Path, scratch: Path, seconds: float) -> Outcome:
@@ -52,8 +52,8 @@ def _started(stage: Stage, folder: Path, scratch: Path, log: Any) -> subprocess.
 
 
 def _environment(scratch: Path) -> dict[str, str]:
-    """This process's environment with variables that forbid downloads and put caches and temporary
-    files into `scratch`."""
+    """This process's environment, with variables set for the stage. Some of them forbid downloads
+    and put caches and temporary files into `scratch`."""
     scratch.mkdir(parents=True, exist_ok=True)
     places = {
         "TMPDIR": "tmp",
@@ -74,8 +74,8 @@ def _environment(scratch: Path) -> dict[str, str]:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kill the process. If the system has process groups, also kill everything that the process
-    started, even if the process itself has already ended."""
+    """Kill the process and, if the system has process groups, the processes that it started. They
+    may still be running when the process itself has ended."""
     with suppress(OSError):
         if hasattr(os, "killpg"):
             os.killpg(process.pid, signal.SIGKILL)
@@ -87,8 +87,8 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _ended(stage: Stage, folder: Path, limit: float) -> Outcome:
-    """The outcome of a stage stopped after `limit` seconds: "failed" if that is its own limit,
-    otherwise "cut"."""
+    """The outcome of a stage that was stopped after `limit` seconds: "failed" if that is the
+    stage's own limit, "cut" if the time for the whole report ran out first."""
     words = f"stopped after {limit:.0f} s; its last line: {_last_line(folder)}"
     return Outcome("failed" if limit >= stage.limit else "cut", words)
 
@@ -110,7 +110,7 @@ def _outcome(stage: Stage, folder: Path, code: int) -> Outcome:
 
 
 def _written(folder: Path) -> Outcome | None:
-    """The outcome that a task wrote. None for modules that write none, such as pytest."""
+    """The outcome that the stage wrote. None for modules that write none, such as pytest."""
     path = folder / OUTCOME
     return Outcome.from_dict(load_json(path)) if path.is_file() else None
 
@@ -121,7 +121,7 @@ def _signal(number: int) -> str:
 
 
 def _last_line(folder: Path, having: str = "") -> str:
-    """The last printed line that contains `having`, or words that say that there is none. Each
+    """The last printed line that contains `having`. If there is none, a text that says so. Each
     state of a progress bar counts as a line."""
     text = (folder / LOG).read_text(encoding="utf-8", errors="replace").replace("\r", "\n")
     lines = [line.strip() for line in text.splitlines() if line.strip() and having in line]

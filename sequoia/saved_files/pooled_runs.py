@@ -1,8 +1,9 @@
 """The further runs of a race (with other prompts, other seeds or both), as stored in its file.
 Needs no models.
 
-In a race file: {runs: [{prompt, seed, lanes: [{tokens: number in each step, seconds: time of each
-step, text: token ids, expected}], second_prompt}], verdicts: number, stopped: bool}.
+The field `pool` of a race file: {runs: [{prompt, seed, lanes: [{tokens: number in each step,
+seconds: time of each step, text: token ids, expected}], second_prompt}], verdicts: number, stopped:
+bool}.
 `second_prompt` is missing in a race with one prompt. `expected` is the lane's expected steps (see
 check_fields.py), missing if they are not known.
 """
@@ -27,7 +28,8 @@ _LONGEST = 1e6  # seconds of a step
 @dataclass(frozen=True)
 class PooledLane:
     """One lane of a further run. steps: (number of tokens, seconds) of each step. text: ids of all
-    tokens. expected: the steps that the lane is expected to need, None if that is not known."""
+    tokens. expected: how many steps the lane is expected to need for each text of the run, None if
+    that is not known."""
 
     steps: tuple[tuple[int, float], ...]
     text: tuple[int, ...]
@@ -45,7 +47,7 @@ class PooledLane:
 
 @dataclass(frozen=True)
 class PooledRun:
-    """One further run: all lanes with the same seed. In a race of two prompts each lane uses
+    """One further run. All lanes have the same seed. In a race of two prompts, each lane uses
     `prompt` or `second_prompt`; otherwise all lanes use `prompt`."""
 
     prompt: str
@@ -62,9 +64,10 @@ class PooledRun:
 
 @dataclass(frozen=True)
 class Pool:
-    """The further runs of a race. verdicts: how many verdicts with p-values there have been,
-    including the first run's. stopped: whether the last series of further runs is incomplete. It
-    may have ended early or still be running."""
+    """The further runs of a race. They are made in series, one series each time the visitor races
+    on. verdicts: how many verdicts with p-values there have been, including the first run's; the
+    p-values are corrected for this number. stopped: whether the last series is incomplete, because
+    it ended early or is still running."""
 
     runs: tuple[PooledRun, ...] = ()
     verdicts: int = 1

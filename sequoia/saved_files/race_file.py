@@ -1,12 +1,12 @@
 """A race as one JSON file: the run of every lane, and the results of the analysis after the race.
-Needs no models.
+Files are read and written without the models.
 
 A file: {format: "sequoia-race", version: 1, meta, lanes: [{name, how, verifier, plain, most,
-changes, on, run}], results, pool, expected}. `run` is the content of a run file (see run_file.py).
-`on` is missing in older files and in races of one prompt. `results` has a result or null for each
-lane (see `checked`). `pool` contains the further runs (see pooled_runs.py). `expected` has the
-expected steps or null for each lane (see check_fields.py). `results`, `pool` and `expected` may
-each be null or missing.
+changes, on, run}], results, pool, expected}. For the fields of a lane see `LaneLog`. `run` is the
+content of a run file (see run_file.py). `on` is missing in older files and in races of one prompt.
+`results` has a result or null for each lane (see `checked`). `pool` contains the race's further
+runs, with other prompts or seeds (see pooled_runs.py). `expected` has the expected steps or null
+for each lane (see check_fields.py). `results`, `pool` and `expected` may each be null or missing.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from sequoia.validate_input import (
 MOST_LANES = 4
 # the verdicts on whether decoding was lossless, by their names in files
 KINDS = ("exact", "tie", "bug", "undecided", "law", "poor", "blind", "none")
-# where the speed-up of a suggestion can come from, by the labels in files
+# how the speed-up of a remedy can have been obtained, by the labels in files
 LABELS = ("predicted", "predicted, what if", "measured", "recorded", "simulated")
 MAX_WORDS = 2000
 MAX_NAME = 200
@@ -58,10 +58,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class LaneLog:
-    """One lane of a race. how: its tree in words. plain: whether every step has only one node.
-    most: the most nodes that a tree of this lane may have. changes: whether the tree changes from
-    step to step. on: in a race of two prompts, the name of this lane's prompt, such as "code";
-    otherwise ""."""
+    """One lane of a race. how: its tree in words. plain: whether it decodes without a draft, so
+    that the tree of every step has only one node. most: the most nodes that a tree of this lane may
+    have. changes: whether the tree changes from step to step. on: in a race of two prompts, the
+    name of this lane's prompt, such as "code"; otherwise ""."""
 
     name: str
     how: str
@@ -79,7 +79,7 @@ class LaneLog:
 
     @property
     def full_name(self) -> str:
-        """The lane's name, followed in a race of two prompts by the prompt's name."""
+        """The lane's name, followed by "on" and the prompt's name in a race of two prompts."""
         return f"{self.name} on {self.on}" if self.on else self.name
 
     @property
@@ -97,7 +97,7 @@ class LaneLog:
 @dataclass(frozen=True)
 class RaceLog:
     """A race, as far as it has run. Raises BadTrace if the lanes have different clocks (see `Run`),
-    or if `meta` has a clock without the label "simulated".
+    or if the clock in `meta` is not valid (see `clock_of`).
 
     meta: the description that all lanes share. results: the analysis of each lane, None for a lane
     without one. pool: the further runs. expected: the expected steps of each lane, None for a lane
@@ -111,7 +111,7 @@ class RaceLog:
     expected: tuple[ExpectedSteps | None, ...] | None = None
 
     def __post_init__(self) -> None:
-        clock_of(self.meta)  # raises for a wrong label
+        clock_of(self.meta)  # raises if it is not valid
         clocks = sorted({clock_of(lane.run.meta) for lane in self.lanes})
         if len(clocks) > 1:
             raise BadTrace(
@@ -206,13 +206,14 @@ def _lane(data: Mapping[str, Any], what: str) -> LaneLog:
 
 def checked(result: Any) -> dict[str, Any]:
     """A lane's result with every known field checked and all other fields dropped. Raises
-    BadTrace or BadTree, or KeyError for a missing field.
+    BadTrace or BadTree for a wrong value, KeyError for a missing field, and TypeError for a value
+    that should be an object but is not.
 
-    {waterfall: {bars: [{name, value, loss, words}]} or null,
-    doctor: {speedup, loss: name of the largest loss or null, words, remedies: [{words, predicted,
-    label: one of LABELS, parents: [...] or null}]} or null,
-    lossless: {kind: one of KINDS, words, at: token index or null, p: 0 to 1 or null, count: null or
-    see `counted`} or null}
+    {waterfall: {bars: [{name, value, loss, words}]} or null (see `Bar` in where_time_went.py),
+    doctor: {speedup, loss: name of the largest loss or null, words, remedies: [{words, predicted:
+    its speed-up, label: one of LABELS, parents: those of the suggested tree or null}]} or null,
+    lossless: {kind: one of KINDS, words, at: index of the first token that differs or null, p:
+    p-value or null, count: as `counted` returns it, null or missing} or null}
     """
     parts = {"waterfall": _time_breakdown, "doctor": _what_to_try, "lossless": _lossless}
     return {name: _optional(result[name], read) for name, read in parts.items()}
@@ -265,13 +266,16 @@ def _lossless(data: Mapping[str, Any]) -> dict[str, Any]:
 def counted(data: Mapping[str, Any]) -> dict[str, Any]:
     """The counts of sampled tokens at one position, with every field checked.
 
-    {draws: number drawn so far, wanted: number to draw in total, going: whether more are being
-    drawn, lane: index of the lane whose text has the position, at: number of its tokens before the
-    position, bits: entropy there, rule: why this position was chosen, context: the end of the text
-    before it, statistic: chi-square or null, freedom: its degrees of freedom, sight: smallest
-    detectable difference of a probability, or null, cells: [{text: the token's text, or
-    null in the cell of all rarer tokens together, more: whether a token's cell also includes the
-    rarer ones, share: expected probability, seen: number drawn}]}
+    draws: number drawn so far. wanted: number to draw in total. going: whether more are being
+    drawn. lane: index of the lane whose text has the position. at: number of that lane's tokens
+    before the position. bits: entropy of the target's distribution at the position. rule: why this
+    position was chosen. context: the end of the text before it. statistic: chi-square or null.
+    freedom: its degrees of freedom. sight: roughly how far the probability of the most probable
+    token must be off to be detected, or null. cells: [{text, more, share, seen}].
+
+    A cell is one token, or all rarer tokens together. text: the token's text, null for the rarer
+    tokens. more: whether this cell of a token includes the rarer tokens too. share: expected
+    probability of the cell. seen: number drawn.
     """
 
     def count(name: str, most: int = MAX_DRAWS) -> int:

@@ -1,5 +1,5 @@
-"""Summarises the outcomes of a type's variants for someone who wants to use a model of that
-type."""
+"""Summarises the tests of one model type, such as "llama", for someone who wants to use a model of
+that type. The variants of a type are different configs of it, tested with toy models."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ _NO_MODEL = ("no config", "no model")
 
 
 def summary(kind: str, found: Mapping[str, Outcome], condition: str) -> ModelType:
-    """The entry of the type `kind` in the list of types (see sequoia.loading.model_types).
-    condition: the name that `variants.condition` returns."""
+    """The entry of the type `kind` in the list of types (see sequoia.loading.model_types). found:
+    the outcome of each variant, by name; "base" is the default config. condition: the name of the
+    variant that makes the model causal, or gives every layer full attention (see
+    `variants.condition`); empty if there is none."""
     base = found["base"]
     result = _result(base, found.get(condition, base))
     if result not in ("runs", "partly"):
@@ -30,12 +32,13 @@ def faults(found: Mapping[str, Outcome]) -> dict[str, Outcome]:
 
 
 def not_built(found: Mapping[str, Outcome]) -> dict[str, Outcome]:
-    """The outcomes of variants without a toy model that runs in `transformers`."""
+    """The outcomes of variants for which there is no toy model that runs in `transformers`."""
     return {name: one for name, one in found.items() if one.status in _NO_MODEL}
 
 
 def _result(base: Outcome, changed: Outcome) -> str:
-    """base: the outcome of the type's default config. changed: the outcome under its condition."""
+    """base: the outcome of the default config. changed: that of the condition, or `base` if there
+    is none."""
     if base.status in _NO_MODEL:
         return "not built"
     if base.status == "runs":
@@ -44,7 +47,8 @@ def _result(base: Outcome, changed: Outcome) -> str:
 
 
 def _still_refused(found: Mapping[str, Outcome], condition: str) -> tuple[tuple[str, str], ...]:
-    """(condition, message) if the type is refused under its condition too, for another reason."""
+    """One pair (condition, message) if both the base and the condition are refused, for different
+    reasons. Otherwise empty."""
     base, changed = found["base"], found.get(condition)
     if changed is None or (base.status, changed.status) != ("refused", "refused"):
         return ()
@@ -52,6 +56,6 @@ def _still_refused(found: Mapping[str, Outcome], condition: str) -> tuple[tuple[
 
 
 def _without(found: Mapping[str, Outcome], condition: str) -> tuple[tuple[str, str], ...]:
-    """(name, message) of each refused variant, except the base and the condition."""
+    """(name, message) of each refused variant other than the base and the condition."""
     refused = {name: one for name, one in found.items() if one.status == "refused"}
     return tuple((name, refused[name].words) for name in refused if name not in ("base", condition))

@@ -68,7 +68,7 @@ _NOTHING_PER_LAYER = {"hidden_size_per_layer_input": 0, "vocab_size_per_layer_in
 _ASSISTANT = {"num_kv_shared_layers": LAYERS, "layer_types": ["full_attention"] * LAYERS}
 _DRAFTING = {"backbone_hidden_size": WIDTH, "num_centroids": 16}
 
-# Fields set for one type, most of them because they must be consistent with each other.
+# Fields set for one type. Most of them have to fit other fields of that type.
 BY_TYPE: dict[str, dict[str, Any]] = {
     "bamba": {**_MAMBA, "attn_layer_indices": [1]},
     "blt": {"encoder_hash_byte_group_vocab": 100, "encoder_hash_byte_group_size": [3]},
@@ -109,10 +109,11 @@ BY_TYPE: dict[str, dict[str, Any]] = {
     },
     "gpt_neo": {"attention_types": [[["global", "local"], 1]]},
     "granitemoehybrid": {**_MAMBA, "layer_types": ["linear_attention", "full_attention"]},
+    # with more cycles, rounding alone changes the logits by as much as TOLERANCE in trial.py
     "hrm_text": {
         "H_cycles": 1,
         "L_cycles": 2,
-    },  # with more cycles, rounding changes logits by 1e-4 of their spread
+    },
     "mamba2": {"num_heads": 8, "head_dim": 8, "n_groups": 1},
     "reformer": {
         "is_decoder": True,
@@ -138,8 +139,8 @@ BY_TYPE: dict[str, dict[str, Any]] = {
 
 
 def toy_config(kind: str, changes: Mapping[str, Any] | None = None) -> Any:
-    """A small config of the type `kind`. `changes` are new values of its fields or, if it has a
-    text part, of that part's fields. Raises whatever the type's own validation raises."""
+    """A small config of the type `kind`. changes: new values for fields of its text part, or of the
+    config itself if it has no text part. Raises whatever the type's own validation raises."""
     changes = changes or {}
     config = _built(kind, changes)
     ropes = getattr(config, "rope_parameters", None) or {}
@@ -178,7 +179,7 @@ def _merged(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
 def _part(spec: Any) -> dict[str, Any]:
     """The fields of a small config for the part `spec` of a composite config."""
     kind = spec.model_type or spec.config_class.model_type
-    # not CONFIG_MAPPING.get, which finds only types that are already imported
+    # CONFIG_MAPPING.get would always return None, because only `[kind]` loads the classes
     known = kind in CONFIG_MAPPING
     part_class = CONFIG_MAPPING[kind] if known else spec.config_class
     return {"model_type": kind, **_fields(part_class, kind)}

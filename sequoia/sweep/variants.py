@@ -1,7 +1,7 @@
 """Variants of a toy config: other heads, biases, rotary positions, experts and so on.
 
-All changes are derived from the fields of the type's config, so a new type in `transformers` needs
-no new code here.
+All changes are derived from the fields of the config of a model type. So a new type in
+`transformers` needs no new code here.
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ _WINDOW_FIELDS = (
     "index_topk",
 )
 _ROTARY_FIELDS = {"rotary_pct": 0.5, "rotary_dim": 8, "partial_rotary_factor": 0.5}
-_SCALES = ("multiplier", "scaling", "scale", "softcap")  # parts of the names of factors
+# a number is a factor if its field name contains one of these
+_SCALES = ("multiplier", "scaling", "scale", "softcap")
 
 
 def variants(kind: str) -> dict[str, Changes]:
@@ -77,7 +78,8 @@ def has_text(kind: str) -> bool:
 
 def condition(kind: str) -> tuple[str, Changes]:
     """(words, fields): how the default config of `kind` must be changed to make its model causal,
-    or to give every layer full attention. Both are empty if no change is needed or possible."""
+    or to give every layer full attention. Some types can decode only with such a change. Both are
+    empty if no change is needed or possible."""
     if not has_text(kind):
         return "", {}
     config = toy_config(kind).get_text_config()
@@ -140,7 +142,7 @@ def _is_factor(name: str, value: Any) -> bool:
 
 
 def _rotary_parts(fields: Mapping[str, Any]) -> NamedChanges:
-    """Variants that set the part of each head to which rotary positions apply."""
+    """Variants that set the share of each head to which rotary positions apply."""
     for name, value in _ROTARY_FIELDS.items():
         if name in fields:
             yield f"{name}={value}", {name: value}
@@ -177,8 +179,8 @@ def _full_attention(config: Any) -> Changes:
 
 
 def _narrow(fields: Mapping[str, Any]) -> Changes:
-    """The changes that make windows shorter than the context. keep_window_size stays, because
-    layers with full attention use it too."""
+    """The changes that make windows shorter than the context, so that a window that is still used
+    has an effect. keep_window_size is not changed, because it would limit full attention, too."""
     return {
         name: WINDOW for name in _WINDOW_FIELDS if name in fields and name != "keep_window_size"
     }
@@ -213,7 +215,7 @@ def _share(config: Any) -> float:
     half, because the heads of toy models are small."""
     rope = rope_parameters(layer_configs(config)[0])[0]
     part = rope.get("partial_rotary_factor") or 1.0
-    if rope.get("rope_type") == "proportional":  # handles a partial head in its own way
+    if rope.get("rope_type") == "proportional":  # this scaling handles partial heads itself
         return 1.0
     return part if part >= 0.5 else 0.5
 

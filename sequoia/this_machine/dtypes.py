@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import torch
 
-# Major CUDA compute capability from which every GPU computes with the dtype in hardware. Older GPUs
-# emulate bfloat16 at a tenth of the speed.
+# From these major CUDA compute capabilities on, every GPU computes with bfloat16 and float16 in
+# hardware. Older GPUs emulate bfloat16 at a tenth of the speed.
 _BF16_FROM = 8
 _FP16_FROM = 7
 
 
 def narrowest_dtype(device: torch.device) -> torch.dtype:
-    """The narrowest of bfloat16, float16 and float32 that is fast on `device`. A GPU must compute
-    with the dtype in hardware. For a CPU it is bfloat16 if oneDNN supports that, else float32."""
+    """The narrowest dtype that is fast on `device`. On an NVIDIA GPU the compute capability decides
+    between bfloat16, float16 and float32. On an AMD GPU it is bfloat16. On a CPU it is bfloat16 if
+    oneDNN supports that, else float32."""
     if device.type == "cuda":
         return _narrowest_of_gpu(device)
     # this function does not exist in a build of torch without oneDNN
@@ -21,9 +22,9 @@ def narrowest_dtype(device: torch.device) -> torch.dtype:
 
 
 def usual_dtype(device: torch.device, stored: torch.dtype) -> torch.dtype:
-    """The default dtype on `device` for weights whose files have the dtype `stored`. float16 files
-    stay float16 on a GPU that computes with 16 bits, because bfloat16 has three significant bits
-    fewer."""
+    """The default dtype on `device` for weights whose files have the dtype `stored`. float16
+    weights stay float16 on a GPU that computes with 16 bits, because bfloat16 has three fewer
+    significant bits."""
     narrowest = narrowest_dtype(device)
     if device.type == "cuda" and stored == torch.float16 and narrowest.itemsize == 2:
         return torch.float16
@@ -31,7 +32,8 @@ def usual_dtype(device: torch.device, stored: torch.dtype) -> torch.dtype:
 
 
 def _narrowest_of_gpu(device: torch.device) -> torch.dtype:
-    # torch's own test asks about the current GPU instead of `device`, and accepts emulation
+    # torch.cuda.is_bf16_supported asks about the current GPU, not about `device`, and by default
+    # accepts emulation. Like that function, this one assumes that every AMD GPU supports bfloat16.
     if torch.version.hip:
         return torch.bfloat16
     major = torch.cuda.get_device_capability(device)[0]

@@ -1,5 +1,5 @@
-"""Tests whether a GPU works. torch also lists GPUs that its build contains no kernels for, and
-after some errors a GPU runs no kernels until the program is restarted."""
+"""Tests whether a GPU works. Not every GPU that torch lists does: this build of torch may contain
+no kernels for it. And after some errors, a GPU runs no kernels until the program is restarted."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ _log = logging.getLogger(__name__)
 
 
 def gpu_problem(device: torch.device) -> str:
-    """Why `device` cannot run a kernel, in one line. "" if it can, if its memory is full, and for a
-    CPU."""
+    """Why `device` cannot run a kernel, in one line. "" if it can, if it fails only because its
+    memory is full, or if it is not a CUDA device."""
     if device.type != "cuda":
         return ""
     try:
@@ -38,8 +38,8 @@ def unusable_gpu() -> str:
 
 
 def free_unused_gpu_memory() -> None:
-    """Free GPU memory that torch has reserved but does not use. If a GPU has failed earlier, torch
-    raises the error of that failure again; it is only logged."""
+    """Free GPU memory that torch has reserved but does not use. If a GPU failed earlier, torch
+    raises the error of that failure again here. It is logged, not raised."""
     if not torch.cuda.is_available():
         return
     try:

@@ -15,19 +15,18 @@ from sequoia.this_machine import container_memory
 DeviceBytes = Counter[torch.device]
 
 _USUAL_POOL = (0, 0)  # id of the memory pool that does not belong to CUDA graphs
-# parts of the error messages of torch on a CPU, of CUDA for memory that torch does not manage, and
-# of cuBLAS
+# parts of error messages
 _OUT_OF_MEMORY = (
-    "can't allocate memory",
-    "CUDA error: out of memory",
-    "CUBLAS_STATUS_ALLOC_FAILED",
+    "can't allocate memory",  # torch on a CPU
+    "CUDA error: out of memory",  # CUDA, for memory that torch does not manage
+    "CUBLAS_STATUS_ALLOC_FAILED",  # cuBLAS
 )
-ROOM = 1.1  # memory of a model in multiples of its weights: a tenth more for everything else
+ROOM = 1.1  # memory needed to load a model, divided by the memory of its weights
 
 
 def free_bytes(device: torch.device) -> int:
     """Bytes that can still be allocated on `device`. On a GPU this includes memory that torch has
-    reserved but does not use, unless only CUDA graphs can use it."""
+    reserved but does not use, except in the memory pools of CUDA graphs."""
     if device.type != "cuda":
         return container_memory.available(psutil.virtual_memory().available)
     return (
@@ -46,7 +45,7 @@ def total_bytes(device: torch.device) -> int:
 
 
 def _unused_by_graphs(device: torch.device) -> int:
-    """Free bytes in the memory pools of CUDA graphs, which nothing else can use."""
+    """Free bytes in the memory pools of CUDA graphs. Only the graphs can use them."""
     index = torch.cuda.current_device() if device.index is None else device.index
     return sum(
         segment["total_size"] - segment["allocated_size"]
@@ -69,9 +68,8 @@ def require(needed: float, device: torch.device, what: str, advice: str = "") ->
 
 
 def require_possible(needed: float, device: torch.device, together: bool, what: str) -> None:
-    """Raises OutOfMemory if `needed` bytes are more than the total memory of `device`. together:
-    for a GPU, whether the memory of all GPUs counts. The message starts with `what`, as in
-    `require`."""
+    """Raises OutOfMemory if `needed` bytes are more than the total memory of `device`, or, if it is
+    a GPU and `together` is true, of all GPUs. The message starts with `what`, as in `require`."""
     is_several = together and device.type == "cuda"
     gpus = [torch.device("cuda", i) for i in range(torch.cuda.device_count())]
     most = sum(map(total_bytes, gpus if is_several else [device]))

@@ -11,8 +11,8 @@ import torch
 
 
 def synchronize(device: torch.device) -> None:
-    """Wait until `device` has finished the work on its current stream, but not for copies on other
-    streams. On a CPU, return at once."""
+    """Wait for the work on the current stream of `device`, but not for work on other streams, such
+    as copies. On a CPU, return at once."""
     if device.type == "cuda":
         torch.cuda.current_stream(device).synchronize()
 
@@ -24,8 +24,8 @@ def as_current_device(device: torch.device) -> AbstractContextManager[Any]:
 
 class Clock:
     """Times one step, which starts when the clock is created. Time outside the two phases "draft"
-    and "verify" is overhead. The end of a phase waits for the device, so that its work is not
-    counted in the next phase."""
+    and "verify" is overhead. The end of a phase waits for the device, so that work started in one
+    phase is not counted in the next."""
 
     def __init__(self, device: torch.device) -> None:
         self._start = time.perf_counter()
@@ -56,7 +56,8 @@ class Clock:
 
 class Spans:
     """Times several pieces of work on a device without waiting after each of them. On CUDA, events
-    on the device measure the times. On a CPU, work has ended when its call returns."""
+    on the device measure the times. On a CPU, the host's clock is enough, because work has ended
+    when its call returns."""
 
     def __init__(self, device: torch.device) -> None:
         self._device = device

@@ -23,8 +23,8 @@ class WorkerEnded(Exception):
 
 class WorkerProcess:
     """A running script. Its process is killed when this object is deleted. If this program ends
-    first, the script's input ends, and the script must then end itself. environment: variables
-    added to those of this program."""
+    first, the script reads the end of its input and must then exit. environment: variables added to
+    those of this program."""
 
     def __init__(self, script: Path, environment: Mapping[str, str]) -> None:
         self._process = subprocess.Popen(
@@ -47,7 +47,7 @@ class WorkerProcess:
     def send(self, message: Mapping[str, Any]) -> None:
         """Send `message` to the script. Does nothing if the process has ended."""
         line = json.dumps(message)
-        # ValueError: its input was closed by `end`
+        # ValueError: `end` has closed the script's input
         with suppress(OSError, ValueError):
             print(line, file=self._process.stdin, flush=True)
 
@@ -91,8 +91,8 @@ def _read(
     messages: SimpleQueue[dict[str, Any] | None],
     printed: deque[str],
 ) -> None:
-    """Put the script's messages into the queue `messages`, and other lines into `printed`. None at
-    the end of the queue means that the process has ended."""
+    """Put the script's messages into the queue `messages`, and other lines into `printed`. Finally
+    put None into the queue: the process has ended."""
     with suppress(ValueError):  # raised if the pipe is closed while reading
         for line in process.stdout or ():
             try:

@@ -1,5 +1,5 @@
 """The two algorithms for the best tree, the table and the heap. They are compared with brute force,
-with each other, and with known values for the vector in the paper's appendix."""
+with each other, and with known values for the acceptance vector in the paper's appendix."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NODES = 8
 
 
 def random_acceptance(rng: random.Random, length: int) -> Acceptance:
-    """Any vector, zeros and ties included, with a sum of at most 1."""
+    """A random vector with a sum of at most 1. It may have zeros and equal rates."""
     weights = [rng.choice([0.0, 0.25, rng.random()]) for _ in range(length)]
     share = rng.choice([1.0, rng.random()]) / (sum(weights) or 1.0)
     return Acceptance(tuple(w * share * (1 - 1e-12) for w in weights))
@@ -38,8 +38,8 @@ def random_monotone(rng: random.Random, length: int) -> Acceptance:
 
 
 def product_sum(tree: Tree, acceptance: Acceptance) -> float:
-    """F(T) computed in another way: the product of rates along each path, summed over all
-    nodes."""
+    """The expected tokens of `tree`, computed independently of best_tree.py: the product of the
+    rates along the path to each node, summed over all nodes."""
     rates = (*acceptance.rates, *[0.0] * len(tree))
     return sum(
         math.prod(rates[tree.ranks[v]] for v in tree.path(node)[1:]) for node in range(len(tree))
@@ -52,7 +52,8 @@ def small_trees(n: int) -> tuple[Tree, ...]:
 
 
 def brute_force(acceptance: Acceptance) -> dict[tuple[int, int, int], float]:
-    """T[n, l, b] for n up to NODES, found by trying all trees. Cells without a tree are missing."""
+    """T[n, l, b], as best_tree.py defines it, for n up to NODES, found by trying all trees. Cells
+    without a tree are missing."""
     cells: dict[tuple[int, int, int], float] = {}
     for n in range(1, NODES + 1):
         for tree in small_trees(n):
@@ -87,7 +88,7 @@ def test_table_equals_brute_force_for_any_vector(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(10))
 def test_trees_reach_the_values_of_their_cells(seed: int) -> None:
     """The tree of each feasible cell has the cell's size, branches and value, and at most its
-    levels. The tree of best_tree has the largest value of all trees that fit."""
+    levels. The tree that best_tree returns has the largest value of all trees that fit."""
     acceptance = random_acceptance(random.Random(100 + seed), 1 + seed % 9)
     exact = brute_force(acceptance)
     for cap in (2, 3, NODES):
@@ -127,8 +128,8 @@ def test_a_table_without_a_limit_equals_one_with_all_levels() -> None:
 
 
 def test_split_is_the_recurrence() -> None:
-    """rest + rate * below is the cell's value, and each part has the documented value, for all
-    cells of two tables."""
+    """rest + rate * below is the value of every cell that has a split, in two tables. Each of the
+    three is what the docstring of Split says."""
     for acceptance in (Acceptance((0.3, 0.4, 0.0, 0.2)), Acceptance((0.6,))):
         table = dp_table(acceptance, 9, 4)
         for n in range(2, 10):
@@ -209,14 +210,14 @@ def test_known_values_with_the_vector_of_the_appendix() -> None:
 
 
 def test_a_confident_draft_gives_a_chain_and_a_flat_one_a_wide_tree() -> None:
-    """Popular explanations have this the wrong way round."""
+    """Popular explanations say the opposite."""
     assert best_tree(Acceptance((0.9, 0.04, 0.02, 0.01)), 8) == Tree.chain(8)
     assert len(best_tree(Acceptance((0.35, 0.2, 0.12, 0.08)), 8).children[0]) == 4
 
 
 def test_the_heap_would_be_wrong_for_an_increasing_vector() -> None:
-    """Why best_tree uses the table then: with rates (0, 0.9) the first child is worth nothing, but
-    the second one needs it."""
+    """Why best_tree uses the table for such a vector: with rates (0, 0.9) a first child adds no
+    expected tokens, but a node cannot have a second child without a first one."""
     acceptance = Acceptance((0.0, 0.9))
     tree = best_tree(acceptance, 5)
     assert tree.parents == (-1, 0, 0, 2, 2)
@@ -227,7 +228,8 @@ def test_the_heap_would_be_wrong_for_an_increasing_vector() -> None:
 
 def test_plateaus_of_fixed_shapes() -> None:
     """expected_tokens equals the closed forms for a chain, independent sequences and the binary
-    tree. However long the sequences or deep the binary tree, it stays below a fixed limit."""
+    tree. For sequences, and for a binary tree with two rates whose sum is below 1, it never exceeds
+    a limit that is independent of length and depth."""
     rng = random.Random(8)
     for _ in range(50):
         acceptance = random_monotone(rng, rng.randint(2, 9))
@@ -345,7 +347,7 @@ def test_a_limit_equal_to_the_size_costs_no_table_of_many_levels(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A limit of 20 levels does not restrict a tree of 20 nodes. So a table without levels is
-    enough; one with levels would exceed MAX_CELLS here."""
+    enough. A table with levels would exceed MAX_CELLS here."""
     monkeypatch.setattr("sequoia.algorithm.best_tree.MAX_CELLS", 150)
     assert (
         best_tree(Acceptance((0.9, 0.0, 0.01)), 20, 20)

@@ -1,4 +1,5 @@
-"""Residual heads have the numbers that the walk itself compared and drew from."""
+"""Residual heads have the p and q that the walk compared in its trials. The last head has the p
+that the walk drew the last token from."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ TREES = (
 def walked(
     tree: Tree, verifier: Verifier, p: Any, q: Any, seed: int
 ) -> tuple[Verdict, tuple[ResidualHead, ...], Any]:
-    """The verdict of a walk, its heads, and what its last token was drawn from."""
+    """The verdict of a walk, its residual heads, and the distribution of its last token."""
     chance = Drawn(seed)
     tokens, contexts = drafted(tree, verifier, q, (), chance)
 
@@ -63,9 +64,10 @@ def test_heads_have_the_numbers_of_the_walk(name: str, is_exact: bool) -> None:
     assert rejected > 10
 
 
-def test_a_head_has_the_most_probable_tokens_of_either() -> None:
-    """In the head of a trial, the tried token comes first, then the most probable tokens of p or q.
-    The last head has those of p alone."""
+def test_a_head_has_the_most_probable_tokens_of_p_or_q() -> None:
+    """The head of a trial starts with the tried token. Then come the tokens with the largest
+    max(p, q). The last head starts with the token that the target adds. Then come the most probable
+    tokens of p."""
     p = np.array([0.5, 0.25, 0.1, 0.0, 0.12, 0.004, 0.003, 0.023])
     q = np.array([0.1, 0.28, 0.05, 0.52, 0.03, 0.01, 0.004, 0.006])
     trial = Trial(1, 6, 0.003, 0.004, None, False)
@@ -77,7 +79,7 @@ def test_a_head_has_the_most_probable_tokens_of_either() -> None:
     assert min(last.p) >= LEAST
 
 
-def test_after_a_rejection_the_common_part_is_gone_and_the_token_dropped_from_q() -> None:
+def test_a_rejection_subtracts_q_from_p_and_drops_the_token_from_q() -> None:
     verifier = EXACT["sequoia"]
     p = np.array([0.2, 0.5, 0.3])
     q = np.array([0.6, 0.2, 0.2])

@@ -45,7 +45,7 @@ def rows(tokens: list[list[int]]) -> list[tuple[int, ...]]:
 
 
 class Scripted(Seeded):
-    """Real randomness, except that u on the host is always the given one."""
+    """Real randomness, except that `accept` and `pick` always use the given u."""
 
     def __init__(self, u: float) -> None:
         super().__init__(0)
@@ -90,7 +90,8 @@ SMALL = Tree((-1, 0, 0, 1))
 
 
 def three_tokens(chance: Seeded, verifier: str) -> tuple[int, ...]:
-    """The first three tokens of three steps, with everything as in real runs."""
+    """The first three tokens of three steps, with temperature, top-p, draws and verification as in
+    real runs."""
     params = SamplingParams(temperature=0.8, top_p=0.95)
     p = warped(P, params)
     q = warped(Q, params, draft_rows)
@@ -164,8 +165,8 @@ def test_the_last_draws_are_completed_by_a_race(monkeypatch: pytest.MonkeyPatch)
 def test_distinct_draws_at_the_ends_of_u_are_distinct_and_have_mass(
     row: list[float], u: float
 ) -> None:
-    """The intervals of tokens already drawn must not be hit at either end, and tokens of
-    probability 0 come last."""
+    """With the smallest or the largest u, no token may be drawn twice, and tokens of probability 0
+    must come last."""
     chance = Seeded(0)
     chance._drafting = Constant(u)
     drawn = chance.without_replacement(torch.tensor([row]), [4])[0]
@@ -175,8 +176,8 @@ def test_distinct_draws_at_the_ends_of_u_are_distinct_and_have_mass(
 
 
 def test_rows_are_drawn_independently() -> None:
-    """Guards against the same noise in all rows of one call, which no single row shows. False alarm
-    1e-6."""
+    """Guards against the same noise in all rows of one call. Tests of single rows cannot detect
+    this. False alarm 1e-6."""
     row = torch.tensor([0.5, 0.3, 0.2])
     drawn = [token for (token,) in draws(Seeded(2), "without_replacement", row, 1)]
     expected = {(a, b): float(row[a] * row[b]) for a in range(3) for b in range(3)}
@@ -198,8 +199,8 @@ def test_noise_is_fine_enough_for_rare_tokens(source: str) -> None:
 
     Of two million uniforms about 400 lie below 2e-4. float32's grid has only 3,355 values there, so
     some uniforms would coincide (24 pairs expected). On float64's grid none do, except with a
-    probability of 5e-8. The number of uniforms below 2e-4 is out of bounds with a probability of
-    9e-7.
+    probability of 5e-8. The number of uniforms below 2e-4 is not between 300 and 500 with a
+    probability of 9e-7.
     """
     chance = Seeded(4)
     seen = (
@@ -238,8 +239,8 @@ def test_draws_are_distinct_and_cover_the_vocabulary() -> None:
 def test_draws_from_nan_are_tokens_of_the_vocabulary(
     chance: type[Seeded], count: int, draw: str
 ) -> None:
-    """The draft continues with them until its tree is complete, and only then checks for
-    overflow."""
+    """The draft continues with such tokens until its tree is complete. Only then does it check for
+    an overflow."""
     drawn = getattr(chance(6), draw)(torch.full((2, 50), math.nan), [count, count])
     assert [len(row) for row in drawn] == [count, count]
     assert all(0 <= token < 50 for row in drawn for token in row)
@@ -325,8 +326,8 @@ def test_results_are_plain_python_values() -> None:
 
 
 def test_picks_by_weight() -> None:
-    """Weights need not sum to 1. Guards against a search that is off by one and weights applied
-    twice. False alarm 1e-6."""
+    """Weights need not sum to 1. Guards against a search that is off by one, and against weights
+    that are applied twice. False alarm 1e-6."""
     chance = Seeded(9)
     weights = np.array([0.0, 1.0, 0.0, 2.0, 3.0, 0.0])
     assert fit((chance.pick(weights) for _ in range(6000)), {1: 1 / 6, 3: 1 / 3, 4: 1 / 2}) > LIMIT
@@ -363,12 +364,12 @@ def answers(chance: Seeded) -> list[Any]:
 
 
 def rows_of_a_race(chance: Seeded) -> list[list[int]]:
-    """So many children that they are not drawn one by one, but by an exponential race. Its noise
-    comes from another generator."""
+    """40 draws from one row. These are too many to draw one by one, so an exponential race is used.
+    Its noise comes from another generator."""
     return chance.without_replacement(torch.full((1, 50), 0.02), [40])
 
 
-def test_a_seed_repeats_and_another_differs() -> None:
+def test_equal_seeds_repeat_the_draws_and_other_seeds_do_not() -> None:
     assert answers(Seeded(11)) == answers(Seeded(11))
     assert all(one != other for one, other in zip(answers(Seeded(11)), answers(Seeded(12))))
     assert Seeded(2**63 - 1).accept(1, 0)[1] < 1

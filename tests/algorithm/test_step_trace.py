@@ -94,8 +94,8 @@ def test_totals_of_no_steps_do_not_divide_by_zero() -> None:
 
 
 def test_totals_of_three_steps_counted_by_hand() -> None:
-    """Nodes 1, 2, 3 have ranks 0, 1, 2. Below 1, nodes 4 and 5 have ranks 0 and 1; node 6 below 2
-    and node 7 below 4 have rank 0."""
+    """A node's rank is its index among its siblings: 0, 1 and 2 for nodes 1, 2 and 3; 0 and 1 for
+    nodes 4 and 5; 0 for nodes 6 and 7."""
     stats = DecodeStats.fold(
         [
             step(
@@ -122,7 +122,7 @@ def test_a_cut_step_counts_its_emitted_tokens() -> None:
     assert DecodeStats.fold([step((0, 1, 4), ((1, True), (4, True)), emitted=1)]).tokens == 1
 
 
-def test_leaves_and_plain_steps_visit_nothing() -> None:
+def test_a_step_that_drafts_nothing_counts_no_visited_node() -> None:
     stats = DecodeStats.fold([step(tree=Tree.chain(1))] * 3)
     assert (stats.visited, stats.rates, stats.tokens_per_step) == (0, (), 1.0)
 
@@ -190,8 +190,8 @@ def emitting(tokens: tuple[int, ...], index: int = 0, finish: str | None = None)
 
 @pytest.mark.parametrize("finish", ["length", None])
 def test_a_character_cut_off_at_the_end_is_recorded(finish: str | None) -> None:
-    """Guards against a text that ends without any sign of its last tokens, in the messages and in
-    the file."""
+    """The last tokens are only a part of a character, so the text must end with U+FFFD, in the
+    messages and in the file. Otherwise nothing would show these tokens."""
     pair = tiny_pair()
     recorder = Recorder(pair, (), META)
     smile = tuple(pair.tokenizer("a🙂")["input_ids"])
@@ -214,9 +214,9 @@ def test_a_character_cut_off_by_a_pause_is_completed_by_the_next_step() -> None:
 
 
 @pytest.mark.parametrize("kind", ["byte-level", "byte fallback, Llama", "word pieces"])
-def test_the_text_of_a_run_is_decoded_whole_in_messages_and_file(kind: str) -> None:
-    """With tokens for bytes, steps end inside characters, and the last token completes the last
-    character."""
+def test_the_texts_of_the_steps_join_to_the_whole_text_in_messages_and_file(kind: str) -> None:
+    """If tokens are bytes, some steps end inside a character. Only the last step cannot: the last
+    token completes the last character."""
     tokenizer = KINDS[kind]()
     ids = tokenizer("the 你好世界 👩\u200d💻 a🙂", add_special_tokens=False)["input_ids"]
     prompt = tuple(ids[:1])
@@ -241,8 +241,9 @@ def test_the_text_of_a_run_is_decoded_whole_in_messages_and_file(kind: str) -> N
 
 @pytest.mark.parametrize("verifier", VERIFIERS)
 def test_a_recorded_run_is_read_back_from_its_file(verifier: str) -> None:
-    """Live run and replay agree: decisions exactly, probabilities of nodes to six digits, times of
-    phases to a tenth of a µs. Residuals, expectations and times of levels have four digits."""
+    """The replay has the live run's decisions exactly, the nodes' probabilities to six digits, and
+    the times of phases to a tenth of a µs. Residual probabilities, the expected number of accepted
+    nodes, and the times of draft passes are saved with four digits."""
     traces, kept = recorded(verifier)
     back = Run.from_json(kept.to_json())
     assert (back.meta, dict(back.pieces), back.texts) == (META, dict(kept.pieces), kept.texts)
@@ -262,8 +263,8 @@ def test_a_recorded_run_is_read_back_from_its_file(verifier: str) -> None:
             theirs.verdict.bonus,
         )
         assert rounded(ours) == rounded(theirs)
-        moments = len(ours.verdict.trials) + 1 if VERIFIERS[verifier].chances else 0
-        assert len(theirs.residual_heads) == moments
+        head_count = len(ours.verdict.trials) + 1 if VERIFIERS[verifier].chances else 0
+        assert len(theirs.residual_heads) == head_count
         assert theirs.expected_accepted == pytest.approx(ours.expected_accepted, rel=1e-3)
         assert theirs.level_seconds == pytest.approx(ours.level_seconds, rel=1e-3)
         for head, read in zip(ours.residual_heads, theirs.residual_heads, strict=True):
@@ -390,7 +391,7 @@ def nested(depth: int) -> Any:
 HOSTILE: dict[str, tuple[Callable[[dict], Any], str]] = {
     "another format": (lambda d: d.update(format="sequoia-tree"), "not a sequoia-run file"),
     "another version": (lambda d: d.update(version=2), "version 1"),
-    "a version that equals 1": (lambda d: d.update(version=True), "version 1"),
+    "version true": (lambda d: d.update(version=True), "version 1"),
     "no steps": (lambda d: d.pop("steps"), "damaged run file: KeyError"),
     "steps not a list": (lambda d: d.update(steps={"0": 1}), "steps: a dict"),
     "a step not an object": (
@@ -413,27 +414,27 @@ HOSTILE: dict[str, tuple[Callable[[dict], Any], str]] = {
         f"more than {MAX_NODES} nodes",
     ),
     "a missing tree": (at_step("tree", 99), "tree: 99 is not a whole number from 0"),
-    "a tree by a negative number": (at_step("tree", -1), "tree: -1"),
+    "a negative tree index": (at_step("tree", -1), "tree: -1"),
     "too few tokens": (at_step("tokens", [1, 2]), "2 tokens, 8 q, 8 p for a tree of 8 nodes"),
     "too few q": (at_step("q", [None]), "1 q"),
     "a negative token": (at_step("tokens", [-1] * 8), "token id: -1"),
     "a huge token": (at_step("tokens", [10**30] * 8), "token id: 1000"),
-    "a token true": (at_step("tokens", [True] * 8), "token id: True"),
+    "true as a token": (at_step("tokens", [True] * 8), "token id: True"),
     "q above 1": (at_step("q", [1.1] * 8), "probability: 1.1"),
     "q below 0": (at_step("q", [-0.1] * 8), "probability: -0.1"),
     "a path not down the tree": (at_step("path", [0, 7]), "does not lead down the tree"),
     "a path without root": (at_step("path", [1]), "does not lead down the tree"),
     "an empty path": (at_step("path", []), "does not lead down the tree"),
     "a path off the tree": (at_step("path", [0, 8]), "path: 8 is not a whole number from 0 to 7"),
-    "a path the trials do not take": (
+    "a path that the trials do not take": (
         lambda d: drop_trials(d["steps"][with_path()]),
         "trials do not lead to the path",
     ),
-    "a trial elsewhere": (
+    "a trial off the path": (
         lambda d: try_elsewhere(d["steps"][with_path()]),
         "trials do not lead to the path",
     ),
-    "a trial of five": (
+    "a trial of five values": (
         lambda d: d["steps"][with_path()]["trials"][0].pop(),
         "damaged run file: ValueError",
     ),
@@ -570,7 +571,7 @@ def test_a_hostile_file_is_rejected_with_the_reason(what: str) -> None:
     ],
     ids=range(15),
 )
-def test_other_texts_are_rejected(text: Any) -> None:
+def test_anything_but_a_run_file_is_rejected(text: Any) -> None:
     with pytest.raises(BadTrace):
         Run.from_json(text)
 
@@ -663,8 +664,8 @@ def mutated(rng: random.Random) -> str:
 
 @pytest.mark.slow
 def test_mutated_files_raise_only_bad_trace() -> None:
-    """A file that is still read is a complete run: it has totals, and can be written, encoded for
-    the page and read again."""
+    """If a mutated file is not rejected, it is a complete run: it has totals, and it can be
+    written, encoded as UTF-8 and read again."""
     rng = random.Random(0)
     rejected = 0
     for _ in range(800):

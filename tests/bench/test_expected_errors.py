@@ -1,5 +1,6 @@
-"""The expected steps recorded for each text, and how often an interval from three texts of a prompt
-misses the ratio that its other texts give."""
+"""The expected number of steps recorded for each text, and how often a race's 95% interval is
+wrong. A race compares two lanes (decoding trees) on three texts of a prompt. The prompt's other
+texts give the true ratio of tokens per step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Intervals over prompts, and expected gains on the same drafted trees."""
+"""Confidence intervals over prompts, and the expected gains of verifiers on the same drafted
+trees."""
 
 from __future__ import annotations
 
@@ -24,8 +25,8 @@ WARM = SamplingParams(temperature=0.8, max_new_tokens=40, ignore_eos=True)
 
 
 def test_the_interval_of_a_ratio_is_that_of_the_paired_logarithms() -> None:
-    """Two logarithms 0 and log 4: mean log 2, standard error log 2; t with one degree of freedom is
-    12.706."""
+    """The logarithms of the ratios are 0 and log 4. Their mean is log 2, and so is its standard
+    error. For a 95% interval, Student's t with one degree of freedom is 12.706."""
     found = paired([1.0, 4.0], [1.0, 1.0])
     assert found.mean == pytest.approx(2)
     assert found.high == pytest.approx(2 * 2**12.7062, rel=1e-3)
@@ -50,6 +51,7 @@ def test_gains_on_the_same_drafts_get_a_sentence(capsys: pytest.CaptureFixture[s
 
 
 def test_block_verification_is_expected_to_accept_more_on_the_same_chains() -> None:
+    """On a chain, Traversal is block verification."""
     lane = VerifiedTree("chain", "sequoia", Tree.chain(5))
     found = expected_tokens(tiny_pair(), lane, PROMPTS[:2], WARM)
     ratios = [a / b for a, b in zip(found["traversal"], found["sequoia"], strict=True)]

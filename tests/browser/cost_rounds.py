@@ -11,12 +11,12 @@ from typing import TypeAlias
 Figures: TypeAlias = dict[str, float]  # by name
 Found: TypeAlias = dict[
     str, dict[str, list[float]]
-]  # by name of what is compared, then of the figure
+]  # way, as in `interleaved` -> name of the figure -> its value in each round
 
 
 @dataclass(frozen=True)
 class Spread:
-    """Median, lowest and highest of some rounds."""
+    """The median, lowest and highest of some values."""
 
     median: float
     lowest: float
@@ -28,7 +28,7 @@ class Spread:
 
 
 def rounded(value: float) -> str:
-    """`value` with two decimals below 10, one below 100, and none above."""
+    """`value` as text: two decimals if it is below 10, one from 10 on, none from 100 on."""
     if value >= 100:
         return f"{value:.0f}"
     return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
@@ -39,12 +39,14 @@ def spread(values: Sequence[float]) -> Spread:
 
 
 def ratios(new: Sequence[float], old: Sequence[float]) -> Spread:
-    """new / old within each round, which cancels what slows both."""
+    """The spread of new / old over the rounds. new, old: a value for each round. What slows down a
+    whole round hardly changes its ratio."""
     return spread([after / before for after, before in zip(new, old, strict=True)])
 
 
 def at_share(values: Sequence[float], share: float) -> float:
-    """The smallest value that at least `share` of the values do not exceed."""
+    """The smallest of `values` for which at least the fraction `share` of them are as small or
+    smaller. share: above 0, at most 1."""
     return sorted(values)[math.ceil(share * len(values)) - 1]
 
 
@@ -52,7 +54,7 @@ def interleaved(ways: Mapping[str, Callable[[], Figures]], rounds: int) -> Found
     """Calls each of `ways` once per round and collects its figures. An extra first round only warms
     up.
 
-    Each round reverses the order of the round before, so that none is always first.
+    Each round reverses the order of the round before, so that no way is always first.
     """
     found: Found = {name: {} for name in ways}
     for number in range(rounds + 1):
@@ -70,8 +72,8 @@ def keep(found: dict[str, list[float]], figures: Figures) -> None:
 
 
 def in_words(found: Found) -> Iterator[str]:
-    """A line for each figure: the spread of its "new" values. If there are "old" ones, also theirs
-    and that of the ratio new / old."""
+    """A line for each figure of the way "new": the spread of its values. If `found` has the way
+    "old" too, the line adds the spread of the old values and of the ratios new / old."""
     for name, values in found["new"].items():
         new = spread(values)
         if "old" not in found:

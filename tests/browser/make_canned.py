@@ -1,11 +1,12 @@
-"""Write canned.json: short runs of the real core over toy distributions, for the view's test
-page and its browser tests.
+"""Write canned.json: short runs over toy distributions, for the browser tests and their pages. The
+tokens are drawn and verified by the real code.
 
     PYTHONPATH=. python tests/browser/make_canned.py
 
-The distributions are mixtures of word counts after 0, 1 and 2 words of the text below. The counts
-after 2 words weigh most for the target, those after 1 word for the draft. Times are computed from
-the tree, with some noise. The runs say "recorded" only so that the page treats them as a recording.
+Each distribution is a mixture of three: how often each word of the text below follows the last two
+words, the last word, or any word. The first weighs most for the target, the second for the draft.
+Times are computed from the tree, with some noise. The runs say "recorded" only so that the page
+treats them as a recording.
 """
 
 from __future__ import annotations
@@ -55,7 +56,8 @@ ROOT = Path(__file__).parent
 
 
 class Words:
-    """The pieces of a text, and the counts of what follows 0, 1 or 2 of them."""
+    """The words and punctuation marks of a text, and how often each follows the 0, 1 or 2 before
+    it."""
 
     def __init__(self, text: str) -> None:
         found = re.findall(r" ?\w+|[^\w\s]|\n", re.sub(r"\n(?!$)", " ", text))
@@ -87,8 +89,8 @@ class Words:
 def step(
     words: Words, tree: Tree, prefix: list[int], chance: Seeded, index: int, greedy: bool
 ) -> StepTrace:
-    """One step over the toy distributions: draft node by node, walk, and times as a machine might
-    take them."""
+    """One step over the toy distributions: draft the tree node by node, and verify it. Its times
+    are such as a machine might need."""
     tokens = [prefix[-1]] + [0] * (len(tree) - 1)
     distributions = {}
 
@@ -140,7 +142,7 @@ def step(
 
 
 def run(words: Words, tree: Tree, steps: int, seed: int, how: str, greedy: bool = False) -> Run:
-    """A run of `steps` steps after a fixed prompt."""
+    """A run of `steps` steps after a fixed prompt. how: where the tree comes from, in words."""
     prompt = words.stream[:9]
     prefix = list(prompt)
     chance = Seeded(seed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cost_rounds import Figures
 from playwright.sync_api import Browser, Page
 
-# "Drawn" is the frame after the recording's tree has its nodes.
+# The recording counts as drawn in the first frame in which its tree has more than 8 nodes.
 WATCH = """
   const look = () => {
     const nodes = document.querySelectorAll("#pg-view .sq-tree-svg g").length;
@@ -20,7 +20,8 @@ FIRST_PAINT = "performance.getEntriesByName('first-contentful-paint')[0].startTi
 def paint_times(browser: Browser, address: str) -> Figures:
     """The app's page, models loaded: milliseconds from the start of the navigation to each paint
 
-    The page is opened with an empty cache, then reloaded.
+    The page is opened with an empty cache, then reloaded. view_cost.py prints the line above as the
+    heading of a table.
     """
     context = browser.new_context(viewport={"width": 1280, "height": 800})  # with an empty cache
     page = context.new_page()

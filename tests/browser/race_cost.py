@@ -2,10 +2,11 @@
 
 Run it with `python tests/browser/race_cost.py [--tokens 512]`.
 
-One race in a real browser on this machine is watched frame by frame, then another is stopped soon
-after its start. The printed times are measured in the page. For the first race they are the times
-between two frames, and between two additions to one lane's text. For the second race it is the time
-from the press on Stop to the end.
+A race shows several ways to decode one prompt side by side; each is a lane. One race in a real
+browser on this machine is watched frame by frame, then another is stopped soon after its start. All
+times are measured in the page. Printed for the first race: the times from one frame to the next,
+and from one addition to a lane's text to the next. Printed for the second race: the time from the
+press on Stop to the end.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ WATCH = """() => {
 
 
 def fill(visit: Page, tokens: int) -> None:
-    """Four lanes of about 64 nodes in the race's form."""
+    """Fill in the race's form: four lanes with trees of about 64 nodes, and `tokens`."""
     visit.get_by_role("tab", name="Race").click()
     visit.wait_for_selector("#rc-run:not([disabled])")
     for place, (kind, verifier, numbers) in enumerate(LANES, start=1):
@@ -83,7 +84,7 @@ def measure(visit: Page, tokens: int, steps: int = 100) -> Iterator[str]:
     fill(visit, tokens)
     yield from smooth(visit)
     visit.wait_for_selector("#rc-run:not([disabled])", timeout=120_000)
-    visit.fill("#rc-tokens input", "2000")  # so that it is still running when it is stopped
+    visit.fill("#rc-tokens input", "2000")  # so many that the race is still running then
     yield stopped(visit, steps)
 
 

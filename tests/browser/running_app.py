@@ -45,6 +45,7 @@ class App:
         environment = {
             **os.environ,
             "GRADIO_SERVER_PORT": str(port),
+            # nothing listens at this address, so the app cannot reach other machines
             "HTTP_PROXY": "http://127.0.0.1:9",
             "HTTPS_PROXY": "http://127.0.0.1:9",
         }
@@ -89,8 +90,8 @@ def open_tab(page: Page, name: str) -> None:
 
 
 class Contexts:
-    """Contexts of a browser that later visits use again. Their storage is cleared but their cache
-    is not, because with an empty cache a page takes twice as much processor time to open."""
+    """Browser contexts that are reused by later visits. Their storage is cleared. Their cache is
+    kept, because with an empty cache a page takes twice as much processor time to open."""
 
     def __init__(self) -> None:
         self._unused: dict[tuple[Browser, str], list[BrowserContext]] = {}
@@ -104,7 +105,8 @@ class Contexts:
         return unused.pop() if unused else browser.new_context(**options)
 
     def give(self, context: BrowserContext, options: dict[str, Any], url: str) -> None:
-        """Close the pages of `context` and forget what `url` stored in it."""
+        """Close the pages of `context`, clear what the site of `url` stored in it, and keep the
+        context for a later visit with the same options."""
         session = context.new_cdp_session((context.pages or [context.new_page()])[0])
         origin = "{0.scheme}://{0.netloc}".format(urlsplit(url))
         kinds = "local_storage,cookies,indexeddb"
@@ -116,14 +118,14 @@ class Contexts:
 
 
 CONTEXTS = Contexts()
-# options that can be set on a page, so that it needs no context of its own
+# Options that can be set on a page. Visits that differ only in these can use the same context.
 OF_A_PAGE = ("viewport", "color_scheme", "reduced_motion")
 
 
 class Visit:
     """A page, with its console messages and the addresses it requested. has_form: whether to show
-    the form, which is hidden while the page shows the recording on which it opens. options: those
-    of Browser.new_context."""
+    the form. The form is hidden when the page opens, because a recording is shown then. options:
+    those of Browser.new_context."""
 
     def __init__(self, browser: Browser, url: str, has_form: bool = True, **options: Any) -> None:
         self.open(browser, url, options)

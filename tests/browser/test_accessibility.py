@@ -1,6 +1,6 @@
 """axe-core finds no violation of WCAG or of axe's own best practices in any tab of the real page.
-In dark colours only axe's rules about colours are checked. The Hardware and Models tabs have few
-tab stops."""
+In dark colours only axe's rules about colours are checked. In the Hardware and Models tabs, the Tab
+key stops at few places."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from running_app import ROOT, App, Visit
 from view_pages import COLOUR_RULES, settle, stop_transitions
 
 AXE = ROOT / ".ci" / "node_modules" / "axe-core" / "axe.min.js"
-LAST = {  # for each tab, the element that appears last after it is opened
+LAST = {  # for each tab, the element that appears last when the tab is opened
     "Decode": "#pg-view .sq-n",
     "Tour": ".sq-tour-stop",
     "Race": "#rc-view .race-lane",
@@ -64,7 +64,7 @@ def comes(page: Page, tab: str) -> None:
 
 
 def violations(page: Page, rules: dict[str, Any] = ALL_RULES) -> list[str]:
-    """What axe-core finds wrong, a line each: rule, element and reason."""
+    """What axe-core finds wrong, as lines with rule, element and reason."""
     found: dict[str, Any] = page.evaluate(
         "rules => axe.run(document, { resultTypes: ['violations'], ...rules })", rules
     )
@@ -110,7 +110,7 @@ def test_axe_finds_what_is_wrong(page: Page) -> None:
 
 
 @pytest.mark.parametrize("tab", MOST_STOPS)
-def test_the_tab_key_stops_few_times(page: Page, tab: str) -> None:
+def test_the_tab_key_stops_at_few_places(page: Page, tab: str) -> None:
     comes(page, tab)
     assert page.evaluate(STOPS) <= MOST_STOPS[tab]
 

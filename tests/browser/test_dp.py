@@ -1,5 +1,6 @@
-"""The DP microscope in a real Chromium, compared with sequoia.algorithm.best_tree cell by cell. The
-app does not run: the test page comes from a plain file server."""
+"""The Lab's DP table, the dynamic programming that finds the best tree, in a real Chromium. It is
+compared with sequoia.algorithm.best_tree cell by cell. The app does not run: the test page comes
+from a plain file server."""
 
 from __future__ import annotations
 
@@ -16,6 +17,7 @@ from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.best_tree import DPTable, dp_table, expected_tokens
 from sequoia.algorithm.tree import Tree
 
+# the acceptance vector in the paper's Appendix E
 APP_E = (
     0.7732, 0.1039, 0.0402, 0.0206, 0.0128, 0.0081, 0.0064, 0.0043, 0.0035, 0.0026, 0.0025, 0.0021,
     0.0016, 0.0014, 0.0010, 0.0010, 0.0010, 0.0007, 0.0007, 0.0006, 0.0007, 0.0006, 0.0004, 0.0004,
@@ -55,7 +57,7 @@ def give(page: Any, **state: Any) -> None:
 
 
 def explanation(table: DPTable, n: int, levels: int, b: int) -> str:
-    """What the page must say of a cell, made from Python's own split."""
+    """What the page must say of a cell, computed with Python's `DPTable.split`."""
     split = table.split(n, levels, b)
     rate = (
         "0"
@@ -95,8 +97,8 @@ READ = """cases => cases.map(([rates, nodes, levels]) => {
 
 def test_every_cell_and_split_is_the_planners(page: Any) -> None:
     """Guards against errors in the browser's recurrence: an index off by one, a wrong level, ties
-    broken the other way, children beyond the vector. Uses 24 fixed vectors, some with zeros or
-    rising rates, and level caps that matter."""
+    broken differently, more children than the vector has rates. Uses 24 fixed vectors, some with
+    zeros or rising rates, and low level caps."""
     rng = random.Random(11)
     cases = [(vector(rng), rng.randint(2, 26), rng.randint(2, 7)) for _ in range(24)]
     for (rates, nodes, levels), found in zip(cases, page.evaluate(READ, cases), strict=True):
@@ -138,9 +140,10 @@ def test_the_papers_figures(page: Any) -> None:
     assert truth.best(128, found[3] + 5)[0] == pytest.approx(found[1], abs=EXACT)
 
 
-def test_a_usual_table_is_made_within_a_frame_or_three(page: Any) -> None:
-    """128 nodes, 16 branches and the traceback under 50 ms. Guards against a table that does far
-    more work than it needs; the best of 7 counts, so that a busy machine raises no alarm."""
+def test_a_usual_table_is_made_within_three_frames(page: Any) -> None:
+    """Guards against a table that does far more work than it needs. A table of 128 nodes and 16
+    branches, with its traceback, takes less than 50 ms. The fastest of 7 attempts counts, so that
+    the test does not fail on a busy machine."""
     best = page.evaluate(
         """rates => Math.min(...Array.from({length: 7}, () => {
       const start = performance.now(), table = new modules.DpTable(rates, 128);
@@ -223,7 +226,7 @@ def test_a_cell_without_a_tree_says_why(page: Any) -> None:
     assert sentence(page) == "T[1,2,0] = 1: the root alone, one token per step."
 
 
-def test_b_goes_to_the_best_b_also_below_the_picture(page: Any) -> None:
+def test_b_goes_to_the_best_b_even_below_the_picture(page: Any) -> None:
     """The B key selects the best b, even if the picture does not show it. On 2 levels, all 63 nodes
     below the root are its children, but the picture ends at b = 4."""
     give(page, rates=[0.35, 0.2, 0.12, 0.08], n=64, levels=2)
@@ -238,7 +241,7 @@ def test_b_goes_to_the_best_b_also_below_the_picture(page: Any) -> None:
     assert sentence(page).startswith("T[64,1,4]: no such tree")
 
 
-def test_the_cell_is_the_labs_own_tree_until_another_is_chosen(page: Any) -> None:
+def test_the_cell_follows_the_labs_tree_until_levels_are_chosen(page: Any) -> None:
     """Guards against a table that keeps the levels of the previous vector and explains a
     different tree from the one drawn."""
     for rates in ([0.45, 0.4], [0.95, 0.02]):
@@ -276,9 +279,9 @@ def test_enter_pins_a_cell(page: Any) -> None:
 
 
 def test_the_traceback_is_walked_cell_by_cell(page: Any) -> None:
-    """Checks the walk: each step is the recurrence of its own cell, the picture's parts have as
-    many nodes as the cell says, and the steps together give every node its place. Keys may come
-    faster than frames."""
+    """Checks that each step of the walk shows the recurrence of its own cell, that the two parts of
+    the picture have as many nodes as the cell says, and that the steps together give every node its
+    parent. The last keys are pressed without waiting for a frame."""
     table = dp_table(Acceptance(APP_E), 128, 8)
     give(page, n=24, levels=6)
     seen = set()
@@ -303,8 +306,8 @@ def test_the_traceback_is_walked_cell_by_cell(page: Any) -> None:
 
 
 def test_a_cell_with_one_choice_shows_no_curve(page: Any) -> None:
-    """Guards against showing the curve of the previous step: `hidden` has no effect on an SVG
-    element, so no script may hide one that way."""
+    """Guards against a curve of the previous cell that stays visible. The `hidden` property has no
+    effect on an SVG element, so scripts must hide SVG in another way."""
     give(page, n=24, levels=6)
     curve = page.locator(".dp-splits-svg")
     assert curve.is_visible()
@@ -324,7 +327,7 @@ def test_the_tree_is_handed_over(page: Any) -> None:
     table = dp_table(Acceptance(APP_E), 75, 8)
     page.locator("[data-part=dp-use]").click()
     settle(page)
-    # the tree above may be out of sight, so the button says that it is in use
+    # the Lab's tree may be scrolled away, so the button says that this tree is now used there
     assert page.locator("[data-part=dp-use]").inner_text() == "Already in use"
     assert page.locator("[data-part=dp-use]").is_disabled()
     (chosen,) = page.evaluate("chosen")
@@ -343,7 +346,7 @@ def test_the_tree_is_handed_over(page: Any) -> None:
 def test_a_bad_vector_is_refused_and_the_table_stays(
     page: Any, rates: list[Any], words: str
 ) -> None:
-    """Guards against a panel that goes blank, or computes with what cannot be a vector."""
+    """Guards against a panel that goes blank, or computes with an invalid vector."""
     before = sentence(page)
     give(page, rates=rates)
     assert words in page.locator("[data-part=dp-error]").inner_text()
@@ -356,7 +359,8 @@ def test_a_bad_vector_is_refused_and_the_table_stays(
 
 # -- the picture -----------------------------------------------------------------------------------
 
-# The colours of cells, read in their upper part: the line of the best b runs through the middle.
+# The colours of cells. They are read above the middle of each cell, because the line of the best b
+# runs through the middle.
 INK = """cells => {
   const {grid} = dp, {base} = grid, k = base.width / grid.size.w,
     copy = document.createElement('canvas');
@@ -371,8 +375,8 @@ INK = """cells => {
 
 
 def test_colours_stand_for_regret_gain_and_value(page: Any) -> None:
-    """Checks the shades: the darker a cell, the less it loses (regret, within a column), or the
-    more it has (gain and value)."""
+    """Checks the shades: the darker a cell, the smaller its regret (within a column), or the larger
+    its gain or value."""
     table = dp_table(Acceptance(APP_E), 128, 8)
     columns = {
         "regret": [(100, b) for b in (1, 2, 3, 12, 20, 30)],
@@ -424,7 +428,7 @@ def test_a_thousand_columns_through_a_window(page: Any) -> None:
 
 
 def test_a_small_tree_has_a_small_table(page: Any) -> None:
-    """Guards against cells so narrow that the frames of a tree of a few nodes overlap."""
+    """Guards against cells so narrow that the outlines of the cells of a small tree overlap."""
     assert page.evaluate("dp.table.nodes") == 128
     give(page, n=7, levels=5)
     settle(page)
@@ -443,7 +447,8 @@ def test_a_large_table_opens_at_the_newest_budget(page: Any) -> None:
 
 
 def test_no_sentence_outgrows_its_line(page: Any) -> None:
-    """Guards against text cut off or laid over: nothing in the panel is wider than its box."""
+    """Guards against text that is cut off or overlaps other text: nothing in the panel is wider
+    than its box."""
     for rates in (list(APP_E), [0.2] * 5, [0.999]):
         give(page, rates=rates, n=128, levels=None)
         wide = page.evaluate("""() => [...document.querySelectorAll(

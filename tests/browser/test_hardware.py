@@ -1,5 +1,5 @@
-"""The hardware view in a real browser: figures, what-if, measuring and stopping, profiles kept over
-a reload, hostile files."""
+"""The hardware view in a real browser: figures, what-if, measuring and stopping, saved profiles
+after a reload, hostile files."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ Visit = Callable[..., Page]
 BOARD = "document.querySelector('#hw-view .sq-stage').view"
 MARKUP = "<img src=x onerror=window.hit=1> ${window.hit=2} {{value}}"
 
-pytestmark = pytest.mark.nightly  # a page with many charts
+pytestmark = pytest.mark.nightly  # slow: the page has many charts
 
 
 @pytest.fixture
 def opened(visit: Visit) -> Callable[..., Page]:
-    """Opens the view, with the models ready and every figure drawn."""
+    """A function that opens the view and waits for the models and for three charts."""
 
     def show(query: str = "", **options: Any) -> Page:
         page = visit(query, **options)
@@ -111,9 +111,9 @@ MAP_COLOURS = """async () => {
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_the_map_has_the_colours_of_its_legend(opened: Callable[..., Page], theme: str) -> None:
-    """The slowest and the fastest cell have the colours at the ends of the legend, also after the
-    theme has changed. The explanation of the map does not say which end is dark, since that depends
-    on the theme."""
+    """The cells with the lowest and the highest speed-up have the colours at the ends of the
+    legend, in both themes. The explanation of the map does not say which end is dark, since that
+    depends on the theme."""
     page = opened("?__theme=light")
     if theme == "dark":
         page.click("[data-act=theme]")
@@ -227,7 +227,7 @@ def test_a_new_measurement_says_in_a_banner_what_changed(opened: Callable[..., P
     expect(banner).to_have_attribute("role", "status")
 
 
-def test_a_measurement_moves_and_stops(opened: Callable[..., Page]) -> None:
+def test_a_measurement_shows_progress_and_can_be_stopped(opened: Callable[..., Page]) -> None:
     page = opened()
     before = board(page, "view.file")
     page.click("#hw-measure")
@@ -276,7 +276,7 @@ def test_profiles_are_kept_over_a_reload_exported_and_removed(
     assert page.evaluate("window.hit") is None
 
 
-def test_a_kept_profile_is_one_to_plan_with_in_the_lab_at_once(opened: Callable[..., Page]) -> None:
+def test_a_saved_profile_can_be_chosen_in_the_lab_at_once(opened: Callable[..., Page]) -> None:
     page = opened()
     times = "[data-part=clock]"
     page.get_by_role("tab", name="Lab").click()
@@ -337,9 +337,9 @@ def test_light_dark_narrow_and_wide(opened: Callable[..., Page], width: int, hei
     page.wait_for_function(f"{ink} !== {json.dumps(light)}")
 
 
-def test_a_table_of_sixteen_depths_is_seen_whole(opened: Callable[..., Page]) -> None:
-    """Guards against a last column, the rate over all depths, that has to be scrolled into view
-    although the small table beside it leaves enough room."""
+def test_a_table_of_sixteen_depths_needs_no_scrolling(opened: Callable[..., Page]) -> None:
+    """Guards against columns that have to be scrolled into view. A table of so many depths gets the
+    whole width of the panel."""
     page = opened()
     assert page.viewport_size["width"] == 1280
     page.evaluate(f"""() => {{
@@ -356,7 +356,7 @@ def test_a_table_of_sixteen_depths_is_seen_whole(opened: Callable[..., Page]) ->
     assert hidden == [0, 0]
 
 
-def test_no_entry_of_the_acceptance_menu_is_cut(opened: Callable[..., Page]) -> None:
+def test_no_entry_of_the_acceptance_menu_is_cut_off(opened: Callable[..., Page]) -> None:
     page = opened()
     page.click("#hw-rates input")
     options = page.locator("#hw-rates [role=option]")
@@ -368,13 +368,13 @@ def test_no_entry_of_the_acceptance_menu_is_cut(opened: Callable[..., Page]) -> 
     assert page.locator("#hw-rates input").evaluate(cut, texts) == []
 
 
-def test_the_arrow_of_the_own_profile_points_to_its_name_and_down_once_open(
+def test_the_arrow_of_the_own_profile_points_right_if_closed_and_down_if_open(
     opened: Callable[..., Page],
 ) -> None:
     page = opened()
     head = page.locator("#hw-own .label-wrap")
     arrow = head.locator(".icon")
-    # ▼ is turned by a quarter to the left, so it points right, to the name that follows it
+    # ▼ is turned 90° counter-clockwise, so it points right, to the name that follows it
     expect(arrow).to_have_css("transform", "matrix(0, -1, 1, 0, 0, 0)")
     assert arrow.bounding_box()["x"] < head.locator("span").first.bounding_box()["x"]
     head.click()

@@ -1,8 +1,8 @@
 """The Lab in a real Chromium: its results compared with Python's, and what a visitor drags, types,
 draws and saves.
 
-The test page comes from a plain file server, without Plotly except where a test needs its figures.
-Only the test of running a tree uses the app.
+The test page comes from a plain file server. Plotly is loaded only in the tests that need its
+figures. Only the test of running a tree uses the app.
 """
 
 from __future__ import annotations
@@ -149,7 +149,8 @@ def test_growth_and_smoothing_are_as_in_python(page: Page) -> None:
 
 
 def test_every_cell_of_the_table_is_as_in_python_for_any_vector(page: Page) -> None:
-    """Both kinds of table: level by level, and the single one without a level cap."""
+    """Checks both kinds of table: with a level cap, it has a layer for each level; without one, it
+    has a single layer."""
     for given in vectors(12):
         for levels in (None, 3, 5):
             at = levels or 24
@@ -199,7 +200,7 @@ def test_times_and_plans_are_as_in_python(page: Page) -> None:
 
 @pytest.mark.parametrize("last", [1, 100, 300, 2000])
 def test_without_bounds_the_lab_plans_within_the_planners_bounds(page: Page, last: int) -> None:
-    """So that Lab and Hardware give the same result for one profile."""
+    """The Lab and Hardware tabs must give the same result for the same profile."""
     times = replace(SLOW, target_seconds=((1, 1.0, 0.0), (last + 1, 1.01, 0.0)))
     data = times.to_dict()
     nodes, levels = bounds(times)
@@ -211,12 +212,12 @@ def test_without_bounds_the_lab_plans_within_the_planners_bounds(page: Page, las
 
 @pytest.fixture
 def low(tab: Page) -> Iterator[Page]:
-    """The test page in a low window."""
+    """The test page in a window that is not tall enough to show the last figures."""
     yield from opened(tab, "lab", height=500)
 
 
 def test_figures_with_the_papers_vector_agree_to_three_decimals(low: Page) -> None:
-    """They take a second of the browser's time, so they are computed only when scrolled to."""
+    """The figures take the browser a second, so they are computed only when scrolled to."""
     lines = low.locator(".sq-lab-check tbody tr")
     low.wait_for_timeout(800)
     expect(lines.last).to_contain_text("…")
@@ -295,9 +296,9 @@ def complete(n: int, k: int) -> Tree:
 
 
 def test_a_dragged_bar_scales_the_others_where_the_sum_would_pass_one(page: Page) -> None:
-    """They return to their values when the bar is lowered again, also by keys."""
+    """The other bars return to their old values when the dragged bar is lowered again."""
     page.select_option(part("presets"), "flat")
-    settle(page)  # before that the bars may still move to their places
+    settle(page)  # until then, the bars may still be moving to their places
     bar = page.locator('.sq-lab-bar[data-rank="1"]')
     bar.scroll_into_view_if_needed()
     box = bar.bounding_box()
@@ -555,7 +556,7 @@ def test_a_tree_is_drawn_by_hand_within_the_budget(page: Page) -> None:
     assert "no tree of 4 nodes on at most 4 levels is better" in page.inner_text(part("gap"))
 
 
-def test_a_level_cap_and_the_root_hold_in_a_drawn_tree(page: Page) -> None:
+def test_a_drawn_tree_keeps_the_level_cap_and_its_root(page: Page) -> None:
     put(page, n=9, levels=2, shown="hand", hand=[-1, 0])
     node(page, 1).click()
     settle(page)
@@ -575,8 +576,8 @@ INSIDE = """box => { const around = box.getBoundingClientRect();
 
 @pytest.mark.parametrize("width", [1280, 1920])
 def test_nothing_of_a_tree_is_cut_at_its_sides(page: Page, width: int) -> None:
-    """The last pills of the top row, which is the longest, were once outside the panel. The page
-    says how many nodes are shown."""
+    """Each node is drawn as a pill. The last pills of the top row, which is the longest, were once
+    outside the panel. Also checks how many nodes the page says are shown."""
     page.set_viewport_size({"width": width, "height": 800})
     for key, n in (
         ("paper", 2),
@@ -603,7 +604,8 @@ def test_nothing_of_a_tree_is_cut_at_its_sides(page: Page, width: int) -> None:
     put(page)
     assert page.locator(".sq-lab-tree .sq-n:visible").count() == 64
     said = re.search(r"Levels 1 to (\d+) of the 64 drawn", page.inner_text(part("explain")))
-    # A pill narrower than its column may be visible although the column ends beyond the edge.
+    # A pill is narrower than its column, so it may be visible although the column ends beyond the
+    # edge.
     assert 64 - int(said[1]) - page.eval_on_selector(".sq-lab-scroll", INSIDE) in (0, 1)
     page.evaluate("document.querySelector('.sq-lab-scroll').scrollLeft = 1e5")
     page.wait_for_timeout(50)
@@ -660,8 +662,8 @@ def test_trees_of_up_to_1024_nodes_stay_readable(page: Page) -> None:
 
 
 def zoom_at(page: Page, pill: Locator, times: int) -> tuple[float, float]:
-    """Zoom in with the wheel, the pointer on the middle of `pill`. Returns the pointer's
-    position."""
+    """Zoom in with the wheel, with the pointer on the middle of `pill`, a drawn node. Returns the
+    pointer's position."""
     pill.scroll_into_view_if_needed()
     box = pill.bounding_box()
     x = box["x"] + box["width"] / 2
@@ -676,7 +678,7 @@ def zoom_at(page: Page, pill: Locator, times: int) -> tuple[float, float]:
 
 
 def test_the_tree_is_zoomed_about_the_pointer_and_dragged(page: Page) -> None:
-    """Guards against a zoom that throws the picture to its corner, and a drag that ends as a click
+    """Guards against a zoom that jumps to a corner of the picture, and a drag that ends as a click
     on a node."""
     put(page, n=400)
     page.get_by_role("button", name="All nodes").click()
@@ -765,7 +767,7 @@ def test_run_sends_the_tree_shown_in_breadth_first_order(page: Page) -> None:
     assert page.locator(part("run")).is_disabled()
 
 
-def test_every_term_marked_as_explained_has_a_tooltip_also_by_keyboard(page: Page) -> None:
+def test_every_term_marked_as_explained_has_a_tooltip_that_opens_on_focus(page: Page) -> None:
     page.evaluate(
         "made.ingest({ measurable: true, ways: ['decode', 'levels', 'own', 'text'].map((key) => ({ "
         "key, label: key })), prompts: [{ key: 'code', label: 'code' }] })"
@@ -870,7 +872,7 @@ def test_axe_finds_nothing(page: Page, dark: bool) -> None:
 
 
 def test_without_a_profile_nothing_is_predicted(page: Page) -> None:
-    """Before the machine is timed, right after the page opens."""
+    """Right after the page opens, the machine has not been timed yet."""
     page.evaluate("made.ingest({ profile: null })")
     put(page, n=20)
     page.wait_for_timeout(200)
@@ -881,7 +883,7 @@ def test_without_a_profile_nothing_is_predicted(page: Page) -> None:
 
 def test_the_limits_of_the_shapes_are_those_of_python(page: Page) -> None:
     """The limit of a shape: the expected tokens that it approaches as n grows. For the best trees,
-    these are the expected tokens of the tree in which every node has a child of every rank."""
+    it is that of the tree in which every node has a child of every rank."""
     page.goto(f"{address('lab')}?plotly={PLOTLY}")
     page.wait_for_selector(".sq-lab-curves .main-svg")
     put(page, rates=[0.6, 0.2, 0.1], levels=None)
@@ -994,8 +996,8 @@ def counted(rates: list[float], visits: int, words: str, depths: int = 1) -> dic
 
 
 def test_measuring_asks_for_way_prompts_and_a_typed_text(page: Page) -> None:
-    """The visitor chooses a way to measure and prompts, or types a text. The page sends the choice
-    to the server and shows the answer."""
+    """The visitor chooses how to measure, and chooses prompts or types a text. The page sends the
+    choices to the server and shows the answer."""
     page.evaluate(
         "made.ingest({ measurable: true, ways: [{ key: 'decode', label: 'on-policy' },"
         " { key: 'own', label: 'teacher' }], prompts: [{ key: 'code', label: 'code' },"
@@ -1113,7 +1115,7 @@ def test_a_drawn_tree_is_predicted_for_another_machine(page: Page) -> None:
     assert page.inner_text(part("tile-speedup")) != before
 
 
-def test_another_profile_chooses_another_tree_at_once_and_says_that_it_was_not_measured_here(
+def test_another_profile_chooses_another_tree_at_once_and_is_shown_as_not_measured_here(
     page: Page,
 ) -> None:
     here = page.evaluate(f"{STATE}.profile")
@@ -1152,7 +1154,7 @@ def test_another_profile_chooses_another_tree_at_once_and_says_that_it_was_not_m
     assert (page.input_value(part("clock")), page.evaluate(f"{STATE}.profile")) == ("here", here)
 
 
-def test_the_lab_opens_on_the_fastest_tree_of_the_clock_and_follows_the_one_chosen_in_decode(
+def test_the_lab_opens_on_the_fastest_tree_and_follows_the_clock_chosen_in_decode(
     tab: Page,
 ) -> None:
     for page in opened(tab, "lab"):
@@ -1194,9 +1196,9 @@ def test_a_tree_is_offered_only_while_another_one_is_shown(page: Page) -> None:
     expect(page.locator(part("plan"))).not_to_contain_text("The tree shown is the fastest")
 
 
-def test_published_trees_have_their_original_size_and_are_filled_to_others(page: Page) -> None:
-    """A smaller tree has the first nodes of the published one. In a larger tree, the leaves of the
-    published one are extended as chains."""
+def test_published_trees_have_their_original_size_and_can_be_resized(page: Page) -> None:
+    """To make a published tree smaller, only its first nodes are kept. To make it larger, its
+    leaves are extended as chains."""
     for name, size, levels, children in (("medusa", 64, 5, 10), ("eagle", 26, 6, 4)):
         given = page.evaluate("name => modules.PUBLISHED_TREES[name].parents", name)
         tree = Tree.from_parents(given)
@@ -1248,7 +1250,7 @@ def pixel(page: Page, file: Any) -> list[int]:
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_figures_are_saved_as_png_on_the_pages_ground(page: Page, dark: bool) -> None:
+def test_figures_are_saved_as_png_with_the_pages_background(page: Page, dark: bool) -> None:
     page.goto(f"{address('lab')}?plotly={PLOTLY}" + ("&dark" if dark else ""))
     page.wait_for_selector(".sq-lab-curves .main-svg")
     with page.expect_download() as saved_file:
@@ -1316,8 +1318,9 @@ def test_a_tree_is_saved_as_png(page: Page) -> None:
 
 
 def test_the_lab_starts_with_the_vectors_that_the_other_tabs_use(page: Page) -> None:
-    """Guards against a best tree that differs from the other tabs'. They plan with fitted vectors,
-    so each fitted vector is offered before the counted one that belongs to it."""
+    """Guards against a best tree that differs from that of the other tabs. Those tabs plan with
+    fitted vectors, so each fitted vector is offered before the counted vector of the same
+    measurement."""
     survey = json.loads((BUNDLED_PAIR / "acceptance.json").read_text(encoding="utf-8"))
     offered = page.evaluate("survey => modules.vectors.recorded(survey)", survey)
     planned_with = {

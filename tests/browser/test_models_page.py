@@ -29,7 +29,7 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FakeHub]:
     base = tmp_path_factory.mktemp("hub")
     tokenizer = tiny_tokenizer()
     tokenizer.chat_template = CHAT
-    # most of its weights are for the padded vocabulary, so that there is something to transfer
+    # the large vocabulary makes the files large, so that a download can be stopped before it ends
     target = tiny_model("qwen3", vocab=30_000)
     with served() as found:
         for name, model in (("big", target), ("small", noisy(target, 0.05))):
@@ -56,8 +56,8 @@ def models_app(hub: FakeHub, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 @pytest.fixture
 def opened(browser: Browser, models_app: App) -> Iterator[Callable[..., Page]]:
-    """Opens a page with the models ready. At the end its console must be empty, and it must have
-    requested nothing from other machines."""
+    """A function that opens a page and waits until the models are ready. At the end, the page's
+    console must be empty, and the page must have requested nothing from other machines."""
     visits: list[Visit] = []
 
     def show(query: str = "", **options: Any) -> Page:
@@ -109,7 +109,9 @@ def test_pairs_are_listed_in_a_table_and_copied_to_the_form(opened: Callable[...
     expect(page.locator("#md-target")).to_have_count(0)
 
 
-def test_the_types_that_run_are_listed_and_can_be_filtered(opened: Callable[..., Page]) -> None:
+def test_the_model_types_that_run_are_listed_and_can_be_filtered(
+    opened: Callable[..., Page],
+) -> None:
     page = comes(opened())
     page.locator(".md-types summary").click()
     page.get_by_label("Filter model types").fill("phi3")
@@ -120,7 +122,7 @@ def test_the_types_that_run_are_listed_and_can_be_filtered(opened: Callable[...,
     assert page.locator(".md-types [data-type]:visible").count() > 180
 
 
-def test_a_missing_draft_is_said_once_and_at_its_field(opened: Callable[..., Page]) -> None:
+def test_a_missing_draft_is_reported_once_and_at_its_field(opened: Callable[..., Page]) -> None:
     page = comes(opened())
     names(page, "owner/big", "")
     page.click("#md-load")

@@ -1,4 +1,4 @@
-"""The running app with the bundled pair, driven by a real browser: what a visitor sees,
+"""The running app with the bundled pair of models, driven by a real browser: what a visitor sees,
 presses and types."""
 
 from __future__ import annotations
@@ -46,8 +46,9 @@ def enter(page: Page, **values: Any) -> None:
 
 
 def endless(page: Page, **values: Any) -> None:
-    """Fill the form so that the run reaches its limit on every machine: after a row of zeros, the
-    most probable token is always another zero. A sampled text may end after any token."""
+    """Fill the form so that the run reaches its token limit on every machine. After a row of zeros,
+    the most probable token is always another zero. The temperature is 0 because a sampled text may
+    end after any token."""
     page.fill("#pg-prompt textarea", "0 " * 13 + "0")
     enter(page, temperature=0, **values)
 
@@ -66,7 +67,8 @@ def open_file(page: Page, file: Path) -> None:
 def test_the_page_opens_on_a_recorded_run_while_the_models_load(
     browser: Any, app: App, visit: Visit
 ) -> None:
-    """Prints how long after the command the recorded run moves; the aim is 15 seconds."""
+    """Prints the time from starting the app until the recorded run plays. The aim is at most 15
+    seconds."""
     page = visit()
     until(page, "s.steps.length > 5 && s.at >= 1")
     print(f"\nrecorded run moving {time.monotonic() - app.started:.1f} s after the command")
@@ -87,8 +89,8 @@ requestAnimationFrame(look);"""
 
 
 def test_the_recorded_run_is_the_first_thing_seen(browser: Any, app: App, visit: Visit) -> None:
-    """The card of an empty view does not come before it."""
-    ready(visit())  # the models no longer take the processor
+    """The card of an empty view is never shown before the recorded run."""
+    ready(visit())  # so that loading the models does not slow down the next page
     page = browser.new_page()
     page.add_init_script(WATCH)
     page.goto(app.url)
@@ -100,7 +102,7 @@ def test_the_recorded_run_is_the_first_thing_seen(browser: Any, app: App, visit:
     assert seen[-1][0] < 10_000  # 1.4 s on two idle cores
 
 
-def test_the_keyboard_reaches_the_run_at_once_and_everything_in_few_stops(visit: Visit) -> None:
+def test_the_first_tab_stop_skips_to_the_run_and_there_are_few_stops(visit: Visit) -> None:
     page = visit()
     ready(page)
     page.evaluate("document.querySelector('#pg-view .sq-stage').view.seek(4)")
@@ -130,7 +132,7 @@ COVERED = """() => {
 
 
 def test_hints_cover_no_field_and_menus_close_behind_the_tab_key(visit: Visit) -> None:
-    """The Tab key goes from field to field, and the menu of the field that it leaves closes."""
+    """When the Tab key moves the focus out of a field, that field's menu closes."""
     page = visit()
     ready(page)
     page.locator("#pg-tree input").focus()
@@ -188,7 +190,7 @@ def the_form_is_a_drawer(page: Page, width: int, side: str) -> None:
     expect(button).to_have_attribute("aria-expanded", "true")
     assert form.bounding_box()["width"] <= 0.9 * width
     form.locator("[role=combobox]").first.focus()
-    page.keyboard.press("Tab")  # which closes the menu
+    page.keyboard.press("Tab")  # closes the menu
     page.wait_for_timeout(200)
     expect(form).to_be_visible()
     page.evaluate("document.activeElement.blur()")
@@ -266,8 +268,8 @@ def test_stop_ends_a_run_at_once_and_step_continues_it(visit: Visit) -> None:
 
 
 def test_a_run_by_keyboard_says_that_it_was_stopped(visit: Visit) -> None:
-    """Checks the keys in the prompt, where they are used most, and the words at the end of the
-    text."""
+    """Presses Ctrl+Enter and Escape in the prompt, where they are used most. Checks that the end of
+    the text says "stopped"."""
     page = visit()
     ready(page)
     endless(page, tokens=2000)
@@ -286,9 +288,9 @@ def test_a_run_by_keyboard_says_that_it_was_stopped(visit: Visit) -> None:
     expect(page.locator("#pg-step")).to_be_enabled()
 
 
-def test_a_recorded_run_does_not_look_like_the_forms_run(visit: Visit) -> None:
-    """Guards against a Resume that continues a run no longer on screen, and against a recorded
-    run shown as if its prompt had been typed."""
+def test_a_recorded_run_is_not_shown_as_a_run_of_the_form(visit: Visit) -> None:
+    """Guards against a Resume button that continues a run no longer on screen. Also guards against
+    showing a recorded run as if it used the prompt in the form."""
     page = visit()
     ready(page)
     asked = page.locator("[data-part=asked]")
@@ -486,7 +488,7 @@ def test_markup_typed_by_a_visitor_stays_text(visit: Visit) -> None:
     page.click("#pg-run")
     until(page, "s.meta.label === 'measured' && s.done")
     choose(page, "tree", "SpecInfer tree: children by level")
-    # wait for the answer to the choice, which also fills the field
+    # wait for the server's answer to the choice: the answer also fills the field
     expect(page.locator("#pg-tree")).to_contain_text("which you enter by level")
     field = page.locator("#pg-branching input, #pg-branching textarea")
     expect(field).to_have_value("4, 2, 2, 1")
@@ -517,7 +519,7 @@ def test_save_open_and_a_spoiled_file(visit: Visit, tmp_path: Path) -> None:
     open_file(page, file)
     until(page, "s.meta.label === 'recorded' && s.done")
     assert store(page, "steps.map(x => x.emitted).flat()") == tokens
-    assert f"run={store(page, 'run')}" in page.url  # an opened file is stored for a reload
+    assert f"run={store(page, 'run')}" in page.url  # so that a reload shows the opened file
     name = store(page, "run")
     file.write_text(file.read_text(encoding="utf-8")[:-7], encoding="utf-8")
     open_file(page, file)
@@ -546,8 +548,8 @@ def test_a_reload_shows_the_run_again(visit: Visit) -> None:
 
 @pytest.mark.nightly
 def test_a_closed_page_frees_the_models(visit: Visit) -> None:
-    """The second visitor's run begins although the first one's, of two thousand tokens, was
-    abandoned and not stopped."""
+    """The first visitor closes the page during a long run, without pressing Stop. The run of the
+    second visitor, who was waiting, then begins."""
     first = visit()
     ready(first)
     choose(first, "tree", "plain decoding")
@@ -591,8 +593,8 @@ def test_scrubber_and_keyboard(visit: Visit) -> None:
 def test_space_plays_after_a_click_on_a_button_and_run_keys_do_nothing_on_another_tab(
     visit: Visit,
 ) -> None:
-    """Guards against a space bar that presses the theme's button or a tab again, and against a run
-    that starts out of sight."""
+    """Guards against a space bar that presses the last clicked button or tab again. Also guards
+    against Ctrl+Enter starting a run in Decode while another tab is open."""
     page = visit()
     ready(page)
     page.evaluate("document.querySelector('#pg-view .sq-stage').view.seek(3)")
@@ -701,9 +703,9 @@ def test_a_large_tree_wins_on_the_clock_of_an_a100(visit: Visit) -> None:
 
 
 @pytest.mark.nightly
-def test_the_tree_of_the_form_is_drawn_while_one_types(visit: Callable[..., Page]) -> None:
-    """The picture follows the fields, in Decode and in a lane of a race. In Decode, an invalid
-    field hides it."""
+def test_the_tree_in_the_form_is_drawn_while_the_visitor_types(visit: Callable[..., Page]) -> None:
+    """The picture shows the tree described by the fields, in Decode and in a lane of a race. In
+    Decode, an invalid field hides the picture."""
     page = visit()
     picture = page.locator("#decode-tree-picture .sq-form-tree")
     choose(page, "tree", "k-ary tree")

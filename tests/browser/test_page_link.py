@@ -1,5 +1,6 @@
-"""The page's address follows the open tab and what it shows: reload, Back and a copied link show
-the same again, and a damaged address gives a message and the opening view."""
+"""The page's address names the open tab and what the tab shows. A reload, the Back button and a
+copied link show the same again. A damaged address gives a message, and the page opens as it does
+without a link."""
 
 from __future__ import annotations
 
@@ -19,8 +20,8 @@ Open = Callable[[str], Page]
 
 @pytest.fixture
 def open_at(browser: Browser, app: App) -> Iterator[Open]:
-    """Opens the page with a fragment. In the end its console must be empty, and it must have asked
-    no other machine for anything."""
+    """Opens the page with a fragment. At the end of the test, the page's console must be empty, and
+    the page must have requested nothing from other machines."""
     visits: list[Visit] = []
 
     def opened(fragment: str) -> Page:
@@ -34,7 +35,7 @@ def open_at(browser: Browser, app: App) -> Iterator[Open]:
 
 
 class AnyTab(Visit):
-    """A visit that may open on any tab."""
+    """A visit that may open on any tab. Unlike Visit, it does not wait for the Decode tab."""
 
     def __init__(self, browser: Browser, url: str, **options: Any) -> None:
         self.open(browser, url, options)
@@ -72,7 +73,7 @@ def test_back_and_reload_show_the_same_again(open_at: Open) -> None:
     wait_for(page, "temperature=0.3")
     choose(page, "Lab")
     wait_for(page, "#lab")
-    # it opens on the tree that is fastest here, once the machine is timed
+    # once the step times are known, the Lab switches to the fastest tree
     page.wait_for_function("document.querySelector('#lab-view .sq-lab')?.view?.lab.hasOpened")
     page.evaluate(f"{LAB}.set({{ n: 40 }})")
     wait_for(page, "n=40")
@@ -84,7 +85,7 @@ def test_back_and_reload_show_the_same_again(open_at: Open) -> None:
     page.go_back()
     wait_for(page, "step=7")
     assert open_tab(page) == "Decode"
-    page.wait_for_timeout(1000)  # a reload during a message would write to the console
+    page.wait_for_timeout(1000)  # reloading while a message arrives would write to the console
     page.reload()
     page.wait_for_function(
         f"document.querySelector('#pg-view .sq-stage')?.view && {STAGE}.store.at === 7"
@@ -182,7 +183,8 @@ def test_settings_that_cannot_run_here_are_refused(open_at: Open) -> None:
 
 
 def test_the_query_stays_in_the_address(open_at: Open) -> None:
-    """Guards against a fragment that is resolved against the page's base address."""
+    """The page has a base address. A fragment alone would be resolved against that address, and the
+    query would be lost."""
     page = open_at("?other=1")
     page.wait_for_selector("[data-part=own]:visible")
     page.evaluate(f"{STAGE}.seek(5)")

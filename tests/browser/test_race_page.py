@@ -1,5 +1,6 @@
 """The Race tab of the running app, as a visitor uses it: recorded race, keys, Stop, a lane in the
-Decode view, a suggested tree, reload."""
+Decode view, a suggested tree, reload. A race shows several ways to decode one prompt side by side;
+each is a lane."""
 
 from __future__ import annotations
 
@@ -29,10 +30,10 @@ def store(page: Page, what: str) -> Any:
     return page.evaluate(f"{STORE}.{what}")
 
 
-def until(page: Page, true: str, seconds: float = 20) -> None:
-    """Wait until the JavaScript condition `true` holds; in it, s is the view's store."""
+def until(page: Page, condition: str, seconds: float = 20) -> None:
+    """Wait until the JavaScript `condition` holds; in it, s is the view's store."""
     store = "document.querySelector('#rc-view .sq-stage')?.view?.store"
-    found = f"(() => {{ const s = {store}; return s && ({true}); }})()"
+    found = f"(() => {{ const s = {store}; return s && ({condition}); }})()"
     page.wait_for_function(found, timeout=seconds * 1000)
 
 
@@ -69,7 +70,7 @@ def test_a_lane_looked_at_keeps_its_numbers(visit: Visit) -> None:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("view", ["decode", "race"])
-def test_a_view_made_too_late_for_its_first_value_asks_for_it(visit: Visit, view: str) -> None:
+def test_a_view_that_missed_its_first_value_asks_for_it(visit: Visit, view: str) -> None:
     page = visit()
     page.get_by_role("tab", name="Race").click()
     until(page, "s.steps.length > 5")
@@ -88,9 +89,9 @@ def test_a_view_made_too_late_for_its_first_value_asks_for_it(visit: Visit, view
     assert asked
 
 
-def test_a_race_from_the_recorded_one_to_a_saved_one(visit: Visit, tmp_path: Path) -> None:
-    """A visitor sees the recorded race, makes one of their own and stops its check, saves it,
-    reloads the page, and opens a lane in Decode."""
+def test_a_visitor_runs_saves_and_reloads_a_race(visit: Visit, tmp_path: Path) -> None:
+    """A visitor sees the recorded race, runs one of their own, stops its losslessness check, saves
+    the race, reloads the page, and opens a lane in the Decode view."""
     page = visit()
     page.get_by_role("tab", name="Race").click()  # a view is made when its tab is first opened
     until(page, "s.steps.length > 5 && s.lanes.length === 3")
@@ -204,7 +205,7 @@ def test_keys_race_and_stop_only_where_the_race_is_in_front(visit: Visit) -> Non
     """Control+Enter starts a race and Escape stops it. In the Lab, Control+Enter starts nothing."""
     page = visit()
     to_race(page, tokens=2000, temperature=0)
-    # this text certainly continues; a sampled one may end after any token
+    # At temperature 0, this text certainly continues. A sampled text may end after any token.
     page.fill("#rc-prompt textarea", "0 " * 13 + "0")
     page.click("#rc-prompt textarea")
     page.keyboard.press("Control+Enter")
@@ -309,7 +310,7 @@ def test_no_text_of_a_menu_is_under_its_arrow(visit: Visit) -> None:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("form", ["pg", "rc"])
-def test_labels_of_the_form_are_explained_to_the_tab_key(visit: Visit, form: str) -> None:
+def test_the_tab_key_shows_the_explanations_of_form_labels(visit: Visit, form: str) -> None:
     page = visit()
     if form == "rc":
         page.get_by_role("tab", name="Race").click()

@@ -1,8 +1,8 @@
 """The Race view in a real Chromium: its totals against Python's, scrubbing, streams and gaps, and
 what a visitor sees and presses.
 
-The test page comes from a local file server and is given synthetic races. Every test ends with a
-look at the console and the requests.
+The test page comes from a local file server and is given synthetic races. Every test fails if the
+page writes to the console or requests something from another machine.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from sequoia.algorithm.step_trace import repetition
 from sequoia.diagnosis.speedup_interval import SpeedupInterval, speedup_interval
 
 MARKUP = "<img src=x onerror=window.hit=1> ${window.hit=2} {{value}} \u202e\u0000"
-LANES: list[dict[str, Any]] = [  # seconds: per step; most: tokens per step; nodes: in the tree
+# seconds: of a typical step; most: the most tokens in a step; nodes: in the tree
+LANES: list[dict[str, Any]] = [
     {
         "name": "Sequoia",
         "kind": "planned",
@@ -199,7 +200,7 @@ def give(page: Page, message: dict[str, Any]) -> None:
 
 
 def still(page: Page, message: dict[str, Any], t: float | None = None) -> None:
-    """A whole race, standing still at t, or at its end."""
+    """Show a whole race, paused at `t`, or at its end if `t` is None."""
     page.evaluate(
         "([text, t]) => { stage.ingest(text); stage.seek(t ?? stage.store.end); }",
         [json.dumps(message), t],
@@ -263,7 +264,8 @@ def drawn(page: Page, figure: str) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_speedups_and_their_spread_are_as_in_python(page: Page, seed: int) -> None:
-    """Guards against ratios taken at the wrong moment, and intervals from the wrong segments."""
+    """Guards against ratios taken at the wrong moment, and intervals computed from the wrong
+    steps."""
     whole = race(seed=seed)
     clocks = [Clock(whole, index) for index in range(4)]
     ends = max(clock.times[-1] for clock in clocks)
@@ -296,8 +298,8 @@ def test_speedups_and_their_spread_are_as_in_python(page: Page, seed: int) -> No
 
 
 def paced(tokens: int, seconds: dict[int, float], wild: tuple[int, ...] = ()) -> dict[str, Any]:
-    """A race of one token per step. seconds: per step, by lane; in the `wild` lanes they vary by
-    half, up and down."""
+    """A race of one token per step. seconds: per step, by lane. In the `wild` lanes, twelve steps
+    that take half as long alternate with twelve that take one and a half times as long."""
     whole = race(lanes=len(seconds), tokens=tokens)
     whole["moves"] = [
         {
@@ -329,8 +331,8 @@ def test_places_are_the_order_of_arrival(page: Page) -> None:
 def test_lanes_without_a_clear_difference_share_a_place_and_have_a_neutral_colour(
     page: Page,
 ) -> None:
-    """Lanes 0 and 2 waver, so that nothing tells them from plain decoding or from each other;
-    lane 3 is steady."""
+    """The paces of lanes 0 and 2 vary so much that these lanes do not clearly differ from each
+    other or from plain decoding. Lane 3 is steady."""
     whole = paced(96, {0: 0.011, 1: 0.012, 2: 0.010, 3: 0.002}, wild=(0, 2))
     still(page, whole)
     assert [text(page, lane(index, "place")) for index in range(4)] == [
@@ -371,11 +373,9 @@ def test_lanes_without_a_clear_difference_share_a_place_and_have_a_neutral_colou
     assert "no clear difference" not in rows.nth(2).inner_text()
 
 
-def test_a_lane_that_may_be_as_fast_as_both_neighbours_takes_no_place_from_the_slower(
-    page: Page,
-) -> None:
-    """Lane 0 is between 3 and 1, and nothing tells it from either of them, but 3 is clearly faster
-    than 1. Guards against lane 1 being called 3rd: only one lane is clearly ahead of it."""
+def test_a_place_counts_only_the_lanes_that_are_clearly_ahead(page: Page) -> None:
+    """Lane 0 is between lanes 3 and 1 and does not clearly differ from either of them, but lane 3
+    is clearly faster than lane 1. Lane 1 is 2nd, not 3rd, because only lane 3 is clearly ahead."""
     whole = paced(96, {0: 0.010, 1: 0.012, 2: 0.03, 3: 0.009}, wild=(0,))
     still(page, whole)
     verdicts = page.evaluate(
@@ -392,8 +392,8 @@ def test_a_lane_that_may_be_as_fast_as_both_neighbours_takes_no_place_from_the_s
 
 
 def test_the_slowest_lane_is_never_first(page: Page) -> None:
-    """Lane 0 finishes last, but wavers so much that nothing tells it from the two others, although
-    one of them is clearly faster than the other."""
+    """Lane 0 finishes last, but its pace varies so much that it does not clearly differ from lane 1
+    or lane 2. Lane 1 is clearly faster than lane 2."""
     whole = paced(96, {0: 0.0105, 1: 0.009, 2: 0.0101}, wild=(0,))
     still(page, whole)
     assert [text(page, lane(index, "place")) for index in (1, 2, 0)] == [
@@ -405,9 +405,9 @@ def test_the_slowest_lane_is_never_first(page: Page) -> None:
     assert spoken.endswith("1st Plain, tied for 2nd Chain, tied for 2nd Sequoia")
 
 
-def test_no_place_is_given_that_another_may_still_take(page: Page) -> None:
-    """Guards against "1st" for a finished lane while another, with less time on its clock, still
-    runs."""
+def test_no_lane_gets_a_place_that_a_running_lane_may_still_take(page: Page) -> None:
+    """Guards against "1st" for a finished lane while another lane, with less time on its clock, is
+    still running."""
     whole = race(lanes=2, tokens=4)
     one = {"tree": 0, "path": [0], "drafted": 0}
     whole["moves"] = [
@@ -474,7 +474,7 @@ def test_the_share_of_repeated_text_is_shown(page: Page) -> None:
     assert page.locator(f"{lane(0)} .sq-loops").is_hidden()
 
 
-def test_without_a_plain_lane_the_slowest_is_the_measure(page: Page) -> None:
+def test_without_a_plain_lane_speedups_are_over_the_slowest_lane(page: Page) -> None:
     whole = race(lanes=3, plain=False)
     rates = [Clock(whole, index).rate() for index in range(3)]
     slowest = rates.index(min(rates))
@@ -631,7 +631,7 @@ def test_the_finish_of_a_lane_is_not_animated_if_a_paused_race_jumps_past_it(pag
     assert page.get_attribute(lane(0), "data-finish") == "seen"
 
 
-def test_a_card_names_the_simulated_machine_and_leaves_the_rule_to_its_title(page: Page) -> None:
+def test_a_lane_names_the_simulated_machine_and_its_tooltip_gives_the_rule(page: Page) -> None:
     whole = race(2, 24)
     clock = "A100, eager"
     planned = f"planned for {clock}, from acceptance rates recorded on Python code"
@@ -716,7 +716,7 @@ def test_the_verdict_comes_with_the_end_and_gives_the_places(page: Page) -> None
     assert page.locator("[data-part=verdict]").is_hidden()
 
 
-def test_behind_the_verdict_each_pair_has_its_tokens_per_step_and_step_time(page: Page) -> None:
+def test_the_verdict_lists_the_tokens_per_step_and_step_time_of_each_pair(page: Page) -> None:
     still(page, {**race(lanes=3), "verdict": VERDICT})
     page.click("[data-part=verdict] summary")
     rows = page.locator("[data-part=pairs] tr")
@@ -872,9 +872,9 @@ def test_the_tree_below_the_lanes_is_that_of_the_leader_at_the_time_shown(page: 
     expect(title).to_contain_text("Token tree of the leading lane: Sequoia")
     gave = len(clock.made[k - 1]["text"])
     expect(title).to_contain_text(f"step {k} of {len(clock.made)}: {gave} token")
-    # any request for a step of the first lane brings all its steps from this fake server
+    # for any step of the first lane, this fake server sends all the steps of that lane
     page.wait_for_function("window.asked.some(([, lane]) => lane === 0)")
-    # if the race stands at a step, the panel plays that step in slow motion from the first guess
+    # if the race is paused at the end of a step, the panel plays this step in slow motion
     page.wait_for_function("window.phases.has('guess') && window.phases.has('check')")
     assert any(words.startswith(f"s{k - 1}n") for words in tree_texts(page))
     # in the middle of a step of the chosen lane, the panel shows the picture of that moment
@@ -899,7 +899,7 @@ def test_another_lane_is_chosen_with_a_button_or_a_key(page: Page) -> None:
     best = max(len(step["text"]) for step in whole["moves"] if step["lane"] == first)
     title = panel.locator(".sq-title")
     expect(title).to_contain_text(leader)
-    expect(title).to_contain_text(f": {best} token")  # the race is over: the best step
+    expect(title).to_contain_text(f": {best} token")  # the best step, because the race is over
     assert "its best step" in title.inner_text()
     page.keyboard.press("3")
     expect(title).to_contain_text("Token tree: Chain")
@@ -1140,8 +1140,8 @@ STROKES = "nodes => nodes.map(n => getComputedStyle(n).stroke)"
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_a_method_has_one_colour_and_marker_in_every_race(page: Page, theme: str) -> None:
-    """They are the same in lanes, charts and scrubber. The colour has a contrast of at least 3:1
-    with the panel."""
+    """The colour is the same in lanes, charts and scrubber. It has a contrast of at least 3:1 with
+    the lane's background."""
     page.evaluate("theme => document.body.classList.toggle('dark', theme === 'dark')", theme)
     seen: dict[str, set[tuple[str, str]]] = {}
     kinds = [*METHODS]
@@ -1195,7 +1195,7 @@ def test_lanes_of_the_same_method_differ_by_dash_and_marker(page: Page) -> None:
 
 
 def with_reasons(whole: dict[str, Any]) -> dict[str, Any]:
-    """The race with the results that its lanes and the panels below its charts show."""
+    """The race with results, which are shown in its lanes and in the panels below its charts."""
     bars = [{"name": name, "value": 1.0, "loss": 0.0, "words": "w."} for name in ("tokens", "x")]
     remedy = {"words": "A chain", "predicted": 1.9, "label": "predicted", "parents": [-1, 0]}
     advice = {"speedup": 1.6, "loss": "draft", "words": "w", "remedies": [remedy, remedy]}
@@ -1442,9 +1442,9 @@ def judged(page: Page, whole: dict[str, Any], *lossless: dict[str, Any] | None) 
     give(page, {"v": 1, "race": whole["race"], "moves": [], "done": True, "results": results})
 
 
-def test_first_tokens_are_counted_in_place(page: Page) -> None:
-    """Guards against a check that can only be seen under the pointer, and against one that
-    shows nothing while it runs."""
+def test_the_counts_of_first_tokens_are_shown_on_the_page(page: Page) -> None:
+    """Guards against counts that only a tooltip shows, and against a check that shows nothing while
+    it runs."""
     whole = race(lanes=3)
     still(page, whole)
     judged(page, whole, counts(5, True), None, counts(5, True, (1, 4)))
@@ -1479,9 +1479,7 @@ def test_first_tokens_are_counted_in_place(page: Page) -> None:
     )
 
 
-def test_a_token_too_rare_for_a_row_of_its_own_in_one_lane_is_counted_in_all_others(
-    page: Page,
-) -> None:
+def test_a_lane_says_in_all_others_for_a_token_too_rare_for_its_own_row(page: Page) -> None:
     whole = race(lanes=2)
     still(page, whole)
     shares = (" x", 0.6, 240), (" y", 0.1, 40), (None, 0.3, 120)
@@ -1493,7 +1491,7 @@ def test_a_token_too_rare_for_a_row_of_its_own_in_one_lane_is_counted_in_all_oth
     assert row.inner_text().split("\t") == ["·y", "10%", "40 (40.0)", "in all others"]
 
 
-def test_what_was_left_out_of_a_count_is_one_row(page: Page) -> None:
+def test_rows_left_out_of_a_count_are_added_up_in_one_row(page: Page) -> None:
     whole = race(lanes=2)
     still(page, whole)
     judged(page, whole, counts(100, False, (50, 20), freedom=4), None)
@@ -1501,7 +1499,7 @@ def test_what_was_left_out_of_a_count_is_one_row(page: Page) -> None:
     assert page.locator(".race-counts tbody tr").last.inner_text().split("\t")[-1] == "30 (0)"
 
 
-def test_a_check_without_information_says_so_in_place(page: Page) -> None:
+def test_a_check_without_information_says_so_on_the_page(page: Page) -> None:
     whole = race(lanes=2)
     still(page, whole)
     judged(
@@ -1626,7 +1624,7 @@ def test_figures_are_saved_as_pictures(page: Page, form: str) -> None:
 
 
 def test_a_saved_figure_says_what_it_shows(page: Page) -> None:
-    """Outside the page, nothing else says it. Names from an opened file appear as plain text."""
+    """A saved figure is seen without the page. Names from an opened file appear as plain text."""
     whole = race()
     whole["meta"].update(
         target="<img src=x onerror=window.hit=1>", draft="D&amp;D", title=MARKUP + " a title" * 20
@@ -1673,7 +1671,7 @@ def test_hostile_texts_stay_texts(page: Page) -> None:
 
 
 @pytest.mark.parametrize("bad", ["{", "[]", "7"])
-def test_what_cannot_be_read_is_said_and_the_race_stays(page: Page, bad: str) -> None:
+def test_an_unreadable_message_is_reported_and_the_race_stays(page: Page, bad: str) -> None:
     still(page, race())
     page.evaluate("text => stage.ingest(text)", bad)
     settle(page)

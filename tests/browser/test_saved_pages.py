@@ -1,5 +1,5 @@
-"""A run, a race and the Lab, each saved as an HTML file. Opened from disk with the network off, the
-file works, requests nothing, and passes axe-core."""
+"""A run, a race and the Lab, each saved as an HTML file. Opened from disk with the network off,
+each file works, requests nothing else, and passes the accessibility checks of axe-core."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Open = Callable[..., Page]
 
 @pytest.fixture(scope="module")
 def saved(browser: Browser, app: Any, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The recorded run and race, saved with their buttons, and the Lab, saved with its menu."""
+    """The saved file of each tab: the recorded run, the recorded race, and the Lab."""
     page = browser.new_page(viewport={"width": 1280, "height": 800})
     page.goto(app.url)
     page.wait_for_selector("[data-part=own]:visible")
@@ -124,8 +124,8 @@ def test_a_saved_race_has_its_verdict_and_its_own_charts(
     expect(page.locator("[data-part=race-speedup] .sq-chart")).to_contain_text("decode time (s)")
 
 
-def test_a_saved_lab_plans_on(saved: dict[str, Path], open_file: Open) -> None:
-    """It plans a new tree when the number of nodes changes."""
+def test_a_saved_lab_still_plans_trees(saved: dict[str, Path], open_file: Open) -> None:
+    """The saved Lab still plans a new tree when the number of nodes changes."""
     page = open_file(saved["Lab"])
     tokens = page.locator("[data-part=tile-tokens] .sq-tile-value")
     before = tokens.inner_text()

@@ -1,5 +1,5 @@
-"""The tour: walked through by keyboard, left and resumed, and without a fault in any stop, whatever
-is answered."""
+"""The tour: a lesson in six stops, each with one to three questions. It can be walked through by
+keyboard, left and resumed. No stop shows a fault, whatever the verdict on an answer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from view_pages import settle, stop_transitions
 AXE = ROOT / ".ci" / "node_modules" / "axe-core" / "axe.min.js"
 STOPS = ("cost", "dice", "chain", "tree", "which", "yours")
 VIEW = "document.querySelector('#tr-view .sq-tour').view"
-# For each question, answers that lead to every one of its verdicts.
+# For each question, answers that lead to each of its verdicts. None: "Show the answer" was pressed.
 ANSWERS: dict[str, list[Any]] = {
     "cost.length": [None, 2, 24, 1],
     "dice.stay": [None, 49, 60, 10],
@@ -115,7 +115,7 @@ def test_it_is_walked_through_by_keyboard_and_resumed_where_it_was_left(page: Pa
 
     press(page, "[data-part=leave]")
     expect(page.locator("#pg-view .sq-stage")).to_be_visible()
-    # Gradio reports an error if a page is left while it is still waiting for the models
+    # if the page were reloaded before the models are ready, Gradio would report an error
     page.wait_for_selector(".pg-status[data-stage=ready]", timeout=60_000)
     page.reload()
     expect(page.locator("[data-part=tour]")).to_have_text("Resume the tour")
@@ -191,7 +191,7 @@ def test_an_incomplete_answer_is_not_checked(tour: Page) -> None:
     expect(tour.locator("[data-part=stay] [data-part=verdict]")).to_be_hidden()
 
 
-def test_the_length_names_its_machine_and_is_called_a_guess_once_it_is_chosen(tour: Page) -> None:
+def test_the_cost_question_names_its_machine_and_the_visitors_guess(tour: Page) -> None:
     length = tour.locator("[data-part=length]")
     guess = length.locator(".sq-tour-block", has=tour.locator(".sq-tour-drag"))
     answered(tour, "cost", {})
@@ -204,15 +204,14 @@ def test_the_length_names_its_machine_and_is_called_a_guess_once_it_is_chosen(to
     expect(guess).to_be_hidden()
 
 
-def test_a_damaged_place_begins_the_tour_anew(tour: Page) -> None:
-    """A stored answer does not fit its question, so the tour starts over."""
+def test_the_tour_starts_over_if_a_stored_answer_does_not_fit_its_question(tour: Page) -> None:
     for answer in ("x", [], {}):
         answered(tour, "cost", {"cost.length": answer})
         expect(tour.locator("[data-part=length] [data-part=check]")).to_be_visible()
         assert tour.evaluate(f"Object.keys({VIEW}.state.answers).length") == 0
 
 
-def test_every_answer_has_its_words(tour: Page) -> None:
+def test_every_verdict_is_reached_and_its_text_is_complete(tour: Page) -> None:
     for key, given in ANSWERS.items():
         stop, question = key.split(".")
         verdicts = set()
@@ -227,7 +226,7 @@ def test_every_answer_has_its_words(tour: Page) -> None:
         assert verdicts == ({"shown"} if key == "yours.guess" else {"right", "off", "shown"}), key
 
 
-def test_a_run_of_ones_own_is_divided(page: Page) -> None:
+def test_the_last_stop_divides_the_visitors_own_run(page: Page) -> None:
     """A table divides the run's tokens per step by the length of a step, which gives the
     speed-up."""
     opened(page)

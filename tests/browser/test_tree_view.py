@@ -49,7 +49,7 @@ def build(page: Any, look: dict[str, Any], states: list[str] = STATES) -> None:
     settle(page)
 
 
-def test_a_state_is_drawn_as_it_is_given(page: Any) -> None:
+def test_each_node_is_drawn_in_its_given_state(page: Any) -> None:
     """Hidden nodes are not drawn until a scene shows them."""
     build(page, PILLS, ["root", "drafted", *["hidden"] * 4])
     assert page.evaluate(SHOWN) == [["n0", "root"], ["n1", "drafted"]]
@@ -62,8 +62,8 @@ def test_a_state_is_drawn_as_it_is_given(page: Any) -> None:
 
 
 def test_arrows_walk_the_drawn_nodes(page: Any) -> None:
-    """Right to the first child, left to the parent, up and down to a neighbour; hidden nodes are
-    passed over, and the Tab key reaches one node."""
+    """The right arrow moves the focus to the first child, left to the parent, up and down to the
+    nearest node in that direction. Hidden nodes are skipped. The Tab key reaches only one node."""
     build(page, PILLS, [*STATES[:3], "hidden", *STATES[4:]])
     assert page.evaluate("view.svg.querySelectorAll('[tabindex=\"0\"]').length") == 1
     page.evaluate("view.focus('n0')")
@@ -89,12 +89,13 @@ def test_arrows_walk_the_drawn_nodes(page: Any) -> None:
     "look", [{"cls": "sq-tree-whole", "dots": STATES[:5]}, {**PILLS, "still": True}]
 )
 def test_a_picture_has_no_tab_stop(page: Any, look: dict[str, Any]) -> None:
+    """A view without actions is only a picture. It is no wider than its box."""
     build(page, look)
     assert page.evaluate("view.svg.querySelectorAll('[tabindex=\"0\"]').length") == 0
     assert page.evaluate("view.scroller.clientWidth") >= page.evaluate("view.frame.width")
 
 
-def test_dots_are_one_path_a_state(page: Any) -> None:
+def test_dots_of_the_same_state_are_one_path(page: Any) -> None:
     """All dots of the same state are drawn as one SVG path."""
     build(
         page,
@@ -108,8 +109,8 @@ def test_dots_are_one_path_a_state(page: Any) -> None:
 
 
 def test_the_way_to_the_node_pointed_at_lights_up(page: Any) -> None:
-    """By pointer and by keyboard. It stays lit when the tree is drawn again, and goes out when the
-    pointer or the focus leaves."""
+    """The path from the root to the node under the pointer, or with the focus, lights up. It stays
+    lit when the tree is drawn again, and goes out when the pointer or the focus leaves."""
     above = "[...view.svg.querySelectorAll('.sq-n.is-above')].map(g => g.dataset.key).sort()"
     lit = "view.svg.querySelector('.sq-way').getAttribute('d') ?? ''"
     build(page, PILLS)

@@ -1,4 +1,5 @@
-"""What a 128-node tree costs in the Decode view's test page: as a live run, and while dragged."""
+"""Measures what a 128-node tree costs the browser on the Decode view's test page: during a live
+run, and while the tree is dragged."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from playwright.sync_api import Browser, CDPSession, Page
 NODES = "128"  # the name of a canned run
 MESSAGES = 84
 PER_SECOND = 12
-MOVES = 240  # of the mouse, in one drag; Chromium handles one per frame
+MOVES = 240  # mouse moves in one drag; Chromium handles one per frame
 SWING = 60  # moves in one direction
 SETTLE_MS = 300  # time to finish drawing after the page's start, the last message or a zoom
 FEED = """([run, count, gap, settle]) => new Promise((done) => {
@@ -129,9 +130,9 @@ def pan_cost(browser: Browser, address: str) -> Figures:
 
 
 def enlarge(page: Page) -> tuple[float, float]:
-    """Zoom in, so that the tree is larger than its box. Returns where the mouse then is.
+    """Zoom in, so that the tree is larger than its box. Returns the mouse position (x, y).
 
-    At its first size the tree may fit, and then a drag moves nothing.
+    At its first size the tree may fit into the box, and then a drag would move nothing.
     """
     box = page.locator(".sq-tree-scroll").bounding_box()
     assert box, "the page shows no tree"

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser
 from running_app import App, free_port
 
 DECODE_PAGE = Path("tests/browser/pages/decode.html")
-# Before the scripts were modules, the test page lay beside them. Any file server can serve it.
+# The test page of older checkouts, whose scripts are not modules. Any file server can serve it.
 SCRIPTS_PAGE = Path("ui/canvas/demo.html")
 SERVE = "import view_pages; print(view_pages.address('decode'), flush=True); input()"
 
@@ -37,14 +37,14 @@ class Checkout:
         self.page = ""
 
     def decode_page(self) -> str:
-        """The address of the Decode view's test page, without a run."""
+        """The address of the Decode view's test page, opened without showing a run."""
         if self.files is None:
             modules = (self.folder / DECODE_PAGE).is_file()
             self.page = self.serve_modules() if modules else self.serve_scripts()
         return f"{self.page}?run=none"
 
     def serve_modules(self) -> str:
-        """With the checkout's own server, which also makes the page's colours."""
+        """Serve the page with the checkout's own server, which also generates its colours.css."""
         paths = [str(self.folder), str(self.folder / "tests/browser")]
         self.files = subprocess.Popen(
             [sys.executable, "-c", SERVE],

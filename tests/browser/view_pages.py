@@ -25,7 +25,7 @@ FRAME = (
     "requestAnimationFrame(f))))"
 )
 LOCAL = ("http://127.0.0.1", "data:", "blob:")
-# A sheet that is made this way needs no exception to the page's security header.
+# The page's Content-Security-Policy allows a style sheet that a script constructs.
 STILL = """() => { const sheet = new CSSStyleSheet();
     sheet.replaceSync("*, ::before, ::after { transition: none !important;" +
       " animation-duration: 0s !important; animation-delay: 0s !important; }");
@@ -72,7 +72,7 @@ class Files(SimpleHTTPRequestHandler):
 
 @cache
 def address(name: str) -> str:
-    """Where the page `name` is served from now on."""
+    """Start serving the page `name`. Returns its address."""
     mimetypes.add_type("text/javascript", ".js")
     server = ThreadingHTTPServer(("127.0.0.1", 0), Files)
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -81,7 +81,7 @@ def address(name: str) -> str:
 
 def opened(tab: Page, name: str, query: str = "", height: int = 800) -> Iterator[Page]:
     """The page `name` of tests/browser/pages with `query` in `tab`, 1280 wide. Any console message
-    and any request beyond this machine fails the test."""
+    and any request to another machine fails the test."""
     said: list[str] = []
     listeners: dict[Any, Callable[[Any], Any]] = {
         "console": lambda message: said.append(f"{message.type}: {message.text}"),
@@ -119,7 +119,7 @@ def part(name: str) -> str:
     return f'[data-part="{name}"]'
 
 
-# -- runs for the stage ----------------------------------------------------------------------------
+# -- runs for `window.stage`, the view in a page ---------------------------------------------------
 
 
 def give(page: Any, message: dict[str, Any]) -> None:

@@ -59,7 +59,8 @@ def profile(node: float = 0.02, draft: float = 0.1) -> HardwareProfile:
     )
 
 
-def free_of_charge(most: int, levels: int) -> Costs:
+def cheap_costs(most: int, levels: int) -> Costs:
+    """Levels cost nothing, and a node costs only 0.05 tokens."""
     costs = Costs(RATES, profile(), most, levels)
     costs.node[:] = 0.05
     costs.level = lambda width: 0.0  # type: ignore[method-assign]
@@ -78,11 +79,11 @@ def one_step(
     spoil: Callable[[Tree, list[int], Any], list[int]] | None,
     seen: set[Tree],
 ) -> Text:
-    """What one step emits with a CalibratedTree over the table models p and q; the tree
-    is added to `seen`."""
+    """What one step emits with a CalibratedTree over the table models p and q. The drafted tree is
+    added to `seen`. spoil: returns the nodes of the drafted tree to verify; None verifies all."""
     verifier = over_torch("sequoia")
     dynamic = CalibratedTree(
-        Calibration(RATES, greedy=True), free_of_charge(most, levels), most, levels
+        Calibration(RATES, greedy=True), cheap_costs(most, levels), most, levels
     )
     tokens, contexts = grown(dynamic, verifier, q, (), chance)
     tree = dynamic.tree
@@ -96,8 +97,8 @@ def one_step(
 
 
 def least_likely_dropped(tree: Tree, tokens: list[int], q: Any) -> list[int]:
-    """What must not be done: of the root's drawn children, those of low probability are removed,
-    with all nodes below them."""
+    """The nodes that are left if the root's unlikely children are removed after they were drawn,
+    with all nodes below them. This must not be done, because it biases the output."""
     gone = {node for node in tree.children[0] if q(())[tokens[node]] < 0.3}
     for node in range(1, len(tree)):
         if tree.parents[node] in gone:
@@ -118,7 +119,7 @@ def error(seed: int, spoil: Any = None) -> tuple[float, int]:
 def test_a_dynamic_tree_has_the_target_distribution() -> None:
     found = [error(seed) for seed in range(6)]
     assert max(distance for distance, _ in found) < 1e-6  # q is float32
-    # with some seeds, the tree depends on the tokens drawn before
+    # with some seeds, the tree depends on the tokens drawn on its first levels
     assert sum(trees > 1 for _, trees in found) >= 2
 
 
@@ -142,8 +143,8 @@ def test_sampled_runs_follow_the_target_distribution(kind: str) -> None:
 
     def tree_choice() -> TreeChoice:
         if kind == "dynamic":
-            # 0.0, as if at temperature 0: then the first tree already depends on the draft's
-            # probabilities
+            # Temperature 0.0 here, although the run has 1.0. Even the first tree then depends on
+            # the draft's probabilities.
             return Dynamic(RATES, profile(), 0.0, 24, 4)
         return Replanned(RATES, profile(), 12, 4, every=1)
 
@@ -160,7 +161,9 @@ def test_sampled_runs_follow_the_target_distribution(kind: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("temperature", [0.0, 0.8])
 @pytest.mark.parametrize("prompt", PROMPTS)
-def test_greedy_text_is_plain_text_and_any_run_is_whole(prompt: str, temperature: float) -> None:
+def test_greedy_text_equals_plain_decoding_and_every_run_emits_all_tokens(
+    prompt: str, temperature: float
+) -> None:
     params = SamplingParams(temperature=temperature, max_new_tokens=40, ignore_eos=True)
     for make in (
         lambda: Dynamic(RATES, profile(), temperature, 24, 6),
@@ -206,7 +209,7 @@ def test_the_draft_catches_up_after_steps_without_it() -> None:
 
 
 class Cut(FixedTree):
-    """A tree and a cut of it in turn, the cut first."""
+    """A tree of 4 levels, cut to 3 levels in every other step, beginning with the first."""
 
     levels = 4
 
@@ -217,9 +220,9 @@ class Cut(FixedTree):
 
 @pytest.mark.slow
 def test_no_leaf_of_a_cut_tree_goes_through_the_draft() -> None:
-    """In the whole tree, the draft processes nodes that are leaves of the cut. If their cache slots
-    were kept after a step with the cut, the draft would continue from a token it never processed:
-    still lossless, only slow."""
+    """Level 3 of the whole tree goes through the draft. In the cut tree, level 3 has only leaves,
+    which do not. If the draft kept cache slots for these leaves, it would continue from tokens that
+    it never processed. The text would still be right, but fewer tokens would be accepted."""
     params = SamplingParams(max_new_tokens=40, ignore_eos=True)
     steps = [*run(Decoder(same_pair(), PROMPTS[0], params, Cut(Tree.kary(2, 4))))]
     assert emitted(steps) == emitted(plain(same_pair(), PROMPTS[0], params))
@@ -256,7 +259,7 @@ def test_the_draft_keeps_what_was_accepted_of_a_grown_tree() -> None:
 
 
 @pytest.mark.slow
-def test_q_is_that_of_the_bare_draft() -> None:
+def test_q_equals_that_of_a_fresh_draft_pass() -> None:
     """q of every drafted token of a grown tree, compared with a new pass of the draft over the
     whole text."""
     pair = tiny_pair()
@@ -357,7 +360,8 @@ def test_counts_start_at_the_given_vector_and_move_to_the_observed_rates() -> No
 
 
 def test_a_draft_that_is_no_longer_used_is_tried_again() -> None:
-    """A plan of one node gets no trials, so it would stay for good if the counts did not decay."""
+    """A tree of one node has no children to count. It would stay for good if the counts did not
+    return to the given vector."""
     tree_choice = Replanned(Acceptance((0.9,)), profile(0.1, 0.2), 16, 8, every=4)
     alone = Tree.chain(1)
     refused = SEQUOIA.verify(
@@ -401,8 +405,9 @@ def test_a_sure_draft_gets_a_chain_and_an_unsure_one_a_bush() -> None:
     assert sure.levels > unsure.levels
 
 
-def test_where_nodes_cost_nothing_the_room_is_not_used_up_by_the_first_levels() -> None:
-    """The only cost of a node is then the room that a deeper node could have had."""
+def test_free_nodes_do_not_all_go_to_the_first_levels() -> None:
+    """A tree has at most 16 nodes. So a node that costs no time still takes the place of a deeper
+    one."""
     rates = Acceptance((0.7, 0.1, 0.05))
     free = Dynamic(rates, profile(0.0, 0.001), 0.0, 16, 10).next(10)
     while free.front:

@@ -2,7 +2,7 @@
 ends of a run, and the output distribution.
 
 There are four chi-square tests. Each fails if its p-value is at most 1e-6. Their seeds are fixed.
-With fresh seeds, fewer than one run of the tests in 200,000 would raise a false alarm.
+With fresh seeds, a correct engine would fail one of the four about once in 250,000 runs.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ TREES = {
 GREEDY = SamplingParams(max_new_tokens=64, ignore_eos=True)
 WARM = dataclasses.replace(GREEDY, temperature=0.8, seed=7)
 
-made = cache(tiny_pair)  # a test that changes a model for good calls tiny_pair itself
+# Tests share these pairs. A test that modifies a model permanently calls `tiny_pair` instead.
+made = cache(tiny_pair)
 
 
 def steps_of(
@@ -76,8 +77,8 @@ def random_tree(rng: np.random.Generator, most: int = 20) -> Tree:
 def apart(
     got: torch.Tensor, context: Context, tree: Tree, tokens: list[int], prefix: list[int]
 ) -> float:
-    """Greatest difference between logits of a tree pass and the bare model's forward over
-    each leaf's text."""
+    """The greatest difference between the logits `got` of a tree pass and those of the Hugging Face
+    model, which processes the text up to each leaf separately."""
     worst = 0.0
     for leaf in (node for node in range(len(tree)) if not tree.children[node]):
         path = list(tree.path(leaf))
@@ -94,8 +95,8 @@ def apart(
 def test_a_tree_forward_equals_a_forward_over_each_of_its_texts(
     kind: str, dtype: str, bound: float
 ) -> None:
-    """After each of four prefixes, three trees go through the same KV cache one after the other.
-    After each tree, a random path of it stays in the cache."""
+    """After each of four prefixes, three trees are processed in turn with the same KV cache. After
+    each tree, the cache keeps the path to a random node of it."""
     rng = np.random.default_rng(3)
     context = made(kind, dtype).target.open(256)
     for _ in range(4):
@@ -115,8 +116,8 @@ def test_a_tree_forward_equals_a_forward_over_each_of_its_texts(
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_tree_level_by_level_gives_the_same_logits(kind: str) -> None:
-    """As the draft does it: the root with the prefix, then one pass per level. Here the leaves pass
-    through the model too, so that their logits can be compared."""
+    """The draft works like this: the root goes with the prefix, then each level has one pass. Here
+    the leaves pass through the model too, so that their logits can be compared."""
     rng = np.random.default_rng(4)
     context = made(kind, "float64").target.open(64)
     prefix = rng.integers(context.model.vocab, size=5).tolist()
@@ -138,8 +139,8 @@ def test_a_tree_level_by_level_gives_the_same_logits(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_plain_decoding_takes_the_models_own_best_token(kind: str) -> None:
-    """Against the bare model without any cache, so that engine and baseline cannot
-    be wrong together."""
+    """Other tests compare the engine with plain decoding. Both use the same code, so this test
+    compares plain decoding with the Hugging Face model, without a KV cache."""
     pair = made(kind)
     text = list(pair.encode(PROMPTS[0]))
     for token in plain_tokens((kind,), PROMPTS[0]):
@@ -185,8 +186,8 @@ def test_without_grouped_heads_too() -> None:
 
 @pytest.mark.slow
 def test_a_bfloat16_text_leaves_the_plain_one_only_at_a_tie() -> None:
-    """Stricter than promise 3 in the README, which allows 16 ulp: where the two texts first differ,
-    one of the two tokens is the target's best, and the other's logit is at most 4 ulp below it."""
+    """Where the two texts first differ, one of the two tokens is the target's best. The other
+    token's logit is at most 4 ulp lower. Promise 3 in the README allows 16 ulp."""
     margins = []
     for kind, prompt in itertools.product(KINDS, PROMPTS):
         pair = made(kind, "bfloat16")
@@ -204,8 +205,9 @@ def test_a_bfloat16_text_leaves_the_plain_one_only_at_a_tie() -> None:
 
 
 def margin(pair: Pair, text: list[int], one: int, other: int) -> float:
-    """How far apart the logits of two tokens after `text` are, in bfloat16 ulp of the larger one.
-    The last token of `text` has a pass of its own, as in plain decoding."""
+    """The distance between the logits of two tokens after `text`, in bfloat16 ulp of the logit with
+    the larger absolute value. The last token of `text` has a pass of its own, as in plain
+    decoding."""
     context = pair.target.open(len(text))
     if len(text) > 1:
         context.extend(text[:-1])
@@ -240,7 +242,7 @@ def test_a_hopeless_draft_still_emits_one_token_a_step(kind: str) -> None:
 
 @pytest.mark.slow
 def test_a_noisy_draft_is_accepted_sometimes() -> None:
-    """The pairs of these tests are worth testing with: acceptance is neither 0 nor 1."""
+    """The other tests would show little with a pair that accepts all drafted tokens or none."""
     for kind in KINDS:
         stats = DecodeStats.fold(steps_of(made(kind), PROMPTS[0], GREEDY, TREES["bushy"]))
         assert 0.2 < stats.rates[0] < 0.95
@@ -251,8 +253,8 @@ def test_a_noisy_draft_is_accepted_sometimes() -> None:
 
 
 def first_inside(steps: list[StepTrace]) -> tuple[int, int]:
-    """A token that first occurs inside an accepted path, before its end, and the token's index in
-    the run."""
+    """A token that first occurs on an accepted path, but not at the end of that path. Also returns
+    the index of this first occurrence among the tokens of the run."""
     seen: list[int] = []
     for step in steps:
         for i, token in enumerate(step.emitted):
@@ -306,7 +308,7 @@ def test_logits_that_overflowed_end_a_run(
 
 @pytest.mark.parametrize("params", [GREEDY, WARM], ids=["greedy", "warm"])
 def test_a_draft_that_overflows_in_its_last_pass_ends_a_run(params: SamplingParams) -> None:
-    """Tokens are drawn even from NaN: the distributions are all checked after the tree is
+    """Drawing a token from NaN raises no error. All distributions are checked once the tree is
     complete."""
     tree = TREES["ragged"]
     decoder = Decoder(tiny_pair(), PROMPTS[0], params, tree)
@@ -323,7 +325,8 @@ def test_a_draft_that_overflows_in_its_last_pass_ends_a_run(params: SamplingPara
 def test_with_cuda_graphs_slots_that_overflowed_are_zeros_after_the_step(
     captured: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A captured pass would read them with weight 0, and 0 times infinity is not 0."""
+    """A captured pass also reads the slots of dropped nodes. Their weight is 0, but 0 times
+    infinity is NaN."""
     decoder = Decoder(tiny_pair(), PROMPTS[0], GREEDY, Tree.from_branching([3]))
     decoder.prefill()
     graphs = SimpleNamespace(ahead=lambda *_: []) if captured else None
@@ -348,7 +351,7 @@ def test_with_cuda_graphs_slots_that_overflowed_are_zeros_after_the_step(
 
 
 def test_a_tree_is_drafted_without_the_last_one_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The distributions of the step before are freed first."""
+    """The distributions of the previous step are freed first."""
     decoder = Decoder(tiny_pair(), PROMPTS[0], WARM, TREES["ragged"])
     decoder.prefill()
     decoder.step()
@@ -392,8 +395,8 @@ def test_the_token_limit_cuts_anywhere(verifier: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_models_context_is_filled_and_not_passed(kind: str) -> None:
-    """The tree is cut to the levels that fit. GPT-2 has no position beyond its last, so it would
-    raise an error at one token too many."""
+    """The tree is cut to the levels that fit. With one token too many, GPT-2 would raise an error,
+    because it has no embedding for that position."""
     for room in (1, 2, 3, 9):
         pair = tiny_pair(kind, context=len(made().encode(PROMPTS[0])) + room)
         steps = list(steps_of(pair, PROMPTS[0], GREEDY, TREES["bushy"]))
@@ -445,7 +448,7 @@ def test_traces_agree_with_themselves_and_with_the_models(
             for node in (node for node in step.verdict.path[:2] if step.tree.children[node]):
                 _same_weights(step, distribution, model, node, text, params)
         firsts = [one for one in step.verdict.trials if step.tree.ranks[one.node] == 0]
-        # first children are tried with the models' own distributions
+        # no sibling is tried before a first child, so its p and q are the models' own
         for trial in firsts if walks else ():
             assert trial.q == pytest.approx(step.draft_p[trial.node], rel=1e-5)
             assert trial.p == step.target_p[trial.node]
@@ -462,7 +465,8 @@ def _same_weights(
     text: list[int],
     params: SamplingParams,
 ) -> None:
-    """The probabilities in a trace are those of the bare model after the same text."""
+    """Asserts that `distribution` gives the children of `node` the probabilities that the Hugging
+    Face model gives them after the same text."""
     ids = torch.tensor([text + [step.tokens[above] for above in step.tree.path(node)[1:]]])
     with torch.inference_mode():
         logits = model.hf(ids).logits[0, -1].double()
@@ -481,8 +485,8 @@ def _same_weights(
 
 @pytest.mark.parametrize("verifier", VERIFIERS)
 def test_siblings_are_the_drafts_best_at_temperature_0(verifier: str) -> None:
-    """At the limit of temperature 0 every verifier drafts the most probable tokens in
-    order, none twice."""
+    """At temperature 0, with every verifier, the draft takes its most probable tokens in order,
+    each once."""
     for step in steps_of(made(), PROMPTS[0], GREEDY, TREES["bushy"], verifier):
         for children in step.tree.children:
             weights = [step.draft_p[child] for child in children]
@@ -502,7 +506,7 @@ def test_siblings_differ_when_drawn_without_replacement() -> None:
 
 
 def counted(model: TreeModel, monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The number of rows of each pass of `model` from now on."""
+    """A list to which each later pass of `model` appends its number of tokens."""
     rows: list[int] = []
     forward = model.forward
 
@@ -518,8 +522,8 @@ def counted(model: TreeModel, monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def test_one_target_forward_a_step_and_one_draft_forward_a_level(
     tree: Tree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Leaves never go through the draft, except an accepted one together with the token after
-    it."""
+    """An accepted leaf goes through the draft in the next step, together with the token after it.
+    The other leaves are skipped."""
     pair = tiny_pair()
     target = counted(pair.target, monkeypatch)
     draft = counted(pair.draft, monkeypatch)
@@ -571,7 +575,7 @@ def places(decoder: Decoder) -> list[int]:
 
 
 def test_two_interleaved_runs_equal_two_separate_ones() -> None:
-    """Bit for bit, in everything but the times: runs share the models and nothing else."""
+    """Only the times may differ, because two runs share only the models."""
     asked = [
         (PROMPTS[0], WARM, TREES["ragged"]),
         (PROMPTS[1], dataclasses.replace(WARM, seed=8), TREES["flat"]),
@@ -665,10 +669,10 @@ def test_sampled_runs_follow_the_target_distribution(
     against logits of the wrong node, q of another node or step, noise used twice, a temperature
     applied twice or not at all, and a prefix with the wrong slots."""
     pair = small_vocabulary()
-    # the draft's own forward divides by the temperature, so nothing else may
+    # the draft's own forward already divides the logits by the temperature
     assert pair.draft.at_temperature(temperature).temperature == temperature
     params = SamplingParams(temperature=temperature, top_p=top_p, max_new_tokens=3, ignore_eos=True)
-    # two nodes of one level have children: each must be compared with its own q
+    # two nodes of one level have a child: each child must be verified with the q after its parent
     tree = Tree((-1, 0, 0, 1, 2))
     results = [
         tuple(emitted(steps_of(pair, "a", dataclasses.replace(params, seed=seed), tree, verifier)))
@@ -679,7 +683,7 @@ def test_sampled_runs_follow_the_target_distribution(
 
 @cache
 def small_vocabulary() -> Pair:
-    # distributions far apart, so that a wrong one is noticed
+    # with this much noise, p and q differ so much that using a wrong one is noticed
     return tiny_pair("llama", vocab=5, layers=1, noise=2.0, seed=5)
 
 
@@ -703,7 +707,8 @@ def layouts(monkeypatch: pytest.MonkeyPatch) -> list[weakref.ref[TreeLayout]]:
 def test_only_the_layouts_of_the_tree_in_use_are_kept(
     layouts: list[weakref.ref[TreeLayout]],
 ) -> None:
-    """Guards against using too much memory: each layout holds masks as wide as the run."""
+    """Guards against using too much memory: each layout holds a mask with a column for every slot
+    of the run's KV cache."""
 
     class Changing(FixedTree):
         """A tree of another width at every step."""
@@ -718,7 +723,7 @@ def test_only_the_layouts_of_the_tree_in_use_are_kept(
         SamplingParams(max_new_tokens=12, ignore_eos=True),
         Changing(Tree.kary(4, 2)),
     )
-    layouts.clear()  # those of the self-test at load do not count
+    layouts.clear()  # the self-test of a newly loaded pair makes layouts too
     seen = {step.tree for step in run(decoder) if step.tree.levels > 1}
     gc.collect()
     assert len(seen) == 3
@@ -729,12 +734,12 @@ def test_only_the_layouts_of_the_tree_in_use_are_kept(
 def test_the_layouts_of_a_tree_are_made_once_though_the_last_steps_cut_it(
     layouts: list[weakref.ref[TreeLayout]],
 ) -> None:
-    """The trees of a run's last steps are cut, and the nodes of a cut tree are the first nodes of
-    the whole tree."""
+    """The trees of a run's last steps are cut. The nodes of a cut tree are the first nodes of the
+    whole tree, so the layouts of the whole tree serve the cut one too."""
     decoder = Decoder(
         tiny_pair(), PROMPTS[0], SamplingParams(max_new_tokens=12, ignore_eos=True), Tree.kary(2, 6)
     )
-    layouts.clear()  # those of the self-test at load do not count
+    layouts.clear()  # the self-test of a newly loaded pair makes layouts too
     assert len({step.tree for step in run(decoder)}) > 2
     assert len(layouts) == 2
 
@@ -769,6 +774,7 @@ def test_a_tree_larger_than_its_tree_choice_allows_is_refused(grown: bool) -> No
 
 @pytest.mark.parametrize("verifier", VERIFIERS)
 def test_recording_heads_changes_nothing_else(verifier: str) -> None:
+    """A head is the residual p and q of a few tokens (see residual_heads.py)."""
     pair = made()
     tree = TREES["bushy"]
     bare = but_time(run(Decoder(pair, PROMPTS[0], WARM, tree, verifier)))
@@ -780,7 +786,8 @@ def test_recording_heads_changes_nothing_else(verifier: str) -> None:
 
 @pytest.mark.parametrize("verifier", VERIFIERS)
 def test_the_expectation_agrees_with_many_steps(verifier: str) -> None:
-    """The mean over many steps of accepted minus expected tokens is 0."""
+    """The mean over many steps of accepted minus expected tokens is 0, within 3.5 standard
+    errors."""
     apart = []
     for seed in range(12):
         params = dataclasses.replace(WARM, seed=seed)

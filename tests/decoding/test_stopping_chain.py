@@ -1,4 +1,5 @@
-"""Chains that stop after an unsure token: where they end, and that they decode correctly."""
+"""Chains that stop after an unsure token, one with a draft probability below `min_prob`: where
+they end, and that they decode correctly."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The confidence interval of a speed-up, compared with a jackknife written out; and how often it
-contains the true value.
+"""The confidence interval of a speed-up: whether it equals that of a jackknife computed directly,
+and how often it contains the true value.
 
 The coverage test has a fixed seed, so it always gives the same result.
 """
@@ -18,8 +18,8 @@ STEADY = [(1, 0.01)] * 96
 
 
 def written_out(steps: list[tuple[int, float]]) -> tuple[float, float]:
-    """Logarithm of the seconds per token and its standard error, from eight segments of exactly an
-    eighth of the steps."""
+    """The logarithm of the seconds per token, and the standard error of this logarithm by a
+    jackknife over eight segments of equally many steps."""
     size = len(steps) // SEGMENTS
     left_out = [
         math.log(sum(t for _, t in rest) / sum(n for n, _ in rest))
@@ -51,8 +51,8 @@ def test_runs_of_constant_pace_have_an_interval_of_no_width() -> None:
 
 
 def test_about_nineteen_in_twenty_intervals_contain_the_true_value() -> None:
-    """500 pairs of runs from the same distribution, so the true speed-up is 1. Intervals of half or
-    1.5 times the width would fail."""
+    """500 pairs of runs from the same distribution, so the true speed-up is 1. The test would fail
+    for intervals half as wide, or 1.5 times as wide."""
     rng = random.Random(2)
 
     def steps() -> list[tuple[int, float]]:
@@ -84,7 +84,7 @@ def test_a_run_that_is_too_short_or_takes_no_time_has_no_interval() -> None:
 
 
 def test_every_token_and_second_is_in_one_segment() -> None:
-    """A step may emit more than an eighth of the tokens, but it ends only one segment."""
+    """A step that emits several eighths of the tokens ends one segment, not several."""
     rng = random.Random(3)
     for _ in range(200):
         steps = [

@@ -1,5 +1,5 @@
-"""What to try, on synthetic runs: the loss that dominates is named, and every predicted gain is the
-planner's own."""
+"""`diagnose` on synthetic runs. It must name the largest loss, and the speed-ups that it predicts
+for trees must be those of the planner."""
 
 import math
 import random
@@ -52,8 +52,8 @@ def run(
     steps: int = 1000,
     **scale: float,
 ) -> DecodeStats:
-    """A run with `tree` exactly as predicted, except that `scale` multiplies the times of phases,
-    and that each step emits `tokens` tokens if given."""
+    """A run with `tree` that goes as predicted. scale: factors by which phases take longer. tokens:
+    per step, if not as predicted."""
     seconds = {
         phase: value * steps * scale.get(phase, 1.0)
         for phase, value in phases(tree, PROFILE).items()
@@ -69,8 +69,8 @@ def reproduced(
     plain: DecodeStats,
     acceptance: Acceptance = RATES,
 ) -> None:
-    """Assert that every remedy with a drafted tree predicts what `predict` does with the calibrated
-    profile, as a speed-up over the measured plain token."""
+    """Assert that the speed-up of every remedy with a drafted tree follows from `predict`, with the
+    calibrated profile and the measured time of a plain token."""
     machine = calibrated(stats, tree, plain, PROFILE)
     vector = fitted(acceptance, tree, stats.tokens_per_step)
     token = plain.total_seconds / plain.tokens
@@ -123,7 +123,7 @@ def test_the_first_remedy_to_apply_is_the_planned_tree_of_the_calibrated_machine
     assert first.words.startswith("The tree predicted to be fastest at this run's acceptance, ")
 
 
-def test_speedups_are_over_the_measured_plain_token_even_if_it_is_slower_than_a_step() -> None:
+def test_speedups_are_over_the_measured_plain_token_even_if_its_pass_is_slower() -> None:
     stats = run(Tree.chain(4), draft=20)
     slow = replace(PLAIN, seconds={**PLAIN.seconds, "verify": 2.5})
     found = diagnose(stats, Tree.chain(4), slow, RATES, PROFILE)
@@ -163,8 +163,8 @@ def test_the_speedup_without_a_loss_is_that_of_the_run_without_it() -> None:
 
 
 def test_the_calibrated_machine_predicts_the_run_phase_by_phase() -> None:
-    """Random profiles, trees and runs, also noisy ones with a plain token slower than a step's
-    pass."""
+    """Random profiles, trees and runs. In some runs, noise makes the target pass of a plain token
+    slower than that of a step."""
     rng = random.Random(4)
     for _ in range(200):
         sizes = sorted(rng.sample(range(2, 200), 4))
@@ -233,13 +233,13 @@ def test_levels_keep_their_share_of_the_overhead_beyond_that_of_plain_decoding()
         steps=10, tokens=20, seconds={"draft": 0.1, "verify": 0.3, "overhead": 20 * predicted}
     )
     assert calibrated(twice, TREE, PLAIN, deep).level_overhead == pytest.approx(0.001)
-    # plain: 0.001 a token
+    # plain decoding has 0.001 s of overhead per token
     little = replace(twice, seconds={**twice.seconds, "overhead": 10 * 0.00105})
     assert calibrated(little, TREE, PLAIN, deep).level_overhead == pytest.approx(
         0.00005 / len(TREE.widths)
     )
     assert calibrated(twice, TREE, PLAIN, PROFILE).level_overhead == 0
-    # a run of one node contains no information about levels
+    # in a run with a tree of one node, no level is drafted
     alone = replace(twice, seconds={**twice.seconds, "draft": 0.0})
     assert calibrated(alone, Tree.chain(1), PLAIN, deep).level_overhead == deep.level_overhead
     none = replace(PLAIN, seconds={**PLAIN.seconds, "overhead": 0.0})
@@ -313,8 +313,8 @@ def test_for_the_best_tree_no_other_is_recommended() -> None:
 
 
 def test_changes_predicted_within_the_noise_are_not_recommended() -> None:
-    """The noise is the run's confidence interval, or the uncertainty of a quick profile if that is
-    larger."""
+    """`noise` is the upper end of the run's confidence interval, or the run's speed-up plus 5% if
+    that is larger."""
     stats = run(draft=8)
     found = diagnose(stats, TREE, PLAIN, RATES, PROFILE)
     assert found.noise == pytest.approx(found.speedup * 1.05)
@@ -402,7 +402,7 @@ def test_smaller_trees_keep_the_shape(tree: Tree, expected: list[Tree]) -> None:
 
 
 def test_pruned_trees_are_the_best_parts_of_the_tree() -> None:
-    """Compared with all parts of a small irregular tree. A part has the parent and the earlier
+    """Compared with all parts of a small irregular tree. A part contains the parent and the earlier
     siblings of each of its nodes."""
     tree = Tree((-1, 0, 0, 1, 1, 2, 3))
     vector = Acceptance((0.5, 0.3))

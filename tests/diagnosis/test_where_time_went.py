@@ -35,7 +35,7 @@ def stats(rng: random.Random, least_tokens: int) -> DecodeStats:
 
 
 def test_the_bars_add_up_to_the_measured_speedup() -> None:
-    """Random pairs of runs, compared with the definition in exact fractions."""
+    """Random pairs of runs. Their measured speed-up is computed here in exact fractions."""
     rng = random.Random(1)
     for _ in range(500):
         run = stats(rng, 1)
@@ -55,8 +55,8 @@ def test_the_bars_add_up_to_the_measured_speedup() -> None:
 
 
 def test_the_bars_are_those_of_the_docstring() -> None:
-    """With the letters of the docstring of where_time_went.py: t = 3; P = 10 ms, of which 2 ms are
-    overhead; v = 12 ms, d = 6 ms, o = 3 ms."""
+    """In the notation of where_time_went.py: t = 3; P = 10 ms, of which 2 ms are overhead;
+    v = 12 ms, d = 6 ms, o = 3 ms."""
     found = time_breakdown(RUN, PLAIN)
     assert [bar.name for bar in found] == ["tokens", "verify", "draft", "overhead"]
     assert [bar.value for bar in found] == pytest.approx([3, 30 / 14, 30 / 20, 30 / 21])
@@ -67,7 +67,7 @@ def test_the_bars_are_those_of_the_docstring() -> None:
 
 @pytest.mark.parametrize("phase", PHASES)
 def test_a_slow_phase_is_the_loss_of_its_own_bar(phase: str) -> None:
-    # a step that takes as long as a plain token
+    # a step of `base` takes 10 ms, as long as a plain token; a step of `slow` takes 20 ms
     base = DecodeStats(steps=100, tokens=250, seconds=PLAIN.seconds)
     slow = replace(base, seconds={**base.seconds, phase: base.seconds[phase] + 1.0})
     for bar in time_breakdown(slow, PLAIN):

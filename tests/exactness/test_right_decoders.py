@@ -1,5 +1,6 @@
 """Tree decoding in bfloat16 compared with plain decoding, for random models of many types. The
-decoder is right, so no difference may be called a bug.
+decoder is correct: texts differ only because of rounding. So check_text must never call a
+difference a bug.
 
     pytest -m nightly -s tests/exactness/test_right_decoders.py    all types, with counts
 """
@@ -41,7 +42,8 @@ NO_BUG = ("exact", "tie", "undecided")
 def called_a_bug_by_places(
     pair: Pair, prompt: str, found: Sequence[int], expected: Sequence[int]
 ) -> bool:
-    """The former rule: only the two best tokens can be a tie."""
+    """Whether a former rule would call the first difference a bug. By that rule, only tokens among
+    the two best could be a tie."""
     at = compare(found, expected)
     if at is None:
         return False
@@ -52,7 +54,8 @@ def called_a_bug_by_places(
 
 
 def verdicts(kind: str, seeds: Sequence[int]) -> Counter[str]:
-    """How often tree decoding with models of `kind` got each verdict."""
+    """How often tree decoding with models of `kind` got each verdict. "a bug before" counts the
+    texts for which called_a_bug_by_places is true."""
     found = Counter[str]()
     for seed in seeds:
         pair = toy_pair(kind, seed)

@@ -1,10 +1,10 @@
-"""Losslessness above temperature 0: which counts of first tokens must pass and which must be
-caught, and the position at which they are drawn.
+"""Losslessness above temperature 0: tests of the chi-square test of the first tokens of steps, and
+of the choice of the position in a text at which these tokens are drawn.
 
-The tests that count tokens have fixed seeds. With fresh seeds, about ten in a million runs of this
-file would call a right verifier different (ten counts, one look each at 1e-6), and about one run in
-a hundred would call one a poor fit (1e-3 each). The test of the p-values of 1,000 right decoders
-would fail in fewer than one run in a million.
+The tests that count tokens have fixed seeds. In ten counts, a right verifier must get the verdict
+"fits". With fresh seeds, each of these counts would get "poor" by chance with a probability of
+about 1e-3, and "differs" with about 1e-6. So about one run of this file in a hundred would fail.
+The test of the p-values of 1,000 right decoders would fail in fewer than one run in a million.
 """
 
 from __future__ import annotations
@@ -58,12 +58,12 @@ PROFILE = HardwareProfile(
     draft_seconds=((1, 1e-5, 0),),
 )
 
-made = cache(tiny_pair)  # shared by the tests, which do not change it
+made = cache(tiny_pair)  # the pair is shared by the tests, which do not change it
 
 
 @cache
 def few_tokens() -> Pair:
-    # distributions that differ a lot, so that a wrong one is detected
+    # the models' distributions differ a lot, so that a wrong verifier is detected
     return tiny_pair("llama", vocab=5, layers=1, noise=2.0, seed=5)
 
 
@@ -88,7 +88,7 @@ def test_p_values_equal_those_of_chi_square_tables() -> None:
     )
 
 
-def test_it_agrees_with_the_chi_square_test_of_the_suite() -> None:
+def test_p_values_agree_with_those_of_goodness_of_fit() -> None:
     """FirstTokens and `fit` in tests/goodness_of_fit.py give the same p-value."""
     rng = np.random.default_rng(1)
     for _ in range(50):
@@ -99,7 +99,7 @@ def test_it_agrees_with_the_chi_square_test_of_the_suite() -> None:
             ours = ours.add(token)
         assert ours.draws == 300
         rare = sum(300 * weight for weight in distribution if 300 * weight < 5)
-        if rare == 0 or rare >= 5:  # FirstTokens merges a smaller pool with another cell
+        if rare == 0 or rare >= 5:  # below 5, FirstTokens merges the rare tokens with another cell
             assert ours.p_value == pytest.approx(
                 fit(tokens, dict(enumerate(distribution))), rel=1e-9
             )
@@ -108,7 +108,7 @@ def test_it_agrees_with_the_chi_square_test_of_the_suite() -> None:
 @pytest.mark.slow
 def test_p_values_of_right_decoders_are_uniform_and_peeking_finds_small_ones() -> None:
     """Of 1,000 right decoders, about 1 in 20 has a p-value below 0.05 after 200 draws. Many more
-    have one at some time, if one looks ten times on the way."""
+    have such a p-value at one or more of ten looks on the way."""
     rng = np.random.default_rng(2)
     distribution = np.array([0.4, 0.3, 0.2, 0.08, 0.02])
     ends = 0
@@ -139,7 +139,7 @@ def test_rare_tokens_share_one_cell_which_is_merged_if_still_rare() -> None:
         ),
         rel=1e-6,
     )
-    # 48 and 2 expected, 50 and 0 seen: one cell
+    # tokens 1 and 2 share one cell: 48 and 2 draws are expected, 50 and 0 were seen
     assert counted((0.5, 0.48, 0.02), (50, 50)).p_value == 1
 
 
@@ -192,8 +192,9 @@ def last(
 @pytest.mark.slow
 @pytest.mark.parametrize("verifier", VERIFIERS)
 def test_every_verifier_with_its_own_draw_fits_the_distribution(verifier: str) -> None:
-    """Top-k match too, where the target samples the token. The counted tokens come from drafted
-    trees, although a limit of one token would cut each tree to its root: the limit is ignored."""
+    """This includes top-k match, where the target samples the token. `max_new_tokens=1` would cut
+    each tree to its root, but the limit is ignored. So the counted tokens come from drafted
+    trees."""
     found = last(verifier, replace(WARM, max_new_tokens=1))
     assert (found.verdict, found.draws) == ("fits", 400)
 
@@ -212,8 +213,8 @@ def test_top_p_is_part_of_the_distribution() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("reject", REJECTIONS, ids=lambda reject: reject.__name__)
 def test_a_mutated_verifier_differs(reject: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each wrong rejection of wrong_rejections.py. Without a drafted tree nothing is rejected, so
-    all of them would pass."""
+    """Tries each wrong rejection rule of wrong_rejections.py. Without a drafted tree, nothing would
+    be rejected and every mutant would pass."""
     monkeypatch.setitem(
         VERIFIERS, "mutant", replace(VERIFIERS["sequoia"], verify=partial(walk, reject=reject))
     )
@@ -225,16 +226,17 @@ def test_a_mutated_verifier_differs(reject: Callable, monkeypatch: pytest.Monkey
 def test_a_draw_that_belongs_to_another_verifier_differs(
     draw: str, verify: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Children drawn with replacement, verified as if drawn without. And the classic mistake: the
-    deterministic children of top-k match, verified as if they had been drawn at random."""
+    """First, children drawn with replacement are verified as if they had been drawn without
+    replacement. Second, the classic mistake: the deterministic children of top-k match are verified
+    as if they had been drawn at random."""
     monkeypatch.setitem(VERIFIERS, "mutant", replace(VERIFIERS[verify], draw=VERIFIERS[draw].draw))
     assert last("mutant").verdict == "differs"
 
 
 @pytest.mark.slow
 def test_trees_made_for_each_draw_are_tested_too() -> None:
-    """A FixedTree gives exactly the counts of its tree. A dynamic tree, a new one for each draw,
-    fits too."""
+    """A FixedTree gives exactly the same counts as its tree. A new dynamic tree for each draw fits
+    too."""
     assert (
         last("sequoia", tree=lambda: FixedTree(SIBLINGS), draws=50).counts
         == last("sequoia", draws=50).counts
@@ -268,8 +270,8 @@ def test_draws_come_in_batches_and_can_be_stopped_at_any_time(
 
 
 def test_two_seeds_have_no_draw_in_common(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Guards against repeating nearly the same draws with the next seed. The same seed gives the
-    same draws."""
+    """Guards against nearly the same draws with the next seed. The same seed gives the same
+    draws."""
     seeds: list[int] = []
     real = Decoder.__init__
     monkeypatch.setattr(
@@ -302,8 +304,8 @@ def test_invalid_requests_are_rejected() -> None:
 
 @pytest.mark.slow
 def test_a_small_error_is_found_only_after_many_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Small differences cannot be detected, and the verdict is "fits" until there are enough draws.
-    This is why the page shows the number of draws."""
+    """Until there are enough draws, a small error is not detected and the verdict is "fits". This
+    is why the page shows the number of draws."""
     monkeypatch.setitem(
         VERIFIERS,
         "mutant",
@@ -326,11 +328,11 @@ def entropy(pair: Pair, text: list[int], params: SamplingParams) -> float:
 
 
 @pytest.mark.parametrize("temperature", [0.05, 0.1, 0.3, 0.6])
-def test_the_position_is_the_first_with_a_bit_of_entropy_or_the_one_with_most(
+def test_the_position_is_the_first_with_one_bit_of_entropy_or_else_the_one_with_most(
     temperature: float,
 ) -> None:
-    """Guards against a position chosen by the tokens drawn there, and against one where all
-    decoders agree."""
+    """Guards against a choice that depends on the tokens drawn later, and against a position where
+    even wrong decoders emit the right token."""
     pair = made()
     params = SamplingParams(temperature=temperature)
     text = [
@@ -353,8 +355,8 @@ def test_the_position_is_the_first_with_a_bit_of_entropy_or_the_one_with_most(
 
 
 def test_all_three_cases_of_the_rule_occur_above() -> None:
-    """At the start, further on, and nowhere: the temperatures of the test above were chosen for
-    this."""
+    """The first position with one bit of entropy is the start of the text, a later position, or
+    does not exist. The temperatures of the test above were chosen to cover these cases."""
     pair = made()
     text = [
         token
@@ -404,8 +406,8 @@ def test_a_nearly_certain_distribution_cannot_show_differences() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("verifier", VERIFIERS)
 def test_a_later_position_is_compared_with_its_own_distribution(verifier: str) -> None:
-    """The counts after some tokens of a text fit the distribution there, and not the one right
-    after the prompt."""
+    """The counts after some tokens of a text fit the distribution there. They do not fit the
+    distribution right after the prompt."""
     pair = few_tokens()
     common = (3, 1, 4)
     position = TextPosition(common, first_token_distribution(pair, "a", WARM, common))
@@ -454,7 +456,7 @@ def test_cells_contain_all_draws_and_all_probability() -> None:
 
 
 def test_the_detectable_difference_is_the_smallest_that_differs() -> None:
-    """Counts just above it differ, and counts just below fit poorly."""
+    """Counts that are off by slightly more get "differs", by slightly less "poor"."""
     for share, draws in ((0.5, 400), (0.8, 1000)):
         far = counted(
             (share, 1 - share), (round(share * draws), draws - round(share * draws))

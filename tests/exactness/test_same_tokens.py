@@ -34,7 +34,7 @@ GREEDY = SamplingParams(max_new_tokens=48, ignore_eos=True)
 BUSHY = Tree.from_branching([4, 2, 1, 1])
 BF16 = torch.bfloat16
 
-made = cache(tiny_pair)  # may be shared, because no test changes the pairs
+made = cache(tiny_pair)  # tests can share pairs, because no test changes them
 
 
 def emitted(steps: Iterable[StepTrace]) -> list[int]:
@@ -56,7 +56,7 @@ def texts(pair: Pair, prompt: str, tree: Tree = BUSHY) -> tuple[list[int], list[
         ([1], [], None),
     ],
 )
-def test_the_first_difference_is_found_as_far_as_both_texts_go(
+def test_the_first_difference_is_found_within_the_shorter_text(
     one: list[int], other: list[int], at: int | None
 ) -> None:
     assert compare(one, other) == compare(other, one) == at
@@ -81,8 +81,8 @@ def test_greedy_text_in_bfloat16_is_exact_or_a_tie() -> None:
 
 @pytest.mark.slow
 def test_a_near_tie_of_real_logits_is_a_tie() -> None:
-    """The best token of a text in bfloat16 is replaced by the second best, where their logits are
-    close and where they are not."""
+    """Where a text in bfloat16 has the target's best token, the text is ended with the second best
+    token instead. That is a tie if the two logits are close, else a bug."""
     pair = made(dtype="bfloat16")
     found = dict[str, int]()
     for prompt in PROMPTS:
@@ -99,8 +99,8 @@ def test_a_near_tie_of_real_logits_is_a_tie() -> None:
 
 
 def test_the_text_after_a_tie_is_compared_with_the_target() -> None:
-    """A run may take the other token of a near tie if it then continues as the target would. Any
-    other continuation is a bug."""
+    """At a near tie, a run may take the second best token. Each later token is then compared with
+    the target's best token after the run's own text. A later token far below the best is a bug."""
     pair = made(dtype="bfloat16")
     prompt = PROMPTS[0]
     right = texts(pair, prompt)[1]
@@ -119,8 +119,8 @@ def test_the_text_after_a_tie_is_compared_with_the_target() -> None:
 
 
 def near_tie(pair: Pair, prompt: str, right: list[int]) -> tuple[int, int]:
-    """The first index in `right`, except its last ten, at which the second best token ties with the
-    best, and that second best token."""
+    """The index of the first near tie in `right`, and the second best token there. The last ten
+    tokens of `right` are not searched."""
     for at in range(len(right) - 10):
         logits = reference_logits(pair, prompt, right[:at])
         best, second = logits.topk(2).indices.tolist()
@@ -129,7 +129,7 @@ def near_tie(pair: Pair, prompt: str, right: list[int]) -> tuple[int, int]:
     raise AssertionError("this text has no near tie")
 
 
-def test_rows_of_a_text_are_those_of_each_token() -> None:
+def test_the_rows_of_a_text_equal_those_computed_one_by_one() -> None:
     """The rows of this text do not fit into one batch of ROWS_AT_ONCE."""
     pair = made()
     text = [(7 * i) % 200 for i in range(ROWS_AT_ONCE + 5)]
@@ -166,7 +166,8 @@ def test_the_second_best_token_is_a_bug_where_there_is_no_tie() -> None:
 
 
 def test_a_fabricated_tie_is_a_tie_up_to_the_bound() -> None:
-    """The spacing of bfloat16 at 8 is 2**-4: 16 times that is a tie, 17 times is a bug."""
+    """From 8 to 16, bfloat16 numbers are 2**-4 apart. A gap of 16 such steps is a tie, one of 17 a
+    bug."""
     for steps, verdict in ((0, "tie"), (1, "tie"), (TIE_ULP, "tie"), (TIE_ULP + 1, "bug")):
         logits = torch.tensor([1.0, 9.5, 9.5 - steps / 16, -3.0])
         for one, other in ((1, 2), (2, 1)):
@@ -176,8 +177,8 @@ def test_a_fabricated_tie_is_a_tie_up_to_the_bound() -> None:
 
 
 def test_a_near_tie_of_three_is_a_tie_for_any_two_of_them() -> None:
-    """If only the two best counted, the third would be a bug, although rounding can make it the
-    best."""
+    """If only the two best tokens could tie, the third would be a bug, although rounding can make
+    the third the best."""
     logits = torch.tensor([9.5, 9.5 - 3 / 16, 9.5 - TIE_ULP / 16, 1.0])
     for one, other in itertools.permutations(range(3), 2):
         found = judge([one], [other], logits, BF16)
@@ -213,8 +214,8 @@ def test_an_ulp_is_the_distance_to_the_next_number(dtype: torch.dtype) -> None:
     assert 0 < ulp(0.0, dtype) < torch.finfo(dtype).smallest_normal
 
 
-def test_a_margin_needs_finite_logits_and_a_verdict_valid_tokens() -> None:
-    # numbers from 8 on are 2**-4 apart
+def test_logits_that_are_not_finite_and_invalid_tokens_are_refused() -> None:
+    # bfloat16 numbers from 8 to 16 are 2**-4 apart
     assert margin(torch.tensor([-8.5, -8.0]), (0, 1), BF16) == 8
     for bad in ([math.nan, 1.0], [math.inf, 1.0], [1.0, -math.inf], [1.0, 2.0, math.nan]):
         with pytest.raises(BadModel, match="finite logits"):
@@ -226,7 +227,7 @@ def test_a_margin_needs_finite_logits_and_a_verdict_valid_tokens() -> None:
             judge(unknown, [0], torch.tensor([1.0, 2.0]), BF16)
 
 
-def test_the_reference_row_is_the_bare_models() -> None:
+def test_the_reference_row_equals_the_output_of_the_bare_model() -> None:
     pair = made("gpt2")
     common = [3, 4, 5]
     ids = torch.tensor([[*pair.encode("abc"), *common]])

@@ -1,5 +1,5 @@
-"""The experiments about machines, run with tiny models: what holds for any pair, and the parts
-whose result is known."""
+"""The experiments `chain` and `hardware`, run with tiny models: what holds for any pair, and parts
+whose results are known."""
 
 from __future__ import annotations
 
@@ -93,8 +93,8 @@ def test_an_experiment_without_any_unit_has_an_empty_summary(name: str) -> None:
         assert (result.finding, result.series, result.rows) == ("", (), ())
 
 
-def test_what_is_raced_was_not_planned_on() -> None:
-    """The prompts that decoders are compared on are not among those for planning trees."""
+def test_decoders_are_not_compared_on_planning_prompts() -> None:
+    """The prompts for comparing decoders are not among those for planning trees."""
     for kind in ("code", "prose"):
         assert not set(prompts_of(kind)) & set(planning_prompts(kind))
 
@@ -108,7 +108,8 @@ def steps(pair: Pair, text: Text, tree: object, verifier: str = "sequoia") -> li
 
 @pytest.mark.parametrize("verifier", ["sequoia", "traversal"])
 def test_a_draft_like_the_target_is_accepted_at_every_place(verifier: str) -> None:
-    """A wrong KV cache after a jump along the text would show."""
+    """Steps start at positions several tokens apart. If the KV cache were wrong after such a jump,
+    tokens would be rejected."""
     text = text_after(same_pair(), 0.8)
     for tree in (Tree.chain(4), StoppingChain(4, 0.0)):
         found = steps(same_pair(), text, tree, verifier)
@@ -159,7 +160,8 @@ def test_draws_by_context_follow_q_and_are_fresh_for_each_context(device: str) -
 
 
 class Barren:
-    """A tree whose root gets two children. They go through the draft, but get no children."""
+    """A tree whose root gets two children. A draft pass is made for the two, but they get no
+    children."""
 
     tree = Tree.chain(1)
     front: tuple[int, ...] = (0,)
@@ -180,7 +182,7 @@ class BarrenTrees(FixedTree):
         return Barren()
 
 
-def test_passes_of_nodes_without_children_are_counted() -> None:
+def test_draft_passes_of_nodes_without_children_are_counted() -> None:
     found = steps(pair(), text_after(pair(), 0.8), BarrenTrees(Tree((-1, 0, 0))))
     assert {(step.nodes, step.widths) for step in found} == {(3, (1, 2))}
 
@@ -194,8 +196,8 @@ def test_the_time_of_a_fixed_tree_is_the_planned_one() -> None:
 
 
 def flat(node: float = 0.0) -> HardwareProfile:
-    """A machine on which a pass over one node takes 1 s, each further node `node` s more, and a
-    draft pass 0.1 s."""
+    """A machine on which a target pass over one node takes 1 s. Each further node adds `node` s. A
+    draft pass takes 0.1 s."""
     return HardwareProfile(
         "a synthetic machine",
         "float32",
@@ -244,12 +246,12 @@ def test_drafts_differ_in_quality_and_are_made_once() -> None:
     assert agreement(worse, ["def add(a, b):"]) < agreement(good, ["def add(a, b):"]) - 0.02
 
 
-def test_a_draft_made_of_a_padded_target_has_the_common_vocabulary() -> None:
+def test_a_draft_made_from_a_padded_target_has_the_common_vocabulary() -> None:
     padded = pair_of(tiny_model(vocab=VOCAB + 8), tiny_model(), tiny_tokenizer())
     assert with_draft(padded, "better").draft.vocab == padded.target.vocab == VOCAB
 
 
-def test_a_noisy_draft_is_on_the_devices_of_its_model(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_noisy_draft_is_on_the_devices_of_its_source(monkeypatch: pytest.MonkeyPatch) -> None:
     pair = same_pair()
     made = list[tuple[object, ...]]()
 
@@ -262,7 +264,7 @@ def test_a_noisy_draft_is_on_the_devices_of_its_model(monkeypatch: pytest.Monkey
     assert made == [(pair.draft.device, pair.draft.layer_devices)]
 
 
-def test_no_draft_is_made_of_a_streamed_target() -> None:
+def test_no_draft_is_made_from_a_streamed_target() -> None:
     pair = same_pair()
     target = TreeModel(pair.target.hf, "m", placement="1 of 2 layers streamed from host memory")
     with pytest.raises(BadPair, match=r"are not all on one device \(1 of 2 layers streamed"):
@@ -300,7 +302,7 @@ def test_a_tree_for_another_machine_is_called_slow_only_if_it_is(
     assert f"runs at {foreign:.2f}× the speed" in words
 
 
-def test_the_finding_says_who_wins_and_explains_only_what_is_so() -> None:
+def test_the_finding_says_who_wins_and_why_only_if_the_data_agree() -> None:
     cheap, dear = "l40-llama-3-70b-offloaded", "epyc-2-cores-bundled"
     usual = finding([setting(cheap, 0.5, 1.3), setting(dear, 0.8, 0.9)])
     assert "faster than the tuned chain in 1 of 2 settings, and clearly slower in 1." in usual

@@ -1,4 +1,5 @@
-"""Five of the experiments with tiny models, their parts against exact values, and the command."""
+"""Five of the experiments with tiny models, functions that they use, and the command that runs
+experiments."""
 
 from __future__ import annotations
 
@@ -97,7 +98,8 @@ def test_an_experiment_without_any_unit_has_an_empty_summary(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["temperature", "top-p"])
 def test_at_temperature_0_all_verifiers_are_equal(name: str) -> None:
-    """The tree verifiers emit equally many tokens per step, and so do the two on a chain."""
+    """All four tree verifiers emit the same number of tokens per step. So do the two verifiers on a
+    chain: token and block verification."""
     experiment = EXPERIMENTS[name]
     settings = {**experiment.sizes["small"], **TINY, "temperatures": [0.0], "top_ps": [1.0]}
     unit = experiment.units(settings)[0]
@@ -114,8 +116,7 @@ def test_the_predicted_speed_up_names_the_machine(name: str) -> None:
 
 
 def test_the_papers_figures_beside_measured_tokens_are_tokens_per_step() -> None:
-    """Guards against using the speed-ups that tables 1 and 8 of the paper print beside these
-    figures."""
+    """Tables 1 and 8 of the paper also print speed-ups, which must not be used by mistake."""
     tables = {table.key: table for table in paper_tables()}
     rows = {
         row.texts: {one.method: one.tokens for one in row.results} for row in tables["top-p"].rows
@@ -138,14 +139,14 @@ def test_the_same_unit_gives_the_same_values_again() -> None:
     assert experiment.run_unit(pair(), unit) == experiment.run_unit(pair(), unit)
 
 
-def test_no_prompt_is_planned_on_and_measured() -> None:
+def test_no_prompt_is_used_for_both_planning_and_measuring() -> None:
     for kind in KINDS:
         assert not set(prompts_of(kind)) & set(planning_prompts(kind))
         most = max(one.sizes["full"].get("prompts", 0) for one in EXPERIMENTS.values())
         assert len(set(prompts_of(kind))) >= most
 
 
-def test_the_shapes_have_the_size_that_is_asked_for() -> None:
+def test_the_shapes_have_at_most_the_requested_size() -> None:
     for nodes in (16, 64, 512):
         found = candidates([Acceptance.power_law(1.5, 0.4, 16)], nodes)
         assert found.keys() == SHAPES.keys()
@@ -176,8 +177,8 @@ def test_a_verifier_that_is_tied_is_not_called_best(theirs: float, says: str) ->
     )
 
 
-def test_trees_along_a_text_see_the_distributions_of_its_places() -> None:
-    """The root's distributions are those after the text so far, at every place."""
+def test_trees_drafted_along_a_text_have_its_distributions_at_the_root() -> None:
+    """At each place, the root has the target's and draft's distributions after the text so far."""
     text = text_after(pair(), 1.0)
     along = list(text_places(pair(), text.prompt, text.tokens, text.params))
     for one in drafted_along(pair(), text, Tree.kary(2, 3), "sequoia", [0, 1, 7, 23]):
@@ -247,10 +248,10 @@ def test_a_bad_option_is_refused_in_one_line_before_models_are_loaded(
     assert words.count("\n") == 1
 
 
-def test_ctrl_c_stops_the_command_after_the_present_unit(
+def test_ctrl_c_stops_the_command_after_the_current_unit(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The same command then finishes the experiment."""
+    """Running the same command again finishes the experiment."""
     before = signal.getsignal(signal.SIGINT)
     whole = EXPERIMENTS["ranks"]
 
@@ -263,7 +264,7 @@ def test_ctrl_c_stops_the_command_after_the_present_unit(
     monkeypatch.setitem(EXPERIMENTS, "ranks", replace(whole, run_unit=interrupted))
     assert command.main(["ranks", "--out", str(tmp_path)]) == 0
     assert (
-        "stopped after 1 of 2 units; run the same command again to continue"
+        "stopped after 1 of 2 parts; run the same command again to continue"
         in capsys.readouterr().out
     )
     assert signal.getsignal(signal.SIGINT) is before
@@ -276,14 +277,14 @@ def test_ctrl_c_stops_the_command_after_the_present_unit(
 @pytest.mark.parametrize(
     ("prompt", "tokens", "new"),
     [
-        ((1,), tuple(range(2, 30)), 28),  # nothing repeats itself
+        ((1,), tuple(range(2, 30)), 28),  # nothing is repeated
         ((1,), (*range(2, 12), *range(2, 12), *range(2, 12)), 10),
-        # a part of the prompt comes again
+        # a part of the prompt is repeated
         (tuple(range(20)), (*range(30, 35), *range(3, 12), 40), 5),
         ((1,), (7,) * 30, 1),
     ],
 )
-def test_a_text_is_new_until_eight_tokens_in_a_row_come_again(
+def test_a_text_is_new_until_eight_tokens_in_a_row_are_repeated(
     prompt: tuple[int, ...], tokens: tuple[int, ...], new: int
 ) -> None:
     assert new_tokens(Text(prompt, tokens, SamplingParams())) == new

@@ -1,4 +1,4 @@
-"""Results in files and as CSV, and intervals over prompts."""
+"""Results in files and as CSV, and confidence intervals over prompts."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_csv_has_a_line_for_each_point() -> None:
 
 
 def test_intervals_contain_the_truth_as_often_as_they_say() -> None:
-    """About 95 % of 2,000 intervals, each computed from 8 values, must contain the truth."""
+    """About 95 % of 2,000 intervals, each computed from 8 values, must contain the true mean."""
     rng = random.Random(0)
     hits = 0
     for _ in range(2000):
@@ -105,8 +105,8 @@ def test_intervals_contain_the_truth_as_often_as_they_say() -> None:
 
 
 def test_a_ratio_is_paired_over_prompts() -> None:
-    """The interval is narrow: the methods differ by about 10 % on every prompt, although the
-    prompts differ from each other by up to a factor of ten."""
+    """The values differ between prompts by up to a factor of ten. Nevertheless, the interval is
+    narrow, because on every prompt the methods differ by about 10 %."""
     theirs = [1.0, 10.0, 2.0, 5.0]
     ours = [1.1, 11.1, 2.2, 5.4]
     found = comparison("a over b", ours, theirs)
@@ -117,7 +117,7 @@ def test_a_ratio_is_paired_over_prompts() -> None:
 
 
 def test_intervals_of_ratios_contain_the_truth_as_often_as_they_say() -> None:
-    """The true ratio is 1.2; both methods share each prompt's difficulty."""
+    """The true ratio is 1.2. The difficulty of a prompt is the same for both methods."""
     rng = random.Random(1)
     hits = 0
     for _ in range(2000):

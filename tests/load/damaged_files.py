@@ -30,8 +30,8 @@ class Damaged:
 
 
 def damaged_files(count: int) -> Iterator[Damaged]:
-    """`count` files. The ways of damage take turns. The number of a file is the seed that chooses
-    which saved file is damaged, and where."""
+    """Yields `count` files. The entries of DAMAGES take turns, and so do the kinds. The seed of a
+    file is its index. It chooses which saved file of the kind is damaged, and where."""
     ways = [*DAMAGES.items()]
     for seed in range(count):
         choice = random.Random(seed)
@@ -47,7 +47,7 @@ def damaged_files(count: int) -> Iterator[Damaged]:
 
 
 def random_bytes(data: bytes, choice: random.Random) -> bytes:
-    """Some bytes replaced by any others."""
+    """Up to 20 bytes replaced by random ones."""
     changed = bytearray(data)
     for _ in range(choice.randint(1, 20)):
         changed[choice.randrange(len(changed))] = choice.randrange(256)
@@ -59,13 +59,13 @@ def cut_short(data: bytes, choice: random.Random) -> bytes:
 
 
 def piece_twice(data: bytes, choice: random.Random) -> bytes:
-    """A piece repeated in another place."""
+    """A piece of the file inserted again at a random place."""
     start, place = choice.randrange(len(data)), choice.randrange(len(data))
     return data[:place] + data[start : start + choice.randint(1, 400)] + data[place:]
 
 
 def other_number(data: bytes, choice: random.Random) -> bytes:
-    """One number replaced by another one, which may be huge, or by text that is no JSON."""
+    """One number replaced by another number, perhaps a huge one, or by text that is not JSON."""
     found = choice.choice([*_NUMBER.finditer(data)])
     new = choice.choice(
         [b"1e999", b"-0", b"NaN", b"-Infinity", b"9" * 5000, b"9" * 5, b"1e-999", b"0x10", b"01"]
@@ -88,7 +88,8 @@ def deep(data: bytes, choice: random.Random) -> bytes:
 def on_values(
     change: Callable[[Any, Any, random.Random], None],
 ) -> Callable[[bytes, random.Random], bytes]:
-    """A way of damage that calls `change` with one list or object and one of its keys."""
+    """A way of damage: `change` is called with a random list or object of the file, with one of its
+    indices or keys, and with the source of randomness."""
 
     def damage(data: bytes, choice: random.Random) -> bytes:
         value = json.loads(data)
@@ -100,7 +101,7 @@ def on_values(
 
 
 def _places(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Every list and object with each of its keys."""
+    """Every list and object inside `value`, itself included, with each of its indices or keys."""
     keys = [*value] if isinstance(value, dict) else range(len(value))
     for key in keys:
         yield value, key
@@ -126,7 +127,7 @@ def _many(holder: Any, key: Any, choice: random.Random) -> None:
 
 
 def repeated_key(data: bytes, choice: random.Random) -> bytes:
-    """A key of the outermost object a second time, with another value."""
+    """A key of the outermost object added again at the end, with a random value."""
     value = json.loads(data)
     key = choice.choice([*value]) if isinstance(value, dict) and value else "format"
     other = json.dumps(choice.choice(_VALUES))
@@ -151,7 +152,8 @@ DAMAGES: dict[str, Callable[[bytes, random.Random], bytes]] = {
 
 
 def large_files(megabytes: int) -> Iterator[Damaged]:
-    """Files of about `megabytes` MB that cost the most time and memory. Most are valid JSON."""
+    """Files of about `megabytes` MB that should cost the most time and memory to open. Most are
+    valid JSON."""
     size = megabytes * 1_000_000
     steps = json.loads((SAVED / "runs" / "greedy.json").read_bytes())
     one = len(json.dumps(steps["steps"]))

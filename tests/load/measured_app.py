@@ -1,4 +1,4 @@
-"""The app in its own process, and how much of the machine it uses."""
+"""The app in its own process, with its use of memory, threads and files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ MB = 1e6
 @dataclass(frozen=True)
 class Taken:
     """What the app uses at one moment. memory: resident bytes, including those of its child
-    processes. threads, files: its own only."""
+    processes. threads, files: the app's threads and open file descriptors, without those of child
+    processes."""
 
     memory: int
     threads: int

@@ -1,6 +1,7 @@
 """Visits a page without a browser, so that many visitors fit on one machine. A visitor opens the
 page, presses buttons and leaves, with the same requests as a browser. A press calls every handler
-of the button, and the handlers that follow it. The answers of queued handlers come on one stream.
+of the button, then the handlers chained after those. The answers of all queued handlers come on one
+stream.
 """
 
 from __future__ import annotations
@@ -24,9 +25,10 @@ _NO_ANSWER = 180.0  # seconds without a message until a call is abandoned
 
 @dataclass
 class Call:
-    """One call of a handler. status: the status of the answer to the request, 0 if none came.
-    messages: when each value of the first output came, in seconds of time.monotonic, and the value.
-    ended: when the server said that the handler had ended."""
+    """One call of a handler. status: the HTTP status of the answer, 0 if none came. words: the
+    error, if the request failed. messages: the values of the first output, as (time, value). ended:
+    when the server reported the end of the handler, None if it has not. Times are those of
+    time.monotonic."""
 
     name: str
     asked: float
@@ -37,7 +39,7 @@ class Call:
 
     @property
     def stage(self) -> list[tuple[float, dict[str, Any]]]:
-        """The messages that are JSON objects. A view of the page is drawn from them."""
+        """The messages that are JSON objects. The page draws a view from them."""
         return [(when, json.loads(text)) for when, text in self.messages if is_object(text)]
 
 
@@ -46,8 +48,8 @@ def is_object(value: Any) -> bool:
 
 
 class PageVisitor:
-    """One opened page of the app that `http` reaches. config: what the page knows of its components
-    and handlers."""
+    """One visitor's page of the app that `http` reaches. config: Gradio's description of the page's
+    components and handlers."""
 
     def __init__(self, http: httpx.AsyncClient, config: Mapping[str, Any]) -> None:
         self._http = http
@@ -73,7 +75,7 @@ class PageVisitor:
     # -- as a person does --------------------------------------------------------------------------
 
     async def open(self) -> tuple[int, str, list[Call]]:
-        """Load the page: its status, its text, and the calls of its handlers."""
+        """Load the page. Returns its HTTP status, its text, and the calls made when it loads."""
         answer = await self._http.get("")
         if answer.status_code != 200:
             return answer.status_code, answer.text, []
@@ -81,7 +83,8 @@ class PageVisitor:
         return 200, answer.text, await self.press("", "load")
 
     async def press(self, name: str, event: str = "click") -> list[Call]:
-        """Call what the button `name` calls, and what follows. Ends when all have ended."""
+        """Call the handlers of the button `name`, and those chained after them. Returns when every
+        call has ended, failed or been abandoned. event: what happens to the button."""
         started = [
             one
             for one in self._handlers
@@ -150,7 +153,7 @@ class PageVisitor:
         return call
 
     async def _listen(self, call: Call, handler: Mapping[str, Any], event: str) -> None:
-        """Take the handler's messages until it has ended."""
+        """Take the handler's messages until it ends, or sends none for _NO_ANSWER seconds."""
         self._expected.add(event)
         if self._stream is None or self._stream.done():
             self._stream = asyncio.create_task(self._receive())
@@ -177,7 +180,7 @@ class PageVisitor:
                 self.props[one]["value"] = value
 
     async def _receive(self) -> None:
-        """Sort the messages of the stream by handler, while any are expected."""
+        """As long as messages are expected, read the stream and sort its messages by call."""
         while self._expected:
             address = f"{API}queue/data?session_hash={self._session}"
             with suppress(httpx.HTTPError):
@@ -188,7 +191,7 @@ class PageVisitor:
             await asyncio.sleep(0.01)
 
     def _sort(self, message: dict[str, Any]) -> None:
-        # a message may come before the answer that names its event
+        # a message may come before the answer from which `_call` learns the id of its event
         if event := message.get("event_id"):
             self._inbox[event].put_nowait(message)
 
@@ -202,7 +205,8 @@ class PageVisitor:
 
 
 def changed(before: Any, sent: Any) -> Any:
-    """The value that replaces `before`. Gradio sends it whole, or as a list of changes."""
+    """The value that replaces `before`. Gradio sends it whole, or as a list of changes. Changes to
+    a part of the value are ignored."""
     if not isinstance(sent, list) or not all(isinstance(one, list) for one in sent):
         return sent
     for kind, path, value in sent:

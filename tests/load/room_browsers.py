@@ -1,4 +1,4 @@
-"""What real browsers do in a full room."""
+"""What visitors with real browsers do in the load test room.py."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ BACK = "#{}:not([disabled])"
 
 
 async def browse(url: str, findings: Findings, end: float, browsers: int) -> None:
-    """Run `browsers` visitors at once until `end`, each in a window of its own."""
+    """Run `browsers` visitors at once until the time `end`, as of `time.monotonic`. Each uses
+    windows of its own."""
     if not browsers:
         return
     async with async_playwright() as playwright:
@@ -58,8 +59,9 @@ class Person:
             self._findings.console[words[:120]] += 1
 
     async def _look_around(self, page: Page, end: float) -> None:
-        """Do a few random things in one window. After the last one, press Run and return at once,
-        so that the window may be closed while a run waits. Return earlier if `end` has passed."""
+        """Do a few random things in one window. Then press Run and return at once, so that the
+        window may be closed while the run still waits for its turn. Return earlier if `end` has
+        passed."""
         await self._arrive(page)
         actions: list[tuple[str, Callable[[Page], Awaitable[None]]]] = [
             ("run", self._run),
@@ -90,7 +92,7 @@ class Person:
         await page.wait_for_selector(BACK.format("pg-run"), state="attached", timeout=PATIENCE)
 
     async def _press(self, page: Page, button: str) -> None:
-        """Press a button, which must become enabled again."""
+        """Press a button, and wait until it is enabled again."""
         await page.evaluate(f"document.querySelector('#{button}').click()")
         await asyncio.sleep(0.5)
         await page.wait_for_selector(BACK.format(button), state="attached", timeout=PATIENCE)

@@ -11,17 +11,17 @@ from goals import Goal, percentile, slope
 from measured_app import MB, Taken
 from page_visitor import Call
 
-# the handlers that use the models, of those that the visitors call
+# of the handlers that the visitors call, those that use the models
 JOBS = {"decode_run", "decode_step", "race_run", "race_check"}
-# seconds: a wait counts if it is longer than this, and an estimate if it was given at least this
-# long before the end of the wait
+# Seconds. The goal for waits counts only waits longer than this. It counts only estimates given at
+# least this long before the end of the wait.
 LONG = 10.0
 _ESTIMATE = re.compile(r"(?:about (a|\d+(?:\.\d+)?)|(a few)) (second|minute)")
 _A_FEW = 3.0
 
 
 def estimate_in(words: str) -> float | None:
-    """The seconds that a notice says are left, or None."""
+    """The estimate in a notice, in seconds. None if it has no estimate."""
     found = _ESTIMATE.search(words)
     if not found:
         return None
@@ -33,9 +33,9 @@ def estimate_in(words: str) -> float | None:
 
 @dataclass(frozen=True)
 class Wait:
-    """A job's wait for its turn, in seconds. left: the latest estimate that was given at least
-    `LONG` seconds before the end, and how long the wait then really lasted; None if there was
-    none."""
+    """A job's wait for its turn. seconds: how long it was. left: the latest estimate that was given
+    at least `LONG` seconds before the end of the wait, and how many seconds were really left then.
+    None if there was no such estimate."""
 
     seconds: float
     left: tuple[float, float] | None
@@ -49,7 +49,8 @@ class Wait:
 
 
 def wait_of(call: Call) -> Wait | None:
-    """None if the job's turn never came."""
+    """The wait of a job, whose turn begins with the first message that has "meta". None if its turn
+    never came."""
     stage = call.stage
     begun = next((when for when, message in stage if message.get("meta")), None)
     if begun is None:
@@ -60,8 +61,8 @@ def wait_of(call: Call) -> Wait | None:
 
 
 def is_explained(call: Call) -> bool:
-    """Whether the call of an accepted job has ended, and its last message says that the job is done
-    or why it is not."""
+    """Whether the call of an accepted job has ended with a message that says that the job is done,
+    or why it is not done."""
     if call.ended is None:
         return False
     if call.name == "race_check" and not call.stage:
@@ -126,12 +127,12 @@ class Findings:
         return f"of {self.accepted}; longest wait {longest:.0f} s"
 
     def details(self) -> str:
-        """What was pressed, in one line. What went wrong: at most ten lines of each kind."""
+        """A line with what was pressed, then at most ten lines for each kind of problem."""
         lines = [f"pressed: {dict(self.pressed)}"]
         for what, found in (
             ("refused load", self.refused_loads),
             ("without buttons", self.without_buttons),
-            ("no end", self.unexplained),
+            ("unexplained", self.unexplained),
         ):
             lines += [f"{what}: {one}" for one in found[:10]]
         for what, counted in (("refused", self.refused), ("console", self.console)):
@@ -140,7 +141,9 @@ class Findings:
 
 
 def machine_goals(points: list[tuple[float, int]], before: Taken, after: Taken) -> list[Goal]:
-    """points: the memory over time, of which the second half counts."""
+    """The goals for the app's memory, threads and descriptors. points: (time in seconds, bytes of
+    memory). The goal for memory is about the second half of that time. before, after: what the app
+    used before and after the visits."""
     half = (points[0][0] + points[-1][0]) / 2
     late = [(when, memory) for when, memory in points if when >= half]
     most = max(memory for _, memory in points)

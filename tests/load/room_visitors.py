@@ -1,4 +1,4 @@
-"""What a visitor without a browser does in a full room."""
+"""What one simulated visitor without a browser does in the load test room.py."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ CHOICES = {"run": 4, "step": 3, "race": 2, "open": 2, "reload": 2, "leave": 1}
 async def visit(
     http: httpx.AsyncClient, config: Mapping[str, Any], findings: Findings, end: float, seed: int
 ) -> None:
-    """Press one button after another until `end`. The last press may finish later."""
+    """Do one thing after another until the time `end`, as of `time.monotonic`. The last one may
+    finish later."""
     visitor = Visitor(http, config, findings, random.Random(seed))
     await asyncio.sleep(visitor.choice.uniform(0, 10))
     await visitor.arrive()
@@ -85,7 +86,7 @@ class Visitor:
             await self._run(self.page, what)
 
     async def _go(self, page: PageVisitor, what: str) -> None:
-        """Reload or leave; often while a run is waiting."""
+        """Reload or leave. Half the time, first start a run and do not wait for its end."""
         if self.choice.random() < 0.5:
             running = asyncio.create_task(page.press("pg-run"))
             await asyncio.sleep(self.choice.uniform(0.2, 3))
@@ -97,7 +98,7 @@ class Visitor:
             await self.arrive()
 
     async def _run(self, page: PageVisitor, what: str) -> None:
-        """Press a button that starts a run, and see that it is enabled again afterwards."""
+        """Press a button that starts a run, and check that it is enabled again after the run."""
         button = {"run": "pg-run", "step": "pg-step", "race": "rc-run"}[what]
         page.set("pg-tokens", self.choice.choice([16, 32, 64]))
         page.set("pg-seed", self.choice.randrange(1000))

@@ -1,5 +1,6 @@
-"""Damaged files are opened or refused in words: only one kind of error escapes. The command
-hostile_requests.py sends the same files to a running app."""
+"""A damaged file is either opened or refused with a message. The only error that opening it may
+raise is the one for its kind of file, such as BadTrace for runs. The command hostile_requests.py
+sends the same files to a running app."""
 
 from __future__ import annotations
 

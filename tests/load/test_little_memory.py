@@ -15,7 +15,7 @@ from page_visitor import API, PageVisitor
 
 GIB = 2**30
 MIB = 2**20
-PAGES = 20  # at once
+PAGES = 20  # opened at once
 
 
 @pytest.fixture(params=[2, 3], ids="{} GiB".format)
@@ -36,7 +36,7 @@ async def attack(http: httpx.AsyncClient, folder: Path) -> list[str]:
             body = fill * (32 * MIB // len(fill))
             assert (await http.post(f"{API}queue/join", content=body)).status_code == 413
         except httpx.TransportError:
-            pass  # the connection is closed before all was sent
+            pass  # the app closed the connection before the whole body was sent
     config = (await http.get("config")).json()
     found: list[str] = []
     for file in [*large_files(31)][:5]:
@@ -50,8 +50,8 @@ async def attack(http: httpx.AsyncClient, folder: Path) -> list[str]:
 
 
 async def visit(http: httpx.AsyncClient) -> bool:
-    """Whether a page opens, its Run button starts a run that ends or says why not, and the button
-    is enabled again."""
+    """Open a page and press Run. Returns whether the page opened, the run ended or a message said
+    why it failed, and the button is enabled again."""
     page = PageVisitor(http, (await http.get("config")).json())
     status, _, calls = await page.open()
     page.set("pg-tokens", 16)

@@ -1,5 +1,5 @@
-"""Checks of a model's folder before any library opens it: the hub's cache passes, and links out of
-the folder do not."""
+"""Tests the checks of a model's folder that run before any library opens it. Links from the
+hub's cache to its blobs pass. Other links out of the folder do not."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def folder(tmp_path: Path, good: Path) -> Path:
 
 
 def content_name(path: Path, digits: int = 40) -> str:
-    """A blob name as the hub gives it."""
+    """A name like those of blobs in the hub's cache: a hash, but here of the file's name."""
     return hashlib.sha256(path.name.encode()).hexdigest()[:digits]
 
 
@@ -59,7 +59,8 @@ def snapshot(cache: Path, good: Path, name: str = "owner--model") -> Path:
 
 
 def share(cache: Path, folder: Path) -> None:
-    """Moves the content of a model to the shared blobs of the cache, as newer clients do."""
+    """Moves the content of a model to the blobs that all models in the cache share. Newer versions
+    of huggingface_hub store it there."""
     for link in folder.iterdir():
         blob = folder / link.readlink()
         name = content_name(link, 64)
@@ -178,7 +179,7 @@ def test_a_config_out_of_bounds_is_refused_before_a_library_reads_it(
 
 
 def test_the_bounds_allow_every_model_that_transformers_describes() -> None:
-    """The default sizes of each type are those of a published model."""
+    """The default sizes of a type are usually those of a published model."""
     for kind in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES:
         if kind == "gemma4_assistant":  # cannot be made without its target's config
             continue

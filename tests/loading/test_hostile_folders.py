@@ -17,7 +17,8 @@ from sequoia.errors import SequoiaError
 from sequoia.loading.tokenizers import try_tokenizer
 
 MEMORY = 1_000_000_000  # bytes: the peak memory may grow by less than this in each group
-# Class names, a second line or sentence, and terms that only programmers know.
+# Signs of an unclear message: class names, a second line or sentence, and terms that only
+# programmers know.
 _UNCLEAR = re.compile(
     r"\n|Traceback|\w(Error|Exception)\b|[.!?] +[A-Z]|has no attribute|NoneType|object is not"
     r"|<class|positional|keyword argument|\bnan\b|You set"
@@ -54,11 +55,11 @@ def emitted(pair: Pair) -> list[int]:
 
 
 def is_clear(words: str) -> bool:
-    """One sentence that a person understands."""
+    """Whether `words` seem to be one sentence that a user understands."""
     return 10 < len(words) <= _LONGEST and not _UNCLEAR.search(words)
 
 
-def test_there_are_more_than_two_hundred() -> None:
+def test_there_are_more_than_two_hundred_folders() -> None:
     assert len(hostile.FOLDERS) == sum(map(len, hostile.GROUPS.values())) > 200
 
 
@@ -80,11 +81,11 @@ def test_unclear_messages_are_noticed(words: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("group", hostile.GROUPS)
-def test_each_is_refused_with_one_clear_sentence_and_the_loaded_pair_still_works(
+def test_each_folder_is_refused_with_one_clear_sentence_and_the_loaded_pair_still_works(
     group: str, good: Path, pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All folders of a group are loaded in this very process. A folder that made it hang, crash or
-    run out of memory would fail the whole run."""
+    """All folders of a group are loaded in the test's own process. A folder that made this process
+    hang, crash or run out of memory would fail the whole run."""
     monkeypatch.setattr(try_tokenizer, "_TRIAL_SECONDS", 1.5)
     before = emitted(pair)
     peak = _peak()

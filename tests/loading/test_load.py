@@ -1,5 +1,5 @@
-"""Loading: whatever is unknown, unsafe or cannot run is refused with the reason, before the weights
-are loaded where possible."""
+"""Loading: whatever is unknown, unsafe or cannot run is refused with the reason. Where possible,
+this happens before the weights are loaded."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_a_good_pair_loads(good: tuple[str, str]) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_dtype_is_chosen_by_default(kind: str, tmp_path: Path) -> None:
-    """The default of `load_pair` is "auto"; `load` in this file has another."""
+    """The default of `load_pair` is "auto", but `load` in this file uses "float32"."""
     folder = save(tiny_model(kind), tmp_path / kind)
     pair = load(folder, folder, dtype="auto")
     assert {pair.target.dtype, pair.draft.dtype} <= {torch.float32, torch.bfloat16}
@@ -194,8 +194,8 @@ UNFIT = {
     "gemma 2": (Gemma2Config(), "gemma2.*type “sliding_attention”"),
     "gemma 3": (Gemma3TextConfig(), "gemma3_text.*type “sliding_attention”"),
     "encoder-decoder": (T5Config(), "t5.*encoder-decoder"),
-    "encoder-decoder that knows a causal part": (BartConfig(), "bart.*encoder-decoder"),
-    "encoder and decoder of other types": (
+    "encoder-decoder with a causal part": (BartConfig(), "bart.*encoder-decoder"),
+    "encoder-decoder of two models": (
         EncoderDecoderConfig.from_encoder_decoder_configs(TINY_BERT, TINY_BERT),
         r"\(encoder-decoder\) is an encoder-decoder",
     ),
@@ -207,7 +207,7 @@ UNFIT = {
         VisionEncoderDecoderConfig.from_encoder_decoder_configs(ViTConfig(), TINY_BERT),
         r"\(vision-encoder-decoder\) is an encoder-decoder",
     ),
-    "sound": (MusicgenConfig(), "musicgen.*generates audio"),
+    "audio": (MusicgenConfig(), "musicgen.*generates audio"),
     "encoder": (BertConfig(), "bert.*is an encoder"),
     "no text": (ViTConfig(), "vit.*no causal language model"),
 }
@@ -215,7 +215,7 @@ UNFIT = {
 
 @pytest.mark.usefixtures("no_weights")
 @pytest.mark.parametrize("what", UNFIT)
-def test_a_config_that_cannot_hold_a_tree_is_refused_before_the_weights(
+def test_a_config_that_cannot_run_a_tree_is_refused_before_the_weights(
     what: str, tmp_path: Path, good: tuple[str, str]
 ) -> None:
     config, reason = UNFIT[what]
@@ -281,7 +281,7 @@ def test_a_type_that_cannot_run_a_tree_is_refused_with_the_reason(
 def test_a_model_that_fails_in_its_first_pass_is_refused(
     dtype: str, good: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With dtype "auto" the first pass is a timed one, before the self-test."""
+    """With dtype "auto", the first pass is timed to choose the dtype. The self-test comes later."""
 
     def broken(*_: object, **__: object) -> None:
         raise IndexError("mask of four dimensions")
@@ -388,7 +388,7 @@ def test_damaged_weights_are_refused(tmp_path: Path, good: tuple[str, str]) -> N
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("no_weights")
-def test_tokenizers_of_one_size_with_other_pieces_are_refused(
+def test_tokenizers_of_the_same_size_with_different_pieces_are_refused(
     tmp_path: Path, good: tuple[str, str]
 ) -> None:
     other = tiny_tokenizer(pieces=("Ω",))
@@ -405,7 +405,7 @@ def test_tokenizers_of_one_size_with_other_pieces_are_refused(
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("no_weights")
-def test_tokenizers_of_other_sizes_are_refused(tmp_path: Path, good: tuple[str, str]) -> None:
+def test_tokenizers_of_different_sizes_are_refused(tmp_path: Path, good: tuple[str, str]) -> None:
     with pytest.raises(
         BadPair,
         match=(
@@ -469,7 +469,7 @@ def test_a_cuda_device_with_too_high_a_number_is_refused(monkeypatch: pytest.Mon
 def test_a_card_that_runs_nothing_is_not_used_unless_it_is_asked_for(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """An example is a card that is too old for this build of torch, but that torch still lists."""
+    """An example is a card that torch lists although it is too old for this build of torch."""
 
     def ones(*_: object, **__: object) -> None:
         raise RuntimeError("CUDA error: no image\nCompile with...")
@@ -511,7 +511,7 @@ def test_too_little_free_memory_is_reported_before_the_weights(
 
 
 def test_memory_is_counted_in_the_dtype_in_use(tmp_path: Path) -> None:
-    """A file in bfloat16 doubles when it is loaded as float32."""
+    """Weights stored in bfloat16 take twice as many bytes when they are loaded as float32."""
     source = source_of(save(tiny_model().bfloat16(), tmp_path / "half"))
     cpu = torch.device("cpu")
     assert source.weight_bytes == (tmp_path / "half" / "model.safetensors").stat().st_size
@@ -523,7 +523,8 @@ def test_memory_is_counted_in_the_dtype_in_use(tmp_path: Path) -> None:
         == loaded_bytes(source, cpu, torch.float32)
         == source.weight_bytes
     )
-    # the stored weights (4 bytes each), copies in two dtypes (4 + 2), and both packed (4 + 2)
+    # While the dtype is chosen, each parameter takes 4 bytes as stored, 4 + 2 in copies of two
+    # dtypes, and 4 + 2 in packed versions of both copies.
     assert loaded_bytes(source, cpu, None) == 4 * source.weight_bytes
 
 
@@ -538,7 +539,7 @@ def test_running_out_of_memory_while_loading_is_reported(
         load(*good)
 
 
-# -- the hub, without a network; with one see test_download.py -------------------------------------
+# -- the hub, without a network (otherwise see test_download.py) -----------------------------------
 
 
 def test_without_a_network_an_unknown_id_is_refused_in_words() -> None:

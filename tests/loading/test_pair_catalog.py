@@ -1,5 +1,5 @@
-"""Pairs by name: the published figures are consistent, and every figure that can be computed is
-computed again."""
+"""The catalog of named pairs: its figures are consistent, and agree with those computed from the
+models' configs."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def neox(width: int, layers: int, heads: int) -> GPTNeoXConfig:
     )
 
 
-SHAPES = {  # as their config files say
+SHAPES = {  # as in the models' config files
     "HuggingFaceTB/SmolLM2-1.7B": llama(2048, 8192, 24, 32, 32, 49_152, True),
     "HuggingFaceTB/SmolLM2-135M": llama(576, 1536, 30, 9, 3, 49_152, True),
     "EleutherAI/pythia-2.8b": neox(2560, 32, 32),
@@ -86,9 +86,9 @@ def test_parameters_match_the_published_shape(name: str) -> None:
     with torch.device("meta"):
         model = AutoModelForCausalLM.from_config(config)
     assert MODELS[name].parameters == model.num_parameters()
-    # 16 or 32 bits per parameter; 16-bit files may also hold the tied matrix or buffers
-    width = MODELS[name].bytes / model.num_parameters()
-    assert 1.99 < width < 2.6 or 3.99 < width < 4.01
+    # 2 or 4 bytes; 2-byte files may also hold buffers, or the tied output matrix a second time
+    bytes_each = MODELS[name].bytes / model.num_parameters()
+    assert 1.99 < bytes_each < 2.6 or 3.99 < bytes_each < 4.01
 
 
 def test_every_model_has_a_shape_here_and_a_source() -> None:
@@ -141,9 +141,9 @@ def test_an_unknown_name_lists_the_known_ones() -> None:
     "one", [one for one in presets() if "GPU" in one.needs], ids=lambda one: one.name
 )
 def test_a_pair_fits_the_card_that_its_row_states(one: Preset) -> None:
-    """If the target is streamed, its placement is computed from the configs alone: at least one
-    layer must fit on the card, beside the draft and the memory of the usual run. A card has a
-    little less free memory than its name says."""
+    """If layers of the target are streamed, at least one layer must fit on the card, beside the
+    draft and the memory of a usual run. Only the configs are needed to compute this. The free
+    memory is taken as 97% of the stated size, because a card never has all of it free."""
     found = re.match(r"a GPU with (\d+) GB(, and (\d+) GB of host memory)?", one.needs)
     assert found is not None
     card = torch.device("cuda", 0)

@@ -1,4 +1,5 @@
-"""Acceptance by level, compared with counts by hand and with the rates behind random walks."""
+"""Tests of acceptance by level: how often a child is accepted, by its parent's depth and its own
+rank. The expected counts are made by hand, or come from random walks with known rates."""
 
 from __future__ import annotations
 
@@ -42,7 +43,8 @@ def step(tree: Tree, path: tuple[int, ...]) -> StepTrace:
 
 
 def walks(rates: list[list[float]], count: int, seed: int) -> list[StepTrace]:
-    """Walks down a ternary tree; rates[depth][rank] is that child's acceptance rate."""
+    """Steps with random accepted paths in a ternary tree. rates[depth][rank] is the probability
+    that a node at `depth` has its child of this rank accepted."""
     rng = random.Random(seed)
     tree = Tree.kary(3, 4)
     made = []
@@ -75,15 +77,16 @@ def test_counts_of_three_steps_by_hand() -> None:
 
 
 def test_a_node_without_a_child_of_that_rank_is_not_counted() -> None:
-    """Checks the denominator: a chain has no second children, so their rate is unknown, not 0."""
+    """Checks the denominator. A chain has no second children, so their acceptance rate is unknown,
+    not 0."""
     by_level = AcceptanceByLevel.fold([step(Tree.chain(4), (0, 1, 2))])
     assert set(by_level.cells) == {(0, 0), (1, 0), (2, 0)}
     assert by_level.by_rank(1) == Cell(0, 0)
 
 
 def test_it_agrees_with_the_totals_of_a_run_whose_nodes_have_equal_children() -> None:
-    """All inner nodes have three children here. The counts by level, summed over all depths, are
-    then those of the run."""
+    """All inner nodes have three children here. So the counts by level, summed over all depths,
+    equal the run's counts by rank in DecodeStats."""
     made = walks([[0.5, 0.2, 0.1]] * 3, 200, 1)
     stats = DecodeStats.fold(made)
     by_level = AcceptanceByLevel.fold(made)
@@ -110,7 +113,7 @@ def test_counts_add() -> None:
     ],
 )
 def test_wilson_intervals(successes: int, trials: int, low: float, high: float) -> None:
-    """The last is Newcombe's (1998) example; the others follow from the formula by hand."""
+    """The last case is Newcombe's (1998) example. The others were computed by hand."""
     assert wilson(successes, trials) == pytest.approx((low, high), abs=6e-5)
 
 
@@ -148,9 +151,9 @@ def test_a_rate_that_depends_on_depth_is_found() -> None:
 
 @pytest.mark.slow
 def test_rates_that_depend_on_rank_alone_are_seldom_rejected() -> None:
-    """Guards against a missing correction: uncorrected, about a third of the tables would be
-    rejected. At most 5% are expected; more than 14 of 100 then has a probability below 2e-4 (fixed
-    seeds)."""
+    """Guards against a missing Bonferroni correction: without it, the test would find a dependence
+    on depth in about a quarter of these 100 samples. With it, at most 5% are expected, and more
+    than 14 have a probability below 2e-4. The seeds are fixed."""
     rejected = sum(
         depth_verdict(AcceptanceByLevel.fold(walks([[0.6, 0.2, 0.1]] * 3, 300, seed))).holds
         is False

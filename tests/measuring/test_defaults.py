@@ -1,4 +1,5 @@
-"""The tree that is used when none is given, and arguments that `speculate` refuses at the call."""
+"""The tree that is used when none is given, and the arguments that `speculate` refuses when it is
+called, before its first step."""
 
 from __future__ import annotations
 
@@ -36,7 +37,7 @@ WARM = Acceptance((0.5, 0.2, 0.1))
 
 
 def profile(verify: tuple[float, float], draft: float = 0.05) -> HardwareProfile:
-    """A profile with these seconds of a target pass over 1 and over 128 nodes, and of a draft
+    """verify: seconds of a target pass over 1 node and over 128 nodes. draft: seconds of a draft
     pass."""
     return HardwareProfile(
         "a machine",
@@ -155,8 +156,9 @@ def test_without_a_text_or_a_choice_the_usual_kind_is_used(
 def test_a_text_too_short_to_decide_is_of_the_usual_kind(
     shared: list[float], wanted: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The usual kind is code. A text counts as prose only if its mean agreement is nearer to that
-    of prose (0.5) than to that of code (0.7), by more than the standard error of the mean."""
+    """The usual kind is that of the pair's first vector, here code. A text counts as prose only if
+    the mean agreement of the models on it is nearer to 0.5 (prose) than to 0.7 (code), by more than
+    the standard error of that mean."""
     monkeypatch.setattr(defaults, "shared_mass", lambda *_: torch.tensor(shared))
     assert kind_of(ready((CODE, PROSE)), ["some text"]) == wanted
 
@@ -237,7 +239,8 @@ def test_the_default_plan_is_the_best_for_the_recorded_acceptance(temperature: f
 
 @pytest.mark.usefixtures("nothing_measured")
 def test_tree_and_chain_are_planned_by_the_same_rule() -> None:
-    """The same acceptance, times, bounds and slack, so a race of the two compares shapes only."""
+    """Both use the same acceptance, times, bounds and slack, so a race between them compares only
+    their shapes."""
     pair = ready()
     params = SamplingParams(temperature=1.0)
     plan = default_chain(pair, params)
@@ -250,8 +253,8 @@ def test_tree_and_chain_are_planned_by_the_same_rule() -> None:
 
 @pytest.mark.usefixtures("nothing_measured")
 def test_a_chain_has_two_nodes_at_least() -> None:
-    """Even where plain decoding is faster, since a race already has a plain lane. Only `most=1`
-    makes it a single node."""
+    """A race has a lane with plain decoding already. So the chain has two nodes even if plain
+    decoding is predicted to be faster. With `most=1` it has one node."""
     pair = ready(found=profile((1.0, 128.0), draft=5.0))
     plan = default_chain(pair, SamplingParams())
     assert len(plan.tree) == 2
@@ -260,7 +263,8 @@ def test_a_chain_has_two_nodes_at_least() -> None:
 
 
 def test_the_acceptance_of_the_bundled_pair_is_from_other_texts_than_the_forms_prompts() -> None:
-    """For these prompts, the race says "recorded on other texts"."""
+    """For these example prompts, the race says that acceptance was "recorded on other texts". That
+    must be true."""
     surveyed = [text for kind in ("code", "prose") for text in text_list(kind, ASSETS / "survey")]
     assert len(surveyed) > 20
     for prompt in load_json(ASSETS / "prompts.json")["prompts"]:

@@ -1,5 +1,5 @@
-"""The expected steps of a lane on a text, with tiny models. On average, they equal the steps that
-decoding takes."""
+"""The expected number of steps in which a lane (a tree and a verifier) decodes a text, with tiny
+models. On average, it equals the number of steps that decoding takes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def pair() -> Pair:
 
 
 @pytest.mark.parametrize("verifier", RULES)
-def test_they_are_the_mean_for_the_text_of_each_run(pair: Pair, verifier: str) -> None:
+def test_expected_steps_are_the_mean_of_the_real_steps(pair: Pair, verifier: str) -> None:
     """The real steps equal the expected ones on average, and with topk in every run."""
     base = SamplingParams(temperature=0.9, max_new_tokens=32, ignore_eos=True)
     beyond = []
@@ -45,7 +45,7 @@ def test_they_are_the_mean_for_the_text_of_each_run(pair: Pair, verifier: str) -
         assert beyond == [0] * len(beyond)
         return
     spread = statistics.stdev(map(float, beyond))
-    assert spread > 0.2  # the number of steps varies, so a mean near 0 is not trivial
+    assert spread > 0.2  # the differences vary, so a mean near 0 is not trivial
     assert abs(statistics.fmean(beyond)) < 3.5 * spread / len(beyond) ** 0.5
 
 
@@ -63,7 +63,7 @@ def test_short_texts_and_lanes_that_change_their_trees_are_left_out(pair: Pair) 
     assert expected_steps(pair, prompt, [short], params, lanes) == (None, None)
 
 
-def test_lanes_with_the_same_text_do_not_count_it_twice(pair: Pair) -> None:
+def test_equal_texts_count_once(pair: Pair) -> None:
     params = SamplingParams(temperature=0.9, max_new_tokens=LEAST_TOKENS)
     text = emitted_tokens(speculate(pair, PROMPT, replace(params, ignore_eos=True), tree=TREE))
     (found,) = expected_steps(

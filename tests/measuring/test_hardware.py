@@ -1,8 +1,8 @@
-"""Measurements: measuring a profile gives a complete and valid one or raises; counted acceptance
-follows from the distributions.
+"""Measurements: a measured profile is complete and valid, and counted acceptance rates agree with
+the exact ones.
 
-One test compares counts with known distributions: with a fresh seed it would raise a false alarm
-less than once in a million runs.
+One test compares counts with exact rates. With a fresh seed, it would raise a false alarm less than
+once in a million runs.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def test_progress_grows_from_0_to_1() -> None:
 
 
 class Enough(Exception):
-    """Raised in `progress`, as by a page whose visitor has left."""
+    """Raised by a `progress` callback, for example because the visitor has left the page."""
 
 
 @pytest.mark.slow
@@ -140,8 +140,8 @@ def test_a_time_limit_still_leaves_one_round_after_the_warm_up(
 
 
 def test_passes_and_steps_share_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Guards against a long wait. Once, on a slow target, the steps with each size of tree took as
-    long as the time limit for everything."""
+    """Guards against exceeding the time limit. Once, on a slow target, the steps with a single size
+    of tree took as long as the limit for the whole measurement."""
     given: list[tuple[int, float]] = []
     monkeypatch.setattr(
         "sequoia.measuring.hardware._overhead",
@@ -155,8 +155,8 @@ def test_passes_and_steps_share_the_time(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_the_extra_overhead_of_a_chain_is_attributed_to_its_levels(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Checks the prediction for a deep tree. When overhead was attributed to the few nodes of such
-    a tree, half of its sampling time was missing."""
+    """Checks the overhead predicted for deep trees, which have few nodes. When overhead was
+    attributed to nodes alone, half of the sampling time of such trees was missing."""
 
     def spent(_: Any, tree: Tree, *__: Any) -> tuple[int, float, float]:
         return (
@@ -178,11 +178,11 @@ def test_the_extra_overhead_of_a_chain_is_attributed_to_its_levels(
         assert phases(tree, profile)["overhead"] == pytest.approx(spent(None, tree)[1])
 
 
-def test_noise_of_larger_trees_leaves_the_overhead_of_a_plain_token(
+def test_noise_in_larger_trees_does_not_change_the_overhead_of_plain_decoding(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Checks the base of every speed-up: a dip at 16 nodes must not lower the overhead at 1
-    node."""
+    """Every speed-up is relative to plain decoding. So a dip at 16 nodes must not lower the
+    overhead at 1 node."""
     found = {1: 0.0007, 6: 0.002, 16: 0.0016, 61: 0.004}
     monkeypatch.setattr(
         "sequoia.measuring.hardware._overhead",
@@ -224,8 +224,8 @@ def test_a_chain_timed_faster_than_plain_decoding_gives_no_level_overhead(
 
 
 def test_steps_end_at_the_time_limit_but_not_before_three(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The clock is read at the first step, and after the third and every later one. It moves by a
-    second each time."""
+    """The clock is read at the first step, and after each step from the third on. Each reading is a
+    second later than the one before."""
     clock = iter(range(1000))
     monkeypatch.setattr("sequoia.measuring.hardware.time.perf_counter", lambda: float(next(clock)))
     for seconds, steps in ((0.5, 3), (3.5, 6)):
@@ -235,8 +235,7 @@ def test_steps_end_at_the_time_limit_but_not_before_three(monkeypatch: pytest.Mo
 def test_what_comes_before_the_first_step_takes_no_time_from_the_steps(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """On a GPU the capture of CUDA graphs, and Triton's compilation, take longer than many
-    steps."""
+    """On a GPU, capturing CUDA graphs and compiling Triton kernels take longer than many steps."""
     now = [0.0]
     monkeypatch.setattr("sequoia.measuring.hardware.time.perf_counter", lambda: now[0])
 
@@ -323,10 +322,9 @@ def test_rates_sum_to_at_most_1(temperature: float) -> None:
 
 @pytest.mark.slow
 def test_counted_acceptance_of_known_distributions_matches_theory() -> None:
-    """Guards against counting trials instead of visits, against ranks off by one, and against
-    conditional instead of unconditional rates. Both models give every text one fixed distribution,
-    so the rates follow by enumeration. Each counted rate must lie within 5.5 standard errors of its
-    exact value."""
+    """Guards against ranks off by one, and against rates per tried child instead of per visited
+    node. Each model has one fixed next-token distribution for every text, so the exact rates can be
+    enumerated. Each counted rate must lie within 5.5 standard errors of its exact value."""
     pair = fixed_distributions()
     p, q = (distribution_of(model) for model in (pair.target, pair.draft))
     counted = count_acceptance(
@@ -346,8 +344,8 @@ def test_counted_acceptance_of_known_distributions_matches_theory() -> None:
 
 
 def fixed_distributions() -> Pair:
-    """A target and a draft whose last normalisation ignores its input: the logits depend only on
-    its bias, a constant."""
+    """A target and a draft whose final layer norm has weight zero. The norm's output is its bias,
+    so the logits are the same after every text."""
     models = [tiny_model("gpt_neox", seed=seed, vocab=6, layers=1) for seed in (1, 2)]
     for model in models:
         with torch.no_grad():
@@ -397,7 +395,7 @@ def test_counting_is_repeatable_and_reports_progress_step_by_step() -> None:
     assert {1 / 3, 2 / 3, 1.0} <= set(shares)
     assert shares == sorted(shares)
     steps = len(shares) - len(PROMPTS)
-    # each step visits its root; only the last step of a prompt may not, if one token is left
+    # Each step visits its root. The exception is the last step of a prompt if one token is left.
     assert steps - len(PROMPTS) <= once.visited <= steps
 
 
@@ -424,14 +422,14 @@ def test_a_count_stops_within_the_step_whose_progress_raises(
             pair, PROMPTS, SamplingParams(max_new_tokens=64, ignore_eos=True), progress=stop
         )
     assert len(rows) == calls[-1]
-    # between two calls: one pass of a step, and perhaps the one over the prompt
+    # between two calls: one pass of a step, and perhaps the pass over the prompt
     assert max(after - before for before, after in pairwise([0, *calls])) <= 2
 
 
 @pytest.mark.slow
 def test_a_deeper_tree_gives_counts_by_level_and_the_rates_of_the_root() -> None:
-    """Guards against rates pooled over nodes with fewer children than the root: they would be too
-    small."""
+    """Guards against including nodes with fewer children than the root, which would make the rates
+    too small."""
     tree = counting_tree(4, 2, 4)
     counted = count_acceptance(same_pair(), PROMPTS, GREEDY, tree=tree)
     assert counted.acceptance.rates == (1.0, 0.0, 0.0, 0.0)

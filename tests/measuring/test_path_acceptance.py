@@ -1,4 +1,4 @@
-"""Acceptance along the final paths of Traversal: what is counted, and which plans it gives."""
+"""Acceptance counted along the paths that Traversal accepts, and the plans made from it."""
 
 from __future__ import annotations
 
@@ -70,11 +70,11 @@ def test_traversal_is_planned_with_both_vectors() -> None:
     ("own", "verifier", "temperature"),
     [(None, "traversal", 0.6), (PATHS, "sequoia", 0.6), (PATHS, "traversal", 0.0)],
 )
-def test_there_is_one_plan_elsewhere(
+def test_other_cases_have_only_the_usual_plan(
     own: Acceptance | None, verifier: str, temperature: float
 ) -> None:
-    """Only the usual plan exists in each of these cases: no rates of final paths are recorded, the
-    verifier is another one, or the temperature is 0."""
+    """There is no plan from the rates along accepted paths if no such rates are recorded, if the
+    verifier is Sequoia's, or if the temperature is 0."""
     params = replace(WARM, temperature=temperature)
     assert own_paths_of(known(own), params, verifier) is None
     assert own_paths_plan(known(own), params, verifier, profile=PROFILE) is None

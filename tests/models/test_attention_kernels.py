@@ -1,5 +1,5 @@
-"""A forward pass switches cuDNN's attention off for the whole process, and restores the setting
-afterwards."""
+"""A forward pass runs without cuDNN's attention. torch has only a process-wide setting for this, so
+the pass restores it afterwards."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def usual(request: pytest.FixtureRequest) -> Iterator[bool]:
 
 
 def test_making_a_model_changes_no_setting(usual: bool) -> None:
-    """The device is not the CPU, because the setting matters only on a GPU."""
+    """The model is made for a GPU, because the setting has no effect on the CPU."""
     TreeModel(tiny_model("qwen3"), "one", torch.device("cuda"))
     assert cuda.cudnn_sdp_enabled() is usual
 

@@ -1,7 +1,7 @@
-"""CUDA graphs that go wrong are switched off when a model is loaded, with the reason in one
-sentence, and the model decodes with its plain forward.
+"""CUDA graphs that fail or give wrong results are switched off when a model is loaded. The model
+states the reason and decodes with its plain forward.
 
-Captures are stand-ins: what a real card may do wrong is injected.
+No graphics card is needed: functions that imitate a card's faults replace the CUDA capture.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def raising(problem: Exception, before: int = 0) -> Capture:
 
 
 def changing(change: Change) -> Capture:
-    """A capture whose replays give changed results."""
+    """A capture whose replays give results changed by `change`."""
     return lambda work: lambda: change(work())
 
 
@@ -62,13 +62,14 @@ def not_a_number(logits: torch.Tensor) -> torch.Tensor:
 
 
 def frozen(work: Replay) -> Replay:
-    """A capture of nothing but the first result, as if its input were not read again."""
+    """A capture whose replays all give the first result, as if they did not read their input."""
     result = work().clone()
     return lambda: result
 
 
 def writing_nowhere(work: Replay) -> Replay:
     """A capture whose replays leave the cache as it was before."""
+    # the variables that `work` uses from the function around it, by name
     held = dict(zip(work.__code__.co_freevars, work.__closure__ or (), strict=True))
     layers = held["kv_cache"].cell_contents.cache_layers
 
@@ -93,7 +94,7 @@ FAULTS = {
         raising(RuntimeError("not permitted"), before=1),
         r"a pass cannot be captured: not permitted",
     ),
-    "capture raises anything": (raising(TypeError("no graphs")), r"TypeError: no graphs"),
+    "capture raises a TypeError": (raising(TypeError("no graphs")), r"TypeError: no graphs"),
     "no memory": (
         raising(torch.OutOfMemoryError("CUDA out of memory")),
         r"no memory was left to test CUDA graphs",
@@ -112,8 +113,8 @@ FAULTS = {
 
 
 def graphed(capture: Capture, monkeypatch: pytest.MonkeyPatch, grouped: bool = False) -> Pair:
-    """A pair whose models look for a faster forward as if on a card, with `capture` as its CUDA
-    capture."""
+    """A pair whose models look for a faster forward as if on a card. `capture` replaces the CUDA
+    capture. grouped: whether the models count as able to use grouped attention."""
     pair = tiny_pair()
     monkeypatch.setattr(choose_forward, "CudaCapture", lambda _: capture)
     monkeypatch.setattr(choose_forward, "has_groups", lambda _: grouped)
@@ -170,7 +171,7 @@ def test_graphs_that_are_wrong_only_after_longer_prefixes_are_found(
     )
 
 
-def test_without_grouped_attention_graphs_are_tried_again(
+def test_graphs_are_tried_again_without_grouped_attention(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """If grouped attention gives wrong logits, graphs without it are tried."""
@@ -200,7 +201,7 @@ def test_graphs_that_keep_memory_are_switched_off(monkeypatch: pytest.MonkeyPatc
 def test_graphs_that_go_wrong_after_their_own_check_are_switched_off_by_the_self_test(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The model is refused only if it fails the self-test without graphs too."""
+    """The self-test is then repeated without graphs. The model is refused if that fails too."""
     pair = graphed(right, monkeypatch)
     assert pair.target.graphs is not None
     pair.target.graphs._capture_work = changing(lambda logits: logits * 1.5)
@@ -211,9 +212,9 @@ def test_graphs_that_go_wrong_after_their_own_check_are_switched_off_by_the_self
     assert pair.target.forward_name == "transformers"
 
 
-def test_a_model_of_few_positions_runs_without_graphs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A test at a position that the model does not have would make the card unusable until the
-    program ends."""
+def test_a_model_with_a_short_context_runs_without_graphs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A test at a position beyond the model's context could make the card unusable until the
+    program ends, so graphs are not tested."""
     pair = graphed(right, monkeypatch)
     pair.target.limit = 8
     use_no_graphs(pair.target, "a test")

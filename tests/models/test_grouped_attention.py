@@ -1,5 +1,5 @@
-"""Attention without copies of keys and values: the same result, and what it cannot do is left to
-`transformers`."""
+"""Grouped-query attention without copies of keys and values. It gives the same result as that of
+`transformers`, and passes on the cases that it does not support."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ def states(heads: int, kv_heads: int, rows: int, columns: int) -> list[torch.Ten
 def test_it_equals_attention_to_repeated_keys(
     heads: int, kv_heads: int, rows: int, columns: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also with a single key head, for which repeated keys would be views with a stride of 0."""
+    """One of the cases has a single key head. There `transformers` repeats keys as a view with
+    stride 0 instead of a copy."""
     module = SimpleNamespace(num_key_value_groups=heads // kv_heads, is_causal=True)
     given = states(heads, kv_heads, rows, columns)
     expected, _ = sdpa_attention_forward(module, *given, scaling=0.3)

@@ -1,5 +1,5 @@
-"""Models whose layers differ: in the size of their heads, or because some layers share the keys of
-another."""
+"""Models whose layers differ: in the size of their heads, or because some layers use the keys and
+values of another layer."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ def test_layers_that_are_alike_have_one_config() -> None:
     assert layer_configs(config) == (config,)
 
 
-def test_sizes_are_read_of_each_layer_and_the_largest_counts() -> None:
-    """The whole config refuses to return a field that may differ from layer to layer."""
+def test_sizes_are_read_from_each_layer_and_the_largest_counts() -> None:
+    """The config of the whole model refuses to return a field that may differ from layer to
+    layer."""
     config = toy_config("gemma4_text", {"layer_types": ["full_attention", "full_attention"]})
     with pytest.raises(RuntimeError, match="per-layer attribute"):
         config.head_dim  # noqa: B018
@@ -41,7 +42,8 @@ def test_a_model_whose_layers_differ_decodes(kind: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["gemma3n_text", "gemma4_text"])
-def test_layers_that_share_the_keys_of_another_are_no_trouble(kind: str, tmp_path: Path) -> None:
-    """They never write to the cache, so `keep` has no keys of theirs to move."""
+def test_a_model_whose_layers_share_keys_decodes(kind: str, tmp_path: Path) -> None:
+    """The layers that use another layer's keys write none to the KV cache, so `keep` must not try
+    to move any."""
     found = try_config(kind, variants(kind)["num_kv_shared_layers=1"], tmp_path)
     assert (found.status, found.words) == ("runs", "")

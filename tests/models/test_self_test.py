@@ -1,6 +1,9 @@
-"""The self-test, which compares logits at the start of a text, around the positions at which a
-config says that something changes, and near the end of the context. Away from the start, the prefix
-has another length, so a forward that always uses the length of its first prefix is found."""
+"""The self-test compares a tree's logits with the bare model's: at the start of a text, around the
+positions at which the config says that the computation may change, and near the end of the context.
+
+At the start, the prefix has three tokens; elsewhere it usually has seven. So a forward that always
+uses the length of its first prefix is found.
+"""
 
 from __future__ import annotations
 
@@ -76,7 +79,7 @@ def test_longrope_is_tested_up_to_its_original_context_only() -> None:
 
 
 def test_a_change_below_the_limit_is_found() -> None:
-    """A new kind of scaling, unknown to this program, could cause one."""
+    """A kind of position scaling that this program does not know could cause such a change."""
     model = llama(LONG)
     model.limit = 160
     with pytest.raises(
@@ -126,8 +129,8 @@ def test_slow_passes_are_not_made_longer_than_there_is_time(
 
 
 def from_the_first_prefix(model: TreeModel) -> TreeModel:
-    """`model` with a wrong forward: every pass uses the prefix length of the first pass of the same
-    size."""
+    """`model` with a wrong forward: every pass uses the prefix length of the first pass that had
+    the same size and the same `last_only`."""
     forward = model.forward
     seen = dict[tuple[int, bool], int]()
 
@@ -145,7 +148,7 @@ def test_a_forward_that_keeps_the_length_of_its_first_prefix_is_found() -> None:
 
 
 def test_such_a_forward_passes_after_the_one_prefix_it_has_seen() -> None:
-    """So the self-test needs a second prefix."""
+    """Its logits after that prefix are right, so the self-test needs a second prefix."""
     usual = TreeModel(tiny_model(), "usual")
     baked = from_the_first_prefix(TreeModel(tiny_model(), "baked"))
     for one, other in zip(branched(usual, [1, 2, 3]), branched(baked, [1, 2, 3]), strict=True):
@@ -155,7 +158,7 @@ def test_such_a_forward_passes_after_the_one_prefix_it_has_seen() -> None:
 def test_a_graph_that_holds_the_length_of_a_prefix_is_not_used(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A model whose code reads the cache's length during the capture would make such a graph."""
+    """If a model's code reads the cache's length during capture, its graph holds that length."""
     model = TreeModel(tiny_model(), "baked")
     usual = model.forward
     graphed = GraphedForward(from_the_first_prefix(TreeModel(model.hf, "baked")).forward, again)

@@ -1,5 +1,5 @@
-"""Texts made token by token are what `decode` makes of all ids, for every kind of tokenizer, except
-in the cases that streamed_text.py describes."""
+"""A text made token by token equals what `decode` makes of all its ids, for every kind of
+tokenizer. The docstring of streamed_text.py describes the exceptions."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ def _part(chance: random.Random) -> str:
 
 
 def _anywhere(chance: random.Random) -> str:
-    """A character of any plane; no surrogate, which is not a character."""
+    """A random code point of any Unicode plane, but no control character or surrogate."""
     return chr(chance.randint(*chance.choice(RANGES)))
 
 
 def given_out(tokenizer: Any, ids: Sequence[int], cut: int = 0) -> Iterator[str]:
-    """Yields the text after each token from `cut` on, and finally the text with what is still
-    pending."""
+    """Streams the ids from `cut` on; the earlier ones are the context. Yields the text streamed so
+    far after each token, and once more at the end, with what was still pending."""
     stream = TextStream(tokenizer, ids[:cut])
     text = ""
     for token in ids[cut:]:
@@ -70,7 +70,8 @@ def given_out(tokenizer: Any, ids: Sequence[int], cut: int = 0) -> Iterator[str]
 
 
 def cuts(tokenizer: Any, ids: Sequence[int], chance: random.Random) -> list[tuple[int, str]]:
-    """Places where a prompt of whole characters may end, each with its text."""
+    """Positions in `ids` where a prompt of whole characters may end, each with the text of that
+    prompt."""
     whole = tokenizer.decode(ids)
     found = []
     for cut in {0, chance.randint(0, len(ids)), chance.randint(0, len(ids))}:
@@ -82,7 +83,7 @@ def cuts(tokenizer: Any, ids: Sequence[int], chance: random.Random) -> list[tupl
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_text_of_any_string_is_what_decode_makes_of_all_its_ids(kind: str) -> None:
-    """Also where it follows a prompt."""
+    """This also holds if the first of the ids are a prompt and only the rest is streamed."""
     tokenizer = tokenizer_of(kind)
     chance = random.Random(f"text {kind}")
     compared = 0
@@ -98,7 +99,8 @@ def test_the_text_of_any_string_is_what_decode_makes_of_all_its_ids(kind: str) -
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if "cleaned" not in kind or "not" in kind])
 def test_a_character_is_emitted_with_the_token_that_completes_it(kind: str) -> None:
-    """After every token, the text is that of the ids so far, unless they end inside a character."""
+    """After each token, the text equals `decode` of the ids so far. Where those end inside a
+    character, nothing is compared."""
     tokenizer = tokenizer_of(kind)
     chance = random.Random(f"soon {kind}")
     compared = 0
@@ -116,7 +118,7 @@ def test_a_character_is_emitted_with_the_token_that_completes_it(kind: str) -> N
 
 @pytest.mark.parametrize("kind", ["byte-level", *FALLBACK])
 def test_the_replacement_character_itself_is_not_held_back(kind: str) -> None:
-    """It looks like an incomplete character."""
+    """`decode` writes it for an incomplete character, too."""
     tokenizer = tokenizer_of(kind)
     ids = tokenizer("a\ufffd", add_special_tokens=False)["input_ids"]
     assert [*given_out(tokenizer, ids)][-2:] == ["a\ufffd", "a\ufffd"]
@@ -145,7 +147,8 @@ def test_spaces_that_decode_removes_are_not_shown(kind: str) -> None:
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if "cleaned" in kind])
 @pytest.mark.parametrize(("prompt", "rest"), [("the n", "n n"), ("the n", "' x"), ("the", "n ' t")])
 def test_no_character_of_the_prompt_is_shown_again(kind: str, prompt: str, rest: str) -> None:
-    """A " n" at the end of the prompt may still become "n't"."""
+    """If " n" is the end of the text so far, the stream holds it back, because it may still become
+    "n't". But if it belongs to the prompt, it was already shown."""
     tokenizer = tokenizer_of(kind)
     ids = tokenizer(f"{prompt} {rest}", add_special_tokens=False)["input_ids"]
     cut = len(tokenizer(prompt, add_special_tokens=False)["input_ids"])
@@ -199,8 +202,8 @@ def test_broken_bytes_are_replaced_as_decode_does(kind: str, broken: bytes, firs
 
 @pytest.mark.parametrize("kind", FALLBACK)
 def test_whole_characters_beside_broken_bytes_stay(kind: str) -> None:
-    """`decode` replaces the whole characters, too. Here each of them stays, because it is shown as
-    soon as it is complete."""
+    """If some bytes are broken, `decode` replaces the whole characters beside them, too. The stream
+    keeps whole characters, because it shows each one as soon as it is complete."""
     tokenizer = tokenizer_of(kind)
     ids = ids_of(tokenizer, "界".encode() + b"\x80" + "é".encode() + b"\xe4")
     assert [*given_out(tokenizer, ids)] == [
@@ -262,8 +265,8 @@ class Counting:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_ten_thousand_tokens_cost_ten_thousand_times_one(kind: str) -> None:
-    """A text that never makes a character, or always holds something back, is not decoded from the
-    start at every token."""
+    """Some texts never complete a character, and in others something is always held back. Even
+    these are not decoded from the start at every token."""
     tokenizer = Counting(tokenizer_of(kind))
     found = TokenBytes(tokenizer_of("byte-level" if kind in LEVEL else kind))
     every = range(len(tokenizer_of(kind)))
@@ -282,7 +285,7 @@ def test_ten_thousand_tokens_cost_ten_thousand_times_one(kind: str) -> None:
 
 
 def test_a_piece_shows_bytes_that_are_no_character() -> None:
-    """With replacement characters all tokens of half a character would look the same."""
+    """With replacement characters, all tokens for a part of a character would look the same."""
     level = tiny_tokenizer()
     fallback = tokenizer_of("byte fallback, Llama")
     smile = level("🙂")["input_ids"]
@@ -306,7 +309,7 @@ def test_a_piece_shows_bytes_that_are_no_character() -> None:
     ],
 )
 def test_a_piece_is_a_tokens_text_inside_a_text(kind: str, name: str, text: str) -> None:
-    """Many tokenizers write a first token without its space."""
+    """At the start of a text, many tokenizers omit the space of the token."""
     tokenizer = tokenizer_of(kind)
     assert Pieces(tokenizer).of(tokenizer.convert_tokens_to_ids(name)) == text
 
@@ -331,7 +334,8 @@ def test_the_tokens_of_a_prompt_join_to_its_text() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_prompts_last_token_keeps_nothing_back(kind: str) -> None:
-    """The text view shows a chat prompt token by token, so its last token must be shown in full."""
+    """The text view shows the prompt token by token, so the last of these tokens must include all
+    text that was held back."""
     tokenizer = tokenizer_of(kind)
     pair = replace(tiny_pair(), tokenizer=tokenizer)
     ids = pair.encode("the n")

@@ -1,6 +1,6 @@
-"""The list of threats fits the code: each defence is in its file, and each test exists.
-`python tests/mutations/try_all.py` finds out whether the tests fail without the defences, and notes
-it in tried.json."""
+"""The list of threats to the app (threats.py) fits the code: each defence is in its file, and each
+test exists. `python tests/mutations/try_all.py` checks that each test fails without its defence,
+and writes the results to tried.json."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def test_the_defence_and_its_test_are_there(mutation: Mutation) -> None:
     assert f"def {name}" in (ROOT / file).read_text(encoding="utf-8")
 
 
-def test_what_was_tried_is_what_is_there() -> None:
-    """Guards against a note in tried.json that no longer equals its entry in threats.py. If this
-    fails, run try_all.py with --rest."""
+def test_the_results_in_tried_json_are_of_the_present_threats() -> None:
+    """Guards against a result in tried.json for an entry of threats.py that has changed since. If
+    this fails, run try_all.py with --rest."""
     present = {one.threat: asdict(one) for one in MUTATIONS}
     noted = json.loads(TRIED.read_text(encoding="utf-8"))
     assert noted

@@ -1,5 +1,5 @@
-"""Sentences about the chosen tree and about a run: numbers in them are compared with the plans they
-come from."""
+"""Sentences about the chosen tree and about a run. Their numbers are compared with those of the
+plans."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_the_chosen_cell_is_the_best_plan() -> None:
 
 
 def test_of_equally_fast_cells_the_smallest_is_chosen() -> None:
-    """A level limit above the tree's own number of levels gives the same tree, so of such cells the
+    """A level limit above the tree's own number of levels gives the same tree. Of such cells, the
     one with the lowest limit is chosen."""
     grid = speedup_grid(Acceptance((0.0,)), PROFILE, (1, 2, 4), (1, 2, 3))
     assert chosen(grid) == (0, 0)
@@ -154,7 +154,7 @@ def test_the_runner_up_is_the_fastest_other_tree() -> None:
 
 
 def test_every_kind_of_trade_off_is_described() -> None:
-    """Random machines and vectors: no gain or loss has a minus sign."""
+    """With random profiles and acceptance vectors. No gain or loss has a minus sign."""
     rng = random.Random(3)
     seen = set()
     for _ in range(80):
@@ -239,8 +239,8 @@ def stats(tokens: int, steps: int = 10, **change: float) -> DecodeStats:
 
 
 def test_each_part_alone_has_the_speedup_of_its_measured_value() -> None:
-    """The speed-up is computed again with one part replaced at a time. With all replaced, it is the
-    measured one."""
+    """`alone` must be the predicted speed-up with only this part replaced by its measured value.
+    With all parts replaced, the result must be the measured speed-up."""
     rng = random.Random(5)
     for _ in range(50):
         run = stats(
@@ -301,7 +301,7 @@ def test_only_the_slow_phase_is_blamed(phase: str) -> None:
 
 
 def test_effects_use_more_and_less_and_fewer() -> None:
-    """Guards against wrong signs: a slower plain token makes the speed-up larger."""
+    """Guards against wrong signs. For example, slower plain decoding makes the speed-up larger."""
     comparison = compare(stats(10, draft=0.5), PLAN, PROFILE, PROFILE.plain_seconds * 2)
     effects = {part.name: comparison.effect(part) for part in comparison.parts}
     assert re.match(r"[\d.]+ tokens fewer, which alone makes ", effects["tokens"])
@@ -346,6 +346,6 @@ def test_a_chain_has_no_use_for_one_more_level() -> None:
         (2.346, "2.35 s"),
     ],
 )
-def test_a_time_has_the_unit_that_fits_it_once_it_is_rounded(seconds: float, words: str) -> None:
+def test_the_unit_of_a_time_fits_the_rounded_value(seconds: float, words: str) -> None:
     """The same words as in tests/web/duration.test.js."""
     assert time_words(seconds) == words

@@ -38,7 +38,7 @@ SIMULATED = [name for name in profile_names() if named_profile(name).source == "
 
 
 def rows_of(*keys: str) -> list[Any]:
-    """Parameters of a test: each line of some of the paper's tables, with its table."""
+    """Parameters of a test: each row of the paper's tables `keys`, with its table."""
     return [
         pytest.param(table, row, id=f"{key}, {row.texts}, T {row.temperature}")
         for key in keys
@@ -48,7 +48,7 @@ def rows_of(*keys: str) -> list[Any]:
 
 
 def ratio(table: PaperTable, row: PaperRow, method: str = "sequoia") -> float:
-    """The simulated speed-up over the paper's."""
+    """The simulated speed-up divided by the paper's."""
     result = {one.method: one for one in row.results}[method]
     return table.simulated(result) / result.speedup
 
@@ -72,19 +72,20 @@ OFFLOADED = ("offload-llama-2", "offload-llama-3")
 
 @pytest.mark.parametrize(("table", "row"), rows_of("a100-7b", "a100-13b"))
 def test_the_a100_gives_the_papers_rows_within_10_percent(table: PaperTable, row: PaperRow) -> None:
-    """The 13B target's time per plain token is that of Together AI's post (2024-03-12)."""
+    """The 13B target's time per token of plain decoding is from a post of Together AI
+    (2024-03-12)."""
     assert ratio(table, row) == pytest.approx(1, rel=0.10)
 
 
 def test_on_the_a100_every_7b_row_is_within_4_percent() -> None:
-    """What the README says."""
+    """The README states this bound."""
     table = PAPER_TABLES["a100-7b"]
     assert max(abs(ratio(table, row) - 1) for row in table.rows) < 0.04
 
 
 @pytest.mark.parametrize(("table", "row"), rows_of("l40-7b", "l40-13b"))
 def test_the_l40_gives_the_papers_rows_within_12_percent(table: PaperTable, row: PaperRow) -> None:
-    """No figure of these rows went into the clock."""
+    """The simulation uses no figure from these rows."""
     assert ratio(table, row) == pytest.approx(1, rel=0.12)
 
 
@@ -92,22 +93,23 @@ def test_the_l40_gives_the_papers_rows_within_12_percent(table: PaperTable, row:
 def test_the_offloaded_l40_gives_the_papers_rows_within_13_percent(
     table: PaperTable, row: PaperRow
 ) -> None:
-    """What the README says."""
+    """The README states this bound."""
     assert ratio(table, row) == pytest.approx(1, rel=0.13)
 
 
 @pytest.mark.parametrize(("table", "row"), rows_of("a100-7b", *OFFLOADED))
 def test_specinfers_trees_are_within_15_percent(table: PaperTable, row: PaperRow) -> None:
-    """5 sequences of 8 tokens, or 16 of 48: their shape is known exactly. One row of the paper is
-    11 % off: its step took only 4 % longer than a plain token. In the other 7B rows of the A100 a
-    step took 11 to 22 % longer."""
+    """SpecInfer's trees are 5 sequences of 8 tokens, or 16 of 48. On the A100 the worst row is 11 %
+    off. In the paper, this row's step takes only 4 % longer than a plain token. In the other A100
+    rows it takes 11 to 22 % longer."""
     assert ratio(table, row, "specinfer") == pytest.approx(1, rel=0.15)
 
 
 @pytest.mark.parametrize(("table", "row"), rows_of("a100-33b"))
 def test_a_33b_target_is_within_20_percent(table: PaperTable, row: PaperRow) -> None:
-    """The time of a draft pass is not published. The clock assumes 24 layers, each with the launch
-    time of a layer of the 68M draft. That makes it too fast for these rows."""
+    """The time of a draft pass is not published. The simulation assumes that each of the draft's 24
+    layers takes the launch time of a layer of the 68M draft. The simulated speed-ups are then too
+    high."""
     assert 0.95 < ratio(table, row) < 1.20
 
 
@@ -145,7 +147,7 @@ def test_an_unknown_name_is_refused(name: Any) -> None:
 
 
 def test_a_machine_has_an_article_if_its_profile_comes_with_the_program() -> None:
-    """Other profiles are named in quotation marks."""
+    """The name of any other profile is in quotation marks."""
     assert machine_of("A100, Llama-2-7B with 68M, CUDA graphs") == "an A100"
     for name in ("my card", "A100, mine"):
         assert machine_of(name) == f"“{name}”"
@@ -179,8 +181,9 @@ def test_a_tree_is_at_least_as_fast_as_the_best_chain(name: str) -> None:
 
 
 def test_large_trees_pay_where_arithmetic_is_idle() -> None:
-    """The kinds of machine differ: hundreds of nodes where launching or a slow link sets the pace,
-    tens with CUDA graphs, only a few where arithmetic is scarce."""
+    """The best tree has about a thousand nodes if weights are copied over a slow link, and about a
+    hundred if kernels are launched one by one. It has tens of nodes with CUDA graphs, and only a
+    few on a machine with slow arithmetic."""
     nodes = {name: len(best_plan(PAPER, named_profile(name)).tree) for name in SIMULATED}
     assert nodes[L40] > 700
     assert nodes[EAGER] > 2 * nodes["a100-llama-2-7b-graphs"]

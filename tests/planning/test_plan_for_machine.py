@@ -39,8 +39,8 @@ RATES = Acceptance((0.6, 0.15, 0.08, 0.04, 0.02))
 
 
 def random_profile(rng: random.Random) -> HardwareProfile:
-    """Noisy times that may decrease, and some overhead. A draft pass over one node takes about 1 to
-    50 % of a target pass over one node."""
+    """Noisy times that may decrease as passes get larger, and some overhead. A draft pass over one
+    node takes about 1 to 50 % of a target pass over one node."""
     base = rng.uniform(0.001, 0.1)
     share = rng.uniform(0.01, 0.5)
     target = [
@@ -82,8 +82,8 @@ def test_times_before_the_first_point_and_of_a_single_point_are_constant() -> No
 
 
 def test_decreasing_times_are_averaged_so_that_time_never_decreases() -> None:
-    """Guards against choosing a larger tree because a larger pass seemed to be free. The points
-    themselves stay as measured."""
+    """Guards against choosing a larger tree only because noise makes a larger pass look faster. The
+    points themselves stay as measured."""
     points = ((1, 0.02, 0.0), (8, 0.04, 0.0), (16, 0.02, 0.0), (32, 0.05, 0.0), (64, 0.03, 0.0))
     profile = replace(PROFILE, target_seconds=points)
     assert profile.target_seconds == points
@@ -275,8 +275,8 @@ def test_unknown_keys_of_a_file_are_ignored() -> None:
 
 
 def test_step_seconds_adds_all_parts_of_a_step() -> None:
-    """One target pass, one draft pass for each level with children, timed by its width, and the
-    overhead. Leaves need no draft pass."""
+    """A step has one target pass, one draft pass for each level with children, and the overhead.
+    The time of a draft pass depends on how many nodes it processes. Leaves need no draft pass."""
     tree = Tree.sequences(32, 2)  # 65 nodes, passes of 1 and 32
     assert step_seconds(tree, PROFILE) == pytest.approx(
         0.03 + 0.03 / 192 + 0.0005 + 0.0006 + 0.001 + 0.00064
@@ -301,8 +301,8 @@ def test_prediction_of_any_tree() -> None:
 
 
 def test_best_plan_is_the_best_of_all_sizes_and_level_caps() -> None:
-    """Compared with a search over every (n, levels). Guards the times that are added up while a
-    tree grows, and the search that ends early."""
+    """Compared with a search over every (n, levels). Guards two shortcuts of best_plan: it updates
+    the step time after each node added to a tree, and it stops when more levels change nothing."""
     rng = random.Random(3)
     for _ in range(12):
         profile = random_profile(rng)
@@ -334,7 +334,7 @@ def test_the_best_chain_is_the_best_of_all_chains() -> None:
 
 
 def test_a_chain_has_no_more_levels_than_a_planned_tree() -> None:
-    """Otherwise the comparison would not be fair."""
+    """By default, both have the same maximum number of levels, so that comparing them is fair."""
     free = replace(PROFILE, draft_seconds=[(1, 1e-9, 0.0)], target_seconds=[(1, 0.02, 0.0)])
     certain = Acceptance((0.99,))
     assert len(best_chain(certain, free).tree) == best_plan(certain, free).tree.levels == 16
@@ -345,7 +345,8 @@ def test_a_chain_has_no_more_levels_than_a_planned_tree() -> None:
 
 
 def test_a_chain_is_timed_as_a_chain_even_if_no_token_is_accepted() -> None:
-    """Each of its levels costs a draft pass, so the shortest allowed chain is the fastest."""
+    """Each further node of a chain costs a draft pass and here adds no tokens, so the shortest
+    allowed chain is the fastest."""
     slow = replace(
         PROFILE,
         draft_seconds=[(1, 0.02, 0.0)],
@@ -356,7 +357,8 @@ def test_a_chain_is_timed_as_a_chain_even_if_no_token_is_accepted() -> None:
 
 
 def test_with_slack_the_best_chain_is_the_longest_of_the_fast_ones() -> None:
-    """Otherwise a tree, which is planned with slack, would be compared with a shorter chain."""
+    """slack: the share by which a speed-up may be below the highest. Trees are planned with slack.
+    If chains were not, a tree would be compared with a shorter chain."""
     rng = random.Random(6)
     for _ in range(12):
         profile = random_profile(rng)
@@ -399,8 +401,8 @@ def test_the_plan_is_plain_decoding_if_speculation_does_not_pay() -> None:
 
 
 def test_the_hardware_determines_the_size() -> None:
-    """If verification costs the same for any number of nodes, the tree is as large as allowed; if
-    it is expensive, small."""
+    """If verification takes equally long for any number of nodes, the tree is as large as allowed.
+    If each further node takes much time, the tree is small."""
     free = replace(PROFILE, target_seconds=[(1, 0.02, 0.0)], overhead_seconds=0.0)
     dear = replace(PROFILE, target_seconds=[(1, 0.02, 0.0), (2, 0.026, 0.0)])
     assert len(best_plan(RATES, free, 96, 12).tree) == 96
@@ -419,8 +421,8 @@ def test_bounds_are_kept() -> None:
 
 
 def test_equal_speed_goes_to_the_smaller_tree() -> None:
-    """A second child is free on this machine. But the vector has no rate for it, so it adds nothing
-    and is not planned."""
+    """A second child takes no time on this machine. But the acceptance vector has no rate for it.
+    So it adds no tokens and is not planned."""
     free = replace(PROFILE, target_seconds=[(1, 0.02, 0.0)], overhead_seconds=0.0)
     assert best_plan(Acceptance((0.5,)), free, 64, 3).tree == Tree.chain(3)
     nearly = replace(free, target_seconds=[(1, 1e6, 0.0)], draft_seconds=[(1, 1e-12, 0.0)])

@@ -1,5 +1,5 @@
-"""The roofline model: its terms one by one, its knee, the profile computed from it, and bad
-figures."""
+"""The roofline model: its terms one by one, the profile computed from it, that profile's knee, and
+bad figures."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_launching_takes_the_microseconds_of_all_layers() -> None:
 
 
 def test_offloaded_weights_cross_the_link() -> None:
-    """Half of 20 GB at 20 GB/s."""
+    """Half of the 20 GB of weights, at 20 GB/s: 0.5 s."""
     half = replace(TARGET, offloaded=0.5)
     assert fixed_seconds(half, DEVICE, 0) == pytest.approx(0.5)
     nearly_none = replace(TARGET, offloaded=1e-6)
@@ -71,7 +71,8 @@ def test_arithmetic_is_two_operations_for_each_weight_and_node() -> None:
 
 
 def test_a_pass_is_the_smooth_maximum() -> None:
-    """Flat at first, 41 % above both terms where they are equal, then proportional to the nodes."""
+    """The time is flat at first, and at the end proportional to the nodes. Where both terms are
+    equal, it is 41 % above them."""
     assert pass_seconds(TARGET, DEVICE, 1, 0) == pytest.approx(0.02, rel=1e-4)
     assert pass_seconds(TARGET, DEVICE, 100, 0) == pytest.approx(0.02 * math.sqrt(2))
     assert pass_seconds(TARGET, DEVICE, 1000, 0) == pytest.approx(0.2, rel=0.006)
@@ -81,7 +82,8 @@ def test_a_pass_is_the_smooth_maximum() -> None:
 
 
 def test_a_profile_has_the_times_of_its_roofline() -> None:
-    """Interpolated within 1 % at every size, and exact at the points."""
+    """The profile interpolates between its points. It is within 1 % of the roofline at every size,
+    and exact at the points."""
     roofline = Roofline(GOOD["device"], GOOD["target"], GOOD["draft"])
     for n in range(1, 1025):
         assert PROFILE.verify_seconds(n) == pytest.approx(roofline.verify_seconds(n), rel=0.01)
@@ -96,8 +98,8 @@ def test_times_increase_with_the_nodes() -> None:
 
 
 def test_the_knee_is_where_arithmetic_takes_over() -> None:
-    """A pass takes twice the plain time where its arithmetic takes sqrt(3) times as long as reading
-    the weights."""
+    """At the knee, a pass takes twice as long as a pass over one node. Its arithmetic then takes
+    sqrt(3) times as long as reading the weights."""
     assert knee(PROFILE) == pytest.approx(100 * math.sqrt(3), rel=0.01)
     slower = {**GOOD["device"], "tflops": 20}
     assert knee(HardwareProfile.roofline(**{**GOOD, "device": slower})) == pytest.approx(17, abs=1)
@@ -115,15 +117,14 @@ def test_a_profile_says_that_it_is_simulated_and_for_what() -> None:
     assert PROFILE.dtype == "16 bits per weight"
 
 
-def test_without_a_date_it_is_computed_today() -> None:
-    """A profile that is given no date has today's."""
+def test_a_profile_without_a_given_date_has_todays_date() -> None:
     given = {key: value for key, value in GOOD.items() if key != "date"}
     before = date.today().isoformat()
     computed = HardwareProfile.roofline(**given).date
     assert before <= computed <= date.today().isoformat()
 
 
-def test_parts_may_be_values_or_mappings() -> None:
+def test_parts_may_be_dataclasses_or_mappings() -> None:
     without_link = replace(DEVICE, link_gb_per_s=None)
     assert HardwareProfile.roofline(without_link, TARGET, DRAFT, date="2026-01-31") == PROFILE
 
@@ -177,7 +178,7 @@ BAD: dict[str, tuple[str, str, Any, str]] = {
 
 
 @pytest.mark.parametrize("what", BAD)
-def test_a_bad_figure_is_refused_by_part_and_name(what: str) -> None:
+def test_a_bad_figure_is_refused_naming_its_part_and_field(what: str) -> None:
     part, name, value, words = BAD[what]
     bad = {**GOOD, part: {**GOOD[part], name: value}}
     with pytest.raises(BadProfile) as caught:
@@ -222,7 +223,7 @@ def test_a_file_may_have_the_parameters_in_place_of_the_curves() -> None:
 
 
 def test_a_saved_profile_has_the_curves() -> None:
-    """So older versions of the program can read it. They ignore only the calibrated nodes."""
+    """Older versions of the program can therefore read it. They ignore only `calibrated_nodes`."""
     saved = json.loads(PROFILE.to_json())
     assert "roofline" not in saved
     assert len(saved["target_seconds"]) == len(SIZES)
@@ -246,8 +247,9 @@ def test_measured_curves_in_a_file_replace_computed_ones() -> None:
     assert (both.draft_seconds_at(1), both.source) == (0.002, "recorded")
 
 
-def test_measured_curves_in_a_file_are_known_up_to_their_own_largest_size() -> None:
-    """The roofline's `calibrated_nodes` is ignored; one beside the curves counts."""
+def test_measured_curves_in_a_file_are_calibrated_up_to_their_largest_size() -> None:
+    """`calibrated_nodes` counts only if it is given beside the curves. Inside the roofline it is
+    ignored."""
     curves = {
         "target_seconds": [[1, 0.03, 0.001], [64, 0.05, 0.001]],
         "draft_seconds": [[1, 0.002, 0.0001]],

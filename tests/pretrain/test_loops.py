@@ -69,7 +69,7 @@ def test_the_passage_of_a_row_is_repeated_until_its_end() -> None:
     assert len(set(found.periods.flatten().tolist())) > 5
 
 
-def test_the_same_row_gives_the_same_repetition_beside_any_others() -> None:
+def test_the_same_row_gives_the_same_repetition_in_any_batch() -> None:
     rows = windows(8)
     alone = repetitions(rows[5:6])
     for mine, all_ in zip(alone, repetitions(rows), strict=True):
@@ -102,11 +102,11 @@ def test_a_gradient_step_makes_a_repetition_less_probable() -> None:
     scores = scores_of(found.rows, falling(found, 1.0))
     fading(found, scores).backward()
     assert scores.grad is not None
-    # a step goes against the gradient, so it raises the logit of no repeated token
+    # a step goes against the gradient, so it lowers these logits or leaves them unchanged
     assert (scores.grad.gather(-1, found.rows[:, 1:, None]) >= 0).all()
 
 
-def test_a_quarter_of_the_rows_is_repeated_and_the_others_count_as_usual() -> None:
+def test_a_quarter_of_the_rows_get_repetitions_and_the_others_count_as_usual() -> None:
     rows = windows(8)
     network = Bigrams()
     loss = ending_loops(0.0)(network, rows)
@@ -115,7 +115,7 @@ def test_a_quarter_of_the_rows_is_repeated_and_the_others_count_as_usual() -> No
     assert loss.item() == pytest.approx(next_token(network, rows[2:]).item(), rel=1e-5)
 
 
-def test_both_losses_are_added_with_their_weight() -> None:
+def test_the_loss_of_repetitions_is_added_with_its_weight() -> None:
     rows = windows(8)
     network: Forward = Bigrams()
     found = repetitions(rows[:2])
@@ -124,7 +124,7 @@ def test_both_losses_are_added_with_their_weight() -> None:
     assert ending_loops(0.5)(network, rows).item() == pytest.approx(wanted.item(), rel=1e-4)
 
 
-def test_with_too_few_rows_for_a_repeated_one_the_loss_is_that_of_the_next_token() -> None:
+def test_with_fewer_than_four_rows_only_the_next_token_counts() -> None:
     rows = windows(3)
     network = Bigrams()
     assert torch.equal(ending_loops(1.0)(network, rows), next_token(network, rows))
@@ -140,9 +140,8 @@ def test_a_token_that_becomes_certain_cannot_make_the_loss_infinite() -> None:
     assert 1 < loss < math.inf
 
 
-def test_a_target_learns_it_in_its_decay_only() -> None:
-    """The objective is used only while the target's learning rate decays. Before that, the target
-    learns the next token only."""
+def test_the_objective_is_used_only_while_the_learning_rate_decays() -> None:
+    """Before the decay, the target's objective is next-token prediction."""
     rows = windows(8)
     network = Bigrams()
     for is_decay, objective in ((False, next_token), (True, ending_loops(2.0))):

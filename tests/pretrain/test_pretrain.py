@@ -1,5 +1,5 @@
-"""The training of a toy pair: hidden size 32, at most 160 steps, on an array of tokens or on text
-from a temporary file. Every draw is seeded."""
+"""The training of a toy pair: hidden size 32, a few steps, on an array of tokens or on text from a
+temporary file. All random numbers are seeded."""
 
 from __future__ import annotations
 
@@ -88,8 +88,8 @@ class FlatSchedule(Schedule):
 
 
 def test_split_is_disjoint_complete_and_depends_on_content_alone() -> None:
-    """Guards against a split by position or by Python's salted hash, and duplicates through which
-    held-out text would be trained on."""
+    """Guards against a split by position or by Python's salted hash. Guards also against training
+    on a duplicate of a held-out text."""
     texts = [f"text number {i}\n" * 3 for i in range(2000)]
     first = corpus.split([*texts, *texts[:100]])
     again = corpus.split(texts[::-1])
@@ -97,13 +97,13 @@ def test_split_is_disjoint_complete_and_depends_on_content_alone() -> None:
     assert sorted(first.train + first.held) == sorted(texts)
     assert set(first.held) == set(again.held)
     held = [i for i, text in enumerate(texts) if text in set(first.held)]
-    assert held[:4] == [5, 23, 133, 179]  # computed independently: all processes and machines agree
+    assert held[:4] == [5, 23, 133, 179]  # computed without `split`; the same on every machine
     assert len(held) == 29
 
 
 def test_added_texts_do_not_change_the_side_of_others() -> None:
-    """Guards against a threshold that depends on the corpus, which would move texts to the other
-    side."""
+    """With a threshold that depends on the corpus, added texts could move a text to the other side
+    of the split."""
     few = corpus.split(f"text number {i}\n" * 3 for i in range(1000))
     more = corpus.split(f"text number {i}\n" * 3 for i in range(2000))
     assert set(few.held) <= set(more.held)
@@ -116,7 +116,7 @@ def test_one_text_of_a_small_corpus_is_held_out() -> None:
 
 
 def test_one_text_of_a_small_corpus_is_trained_on() -> None:
-    """Even if the hashes of all texts are low."""
+    """Even if all hashes are below the threshold for held-out texts."""
     parts = corpus.split(["a", "b", "c"], share=1.0)
     assert (len(parts.train), len(parts.held)) == (1, 2)
 
@@ -133,7 +133,8 @@ def test_passages_join_to_the_text_and_end_at_lines() -> None:
 
 
 def test_the_tokenizer_restores_any_text_and_needs_one_token_for_a_new_line() -> None:
-    """Guards against a split that loses characters or separates a newline from its indentation."""
+    """Guards against a pre-tokenizer that loses characters, or that separates a newline from the
+    indentation after it."""
     tokenizer = train_tokenizer(["def f(x):\n    return x\n" * 50], 300)
     text = "def g(é):\n    return '\t\x00漢' + 12\r\n"
     assert tokenizer.decode(tokenizer(text).input_ids) == text
@@ -154,8 +155,8 @@ def test_encode_puts_the_end_of_text_before_each_text() -> None:
 
 
 def test_the_rate_rises_then_stays_constant_for_any_length_of_run() -> None:
-    """Guards against a rate that depends on the length of the run: extending a run would change its
-    past."""
+    """Guards against a rate that depends on the length of the run. A longer run would then differ
+    from a shorter one in their common steps."""
     for end in (10**6, 10**9):
         shares = [
             Schedule(end).share(step, 64 * step)
@@ -205,8 +206,8 @@ def test_parts_of_a_step_give_the_gradient_of_the_whole(monkeypatch: pytest.Monk
 
 @pytest.mark.slow
 def test_a_compiled_network_trains_the_same_weights() -> None:
-    """Guards against a loop that uses a compiled network as a condition, which raises an error, and
-    against one that updates weights other than the network's."""
+    """Guards against `network or state.model`, because a compiled network raises an error if used
+    as a condition. Guards also against updating weights other than the network's."""
     state = fresh(RECIPE, 64, 0)
     plain = fresh(RECIPE, 64, 0)
     network = torch.compile(state.model, backend="eager")
@@ -254,8 +255,8 @@ def test_a_failed_write_leaves_the_old_checkpoint(
 
 
 def test_distillation_pulls_q_to_p() -> None:
-    """Guards against a soft cross-entropy with p and q swapped or detached: the gradient of the
-    draft's logits is (q - p) / positions, and the teacher has none."""
+    """Guards against a soft cross-entropy with p and q swapped, or with q detached instead of p.
+    The gradient of the draft's logits is (q - p) / positions. The teacher's logits have none."""
     p = torch.tensor([[[0.7, 0.2, 0.1], [0.1, 0.1, 0.8]]])
     logits = torch.zeros(1, 2, 3, requires_grad=True)
     teacher = p.log().requires_grad_()
@@ -354,8 +355,8 @@ def test_a_step_across_the_end_of_the_samples_begins_their_next_order() -> None:
 def test_resumed_samples_equal_those_written_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Guards against batches that depend on earlier ones, and an incomplete batch that shifts all
-    later rows."""
+    """Guards against batches that depend on earlier ones, and against an incomplete batch that
+    shifts all later rows."""
     monkeypatch.setattr(sample, "ROWS", 8)
     model = fresh(RECIPE, 64, 0).model.eval()
     feed = Blocks(np.tile(np.arange(64, dtype=np.uint16), 40), 0)
@@ -385,8 +386,8 @@ def test_resumed_samples_equal_those_written_at_once(
 def test_a_pair_is_trained_saved_and_resumed(
     tmp_path: Path, text_file: Path, capsys: pytest.CaptureFixture
 ) -> None:
-    """The whole command: both models load with the Auto classes in bfloat16 and share a tokenizer,
-    and the target has a log."""
+    """The whole command. Both models load with the Auto classes, in bfloat16, and share a
+    tokenizer. The target has a log."""
     out = tmp_path / "run"
     command = ["all", "--text", str(text_file), "--out", str(out), *FLAGS]
     assert main([*command, "--tokens", str(60 * STEP)]) == 0
@@ -462,7 +463,7 @@ def test_a_run_starts_from_given_weights(
 def test_with_all_only_the_target_starts_from_given_weights(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The draft has another size."""
+    """The draft has another size, so those weights do not fit it."""
     text = SimpleNamespace(train=TEXT, fingerprint="", held={})
     monkeypatch.setattr(command_line, "_text", lambda _: text)
     monkeypatch.setattr(command_line, "_tokenizer", lambda _: None)
@@ -487,8 +488,8 @@ sys.exit(main(sys.argv[1:]))
 def test_a_killed_run_is_resumed_with_the_same_losses(
     tmp_path: Path, text_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A real SIGKILL at an arbitrary moment: the resumed run has the losses of one that was never
-    killed."""
+    """A real SIGKILL at an arbitrary moment. The resumed run has the same losses as a run that was
+    never killed."""
     monkeypatch.setattr(stage, "LOG_EVERY", 1)
     for name in ("whole", "killed"):
         assert main(["text", "--text", str(text_file), "--out", str(tmp_path / name), *FLAGS]) == 0
@@ -511,8 +512,9 @@ def test_a_killed_run_is_resumed_with_the_same_losses(
 def test_a_run_is_resumed_by_a_package_of_another_name(
     tmp_path: Path, text_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The code can be moved during a run: a checkpoint contains no names of modules, and the
-    training needs no other part of the package than `errors` and `validate_input`."""
+    """A stopped run can be resumed after its code was moved to another package. So a checkpoint
+    must not contain names of modules. From the rest of its package, the training may need only
+    `errors` and `validate_input`."""
     monkeypatch.setattr(stage, "LOG_EVERY", 1)
     source = Path(stage.__file__).parent.parent
     shutil.copytree(source / "pretrain", tmp_path / "moved" / "pretrain")
@@ -540,7 +542,7 @@ sys.exit(status)
 
 
 def curve(out: Path) -> dict[int, str]:
-    """Loss by step as logged; of a step that was run twice, the last one."""
+    """The logged loss of each step. If a step was run twice, the last one."""
     rows = [line.split() for line in lines_of(out, "target") if line[0].isdigit()]
     return {int(row[0]): row[3] for row in rows}
 
@@ -648,7 +650,8 @@ def test_text_that_exists_is_kept_by_resume(tmp_path: Path, text_file: Path) -> 
 def test_kept_out_texts_of_an_earlier_text_are_removed(
     tmp_path: Path, text_file: Path, capsys: pytest.CaptureFixture
 ) -> None:
-    """Guards against excerpts of a text that the pair may have been trained on since."""
+    """Guards against keeping the texts of a source that is no longer kept out. The pair may have
+    been trained on them since."""
     kept = tmp_path / "kept-out"
     first = Prepared([Text(name, "a/b.py", "code", "kept", "x = 1\n") for name in ("one", "two")])
     (tmp_path / encoded.MANIFEST).write_text("{}")
@@ -714,6 +717,19 @@ def test_damaged_checkpoints_and_those_of_another_run_are_refused(tmp_path: Path
         path.write_bytes(damaged)
         with pytest.raises(BadTraining, match="not a readable checkpoint"):
             restore(state, path, {"seed": 1})
+
+
+def test_truncated_weights_are_refused(tmp_path: Path) -> None:
+    model = fresh(RECIPE, 64, 0).model
+    model.save_pretrained(tmp_path)
+    weights = tmp_path / "model.safetensors"
+    whole = weights.read_bytes()
+    for truncated in (whole[:-1], whole[:1000], b""):
+        weights.write_bytes(truncated)
+        with pytest.raises(BadTraining, match="no trained model in"):
+            stage.load_teacher(tmp_path, torch.device("cpu"))
+        with pytest.raises(BadTraining, match="no trained model in"):
+            stage.warm(model, tmp_path)
 
 
 def test_small_texts_and_losses_that_are_not_finite_are_refused() -> None:

@@ -1,4 +1,4 @@
-"""Which stages fit into a budget."""
+"""The choice of the report's stages that fit into a given time."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_two_cheap_stages_may_be_worth_more_than_a_dear_one() -> None:
 
 
 @pytest.mark.parametrize("seconds", [0, -3.0, 0.5])
-def test_without_time_none_is_run(seconds: float) -> None:
+def test_with_too_little_time_no_stage_is_chosen(seconds: float) -> None:
     assert chosen([stage("a", seconds=0.6)], seconds) == []
 
 

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.usefixtures("modules")
 
 
 def counting(tmp_path: Path, *names: str) -> list[Stage]:
-    """Stages that append their name to a file, the first of them the most valuable."""
+    """Stages that append their name to a file. The first of them is the most valuable."""
     log = str(tmp_path / "counts")
     return [stage(name, "counts", log, name, value=90 - i) for i, name in enumerate(names)]
 
@@ -70,7 +70,7 @@ def test_a_failed_stage_does_not_stop_the_others(tmp_path: Path) -> None:
     assert (folder.stages / "d" / "found.txt").read_text() == "7"
 
 
-def test_what_was_skipped_counts_as_success(tmp_path: Path) -> None:
+def test_a_skipped_stage_counts_as_success(tmp_path: Path) -> None:
     assert collected(Folder(tmp_path / "out"), [stage("a", "skips")])[0]
 
 
@@ -84,7 +84,7 @@ def test_a_second_run_repeats_nothing(tmp_path: Path) -> None:
     assert counted(tmp_path) == ["a", "b"]
 
 
-def test_only_the_stage_that_was_cut_is_repeated(
+def test_only_the_interrupted_stage_is_repeated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The command is interrupted after the second stage has done its work, but before its result is
@@ -113,8 +113,8 @@ def test_only_the_stage_that_was_cut_is_repeated(
 def test_a_report_that_is_killed_again_and_again_loses_only_the_stage_it_was_in(
     tmp_path: Path,
 ) -> None:
-    """At random moments, the command gets SIGKILL, which nothing can catch. What a stage has stored
-    stays as it is, and each kill costs at most one stage."""
+    """At random moments, the command gets SIGKILL, which nothing can catch. Stored results stay as
+    they are, and each kill makes at most one stage run again."""
     log = tmp_path / "counts"
     stages = [
         stage(name, "counts_slowly", str(log), name, value=90 - i, files=("found.txt",))
@@ -216,8 +216,8 @@ def test_stages_can_be_named_and_left_out(tmp_path: Path) -> None:
     assert counted(tmp_path) == ["b", "c"]
 
 
-def test_a_failed_stage_is_repeated_where_it_is_named(tmp_path: Path) -> None:
-    """--only names it. Otherwise a failed stage is not run again."""
+def test_a_failed_stage_is_repeated_if_asked_for_by_name(tmp_path: Path) -> None:
+    """`--only` asks for stages by name. Without it, a failed stage is not run again."""
     folder = Folder(tmp_path / "out")
     collected(folder, [stage("a", "fails")])
     assert collected(folder, [stage("a", "works")], only=("a",))[0]

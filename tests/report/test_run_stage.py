@@ -1,4 +1,4 @@
-"""A stage in a process of its own: whatever it does, there is an outcome."""
+"""A stage runs in a process of its own. Whatever the stage does, there is an outcome."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def outcome(tmp_path: Path, module: str, seconds: float = 60.0, **values: object
         ("no_such_module", "failed", "exit status 1: "),
     ],
 )
-def test_every_end_of_a_process_is_an_outcome(
+def test_there_is_an_outcome_however_a_process_ends(
     tmp_path: Path, module: str, status: str, words: str
 ) -> None:
     found = outcome(tmp_path, module)
@@ -51,22 +51,22 @@ def test_a_stage_that_the_budget_ends_is_cut(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("modules")
-def test_a_stage_has_to_leave_its_files(tmp_path: Path) -> None:
+def test_a_stage_has_to_write_its_files(tmp_path: Path) -> None:
     found = outcome(tmp_path, "works", files=("found.txt", "other.json"))
     assert found == Outcome("failed", "it did not write other.json", found.seconds)
 
 
 @pytest.mark.usefixtures("modules")
-def test_a_chosen_line_that_was_not_printed_is_named(tmp_path: Path) -> None:
+def test_a_line_that_is_looked_for_but_was_not_printed_is_named(tmp_path: Path) -> None:
     assert outcome(tmp_path, "works", line="eight").words == 'no line with "eight" was printed'
 
 
 @pytest.mark.usefixtures("modules")
 @pytest.mark.parametrize("module", ["sleeps", "starts_another"])
 def test_a_process_ends_with_the_command_that_started_it(tmp_path: Path, module: str) -> None:
-    """When the command is killed, the standard input of its process is closed, and the process
-    ends. Processes that this one started end too: the read below returns only when no process has
-    the output open."""
+    """When the command is killed, the standard input of the stage's process closes. Then that
+    process ends, and so do the processes that it started: the read below returns only when no
+    process has the output open."""
     process = runner._started(stage("one", module), tmp_path, tmp_path / "scratch", subprocess.PIPE)
     assert process.stdin
     assert process.stdout

@@ -1,4 +1,4 @@
-"""The stages of a machine: those it cannot run say why."""
+"""The stages of a report. Those that a machine cannot run say why."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LAPTOP = Machine("cpu (2 threads, a laptop)", False, 20e9, 20e9, 2e11, 2e10)
 H200 = Machine("NVIDIA H200", True, 140e9, 200e9, 6e14, 4e12)
 
 
-def test_every_stage_has_a_name_of_its_own_and_a_module_that_exists() -> None:
+def test_every_stage_has_a_unique_name_and_a_module_that_exists() -> None:
     stages = all_stages(H200)
     assert len({one.name for one in stages}) == len(stages)
     assert all(find_spec(one.module) for one in stages)
@@ -27,7 +27,8 @@ def test_every_stage_has_a_name_of_its_own_and_a_module_that_exists() -> None:
     assert tasks == TASKS.keys() - {"machine"}
 
 
-def test_the_line_in_the_table_is_one_that_the_recording_command_prints() -> None:
+def test_a_recording_command_prints_the_line_that_the_table_shows() -> None:
+    """The text by which the line is found is in the command's source."""
     for one in all_stages(LAPTOP):
         if one.module.startswith("ui.record"):
             found = find_spec(one.module)
@@ -36,8 +37,8 @@ def test_the_line_in_the_table_is_one_that_the_recording_command_prints() -> Non
             assert one.line in Path(found.origin).read_text(encoding="utf-8")
 
 
-def test_a_laptop_skips_what_needs_a_card_and_fits_ten_minutes() -> None:
-    """The stages chosen for it take at most ten minutes together."""
+def test_a_laptop_skips_what_needs_a_card_and_keeps_to_ten_minutes() -> None:
+    """The stages chosen for ten minutes are expected to take at most ten minutes in total."""
     stages = {one.name: one for one in all_stages(LAPTOP)}
     for name in ("tests-gpu", "check-graphs", "check-distribution", "check-memory"):
         assert stages[name].obstacle == "needs a graphics card"
@@ -58,7 +59,7 @@ def test_without_pytest_the_stages_that_run_tests_are_skipped(
     assert skipped == {"tests-gpu", "tests-kernel", "check-sanitizer"}
 
 
-def test_a_shape_that_does_not_fit_is_skipped_with_its_need() -> None:
+def test_a_shape_that_does_not_fit_is_skipped_and_says_what_it_needs() -> None:
     words = does_not_fit(SHAPES["qwen3-32b-0.6b"], LAPTOP)
     assert words == "needs 73.4 GB of memory; 20.0 GB is free"
     assert does_not_fit(SHAPES["qwen3-32b-0.6b"], H200) == ""
@@ -69,7 +70,7 @@ def test_a_shape_that_does_not_fit_is_skipped_with_its_need() -> None:
     assert "of host memory" in does_not_fit(SHAPES["qwen3-32b-offloaded"], without)
 
 
-def test_a_shape_that_takes_too_long_on_a_cpu_is_skipped_with_the_time() -> None:
+def test_a_shape_that_takes_too_long_on_a_cpu_is_skipped_and_says_how_long() -> None:
     slow = replace(LAPTOP, operations_per_second=2e10)
     found = {one.name: one for one in all_stages(slow)}["shape-llama-2-7b"]
     assert found.obstacle.startswith("would take about ")
@@ -85,7 +86,7 @@ def test_a_shape_is_timed_with_and_without_graphs_on_a_card() -> None:
     assert not [one.name for one in all_stages(LAPTOP) if one.name.endswith("eager")]
 
 
-def test_a_busy_machine_takes_longer() -> None:
+def test_a_busy_machine_is_given_more_time() -> None:
     figures = {name: getattr(LAPTOP, name) for name in Machine.__dataclass_fields__}
     del figures["slowness"]
     busy = Machine.from_figures(figures, 4 * QUIET_SECONDS)

@@ -126,7 +126,7 @@ def test_every_verdict_on_a_text_is_saved_and_read(log: RaceLog, kind: str) -> N
     assert again.results == results
 
 
-def test_a_lanes_tree_may_take_many_words(file: str) -> None:
+def test_the_description_of_a_tree_may_be_long(file: str) -> None:
     """Its description `how` may have 2,000 characters."""
     words = "x" * 2000
     assert RaceLog.from_json(changed(file, lane("how", words))).lanes[0].how == words
@@ -150,7 +150,7 @@ POOL: dict[str, Any] = {
 
 
 def pooled(file: str, **changes: Any) -> str:
-    """The file with a pool of one further run, whose lanes have `changes`."""
+    """The file with a pool of one further run. `changes` are made in each lane of this run."""
     (run,) = POOL["runs"]
     lanes = [{**lane, **changes} for lane in run["lanes"]]
     return changed(file, lambda data: data.update(pool={**POOL, "runs": [{**run, "lanes": lanes}]}))
@@ -221,7 +221,8 @@ def test_further_runs_must_have_the_lanes_of_the_race(file: str) -> None:
 
 
 def test_steps_are_in_the_order_of_the_race(log: RaceLog) -> None:
-    """Every step once, each by the lane with the least decode time so far."""
+    """Every step occurs once. The next step is always by the lane with the least decode time so
+    far, among the lanes that have steps left."""
     steps = list(log.in_order())
     seconds = [0.0] * 3
     assert sorted(steps) == [
@@ -254,7 +255,7 @@ def result(part: str, **fields: Any) -> Callable[[dict[str, Any]], None]:
 
 
 def count(**changes: Any) -> Callable[[dict[str, Any]], None]:
-    """Changes the counts of first tokens in the result of lane 2."""
+    """Changes the counts of first tokens in the result of the second lane."""
     return lambda data: data["results"][1]["lossless"]["count"].update(changes)
 
 
@@ -266,7 +267,7 @@ def remedy(**fields: Any) -> Callable[[dict[str, Any]], None]:
     )
 
 
-def test_the_changed_remedy_is_otherwise_valid(file: str) -> None:
+def test_the_remedy_without_changes_is_valid(file: str) -> None:
     assert (
         RaceLog.from_json(changed(file, remedy())).results[1]["doctor"]["remedies"][0]["label"]
         == "predicted"
@@ -378,9 +379,9 @@ def test_infinities_are_rejected(file: str) -> None:
         RaceLog.from_json(file.replace('"bonus":', '"bonus":1e400,"x":', 1))
 
 
-def test_random_damage_raises_nothing_else(file: str) -> None:
-    """Values anywhere in the file are replaced by others of any type: each file is read or raises
-    BadTrace."""
+def test_random_damage_raises_only_bad_trace(file: str) -> None:
+    """A value anywhere in the file is replaced by one of any type. Reading the file then succeeds
+    or raises BadTrace."""
     chance = random.Random(5)
     rejected = 0
     for _ in range(150):
@@ -394,7 +395,7 @@ def test_random_damage_raises_nothing_else(file: str) -> None:
 
 
 def damage(data: Any, chance: random.Random) -> None:
-    """Replace one value somewhere below `data`."""
+    """Replace one value somewhere inside `data`."""
     while True:
         keys = list(data) if isinstance(data, dict) else range(len(data))
         key = chance.choice(list(keys))

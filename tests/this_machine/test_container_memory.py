@@ -37,14 +37,14 @@ def test_the_limit_of_the_group_counts(groups: Path, path: str) -> None:
     assert (most(900), available(300)) == (900, 300)
 
 
-def test_the_limit_of_a_group_around_it_counts(groups: Path) -> None:
+def test_the_limit_of_an_enclosing_group_counts(groups: Path) -> None:
     container_memory.OWN.write_text("0::/a/b\n")
     files(groups / "a" / "b", memory__max="max", memory__current=1, memory__stat="")
     files(groups / "a", memory__max=1000, memory__current=900, memory__stat="")
     assert (most(5000), available(4000)) == (1000, 100)
 
 
-def test_the_first_version_has_other_names(groups: Path) -> None:
+def test_version_1_of_control_groups_has_other_file_names(groups: Path) -> None:
     container_memory.OWN.write_text("5:devices:/\n4:memory:/one\n0::/\n")
     files(
         groups / "memory" / "one",

@@ -1,4 +1,4 @@
-"""Weights get a dtype that their own device computes with."""
+"""Weights get a dtype that is fast on their own device."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ CAPABILITIES = {0: (8, 9), 1: (7, 5), 2: (6, 1), 3: (12, 0)}
 
 @pytest.fixture(autouse=True)
 def _cards(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Four cards. Torch's own test of bfloat16, which asks about the current card only, always says
-    yes."""
+    """Four cards. Torch's own test for bfloat16 asks about the current card only. Here it always
+    says yes."""
 
     def capability(device: torch.device) -> tuple[int, int]:
         return CAPABILITIES[device.index]
@@ -44,8 +44,8 @@ def test_a_card_that_only_emulates_bfloat16_gets_another_dtype(
 def test_float16_files_keep_their_numbers_on_a_card(
     card: int, stored: torch.dtype, dtype: torch.dtype
 ) -> None:
-    """A card that computes with 16 bits uses float16 files as they are. In all other cases the
-    weights get the card's narrowest dtype."""
+    """A card that computes with 16-bit numbers uses float16 files as they are. In all other cases
+    the weights get the card's narrowest dtype."""
     assert usual_dtype(torch.device("cuda", card), stored) == dtype
 
 

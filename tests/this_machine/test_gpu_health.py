@@ -1,4 +1,4 @@
-"""Cards that torch lists but that run nothing."""
+"""Tests with GPUs that torch lists but that cannot run anything."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ def raising(problem: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
             "CUDA error: no kernel image is available for execution on the device",
         ),
         (AssertionError(), "AssertionError"),
-        (torch.OutOfMemoryError("CUDA out of memory"), ""),
+        (torch.OutOfMemoryError("CUDA out of memory"), ""),  # full, but not broken
     ],
 )
-def test_the_first_line_of_the_error_says_why(
+def test_the_first_line_of_the_error_is_returned_unless_memory_is_full(
     problem: Exception, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     raising(problem, monkeypatch)
     assert gpu_problem(CARD) == words
 
 
-def test_a_processor_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cpu_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     """`gpu_problem` runs no trial computation on a CPU."""
     raising(RuntimeError(), monkeypatch)
     assert gpu_problem(torch.device("cpu")) == ""

@@ -40,8 +40,8 @@ def model_host(pair: Pair) -> ModelHost:
 
 @pytest.fixture
 def make(model_host: ModelHost) -> Callable[..., DecodeJob]:
-    """Makes a run from the fields of its request; limits=, model_host= and run_store= replace the
-    defaults."""
+    """A function that makes a run from the fields of its request. limits=, model_host= and
+    run_store= replace the defaults."""
 
     def made(
         limits: Limits = LOCAL,
@@ -58,7 +58,7 @@ def make(model_host: ModelHost) -> Callable[..., DecodeJob]:
 
 @pytest.fixture
 def popups(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The texts of the warnings that pop up. If a banner shows the error, nothing should pop up."""
+    """The texts of the warnings that pop up during the test."""
     popups: list[str] = []
     monkeypatch.setattr(gr, "Warning", lambda text, **_: popups.append(text))
     return popups
@@ -66,7 +66,7 @@ def popups(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 @pytest.fixture
 def view(model_host: ModelHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LiveView:
-    """The Decode view, laid out; its files go to a folder of the test."""
+    """The Decode view in a Gradio layout. Files for download are written to the test's folder."""
     monkeypatch.setattr(download, "get_upload_folder", lambda: str(tmp_path))
     with laid_out():
         view = LiveView(model_host, LOCAL, header())

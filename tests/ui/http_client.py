@@ -1,4 +1,4 @@
-"""A page without a browser: calls the handlers of a running app over HTTP, as the browser does."""
+"""Calls the handlers of a running app over HTTP, as its page in a browser does."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Client:
 
     def body(self, name: str, **fields: Any) -> dict[str, Any]:
         """The request that runs a handler with the page's initial values. `fields` replaces some of
-        them; its keys are elem_ids of components, with _ for -."""
+        these values. Its keys are the components' elem_ids, with _ in place of -."""
         values = {key.replace("_", "-"): value for key, value in fields.items()}
         handler = self.handler(name)
         data = [values.get(self._names[one], self._values[one]) for one in handler["inputs"]]

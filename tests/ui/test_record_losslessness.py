@@ -1,5 +1,5 @@
-"""The results that the Lossless tab opens with were recorded with today's settings and show what
-the page says of them."""
+"""The recorded results that the Lossless tab shows at first. They must come from the current
+settings and agree with what the page says about them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ui import record_losslessness
 from ui.record_losslessness import BROKEN_WITH, FILE
 
 
-def test_the_recorded_tests_are_those_of_the_form() -> None:
+def test_the_recorded_results_have_the_settings_of_the_form() -> None:
     recorded = json.loads(FILE.read_text(encoding="utf-8"))
     assert recorded["machine"]
     assert recorded["date"].startswith("20")
@@ -28,7 +28,8 @@ def test_the_recorded_tests_are_those_of_the_form() -> None:
         assert found["decoder"] == decoder_name(setting)
         assert found["draws"] == setting.samples == sum(row["seen"] for row in found["rows"])
         assert [row["share"] for row in found["rows"]] == pytest.approx(shares)
-    # what the page says of the broken decoder: first words follow the target, pairs do not
+    # as the page says, the broken decoder's first tokens have the target's probabilities, but its
+    # pairs of tokens do not
     for letter, share in zip("abc", (0.1, 0.3, 0.6), strict=True):
         seen = sum(row["seen"] for row in wrong["rows"] if row["tokens"][0] == letter)
         assert seen / wrong["draws"] == pytest.approx(share, abs=0.015)

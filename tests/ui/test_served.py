@@ -28,8 +28,8 @@ def blocks(model_host: ModelHost) -> gr.Blocks:
 
 
 def endpoints(blocks: gr.Blocks) -> list[dict[str, object]]:
-    """A row for each event handler, also those that run only in the browser, and for each server
-    function."""
+    """A row for each event handler, including those that run only in the browser, and a row for
+    each server function."""
     found = [
         {
             "name": fn.api_name if isinstance(fn.api_name, str) else fn.name,
@@ -110,15 +110,15 @@ def test_temporary_files_are_deleted(blocks: gr.Blocks) -> None:
 
 
 def test_a_public_page_cannot_measure_the_machine(pair: Pair) -> None:
-    """Guards against measurements that make others wait for half a minute each, and that replace
-    the profile all visitors' trees are planned with."""
+    """Guards against measurements: each makes other visitors wait for half a minute, and replaces
+    the profile with which all visitors' trees are planned."""
     names = [one["name"] for one in endpoints(page.page(ModelHost(lambda: pair, 4), PUBLIC))]
     assert "decode_run" in names
     assert not [name for name in names if "measur" in name]
 
 
 def test_templates_take_no_values(blocks: gr.Blocks) -> None:
-    """Guards against a template that would insert a value, such as a model's token, as code."""
+    """Guards against a template that would insert a value, such as a token's text, as code."""
     templates = [
         block.html_template
         for block in blocks.blocks.values()
@@ -179,7 +179,7 @@ def test_presets_differ_in_kind_and_fit_the_form() -> None:
 def test_flags_that_contradict_are_refused(
     arguments: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """So are flags with an invalid value."""
+    """Flags with an invalid value are refused, too."""
     made = app.parser()
     with pytest.raises(SystemExit) as caught:
         app.checked(made.parse_args(arguments), made)

@@ -1,4 +1,4 @@
-/* The figure of an experiment: where its plots are, how a method looks in each, and its ticks. */
+/* The figure of an experiment: where its plots are, how a method looks in them, and the ticks. */
 import { test } from "node:test";
 import assert from "node:assert/strict";
 import { experimentFigure, logTicks } from "../../ui/experiments/web/experiment_figure.js";
@@ -29,7 +29,7 @@ const four = made(
   panels.flatMap((panel) => [series("Sequoia", "sequoia", panel), series("chain", "chain", panel)]),
 );
 
-test("each panel has its plot; a narrow page has them below each other", () => {
+test("each panel has its own plot; on a narrow page the plots are below each other", () => {
   const narrow = experimentFigure(four, 340);
   const wide = experimentFigure(four, 1200);
   const axesOf = ({ layout }) => Object.keys(layout).filter((name) => /^yaxis/.test(name));
@@ -45,7 +45,7 @@ test("each panel has its plot; a narrow page has them below each other", () => {
   );
 });
 
-test("every plot names its horizontal axis, with room between it and the plot below", () => {
+test("every plot names its horizontal axis, and the name has room above the next plot", () => {
   const { layout, height } = experimentFigure(four, 340);
   for (const i of ["", "2", "3", "4"]) assert.equal(layout["xaxis" + i].title.text, "nodes");
   const inner = height - layout.margin.t - layout.margin.b;
@@ -70,7 +70,7 @@ test("plots lie inside the area and do not overlap", () => {
   }
 });
 
-test("a method looks the same in every panel and as in Race, and is once in the legend", () => {
+test("a method looks the same in every panel and in Race, and appears once in the legend", () => {
   const { data } = experimentFigure(four, 900);
   const [lane] = laneStyles(/** @type {any} */ ([{ plain: false, kind: "planned" }]));
   const ours = data.filter(({ name }) => name === "Sequoia");
@@ -98,7 +98,7 @@ test("two lines of one method differ in dash and marker; an unknown method is dr
   assert.equal(data[2].line.color, "var(--race-other)");
 });
 
-test("error bars reach to the ends of the interval; without an interval there is no bar", () => {
+test("error bars reach to the ends of the interval; without an interval there are no bars", () => {
   const [bar] = experimentFigure(made([series("a", "chain", "p")]), 500).data;
   assert.ok(Math.abs(bar.error_y.array[0] - 0.1) < 1e-9);
   assert.ok(Math.abs(bar.error_y.arrayminus[1] - 0.1) < 1e-9);
@@ -122,7 +122,7 @@ test("ticks of a logarithmic axis", () => {
   assert.ok(logTicks([1, 1024]).length <= 8);
 });
 
-test("a result without series is an empty figure", () => {
+test("a result without series gives an empty figure", () => {
   const { data, height } = experimentFigure(made([]), 500);
   assert.deepEqual(data, []);
   assert.ok(height > 0);

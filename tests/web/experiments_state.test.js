@@ -1,4 +1,4 @@
-/* What the Experiments tab shows: which result, which button, after which message. */
+/* Tests which result and which button the Experiments tab shows after each message. */
 import "./fake_page.js";
 import { test } from "node:test";
 import assert from "node:assert/strict";
@@ -50,10 +50,14 @@ test("the recorded result is shown until a run has a result, then the run's resu
   state.side.set("budget", "recorded");
   assert.equal(state.result, recorded);
   state.take({ run: { name: "budget", going: true, share: 0.5, result: result("budget", 2) } });
-  assert.equal(state.result, recorded, "a visitor who went back to the recorded one still sees it");
+  assert.equal(
+    state.result,
+    recorded,
+    "a visitor who went back to the recorded result still sees it",
+  );
 });
 
-test("a run of another experiment leaves the shown one alone", () => {
+test("a run of another experiment does not change what is shown", () => {
   const state = opened();
   state.start();
   state.chosen = "ranks";
@@ -115,7 +119,7 @@ test("a failed fetch is shown while a run goes on, until the visitor chooses aga
   assert.equal(state.banner.words, "");
 });
 
-test("the visitor can choose between two results only if there are both", () => {
+test("the visitor can choose between the recorded and the run's result only if both exist", () => {
   const state = opened();
   state.take({ run: { name: "budget", going: false, result: result("budget") } });
   assert.ok(!state.hasBoth);

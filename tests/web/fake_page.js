@@ -1,12 +1,13 @@
-// A page without a browser: as much of `document` and `matchMedia` as modules need when they are
-// imported, and elements that keep what is written to them. Import it before those modules.
+// A fake page, for tests without a browser. It has as much of `document` and `matchMedia` as the
+// tested modules need when they are imported, so import this file before them. Its elements keep
+// what is written to them.
 
 const listens = { addEventListener() {} };
 
 globalThis.document = /** @type {any} */ ({ ...listens, documentElement: listens });
 globalThis.matchMedia = /** @type {any} */ (() => ({ ...listens, matches: false }));
 
-/** An element without children. Nevertheless, `querySelector` finds a new element each time. */
+/** A fake element. It has no children, but `querySelector` returns a new element on each call. */
 export class FakeNode {
   attributes = {};
   dataset = {};
@@ -32,7 +33,7 @@ export class FakeNode {
 }
 
 /**
- * An object of a class, made without its constructor, which would need a browser.
+ * An object of the class `kind`, made without calling the constructor, which would need a browser.
  * @template T
  * @param {{prototype: T}} kind
  * @param {object} fields

@@ -22,7 +22,8 @@ const PARTS = [
 ];
 const STEP = { tree: 0, tokens: [0, 1], trials: [], path: [0], bonus: 2, emitted: [2] };
 
-/** The claim about a recorded run whose steps emitted these texts. `prepare` changes its store. */
+/** What the headline claims for a recorded run whose steps emitted `texts`. `prepare` may change
+    the run's store first. */
 function claimed(texts, meta, prepare = (_store) => {}) {
   const steps = texts.map((one, i) => ({ ...STEP, i, text: [one], seconds: { verify: 0.01 } }));
   const about = { policy: { temperature: 0 }, label: "recorded", plain_seconds: 0.03, ...meta };

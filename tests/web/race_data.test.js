@@ -16,13 +16,13 @@ const RACE = {
 };
 const saved = (changes) => raceData(/** @type {any} */ ({ ...RACE, ...changes }));
 
-test("a saved race has its further runs and offers no more", () => {
+test("a saved race keeps its further runs but cannot make more", () => {
   const pool = { runs: RUNS, more: 4, most: 20, kind: "code", seeds: true, planned: 7 };
   const found = saved({ pool, verdict: { sentence: "A tie." } });
   assert.deepEqual(found.pool, { ...pool, more: 0, planned: null });
   assert.deepEqual(found.verdict, { sentence: "A tie." });
 });
 
-test("a race without a verdict and further runs is saved without these fields", () => {
+test("a race with no verdict and no further runs is saved without these fields", () => {
   assert.ok(!("pool" in saved({})) && !("verdict" in saved({})));
 });

@@ -1,5 +1,5 @@
-// The picture of p and q: its rows, what a rejection cuts away, and its words. Also the time of a
-// level.
+// The picture of the target's p and the draft's q: its rows, the part of p that a rejection
+// removes, and its texts. Also the time of each level of a tree.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { residualPicture } from "../../ui/shared/web/residual_picture.js";
@@ -11,7 +11,7 @@ const TREE = topology([-1, 0, 0]);
 const PIECES = new Map([..."xabcd"].map((piece, id) => [String(id), piece]));
 const [A, B, C] = [1, 2, 3];
 
-// First "a" is rejected, then "b". "a" is then removed from q, so q of the other tokens grows.
+// "a" is rejected and removed from q, so q of the other tokens grows. Then "b" is rejected.
 const REJECTED = {
   i: 0,
   tree: 0,
@@ -60,7 +60,7 @@ test("after a rejection, p loses its overlap with q, and q loses the tried token
   );
 });
 
-test("a token keeps its place while its siblings are tried", () => {
+test("a token keeps its row while its siblings are tried", () => {
   const picture = residualPicture(view(REJECTED), 2);
   assert.equal(picture.title, "What is left of p and q");
   assert.deepEqual(
@@ -79,7 +79,7 @@ test("after rejections, the last token is drawn from the residual p", () => {
   assert.match(picture.note, /“c” is drawn from what is left of p/);
 });
 
-test("an accepted token cuts nothing from p, and below a leaf the token is drawn from the whole p", () => {
+test("accepting a token cuts nothing from p; after a leaf, the last token is drawn from p", () => {
   const step = {
     ...REJECTED,
     trials: [[1, 0.6, 0.6, 0.5, true, null]],
@@ -100,7 +100,7 @@ test("without residuals, or for a node that was not tried, there is no picture",
   assert.equal(residualPicture(view(REJECTED), 0), null);
 });
 
-test("each level has its recorded time; if that is unknown, levels share the draft's time equally", () => {
+test("each level has its recorded time; without these, levels share the draft time equally", () => {
   const three = topology([-1, 0, 1]);
   const seconds = { draft: 0.004, verify: 0.002, overhead: 0.001 };
   const step = { ...REJECTED, seconds, trials: [], path: [0] };

@@ -97,7 +97,7 @@ test("the caption says where a chain would have ended, and what the tree gained"
   );
   assert.equal(
     result(step),
-    "3 tokens from one step. 2 guesses stayed; the large model adds a token of its own, as always. " +
+    "3 tokens from one step. 2 guesses stayed; the large model adds a token of its own. " +
       "A chain would have stopped when “b” was rejected; with its sibling “c”, the second child, the step emitted 1 token more.",
   );
 });
@@ -245,6 +245,6 @@ test("a step verified from the leaves tries whole paths, and its captions mentio
   assert.deepEqual(walk[0].states, ["root", "drafted", "drafted", "rejected", "drafted"]);
   assert.equal(
     result(step),
-    "3 tokens from one step. 2 guesses stayed; the large model adds a token of its own, as always.",
+    "3 tokens from one step. 2 guesses stayed; the large model adds a token of its own.",
   );
 });

@@ -1,4 +1,5 @@
-// A press on a node in the minimap brings that node into view, even if the focus layout hides it.
+// A press on a node in the minimap scrolls the tree to that node. If the focus layout, which shows
+// only part of a large tree, hides the node, it is drawn first.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { focusLayout } from "../../ui/shared/web/focus_layout.js";
@@ -11,7 +12,8 @@ import { allCells } from "../../ui/shared/web/tree_scene.js";
 const TOPO = topology([-1, ...new Array(20).fill(0), 20, 21]);
 const STEP = { topo: TOPO, path: [0], state: new Array(TOPO.n).fill("untried") };
 
-/** A stage whose tree shows `STEP`. Before, it showed a smaller tree with all nodes drawn. */
+/** A stage whose tree shows `STEP`. `tree.full` still has the cells of an earlier, smaller tree.
+ * Scrolling must not use these. */
 function stageOf(cellsOf) {
   const shown = [];
   const view = { scene: null, reveal: (cell) => shown.push(cell) };
@@ -24,7 +26,7 @@ function stageOf(cellsOf) {
   return { stage, shown };
 }
 
-test("when the grid changes, the tree scrolls to the node to reveal, except in the focus layout", () => {
+test("a change of the grid scrolls to the `reveal` node again, but not in the focus layout", () => {
   const shown = [];
   const scroll = (cell) => shown.push(cell.key);
   const view = { size: { w: 600, h: 300 }, shape: "3 rows", reveal: scroll };

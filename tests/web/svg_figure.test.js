@@ -1,4 +1,4 @@
-// Figures as SVG, as in a saved page.
+// Figures drawn as SVG without Plotly, as in a saved page.
 import "./fake_page.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -36,7 +36,7 @@ test("a line outside the range is cut off at the edge of its plot", () => {
   assert.deepEqual([viewBox, overflow], ["52 10 330 250", "hidden"]);
 });
 
-test("a line across the whole plot stays inside it, even above all values", () => {
+test("a horizontal limit above all values is drawn inside the plot", () => {
   const limit = { xref: "paper", x0: 0, x1: 1, y0: 5, y1: 5, line: { color: "red" } };
   const layout = { yaxis: { rangemode: "tozero" }, shapes: [limit] };
   const { d } = styled(drawn({ data: [line([1, 2, 4])], layout }), "red").attributes;

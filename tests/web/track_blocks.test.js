@@ -18,7 +18,7 @@ const total = (of) => (drawn) => drawn.reduce((sum, one) => sum + of(one), 0);
 const drafting = total(({ start, middle }) => middle - start);
 const rest = total(({ middle, end }) => end - middle);
 
-test("a wide step is a block of its own, with a seam behind it", () => {
+test("a wide step is a block of its own, followed by a gap", () => {
   const drawn = drawnBlocks(stepsOf([1, 3], [2, 2]), 10);
   assert.deepEqual(widths(drawn), [39, 39]);
   assert.deepEqual(
@@ -32,7 +32,7 @@ test("a wide step is a block of its own, with a seam behind it", () => {
 });
 
 for (const px of [0.01, 0.4, 0.9, 1.5, 2.2, 3.9])
-  test(`for steps of ${px} px, the blocks cover over 70% of the row, and a quarter of that part is drafting`, () => {
+  test(`for steps of ${px} px, the blocks cover over 70% of the row, and a quarter of their width is drafting`, () => {
     const count = Math.round(600 / px);
     const drawn = drawnBlocks(stepsOf(...new Array(count).fill([0.25, 0.75])), px);
     const inked = drafting(drawn) + rest(drawn);
@@ -43,7 +43,7 @@ for (const px of [0.01, 0.4, 0.9, 1.5, 2.2, 3.9])
     assert.ok(drawn.every(({ start }, i) => i === 0 || start >= drawn[i - 1].end));
   });
 
-test("a narrow step between wide ones leaves their blocks alone", () => {
+test("a narrow step between wide ones does not change their blocks", () => {
   const drawn = drawnBlocks(stepsOf([1, 1], [0.05, 0.05], [1, 1]), 10);
   assert.equal(drawn.length, 3);
   assert.ok(widths(drawn)[1] > 0.5);

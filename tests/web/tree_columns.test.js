@@ -1,4 +1,5 @@
-// The headings of a tree's columns stand above them, and a pill's height shows its share.
+// The headings of a tree's columns move with the columns. The strength of a pill's colour shows a
+// number from 0 to 1, its `share`.
 import "./fake_page.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";

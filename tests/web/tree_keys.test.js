@@ -1,4 +1,4 @@
-// What a tree reports of the pointer and the keyboard.
+// How a tree reacts to the pointer and the keyboard.
 import "./fake_page.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -23,7 +23,7 @@ test("while the pointer is on no cell, the cell with the keyboard focus counts a
   assert.deepEqual(pointed, said);
 });
 
-test("the right arrow moves from a leaf to the correction in the same row, although it is no child", () => {
+test("the right arrow moves from a leaf to the correction in the same row", () => {
   const root = { key: "n0", parent: null, col: 0, row: 0 };
   const rejected = { key: "n1", parent: root, col: 1, row: 0 };
   const correction = { key: "bonus", parent: root, col: 4, row: 0 };

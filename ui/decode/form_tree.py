@@ -1,5 +1,5 @@
-"""The tree that a form asks for, shown as a small picture below its fields. No model runs for the
-picture, so a tree is planned for typical text, whatever the prompt is.
+"""A small picture of the tree that a form asks for, shown below the form's fields. No model runs
+for the picture, so a planned tree is planned for typical text, not for the prompt.
 
 Many visitors, for example in a class, may ask for the same few trees, and planning a large tree
 slows down a run that is being timed. So the server caches recent trees for all visitors together.
@@ -27,9 +27,9 @@ from ui.shared.layout import server_function
 from ui.shared.message_text import message_text
 from ui.shared.tree_request import TreeRequest
 
-# Parses the values of a form (by name, untrusted) and returns which tree it asks for.
+# Parses the values of a form (by name, untrusted) and returns which tree the form asks for.
 Reader = Callable[[Mapping[str, Any], Limits], TreeRequest]
-_REMEMBERED = 64  # most trees cached for each form
+_REMEMBERED = 64  # maximum number of trees cached for each form
 
 
 class LastTrees:
@@ -60,9 +60,10 @@ class FormTrees:
     last: LastTrees = field(default_factory=LastTrees)
 
     def get_tree(self, asked: Any) -> str:
-        """Called by the browser with the form's values by name (`asked`). Returns JSON. `parents`:
-        the parent of each node; None if a field is invalid, the tree is unknown, or it has only
-        one node. `waits`: whether models are loading, so that the tree may be known later."""
+        """Called by the browser with the form's values by name (`asked`). Returns JSON with two
+        fields. `parents`: the parent of each node; null if a field is invalid, the tree is unknown,
+        or it has only one node. `waits`: whether models are loading, so that the tree may be known
+        later."""
         try:
             tree = self.tree(asked if isinstance(asked, Mapping) else {})
         except SequoiaError:  # the visitor sees the message after pressing Run
@@ -89,8 +90,8 @@ class FormTrees:
 
 
 def _known_of(pair: Pair | None) -> Hashable:
-    """A value that changes with each measurement from which trees are planned. Chat messages have
-    their own measurements."""
+    """A value that changes with each measurement from which trees are planned. It is different for
+    chat messages, because acceptance is measured separately for them."""
     return pair and (pair.chats, pair.measured.profile, len(pair.measured.acceptances))
 
 

@@ -1,5 +1,5 @@
 """One run of the Decode view. Its thread waits for the models and for its turn, then decodes. The
-run also makes the messages to the page."""
+run also makes the messages for the page."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ Event = Notice | Started | StepTrace | Ended
 
 
 class DecodeJob(RunJob):
-    """A run that is recorded and sent to the page. While it is paused, `start` continues it."""
+    """A run that is recorded and sent to the page. `start` begins it, or continues it if it was
+    paused or stopped. A turn is the work of one `start`."""
 
     recording: Recording | None
 
@@ -65,7 +66,7 @@ class DecodeJob(RunJob):
         self._decoder: Decoder | None = None
         self._meta: dict[str, Any] = {}
         self._done_steps: list[Step] = []  # tokens and seconds of each step so far
-        self._wanted_steps: int | None = None  # in this turn; None: all until the run ends
+        self._wanted_steps: int | None = None  # in this turn; None: no limit
         self._emitted = 0  # tokens emitted so far
         self._emitted_before = 0  # tokens emitted before this turn
 
@@ -140,8 +141,8 @@ class DecodeJob(RunJob):
         with self.turn(self.request.chat) as pair:
             if self._released or (self._decoder and self._decoder.pair.target is not pair.target):
                 raise PairChanged(
-                    "models were loaded since then, so this run cannot continue; press Run for a "
-                    "new one"
+                    "models were loaded after this run paused, so it cannot continue; press Run "
+                    "for a new one"
                 )
             if self._decoder:
                 self.post(Notice(None))  # clears "Stopped. ..." and the place in the queue
@@ -157,7 +158,8 @@ class DecodeJob(RunJob):
 
     def _end_notice(self, late: str | None, end: str, timed: bool) -> str | None:
         """The notice at the end of a turn; None if there is nothing to say. late: the message about
-        the time limit, None if it did not end the run. timed: whether plain decoding was timed."""
+        the time limit; None if the limit did not end the run. timed: whether plain decoding was
+        timed."""
         start = late or ("Stopped. Resume or Step to continue." if end == "stopped" else "")
         missing = (
             "No speed-up shown: the plain baseline was not timed."
@@ -182,7 +184,7 @@ class DecodeJob(RunJob):
             self.request.params,
             chosen.tree,
             self.request.verifier,
-            # on a GPU, steps are too short for the time that `StepTrace.residual_heads` would take
+            # `StepTrace.residual_heads` would take too long compared with a step on a GPU
             has_heads=pair.target.device.type == "cpu",
         )
         self._meta = meta_of(pair, self.request, chosen)
@@ -191,9 +193,9 @@ class DecodeJob(RunJob):
         return decoder
 
     def _decode(self, decoder: Decoder, steps: int | None) -> str | None:
-        """Decode at most `steps` steps, or if None until the run ends. Ends earlier if the run is
-        stopped or reaches the time limit. Returns the message about the time limit; None if it was
-        not reached."""
+        """Decode at most `steps` steps; None: until the run ends. Returns early if the run is
+        stopped or reaches the time limit. Returns the message about the time limit; None if the
+        limit was not reached."""
         end = time.monotonic() + self._limits.seconds
         for _ in range(MAX_STEPS if steps is None else steps):
             if self.halted() or decoder.finish:
@@ -208,8 +210,8 @@ class DecodeJob(RunJob):
 
     def _compare(self, pair: Pair) -> dict[str, Any] | None:
         """Time plain decoding of the same prompt (see `plain_run`). Returns the run's meta with the
-        result added. None if no comparison was requested, or if it has no result, for example
-        because it was stopped or memory ran out."""
+        result added. Returns None if there is no result, for example because no comparison was
+        requested, the run was stopped, or memory ran out."""
         if not self._is_compared or self.halted():
             return None
         self.post(Notice("timing plain decoding of the same prompt"))
@@ -256,7 +258,7 @@ def meta_of(pair: Pair, decode_request: DecodeRequest, chosen: ChosenTree) -> di
 
 
 def _only_tree(chosen: ChosenTree) -> Tree | None:
-    """The one tree of all steps; None if the tree may change from step to step."""
+    """The tree that all steps use; None if the tree may change from step to step."""
     return chosen.tree if isinstance(chosen.tree, Tree) else None
 
 

@@ -20,7 +20,8 @@ MISSING = (
     "This program comes without a recorded result of this experiment. Press Run for a small "
     "version on this machine, or record the full one with the command below."
 )
-# Each message about a run has its own number: the browser ignores a message equal to the last.
+# The browser ignores a message that equals the previous one. So each message about a run has a
+# number of its own.
 _numbers = count(1)
 
 
@@ -43,8 +44,8 @@ def _about(experiment: Experiment) -> dict[str, Any]:
 
 
 def recorded_message(name: Any) -> str:
-    """A message with the recorded result of the experiment `name`, or with the reason why it is
-    missing. For an unknown name, a message with an error."""
+    """A message with the recorded result of the experiment `name`, or with the reason why there is
+    none. For an unknown name, a message with an error."""
     try:
         return _recorded_message(experiment_named(name).name)
     except SequoiaError as problem:
@@ -76,7 +77,7 @@ def recorded_result(name: str) -> ExperimentResult | None:
 
 
 def refusal_message(words: str) -> str:
-    """A message that no experiment is running, and why."""
+    """A message that says why no experiment is running."""
     return _run_message({"going": False, "error": words})
 
 

@@ -1,4 +1,4 @@
-"""The form for a visitor's own profile: its components and their updates."""
+"""The form for a visitor's own hardware profile: its components and their updates."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from ui.shared.saved_profiles import listed, shipped
 
 @dataclass(frozen=True)
 class OwnForm:
-    """The components of the form. fields: its text fields, by the `name` of their Field; the one
-    for the name of the profile has the key NAME."""
+    """The components of the form. start: the menu of profiles whose figures can be copied. fields:
+    the text fields, each by the `name` of its Field. The text field for the profile's name has the
+    key NAME."""
 
     start: gr.Dropdown
     fields: Mapping[str, gr.Textbox]
@@ -40,8 +41,8 @@ class OwnForm:
         return {self.fields[name]: gr.update(value=value) for name, value in values.items()}
 
     def refused(self, problem: BadField | None) -> Updates:
-        """Updates that show the problem at its field, and no message at any other field. None: no
-        message at all."""
+        """Updates that show `problem` at its field, and no message at any other field. If `problem`
+        is None, no field shows a message."""
         wrong = problem.field if problem else None
         return {
             part: gr.update(

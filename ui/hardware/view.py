@@ -49,7 +49,7 @@ def message(
     """A message with everything the view shows.
 
     nodes: the most nodes of a tree; if None, the planner's own bound for each profile, but at most
-    `most`. The tree for Decode's default setting always has this bound, whatever `nodes` is.
+    `most`. The tree for Decode's default setting is bounded as if `nodes` were None.
     against: the profile to compare with. run: the latest run, to compare with its prediction.
     here: this machine's profile; None if no models are loaded. known: the acceptance vectors to
     choose from for the prediction of the run; if None, only `rates`. notice: the text of a banner.
@@ -165,9 +165,9 @@ def _plan_elsewhere(against: Entry, rates: Rates, nodes: int) -> str:
 
 
 def _mixed_models_warning(entry: Entry, here: HardwareProfile | None, rates: Rates) -> str | None:
-    """A warning if times and acceptance may be of different models: no real pair would then run as
-    predicted. Else None. If the models of the acceptance are not known, only times from a paper
-    cause a warning."""
+    """A warning if times and acceptance may be of different models, so that no real pair would run
+    as predicted. None if there is nothing to warn of. If the models of the acceptance are not
+    known, only times from a paper cause a warning."""
     profile = entry.profile
     times = (profile.target, profile.draft)
     counted = rates.models or (here and (here.target, here.draft))
@@ -193,8 +193,8 @@ def _levels(profile: HardwareProfile) -> str | None:
 
 
 def _averaged(profile: HardwareProfile) -> str | None:
-    """A sentence on the times of a target pass that planning uses; None if they are those of the
-    profile, or nearly."""
+    """A sentence on the times of a target pass that planning uses; None if they are nearly equal to
+    the times in the profile."""
     changed = [
         nodes
         for nodes, seconds, _ in profile.target_seconds
@@ -205,7 +205,7 @@ def _averaged(profile: HardwareProfile) -> str | None:
     flat = dict.fromkeys(map(profile.verify_seconds, changed))
     averages = " and ".join(_average(profile, seconds) for seconds in flat)
     return (
-        "More nodes cannot take less time, so where the curve falls it is noise, and planning uses "
+        "More nodes cannot take less time, so a fall in the curve is noise, and planning uses "
         f"an average: {averages}."
     )
 
@@ -217,9 +217,9 @@ def _average(profile: HardwareProfile, seconds: float) -> str:
 
 
 def _capped(plan: Plan, nodes: int, most: int) -> str:
-    """A hint that a larger tree may be faster, if the best tree has the largest size considered,
-    `nodes`, and that is more than 1. Else empty. most: the largest size that “Max nodes”
-    accepts."""
+    """A hint that a larger tree may be faster, for a best tree of the largest size considered,
+    `nodes`. Empty for a smaller best tree, and if `nodes` is 1. most: the largest size that
+    “Max nodes” accepts."""
     if not len(plan.tree) == nodes > 1:
         return ""
     words = f" The best tree has {nodes} nodes, the largest size considered."
@@ -254,7 +254,7 @@ def _run(
     if that is not possible, as for a run that was not measured on this machine.
 
     The prediction uses this machine's profile, `here`, and the vector that the tree was planned
-    with. If `known` does not have this vector, it uses the one counted at the nearest temperature.
+    with. If `known` lacks this vector, the one counted at the nearest temperature is used instead.
     """
     if run is None or here is None or not run.steps or not _is_measured(run):
         return None
@@ -327,7 +327,7 @@ def _temperature(run: Run) -> float:
 def _by_level_tables(run: Run | None, made_here: bool) -> list[dict[str, Any]]:
     """Tables of acceptance by rank and level: one for `run`, if any node was tried in it, then one
     for each temperature of the runs that `recorded` counts. The counts of a run made in Decode are
-    labelled measured even on a simulated clock, because its tokens are real."""
+    labelled measured, whatever its clock: a simulated clock changes the times, not the tokens."""
     tables = [
         by_level_table("runs" if runs > 1 else "1 run", "recorded", temperature, runs, by_level)
         for temperature, (runs, by_level) in recorded().items()

@@ -1,5 +1,5 @@
-"""The Lab view: its component, and the handlers of the browser's requests. Most of the Lab happens
-in the browser. Anyone can call the handlers, even without the page, so they check all that they
+"""The Lab view: its component, and the handlers of the browser's requests. Most of the Lab runs in
+the browser. Anyone can call the handlers, even without the page, so they check all that they
 receive."""
 
 from __future__ import annotations
@@ -99,9 +99,9 @@ class LabTab(SessionView[AcceptanceJob]):
     # -- figures of the pair -----------------------------------------------------------------------
 
     async def come(self, store: Any, clock: Any = clocks.HERE) -> AsyncIterator[str]:
-        """Yields what the Lab needs from the server. If models are being loaded, yields it again
-        once loading has ended. store: the profiles saved in the browser. clock: the key of the
-        clock that is chosen in Decode. Both are untrusted."""
+        """Yields what the Lab needs from the server. If models are being loaded, yields a new
+        message once loading has ended. store: the profiles saved in the browser. clock: the key of
+        the clock chosen in Decode, which times its runs. Both arguments are untrusted."""
         while not self._model_host.settled:
             yield message_text(self._known(store, clock))
             await settled(self._model_host)
@@ -157,7 +157,7 @@ class LabTab(SessionView[AcceptanceJob]):
         try:
             async for report in task.reports():
                 yield message_text({"count": _count_message(report, asked)})
-        finally:  # also when the page is closed, which ends this generator at its next yield
+        finally:  # also if the page is closed: Gradio then closes this generator
             task.halt()
 
     def _job(self, asked: CountRequest) -> AcceptanceJob:
@@ -185,8 +185,8 @@ class LabTab(SessionView[AcceptanceJob]):
         return CountRequest(name, prompts, params, way)
 
     def _prompts(self, name: Any, text: Any) -> tuple[str, list[str]]:
-        """A name for the chosen prompts, and the list of their texts. Raises SequoiaError for an
-        unknown `name` or a typed text of a wrong length."""
+        """A name for the chosen prompts, and the list of their texts. Raises SequoiaError if `name`
+        is unknown, or if the visitor's own `text` is not a string or has a wrong length."""
         texts = {one.name: one.text for one in presets()}
         if name == CODE:
             return "code prompts", [text for key, text in texts.items() if key != "prose"]
@@ -205,9 +205,9 @@ class LabTab(SessionView[AcceptanceJob]):
     # -- running a tree ----------------------------------------------------------------------------
 
     def decode(self, event: gr.EventData, store: Any = None) -> Updates:
-        """Copy the Lab's tree and clock to the Decode form. If Decode does not have the clock, the
-        form is set to this machine's. Raises gr.Error if the tree is invalid or too large to run
-        here. store: the profiles saved in the browser, untrusted."""
+        """Copy the Lab's tree and clock to the Decode form. If Decode does not offer that clock,
+        this machine's own clock is chosen. Raises gr.Error if the tree is invalid or too large to
+        run here. store: the profiles saved in the browser, untrusted."""
         form = self._live.form
         sent = sent_with(event)
         try:

@@ -1,5 +1,5 @@
-"""Messages to the browser about a test: its counts, its verdict in words, and the bugs that it
-would find."""
+"""Messages to the browser about a losslessness test: its counts, its verdict in words, and the bugs
+that the test would find."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ui.shared.message_text import message_text
 MOST_ROWS = 24  # in a message during a test; the last message has all rows
 SHOWS = 0.5  # the smallest power at which a bug counts as visible in a setting
 HUGE = 1e12  # in place of infinity, which JSON does not have
-_LETTERS = "abcdefgh"  # the words of a toy
+_LETTERS = "abcdefgh"  # the texts of a toy's tokens; a toy is a pair with a tiny vocabulary
 
 
 def refusal_message(error: str) -> str:
@@ -93,7 +93,8 @@ def test_fields(sampled: Sampled, going: bool) -> dict[str, Any]:
 
 
 def _ended(sampled: Sampled) -> Sampled:
-    """The test as it ended, with the verdict and the power for the samples that were drawn."""
+    """The test after it has ended. Its verdict and its power are for the samples that were drawn,
+    which may be fewer than planned."""
     draws = sampled.comparison.draws
     findable = sampled.findable
     if draws:
@@ -132,16 +133,20 @@ def verdict(sampled: Sampled, going: bool) -> str:
     if comparison.differs:
         return (
             "The output does not follow the target’s distribution: with a correct decoder, "
-            f"{draws} are this far off in no more than about one of {_times(1 / ALARM)} tests."
+            f"{draws} are this far off in at most about one in {_times(1 / ALARM)} tests."
         )
     early = f" (stopped; {wanted:,} were planned)" * (comparison.draws < wanted)
     return f"No difference found in {draws}{early}; {_what_it_would_find(sampled)}."
 
 
 def _what_it_would_find(sampled: Sampled) -> str:
-    """How likely the test is to find the hardest of the bugs that it can find, in words."""
+    """In words: which bug is the hardest to find among those with a power of at least SHOWS, and
+    how likely the test is to find it."""
     if not sampled.findable:
-        return "none of the bugs can be put into this verifier, so how much this says is not known"
+        return (
+            "none of the bugs can be put into this verifier, so it is unknown what the test would "
+            "find"
+        )
     powers = [
         (round(one.power, 9), one.distance, one.bug.label)
         for one in sampled.findable
@@ -201,11 +206,12 @@ def _rows(sampled: Sampled) -> list[dict[str, Any]]:
 
 
 def _name(group: list[Cell], piece: Callable[[int], str] | None) -> dict[str, Any]:
-    """The name of the row for a group of cells. tokens: the texts of the tokens of its first cell.
+    """The name of the row for a group of cells.
 
-    rest: "" for exactly these tokens. "other": after them, any token without a cell of its own.
-    "more": as "", with rare cells added. "other more": as "other", with rare cells added. "rare":
-    several rare cells, no tokens named.
+    tokens: the texts of the first cell's tokens. rest: "" if the row counts the samples that begin
+    with these tokens; "other" if the next token must also be one that is not counted separately.
+    "more" and "other more": the same, and the row also counts rare cells. "rare": the row counts
+    several rare cells, and `tokens` is empty.
     """
     first = group[0]
     text = _letter if piece is None else piece

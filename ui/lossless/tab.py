@@ -70,7 +70,8 @@ class LosslessTab(SessionView[LosslessJob]):
         return {self.board: bug_chosen_message(bug), **self.form.preset(bug)}
 
     def fill_form_with_a_bug(self, event: gr.EventData) -> Updates:
-        """Choose the decoder as the form's menu would. `event` brings the bug's key as "bug"."""
+        """Choose a decoder with a bug, as if in the form's menu. `event` brings the bug's key as
+        "bug"."""
         bug = sent_with(event).get("bug")
         updates = self.break_on_purpose(bug)
         if not isinstance(bug, str) or bug not in BUGS:
@@ -78,7 +79,8 @@ class LosslessTab(SessionView[LosslessJob]):
         return {**updates, self.form.fields["bug"]: gr.update(value=bug)}
 
     def choose_distributions(self, where: Any) -> Updates:
-        """Show only the fields for a toy, or only those for the pair."""
+        """Show the fields for a toy with a few words and hide those for the model pair, or the
+        reverse."""
         return self.form.shaped(where)
 
     async def test_losslessness(
@@ -115,9 +117,10 @@ class LosslessTab(SessionView[LosslessJob]):
         return {self.board: refusal_message(words)}
 
     def _check(self, setting: Setting) -> None:
-        """Raises BadPrompt if the pair is tested with a prompt over the limit for visitors, and a
-        SequoiaError for a tree, verifier or bug that cannot be tested."""
-        # Reading `decoding` checks it. For a toy, this already happened when `setting` was made.
+        """Raises BadPrompt if the pair is tested with a prompt that is too long for a visitor, and
+        a SequoiaError for a tree, verifier or bug that cannot be tested."""
+        # Reading `decoding` checks the tree, the verifier and the bug. For a toy, this already
+        # happened when `setting` was made.
         _ = setting.decoding
         if setting.where == PAIR and isinstance(setting.prompt, str):
             require_length(setting.prompt, self._limits.prompt_chars, "prompt:")

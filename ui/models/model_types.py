@@ -37,8 +37,8 @@ def summary(known: KnownTypes) -> str:
 
 
 def words(one: ModelType) -> str:
-    """Whether a type runs, and why not, in words. Of the changed configs of a refused type, only
-    is_decoder=True is mentioned, because the reason asks for it."""
+    """Whether a type runs, and why not, in words. For a refused type, a changed config is mentioned
+    only if it is is_decoder=True, because the reason suggests that change."""
     if one.result == "runs":
         return "runs" + "".join(_not_with(option, why) for option, why in one.without)
     if one.result == "partly":
@@ -51,8 +51,8 @@ def words(one: ModelType) -> str:
 
 
 def _not_with(option: str, why: str) -> str:
-    """Words for an option with which a type does not run, and why. For a sliding window, the width
-    in `option` is only the one that was tested."""
+    """Words for an option with which a type does not run, and why. The width of a sliding window in
+    `option` is only an example, so the words call it the tested one."""
     field, _, value = option.partition("=")
     if field != "sliding_window":
         return f"; not with {option}: it {why}"

@@ -118,8 +118,8 @@ def _speedups(panel: Mapping[str, Any]) -> Markup:
 
 
 def _with_graphs(table: PaperTable, name: str) -> str:
-    """Sentences on the speed-ups of Sequoia's trees in `table` with CUDA graphs for the trees and
-    for plain decoding. name: the name of a profile of the table's card with CUDA graphs."""
+    """Sentences on how Sequoia's speed-ups in `table` change if plain decoding uses CUDA graphs
+    too. name: the name of a profile that simulates the table's GPU with CUDA graphs."""
     profile = named_profile(name)
     plain = profile.plain_seconds
     speedups = [simulated_speedup(row.results[0], profile) for row in table.rows]
@@ -198,14 +198,15 @@ def _shape_gain() -> str:
     trees = (Tree.sequences(k, (NODES - 1) // k) for k in counts)
     rival = max(expected_tokens(tree, acceptance) for tree in trees)
     return (
-        "Predicted from the acceptance vector of the paper’s Appendix E, for a different pair: "
-        f"with {NODES} nodes, the best tree yields {best:.2f} tokens per step, "
+        "Predicted from the acceptance vector of the paper’s Appendix E, which is for Llama3-70B "
+        f"with Llama3-8B, not for the pair of Figure 4: with {NODES} nodes, the best tree yields "
+        f"{best:.2f} tokens per step, "
         f"{best / rival - 1:.1%} more than the {rival:.2f} of the best independent sequences."
     )
 
 
 def _rerun(experiment: str | None) -> Markup | None:
-    """The finding of the recorded experiment that repeats a table; None if there is none."""
+    """The finding of the experiment that repeats a table. None if no such finding is recorded."""
     found = findings().get(experiment or "")
     if found is None:
         return None

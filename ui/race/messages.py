@@ -12,13 +12,13 @@ has no `error`, `notice` or `done`. The first message to a follower of a race th
 numbers: see StoredRace.steps_of.
 
 moves: steps. A step: {lane, tree, text, drafted, path, seconds: {draft, verify, overhead}, finish}.
-`tree` is a number. `text` has one string for each emitted token. The draft proposed the first
-`drafted` of these tokens.
+`tree` is the number of the step's tree. `text` has one string for each emitted token. The draft
+proposed the first `drafted` of these tokens.
 
 from: the index of the first step, so that a reader notices a gap.
 
-trees: parents of the nodes of each tree. Trees are numbered across the race. Each is sent once,
-except that `since` and `whole` send all.
+trees: the parents of the nodes of each tree. Trees are numbered from 0, in the order in which the
+race first uses them. `batch` sends only new trees. `since` and `whole` send all trees.
 
 lanes: {name, how, verifier, plain, most, changes, on, kind, number}. `kind` is the menu's key for
 the tree, or null. `number` is the lane's number in the form, from 1, or null for a race from a
@@ -55,7 +55,7 @@ from ui.shared.speedup_meta import compared_with_plain, step_of
 from ui.shared.tree_menu import SHAPES
 
 Step = dict[str, Any]
-STEP_NODES = 2000  # an answer to the browser ends once its steps have this many: about 100 kB
+STEP_NODES = 2000  # a message from `steps_of` ends at this many nodes: about 100 kB
 
 
 @dataclass(frozen=True)
@@ -70,8 +70,8 @@ class Added:
 
 @dataclass(frozen=True)
 class Continuation:
-    """The inputs for further runs of a race. trees: one for each lane, None if it changes from step
-    to step."""
+    """The inputs for further runs of a race. trees: one for each lane, None if the lane's tree
+    changes from step to step."""
 
     request: RaceRequest
     trees: tuple[Tree | None, ...]
@@ -82,7 +82,7 @@ class StoredRace:
 
     continuation: None for a race from a file, which cannot be continued. planned: how many runs
     there will be, the race itself included; None unless further runs are being made. node_count:
-    size in nodes, for the RunStore.
+    size in tree nodes, by which a RunStore limits its memory.
     """
 
     continuation: Continuation | None = None
@@ -150,8 +150,8 @@ class StoredRace:
         self._pooled = pool_state(log, self.verdict, request)
 
     def add_run(self, run: PooledRun) -> None:
-        """Add a further run and compute the verdict again, without p-values: the series counts as
-        stopped until `end_runs` completes it."""
+        """Add a further run and compute the verdict again. The new verdict has no p-values,
+        because the series of runs counts as stopped until `end_runs` is called with `complete`."""
         pool = self.pool or Pool()
         self.node_count += sum(len(lane.steps) for lane in run.lanes)
         self.pool = replace(pool, runs=(*pool.runs, run), stopped=True)
@@ -303,7 +303,7 @@ class RaceRecording(StoredRace):
             return RaceLog(self.meta, lanes, self.results, self.pool, self.expected)
 
     def _beside_plain(self, lane: LaneLog, run: Run, runs: Sequence[Run]) -> Run:
-        """`run`, whose meta now has the fields that compare it with the plain lane on the same
+        """`run` with the fields added to its meta that compare it with the plain lane on the same
         prompt. Unchanged if `lane` is plain itself, or if no plain lane on its prompt has made a
         step."""
         plain = next(

@@ -1,4 +1,4 @@
-"""Races read from files, and the run of one lane with a title."""
+"""Reads races from files, and gives the run of one lane a title."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The analysis after a race: who won, and for each lane where its time went, what would help, and
 whether its text is lossless.
 
-For the form of a lane's result see `sequoia.saved_files.race_file.checked`. Independent of threads
-and of the page.
+For the form of a lane's result see `sequoia.saved_files.race_file.checked`. This module is
+independent of threads and of the page.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ class Tally:
 
 @dataclass(frozen=True)
 class FinishedRace:
-    """A race that has ended. prompt: for lanes that have no prompt of their own. acceptances: the
-    acceptance that each lane's tree was fitted to, None for a fixed shape. clock: the simulated
+    """A race that has ended. prompt: the prompt of lanes that have none of their own. acceptances:
+    the acceptance that each lane's tree was fitted to, None for a fixed shape. clock: the simulated
     clock that timed all lanes, None if their times were measured here. base: the index of the
     first plain lane, None if there is none."""
 
@@ -92,9 +92,10 @@ class FinishedRace:
             yield places, part
 
     def timed(self, max_nodes: int) -> list[dict[str, Any] | None]:
-        """For each lane, where its time went and what to try, compared with the first plain lane.
-        None for a plain lane. Each of the two parts is None if it cannot be computed, for example
-        without a plain lane. max_nodes: a suggested tree with more nodes has no `parents`."""
+        """For each lane, two parts: where its time went and what to try, both compared with the
+        first plain lane. A part is None if it cannot be computed, for example without a plain lane.
+        A plain lane has no parts, only None. max_nodes: for a suggested tree with more nodes,
+        `parents` is None."""
         base = None if self.base is None else self.tallies[self.base]
         results = [
             None if lane.is_plain else self._timed(i, base, max_nodes)
@@ -107,7 +108,7 @@ class FinishedRace:
         result: dict[str, Any] = {"waterfall": None, "doctor": None, "lossless": None}
         if base is None:
             return result
-        # for example, a lane without steps raises an error; what was computed before it is kept
+        # A lane without steps raises an error, for example. A part computed before is kept.
         with suppress(SequoiaError):
             bars = time_breakdown(tally.stats, base.stats)
             result["waterfall"] = {
@@ -230,8 +231,8 @@ def exactness_result(
 
 
 def verdict_of(log: RaceLog) -> Verdict:
-    """The verdict on a race that has ended, pooled with its further runs. It counts as stopped if a
-    lane did not finish or a planned further run is missing."""
+    """The verdict on a race that has ended, pooled with its further runs. The race counts as
+    stopped if a lane did not finish or a planned further run is missing."""
     pool = log.pool or Pool()
     lanes = [_lane_runs(log, i) for i in range(len(log.lanes))]
     stopped = not ran_to_end(log) or pool.stopped

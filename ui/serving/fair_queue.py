@@ -1,4 +1,4 @@
-"""A first-come, first-served queue of visitors for one engine. Independent of models."""
+"""A first-come, first-served queue of visitors who share one engine. Independent of models."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from ui.serving.sessions import Busy
 from ui.serving.wait_times import Demand, Wait, WaitTimes, duration_words
 
 _LOOK_SECONDS = 0.2  # between two checks of `should_stop`
-# Seconds between two reports of the remaining wait. A page that gets no report asks whether its job
-# still exists.
+# Seconds between two reports of the remaining wait. A page that hears nothing for longer asks the
+# server whether its job still exists.
 _REPORT_SECONDS = 3.0
-# Called while jobs are ahead: at the start, at each change, and every few seconds.
+# Called while other jobs are ahead: at the start, when their number changes, and every few seconds.
 OnWait = Callable[[Wait], None]
 
 
@@ -27,7 +27,7 @@ class Cancelled(Exception):
 
 
 def wait_words(wait: Wait, what: str = "yours") -> str:
-    """The wait in words. what: the visitor's work, which starts after it."""
+    """The wait in words. what: the visitor's work, which starts when the wait is over."""
     return f"{wait.words}; {what} starts automatically"
 
 
@@ -49,15 +49,15 @@ class Work:
 
 @dataclass(eq=False)
 class _Ticket:
-    """A place in the queue. began: when it became the first one."""
+    """A place in the queue. began: when this ticket became the first."""
 
     work: Work
     began: float = 0.0
 
 
 class FairQueue:
-    """The first one in the queue has the engine. `most`: the length at which the queue is full,
-    including the one that has the engine. `times` learns how long the work takes."""
+    """The first ticket in the queue has the engine. `most`: the number of tickets, including the
+    first, at which the queue is full. `times` learns how long the work takes."""
 
     def __init__(self, most: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._most = most
@@ -136,7 +136,8 @@ class FairQueue:
                 self._changed.wait(_LOOK_SECONDS)
 
     def _seconds_before(self, place: int) -> float:
-        """Predicted seconds until the visitor at `place` is served. Call it with the lock held."""
+        """Predicted seconds until the visitor at `place`, counted from 0, is served. Call it with
+        the lock held."""
         if place == 0:
             return 0.0
         first, *others = list(self._tickets)[:place]

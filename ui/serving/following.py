@@ -17,11 +17,11 @@ _LOOK_SECONDS = 1.0  # after so long without a message, check whether the run ha
 
 
 class Followers:
-    """The visitors who follow one run."""
+    """The visitors who follow one run. Each has an inbox of messages."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        # weak references: when a follower leaves, even while entering, their inbox is removed
+        # Weak references: an inbox is removed when its follower leaves, even during `_enter`.
         self._inboxes: weakref.WeakSet[Inbox[str]] = weakref.WeakSet()
 
     def made(self, make: Callable[[], str]) -> str:
@@ -36,7 +36,7 @@ class Followers:
         self, so_far: SoFar, is_going: Callable[[], bool]
     ) -> AsyncGenerator[str, None]:
         """The messages of the run: first the message of `so_far`, which contains all earlier ones,
-        then each as it is made. No messages if `so_far` returns None."""
+        then each new message. No messages if `so_far` returns None."""
         inbox = await in_thread(self._enter, so_far)
         while inbox is not None:
             try:

@@ -25,15 +25,15 @@ def change_gradio() -> None:
 
 def _forget(self: SessionState, key: int, value: Any = None) -> None:
     """Does nothing. It replaces two methods that store the last value of every component for each
-    recent visitor, which takes much memory. Only deep links need these values, and this page has
-    none."""
+    recent visitor, which takes much memory. Gradio needs these values only for its own deep links
+    (gr.DeepLinkButton), which this page does not use."""
 
 
 _gradio_begins_session = SessionState.__init__
 
 
 def _begin_session(self: SessionState, blocks: gr.Blocks) -> None:
-    """Begins a session without a description of the components. Gradio would make one for each new
-    visitor while all other visitors wait. Only deep links need it."""
+    """Begins a session without the configurations of the components. Gradio would build them for
+    each new visitor while all other visitors wait. Only Gradio's deep links need them."""
     without_components: Any = SimpleNamespace(default_config=blocks.default_config, blocks=())
     _gradio_begins_session(self, without_components)

@@ -1,6 +1,6 @@
-"""Ends threads that Gradio's handlers no longer need. These handlers run in threads of AnyIO. AnyIO
-ends idle threads only when it uses a thread: then it ends all that have been idle for ten seconds.
-If no handler ran after a busy time, all threads would stay."""
+"""Ends threads that Gradio's handlers no longer need. The handlers run in a thread pool of AnyIO.
+AnyIO ends idle threads only when it uses one of them: then it ends the others that have been idle
+for ten seconds. If no handler ran after a busy time, all threads would stay."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import asyncio
 from anyio.to_thread import run_sync
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-SECONDS = 11.0  # after the last request
+SECONDS = 11.0  # more than the ten seconds of AnyIO
 
 
 class IdleThreads:
-    """ASGI middleware that uses a thread once, some time after the last request."""
+    """ASGI middleware that uses a thread once, SECONDS after the last request."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -35,4 +35,4 @@ class IdleThreads:
 
 
 def _nothing() -> None:
-    """Called in a thread, so that AnyIO looks for idle ones."""
+    """Called in a thread, so that AnyIO looks for idle threads."""

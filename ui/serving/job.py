@@ -1,5 +1,5 @@
-"""A job in its own thread, which waits for its turn, posts events, and can be stopped. Independent
-of the page and of the kind of work.
+"""A job in its own thread. It waits for its turn to use the models, posts events, and can be
+stopped. Independent of the page and of the kind of work.
 
 Torch's inference mode is set per thread, but Gradio moves a generator from thread to thread. So
 each job that uses the models needs a thread of its own.
@@ -33,11 +33,11 @@ Event = TypeVar("Event")
 
 
 class Job(ABC, Generic[Event]):
-    """`start` begins the work in the background; `batches` yields its events until it has ended.
+    """`start` begins the work in the background; `batches` yields the job's events until the last.
 
-    name: the job's name in messages. if_it_fails: a sentence for the last message of a job that
-    failed unexpectedly or was stopped. if_out_of_memory: a sentence that is added if memory ran
-    out.
+    name: the job's name in messages. if_it_fails: a sentence added to the default messages for an
+    unexpected error and for a stop. if_out_of_memory: a sentence added to the message "Out of
+    memory."
     """
 
     name = "run"
@@ -50,7 +50,8 @@ class Job(ABC, Generic[Event]):
         self._turns = 0
         self._halt = threading.Event()
         self._busy = False
-        self._ending = threading.Lock()  # held between the end of the work and the last event
+        # held while a job ends, so that `start` does not reopen the inbox before the last event
+        self._ending = threading.Lock()
         self._released = False
         self._parting: str | None = None
 
@@ -84,7 +85,7 @@ class Job(ABC, Generic[Event]):
         """The last event of a job that failed."""
 
     def refused(self, problem: SequoiaError) -> str:
-        """The error message for a job that `problem` ended or kept from starting."""
+        """The error message if `problem` ended the job or kept it from starting."""
         return str(problem)
 
     def free_caches(self) -> None:
@@ -97,7 +98,7 @@ class Job(ABC, Generic[Event]):
 
     @property
     def in_line(self) -> bool:
-        """Whether the visitor cannot start another job because of this one."""
+        """Whether this job keeps its visitor from starting another."""
         return self._busy
 
     @property
@@ -112,8 +113,8 @@ class Job(ABC, Generic[Event]):
         return False
 
     def start(self, steps: int | None = None) -> None:
-        """Do `steps` more steps in the background, or all that remain. Raises Busy if the system
-        cannot start another thread."""
+        """Do `steps` more steps in the background, or all that remain if None. Raises Busy if the
+        system cannot start another thread."""
         with self._ending:
             self._halt.clear()
             self._turns = 0
@@ -178,9 +179,9 @@ class Job(ABC, Generic[Event]):
 
     @contextmanager
     def turn(self, chat: bool = False) -> Iterator[Pair]:
-        """Wait for this job's turn and yield the pair. chat: whether prompts become chat messages,
-        if the models have a chat template. Raises NotLoaded, Busy, or Cancelled if the job is
-        halted while it waits."""
+        """Wait for this job's turn and yield the pair of models. chat: whether prompts become chat
+        messages, if the models have a chat template. Raises NotLoaded, Busy (the queue is full) or
+        Cancelled (the job was halted while it waited)."""
         if not self._model_host.settled:
             self.post(
                 self.notice(f"waiting for the models to load; the {self.name} starts automatically")

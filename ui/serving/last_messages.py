@@ -1,4 +1,4 @@
-"""Waits until the pages have got what the server's handlers returned."""
+"""Waits until what the server's handlers returned has been sent to the pages."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import time
 from typing import Protocol
 
 _LOOK_SECONDS = 0.02
-_CLOSE_SECONDS = 0.1  # after the last event, Gradio sends each page a message to close its stream
+_CLOSE_SECONDS = 0.1  # time for Gradio's message that closes a page's stream after its last event
 
 
 class Queue(Protocol):
-    """The part of `gradio.queueing.Queue` that is used here. It holds the ids of each visitor's
-    events whose last message was not sent yet."""
+    """The part of `gradio.queueing.Queue` that is used here. pending_event_ids_session: for each
+    visitor, the ids of the events whose last message has not been sent yet."""
 
     pending_event_ids_session: dict[str, set[str]]
 
 
 def wait_until_sent(queue: Queue, seconds: float) -> bool:
-    """Wait until every event of `queue` has sent its last message, for at most about `seconds`.
-    Returns whether they all have."""
+    """Wait until the last message of every event in `queue` has been sent, but for at most about
+    `seconds`. Returns whether all have been sent."""
     end = time.monotonic() + seconds
     while unsent := any(list(queue.pending_event_ids_session.values())):
         if time.monotonic() > end:

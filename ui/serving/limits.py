@@ -16,7 +16,7 @@ class Limits:
     prompt_chars: int = 20_000
     seconds: float = 1800.0  # of one run or race; counted anew when a paused run is resumed
     waiting: int = 60  # visitors in the queue, including the one being served
-    # the next four apply to each view separately
+    # the next four apply to each view (a tab of the page) separately
     sessions: int = 64  # visitors whose runs are remembered
     held: int = 4  # paused runs that keep their KV caches
     runs: int = 32  # runs stored for reload
@@ -43,8 +43,9 @@ class Limits:
 
     @property
     def handlers(self) -> int:
-        """The number of handlers that may be active at once. Each waiting run has one, and a second
-        one if its visitor follows the current run. Both are coroutines and occupy no thread."""
+        """The number of handlers that may be active at once, which Gradio calls `max_threads`. Each
+        waiting run has one handler, and a second one if its visitor follows the current run. Both
+        are coroutines and occupy no thread."""
         return 4 * self.waiting + 40
 
     def sizes(self) -> dict[str, str]:

@@ -1,5 +1,5 @@
-"""Reads the loaded pair without a turn in the queue: `pair_now` returns it, and `settled` waits
-until loading has ended. Independent of the page."""
+"""Reads the loaded pair of models without a turn in the queue: `pair_now` returns the pair, and
+`settled` waits until loading has ended."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ _MOMENT = 0.1  # seconds; the host says "ready" shortly before its pair can be r
 
 
 def pair_now(model_host: ModelHost) -> Pair | None:
-    """The pair; None while one is being loaded, or if the models or their GPU have failed."""
+    """The pair. None while a pair is being loaded, if none could be loaded, or if its GPU has
+    stopped working."""
     try:
         return model_host.pair(lambda: True) if model_host.settled else None
     except (SequoiaError, Cancelled):

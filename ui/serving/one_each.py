@@ -1,8 +1,8 @@
-"""Allows each visitor one job at a time, waiting or running. With --per-address, each network
-address may have a few. Independent of the page and of the kind of job.
+"""Allows each visitor one job at a time, waiting or running. The option --per-address also limits
+the number of jobs from each network address. Independent of the page and of the kind of job.
 
-A visitor is one opened page. A person who opens many pages has a single address, but so has a whole
-room behind a router. Therefore there is no limit per address by default.
+A visitor is one opened page. A person who opens many pages has a single address, but so does a
+whole room of people behind one router. Therefore there is no limit per address by default.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ def require_port(host: str, port: int | None) -> None:
             host.strip("[]"), port or 0, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
         with socket.socket(family, kind, protocol) as trial:
-            if os.name == "posix":  # on Windows this option would allow a second server
+            if os.name == "posix":  # on Windows this option would allow two servers on one port
                 trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             trial.bind(address)
     except UnicodeError:

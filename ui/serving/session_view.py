@@ -35,16 +35,16 @@ class SessionView(ABC, Generic[R]):
 
     def start(self, request: gr.Request, job: R, steps: int | None = None) -> None:
         """Start or resume `job` for the visitor, for `steps` steps, or to its end if None. Raises
-        Busy if another job of the visitor, in any view, waits or runs. For further reasons see
-        Busy."""
+        Busy if another job of the visitor, in any view, waits or runs, and for the other reasons
+        that `Busy` lists."""
         who = visitor(request)
         with self._model_host.one_each.entering(who, request, job):
             self.sessions.go(who, job, steps)
 
     async def started(self, request: gr.Request, make: Callable[[], R]) -> R:
         """Make a job with `make`, start it for the visitor, and return it. This happens in a
-        thread, because it may take long. If the page is closed meanwhile, the job is started all
-        the same. Raises what `make` and `start` raise."""
+        thread, because it may take a long time. If the page is closed meanwhile, the job is started
+        anyway. Raises what `make` and `start` raise."""
         return await in_thread(self._make_and_start, request, make)
 
     def _make_and_start(self, request: gr.Request, make: Callable[[], R]) -> R:
@@ -54,11 +54,12 @@ class SessionView(ABC, Generic[R]):
 
     def job_state(self, event: gr.EventData, request: gr.Request) -> Updates:
         """The answer to a page that asks for the state of its job. It sets the buttons. If no job
-        is running and the page has not shown how its job ended, the answer also says what has
-        happened: the click that starts a job was refused before a handler saw it, or the stream of
-        messages has broken."""
+        waits or runs and the page does not know how its job ended, the answer also says why the job
+        is not running. Either the request to start it was refused before a handler saw the request,
+        or the connection was lost."""
         job = self.sessions.get(visitor(request))
-        # read before `buttons_now`: a job that ends in between still sends its own last message
+        # Read this before `buttons_now`. A job that ends in between still sends its own last
+        # message, so the answer need not say why it is not running.
         was_going = job is not None and job.busy
         updates = self.buttons_now(request)
         sent = sent_with(event)
@@ -68,7 +69,7 @@ class SessionView(ABC, Generic[R]):
 
     @abstractmethod
     def buttons_now(self, request: gr.Request) -> Updates:
-        """Updates that set the buttons for the current state of the visitor's job; at least one."""
+        """Updates that set the buttons for the current state of the visitor's job. Never empty."""
 
     @abstractmethod
     def not_running(self, words: str) -> Updates:
@@ -89,7 +90,8 @@ class RunView(SessionView[R]):
 
     async def follow(self, request: gr.Request) -> AsyncIterator[str]:
         """The messages of the current run, and of the next ones as long as the visitor's own run
-        waits. Ends when that run begins, or if the followed run is no longer shared."""
+        waits. Ends when the visitor's own run begins, or if the followed run is no longer
+        shared."""
         who = visitor(request)
         while True:
             if (job := self._run_to_follow(who)) is not None:

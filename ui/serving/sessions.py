@@ -1,7 +1,8 @@
 """Stores one run per visitor. Independent of models and of Gradio.
 
 The key of a session is a string that the browser chooses. Gradio's page makes it random, so that
-nobody can guess the key of another visitor. The string is used only as a key.
+nobody can guess the key of another visitor. A browser can send any string, so the key must not be
+used for anything else, such as a file name.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from ui.serving.limits import Limits
 
 
 class Busy(SequoiaError):
-    """A request is refused because the visitor or the visitor's address already has runs, the
-    server has no room, or the program is ending."""
+    """A request is refused because the visitor or the visitor's address already has runs in
+    progress, the server has no room, or the program is ending."""
 
 
 class SessionRun(Protocol):
@@ -42,8 +43,8 @@ R = TypeVar("R", bound=SessionRun)
 
 
 class Sessions(Generic[R]):
-    """The run of each visitor, in the order in which they were started or resumed. All methods are
-    thread-safe."""
+    """The run of each visitor, in the order in which the runs were started or resumed. All methods
+    are thread-safe."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -92,8 +93,9 @@ class Sessions(Generic[R]):
             run.halt()
 
     def release_all(self) -> None:
-        """Free the caches of all paused runs, and of those that were resumed and wait for their
-        turn. They cannot continue afterwards. The caller must have the turn."""
+        """Free the caches of all runs that are paused, or were resumed and wait for their turn to
+        use the models. These runs cannot continue afterwards. The caller must have the turn, so
+        that no run is using its caches."""
         with self._lock:
             for run in self._runs.values():
                 if run.holding:
@@ -125,14 +127,14 @@ class Sessions(Generic[R]):
 
     def _idle(self) -> str:
         """Of the visitors whose run is not busy, the one whose run was started or resumed longest
-        ago. Raises Busy if there is none."""
+        ago. Raises Busy if all runs are busy."""
         idle = next((who for who, run in self._runs.items() if not run.busy), None)
         if idle is None:
             raise Busy(f"all {self._limits.sessions} sessions are in use; try again in a minute")
         return idle
 
     def _free_caches(self) -> None:
-        """Free the caches of all paused runs except the most recent ones."""
+        """Free the caches of all paused runs except the `Limits.held` most recent ones."""
         paused = [run for run in self._runs.values() if run.holding and not run.busy]
         for run in paused[: max(len(paused) - self._limits.held, 0)]:
             run.release()

@@ -1,6 +1,7 @@
 """Shortens the pauses of Python's garbage collection. A full collection visits all objects. With
-torch and Gradio loaded it takes a fifth of a second, in which no visitor is served. Objects that
-exist when the models are ready stay anyway, so they are excluded from collections."""
+torch and Gradio loaded it takes a fifth of a second, in which no visitor is served. Most of the
+objects that exist when the models are ready stay in use until other models are loaded. So they are
+excluded from collections."""
 
 from __future__ import annotations
 
@@ -33,11 +34,11 @@ class ShortPauses:
             time.sleep(_LOOK_SECONDS)
 
     def look(self) -> None:
-        """Exclude the objects that exist now, if a pair has been loaded since the last time, or if
-        the first loading has ended with a failure."""
+        """Exclude the objects that exist now, if a pair has been loaded since the last exclusion.
+        The first exclusion is made when the first load has ended, even if it has failed."""
         version = self._model_host.version
         if self._model_host.settled and version != self._frozen_for:
-            # objects of a pair that was unloaded during the last call may still be frozen
+            # if a pair was unloaded during the last call, its objects may still be frozen
             gc.unfreeze()
             gc.collect()
             gc.freeze()

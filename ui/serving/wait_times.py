@@ -1,5 +1,5 @@
-"""Predicts how long jobs take on this machine, from recent jobs of the same kind. The module needs
-no models."""
+"""Predicts how long jobs take on this machine, from recent jobs of the same kind. Independent of
+the models."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ _OVERDUE = 0.1  # a job is expected to still need at least this fraction of its 
 @dataclass(frozen=True)
 class Demand:
     """The size of a job. kind: jobs of the same kind take about the same time per token. tokens:
-    the most tokens that it decodes, for some kinds the number of steps or samples; 0 if its time
-    does not depend on them. limit: the most seconds that are predicted for it."""
+    the most tokens that the job decodes or, for some kinds, its number of steps or samples; 0 if
+    its time does not depend on such a number. limit: the most seconds that are predicted for
+    it."""
 
     kind: str = "run"
     tokens: float = 0.0
@@ -92,8 +93,9 @@ class WaitTimes:
             self._seen = _no_jobs()
 
     def expected(self, demand: Demand) -> float:
-        """Seconds that a job will take, at most its limit. The estimate is on a line of seconds
-        over tokens, fitted to the first guess and the recent jobs of its kind."""
+        """Seconds that a job will take, at most its limit. The estimate is read from a line that
+        gives seconds by tokens. The line is fitted to the first guess and the recent jobs of its
+        kind."""
         guess = demand.tokens * self.token_seconds if demand.tokens else demand.limit
         with self._lock:
             seen = list(self._seen[demand.kind])
@@ -119,9 +121,9 @@ def _on_line(points: list[tuple[float, float, float]], at: float) -> float:
     """The seconds at `at` tokens, on a line fitted to `points` by weighted least squares. Each
     point is (tokens, seconds, weight). Slope and intercept are never negative."""
     total = sum(weight for _, _, weight in points)
-    tokens = sum(weight * one for one, _, weight in points) / total
-    seconds = sum(weight * one for _, one, weight in points) / total
-    spread = sum(weight * (one - tokens) ** 2 for one, _, weight in points)
+    tokens = sum(weight * x for x, _, weight in points) / total
+    seconds = sum(weight * y for _, y, weight in points) / total
+    spread = sum(weight * (x - tokens) ** 2 for x, _, weight in points)
     together = sum(weight * (x - tokens) * (y - seconds) for x, y, weight in points)
     steepest = seconds / tokens if tokens else 0.0
     slope = min(max(together / spread, 0.0), steepest) if spread > _SAME * tokens**2 else steepest

@@ -1,4 +1,5 @@
-"""A table of acceptance by rank and level, as a message to the browser."""
+"""A table of how often children were accepted, by their rank and the depth of their parent, as a
+message to the browser."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ from typing import Any
 
 from sequoia.measuring.acceptance_by_level import AcceptanceByLevel, depth_verdict
 
-# size limits of a table of acceptance by level
+# a table leaves out ranks and depths from these on
 MAX_RANKS = 10
 MAX_DEPTHS = 14
 

@@ -15,7 +15,7 @@ from ui.shared import markup
 def download(text: str, name: str) -> dict[str, Any]:
     """Write `text` to a temporary file called `name`, and return the update that makes a button
     download it. If writing fails, for instance because the disk is full, the update disables the
-    button and a warning gives the reason."""
+    button instead, and a warning gives the reason."""
     try:
         path = _written(text.encode(), name)
     except OSError as problem:
@@ -26,8 +26,8 @@ def download(text: str, name: str) -> dict[str, Any]:
 
 
 def _written(data: bytes, name: str) -> str:
-    """Write the file where Gradio would copy it: in a folder named by a hash of the content.
-    Returns the path. A file that already exists is not written again."""
+    """Write the file to the place that Gradio would copy it to: a folder named by a hash of the
+    content. Returns the path. A file that already exists is not written again."""
     path = Path(get_upload_folder(), hash_bytes(data), name)
     if not path.exists():
         return save_bytes_to_cache(data, name, get_upload_folder())

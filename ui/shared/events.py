@@ -1,5 +1,5 @@
-"""Gradio's events as all views use them: their options, the types of handlers' inputs and results,
-and the visitor's key."""
+"""What all views need for Gradio's events: options of events, types for the inputs and results of
+handlers, and the visitor's key."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from ui.shared import markup
 from ui.shared.call_modules import call
 
 # FormData: the unvalidated values that Gradio passes to a handler whose inputs are a set. Updates:
-# the new values or updates that a handler returns. The keys of both are components.
+# what a handler returns, a new value or the result of gr.update() for each component to change. The
+# keys of both are components.
 FormData = Mapping[Any, Any]
 Updates = dict[Any, Any]
 
@@ -21,9 +22,9 @@ UNQUEUED: dict[str, Any] = {**QUIET, "queue": False}
 
 
 def model_work(waiting: int) -> dict[str, Any]:
-    """Options of an event that uses the models. waiting: the length of our own queue. Gradio's
-    limit is twice that. So a visitor for whom our queue has no room gets our message instead of
-    waiting in Gradio's queue."""
+    """Options of an event that uses the models. waiting: the capacity of our own queue. Gradio may
+    run twice as many of these events at once. So if our queue is full, the visitor gets our message
+    instead of waiting in Gradio's queue."""
     return {
         **QUIET,
         "concurrency_id": "engine",

@@ -1,6 +1,6 @@
 """Names of the page's handlers in Gradio's list of endpoints and in logs: the tab, then the name of
-the function in the code. If two handlers would get the same name, each also gets the name of what
-calls it: an event or another handler. Gradio would only number them."""
+the function in the code. If several handlers would have the same name, each name also says what
+calls the handler: an event or another handler. By default, Gradio would only add numbers."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ class HandlerNames:
             one.api_name = f"{short[number]}_{self._caller(one)}" if is_alike else short[number]
 
     def _short(self, number: int, one: BlockFunction) -> str:
-        """The name without the event that calls the handler."""
+        """The tab and the handler's own name."""
         return f"{self._tabs[number]}_{_own_name(one)}"
 
     def _caller(self, one: BlockFunction) -> str:
         """What calls the handler: "on_load", "on_" with a component and its event, or "after_" with
-        the previous handler. If the previous handler also follows another one, its own "after_" is
-        appended."""
+        the previous handler of a chain. All earlier handlers of the chain are named, the nearest
+        first: "after_second_after_first"."""
         if one.trigger_after is not None:
             before = self._blocks.fns[one.trigger_after]
             further = "" if before.trigger_after is None else f"_{self._caller(before)}"

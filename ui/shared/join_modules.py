@@ -29,7 +29,8 @@ _LEFT_OVER = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
 
 
 class BadModule(ValueError):
-    """A module cannot be joined, or modules import each other. The message names the files."""
+    """A module cannot be joined, or modules import each other in a circle. The message names the
+    files."""
 
 
 def modules() -> list[Path]:
@@ -38,7 +39,8 @@ def modules() -> list[Path]:
 
 
 def saved_pages() -> dict[str, Path]:
-    """The modules that draw a page saved as an HTML file, by view."""
+    """For each view whose page can be saved as an HTML file: the module that draws the saved page.
+    The keys are the views' names."""
     return {path.parents[1].name: path for path in sorted(UI.glob("*/web/saved_page.js"))}
 
 

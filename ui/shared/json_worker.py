@@ -58,9 +58,9 @@ def parsed(file: str) -> Any:
 def pieces_of(value: Any) -> Iterator[tuple[str, Any]]:
     """Cut `value` into the pieces from which `values_of` builds it again, each with its kind.
 
-    "value": a whole value of at most PIECE bytes, or a long text. "list", "object": a longer
-    container begins. "entries": some of its entries. "key": the key of an entry that is itself cut
-    into pieces, which follow; in a list, the index. "end": the container is complete.
+    "value": a whole value of at most PIECE bytes, or a longer text or number. "list", "object": a
+    longer container begins. "entries": some of its entries. "key": the key or index of an entry
+    that is itself cut into pieces, which come next. "end": the container is complete.
     """
     if not isinstance(value, list | dict) or len(marshal.dumps(value)) <= PIECE:
         yield "value", value

@@ -1,4 +1,4 @@
-"""Error messages in the words of a form: a field is called by its label."""
+"""Makes error messages call the fields of a form by their labels."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ RUN = {
     "seed": "Seed",
 }
 RACE = {**RUN, "temperature": "Temp.", "max_new_tokens": "Tokens"}  # shorter, for narrow fields
-_EMPTY = "None is not "  # follows the name in the message about an empty field
+_EMPTY = "None is not "  # follows "name: " in the message about an empty field
 
 
 def with_labels(problem: SequoiaError, labels: Mapping[str, str]) -> SequoiaError:

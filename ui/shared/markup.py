@@ -1,4 +1,4 @@
-"""The only place where Python puts unknown text into HTML. Independent of the page and of runs.
+"""Makes HTML. All untrusted text that Python puts into HTML is escaped in this module.
 
 Gradio renders the text of its pop-up messages as HTML. That text may contain what a visitor typed.
 """
@@ -17,8 +17,8 @@ _UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
 
 def visible(text: str) -> str:
-    """`text` in which each character of the categories in _UNSEEN, which are invisible or change
-    the order of others, is replaced by its code. Line feeds stay."""
+    """`text` with each character of the categories in _UNSEEN replaced by its code, except line
+    feeds. Such characters are invisible or change the order of the characters around them."""
     return "".join(
         f"\\u{ord(c):04x}" if unicodedata.category(c) in _UNSEEN and c != "\n" else c for c in text
     )
@@ -33,7 +33,7 @@ def toast(text: Any) -> str:
 
 
 def _inert(escaped: str) -> str:
-    """`escaped`, in which the characters that template languages interpret are escaped, too."""
+    """`escaped` with the characters that template languages interpret escaped too."""
     return (
         escaped.replace("{", "&#123;")
         .replace("}", "&#125;")
@@ -81,7 +81,7 @@ def error_banner(text: Any) -> str:
 
 
 def style(source: str) -> str:
-    """A style element with the CSS in `source`. A closing tag within it is escaped, so that it
+    """A style element with the CSS in `source`. Closing tags in `source` are escaped, so that they
     cannot end the element."""
     return "<style>\n" + source.replace("</", "<\\/") + "\n</style>"
 

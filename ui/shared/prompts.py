@@ -36,8 +36,8 @@ def require_length(prompt: str, most: int, subject: str = "the prompt has") -> N
 
 
 def presets() -> tuple[Preset, ...]:
-    """All presets, in the order of the file. Damaged entries, or a damaged file, are skipped. There
-    is always at least one, because a form without another prompt shows the first one."""
+    """All presets, in the order of the file. Damaged entries, or a damaged file, are skipped. The
+    result is never empty, because its first preset is the default prompt."""
     return read_each([(FILE.name, FILE)], _sound_prompts).get(FILE.name) or (_ANYWAY,)
 
 

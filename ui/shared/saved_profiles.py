@@ -1,5 +1,5 @@
 """Hardware profiles by name: those shipped with the program, and those saved in a visitor's
-browser, which are untrusted input.
+browser. The saved ones are untrusted input.
 
 A file cannot prove that its profile was measured on this machine, so a profile read from a file
 or from the browser is never labelled "measured".
@@ -71,8 +71,8 @@ def parse_entry(text: str, name: str) -> Entry:
 
 
 def load_upload(path: Any) -> Entry:
-    """The profile in an uploaded file. Without a name in the file, it is named after the file.
-    Raises BadProfile if the file cannot be read or contains no valid profile."""
+    """The profile in an uploaded file. A profile without a name is named after its file. Raises
+    BadProfile if the file cannot be read or contains no valid profile."""
     text = uploaded_text(path, MAX_JSON_CHARS, "profile", BadProfile)
     return parse_entry(text, Path(path).stem[:MAX_NAME])
 
@@ -88,8 +88,8 @@ def clean_name(name: Any) -> str:
 
 @cache
 def shipped() -> Mapping[str, Entry]:
-    """The profiles shipped with the program, by file name without its suffix. They include old
-    profiles that a newer one has replaced. A damaged file is skipped."""
+    """The profiles shipped with the program, by file name without suffix. They include old
+    profiles that newer ones have replaced. A damaged file is skipped."""
     files = ((path.stem, path) for path in sorted(FOLDER.glob("*.json")))
     return read_each(files, lambda path: parse_entry(path.read_text(encoding="utf-8"), path.stem))
 
@@ -115,7 +115,7 @@ def all_entries(store: Any) -> dict[str, Entry]:
 
 def listed(entries: Mapping[str, Entry], *chosen: Any) -> dict[str, Entry]:
     """The entries that a menu lists: all except shipped profiles that a newer one has replaced. A
-    replaced profile is still listed if it is among `chosen`, because a saved file may name it."""
+    replaced profile is still listed if it is among `chosen`, because a link may name it."""
     replaced = shipped().keys() - {*profile_names(), *chosen}
     return {key: entry for key, entry in entries.items() if key not in replaced}
 

@@ -14,7 +14,7 @@ from ui.shared import colours
 
 FOLDER = ASSETS / "theme"
 # Gradio serves both font families itself, so no network is needed. Its files for weights between
-# 400 and 700 lack some letters, so only 400 and 700 are loaded: a weight of 600 uses the bold file.
+# 400 and 700 lack some letters, so only 400 and 700 are loaded. Text of weight 600 is shown in 700.
 _SANS = (
     gr.themes.LocalFont("IBM Plex Sans", weights=(400, 700)),
     "ui-sans-serif",

@@ -10,9 +10,9 @@ from sequoia.validate_input import shown
 
 
 def uploaded_text(path: Any, most: int, kind: str, error: type[SequoiaError]) -> str:
-    """The text of the file at `path`. Raises `error` if the file has more than `most` bytes, cannot
-    be read, or is not UTF-8 text. Its message can be shown to the visitor. kind: what the
-    message calls such a file, for example "run file"."""
+    """The text of the file at `path`. Raises `error` if `path` is not a string, or if the file has
+    more than `most` bytes, cannot be read, or is not UTF-8 text. The error's message can be shown
+    to the visitor. kind: what the message calls such a file, for example "run file"."""
     check_upload(path, most, kind, error)
     try:
         return Path(path).read_bytes().decode("utf-8")
@@ -23,8 +23,9 @@ def uploaded_text(path: Any, most: int, kind: str, error: type[SequoiaError]) ->
 
 
 def check_upload(path: Any, most: int, kind: str, error: type[SequoiaError]) -> int:
-    """The size in bytes of the file at `path`, found without reading it. Raises `error` if the file
-    has more than `most` bytes or cannot be found. kind: as in `uploaded_text`."""
+    """The size in bytes of the file at `path`, found without reading the file. Raises `error` if
+    `path` is not a string, or if the file has more than `most` bytes or cannot be found. kind: as
+    in `uploaded_text`."""
     if not isinstance(path, str):
         raise error(f"no file was uploaded: expected a path, not {shown(path)}")
     try:

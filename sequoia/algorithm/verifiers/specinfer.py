@@ -1,5 +1,5 @@
-"""SpecInfer's rule: siblings are drawn independently, so two of them can have the same token,
-except at temperature 0 (see Greedy in sampling.py)."""
+"""SpecInfer's rule: siblings are drawn independently, so two of them can have the same token. At
+temperature 0, all siblings are different (see Greedy in sampling.py)."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""Verification of one drafted tree, from the root down: a pure function of topology, tokens, the
-two distributions and a Chance (paper: Algorithm 2). Each rule that uses `walk` defines how a
-rejection changes the distributions.
+"""Verification of one drafted tree, from the root down (paper: Algorithm 2). The only randomness is
+a Chance. Each rule that uses `walk` defines how a rejection changes the distributions.
 
-`p` and `q` are functions of a node that return the distribution of the next token, a (vocab,) array
-that sums to 1. The arrays may hold floats or exact fractions, which the tests use. Rounding in a
+`p` (target) and `q` (draft) are functions of a node that return the distribution of the next token,
+a (vocab,) array that sums to 1. The arrays hold floats, or exact fractions in tests. Rounding in a
 float32 q must not bias the output, so q is converted to the dtype of p and renormalised. R and D
 are the residuals of p and q after the rejections so far at a node; the residual mass is the sum of
 max(R - D, 0).
@@ -47,7 +46,7 @@ def walk(
     """Go down from the root, accepting one child at each node. At a leaf, or if no child is
     accepted, sample a token from the target's residual distribution and end.
 
-    tokens[node] is the drafted token of each node. The children of a node must have been drawn from
+    tokens[node] is the token drafted for a node. The children of a node must have been drawn from
     q(node) in the way that `reject` assumes. Then the emitted tokens follow the target distribution
     for every tree and every draft.
     """
@@ -71,7 +70,7 @@ def walk(
             accepted, u = chance.accept(weights[1], weights[0])
             if accepted:
                 break
-            # Not computed earlier: to accept the first child, one probability is enough.
+            # D is computed only after a rejection: the first trial needs just one probability.
             if draft is None:
                 draft = distribution.astype(residual.dtype) / total
             residual, draft, mass = reject(residual, draft, token)
@@ -89,10 +88,10 @@ def walk(
 def residuals(
     p: np.ndarray, q: np.ndarray, tokens: Sequence[int], reject: Reject | None
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """R and D before the trial of each sibling, if all earlier ones were rejected; at the end R and
-    D after the rejection of the last. tokens: the siblings' tokens in draft order. p, q (vocab,):
-    the distributions after their parent. The numbers equal those in `walk`. If `reject` is None, R
-    and D stay p and q."""
+    """R and D before the trial of each sibling, and finally after the last trial. Every sibling is
+    assumed to be rejected. tokens: the siblings' tokens in draft order. p, q (vocab,): the
+    distributions after their parent. The numbers equal those in `walk`. If `reject` is None, R and
+    D stay p and q."""
     residual = p
     draft = np.divide(q, q.sum(dtype=p.dtype), dtype=p.dtype)
     for index, token in enumerate(tokens):
@@ -105,8 +104,9 @@ def residuals(
 
 
 def walk_chances(p: np.ndarray, q: np.ndarray, tokens: Sequence[int], reject: Reject) -> list[Any]:
-    """For each of the siblings with `tokens`, the probability that `walk`, once at their parent,
-    accepts it. p, q (vocab,): the distributions after the parent."""
+    """For each sibling, the probability that `walk` accepts it, given that it reaches their parent.
+    tokens: the siblings' tokens in draft order. p, q (vocab,): the distributions after the
+    parent."""
     found = []
     reached = 1
     pairs = residuals(p, q, tokens, reject)
@@ -114,7 +114,7 @@ def walk_chances(p: np.ndarray, q: np.ndarray, tokens: Sequence[int], reject: Re
         accepted = _share_accepted(residual[token], draft[token])
         found.append(reached * accepted)
         reached = reached * (1 - accepted)
-        if not reached:  # this sibling is always accepted, so later ones are never tried
+        if not reached:  # later siblings are never tried
             return [*found, *[reached] * (len(tokens) - len(found))]
     return found
 
@@ -127,8 +127,8 @@ def _share_accepted(r: Any, d: Any) -> Any:
 
 
 def uniform_except(draft: np.ndarray, tried: Sequence[int]) -> np.ndarray:
-    """The distribution of the next draw once q is used up: uniform over the tokens not tried yet.
-    `draft` (vocab,) is all zero."""
+    """The distribution that replaces D once every token with q > 0 was tried: uniform over the
+    tokens not tried yet. draft (vocab,): D, which is all zero then."""
     flat = draft + 1
     flat[list(tried)] = draft[list(tried)]
     return flat / flat.sum()

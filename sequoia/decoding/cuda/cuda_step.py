@@ -1,10 +1,10 @@
-"""One draft-and-verify step that stays on the GPU: the host does not wait for each level or trial.
-The reference is HostStep (host_step.py).
+"""One draft-and-verify step that stays on the GPU: the host does not wait for each level of the
+tree, or for each trial of a drafted node. The reference is HostStep (host_step.py).
 
-It needs CUDA, Triton and a tree that is known before it is drafted. Children are drawn, and
-distributions computed, by the code that HostStep uses on a GPU, except the target's top-p
-(likeliest_nucleus.py). The walk of algorithm/verifiers/walk.py is one kernel. All results are
-copied to the host at once.
+The step needs CUDA, Triton and a tree whose shape is known before drafting. Children are drawn, and
+distributions computed, by the code that HostStep uses on a GPU. Only the target's top-p has code of
+its own (likeliest_nucleus.py). The walk of algorithm/verifiers/walk.py is one kernel
+(verify_kernel.py). All results are copied to the host together.
 """
 
 from __future__ import annotations
@@ -156,15 +156,15 @@ class CudaStep:
         is_nan = q.sum(-1).isnan().any()[None].double(), p.sum(-1).isnan().double()
         results = torch.cat([end, *is_nan, tokens.double(), *weights, trials.view(-1)])
         found, is_damaged = _read_results(layout.tree, drafted, results.tolist())
-        if is_damaged:
+        if is_damaged:  # the overflowed values must not stay in the KV cache
             self._target.drop_values()
         return found
 
 
 def _read_results(tree: Tree, drafted: Drafted, results: Sequence[float]) -> tuple[Round, bool]:
     """The step, and whether the target overflowed at a node that the walk did not visit. results:
-    the numbers that `_walk` copied to the host, in its order. Like HostStep, raises BadModel if the
-    draft overflowed, or the target at a visited node."""
+    the numbers that `_walk` copied to the host, in the order of its `torch.cat`. Raises BadModel if
+    the draft overflowed, or if the target overflowed at a visited node, as HostStep does."""
     n = len(tree)
     done, last, bonus, bad_draft = map(int, results[:4])
     path = tree.path(last)

@@ -1,6 +1,6 @@
-"""Top-p on a GPU, usually without sorting the vocabulary: the tokens that top-p keeps, the nucleus,
-are sought among the few thousand most probable ones. The reference is `nucleus` of
-algorithm/distributions.py."""
+"""Top-p on a GPU, usually without sorting the vocabulary. The tokens that top-p keeps, called the
+nucleus, are searched for among the few thousand most probable tokens only. `nucleus` in
+algorithm/distributions.py gives the same distributions, but sorts the whole vocabulary."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ LIKELIEST = 4096  # how many of the most probable tokens are searched for the nu
 def likeliest_nucleus(probs: torch.Tensor, top_p: float) -> torch.Tensor:
     """The same distributions as `nucleus(probs, top_p)`, for probs (rows, vocab). If the nucleus
     needs only some of several equally probable tokens, it takes those with the lowest ids. If the
-    nucleus of any row may have more than LIKELIEST tokens, `nucleus` itself is called, which sorts.
-    With a vocabulary of more than LIKELIEST tokens, this waits for the device."""
+    nucleus of any row may have more than LIKELIEST tokens, `nucleus` is called instead. With a
+    vocabulary of more than LIKELIEST tokens, this waits for the device."""
     if probs.shape[-1] <= LIKELIEST:
         return nucleus(probs, top_p)
     ordered = probs.topk(LIKELIEST).values  # (rows, LIKELIEST)

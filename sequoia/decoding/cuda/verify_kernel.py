@@ -1,12 +1,12 @@
 """The walk of algorithm/verifiers/walk.py as one Triton kernel: the whole walk runs on the device,
 without the host.
 
-The reference is walk.py: the same rule, trial by trial, in float64. The kernel is a single program,
-because every trial needs the result of the one before.
+The kernel must agree with walk.py: it applies the same rule, trial by trial, in float64. It is a
+single program, because every trial needs the result of the trial before.
 """
 
 # A kernel is written in Triton's language, not Python. Type checkers do not know the types of its
-# values, and its compiler treats names in annotations as global variables, so the only annotation
+# values. Triton's compiler treats names in annotations as global variables, so the only annotation
 # in kernels is `tl.constexpr`.
 # pyright: reportCallIssue=false, reportAttributeAccessIssue=false, reportOperatorIssue=false
 
@@ -82,7 +82,7 @@ def warps(block: int) -> int:
     return min(16, max(1, block // _WARP))
 
 
-@triton.jit(do_not_specialize=["most"])  # else the kernel would be compiled again for some trees
+@triton.jit(do_not_specialize=["most"])  # else compiled again for some values of `most`
 def _walk(
     p,
     q,
@@ -206,7 +206,8 @@ def _reject(
     block: tl.constexpr,
 ):
     """Write max(R - D, 0), renormalised, to `residual`, with D as in `_masses`; write R if the mass
-    is 0. Copy `d_row` to `draft`, except with `replacing`: then D never changes."""
+    is 0. Without `replacing`, D changes after a rejection, so `d_row` is copied to `draft`, where
+    the caller changes it."""
     tl.debug_barrier()
     renormalise = 1 / tl.where(mass > 0, mass, 1.0)
     for at in range(0, vocab, block):
@@ -222,8 +223,9 @@ def _reject(
 
 @triton.jit
 def _fill(draft, tokens, first, child, vocab, block: tl.constexpr):
-    """Write the weights of the next draw to `draft` once q is used up: 1 for every token not tried
-    yet, else 0. Returns their sum."""
+    """Called when every token with mass in q has been tried. The next sibling was then drawn
+    uniformly from the other tokens, so D is written to `draft` as 1 for a token not tried yet, else
+    0. Returns the sum of D."""
     tl.debug_barrier()
     for at in range(0, vocab, block):
         place = at + tl.arange(0, block)
@@ -260,4 +262,4 @@ def _pick(weights, u, vocab, block: tl.constexpr):
         found = tl.minimum(found, here)
         latest = tl.maximum(latest, tl.max(tl.where(weight > 0, place, 0), 0))
         before += tl.sum(weight, 0)
-    return tl.minimum(found, latest)  # rounding may leave the aim just past the end
+    return tl.minimum(found, latest)  # rounding may make `aim` as large as the last of `heights`

@@ -1,15 +1,18 @@
 """Decides one race or several pooled races: who is ahead, who ties, and how sure the verdict is.
 Measures nothing and is independent of models.
 
-Two lanes count as different if the p-value of their pair, after Holm's correction over all pairs
-compared, is at most 5%. From `PLAIN_TOKENS` tokens on, plain decoding also counts as different from
-a lane measured at least `PLAIN_RATIO` times as fast, whatever p is. Lanes share a place only if no
-two of them are different. In a race of two prompts, only lanes on the same prompt are compared.
+A lane is a decoder that takes part in a race. In a race of two prompts, a decoder can have a lane
+on each, and only lanes on the same prompt are compared.
 
-The verdict on a stopped race shows intervals and no p-values, because the moment of stopping may
+Two lanes count as different if the p-value of their pair is at most 5% after Holm's correction over
+all pairs compared. A lane measured at least `PLAIN_RATIO` times as fast as plain decoding also
+counts as different from it, whatever p is, if both have at least `PLAIN_TOKENS` tokens. So a lead
+this large is never shown as a tie. Lanes share a place only if no two of them are different.
+
+The verdict on a stopped race shows intervals but no p-values, because the moment of stopping may
 depend on who was ahead. If verdicts with p-values were given before on some of the same runs, p is
-multiplied by the number of verdicts (Bonferroni). Without this, someone who goes on racing until a
-difference shows would find a false one in more than 5% of cases.
+multiplied by the number of verdicts, this one included (Bonferroni). Otherwise, racing on until a
+difference shows would report a false difference in more than 5% of cases.
 """
 
 from __future__ import annotations
@@ -51,11 +54,11 @@ def race_verdict(
 ) -> Verdict:
     """The verdict on one race, or on several pooled races.
 
-    stopped: whether a planned run is missing or unfinished, because of Stop or a time limit. looks:
-    how many verdicts with p-values have been given on these runs or some of them, including this
-    one. compare: `compare_pair`, or a function that caches its results. elsewhere: a machine on
-    which a tree is predicted to win; the sentence may name it. Raises BadTrace if the runs were
-    timed by different clocks.
+    stopped: whether a planned run is missing or unfinished, because of the Stop button or a time
+    limit. looks: how many verdicts with p-values have been given on these runs or some of them,
+    including this one. compare: `compare_pair`, or a function that caches its results. elsewhere: a
+    machine on which a tree is predicted to win; the verdict's sentence may name this machine.
+    Raises BadTrace if the runs were timed by different clocks.
     """
     clock = _one_clock(lanes)
     compared = {
@@ -95,8 +98,8 @@ def race_verdict(
 
 
 def _one_clock(lanes: Sequence[LaneRuns]) -> str:
-    """The clock that timed all runs. Raises BadTrace for several clocks, whose times cannot be
-    compared."""
+    """Name of the simulated clock that gave all times; empty if they were measured. Raises BadTrace
+    if the runs were timed by different clocks, because such times cannot be compared."""
     clocks = sorted({run.clock for lane in lanes for run in lane.runs})
     if len(clocks) > 1:
         raise BadTrace(
@@ -119,9 +122,9 @@ def holm(ps: dict[tuple[int, int], float]) -> dict[tuple[int, int], float]:
 
 def _order(group: Sequence[int], lanes: Sequence[LaneRuns], compared: Pairs) -> tuple[int, ...]:
     """The lanes of `group` that made a step, fastest first. They are ordered by their mean lead
-    over the other lanes in the comparisons of pairs, so that the order agrees with the comparisons
-    as far as possible. For two lanes that were not compared, for example because one has too few
-    steps, the ratio of their total paces is used."""
+    over the other lanes. Leads are taken from the comparisons of pairs, so that the order agrees
+    with these as far as possible. If two lanes were not compared, for example because one has too
+    few steps, the ratio of their overall paces is used."""
     moved = [lane for lane in group if lanes[lane].tokens and lanes[lane].seconds]
 
     def lead(lane: int) -> float:
@@ -136,7 +139,7 @@ def _lead(
     lanes: Sequence[LaneRuns],
     compared: Pairs,
 ) -> float:
-    """Logarithm of the pace of `lane` over `other`."""
+    """Logarithm of the pace ratio, `lane` over `other`."""
     if (lane, other) in compared:
         return compared[lane, other].pace
     if (other, lane) in compared:
@@ -197,12 +200,13 @@ def _places(
 def _places_in(
     order: Sequence[int], apart: set[tuple[int, int]]
 ) -> Iterator[tuple[int, LanePlace]]:
-    """Each lane of `order` and its place, which is 1 plus the number of lanes before it that are
-    apart from it. No place is better than that of a lane before, and lanes that are apart never
-    share one. The same rule as `lanePlaces` in ui/race/web/lane_totals.js."""
+    """Each lane of `order` and its place. The place is usually 1 plus the number of lanes earlier
+    in `order` that count as different from this lane (`apart`). It is worse where it must be: no
+    lane gets a better place than an earlier lane, and lanes that count as different never share a
+    place. The same rule as `lanePlaces` in ui/race/web/lane_totals.js."""
     places = dict[int, int]()
     for lane in order:
-        ahead = [one for other, one in places.items() if {(other, lane), (lane, other)} & apart]
+        ahead = [place for other, place in places.items() if {(other, lane), (lane, other)} & apart]
         last = max(places.values(), default=1)
         places[lane] = max(last, 1 + len(ahead), 1 + max(ahead, default=0))
     shared = Counter(places.values())
@@ -217,17 +221,18 @@ def _more_races(
     pairs: Sequence[PairVerdict],
     looks: int,
 ) -> tuple[int | None, int | None]:
-    """How many more races are needed to find a true difference of 10% between the first two lanes,
-    and how many to find the difference measured between them (0 if they are apart already). None if
-    unknown or too many."""
+    """Two numbers of further races: those needed to find a true difference of 10% between the first
+    two lanes, and those needed to find the difference measured between these lanes. The second is 0
+    if they count as different already. Each number is None if it is unknown or too large."""
     if len(order) < 2:
         return None, None
     first = min(order[:2]), max(order[:2])
     if first not in compared:
         return None, None
     found = compared[first]
-    # Holm's level for the first two lanes. It assumes that more races will not change which pairs
-    # have p-values at least as large as theirs.
+    # The level that Holm's correction sets for this pair: LEVEL divided by the number of pairs with
+    # p-values at least as large, this pair included. After more races, this number is assumed to be
+    # the same.
     rivals = sum(p >= adjusted[first] for p in adjusted.values())
     level = LEVEL / rivals / looks
     wanted = found.races_to_find(RATIO_TO_FIND, level)

@@ -1,4 +1,5 @@
-"""The verdict of a race in words: the sentence at the top, and the details behind it."""
+"""The verdict of a race in words: the sentence at the top, and the details behind it. A lane is a
+decoder that takes part in the race."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ def sentence(
     verdict: Verdict, lanes: Sequence[LaneRuns], elsewhere: Elsewhere | None = None
 ) -> str:
     """Who won and by how much, or why that is open. elsewhere: a machine on which a tree is
-    predicted to win. It is named only if a chain is in first place here."""
+    predicted to win. That machine is named only if a chain is in first place here."""
     clock = f"Simulated as on {machine_of(verdict.clock)}. " if verdict.clock else ""
     words = " ".join([_who_won_on_each(verdict, lanes), *_luck(verdict, lanes)])
     if elsewhere and _should_name_elsewhere(verdict, lanes):
@@ -36,9 +37,8 @@ def details(verdict: Verdict, lanes: Sequence[LaneRuns]) -> tuple[str, ...]:
 
 
 def _should_name_elsewhere(verdict: Verdict, lanes: Sequence[LaneRuns]) -> bool:
-    """Whether a tree raced, and a chain is in first place on a prompt. A tie for first is enough if
-    this machine was timed. With a simulated clock, for which another machine was chosen, a tie is
-    not enough."""
+    """Whether a tree raced, and a chain is in first place on some prompt. If times were measured, a
+    tie for first place counts. If they come from a simulated clock, it does not."""
     if all(lane.kind != "tree" for lane in lanes):
         return False
     leaders = [
@@ -49,8 +49,8 @@ def _should_name_elsewhere(verdict: Verdict, lanes: Sequence[LaneRuns]) -> bool:
 
 
 def _luck(verdict: Verdict, lanes: Sequence[LaneRuns]) -> Iterator[str]:
-    """For a single race, a sentence for each lane that was lucky: it was faster in this race than a
-    lane in first place, but by its expected tokens per step it is certainly slower."""
+    """For a single race, a sentence for each lucky lane. Such a lane was faster in this race than a
+    lane in first place, but its expected tokens per step show with certainty that it is slower."""
     lucky = dict.fromkeys(  # each once, even if it was faster than several lanes in first place
         pair.slower
         for winner in (verdict.leaders if verdict.races == 1 else ())
@@ -63,7 +63,7 @@ def _luck(verdict: Verdict, lanes: Sequence[LaneRuns]) -> Iterator[str]:
 
 
 def _was_ahead(pair: PairVerdict, lanes: Sequence[LaneRuns]) -> bool:
-    """Whether the lane that was found slower took less time per token."""
+    """Whether the lane that the verdict calls slower took less time per token in the race."""
     slower, faster = lanes[pair.slower], lanes[pair.faster]
     return slower.seconds / slower.tokens < faster.seconds / faster.tokens
 
@@ -122,16 +122,17 @@ def _who_won(verdict: Verdict, lanes: Sequence[LaneRuns]) -> str:
 
 
 def _rival(winner: int, verdict: Verdict, lanes: Sequence[LaneRuns]) -> int:
-    """The lane that the sentence compares the winner with: for a tree the best chain, for a chain
-    the best tree, if there is one; otherwise the lane in second place."""
+    """The lane that the sentence compares the winner with. For a tree, this is the best chain; for
+    a chain, the best tree. If there is none, or plain decoding won, it is the next lane in order.
+    Lanes that the winner was not compared with are left out."""
     wanted = {"tree": "chain", "chain": "tree"}.get(lanes[winner].kind)
     others = [lane for lane in verdict.order[1:] if verdict.pair(winner, lane)]
     return next((lane for lane in others if lanes[lane].kind == wanted), others[0])
 
 
 def _wins(pair: PairVerdict, verdict: Verdict, lanes: Sequence[LaneRuns]) -> str:
-    """The sentence about the lane that is ahead. If its lead is not certain, it says "leads"
-    instead of "wins"."""
+    """The sentence about the lane that is ahead. It says "leads" instead of "wins" if the lead is
+    not certain."""
     winner = lanes[pair.faster]
     rival = lanes[pair.slower]
     wins = "wins" if pair.certain else f"leads after {_runs(verdict)}"
@@ -156,8 +157,8 @@ def _plain_wins(pair: PairVerdict, lanes: Sequence[LaneRuns]) -> str:
 
 
 def _tokens_per_step(lane: LaneRuns, pair: PairVerdict) -> float:
-    """Tokens per step of `lane` over all its runs: expected if `pair` compares expected values and
-    they are known, otherwise measured."""
+    """Tokens per step of `lane` over all its runs: the expected value if `pair` compares expected
+    values and the lane has one, otherwise the measured value."""
     expected = lane.expected_tokens_per_step if pair.expected else None
     return expected or lane.tokens_per_step
 
@@ -205,8 +206,8 @@ def _over_plain(verdict: Verdict, lanes: Sequence[LaneRuns]) -> str:
 
 
 def _what_would(verdict: Verdict) -> str:
-    """What more races would show, or what these would have shown, as the end of a sentence. Empty
-    if that is unknown or the race was stopped."""
+    """The end of a sentence: how many more runs would show a difference of 10%, or that the present
+    runs would have shown one. Empty if this is unknown or the race was stopped."""
     if verdict.stopped or verdict.more_races is None:
         return ""
     if verdict.more_races == 0:
@@ -247,8 +248,8 @@ def _details(verdict: Verdict, several: bool) -> Iterator[str]:
         )
     if any(pair.apart and not pair.certain for pair in verdict.pairs):  # see decide.py
         yield (
-            "From 96 tokens on, a lane that came out at least 1.4× as fast as plain decoding is "
-            "placed ahead of it, even if chance is not ruled out."
+            "Once a lane and plain decoding have 96 tokens each, the lane is placed ahead if it "
+            "came out at least 1.4× as fast, even if chance is not ruled out."
         )
     if several:
         yield (
@@ -271,9 +272,10 @@ def _of_different_texts(verdict: Verdict) -> Iterator[str]:
     expected = [pair.expected for pair in verdict.pairs]
     if any(expected):
         yield (
-            "Where lanes wrote different texts, tokens per step are expected values, not counts: "
-            "both models’ probabilities give the number of steps that each lane would need on "
-            "average to write the texts of all lanes, so no lane gains or loses by chance."
+            "Where lanes wrote different texts, tokens per step are expected values, not counts. "
+            "They follow from both models’ probabilities, which give the number of steps that each "
+            "lane would need on average to write the texts of all lanes. So no lane gains or loses "
+            "by chance."
         )
     if not all(expected):
         start = "Without expected values, a" if any(expected) else "A"

@@ -10,11 +10,12 @@ from typing import Any
 class PairVerdict:
     """Two lanes compared. faster, slower: their indexes in the race.
 
-    ratio: pace of `faster` over `slower`, at least 1.
+    ratio: pace (tokens per second) of `faster` over `slower`, at least 1.
     least, most: the 95% confidence interval of `ratio`, for this pair alone.
     per_step, step_time: ratios of tokens per step and of step time, `faster` over `slower`.
     per_step_range, step_time_range: their 95% confidence intervals.
-    p: the p-value corrected for several pairs and several looks; None if the race was stopped.
+    p: the p-value, corrected for the number of pairs and for `Verdict.looks`; None if the race was
+        stopped.
     apart: whether the lanes count as different.
     certain: whether the corrected p-value is at most 5%. A pair with plain decoding can be `apart`
         without being `certain` (decide.py).
@@ -38,7 +39,7 @@ class PairVerdict:
 
 @dataclass(frozen=True)
 class SpeedupRatio:
-    """A decoder's speed-ups over plain decoding on two prompts. It has a lane on each of them.
+    """A decoder's speed-ups over plain decoding on two prompts. It has a lane on each prompt.
 
     larger, smaller: the prompts with the larger and the smaller speed-up. ratio: the larger
     speed-up divided by the smaller, at least 1. least, most: its 95% confidence interval.
@@ -76,17 +77,17 @@ class Verdict:
         (compare_pair.py).
     enough: whether these races would have found a true difference of 10% between the first two
         lanes, on each prompt.
-    more_races: how many more races of this length would find it; 0 if these do, None if unknown or
-        too many.
-    more_to_separate: the same for the measured difference between the first two lanes; 0 if they
-        are apart.
+    more_races: how many more races of this length would find such a difference. 0 if `enough`;
+        None if unknown or too many.
+    more_to_separate: how many more races would find the measured difference between the first two
+        lanes. 0 if these lanes are `apart`; None if unknown or too many.
     looks: how many verdicts with p-values have been given on these runs or some of them, this one
         included.
     clock: the name of the simulated clock that gave all step times; empty if they were measured.
     speedup_ratios: one for each decoder whose speed-up over plain decoding is known on both
         prompts; empty unless the race has two prompts.
     sentence: the verdict in words.
-    details: the sentences under "How sure?".
+    details: the sentences under the page's heading "How sure?".
     """
 
     order: tuple[int, ...]

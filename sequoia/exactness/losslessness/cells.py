@@ -1,6 +1,7 @@
-"""What is counted: the first tokens of each text, in cells that are fixed before any sample is
-drawn. At each position some tokens have a cell of their own, and all other tokens share one. After
-a token in a shared cell, the rest of the text is not counted."""
+"""The cells in which a losslessness test counts its samples, fixed before any sample is drawn. The
+cell of a text depends only on its first tokens. At each position, the most probable tokens are
+counted separately, and all other tokens share a cell. What follows a token in a shared cell does
+not matter."""
 
 from __future__ import annotations
 
@@ -15,8 +16,8 @@ from sequoia.exactness.losslessness.table_step import Model, Text
 
 @dataclass(frozen=True)
 class Cell:
-    """The texts that begin with `tokens`. is_rest: only those whose next token has no cell of its
-    own. share: the probability of these texts under the target."""
+    """The texts that begin with `tokens`; if `is_rest`, only those whose next token is not counted
+    separately. share: the probability of the cell under the target."""
 
     tokens: Text
     is_rest: bool
@@ -24,9 +25,9 @@ class Cell:
 
 
 class Cells:
-    """The cells for the first `places` tokens. p: the target's distributions. top: at each
-    position, this many tokens have cells of their own: the most probable ones after the text so
-    far. Tokens of probability 0 never have one."""
+    """The cells for the first `places` tokens. p: the target's distributions. top: how many tokens
+    are counted separately at each position, namely the most probable ones after the text so far.
+    Tokens of probability 0 are never counted separately."""
 
     def __init__(self, p: Model, places: int, top: int) -> None:
         self.places = places
@@ -58,8 +59,8 @@ class Cells:
         return None
 
     def shares(self, distribution: Mapping[Any, Any]) -> list[float]:
-        """The probability of each cell under `distribution` (text -> probability). Its texts must
-        be long enough for `find`."""
+        """The probability of each cell under `distribution` (text -> probability). Each text
+        must be long enough for `find`."""
         total = [0.0] * len(self.all)
         for text, weight in distribution.items():
             index = self.find(text)

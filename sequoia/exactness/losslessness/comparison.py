@@ -16,8 +16,8 @@ from sequoia.exactness.chi_square import ALARM
 
 @dataclass(frozen=True)
 class Grouping:
-    """The cells of a test of `draws` samples. Rare cells are counted together, see
-    `chi_square.groups`. shares: the probability of each cell under the target."""
+    """The cells (see cells.py) of a test of `draws` samples. Rare cells are counted together, as
+    `chi_square.groups` says. shares: the probability of each cell under the target."""
 
     shares: tuple[float, ...]
     draws: int
@@ -41,8 +41,8 @@ class Grouping:
         return max(len(self.groups) - 1, 0)
 
     def power(self, others: Sequence[float]) -> float:
-        """The probability that the test rejects a decoder whose cells have the probabilities
-        `others`."""
+        """Roughly the probability that the test rejects a decoder whose cells have the
+        probabilities `others`."""
         shares = self.grouped(self.shares)
         found = chi_square.power(shares, self.grouped(others), self.draws)
         impossible = self.impossible(others)
@@ -55,9 +55,11 @@ class Grouping:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Samples compared with the target's distribution. counts: samples in each cell so far. Only
-    the verdict at the end is valid. Sooner or later, even a correct decoder's p-value falls below
-    any fixed level for a while."""
+    """Samples compared with the target's distribution. counts: samples in each cell so far.
+
+    Only the verdict at the end is valid. If the p-value is computed again after every sample, then
+    even a correct decoder's falls below any fixed level sooner or later.
+    """
 
     grouping: Grouping
     counts: tuple[int, ...]
@@ -68,8 +70,8 @@ class Comparison:
 
     @property
     def ended(self) -> Comparison:
-        """The comparison to use once sampling has ended. If it ended early, more cells are too rare
-        to be counted alone, so the cells are grouped again."""
+        """The comparison to use once sampling has ended. If sampling ended early, more cells may be
+        too rare to be counted alone, so the cells are grouped again."""
         return self if self.is_complete else replace(self, grouping=self._grouping_so_far)
 
     @property
@@ -82,8 +84,8 @@ class Comparison:
 
     @cached_property
     def statistic(self) -> float | None:
-        """Chi-square. Infinite after a sample of probability 0; otherwise None if there are no
-        samples or only one group."""
+        """Chi-square. Infinite if there is a sample in a cell of probability 0. Otherwise None if
+        there are no samples or fewer than two groups."""
         if self.grouping.impossible(self.counts):
             return math.inf
         if not self.draws or not self.grouping.freedom:
@@ -123,8 +125,8 @@ class Comparison:
 
 
 def mean_deviation(draws: int, share: float) -> float:
-    """The mean of |count / draws - share|, where count is how many of `draws` draws hit a cell of
-    probability `share` (de Moivre's formula)."""
+    """The mean of |count / draws - share|, where count is the number of samples, out of `draws`, in
+    a cell of probability `share` (de Moivre's formula)."""
     if not draws or not 0 < share < 1:
         return 0.0
     above = math.floor(draws * share) + 1

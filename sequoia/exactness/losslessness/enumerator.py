@@ -17,9 +17,9 @@ class TooManyOutcomes(SequoiaError):
 
 
 class Enumerator:
-    """A Chance for one combination of outcomes. It chooses the outcomes whose numbers are in
-    `script`, and outcome 0 after the script's end. weight: the probability of the combination,
-    exact if the distributions contain Fractions."""
+    """A Chance (see algorithm/sampling.py) for one combination of outcomes. It chooses the outcomes
+    whose numbers are in `script`, and outcome 0 after the script's end. weight: the probability of
+    the combination, exact if the distributions contain Fractions."""
 
     def __init__(self, script: Sequence[int] = ()) -> None:
         self.weight: Any = Fraction(1)
@@ -28,7 +28,7 @@ class Enumerator:
 
     def choose(self, weights: Iterable[Any]) -> int:
         """Index of the chosen outcome in `weights`, which need not sum to 1. Outcomes of weight 0
-        are not numbered."""
+        are never chosen and have no number in a script."""
         weights = list(weights)
         options = [index for index, weight in enumerate(weights) if weight > 0]
         turn = len(self._taken)

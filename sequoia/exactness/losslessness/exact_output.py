@@ -1,5 +1,5 @@
-"""The exact output distribution of a decoder. It shows how large a bug's bias is, and how probably
-the test finds the bug, before anything is sampled."""
+"""The exact output distribution of a decoder. It shows how large a bug's bias is, and how likely
+the test is to find the bug, before anything is sampled."""
 
 from __future__ import annotations
 
@@ -27,9 +27,12 @@ _ONE_CHILD = Tree.chain(2)
 
 def output_shares(models: Models, decoding: Decoding, cells: Cells) -> list[float] | None:
     """The exact probability of each cell for the output of `decoding`, or None if it cannot be
-    computed. For a toy, all random outcomes are enumerated, unless there are too many, or
-    the bug is noise in float16 and a node has several children. For a pair, only the first token
-    after a root with one child can be computed, for a verifier of WALKING."""
+    computed.
+
+    For a toy, all random outcomes are enumerated. That fails if there are more than MOST_OUTCOMES,
+    or if the bug is noise in float16 and a node has several children. For a pair, only the first
+    token can be computed. The tree must be a root with one child, and the verifier in WALKING.
+    """
     if isinstance(models, Toy):
         return _of_toy(models, decoding, cells)
     if cells.places == 1 and decoding.tree == _ONE_CHILD and decoding.verifier in WALKING:

@@ -1,4 +1,4 @@
-"""One test of losslessness: what is fixed before the first sample, then the samples."""
+"""One test of losslessness. What is counted is fixed before the first sample is drawn."""
 
 from __future__ import annotations
 
@@ -38,13 +38,14 @@ class Findable:
         return None if self.shares is None else self.grouping.power(self.shares)
 
     def after(self, draws: int) -> Findable:
-        """The same for a test that has ended after `draws` samples."""
+        """The same bug and shares, for a test that has ended after `draws` samples."""
         return replace(self, grouping=replace(self.grouping, draws=draws))
 
 
 class LosslessnessTest:
-    """One test of `setting`. pair: needed unless the setting is a toy. Raises BadPrompt, BadTree,
-    BadSamplingParams, and OutOfMemory if a copy of the target in float32 does not fit."""
+    """One test of `setting`. pair: needed unless the setting is a toy; ValueError without it.
+    Raises BadPrompt, BadTree or BadSamplingParams, BadModel if the target overflows, and
+    OutOfMemory if a copy of the target in float32 does not fit."""
 
     def __init__(self, setting: Setting, pair: Pair | None = None) -> None:
         self.setting = setting
@@ -56,8 +57,8 @@ class LosslessnessTest:
         self.grouping = Grouping(shares, setting.samples)
 
     def comparisons(self, batch: int) -> Iterator[Comparison]:
-        """Yields a comparison of the counts so far after each `batch` of samples. Only the last
-        comparison decides."""
+        """After every `batch` samples, and at the end, yields a comparison of the counts so far.
+        Only the verdict of the last comparison is valid."""
         counts = [0] * len(self.cells.all)
         drawn = samples(self._models, self.setting.decoding, self.cells, self.setting.seed)
         left = self.setting.samples

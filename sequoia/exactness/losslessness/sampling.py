@@ -1,5 +1,6 @@
-"""Samples of a decoder that drafts and verifies as in real runs, but with known distributions. So
-the samples do not test the forward pass over a tree, or the KV cache.
+"""Samples from a decoder that drafts and verifies with the code of real runs, but takes p and q
+from functions of the text (see `Models`). So the samples do not test the forward pass over a tree,
+or the KV cache.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from sequoia.validate_input import shown
 
 
 class Models(Protocol):
-    """Where p and q come from: a toy, or a pair after a prompt."""
+    """Where p and q come from: a Toy, or PairRows (a pair of models after a prompt)."""
 
     @property
     def vocab(self) -> int: ...
@@ -51,7 +52,7 @@ class Decoding:
 
     @property
     def rule(self) -> Verifier:
-        """The verifier, broken if the bug changes verifiers."""
+        """The verifier, changed by the bug if the bug is in the verifier."""
         rule = over_torch(verifier_named(self.verifier))
         return self.bug.wrap(rule) if self.bug else rule
 
@@ -76,12 +77,12 @@ def bug_named(key: object) -> Bug | None:
 
 
 def samples(models: Models, decoding: Decoding, cells: Cells, seed: int) -> Iterator[int]:
-    """Yields the index of each sample's cell, without end. `seed` determines all samples. Raises
-    BadTree."""
+    """Yields without end: for each sample, the index of its cell in `cells.all`. `seed` determines
+    all samples. Raises BadTree as `Decoding.require_words` does."""
     decoding.require_words(models.vocab)
     rule = decoding.rule
-    # A rule that walks down from the root decides on the counted tokens before it needs the
-    # distributions after later tokens.
+    # Only the first `cells.places` tokens are counted. A rule that walks down from the root decides
+    # on these before it uses a distribution after them. Other rules need all distributions.
     places = math.inf if rule.chances is None else cells.places
     p = _up_to(models.p, places)
     q = _up_to(models.q, places)

@@ -24,7 +24,7 @@ MOST_SAMPLES = 100_000
 MOST_CHILDREN = 8  # of a node
 MOST_LEVELS = 6  # levels with children
 # If more than one token of a pair's texts is counted, only the most probable TOP tokens at each
-# position have cells of their own.
+# position have cells of their own (see cells.py).
 TOP = 4
 
 

@@ -2,11 +2,11 @@
 and writes answers to standard output, one JSON object per line.
 
 Unlike a thread, a process can be ended at once, even if a connection hangs. download.py runs this
-file as a script, so that it starts without importing torch.
+file as a script, because importing it as a module of `sequoia` would first import torch.
 
     {"do": "list", "model", "revision"}   -> {"commit", "files": {name: bytes}}
     {"do": "get", "model", "commit", "files": [name, ...], "newest"} -> {"bytes": on disk so far,
-    "kept": those of them from earlier downloads}, ..., then {"folder"}
+    "kept": how many of these are from earlier downloads}, ..., then {"folder"}
 
 A failure is answered with {"error": kind, "words"}, and the process ends. `huggingface_hub` would
 restart an interrupted file from the beginning. Here a file is written to CHECKSUM.part, which the
@@ -57,7 +57,7 @@ _KINDS = {
 
 
 class Damaged(Exception):
-    """A file's checksum is not the one that the hub gives, or the hub gives none."""
+    """A file's checksum is not the one that the hub gives, or the hub gives no usable one."""
 
 
 class TooLarge(Exception):
@@ -65,8 +65,8 @@ class TooLarge(Exception):
 
 
 class Count:
-    """Counts the bytes of the files of one command. total: those on disk so far. kept: those of
-    them that come from earlier downloads. Several threads may call `add` and `keep`."""
+    """Counts the bytes of the files of one command. total: the bytes on disk so far. kept: how many
+    of these are from earlier downloads. Several threads may call `add` and `keep`."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -168,9 +168,9 @@ def get(model: str, commit: str, name: str, count: Count) -> None:
 
 
 def fill(url: str, about: HfFileMetadata, whole: Path, count: Count) -> None:
-    """Download to a .part file and rename it to `whole`. If the .part file had content from an
-    earlier download, its checksum is verified before it is renamed. (Only small files have a
-    checksum other than SHA-256; it is not verified.)"""
+    """Download to a .part file and rename it to `whole`. If an earlier download began the .part
+    file, its SHA-256 is verified before the rename. Small files have another kind of checksum,
+    which is not verified. Raises TooLarge, or Damaged if the SHA-256 is wrong."""
     part = whole.with_suffix(".part")
     with part.open("ab") as file:
         if about.size is not None and file.tell() > about.size:
@@ -187,7 +187,7 @@ def fill(url: str, about: HfFileMetadata, whole: Path, count: Count) -> None:
             tqdm_class=count.bar(),
         )  # pyright: ignore[reportArgumentType]
         if start == about.size:
-            count.keep(start)  # it was complete already, so http_get did not count it
+            count.keep(start)  # the .part file was already complete, so http_get counted nothing
     if start and len(whole.name) == 64 and digest(part) != whole.name:
         part.unlink()
         raise Damaged(

@@ -18,8 +18,8 @@ PAGE = 4096  # bytes; memory is pinned in whole pages
 
 
 class Copier(Protocol):
-    """Copies from host memory to buffers on a device, both allocated by the copier. Counts are in
-    bytes."""
+    """Copies from host memory to buffers on a device. The copier allocates the host memory and the
+    buffers. Counts are in bytes."""
 
     def host(self, count: int) -> torch.Tensor:
         """Host memory to copy from, a uint8 tensor (count,). count: a multiple of PAGE. Raises
@@ -31,8 +31,8 @@ class Copier(Protocol):
         ...
 
     def begin(self, host: torch.Tensor, buffer: torch.Tensor) -> Any:
-        """Start copying `host` to the start of `buffer`. The copy begins after all work that the
-        device's current stream was given so far. Returns a ticket for `wait`."""
+        """Start copying `host` to the start of `buffer`. The copy waits for all work queued so far
+        on the device's current stream. Returns a ticket for `wait`."""
         ...
 
     def wait(self, ticket: Any) -> None:
@@ -109,12 +109,12 @@ def copier_for(device: torch.device) -> Copier:
 
 
 def _pin(pages: torch.Tensor, stream: torch.cuda.Stream) -> None:
-    """Pin the memory of `pages` until this tensor object is deleted, even if views of it live on.
-    Raises OutOfMemory if CUDA refuses.
+    """Pin the memory of `pages` until this tensor object is deleted. Views of it do not keep the
+    memory pinned. Raises OutOfMemory if CUDA refuses.
 
     torch's own pinned allocator is not used: it rounds sizes up to powers of two, so it takes up to
-    twice the memory. The current device must be the one that copies, or CUDA would create a context
-    (half a gigabyte) on another device for nothing.
+    twice the memory. CUDA creates a context (half a gigabyte) on the current device, so that must
+    be the device to copy to. On any other device, the context would be of no use.
     """
     runtime: Any = torch.cuda.cudart()
     code = int(runtime.cudaHostRegister(pages.data_ptr(), len(pages), _PORTABLE))
@@ -131,8 +131,8 @@ def _pin(pages: torch.Tensor, stream: torch.cuda.Stream) -> None:
 
 def _forget_error(runtime: Any, stream: torch.cuda.Stream) -> None:
     """Clear the error that CUDA remembers after a refused call. Otherwise the next kernel launch of
-    this thread would raise it. If torch has no call to clear it, a launch here raises it, which
-    clears it."""
+    this thread would raise it. If torch does not offer cudaGetLastError, a kernel is launched here:
+    the launch raises the error, and that clears it."""
     if clear := getattr(runtime, "cudaGetLastError", None):
         clear()
         return

@@ -1,5 +1,5 @@
-"""Places a target that is too large for one device: `accelerate` spreads it over several, or its
-layers are streamed from host memory. placement.py decides what goes where."""
+"""Places a target that is too large for one device: `accelerate` spreads it over several devices,
+or some layers are streamed from host memory. placement.py decides what goes where."""
 
 from __future__ import annotations
 
@@ -119,8 +119,8 @@ def copy_once(hf: Any, layer_devices: Sequence[torch.device]) -> None:
 
 
 class _InputCopier:
-    """A hook that runs before a layer and replaces its keyword tensors with copies on `device`. The
-    next layers get the same copies."""
+    """A hook that runs before a layer and replaces the tensors in its keyword arguments with copies
+    on `device`. The device's next layers use these copies again if they get the same tensors."""
 
     def __init__(self, device: torch.device) -> None:
         self._device = device

@@ -73,7 +73,7 @@ class LayerStream:
         for layer in self._layers:
             layer.rest()
         _move(self.hf, torch.device("cpu"))
-        # frees the buffers, and unpins the host memory, which the weights still use
+        # frees the buffers and unpins the host memory; the weights stay in that memory
         self._layers.clear()
         self._buffers.clear()
 
@@ -173,7 +173,7 @@ def streamed_layers(layers: int, resident: int) -> tuple[int, ...]:
 
 
 def _move(hf: nn.Module, device: torch.device, but: set[int] = frozenset()) -> None:  # pyright: ignore[reportArgumentType]
-    """Move the module's buffers to `device`, and all parameters but those whose id() is in
+    """Move to `device` all of the module's buffers, and all of its parameters whose id() is not in
     `but`."""
     for weight in hf.parameters():
         if id(weight) not in but:

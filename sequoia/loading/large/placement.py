@@ -52,9 +52,9 @@ class SpreadPlacement:
 
 @dataclass(frozen=True)
 class OffloadPlacement:
-    """A target with `resident` of its `layers` on `output`, the device that computes, and the
-    remaining layers in host memory. device_bytes: predicted bytes on the device. host_bytes:
-    predicted bytes of the streamed layers in host memory."""
+    """A target with `resident` of its `layers` on `output`, the device that computes. The remaining
+    layers are in host memory, from which they are streamed to the device. device_bytes: predicted
+    bytes on the device. host_bytes: predicted bytes of the streamed layers in host memory."""
 
     output: torch.device
     resident: int
@@ -76,10 +76,10 @@ def spread(
     free: Mapping[torch.device, int],
     all_of_them: bool = False,
 ) -> SpreadPlacement:
-    """The target over as few devices as have room for it, or with `all_of_them` over all devices.
-    The same share of each device's free memory may be filled: the smallest share that suffices. A
-    device that is not needed at this share stays empty. free: free bytes of each device. Raises
-    OutOfMemory if the target does not fit."""
+    """The target spread over as few devices as have room for it. With `all_of_them`, it is spread
+    over all devices. Every device is filled up to the same share of its free memory at most. This
+    is the smallest share tried that suffices. A device that is not needed then stays empty. free:
+    free bytes of each device. Raises OutOfMemory if the target does not fit."""
     devices = sorted(free, key=lambda device: -free[device])
     for count in range(len(devices) if all_of_them else 1, len(devices) + 1):
         used = sorted(devices[:count], key=str)
@@ -139,8 +139,8 @@ def offload(
     """The placement with `resident` layers on `device`, or with as many as fit if `resident` is
     None.
 
-    free: free bytes of `device` and of the host. converted: loading changes the dtype, so all
-    weights are first copied into host memory. Otherwise the files are mapped, without copies.
+    free: free bytes of `device` and of the host. converted: whether loading changes the dtype. If
+    so, all weights are first copied into host memory. Otherwise the files are mapped, not copied.
     Raises BadModel if `resident` is not between 0 and the number of layers, and OutOfMemory if the
     placement does not fit.
     """
@@ -158,12 +158,13 @@ def offload(
     buffers = ("", "a buffer for the streamed layer, ", "two buffers for the streamed layers, ")
     others = f"{buffers[min(streamed, 2)]}the target's other parts, the draft and a run"
     if device == HOST:
-        # Device and host share one memory, so both are added. A conversion adds nothing: the
-        # weights as stored do not stay in memory.
+        # Device and host share one memory, so the needs of both are added. A conversion needs no
+        # more, because the weights do not stay in memory in their stored dtype.
         what = f"{_count(kept, 'resident layer')}, {streamed} streamed, {others} together need"
         _refuse(plan.device_bytes + plan.host_bytes, free, HOST, what)
     else:
-        # while a layer is copied to pinned memory, it is in host memory twice
+        # After a conversion, all weights are in host memory. A layer that is being copied to pinned
+        # memory is there twice.
         in_host = max(plan.host_bytes, parts.total + parts.largest if converted else 0)
         fit = f"; there is room for at most {_count(most, 'resident layer')}" if most else ""
         what = f"{_count(kept, 'resident layer')}, {others} together need"

@@ -118,7 +118,7 @@ def _listed(words: list[str]) -> str:
 
 def as_json(tokenizer: Any) -> str:
     """The tokenizer as the JSON text that its library would save. Padding and truncation are
-    switched off first: no call uses them."""
+    switched off first, because this program uses neither."""
     core = tokenizer.backend_tokenizer
     core.no_padding()
     core.no_truncation()
@@ -135,8 +135,9 @@ def _pieces(tokenizer: Any, text: str) -> list[int]:
 
 
 def _tokenizer(source: Source, trusted: bool) -> Any:
-    """The tokenizer of `source`. Unless `trusted`, tokenizer.json is first opened in a separate
-    process. The loaded tokenizer is then tried on hard texts in another process."""
+    """The tokenizer of `source`. If it is not `trusted`, it is tested twice in separate processes.
+    Before it is loaded here, its tokenizer.json (if there is one) is opened. After that, the loaded
+    tokenizer is tried on hard texts."""
     text = read_tokenizer(source.folder, source.title)
     if text is not None and not trusted:
         refuse_unopenable(text, source.title)
@@ -157,9 +158,9 @@ def _tokenizer(source: Source, trusted: bool) -> Any:
 
 
 def _loaded(folder: Path) -> Any:
-    """The tokenizer in `folder`. Without a tokenizer_config.json, which would name its class,
-    tokenizer.json is used unchanged: the class that `transformers` guesses from the model's type
-    could build a different tokenizer from the same tokens."""
+    """The tokenizer in `folder`. A tokenizer_config.json would name the tokenizer's class. Without
+    one, tokenizer.json is used unchanged: the class that `transformers` guesses from the model's
+    type could build a different tokenizer from the same tokens."""
     if (folder / TOKENIZER).is_file() and not (folder / TOKENIZER_CONFIG).is_file():
         return PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True)
     return AutoTokenizer.from_pretrained(

@@ -8,7 +8,8 @@ Every line read or written is a JSON object. The script first writes one with th
 then reads objects with the fields `tokenizer` (JSON text) and `length` (characters of the longest
 text that will ever be encoded). It answers each with two objects: one with `last`, the highest
 token id, and then one with `passed`. If `length` is 0, the tokenizer is only opened, and the second
-is not written. If something fails, an object with `error` takes the place of the next answer.
+object is not written. If something fails, the next object has the field `error` instead and is the
+last one for this input.
 """
 
 from __future__ import annotations
@@ -40,8 +41,8 @@ _MOST_LITERALS = 64
 
 
 def texts(length: int, patterns: str) -> Iterator[str]:
-    """Texts of at most `length` characters. `length` must be at least 200. Many patterns are slow
-    on these texts, and those in `patterns` in particular."""
+    """Texts of at most `length` characters on which badly written patterns are often slow. Some
+    texts repeat a character from `patterns`. `length` must be at least 200."""
     known = literals(patterns)
     # the letters that patterns may require; libraries skip a pattern if the text lacks them
     tail = "!b\n" + "".join(known) + PRINTED
@@ -53,8 +54,8 @@ def texts(length: int, patterns: str) -> Iterator[str]:
 
 
 def literals(patterns: str) -> list[str]:
-    """The distinct letters, digits and characters written as \\u codes in `patterns`, in order of
-    appearance, at most 64."""
+    """The distinct letters and digits in `patterns`, and the characters written there as \\u codes.
+    They are in order of appearance, at most 64."""
     found = (chr(int(one[1], 16)) if one[1] else one[0] for one in _LITERAL.finditer(patterns))
     return list(dict.fromkeys(one for one in found if not "\ud800" <= one <= "\udfff"))[
         :_MOST_LITERALS
@@ -70,8 +71,8 @@ def patterns_in(tokenizer: Tokenizer) -> str:
 
 
 def tried(text: str, length: int) -> Iterator[dict[str, Any]]:
-    """Test the tokenizer with the JSON `text`. Yields one message when it is open and, unless
-    `length` is 0, one when it has encoded and decoded all hard texts."""
+    """Test the tokenizer with the JSON `text`. Yields a message when the tokenizer is open. Unless
+    `length` is 0, yields another when it has encoded and decoded all of `texts`."""
     tokenizer = Tokenizer.from_str(text)
     tokenizer.no_padding()
     tokenizer.no_truncation()
@@ -91,7 +92,7 @@ def answers(line: str) -> Iterator[dict[str, Any]]:
         yield {"error": "it takes too much memory"}
     except GeneratorExit:
         raise
-    except BaseException as problem:  # a panic of the library is not an Exception
+    except BaseException as problem:  # a panic in the Rust library is not an Exception
         yield {"error": " ".join(str(problem).split())[:200] or type(problem).__name__}
 
 

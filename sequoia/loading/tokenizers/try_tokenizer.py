@@ -16,8 +16,8 @@ MOST_PIECES = 2**21
 _START_SECONDS = 60.0
 _OPEN_SECONDS = 60.0
 _TRIAL_SECONDS = 10.0
-# bytes of memory that a test may use beyond those of the started process; a tokenizer with 260,000
-# tokens needs a tenth of it
+# Bytes of memory that a test may use in addition to what the process uses when it has started. A
+# tokenizer with 260,000 tokens needs a tenth of this.
 _MORE_BYTES = 3 * 1024**3
 _SCRIPT = Path(__file__).with_name("trial_worker.py")
 _ENVIRONMENT = {"TOKENIZERS_PARALLELISM": "false"}
@@ -32,21 +32,21 @@ class _HighId(_Failed):
 
 
 def refuse_unopenable(tokenizer: str, title: str) -> None:
-    """Raises BadModel if the library cannot open `tokenizer`, the text of a tokenizer.json, within
-    the limits of time and memory, or if a token id is too high."""
+    """Raises BadModel if the `tokenizers` library cannot open a tokenizer within the limits of time
+    and memory, or if a token id is too high. tokenizer: the text of a tokenizer.json."""
     _refuse(tokenizer, 0, title, "tokenizer.json cannot be opened")
 
 
 def refuse_slow(tokenizer: str, title: str) -> None:
-    """Raises BadModel if `tokenizer`, the text of a tokenizer.json, cannot be opened, if it is too
-    slow, needs too much memory or fails on a hard text, or if a token id is too high."""
+    """Raises BadModel as `refuse_unopenable` does, and also if the tokenizer is too slow, needs too
+    much memory or fails on a hard text. tokenizer: the text of a tokenizer.json."""
     failure = f"tokenizer fails a stress test with texts of up to {MOST_CHARS:,} characters"
     _refuse(tokenizer, MOST_CHARS, title, failure)
 
 
 def _refuse(tokenizer: str, length: int, title: str, failure: str) -> None:
-    """Raises BadModel if `_try` fails. failure: what the message says unless a token id is too
-    high."""
+    """Raises BadModel if `_try` fails. failure: how the message names the failure. (If a token id
+    is too high, the message says that instead.)"""
     try:
         _try(tokenizer, length)
     except _HighId as problem:
@@ -55,7 +55,8 @@ def _refuse(tokenizer: str, length: int, title: str, failure: str) -> None:
         raise BadModel(f"{title}: its {failure}: {problem}") from None
 
 
-# room for the passed tests of one pair: two for each tokenizer, before and after it is loaded
+# Passed tests are cached. A pair has up to four: both tokenizers are tested before they are loaded
+# and again after.
 @lru_cache(maxsize=4)
 def _try(tokenizer: str, length: int) -> None:
     """Open `tokenizer` in a separate process and, unless `length` is 0, encode and decode hard

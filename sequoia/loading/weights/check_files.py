@@ -1,5 +1,5 @@
-"""Finds a model's weight files, and refuses a config that describes a much larger model than they
-contain. Reads headers only."""
+"""Finds a model's weight files, and refuses a config that describes a much larger model than these
+files contain. Of the weight files, only the headers are read."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ MOST_INDEX_BYTES = 32_000_000
 # Limit for the buffers that a model allocates, such as masks of its whole context.
 MOST_TABLE_BYTES = 4_000_000_000
 _SAFETENSORS = re.compile(r"\w[\w.-]{0,200}\.safetensors")
-# A config may describe twice as many parameters as the files contain, and this many more, because
-# some parameters are computed instead of stored.
+# Some parameters are computed instead of stored. So a config may describe twice as many parameters
+# as the files contain, plus this many.
 _SPARE = 2**20
 
 
@@ -57,10 +57,10 @@ def stored_tensors(folder: Path, title: str) -> dict[str, Stored]:
 
 def check_described(config: Any, tensors: dict[str, Stored], title: str) -> None:
     """Raises BadModel if the config describes a model with far more parameters than `tensors` have,
-    or with very large buffers. Such a model would be filled with random numbers, or exhaust the
-    memory."""
+    or with very large buffers. Loading such a model could exhaust the memory: `transformers` fills
+    parameters that the files lack with random numbers."""
     with torch.device("meta"):
-        # a config may name an attention that is not installed; models are never loaded with it
+        # A config may name an attention kernel that is not installed. Loading ignores the name too.
         hf = AutoModelForCausalLM.from_config(config, attn_implementation="eager")
     stored = sum(tensor.numbers for tensor in tensors.values())
     described = sum(weight.numel() for weight in hf.parameters())
@@ -78,8 +78,8 @@ def check_described(config: Any, tensors: dict[str, Stored], title: str) -> None
 
 
 def _weight_map(folder: Path, title: str) -> dict[str, str]:
-    """Tensor -> file name, from the index. Raises BadModel unless all of the files are safetensors
-    files in `folder`."""
+    """Tensor -> file name, from the index. Raises BadModel if the index cannot be read or is not
+    valid, or if one of the files is not a safetensors file in `folder`."""
     what = f"{title}: {INDEX}"
     found = read_object(folder / INDEX, what, MOST_INDEX_BYTES, BadModel)
     where = found.get("weight_map")
@@ -103,9 +103,9 @@ def _text(value: Any) -> str:
 
 
 def _check_index(where: dict[str, str], found: dict[str, dict[str, Stored]], title: str) -> None:
-    """Raises BadModel unless every tensor of the index is in the file that the index names, and no
-    tensor is in two files. where: the file of each tensor, from the index. found: the tensors of
-    each file."""
+    """Raises BadModel if a tensor of the index is not in the file that the index names for it, or
+    if a tensor is in several files. where: the file of each tensor, from the index. found: the
+    tensors of each file."""
     for name, file in where.items():
         if name not in found[file]:
             raise BadModel(

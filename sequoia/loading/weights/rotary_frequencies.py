@@ -2,8 +2,8 @@
 
 `transformers` keeps them in float32, whatever the dtype of the weights. If they were rounded to
 bfloat16, queries and keys would be rotated by wrong angles: off by up to 0.44 rad at position 1,000
-for 64 rotated dimensions and base 10,000. The self-test compares a model with itself, so it cannot
-detect this.
+for 64 rotated dimensions and base 10,000. The self-test (models/self_test.py) cannot detect this,
+because it compares a model with itself.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ _ROUNDING = 1e-6  # relative tolerance: devices may round the last bit of a powe
 
 
 def check_frequencies(hf: nn.Module, title: str) -> None:
-    """Raises BadModel unless all rotary frequencies of `hf` are float32 and, up to rounding, equal
-    to those of a new module of the same class, built on the CPU from the same config."""
+    """Raises BadModel unless all rotary frequencies of `hf` are float32 and have the right values.
+    For the right values, each rotary module is built again on the CPU, from its config. Differences
+    due to rounding are allowed."""
     for name, module in rotary_modules(hf):
         fresh = frequencies(type(module)(module.config))
         for key, loaded in frequencies(module).items():

@@ -17,19 +17,20 @@ from sequoia.errors import BadModel
 from sequoia.loading.json_file import object_of
 from sequoia.validate_input import shown
 
-LONGEST = 16_000_000  # bytes of a header; the largest published one has a tenth of this
+LONGEST = 16_000_000  # bytes of a header, about ten times the largest one published
 MOST_TENSORS = 100_000
 MOST_AXES = 8
 LARGEST = 2**40  # numbers in a tensor
 WEIGHTS = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2}  # bytes per number
-# dtypes allowed for masks and counters, which some files contain too
+# dtypes also allowed if the name does not end in ".weight": some files contain masks and counters
 OTHERS = {"I64": 8, "I32": 4, "I16": 2, "I8": 1, "U8": 1, "BOOL": 1}
 _POINTER = b"version https://git-lfs"
 
 
 @dataclass(frozen=True)
 class Stored:
-    """Dtype and shape of a tensor in a file. kind: the dtype's name in the format, as "BF16"."""
+    """Dtype and shape of a tensor in a file. kind: the format's name for the dtype, such as
+    "BF16"."""
 
     kind: str
     shape: tuple[int, ...]
@@ -41,8 +42,8 @@ class Stored:
 
 
 def read_header(path: Path, title: str) -> dict[str, Stored]:
-    """The tensors in the file at `path`, by name. Raises BadModel if the file cannot be read, is
-    incomplete or invalid. title: the model's name in messages."""
+    """The tensors in the file at `path`, by name. Raises BadModel if the file cannot be read,
+    is incomplete, or is invalid. title: the model's name in messages."""
     what = f"{title}: {path.name[:80]}"
     try:
         with path.open("rb") as file:
@@ -104,7 +105,7 @@ def _entry(name: str, entry: Any, what: str) -> Stored:
     allowed = WEIGHTS if name.endswith(".weight") else WEIGHTS | OTHERS
     width = allowed.get(kind) if isinstance(kind, str) else None
     if width is None:
-        raise BadModel(f"{where} has dtype {shown(kind)}; it must have one of {', '.join(allowed)}")
+        raise BadModel(f"{where} has dtype {shown(kind)}; it must be one of {', '.join(allowed)}")
     if not _is_list(shape, MOST_AXES) or math.prod(shape) > LARGEST:
         raise BadModel(
             f"{where} has the shape {shown(shape)}; it must be a list of at most {MOST_AXES} whole "
@@ -137,9 +138,7 @@ def _check_offsets(tensors: Mapping[str, dict[str, Any]], length: int, what: str
     end = 0
     for first, last in sorted(tuple(entry["data_offsets"]) for entry in tensors.values()):
         if first != end:
-            raise BadModel(
-                f"{what} has tensors that overlap, or bytes before a tensor that belong to none"
-            )
+            raise BadModel(f"{what} has tensors that overlap, or unused bytes before a tensor")
         end = last
     if end > length:
         raise BadModel(
@@ -147,6 +146,4 @@ def _check_offsets(tensors: Mapping[str, dict[str, Any]], length: int, what: str
             "download it again"
         )
     if end < length:
-        raise BadModel(
-            f"{what} has {length - end:,} bytes after its last tensor that belong to no tensor"
-        )
+        raise BadModel(f"{what} has {length - end:,} unused bytes after its last tensor")

@@ -18,7 +18,8 @@ from sequoia.loading.large.model_parts import layer_list
 _LISTED = 3  # tensors named in a message
 _MAX_NAME = 80  # characters of a name in a message
 _PARTS = 8  # parts named in a message
-# Masks and tables that old versions of transformers saved, and new ones compute.
+# Masks and tables that old versions of transformers saved. New versions compute them. For instance,
+# "attn.bias" is the causal mask of GPT-2.
 _COMPUTED = re.compile(r"(\.|^)(masked_bias|causal_mask|inv_freq|(attn|attention)\.bias)$")
 
 
@@ -41,7 +42,8 @@ class Unused:
 def unused_tensors(hf: Any, title: str, unexpected: Iterable[str]) -> Unused:
     """The tensors that `from_pretrained` reports as `unexpected`, counted by part. Masks and tables
     that `hf` computes itself are left out. Raises BadModel if a tensor belongs to a part of `hf`
-    that processes text: decoder layers, embedding, final norm or head."""
+    that processes text: the decoder layers, the modules beside them (such as the final norm), the
+    embedding or the head."""
     buffers = {name for name, _ in hf.named_buffers()}
     names = sorted(_full(name, hf) for name in unexpected if not _COMPUTED.search(name))
     names = [name for name in names if name not in buffers]
@@ -57,8 +59,8 @@ def unused_tensors(hf: Any, title: str, unexpected: Iterable[str]) -> Unused:
 
 
 def _full(name: str, hf: Any) -> str:
-    """The tensor's full name in `hf`. Some files use names without the prefix of the model's
-    body."""
+    """The tensor's full name in `hf`. In some files, names lack the prefix of the base model, such
+    as "model."."""
     first = name.partition(".")[0]
     short = not hasattr(hf, first) and hasattr(hf.base_model, first)
     return f"{hf.base_model_prefix}.{name}" if short else name
@@ -68,8 +70,7 @@ def _full(name: str, hf: Any) -> str:
 class _TextParts:
     """The parts of a model that process text. layers: name of the list of decoder layers, "" if
     there is none. heads: indices of extra prediction heads, which are stored as if they were layers
-    after the last one. others: names of the parts before and after the layers, with a dot at the
-    end."""
+    after the last one. others: names of the other parts, each with a dot at the end."""
 
     layers: str
     heads: range
@@ -105,8 +106,8 @@ def _is_end(module: Any, hf: Any) -> bool:
 
 
 def _top(name: str, layers: str) -> str:
-    """The name of the largest module around the module `name` that does not contain `layers`. It
-    may be `name` itself."""
+    """The name of the outermost module that contains the module `name` but not `layers`. It may be
+    `name` itself."""
     parts = name.split(".")
     tops = (".".join(parts[:count]) for count in range(1, len(parts) + 1))
     return next(top for top in tops if not f"{layers}.".startswith(f"{top}."))

@@ -61,8 +61,9 @@ class ChatTemplate:
         return answer["text"]
 
     def _answer(self, message: str) -> dict[str, Any] | None:
-        """As `_asked`, with the process that is running. If none is, or if it has ended, a new one
-        is started. Raises BadPrompt if a new process does not start in time."""
+        """The answer to `message` from the running process, or from a new process if there is none
+        or if it has ended. None if the answer takes too long. Raises BadPrompt if a new process
+        does not start in time, and WorkerEnded if a new process ends."""
         if self._worker:
             with suppress(WorkerEnded):
                 return self._asked(self._worker, message)
@@ -70,7 +71,7 @@ class ChatTemplate:
 
     def _asked(self, worker: WorkerProcess, message: str) -> dict[str, Any] | None:
         """The answer of `worker`, which then waits for the next message. None if the answer takes
-        too long; `worker` is then killed. Raises WorkerEnded."""
+        too long; `worker` is then killed. Raises WorkerEnded if `worker` ends."""
         self._worker = None
         worker.send({**self._fixed, "message": message})
         answer = worker.receive(_RENDER_SECONDS)

@@ -68,7 +68,7 @@ def _median_seconds(work: Callable[[], Any], device: torch.device) -> float:
 
 
 def environment() -> Found:
-    """Versions, the processor, and the card, if there is one."""
+    """Versions, the processor, and the graphics card, if there is one."""
     device = checked_device("auto")
     figures: dict[str, Any] = {
         "machine": describe(device),
@@ -126,8 +126,8 @@ def _version_of(package: str) -> str:
 
 def bandwidth() -> Found:
     """Bytes per second of a copy in host memory, counting both bytes read and bytes written. With a
-    card, also the same for a copy in its memory, and the bytes per second that the link to the card
-    carries in each direction."""
+    graphics card, also the same for a copy in the card's memory, and the bytes per second that the
+    link to the card carries in each direction."""
     device = checked_device("auto")
     figures = {"host memory": copy_bandwidth(_CPU)}
     if device.type == "cuda":

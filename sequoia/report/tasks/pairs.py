@@ -1,4 +1,5 @@
-"""Tasks with a pair on this machine's disk: loading it with its self-test, and timing it."""
+"""Tasks with a pair of models, target and draft, that is on this machine's disk: loading the pair,
+which includes a self-test, and timing it."""
 
 from __future__ import annotations
 
@@ -36,8 +37,8 @@ def profile(seconds: str) -> Found:
 
 
 def curve(measured: HardwareProfile) -> str:
-    """The profile in words: the target's time t(1) for one node, the times for more nodes in
-    multiples of it, and the draft's time for one node."""
+    """The profile in words: the target's time t(1) for one node, its times for more nodes as
+    multiples of t(1), and the draft's time for one node."""
     one = measured.verify_seconds(1)
     largest = measured.target_seconds[-1][0]
     sizes = [n for n in (16, 64, 512) if n <= largest]

@@ -1,4 +1,4 @@
-"""Calls a task by name and writes its outcome to the folder it runs in."""
+"""Runs a task by name and writes its outcome to the current folder."""
 
 from __future__ import annotations
 

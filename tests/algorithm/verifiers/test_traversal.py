@@ -1,5 +1,6 @@
-"""Traversal verification is lossless, by enumeration, and equals block verification on chains. The
-number of tokens that it accepts is compared with that of Sequoia's Algorithm 2."""
+"""Traversal verification is lossless, which is tested by enumerating all random outcomes. On chains
+it equals block verification. The number of tokens that it accepts is compared with that of
+Sequoia's Algorithm 2."""
 
 from __future__ import annotations
 
@@ -103,8 +104,8 @@ def test_2000_random_chains_with_zeros_and_ties_have_the_target_distribution() -
 
 
 def accepted_tokens(tree: Tree, verifier: Any, p: Model, q: Model) -> Fraction:
-    """The exact expected number of accepted nodes of one step: the mean over all trees that can be
-    drafted and over the draws of their verification."""
+    """The exact expected number of nodes that one step accepts, without the root: the mean over all
+    tokens that can be drafted for `tree`, and over the verifier's draws."""
 
     def accepted(chance: Enumerator) -> Fraction:
         tokens, contexts = drafted(tree, verifier, q, (), chance)
@@ -117,7 +118,7 @@ def accepted_tokens(tree: Tree, verifier: Any, p: Model, q: Model) -> Fraction:
 
 def losses(cases: Sequence[int], most: int) -> list[int]:
     """The numbers of the random chains on which Traversal accepts fewer tokens than Algorithm 2. On
-    chains these two are block verification and token verification."""
+    chains, Traversal is block verification, and Algorithm 2 is token verification."""
     wrong = []
     for case in cases:
         tree, p, q = random_case(case, most, random_chain)
@@ -128,7 +129,7 @@ def losses(cases: Sequence[int], most: int) -> list[int]:
 
 def block_acceptance(tokens: Sequence[int], p: Model, q: Model) -> list[Fraction]:
     """For a drafted chain, the probability with which block verification accepts each prefix that
-    it tests (arXiv 2403.10444). No prefix is tested that goes on after a token with p = 0."""
+    it tests (arXiv 2403.10444). Prefixes that go on after a token with p = 0 are not tested."""
     stands = Fraction(1)
     tested = []
     for at, token in enumerate(tokens):
@@ -225,8 +226,9 @@ def test_distributions_that_differ_by_rounding_alone_accept_whole_paths(step: in
 
 @pytest.mark.parametrize("tree", [*CHAINS[::2], UNLUCKY, Tree.kary(3, 3)])
 def test_rounding_alone_leaves_probabilities_after_any_rejections(tree: Tree) -> None:
-    """Even if every draw rejects, nothing becomes NaN or infinite. The expected number of accepted
-    nodes is that of exact arithmetic for p = q, where the whole first path is accepted."""
+    """Even if every trial rejects, the probability in each trial is from 0 to 1. The expected
+    number of accepted nodes is the same as for p = q in exact arithmetic, where the path to the
+    first leaf is always accepted."""
     rng = np.random.default_rng(4)
     for seed in range(40):
         p = rng.dirichlet(np.ones(8)) if seed % 2 else rng.permutation([0.5, 0.25, 0.25, *[0] * 5])

@@ -1,10 +1,10 @@
-"""Twelve wrong decoders. Each must fail the same test that the right one passes: a test that cannot
-fail proves nothing.
+"""Twelve wrong decoders, called mutants. Each must fail a test that the right decoder passes: a
+test that cannot fail proves nothing.
 
-A mutant is a small replacement for one piece (draw, accept, reject, bonus, noise). All but two are
-found by the exact output distribution of one step on a tree with siblings, with the table models of
-test_exact_distributions.py. Frozen noise needs two steps, and a missing bonus token needs the
-length.
+In each mutant, one small piece of the right decoder is replaced (draw, accept, reject, bonus or
+noise). Ten mutants are found by the exact output distribution of one step on a tree with siblings,
+with table models (see exact.py). The other two are frozen noise, which is found only after two
+steps, and a missing bonus token, which is found only by the number of emitted tokens.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ from sequoia.algorithm.verifiers.walk import walk
 
 RIGHT = EXACT["sequoia"]
 SIBLINGS = Tree.kary(3, 2)
-# The first 6 of the 20 tables that test_exact_distributions.py uses. They are enough to find each
-# mutant.
+# The first 6 of the 20 pairs of tables that test_exact_distributions.py uses. They are enough to
+# find these ten mutants.
 SEEDS = range(6)
 
 
 def caught(
     verifier: Verifier = RIGHT, chance: Any = Enumerator, tree: Tree = SIBLINGS
 ) -> list[bool]:
-    """For each table of SEEDS, whether this decoder's output distribution is wrong."""
+    """For each pair of tables of SEEDS, whether this decoder's output distribution is wrong."""
     return [
         error(tree, verifier, table(("p", seed), 4), table(("q", seed), 4), chance=chance) != 0
         for seed in SEEDS
@@ -76,7 +76,7 @@ class TargetAlone(Enumerator):
 
 @pytest.mark.parametrize("chance", [OnePercentMore, TargetAlone])
 def test_wrong_acceptance_is_found(chance: type[Enumerator]) -> None:
-    """Accepting one per cent too often; accepting with p instead of p/q."""
+    """A token is accepted with probability 1.01 p/q, or with p, instead of p/q."""
     assert any(caught(chance=chance))
 
 
@@ -131,11 +131,11 @@ def with_bonus(tokens: Sequence[int], verdict: Verdict) -> Text:
 
 
 def without_bonus(tokens: Sequence[int], verdict: Verdict) -> Text:
-    """Emits only the accepted tokens. If there are none, it emits the correction."""
+    """The accepted tokens only. If there are none, the token drawn after the rejections."""
     return with_bonus(tokens, verdict)[:-1] if len(verdict.path) > 1 else (verdict.bonus,)
 
 
-def test_a_missing_bonus_is_lossless_and_found_by_its_length() -> None:
+def test_a_missing_bonus_is_lossless_but_found_by_the_length() -> None:
     p = same([Fraction(1, 2), Fraction(1, 3), Fraction(1, 6)])
     q = same([Fraction(1, 6), Fraction(1, 2), Fraction(1, 3)])
 
@@ -155,8 +155,8 @@ def test_a_missing_bonus_is_lossless_and_found_by_its_length() -> None:
 
 
 class FrozenNoise(Enumerator):
-    """Every step reuses the draft noise of the first one: the same distribution with the same count
-    gives the same tokens."""
+    """Every step reuses the draft noise of the first step: the same draft distribution with the
+    same number of children gives the same tokens."""
 
     def __init__(self, script: Sequence[int] = ()) -> None:
         super().__init__(script)

@@ -5,7 +5,7 @@ const WORDS =
   "def mean ( values ) : \n     total = 0 \n     for value in values : \n         total += value \n     return total / len ( values ) \n\n".split(
     " ",
   );
-const PLAIN = 0.018; // seconds per plain token
+const PLAIN = 0.018; // seconds per token of plain decoding
 const KINDS = [
   {
     name: "Sequoia, planned",
@@ -55,7 +55,7 @@ const KINDS = [
   },
 ];
 
-/** Park and Miller's generator, 0 to 1. */
+/** A function that returns random numbers between 0 and 1 (Park and Miller's generator). */
 function chance(seed) {
   let state = seed;
   return () => (state = (state * 48271) % 2147483647) / 2147483647;
@@ -82,7 +82,8 @@ function step(kind, lane, left, dice, at) {
   };
 }
 
-/** All steps. The lane furthest behind on its clock makes the next one. */
+/** All steps in order. Of the lanes that are not done, the one with the least total time makes the
+    next step. */
 function steps(kinds, tokens, dice) {
   const clocks = kinds.map(() => 0);
   const done = kinds.map(() => 0);
@@ -191,7 +192,7 @@ export function cannedRace({ lanes = 4, tokens = 128, plain = true, seed = 7 } =
   };
 }
 
-/** Hand a race over in batches of `size` steps every `pause` ms, as if it were running. */
+/** Send `race` to `stage` as if it were running: every `pause` ms a batch of `size` steps. */
 export function deliver(stage, race, size, pause) {
   return new Promise((over) => {
     let from = 0;

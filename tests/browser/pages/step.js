@@ -1,6 +1,6 @@
-/* One step in its stage, without the Decode view and the app: an example of how to use
-   step_stage.js. ?run=NAME of canned.json, &step=I, &plain (no card), &dark. Serve the repository's
-   root to open it. */
+/* Shows one step of a run in canned.json, without the Decode view and the app. Also an example of
+   how to use step_stage.js. To open the page, serve the repository's root. Parameters in the
+   address: run (a name in canned.json), step (an index), plain (no card beside the tree), dark. */
 import { StepStage } from "../../../ui/shared/web/step_stage.js";
 import { viewStep } from "../../../ui/shared/web/step_view.js";
 import { topology } from "../../../ui/shared/web/tree_layout.js";

@@ -1,4 +1,5 @@
-"""What is counted: cells that no text falls between, with the target's exact probabilities."""
+"""The cells in which samples are counted: every text falls into exactly one cell, and the cells'
+probabilities under the target are exact."""
 
 from __future__ import annotations
 
@@ -37,7 +38,7 @@ def test_a_text_is_too_short_until_its_cell_is_certain() -> None:
     assert cells.find((rare, 0)) == rest
 
 
-def test_more_tokens_than_are_counted_do_not_matter() -> None:
+def test_tokens_after_the_counted_ones_do_not_matter() -> None:
     cells = Cells(P, 2, 4)
     for text in product(range(4), repeat=2):
         assert cells.find((*text, 3)) == cells.find(text)

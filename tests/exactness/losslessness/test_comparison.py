@@ -1,4 +1,4 @@
-"""Counts against a distribution: cells counted together, impossible samples, the noise floor."""
+"""Comparing counts with a distribution: grouped cells, impossible samples, the noise floor."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ def test_rare_cells_are_counted_together() -> None:
     assert grouping.grouped([1, 2, 3, 4]) == [1, 3, 6]
 
 
-def test_rare_cells_join_a_common_one_if_they_are_rare_together_too() -> None:
+def test_rare_cells_join_a_common_one_if_even_their_sum_is_rare() -> None:
     assert Grouping((0.5, 0.001, 0.498, 0.001), 300).groups == ((0,), (2, 1, 3))
 
 
-def test_a_sample_that_the_target_never_gives_differs_at_once() -> None:
+def test_one_sample_of_probability_0_is_enough_to_differ() -> None:
     grouping = Grouping((0.5, 0.5, 0.0), 100)
     assert not Comparison(grouping, (50, 50, 0)).differs
     found = Comparison(grouping, (50, 49, 1))
@@ -43,9 +43,9 @@ def test_the_mean_deviation_is_that_of_a_binomial(draws: int, share: float) -> N
     assert mean_deviation(draws, share) == pytest.approx(expected)
 
 
-def test_a_test_that_is_stopped_early_is_decided_by_cells_of_its_own() -> None:
-    """The cells are chosen for 20,000 samples. After only ten, a cell expects too few of them for a
-    chi-square test, so the cells are chosen again."""
+def test_a_test_that_is_stopped_early_groups_its_cells_again() -> None:
+    """The cells are grouped for 20,000 samples. After only ten samples, every cell expects fewer
+    than MIN_EXPECTED. All cells then share one group, and nothing is decided."""
     shares = (0.9, *[0.01] * 9, *[0.001] * 10)
     counts = [9] + [0] * 19
     counts[15] = 1
@@ -58,8 +58,8 @@ def test_a_test_that_is_stopped_early_is_decided_by_cells_of_its_own() -> None:
 
 
 def test_a_correct_decoder_is_rejected_fewer_than_ten_times_in_a_million_tests() -> None:
-    """Computed exactly for two cells: the binomial probability of all counts that the test
-    rejects."""
+    """For two cells, of which the first expects MIN_EXPECTED samples: the binomial probability of
+    the counts below 400 that the test rejects. Higher counts are too improbable to matter."""
     draws = 20_000
     share = MIN_EXPECTED / draws
     far = sum(

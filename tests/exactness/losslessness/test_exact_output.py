@@ -1,6 +1,6 @@
 """Output distributions that are computed, not sampled. The correct decoder has the target's
 distribution. For a decoder with a bug, enumeration and the closed form give the same distribution
-of the first token, and the output is biased only where the bug is said to show.
+of the first token. A bug biases the output only where its description says so.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ def test_the_correct_decoder_has_the_target_distribution(verifier: str, tree: Tr
 
 @pytest.mark.parametrize("key", BUGS)
 def test_the_first_token_is_the_same_in_closed_form(key: str) -> None:
-    """The enumerator runs the bug's own code; the closed form is used where there are too many
-    tokens for it."""
+    """The enumerator runs the code of the bug. The closed form is for vocabularies that are too
+    large to enumerate."""
     found = first_token(TOY, BUGS[key])
     assert found.sum() == pytest.approx(1)
     counted = cells(TOY, 1).shares({(token,): share for token, share in enumerate(found)})
@@ -68,7 +68,7 @@ def test_a_wrong_verifier_shows_in_the_first_token(key: str) -> None:
 
 @pytest.mark.parametrize("key", ["dropped", "last-token", "draft-noise", "walk-u"])
 def test_the_bugs_hide_where_p_equals_q(key: str) -> None:
-    """Nothing is rejected there. No token has q below 0.1, so "dropped" drops no child."""
+    """Where p equals q, no token is rejected. No q is below 0.1, so "dropped" drops no child."""
     assert shares(EQUAL, CHAIN, key, 2, "sequoia") == pytest.approx(exact(EQUAL, 2), abs=1e-6)
 
 

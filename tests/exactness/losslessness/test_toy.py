@@ -12,7 +12,7 @@ from sequoia.errors import BadSamplingParams
 from sequoia.exactness.losslessness.toy import Toy
 
 
-def test_numbers_and_fractions_are_taken() -> None:
+def test_numbers_and_fractions_are_accepted() -> None:
     toy = Toy.parse("1/3 1/3, 1/3", " .5,0.25 , 2.5e-1")
     assert toy.target.sum() == pytest.approx(1)
     assert np.allclose(toy.draft, [0.5, 0.25, 0.25])
@@ -39,6 +39,6 @@ def test_numbers_and_fractions_are_taken() -> None:
         (7, "0.5 0.5", "p: 7"),
     ],
 )
-def test_a_bad_distribution_is_refused_with_its_value(p: Any, q: Any, words: str) -> None:
+def test_a_bad_distribution_is_refused_with_the_reason(p: Any, q: Any, words: str) -> None:
     with pytest.raises(BadSamplingParams, match="^" + words.replace("(", "\\(")):
         Toy.parse(p, q)

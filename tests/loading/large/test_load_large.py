@@ -1,9 +1,9 @@
-"""Targets divided over several devices: the same logits and the same greedy text as on one.
+"""Targets divided over several devices: the same logits and the same greedy text as on one device.
 
-Only the last test needs two GPUs. In the others, `accelerate` spreads over the CPU and a folder on
-disk, which its hooks treat as they do two devices, or over the CPU and torch's `meta` device, which
-holds no numbers but shows what is where. Without a GPU, layers are streamed from host memory to
-host memory. Tests that need a GPU are marked `gpu`.
+Tests that need a GPU are marked `gpu`; only the last of them needs two. In the other tests, a
+folder on disk can stand in for a second device: the hooks of `accelerate` treat it like one. So can
+torch's `meta` device, which holds no numbers but shows what is where. Without a GPU, layers are
+streamed from host memory to host memory.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def llama(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 def written(kind: str, folder: Path) -> dict[str, str]:
-    """Folders of a target and a draft."""
+    """Write a target and a draft into `folder`. Returns the folder of each."""
     target = tiny_model(kind, layers=LAYERS)
     return {
         "target": save(target, folder / "target"),
@@ -82,7 +82,7 @@ def load(folders: dict[str, str], **options: Any) -> Pair:
 
 
 def texts(pair: Pair) -> list[list[int]]:
-    """Token ids by plain decoding and by a tree."""
+    """The token ids from plain decoding, and those from decoding with a tree."""
     return [
         [token for step in steps for token in step.emitted]
         for steps in (plain(pair, PROMPTS[0], GREEDY), speculate(pair, PROMPTS[0], GREEDY, TREE))
@@ -92,7 +92,8 @@ def texts(pair: Pair) -> list[list[int]]:
 def spread_pair(
     folders: dict[str, str], places: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> Pair:
-    """The pair as `load_pair` loads it on a machine with two GPUs."""
+    """The pair as `load_pair` loads it on a simulated machine with two GPUs, with layer i of the
+    target on places[i]."""
     fake_two_gpus(places, monkeypatch)
     return load(folders, device="spread")
 
@@ -214,8 +215,8 @@ def test_the_kv_cache_is_on_the_devices_of_its_layers_cpu_and_meta(
 def test_masks_and_positions_come_to_each_device_once_a_pass_cpu_and_meta(
     llama: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """They are not copied once per layer. The next pass has another mask, so they are copied
-    again."""
+    """Each pass copies them once per device, not once per layer. The second pass has new ones, so
+    it copies them again."""
     hf = AutoModelForCausalLM.from_pretrained(llama["target"], dtype=torch.float32)
     seen: list[dict[str, Any]] = []
     sent: list[torch.device] = []
@@ -237,7 +238,7 @@ def test_masks_and_positions_come_to_each_device_once_a_pass_cpu_and_meta(
         assert (
             seen[-1]["attention_mask"] is seen[-2]["attention_mask"] is seen[-3]["attention_mask"]
         )
-        # the mask, positions, and their rotations
+        # three copies per pass: the mask, the positions, and their rotary embeddings
         assert Counter(sent) == {HOST: 3 * turn, META: 3 * turn}
     assert seen[-1]["attention_mask"].shape != seen[-5]["attention_mask"].shape
     assert seen[-1]["past_key_values"] is seen[0]["past_key_values"]
@@ -444,7 +445,8 @@ def test_too_little_memory_is_reported_before_the_weights(
 def test_the_host_memory_that_is_pinned_is_checked_too(
     llama: dict[str, str], two_cards: dict[torch.device, int]
 ) -> None:
-    """The card is simulated: it has 32 GB free, and the host next to nothing."""
+    """The GPU is simulated. It has 32 GB free. The host has too little memory free at first, and
+    then enough."""
     two_cards[CARDS[0]] = 32 * 10**9
     two_cards[HOST] = 10**5
     with pytest.raises(

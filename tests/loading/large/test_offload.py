@@ -1,10 +1,9 @@
 """Streaming of layers from host memory, with a CPU as the device that computes. The copies are
 real, from host to host memory.
 
-The copier of most tests here is late: it fills the buffer with NaN when a copy starts, and with the
+Most tests use the copier `Late`. It fills the buffer with NaN when a copy starts, and with the
 weights when the copy is waited for. So a layer that computes before its weights are there, or a
-buffer that is reused too early, gives NaN. What happens on CUDA streams is tested by the tests
-marked `gpu`, and by nothing where there is no GPU.
+buffer that is reused too early, gives NaN. Only the tests marked `gpu` use CUDA streams.
 """
 
 from __future__ import annotations
@@ -31,17 +30,17 @@ CPU = torch.device("cpu")
 
 
 class Late(HostCopier):
-    """Copies at the last moment: a buffer holds NaN from the start of a copy until it is waited
-    for."""
+    """Copies at the last moment: a buffer holds NaN from the start of a copy until the copy is
+    waited for."""
 
     def __init__(self) -> None:
-        self.begun: list[torch.Tensor] = []  # what was copied from, in order
+        self.begun: list[torch.Tensor] = []  # the source of each copy, in order
         self.waiting: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
 
     def begin(  # pyright: ignore[reportIncompatibleMethodOverride]
         self, host: torch.Tensor, buffer: torch.Tensor
     ) -> int:
-        buffer.fill_(255)
+        buffer.fill_(255)  # these bytes are NaN in every floating-point dtype tested
         self.begun.append(host)
         self.waiting[len(self.begun)] = host, buffer
         return len(self.begun)
@@ -67,8 +66,8 @@ def streamed(hf: Any, resident: int = 0) -> tuple[TreeModel, LayerStream, Late]:
 @pytest.mark.parametrize("resident", range(6))
 @pytest.mark.parametrize("layers", [1, 2, 3, 5])
 def test_the_logits_are_those_of_the_whole_model_cpu(layers: int, resident: int) -> None:
-    """To the last bit, in three passes one after the other. With 3 or 5 streamed layers, the two
-    buffers swap roles after each pass."""
+    """The logits of three consecutive passes agree to the last bit. With 3 or 5 streamed layers,
+    the two buffers swap roles after each pass."""
     hf = tiny_model(layers=layers)
     expected = tree_logits(TreeModel(copy.deepcopy(hf), "whole"))
     model, _, _ = streamed(hf, min(resident, layers))
@@ -93,7 +92,7 @@ def test_every_dtype_can_be_streamed_cpu(dtype: torch.dtype) -> None:
 
 
 def test_layers_of_different_shapes_share_the_buffers_cpu() -> None:
-    """As with a model some of whose layers are mixtures of experts."""
+    """For example, only some layers of a model may be mixtures of experts."""
     hf = tiny_model(layers=4)
     generator = torch.Generator().manual_seed(0)
     for layer in list(hf.model.layers)[1::2]:
@@ -147,7 +146,7 @@ def test_each_streamed_layer_is_copied_once_a_pass_and_two_are_ready_for_the_nex
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_one_or_two_streamed_layers_are_copied_once_and_stay_cpu(count: int) -> None:
-    """Each has a buffer to itself, so copying it again would be for nothing."""
+    """Each has a buffer to itself, so it need not be copied again."""
     model, _, copier = streamed(tiny_model(layers=4), 4 - count)
     tree_logits(model)
     tree_logits(model)
@@ -155,8 +154,8 @@ def test_one_or_two_streamed_layers_are_copied_once_and_stay_cpu(count: int) -> 
 
 
 def test_the_next_copy_has_started_when_a_layer_computes_cpu() -> None:
-    """Two copies are under way or done at each layer: its own, which was waited for, and
-    that of the next."""
+    """When a layer computes, its own copy has been waited for, and one other copy is under way:
+    that of the next layer."""
     hf = tiny_model(layers=5)
     model, _, copier = streamed(hf)
     under_way: list[int] = []
@@ -180,8 +179,8 @@ def test_with_all_layers_resident_nothing_is_copied_cpu() -> None:
 
 
 def test_between_passes_the_model_is_complete_cpu() -> None:
-    """Its weights can be read and saved between passes: none of them is what happens
-    to be in a buffer."""
+    """The model's weights can be read and saved between passes, because its parameters then point
+    at host memory and not at a buffer."""
     hf = tiny_model(layers=3)
     expected = {name: weight.clone() for name, weight in hf.state_dict().items()}
     model, _, _ = streamed(hf)
@@ -252,7 +251,7 @@ def test_runs_that_take_turns_do_not_disturb_each_other_cpu() -> None:
 
 
 def test_a_second_thread_waits_for_the_first_cpu() -> None:
-    """`alone` holds a lock for the whole of a pass, and releases it when the pass fails."""
+    """`alone` holds a lock during a whole pass, and releases the lock even if the pass fails."""
     _, stream, _ = streamed(tiny_model())
     seen: list[bool] = []
 
@@ -278,7 +277,7 @@ def test_removing_the_stream_restores_the_model_cpu() -> None:
     copier.begun.clear()
     pinned = [weakref.ref(layer.host) for layer in stream._layers]
     stream.remove()
-    # a layer's memory is unpinned when `host` is freed, even if its bytes are still in use
+    # a layer's memory is unpinned when the tensor `host` is deleted, even if views of it remain
     assert not any(memory() is not None for memory in pinned)
     assert torch.equal(tree_logits(model), expected)
     assert count
@@ -302,7 +301,7 @@ def test_a_cpu_copies_at_once() -> None:
 
 
 class FullRuntime:
-    """A CUDA runtime that refuses to pin memory. The error stays until it is asked for, or the next
+    """A CUDA runtime that refuses to pin memory. As in CUDA, the error stays pending until the next
     launch raises it."""
 
     def __init__(self, device: int = 0) -> None:
@@ -323,7 +322,7 @@ class FullRuntime:
 
 
 class ClearableRuntime(FullRuntime):
-    """The runtime of a version of torch that can clear the error."""
+    """The runtime of a version of torch that has a function to clear the pending error."""
 
     def cudaGetLastError(self) -> int:
         self.pending = False
@@ -331,11 +330,11 @@ class ClearableRuntime(FullRuntime):
 
 
 @pytest.mark.parametrize("kind", [FullRuntime, ClearableRuntime])
-def test_memory_that_cannot_be_pinned_leaves_no_error_to_the_next_launch(
+def test_memory_that_cannot_be_pinned_leaves_no_error_for_the_next_launch(
     kind: type[FullRuntime], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """After this failure the same thread loads the previous models again, and would raise the
-    error that was left."""
+    """After this failure, the same thread loads the previous models again. That would fail if an
+    error were still pending."""
     runtime = kind()
     monkeypatch.setattr(torch.cuda, "cudart", lambda: runtime)
     monkeypatch.setattr(torch, "zeros", runtime.launch)
@@ -354,7 +353,7 @@ def is_pinned(tensor: torch.Tensor) -> bool:
 
 
 @pytest.mark.gpu
-def test_a_copy_to_a_gpu_ends_before_what_waits_for_it_gpu() -> None:
+def test_a_copy_to_a_gpu_ends_before_the_work_that_waits_for_it_gpu() -> None:
     device = torch.device("cuda", 0)
     copier = copier_for(device)
     assert isinstance(copier, CudaCopier)

@@ -29,7 +29,8 @@ ALL = 50 + 10 * (100 + 10) + 50 + 60  # MB
 
 
 def free(*counts: int) -> dict[torch.device, int]:
-    """The free bytes of GPUs, such that `counts` MB of each may be used."""
+    """The free bytes of one GPU for each of `counts`. The count is the MB that a plan may use on
+    this GPU, which is only the fraction SHARE of its free bytes."""
     return {card: round(count * MB / SHARE) + 1 for card, count in zip(CARDS, counts, strict=False)}
 
 
@@ -53,7 +54,7 @@ def test_every_weight_belongs_to_one_part(kind: str) -> None:
 
 
 def test_a_model_whose_layers_are_nested_deeper_is_divided_too() -> None:
-    """OPT has a decoder inside its model, and its last norm before the layers."""
+    """In OPT, the layers are in `model.decoder`, and the final norm precedes them."""
     config = OPTConfig(
         vocab_size=40, hidden_size=16, ffn_dim=16, num_attention_heads=2, num_hidden_layers=2
     )
@@ -70,7 +71,7 @@ def test_a_model_without_a_list_of_layers_is_refused() -> None:
 
 
 def test_the_bytes_of_a_run_come_from_the_config() -> None:
-    config = tiny_model().config  # 2 KV heads of 8 numbers, 512 positions, 288 tokens
+    config = tiny_model().config  # 2 KV heads of size 8, context 512, vocabulary 288
     assert cache_bytes(config, 100, 2) == 2 * 2 * 8 * 100 * 2
     assert mask_and_logit_bytes(100, 10, 288, 2) == 2 * 10 * 110 + 4 * 10 * 288
     assert usual_run_bytes(config, 4) == (
@@ -127,7 +128,7 @@ def test_layers_are_in_order_and_each_gpu_has_one_block_of_them() -> None:
 
 
 def test_logits_are_on_the_device_of_the_head() -> None:
-    """On the last GPU; where the head shares the embedding's weights, on the first."""
+    """This is the last GPU, or the first if the head shares the embedding's weights."""
     assert spread(PARTS, BESIDE, free(700, 700)).output == CARDS[1]
     tied = spread(TIED, BESIDE, free(700, 700))
     assert tied.output == CARDS[0]
@@ -136,15 +137,15 @@ def test_logits_are_on_the_device_of_the_head() -> None:
 
 
 def test_all_gpus_share_a_target_that_is_spread() -> None:
-    """Each is filled to about the same share of its free memory, give or take one layer."""
+    """Each GPU is filled to the same share of its free memory, give or take one layer."""
     plan = spread(PARTS, BESIDE, free(4000, 4000, 4000), all_of_them=True)
     assert len(plan.needs) == 3
     assert max(plan.needs.values()) - min(plan.needs.values()) <= 2 * 110 * MB
 
 
 def test_gpus_that_stay_empty_are_not_named() -> None:
-    """The draft alone fills two thirds of the last GPU. Two other GPUs, filled no more than that,
-    hold all layers."""
+    """The draft and the head fill about 70% of the last GPU, so the others may be filled as far.
+    Then two of them hold all layers, and the third stays empty."""
     plan = spread(PARTS, ExtraBytes(10 * MB, 600 * MB), free(900, 900, 900, 900), all_of_them=True)
     assert set(plan.layer_devices) == {CARDS[0], CARDS[1]}
     assert plan.words == "spread over cuda:0 and cuda:1 and cuda:3"
@@ -155,7 +156,7 @@ def test_a_draft_too_large_for_the_last_gpu_does_not_fit() -> None:
         spread(PARTS, ExtraBytes(10 * MB, 800 * MB), free(700, 700))
 
 
-def test_too_large_for_all_gpus_is_reported_with_every_figure() -> None:
+def test_a_target_too_large_for_all_gpus_is_refused_with_every_figure() -> None:
     with pytest.raises(
         OutOfMemory,
         match=r"need about 1\.3 GB on 2 devices together \(a layer is never split\); free: .*:0, "
@@ -171,8 +172,8 @@ def test_too_large_for_all_gpus_is_reported_with_every_figure() -> None:
     ("room", "resident"), [(ALL, 10), (ALL - 1, 7), (ALL - 100, 7), (ALL - 101, 6), (ALL - 800, 0)]
 )
 def test_as_many_layers_stay_as_fit_beside_two_buffers(room: int, resident: int) -> None:
-    """Eight or nine resident layers would take as much memory as all ten: each streamed layer, up
-    to two, needs a buffer of its size."""
+    """Eight or nine resident layers would take as much memory as all ten, because one or two
+    streamed layers need a buffer each. More streamed layers share two buffers."""
     plan = offload(PARTS, BESIDE, CARDS[0], {**free(room), HOST: 10**12}, None)
     assert (plan.resident, plan.layers, plan.output) == (resident, 10, CARDS[0])
     assert plan.device_bytes == (ALL - 100 * (8 - min(resident, 8))) * MB
@@ -193,7 +194,7 @@ def test_a_number_of_layers_out_of_bounds_is_refused(resident: int) -> None:
         offload(PARTS, BESIDE, CARDS[0], {**free(ALL), HOST: 10**12}, resident)
 
 
-def test_more_layers_than_fit_are_refused_with_how_many_would() -> None:
+def test_if_too_many_layers_must_stay_the_error_says_how_many_fit() -> None:
     with pytest.raises(
         OutOfMemory,
         match=(
@@ -221,8 +222,8 @@ def test_a_gpu_too_small_for_what_must_be_on_it_is_refused() -> None:
 
 
 def test_too_little_host_memory_is_refused() -> None:
-    """What is pinned must fit. If loading converts the weights, all of the target must fit, and one
-    layer a second time while it is copied."""
+    """The streamed layers must fit in host memory. If loading converts the weights, the whole
+    target must fit, and also the second copy of one layer that is made to pin it."""
     for resident, converted, needed in (
         (0, False, 1000),
         (4, False, 600),
@@ -248,9 +249,9 @@ def test_too_little_host_memory_is_refused() -> None:
 
 
 @pytest.mark.parametrize("converted", [False, True])
-def test_where_the_cpu_computes_there_is_one_memory_for_both(converted: bool) -> None:
-    """The CPU's memory holds the streamed layers, two buffers and everything else. Converted
-    weights stay there as the streamed layers, so they do not count twice."""
+def test_on_the_cpu_streamed_layers_and_all_else_share_its_memory(converted: bool) -> None:
+    """The CPU's memory holds the streamed layers, two buffers and everything else. If loading
+    converts the weights, the results are the streamed layers, so they do not count twice."""
     needed = 10 * 100 + (ALL - 1000 + 200)
     room = {HOST: round(needed * MB / SHARE) + 1}
     assert offload(PARTS, BESIDE, HOST, room, 0, converted).output == HOST

@@ -72,10 +72,10 @@ def test_equal_tokenizers_are_reported_as_the_same_in_every_part(good: Path) -> 
     )
 
 
-def test_other_merges_are_allowed_where_texts_are_split_alike_and_they_are_named(
+def test_merges_may_differ_if_the_test_texts_are_split_alike_and_this_is_reported(
     good: Path, tmp_path: Path
 ) -> None:
-    """The draft's tokenizer lacks the last merge. The two letters that it joins are never adjacent
+    """The draft's tokenizer lacks the last merge, which joins two letters that are never adjacent
     in the test texts."""
     fewer = changed(good, tmp_path / "x", model=model(good, merges=model(good)["merges"][:-1]))
     words = matching_tokenizer(source(good), fewer).words
@@ -114,7 +114,7 @@ def test_other_parts_that_differ_are_named(
     )
 
 
-def test_the_text_of_ids_is_that_of_the_targets_tokenizer(good: Path, tmp_path: Path) -> None:
+def test_the_targets_tokenizer_encodes_and_decodes(good: Path, tmp_path: Path) -> None:
     other = changed(good, tmp_path / "x", decoder={"type": "Fuse"})
     assert matching_tokenizer(source(good), other).tokenizer.decode([2, 3]) == "ab"
     assert (
@@ -162,11 +162,11 @@ def test_tokenizers_may_differ_in_the_special_tokens_that_they_add(
     [GPTNeoXConfig(), Gemma2Config(), BertConfig(), XLMConfig()],
     ids=lambda config: config.model_type,
 )
-def test_without_a_tokenizer_config_the_tokenizer_is_the_one_in_its_file(
+def test_without_a_tokenizer_config_the_tokenizer_file_is_used_unchanged(
     config: PretrainedConfig, good: Path, tmp_path: Path
 ) -> None:
-    """Guards against a class guessed from the model's type: it may build another tokenizer from
-    that file, or fail."""
+    """Guards against using the tokenizer class that `transformers` guesses from the model's type.
+    This class may build a different tokenizer from tokenizer.json, or fail."""
     shutil.copy(good / "tokenizer.json", tmp_path)
     config.save_pretrained(tmp_path)
     found = matching_tokenizer(source(tmp_path, config), source(tmp_path, config)).tokenizer
@@ -239,21 +239,21 @@ def llama_3() -> Tokenizer:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("make", [word_level, byte_fallback, unigram, word_pieces, llama_3])
-def test_usual_kinds_of_tokenizers_pass_the_test(make: Callable[[], Tokenizer]) -> None:
+def test_usual_kinds_of_tokenizers_pass_the_stress_test(make: Callable[[], Tokenizer]) -> None:
     tokenizer_trial.refuse_slow(make().to_str(), "m")
 
 
 @pytest.mark.slow
-def test_the_bundled_tokenizer_would_pass_the_test_too() -> None:
+def test_the_bundled_tokenizer_would_pass_the_stress_test_too() -> None:
     """It is trusted, so loading the bundled pair does not test it."""
     tokenizer_trial.refuse_slow(
         (BUNDLED_PAIR / "target" / "tokenizer.json").read_text(encoding="utf-8"), "m"
     )
 
 
-def test_the_texts_of_the_test_are_as_long_as_any_that_is_encoded(good: Path) -> None:
-    """No text above MOST_CHARS is ever encoded: a prompt is limited to MAX_PROMPT_CHARS, and to
-    MOST_CHARS with its chat template."""
+def test_the_stress_test_has_texts_as_long_as_any_text_encoded(good: Path) -> None:
+    """No text longer than MOST_CHARS characters is ever encoded: a prompt is limited to
+    MAX_PROMPT_CHARS, and a prompt in a chat template to MOST_CHARS."""
     texts = [*trial_worker.texts(chat_template.MOST_CHARS, "(q+)+[^\\d]7")]
     assert max(map(len, texts)) == chat_template.MOST_CHARS >= pair.MAX_PROMPT_CHARS
     for unit in "q7":
@@ -261,7 +261,8 @@ def test_the_texts_of_the_test_are_as_long_as_any_that_is_encoded(good: Path) ->
 
 
 def test_every_literal_of_a_pattern_is_tried_as_a_run_before_every_end() -> None:
-    """A run is a literal, or one of SHORT, repeated up to RUN characters. An end is one of ENDS."""
+    """A run is a literal, or a text from SHORT, repeated up to RUN characters. An end is one of
+    ENDS."""
     many = [chr(ord("α") + i) for i in range(trial_worker._MOST_LITERALS)]
     assert trial_worker.literals("".join(many)) == many
     texts = [*trial_worker.texts(chat_template.MOST_CHARS, "".join(many))]
@@ -303,7 +304,7 @@ def test_a_pattern_with_cubic_time_is_refused(monkeypatch: pytest.MonkeyPatch) -
 def test_a_token_id_that_is_too_high_is_named_as_the_reason(
     refuse: Callable[[str, str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Apart from that id, the tokenizer can be opened and passes every test text."""
+    """Without the limit on ids, the tokenizer could be opened and would pass every test text."""
     core = word_level()
     core.add_tokens(["one more"])
     last = core.get_vocab_size() - 1
@@ -313,7 +314,7 @@ def test_a_token_id_that_is_too_high_is_named_as_the_reason(
         refuse(core.to_str(), "m")
 
 
-def test_every_text_that_is_encoded_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_length_of_encoded_texts_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     found = pair_of(tiny_model(context=100_000), tiny_model(context=100_000), tiny_tokenizer())
     assert len(found._ids("x" * chat_template.MOST_CHARS)) == chat_template.MOST_CHARS
     with pytest.raises(
@@ -326,7 +327,7 @@ class PanicException(BaseException):
     """Stands for the exception of this name in the `tokenizers` library."""
 
 
-def test_a_tokenizer_that_fails_on_a_prompt_refuses_the_prompt() -> None:
+def test_a_prompt_on_which_the_tokenizer_fails_is_refused() -> None:
     def broken(*_: object, **__: object) -> None:
         raise PanicException("retry-limit-in-match over")
 
@@ -351,7 +352,7 @@ def test_an_interrupt_is_not_reported_as_a_broken_tokenizer() -> None:
 @pytest.mark.parametrize(
     ("ends", "says"), [("stop", "'stop'"), (1.5, "1.5"), ([[0]], "a list"), (True, "True")]
 )
-def test_an_end_of_text_that_is_not_a_number_is_refused_before_the_weights(
+def test_an_end_of_text_id_that_is_not_a_number_is_refused(
     ends: object, says: str, good: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The load fails before any weights are read."""

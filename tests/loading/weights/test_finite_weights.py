@@ -14,7 +14,7 @@ from sequoia.models.tree_forward import TreeModel
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16, torch.float64])
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
-def test_one_such_number_is_found_in_every_dtype(value: float, dtype: torch.dtype) -> None:
+def test_one_nan_or_infinity_is_found_in_every_dtype(value: float, dtype: torch.dtype) -> None:
     model = tiny_model().to(dtype)
     refuse_not_finite(model, "m")
     with torch.no_grad():

@@ -140,7 +140,7 @@ FAULTS = {
 
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("path", PATHS)
-def test_every_way_of_loading_refuses(
+def test_every_way_of_loading_refuses_wrong_tensors(
     path: str,
     fault: str,
     folders: dict[str, str],
@@ -201,8 +201,8 @@ REFUSED: dict[str, tuple[str, Callable[[Tensors], Tensors], str]] = {
         without("layers.3."),
         r"lack 9 tensors that the model needs: model\.layers\.3\..*, \.\.\.",
     ),
-    "only others": ("llama", lambda _: {"x.y": ONE}, rf"lack {ALL_OF_THEM} tensors"),
-    "both tied": (
+    "only unknown tensors": ("llama", lambda _: {"x.y": ONE}, rf"lack {ALL_OF_THEM} tensors"),
+    "a tied matrix": (
         "qwen2",
         without("embed_tokens"),
         r"lack 2 tensors .*: lm_head\.weight, model\.embed_tokens\.weight",
@@ -255,7 +255,7 @@ REFUSED: dict[str, tuple[str, Callable[[Tensors], Tensors], str]] = {
         with_more("model.layers.extra.4.w"),
         r"does not have: model\.layers\.extra\.4\.w",
     ),
-    "names of the body": (
+    "names without the prefix": (
         "llama",
         lambda tensors: (
             {name.removeprefix("model."): one for name, one in tensors.items()}
@@ -263,12 +263,12 @@ REFUSED: dict[str, tuple[str, Callable[[Tensors], Tensors], str]] = {
         ),
         r"does not have: model\.layers\.1\.extra",
     ),
-    "other places, head": (
+    "head of a bert": (
         "bert",
         with_more("cls.predictions.extra"),
         r"does not have: cls\.predictions\.extra",
     ),
-    "other places, embedding": (
+    "embedding of a bert": (
         "bert",
         with_more("bert.embeddings.extra"),
         r"does not have: bert\.embeddings\.extra",
@@ -277,8 +277,9 @@ REFUSED: dict[str, tuple[str, Callable[[Tensors], Tensors], str]] = {
 
 
 @pytest.mark.parametrize("what", REFUSED)
-def test_it_is_refused_by_name(what: str, edited: Callable[..., str]) -> None:
-    """The message starts with the model's name and says which tensors are wrong, or how."""
+def test_a_refusal_names_the_model(what: str, edited: Callable[..., str]) -> None:
+    """The message starts with the model's name and says which tensors are wrong, or what is
+    wrong with them."""
     kind, edit, reason = REFUSED[what]
     with pytest.raises(BadModel, match=reason) as caught:
         read(edited(kind, edit))
@@ -355,7 +356,7 @@ def test_tensors_that_are_computed_may_be_stored(
         ([500 * "x"], f"1 of {80 * 'x'}"),
     ],
 )
-def test_parts_that_text_does_not_go_through_are_named(
+def test_parts_not_used_for_text_are_named(
     names: list[str], words: str, edited: Callable[..., str]
 ) -> None:
     assert read(edited("llama", with_more(*names))).unused.words == words
@@ -367,8 +368,8 @@ def test_parts_that_text_does_not_go_through_are_named(
 def test_layers_that_the_config_counts_as_prediction_heads_are_named(
     heads: int, layer: int, is_head: bool, edited: Callable[..., str]
 ) -> None:
-    """Prediction heads are stored as further layers, numbered after the model's last layer. Any
-    layer beyond them is refused."""
+    """Multi-token prediction heads are stored as further layers, numbered after the model's last
+    layer. Any layer beyond them is refused."""
     folder = edited("llama", with_more(f"model.layers.{layer}.eh_proj.weight"))
     source = check_source(folder, Path(folder))
     source.config.num_nextn_predict_layers = heads

@@ -2,8 +2,9 @@
 whatever the dtype of the weights.
 
 If the frequencies are rounded to bfloat16, phases shift, and more so the further two tokens are
-apart. No comparison of a model with itself detects that. So the loaded models are compared with one
-from `from_pretrained`, at a position far from the first.
+apart. Comparing two passes of one loaded model cannot detect that, because both use the same
+frequencies. So the loaded models are compared with one that `transformers` alone loads, at a
+position far from the first.
 """
 
 from __future__ import annotations
@@ -132,7 +133,7 @@ def differences(
 
 
 def loaded(how: str, folder: str, monkeypatch: pytest.MonkeyPatch) -> TreeModel:
-    """The target in bfloat16, loaded in the way `how`, one of WAYS."""
+    """The target in bfloat16. how: the way to load it, one of WAYS."""
     options = {
         "auto": {"dtype": "auto"},
         "bfloat16": {},
@@ -154,7 +155,7 @@ def test_every_way_of_loading_gives_what_transformers_alone_gives(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The same numbers in the same types, and the same logits to the last bit. With our cache and
-    forward, the logits are about as close to float32's as those of `transformers`."""
+    forward, the logits are about as close to the float32 logits as those of `transformers` are."""
     folder = written(name, tmp_path / name)
     reference = alone(folder, torch.bfloat16, "eager" if name == "gptj" else "sdpa")
     expected = logits(reference)
@@ -224,7 +225,7 @@ def test_rounded_or_other_frequencies_are_refused(name: str, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("how", WAYS)
-def test_every_way_of_loading_checks_them(
+def test_every_way_of_loading_checks_the_frequencies(
     how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whichever way a model is loaded, rounded frequencies are refused."""

@@ -1,5 +1,5 @@
-"""Headers of safetensors files: whatever our reader accepts, the library reads in the same way. A
-config that describes more than the files contain is refused."""
+"""Headers of safetensors files: whatever our reader accepts, the safetensors library reads in the
+same way. A config that describes a much larger model than the files contain is refused."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ KINDS = {
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """Tensors of every dtype in KINDS, and two more: one without numbers and one without axes."""
+    """A file with a tensor of every dtype in KINDS, an empty tensor and a scalar."""
     tensors = {f"part.{kind}": torch.ones(2, 3, dtype=dtype) for kind, dtype in KINDS.items()}
     tensors |= {"none": torch.ones(0, 4), "one": torch.tensor(1.0)}
     save_file(tensors, tmp_path / "model.safetensors", {"format": "pt"})
@@ -40,7 +40,8 @@ def file(tmp_path: Path) -> Path:
 
 
 def by_the_library(path: Path) -> dict[str, Stored]:
-    """The tensors in a file as the library describes them. It also has to read their data."""
+    """The tensors in a file as the safetensors library describes them. `get_tensor` makes the
+    library read their data too."""
     with safe_open(path, "pt") as found:
         names = found.keys()
         return {
@@ -79,7 +80,7 @@ def test_damaged_headers_that_are_accepted_are_read_as_the_library_reads_them(fi
 
 
 def places(*spans: tuple[int, int]) -> bytes:
-    """A file of whole numbers with tensors at `spans` of its 16 bytes."""
+    """The bytes of a file with a U8 tensor at each of `spans` in its 16 bytes of data."""
     tensors = {
         f"t{i}": {"dtype": "U8", "shape": [last - first], "data_offsets": [first, last]}
         for i, (first, last) in enumerate(spans)
@@ -91,11 +92,11 @@ def places(*spans: tuple[int, int]) -> bytes:
 @pytest.mark.parametrize(
     ("spans", "says"),
     [
-        ([(0, 8), (4, 16)], "overlap, or bytes before a tensor"),
-        ([(0, 6), (8, 16)], "overlap, or bytes before a tensor"),
-        ([(2, 16)], "overlap, or bytes before a tensor"),
-        ([(0, 16), (0, 16)], "overlap, or bytes before a tensor"),
-        ([(0, 12)], "4 bytes after its last tensor"),
+        ([(0, 8), (4, 16)], "overlap, or unused bytes before a tensor"),
+        ([(0, 6), (8, 16)], "overlap, or unused bytes before a tensor"),
+        ([(2, 16)], "overlap, or unused bytes before a tensor"),
+        ([(0, 16), (0, 16)], "overlap, or unused bytes before a tensor"),
+        ([(0, 12)], "4 unused bytes after its last tensor"),
         ([(0, 20)], "ends 4 bytes too early"),
     ],
 )
@@ -121,7 +122,7 @@ def test_a_truncated_file_is_detected(file: Path) -> None:
             by_the_library(file)
 
 
-def test_a_header_beyond_the_bound_is_not_read(file: Path) -> None:
+def test_a_header_over_the_size_limit_is_refused(file: Path) -> None:
     header = json.dumps({"x": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}}).encode()
     header += b" " * (LONGEST + 1 - len(header))
     file.write_bytes(struct.pack("<Q", len(header)) + header + bytes(4))
@@ -138,7 +139,7 @@ def test_a_header_beyond_the_bound_is_not_read(file: Path) -> None:
         ("x.weight", "I64", "F64, F32, F16, BF16"),
     ],
 )
-def test_a_refused_dtype_is_named_with_those_allowed_there(
+def test_the_message_about_a_refused_dtype_lists_the_allowed_ones(
     name: str, kind: str, allowed: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "model.safetensors"
@@ -147,7 +148,7 @@ def test_a_refused_dtype_is_named_with_those_allowed_there(
     with pytest.raises(BadModel) as caught:
         read_header(file, "m")
     assert str(caught.value).endswith(
-        f"tensor '{name}' has dtype '{kind}'; it must have one of {allowed}"
+        f"tensor '{name}' has dtype '{kind}'; it must be one of {allowed}"
     )
 
 
@@ -167,7 +168,7 @@ def test_a_config_of_a_larger_model_than_its_files_is_refused() -> None:
     check_described(config, stored(80_000_000), "m")
 
 
-def test_buffers_just_over_the_limit_differ_from_it_in_the_message() -> None:
+def test_buffers_just_over_the_limit_are_shown_with_enough_decimals() -> None:
     """The buffer is GPT-Neo's attention mask, with one byte for each pair of positions."""
     config = GPTNeoConfig(
         max_position_embeddings=64_900,
@@ -187,7 +188,7 @@ def test_tied_weights_are_stored_once() -> None:
     check_described(model.config, stored(model.num_parameters()), "m")
 
 
-def test_a_config_with_an_attention_that_is_not_installed_is_described_too() -> None:
+def test_a_config_may_name_an_attention_kernel_that_is_not_installed() -> None:
     config = LlamaConfig(num_hidden_layers=1, vocab_size=400)
     config._attn_implementation = "flash_attention_2"
     check_described(config, stored(400_000_000), "m")

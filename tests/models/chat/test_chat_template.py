@@ -1,5 +1,5 @@
-"""Prompts as chat messages: a template gives the same text as in `transformers`, and a hostile one
-soon ends in BadPrompt."""
+"""Prompts as chat messages: a template gives the same text as in `transformers`, and a hostile
+template soon raises BadPrompt."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def pair() -> Pair:
 
 
 @pytest.mark.parametrize("name", GOOD)
-def test_a_template_makes_what_transformers_makes_of_it(name: str) -> None:
+def test_a_template_renders_the_same_text_as_in_transformers(name: str) -> None:
     ours = tokenizer(GOOD[name])
     for text in ("Hello", "{{ 7 * 7 }} ${x} <b>", 'ü 你好 🙂\n\t"quoted" \\'):
         expected = ours.apply_chat_template(
@@ -233,7 +233,7 @@ def test_after_a_template_was_stopped_the_next_prompt_is_rendered(
 
 
 @pytest.mark.slow
-def test_after_the_process_ended_the_next_prompt_is_rendered_by_another() -> None:
+def test_after_the_process_ended_a_new_process_renders_the_next_prompt() -> None:
     template = ChatTemplate("{{ messages[0].content }}", {})
     assert template("one") == "one"
     assert template._worker

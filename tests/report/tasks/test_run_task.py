@@ -1,4 +1,4 @@
-"""Running one task of a report: the outcome, its words, and the file that it is written to."""
+"""Running one task of a report: its outcome, and the file that the outcome is written to."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_an_error_other_than_out_of_memory_is_raised() -> None:
         outcome_of(refused, [])
 
 
-def test_the_outcome_is_a_file_of_the_folder(
+def test_the_outcome_is_written_to_the_current_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -51,7 +51,7 @@ def test_the_outcome_is_a_file_of_the_folder(
     assert (data["status"], data["words"]) == ("done", "ab")
 
 
-def test_the_environment_of_a_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_without_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     found = machine.environment()
     assert found.words.startswith("cpu (")
@@ -60,7 +60,7 @@ def test_the_environment_of_a_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
     json.dumps(dict(found.figures))
 
 
-def test_a_curve_in_words() -> None:
+def test_the_times_of_a_profile_in_words() -> None:
     words = curve(named_profile("rtx-4090-qwen3-8b"))
     assert words.startswith("t(1) ")
     assert "64 nodes " in words

@@ -1,5 +1,5 @@
-"""Messages to the browser have no gaps and contain each tree and piece once. What a file says about
-itself is not trusted."""
+"""The messages of a run leave out no step, and contain each tree and each token's text once. The
+meta of a run file is not trusted."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from ui.decode.run import DecodeJob
 
 
 def held(texts: list[str]) -> dict[str, Any]:
-    """What the simplest possible reader holds after all messages of one run. Fails on a gap or a
-    repetition."""
+    """What a reader has after all messages of one run. Fails if a step is missing, or if a tree or
+    a token's text is repeated."""
     run: dict[str, Any] = {"trees": [], "pieces": {}, "steps": [], "meta": None}
     for message in map(json.loads, texts):
         if "run" not in message:
@@ -62,8 +62,8 @@ def test_a_resumed_run_continues_without_a_gap(make: Callable[..., DecodeJob]) -
 
 @pytest.mark.slow
 def test_many_fast_steps_share_few_messages(make: Callable[..., DecodeJob]) -> None:
-    """Guards against one message per step, which a browser cannot paint (tiny models make hundreds
-    of steps a second)."""
+    """Guards against one message per step. Tiny models make hundreds of steps a second, more often
+    than a browser can repaint."""
     live = make(tokens=200)
     live.start(None)
     sizes = [len(json.loads(text).get("steps", [])) for text in live.messages()]
@@ -159,7 +159,7 @@ def test_recorded_has_a_capital_where_measured_had_one() -> None:
     ],
 )
 def test_an_interval_is_kept_if_it_contains_the_plain_seconds(spread: Any, kept: bool) -> None:
-    """Files of earlier versions have none."""
+    """Files of earlier versions have no interval."""
     clean = messages.recorded({"plain_seconds": 0.004, "plain_spread": spread})
     assert clean.get("plain_spread") == (spread if kept else None)
     assert clean["plain_seconds"] == 0.004

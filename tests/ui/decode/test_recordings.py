@@ -34,7 +34,7 @@ def opened(text: str | bytes, tmp_path: Path, most: int = 10**7) -> recordings.S
     return recordings.shown_as(recordings.opened(str(path), most), "opened", stored=True)
 
 
-def test_a_saved_run_opens_as_the_same_steps_and_as_recorded(file: str, tmp_path: Path) -> None:
+def test_an_opened_run_keeps_its_steps_and_is_labelled_recorded(file: str, tmp_path: Path) -> None:
     message = json.loads(opened(file, tmp_path).message)
     saved = json.loads(file)
     assert message["steps"] == saved["steps"]
@@ -152,6 +152,7 @@ class Weighty(Recording):
 
 
 def test_the_store_is_bounded_by_count_and_by_weight() -> None:
+    """The weight of a run is its number of nodes."""
     run_store = RunStore(runs=3, nodes=100)
     for name in "abcd":
         run_store.put(Weighty(name, 10))
@@ -197,10 +198,10 @@ def test_every_shipped_run_is_an_example_with_a_title_and_a_sentence() -> None:
     assert sum(path.stat().st_size for path in recordings.shipped().values()) < 1_500_000
 
 
-def test_a_run_in_the_folder_is_an_example_by_itself(
+def test_any_readable_run_in_the_folder_is_an_example(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str
 ) -> None:
-    """It needs no title and no sentence. A file that cannot be read is left out."""
+    """It needs no title and no sentence about it."""
     monkeypatch.setattr(recordings, "RUNS", tmp_path)
     (tmp_path / "mine.json").write_text(file)
     (tmp_path / "broken.json").write_text("{")
@@ -214,8 +215,8 @@ def test_only_shipped_runs_are_examples(name: Any) -> None:
 
 
 def test_names_cannot_be_guessed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A name alone gives access to a run, so it comes from the machine's own randomness. There are
-    at least 2**72 names, whatever the state of Python's generator."""
+    """The name of a run is enough to open it. So names consist of at least 9 random bytes from
+    `secrets`, and do not depend on the state of `random`."""
     names = []
     for _ in range(200):
         random.seed(1)

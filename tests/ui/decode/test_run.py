@@ -1,5 +1,5 @@
-"""A run in its thread: it stops after the current step, keeps to its time limit, waits its turn,
-and leaves the engine free whatever happens."""
+"""A run in its own thread: it stops after the current step, keeps to its time limit, waits for its
+turn, and frees the engine even if an error ends it."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def test_a_baseline_that_ends_inside_a_character_shows_its_part(
     pair: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Held:
-        """A stream that never gets a whole character, only the first parts of one."""
+        """A stream that receives only the first bytes of a character."""
 
         pending = "\ufffd"
 
@@ -221,8 +221,8 @@ def test_at_temperature_0_plain_decoding_writes_the_same_text(
 def test_the_interval_of_the_speed_up_is_that_of_both_runs(
     make: Callable[..., DecodeJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Guards against an interval that depends on the plain run's pace alone. Here the plain run's
-    pace never changes, but the run's own does."""
+    """Guards against an interval that depends only on how much the plain run's pace varies. Here
+    the plain run has a constant pace, and the run with a tree does not."""
     plain = [(1, 0.25)] * 48
     monkeypatch.setattr(ui.decode.run, "plain_run", lambda *_: PlainRun(tuple(plain), ("x",) * 48))
     live = make(compare=True, tokens=64)
@@ -259,8 +259,8 @@ def test_the_last_message_says_why_the_run_ended(
 def test_waiting_between_steps_is_not_timed(
     make: Callable[..., DecodeJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Guards against counting a pause as time of the step after it. Here the clock is moved on by
-    an hour during each pause."""
+    """Guards against counting a pause as time of the step after it. Here the clock is moved forward
+    by an hour in each pause."""
     waited = [0.0]
     clock = time.perf_counter
     monkeypatch.setattr(time, "perf_counter", lambda: clock() + waited[0])
@@ -446,8 +446,8 @@ def test_out_of_memory_is_shown_and_the_next_run_is_unaffected(
 def test_a_card_that_stopped_working_ends_the_run_and_later_ones_say_so(
     make: Callable[..., DecodeJob], model_host: ModelHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """After such an error, every further call to CUDA raises it again, even the call that frees
-    memory. The run must still report its end, or its page would wait for ever."""
+    """After an illegal memory access, every further call to CUDA raises the same error, even the
+    call that frees memory. The run must still report its end, or its page would wait for ever."""
 
     def lost(*_: object) -> None:
         raise RuntimeError("CUDA error: an illegal memory access was encountered\nFor debugging...")
@@ -492,7 +492,8 @@ def test_a_prompt_beyond_the_context_is_refused(
     assert "512" in error
 
 
-FIELDS: dict[str, tuple[Any, ...]] = {  # for each shape with fields, their values for a small tree
+# for each shape that has fields in the form, values of these fields that give a small tree
+FIELDS: dict[str, tuple[Any, ...]] = {
     "best": (12, 4),
     "chain": (5,),
     "sequences": (3, 2),

@@ -43,7 +43,7 @@ def test_a_run_streams_ends_and_can_be_saved(view: LiveView) -> None:
 def test_a_run_that_was_stopped_before_its_first_step_has_no_file(
     view: LiveView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Guards against offering the previous run's file beside a stage that shows the new run."""
+    """Guards against offering the previous run's file while the page shows the new run."""
     sent(view.run(filled(view), request()))
     assert view.buttons_now(request())[view.form.save]["interactive"] is True
     monkeypatch.setattr(Decoder, "prefill", lambda _: view.stop_or_discard("Stop", request()))
@@ -103,8 +103,8 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_closed_page_frees_the_engine(view: LiveView, model_host: ModelHost, slow: None) -> None:
-    """Guards against an abandoned run that goes on to its end, which takes 4 seconds here. When a
-    page is closed, Gradio closes the generator."""
+    """When a page is closed, Gradio closes the generator. Guards against a run that then still goes
+    on to its end."""
     running = Reading(view.run(filled(view, max_new_tokens=400, tree="plain"), request()))
     next(running)
     next(running)
@@ -200,7 +200,7 @@ def test_other_models_leave_the_buttons_of_a_running_run(view: LiveView, slow: N
 
 @pytest.mark.slow
 def test_a_run_that_is_being_stopped_is_not_discarded(view: LiveView, slow: None) -> None:
-    """Step continues it afterwards."""
+    """Afterwards, the Step button continues the run."""
     form = filled(view, max_new_tokens=400, tree="plain")
     running = Reading(view.run(form, request()))
     name = json.loads([next(running) for _ in range(4)][-1])["run"]
@@ -265,7 +265,7 @@ def test_the_settings_of_a_link_fill_the_form(view: LiveView, changes: dict[str,
 def test_a_damaged_link_leaves_the_form(
     view: LiveView, popups: list[str], name: str, value: Any, words: str
 ) -> None:
-    """The form stays as it is. Only the stage changes, to show the error."""
+    """The form stays as it is. Only `view.stage` changes, to show the error."""
     form = filled(view, **{name: value})
     values = {key: form[getattr(view.form, key)] for key in view.form.names}
     updates = view.use_link(SimpleNamespace(_data=values))
@@ -326,7 +326,7 @@ def test_the_name_of_a_saved_file_contains_its_date_alone(date: Any, name: str) 
     assert recordings.file_name("run", {"date": date}) == name
 
 
-def test_only_the_fields_of_a_run_make_resume_run(model_host: ModelHost) -> None:
+def test_only_a_change_of_a_runs_fields_turns_resume_into_run(model_host: ModelHost) -> None:
     """Changing one of them turns the button from Resume to Run."""
     with gr.Blocks() as blocks:
         view = LiveView(model_host, LOCAL, header())

@@ -32,7 +32,8 @@ def tab(model_host: ModelHost) -> HardwareTab:
 
 
 def form(tab: HardwareTab, store: Any = None, **typed: Any) -> dict[Any, Any]:
-    """The whole form, as its handler gets it. Keys of `typed` have _ for -."""
+    """The values of the whole form, as its handler gets them. typed: values by the name of their
+    field, with _ instead of -."""
     changes = {name.replace("_", "-"): value for name, value in typed.items()}
     fields = {tab.form.own.fields[name]: value for name, value in {**GOOD, **changes}.items()}
     menus = {
@@ -106,8 +107,8 @@ def test_offloaded_weights_need_the_bandwidth_of_the_link() -> None:
 @pytest.mark.parametrize("name", [*FIELDS, "name"])
 @pytest.mark.parametrize("junk", [None, True, 3, [], {}, "x" * 10**5, "\x00\ud800", "1e999"])
 def test_junk_in_any_field_is_refused_or_a_name(name: str, junk: Any) -> None:
-    """A field for a name may take junk as a name. All other fields refuse it; but None is no junk
-    in a field that may be empty."""
+    """A field for a name may accept junk as a name. All other fields refuse junk. None stands for
+    an empty field, which some fields allow."""
     found = None
     with contextlib.suppress(BadField):
         found = own_profile({**GOOD, name: junk})
@@ -147,6 +148,7 @@ def test_another_start_fills_all_fields_except_the_name(tab: HardwareTab) -> Non
 
 
 # -- as a clock ------------------------------------------------------------------------------------
+# A run in Decode can be timed with the predicted times of a profile, which is then its clock.
 
 
 def test_the_visitors_own_profile_is_a_clock_in_decode() -> None:
@@ -176,7 +178,7 @@ def test_the_visitors_own_profile_is_a_clock_in_decode() -> None:
 
 
 def test_a_run_on_it_says_that_no_time_was_compared_with_a_measurement() -> None:
-    """The run is timed on the visitor's own profile."""
+    """The clock of the run is the visitor's own profile."""
     meta = clocks.clock_meta(own_profile(GOOD), Tree.chain(64))
     assert (meta["label"], meta["clock"]) == ("simulated", "my card")
     assert meta["clock_machine"] == "“my card”"

@@ -1,5 +1,5 @@
-"""What the lab asks of the server: the pair's figures, a count, a run of a tree. Some requests have
-values that nobody should send."""
+"""The Lab's requests to the server: for the data it opens with, to measure acceptance, and to run a
+tree. Some requests have invalid values."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def visit(name: str = "a") -> Any:
 
 @pytest.fixture
 def made(model_host: ModelHost) -> Callable[..., LabTab]:
-    """The lab in a page of its own."""
+    """A function that makes the Lab in a page of its own."""
 
     def make(limits: Limits = LOCAL) -> LabTab:
         with laid_out():
@@ -56,7 +56,7 @@ def counted(tab: LabTab, who: Any = None, **data: Any) -> list[dict[str, Any]]:
     return [json.loads(text)["count"] for text in Reading(tab.count(ask(asked), who or visit()))]
 
 
-def test_the_lab_opens_with_recorded_vectors_and_this_machines_times(
+def test_the_lab_opens_with_recorded_acceptance_and_this_machines_times(
     made: Callable[..., LabTab],
 ) -> None:
     async def messages() -> list[dict[str, Any]]:
@@ -107,8 +107,8 @@ def test_the_lab_gets_its_times_once_the_models_are_loaded(
 def test_saved_profiles_are_listed_before_the_shipped_ones(
     made: Callable[..., LabTab],
 ) -> None:
-    """The browser may send anything: entries that are no profiles are left out, and a saved profile
-    is never called measured."""
+    """The browser may send anything. Entries that are no profiles are left out. A saved profile is
+    never labelled "measured", because nothing proves that it was measured on this machine."""
     entry = Entry(
         "mine",
         replace(next(iter(saved_profiles.shipped().values())).profile, source="measured"),
@@ -151,8 +151,8 @@ def test_acceptance_is_measured_at_the_requested_temperature(made: Callable[...,
     assert cold["accepted"] != warm["accepted"]
 
 
-def test_why_a_measurement_is_not_running_is_sent_as_it_is(made: Callable[..., LabTab]) -> None:
-    """Guards against "Not measured: Not started: …"."""
+def test_the_reason_why_no_measurement_runs_is_sent_unchanged(made: Callable[..., LabTab]) -> None:
+    """Guards against a second prefix, as in "Not measured: Not started: …"."""
     tab = made()
     updates = tab.not_running("Not started: try again.")
     assert json.loads(updates[tab.board])["count"] == {"interrupted": "Not started: try again."}
@@ -183,7 +183,8 @@ def test_every_way_of_measuring_returns_counts_and_a_table(
 
 @pytest.mark.slow
 def test_a_typed_text_is_what_is_measured(made: Callable[..., LabTab], pair: Any) -> None:
-    """Guards against a preset in its place: the text alone decides how many positions there are."""
+    """Guards against measuring a preset text instead. The number of positions shows which text was
+    measured."""
     text = "for i in range(3):"
     result = counted(made(), prompts="typed", text=text, way="text")[-1]["result"]
     assert result["visited"] == len(pair.encode(text))
@@ -249,8 +250,8 @@ def test_a_stopped_measurement_has_no_result_and_the_next_one_runs(
 def test_a_stop_takes_effect_within_a_prompt(
     model_host: ModelHost, pair: Any, way: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Guards against a stop that waits until all 200 tokens after the prompt are decoded: at most
-    the present step is finished."""
+    """Guards against a stop that takes effect only after all 200 new tokens of a prompt. At most
+    the current step may be finished."""
     task = AcceptanceJob(
         model_host, ["def f(x):"], SamplingParams(max_new_tokens=200, ignore_eos=True), 60.0, way
     )
@@ -275,7 +276,7 @@ def test_a_stop_takes_effect_within_a_prompt(
 
 
 @pytest.mark.parametrize(("way", "tokens"), [("decode", 16), ("own", 16), ("text", 0)])
-def test_only_a_way_that_decodes_is_expected_to_take_longer_with_more_tokens(
+def test_new_tokens_count_as_demand_only_if_the_measurement_decodes(
     model_host: ModelHost, way: str, tokens: int
 ) -> None:
     params = SamplingParams(max_new_tokens=8)
@@ -359,7 +360,7 @@ def test_an_invalid_or_too_large_tree_is_not_run(made: Callable[..., LabTab], da
     ("clock", "wanted"),
     [
         ("a100-llama-2-7b-eager", "a100-llama-2-7b-eager"),
-        ("epyc-2-cores-bundled", ""),  # its times are recorded, so it is no clock
+        ("epyc-2-cores-bundled", ""),  # only a profile with simulated times can be a clock
         ("", ""),
         ("x", ""),
         (None, ""),
@@ -369,6 +370,8 @@ def test_an_invalid_or_too_large_tree_is_not_run(made: Callable[..., LabTab], da
 def test_a_tree_runs_on_the_clock_it_was_chosen_for(
     made: Callable[..., LabTab], clock: Any, wanted: str
 ) -> None:
+    """A clock is the machine for which the times of a run are simulated. "" is this machine, whose
+    times are measured. It replaces any clock that Decode does not offer."""
     tab = made()
     updates = tab.decode(ask({"parents": [-1, 0], "clock": clock}))
     assert updates[tab._live.form.clock]["value"] == wanted

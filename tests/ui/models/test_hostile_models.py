@@ -19,20 +19,19 @@ from ui.decode.run import DecodeJob
 from ui.models.load_job import KEPT, LoadJob, Report
 from ui.serving.model_host import ModelHost
 
-# One example each of most kinds of damage, and folders that once crashed the server or kept it
-# busy.
+# An example of most kinds of damage, and folders that once crashed the server or kept it busy.
 CHOSEN = (
     "config is deep list",
     "config: a million layers",
     "config: a billion labels",
     "config: dtype is a number",
     "weights cut to half",
-    "weights with NaN for one word",
+    "weights with NaN for one token",
     "index names pickles alone",
     "model.safetensors is a dangling link",
     "a part is a named pipe",
     "tokenizer backtracks on a",
-    "tokenizer with a word far off",
+    "tokenizer with a far too large token id",
     "generation config ends with a list of lists",
 )
 

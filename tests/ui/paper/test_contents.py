@@ -1,5 +1,5 @@
-"""The Paper view: its tables show the paper's numbers, its texts are shown literally, and claims
-without a recorded result or a prediction are marked."""
+"""The Paper view: its tables show the paper's numbers, markup in recorded texts is escaped, and
+claims that have neither a recorded result nor a prediction are marked."""
 
 from __future__ import annotations
 

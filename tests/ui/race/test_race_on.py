@@ -1,5 +1,6 @@
-"""A finished race that goes on: runs with further prompts and seeds are pooled with it, Stop keeps
-the runs that are complete, other visitors are served in between, and its file has all runs."""
+"""A finished race can go on. Further runs, with other prompts or seeds, are pooled with it. Stop
+keeps the runs that are complete. Other visitors are served between two runs. The file of the race
+has all runs."""
 
 from __future__ import annotations
 
@@ -45,8 +46,8 @@ HOW_MANY_MORE = pooled.how_many_more
 
 @pytest.fixture(autouse=True)
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A race goes on with three runs and then no more, over short prompts, whatever its verdict
-    asks for."""
+    """Every race can have three further runs in total, however many its verdict asks for. Their
+    prompts are short."""
     monkeypatch.setattr(pooled, "MOST_RUNS", 1 + FURTHER)
     monkeypatch.setattr(pooled, "how_many_more", lambda _, room: min(FURTHER, room))
     texts = (PROMPT, "def f(x):", "class A:", "import os", "x = 1")
@@ -149,6 +150,7 @@ STORY = "On the first morning the wind fell. He said"
 
 
 def test_two_prompts_of_different_kinds_go_on_together() -> None:
+    """Each run has the next prompt of each kind. In this file both kinds have the same prompts."""
     params = SamplingParams(temperature=0.5, seed=3)
     runs = further_runs([PROMPT, STORY], params, 0, 2)
     assert [(run.prompt, run.second_prompt) for run in runs] == [
@@ -234,6 +236,7 @@ def test_a_stopped_race_has_no_further_runs(
 def test_a_race_that_waits_may_follow_the_further_runs_of_another(
     raced: Callable[..., RaceRecording], model_host: ModelHost, gate: Gate
 ) -> None:
+    """A visitor whose race waits in the queue can watch the further runs of another visitor's."""
     further = RaceOnJob(raced(), model_host, LOCAL)
     further.start()
     assert gate.begun.acquire(timeout=10)
@@ -248,7 +251,7 @@ def test_a_race_that_waits_may_follow_the_further_runs_of_another(
     sent(messages)
 
 
-def test_runs_under_way_have_intervals_and_no_p(
+def test_runs_under_way_have_intervals_and_no_p_values(
     raced: Callable[..., RaceRecording], model_host: ModelHost, gate: Gate
 ) -> None:
     race = raced()
@@ -286,7 +289,7 @@ def test_stop_keeps_the_runs_that_are_complete(
     assert last["verdict"]["stopped"] is True
     assert all(pair["p"] is None for pair in last["verdict"]["pairs"])
     assert (last["pool"]["planned"], last["pool"]["more"]) == (None, FURTHER - 1)
-    # the other runs may be made later; the verdict after them is the second with p-values
+    # the other runs can be made later, and their verdict is the second one with p-values
     after = all_messages(race, model_host)[-1]
     assert (after["verdict"]["looks"], after["verdict"]["races"]) == (2, 1 + FURTHER)
 
@@ -384,15 +387,14 @@ def test_the_file_of_a_race_has_its_further_runs(
     shown = json.loads(again.whole())
     assert shown["verdict"]["sentence"] == last["verdict"]["sentence"]
     assert len(shown["pool"]["runs"]) == 1 + FURTHER
-    assert shown["pool"]["more"] == 0  # it was not run here
+    assert shown["pool"]["more"] == 0  # a race from a file cannot go on
     with pytest.raises(BadTrace, match="not run here"):
         RaceOnJob(again, model_host, LOCAL)
 
 
-def test_other_models_end_it_with_a_message(
+def test_a_race_does_not_go_on_with_other_models(
     raced: Callable[..., RaceRecording], model_host: ModelHost, pair: Pair
 ) -> None:
-    """A race does not go on with models other than its own."""
     race = raced()
     race.meta["target"] = "another"
     last = all_messages(race, model_host)[-1]

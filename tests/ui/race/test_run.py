@@ -1,5 +1,5 @@
-"""A race in its thread: it streams and ends, Stop ends all lanes within a step, and afterwards the
-race is judged and stored."""
+"""A race in its own thread: it streams its steps and ends, Stop ends all lanes within a step, and
+afterwards the race is judged and stored."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def results_of(messages: list[dict[str, Any]]) -> list[Any]:
 
 
 def as_recorded(message: Any) -> Any:
-    """The message about a measured race as it would be about a recorded one."""
+    """`message` with "measured" replaced by "recorded" everywhere."""
     return json.loads(json.dumps(message).replace("measured", "recorded"))
 
 
@@ -167,6 +167,7 @@ def test_no_message_leaves_a_gap_and_every_tree_is_sent_before_its_step(
 
 @pytest.mark.slow
 def test_missed_steps_are_those_that_were_sent(make: Callable[..., RaceJob]) -> None:
+    """A reader that missed some steps gets them from `since`."""
     run_store: RunStore = RunStore(8, 10**6)
     messages = raced(make(run_store=run_store))
     steps = steps_of(messages)
@@ -196,7 +197,8 @@ def test_a_saved_race_is_opened_as_a_recorded_one(make: Callable[..., RaceJob]) 
 
 
 def test_a_finished_race_has_a_verdict(make: Callable[..., RaceJob]) -> None:
-    """It comes once, with the end of the moves; an opened race has the same."""
+    """The verdict is sent once, in the message that ends the steps. A saved race that is opened has
+    the same verdict."""
     race = make(max_new_tokens=48)
     messages = raced(race)
     (with_verdict,) = [message for message in messages if "verdict" in message]
@@ -208,7 +210,7 @@ def test_a_finished_race_has_a_verdict(make: Callable[..., RaceJob]) -> None:
     assert verdict["sentence"].endswith(".")
     again = json.loads(OpenedRace(RaceLog.from_json(race.recording.log().to_json())).whole())
     assert again["verdict"]["places"] == verdict["places"]
-    # times are rounded in a file, so a figure may round to another one
+    # times are rounded in a file, so the numbers in the opened sentence may differ a little
     both = (verdict["sentence"], again["verdict"]["sentence"])
     words, opened = (re.split(r"([\d.]*\d)", one) for one in both)
     assert opened[::2] == words[::2]
@@ -243,8 +245,7 @@ def test_a_lanes_speed_up_has_the_same_interval_in_decode(make: Callable[..., Ra
 
 
 def test_nothing_of_an_opened_race_is_called_measured(make: Callable[..., RaceJob]) -> None:
-    """Checks sentences written while the race was being measured, and sentences that a file
-    invents."""
+    """Here the file has been changed so that "measured" is also capitalised in different ways."""
     race = make(lanes=[PLAIN, CHAIN, ("best", "8, 4", "sequoia")])
     raced(race)
     file = (
@@ -404,8 +405,8 @@ def test_greedy_lanes_are_compared_with_the_plain_lane(make: Callable[..., RaceJ
 def test_a_lane_that_deviates_from_the_plain_text_is_named(
     make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One token of the lane's text is changed before the comparison. The words are those of
-    `check_text`."""
+    """One token of the lane's text is changed before `check_text` compares it. The sentence that
+    `check_text` returns is shown."""
     real = report.check_text
 
     def changed(pair: Pair, prompt: str, run: list[int], *rest: Any) -> TextMatch:
@@ -421,8 +422,8 @@ def test_a_lane_that_deviates_from_the_plain_text_is_named(
 def test_each_lane_is_judged_with_its_own_tree_and_verifier(
     make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A run that is repeated in float32 has its lane's tree and verifier. An undecided result is
-    shown and saved as such."""
+    """`check_text` may repeat a lane's run in float32, so it gets the lane's tree and verifier. An
+    undecided result is shown and saved as such."""
     asked = []
 
     def undecided(*args: Any) -> TextMatch:
@@ -477,8 +478,8 @@ def test_the_distribution_is_checked_if_requested(
 def test_the_context_of_first_tokens_begins_with_a_whole_character(
     make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The context is the last dozen tokens. Each token of this prompt is one byte. At the first
-    three positions, the dozen begins inside a character."""
+    """The context is the text of the last 12 tokens before the position. Each token of this prompt
+    is one byte. At the first three positions, the last 12 tokens begin inside a character."""
     monkeypatch.setattr(distribution_check, "DRAWS", 60)
     results = results_of(raced(make(**TEMPERED, check=True, prompt="🙂" * 8 + "a")))
     count = results[1]["lossless"]["count"]
@@ -498,8 +499,8 @@ def p_value(square: float, freedom: int) -> float:
 def test_lanes_draw_in_turns_and_every_round_is_sent(
     make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Guards against a check that says nothing until it is over, and against one lane that waits
-    for another's end."""
+    """Guards against a check that sends nothing until it is over, and against lanes that are
+    checked one after another."""
     monkeypatch.setattr(distribution_check, "DRAWS", 40)
     race = make(**TEMPERED, check=True)
     race.start()
@@ -522,8 +523,9 @@ def test_lanes_draw_in_turns_and_every_round_is_sent(
 def test_the_position_is_in_the_plain_lanes_text_for_all_lanes(
     make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The check samples the next token at one position of that text: the first at which the token
-    is uncertain enough. Here the first three are made certain, so it is the fourth."""
+    """The check samples the next token at one position of the plain lane's text: the first one at
+    which the target is uncertain enough. Here the target is made certain at the first three
+    positions, so the fourth is used."""
     monkeypatch.setattr(distribution_check, "DRAWS", 20)
     asked: list[list[int]] = []
 
@@ -555,8 +557,8 @@ def test_the_position_is_in_the_plain_lanes_text_for_all_lanes(
 def test_equal_lanes_do_not_share_their_draws(
     make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Guards against one chance result that is shown for each lane, as if it had come
-    up again and again."""
+    """Guards against showing one random result for several lanes, as if each lane had drawn it
+    independently."""
     monkeypatch.setattr(distribution_check, "DRAWS", 60)
     results = results_of(raced(make(temperature=0.9, lanes=[CHAIN, CHAIN], check=True)))
     one, other = (
@@ -596,7 +598,7 @@ def test_a_distribution_that_tells_nothing_is_reported_and_not_sampled(
 def test_every_draw_of_the_check_has_its_own_tree_choice(
     make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Guards against a TreeChoice that has learned from the race, or from the draw before."""
+    """Guards against a TreeChoice that has already learned from the race or from another draw."""
     made: list[Any] = []
 
     def one(
@@ -617,7 +619,7 @@ def test_every_draw_of_the_check_has_its_own_tree_choice(
 def test_checks_and_steps_share_the_time_limit(
     make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A race that has reached its time limit is not checked; one with time left is, up to the
+    """A race that has reached its time limit is not checked. Otherwise the check must end at the
     limit."""
     monkeypatch.setattr(ui.race.run, "DistributionCheck", lambda *_: pytest.fail("was checked"))
     lossless = results_of(raced(make(limits=Limits(seconds=0.0), **TEMPERED, check=True)))[1][
@@ -629,7 +631,7 @@ def test_checks_and_steps_share_the_time_limit(
     monkeypatch.setattr(distribution_check, "DRAWS", 100_000)
     monkeypatch.setattr(distribution_check, "SECONDS", 3600.0)
     results = results_of(raced(make(limits=Limits(seconds=1.5), **TEMPERED, check=True)))
-    # if the check began in time, it has ended
+    # if the check began before the limit, it must have ended
     assert not results[1]["lossless"].get("count", {}).get("going")
 
 
@@ -717,7 +719,7 @@ def test_no_check_begins_while_another_run_waits(
 def test_a_stopped_race_is_not_checked_because_it_was_stopped(
     make: Callable[..., RaceJob], model_host: ModelHost, gate: Gate
 ) -> None:
-    """That is the reason given, even if another run is waiting, too."""
+    """The reason given is that the race was stopped, even if another run is waiting too."""
     race = make(**TEMPERED, check=True)
     race.start()
     assert gate.begun.acquire(timeout=10)
@@ -734,8 +736,8 @@ def test_a_stopped_race_is_not_checked_because_it_was_stopped(
 def test_a_search_for_a_position_that_was_cut_short_says_so(
     make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Then the advice to try another temperature or prompt is left out: a later position might have
-    sufficed. The time limit is shown rounded."""
+    """The advice to try another temperature or prompt is left out, because a later position might
+    have sufficed. The time limit is shown rounded."""
     sure = torch.tensor([0.999, 0.001], dtype=torch.float64)
     monkeypatch.setattr(
         sequoia.exactness.same_distribution, "first_token_distribution", lambda *_: sure
@@ -764,7 +766,8 @@ def test_too_few_first_tokens_say_nothing(
     make: Callable[..., RaceJob], counts: dict[int, int], kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Guards against calling distributions equal before anything was compared. The other cases have
-    enough tokens for a verdict, or one that the target can never draw, which proves a bug."""
+    enough tokens for a verdict, or contain a token that the target can never draw, which proves a
+    bug."""
     found = FirstTokens(torch.tensor([0.5, 0.5, 0.0], dtype=torch.float64), counts)
     monkeypatch.setattr(distribution_check, "first_tokens", lambda *_: iter([found]))
     monkeypatch.setattr(distribution_check, "SECONDS", 0.5)
@@ -851,8 +854,9 @@ def test_bad_values_are_refused_by_name_and_bound(
 
 
 def test_a_planned_lane_shows_which_of_the_fast_trees_it_uses(make: Callable[..., RaceJob]) -> None:
-    """Guards against one name for two trees: this lane's tree, and the very fastest tree, which the
-    analysis suggests."""
+    """Of the trees that are nearly as fast as the fastest, the lane uses the one with the most
+    expected tokens per step. Guards against giving it the same name as the fastest tree, which the
+    analysis may suggest."""
     messages = raced(make(lanes=[PLAIN, ("planned", "", "sequoia")], clock=A100))
     lanes = next(message["lanes"] for message in messages if "lanes" in message)
     assert lanes[1]["how"].endswith("the one with the most expected tokens per step")
@@ -882,7 +886,8 @@ STORY = "On the first morning the wind fell. He said"
 def test_every_lane_races_on_both_prompts_beside_plain_decoding_of_its_own(
     make: Callable[..., RaceJob], pair: Pair, temperature: float
 ) -> None:
-    """Each prompt has its own Plain lane, and the other lanes are compared only with that one."""
+    """Each prompt has its own Plain lane. Each other lane is compared only with the Plain lane of
+    its own prompt."""
     job = make(
         lanes=[PLAIN, CHAIN],
         second_prompt=STORY,

@@ -1,5 +1,5 @@
-"""The queue for the engine: first come, first served, and of limited length. A visitor who leaves
-makes room for another."""
+"""The queue of visitors who share the models: first come, first served, and of limited length. A
+visitor who leaves makes room for another."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def stand(
 
 
 def test_visitors_are_served_in_order_and_get_their_position() -> None:
-    """Guards against a semaphore, which serves those who wait in any order."""
+    """Guards against a semaphore, which would serve the waiting visitors in arbitrary order."""
     line = FairQueue(4)
     log = []
     go = threading.Event()
@@ -110,7 +110,7 @@ def test_an_error_ends_the_turn() -> None:
         assert len(line) == 1
 
 
-def test_who_comes_again_for_a_further_part_is_never_refused() -> None:
+def test_a_job_that_returns_for_another_turn_is_never_refused() -> None:
     """Guards against refusing a job its second turn because the queue has filled up meanwhile."""
     line = FairQueue(1)
     go = threading.Event()
@@ -130,7 +130,7 @@ def test_who_comes_again_for_a_further_part_is_never_refused() -> None:
     assert passed.is_set()
 
 
-def test_the_wait_is_what_those_ahead_are_expected_to_take() -> None:
+def test_the_wait_is_the_expected_time_of_the_jobs_ahead() -> None:
     now = [0.0]
     line = FairQueue(4, lambda: now[0])
     line.times.forget(0.1)
@@ -152,7 +152,7 @@ def queued(line: FairQueue, work: Work, left: threading.Event, on_wait: OnWait) 
         pass
 
 
-def test_a_job_that_was_stopped_teaches_nothing() -> None:
+def test_a_job_that_was_stopped_does_not_change_the_expected_time() -> None:
     now = [0.0]
     line = FairQueue(4, lambda: now[0])
     line.times.forget(0.1)
@@ -184,7 +184,7 @@ def test_the_time_until_the_work_starts_counts_as_part_of_it() -> None:
     assert queue.times.expected(demand) == pytest.approx(5, rel=0.1)
 
 
-def test_who_leaves_the_queue_does_not_shorten_the_time_of_the_first() -> None:
+def test_leaving_the_queue_does_not_shorten_the_measured_time_of_the_first_job() -> None:
     now = [0.0]
     queue = FairQueue(2, lambda: now[0])
     queue.times.forget(0.5)

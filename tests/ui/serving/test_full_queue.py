@@ -1,5 +1,6 @@
 """Pages open and recordings play while the queue of runs is full, and the next run is refused with
-a message. Guards against page loads refused because runs wait in Gradio's own queue."""
+a message. If runs waited in Gradio's own queue, they could fill it, and page loads would be refused
+too."""
 
 from __future__ import annotations
 
@@ -68,12 +69,12 @@ def test_pages_open_while_the_queue_is_full(busy: gr.Blocks) -> None:
         assert "try again later" in said
     limiter = busy.limiter
     assert limiter is not None
-    assert limiter.borrowed_tokens == 0  # those who wait hold no thread
+    assert limiter.borrowed_tokens == 0  # waiting runs hold no thread
     newcomer = Client(busy.local_url)
     assert "recorded" in reply(newcomer, "decode_load_on_load")
     for example in recordings.examples():
         assert "max_new_tokens" in reply(newcomer, "decode_example", pg_example=example.name)
     assert "moves" in reply(newcomer, "race_load_on_load")  # a recorded race
     tabs = "".join(reply(newcomer, name) for name in ("lab_come", "hardware_come", "models_come"))
-    assert "survey" in tabs  # the Lab, which computes in the browser
-    assert "overhead" in tabs  # Hardware
+    assert "survey" in tabs  # the message of the Lab
+    assert "overhead" in tabs  # the message of Hardware

@@ -1,5 +1,5 @@
-"""The changes to Gradio still work with the installed version. Each test checks one of them in a
-served page."""
+"""The changes in ui/serving/gradio_changes.py still work with the installed version of Gradio. Each
+test checks one of them in a served page."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ def changed(monkeypatch: pytest.MonkeyPatch) -> None:
         (gradio.queueing, "traceback"),
         (gradio.routes, "traceback"),
     ):
+        # no change yet, but monkeypatch restores this value after the test
         monkeypatch.setattr(owner, name, getattr(owner, name))
     monkeypatch.setenv("NO_PROXY", "127.0.0.1,localhost")
     change_gradio()
@@ -66,7 +67,7 @@ def test_values_are_not_kept_for_deep_links(blocks: gr.Blocks) -> None:
     client = Client(blocks.local_url)
     assert "my wordsmy words" in str(output(client, "repeat", text="my words"))
     state = blocks.app.state_holder.session_data[client.session]
-    assert state.config_values == {}, "no component is described anew for each visitor"
+    assert state.config_values == {}, "the session has its own copies of component configs"
     assert state.blocks_config.blocks
 
 

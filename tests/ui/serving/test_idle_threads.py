@@ -1,5 +1,5 @@
-"""Threads of handlers end after a busy time. Guards against threads that never end: the stack of
-each takes memory."""
+"""After a busy time, the threads that ran handlers end, except for the one that IdleThreads uses.
+If they never ended, the stack of each would keep taking memory."""
 
 from __future__ import annotations
 

@@ -253,7 +253,7 @@ def test_a_paused_run_of_the_previous_pair_cannot_continue(
     model_host.change(lambda: other, never, ignore)
     live.start(None)
     last = json.loads(list(live.messages())[-1])
-    assert "models were loaded since then" in last["error"]
+    assert "models were loaded after this run paused" in last["error"]
     assert not live.holding
 
 
@@ -277,7 +277,7 @@ def test_a_resumed_run_that_waits_does_not_keep_the_previous_models(
 
     model_host.change(load, never, ignore)
     last = json.loads(list(live.messages())[-1])
-    assert "models were loaded since then" in last["error"]
+    assert "models were loaded after this run paused" in last["error"]
 
 
 @pytest.mark.slow

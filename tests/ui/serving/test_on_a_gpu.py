@@ -1,4 +1,4 @@
-"""Runs of visitors on a real GPU."""
+"""Runs of the Decode view on a real GPU."""
 
 from __future__ import annotations
 
@@ -49,7 +49,8 @@ def emitted(job: DecodeJob) -> list[int]:
 def test_a_run_that_begins_is_not_disturbed_by_another_that_is_stopped(
     make: Callable[[], DecodeJob],
 ) -> None:
-    """Stopping frees unused graphics memory, while the run that begins captures its graphs."""
+    """After a run was stopped, releasing it frees unused GPU memory. Meanwhile the other run may be
+    capturing CUDA graphs."""
     alone = make()
     alone.start(None)
     list(alone.messages())

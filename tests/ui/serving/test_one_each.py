@@ -1,6 +1,6 @@
-"""A visitor has at most one job in line, whatever the view. The jobs of one address are limited,
-and forged headers do not evade the limit. Guards against a visitor who fills the queue from several
-views."""
+"""A visitor has at most one job that is waiting or running, so nobody can fill the queue from
+several views. The jobs of one address can be limited too, and forged headers do not evade that
+limit."""
 
 from __future__ import annotations
 
@@ -57,14 +57,14 @@ def test_a_job_that_could_not_start_does_not_count() -> None:
     enter(one_each, "a")
 
 
-def test_an_address_has_no_bound_unless_one_is_given() -> None:
+def test_an_address_has_no_limit_by_default() -> None:
     one_each = OneEach()
     for number in range(100):
         enter(one_each, str(number), sent_from("10.0.0.1"))
 
 
 def test_an_address_has_so_many_jobs_in_line() -> None:
-    """At most as many as `OneEach` is given: here two."""
+    """At most two, the limit given to `OneEach`."""
     one_each = OneEach(2)
     jobs = [enter(one_each, who, sent_from("10.0.0.1")) for who in "ab"]
     with pytest.raises(Busy, match="2 runs waiting or running"):
@@ -86,7 +86,7 @@ def test_only_a_trusted_proxy_says_where_a_request_comes_from() -> None:
         enter(behind, "c", sent_from("10.0.0.1", "9.9.9.9, 2.2.2.2"))
 
 
-def test_the_addresses_of_one_household_are_one() -> None:
+def test_the_addresses_of_one_household_count_as_one() -> None:
     """IPv6 addresses with the same first 64 bits count as one address. An IPv4 address counts as
     the same address when it is written as IPv6."""
     one_each = OneEach(1)

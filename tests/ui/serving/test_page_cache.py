@@ -1,5 +1,5 @@
-"""The page is rendered once for each address. Guards against a stored answer that does not fit the
-visitor: a page with other addresses in it, the page of a deep link, or an error."""
+"""The page is rendered once for each address of the server. Guards against a stored answer that is
+wrong for the visitor: the page for another address, the page of a deep link, or an error."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ui.serving.page_cache import MOST_ADDRESSES, PageCache
 
 
 class Rendered:
-    """An app that numbers its answers. Each has the status `status`."""
+    """An app that numbers its answers. Each answer has the status `status`."""
 
     def __init__(self, status: int = 200, cookie: bytes = b"") -> None:
         self._numbers = count(1)
@@ -77,8 +77,8 @@ def test_the_page_is_rendered_once() -> None:
     ],
     ids=lambda scope: f"{scope['method']} {scope['path']} {scope['query_string']!r}",
 )
-def test_another_page_is_not_mixed_up_with_it(other: Scope) -> None:
-    """The page and another one are requested in turn. Neither request gets the other's answer."""
+def test_another_page_is_not_mixed_up_with_the_stored_page(other: Scope) -> None:
+    """The page and another page are requested in turn. Each request gets its own answer."""
     app = PageCache(Rendered())
     assert answer(app, other) == b"page 1"
     assert answer(app, scope_of()) == b"page 2"

@@ -27,21 +27,25 @@ def test_an_address_of_another_machine_is_refused() -> None:
 
 
 @pytest.mark.parametrize("name", ["a..b", "x" * 70])
-def test_what_is_no_name_of_a_host_is_refused(name: str) -> None:
+def test_an_invalid_host_name_is_refused(name: str) -> None:
     with pytest.raises(PortRefused, match="is not the name or address of a host"):
         require_port(name, None)
 
 
 @pytest.mark.parametrize("text", ["x", "0", "65536", "-1", "8 0", "7" * 10_000, "٣", "000080000"])
-def test_the_variable_must_be_a_port(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+def test_the_environment_variable_must_be_a_port(
+    monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
     monkeypatch.setenv("GRADIO_SERVER_PORT", text)
     with pytest.raises(PortRefused, match="not a port"):
         wanted_port(None)
     assert wanted_port(8000) == 8000
 
 
-def test_without_a_wish_any_free_port_will_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    """None: the server takes the first free port."""
+def test_without_an_option_the_environment_variable_decides(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """If the variable is not set either, the result is None: any free port will do."""
     monkeypatch.delenv("GRADIO_SERVER_PORT", raising=False)
     assert wanted_port(None) is None
     monkeypatch.setenv("GRADIO_SERVER_PORT", "8001")

@@ -1,5 +1,5 @@
-"""The answer to a page that hears nothing of its job, and the jobs of one visitor in all views.
-Guards against buttons that stay off because the page never heard of the end of a job."""
+"""The server's answer to a page that has heard nothing from its job, and the jobs of one visitor in
+all views. Guards against buttons that stay off because the page never heard that a job ended."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ from ui.serving.model_host import ModelHost
 
 
 def asked(heard: bool, over: bool = False) -> SimpleNamespace:
-    """What the page sends."""
+    """What the page sends to ask for the state of its job. heard: whether it has received a message
+    from the job. over: whether it knows how the job ended or why it was refused."""
     return SimpleNamespace(_data={"heard": heard, "over": over})
 
 
@@ -48,8 +49,8 @@ def test_a_press_that_never_arrived_is_said(view: LiveView) -> None:
 
 
 def test_a_page_that_knows_why_its_job_ended_gets_no_other_reason(view: LiveView) -> None:
-    """Guards against "The connection to the server was lost" replacing the reason for a refusal,
-    on a server that is slow to set the buttons."""
+    """If the server is slow to set the buttons, a page asks although it shows why its job was
+    refused. Guards against replacing that reason with "The connection to the server was lost"."""
     updates = view.job_state(asked(heard=True, over=True), request())
     assert updates[view.form.run]["interactive"] is True
     assert view.stage not in updates
@@ -73,7 +74,7 @@ def test_a_run_whose_messages_broke_off_can_be_resumed(
 
 
 def test_one_job_in_line_in_all_views(view: LiveView, model_host: ModelHost) -> None:
-    """Guards against a visitor who has a run, a race and a measurement in line."""
+    """Guards against a visitor who has a run, a race and a measurement in the queue at once."""
     with laid_out():
         view.build()
         hardware = HardwareTab(model_host, LOCAL, view)
@@ -138,8 +139,8 @@ def test_a_job_that_is_read_is_not_dropped(
 def test_a_run_that_is_continued_after_a_long_pause_is_read_in_time(
     make: Callable[..., DecodeJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Guards against a step that is dropped at once because nobody read during the pause: its
-    thread checks for a reader before the page has begun to read."""
+    """The step's thread looks for a reader before the page has begun to read again. Guards against
+    dropping the step because nobody read during the pause."""
     monkeypatch.setattr(job, "UNREAD_SECONDS", 2.0)
     paused = make()
     paused.start(1)
@@ -153,8 +154,8 @@ def test_a_run_that_is_continued_after_a_long_pause_is_read_in_time(
 def test_a_run_that_ends_while_the_page_asks_is_not_called_lost(
     view: LiveView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Guards against showing the buttons of a running job beside a sentence that says it has
-    ended."""
+    """Guards against showing the buttons of a running job beside a sentence that says that the job
+    has ended."""
     gate = Gate()
     monkeypatch.setattr(ui.decode.run, "Decoder", gate.before(Decoder))
     running = Reading(view.run(filled(view), request()))
@@ -175,8 +176,9 @@ def test_a_run_that_ends_while_the_page_asks_is_not_called_lost(
 def test_the_file_is_made_although_the_run_is_put_away_meanwhile(
     view: LiveView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The end of a run and a page that asks about it may call `buttons_now` at the same time. Then
-    one call may drop the recording while the other still makes the file for Save from it."""
+    """`buttons_now` is called when a run ends, and when a page asks about its job. If both happen
+    at the same time, one call may drop the recording while the other still makes a file from it for
+    the Save button."""
     sent(view.run(filled(view), request()))
     run = view.sessions.get("one")
     assert run is not None

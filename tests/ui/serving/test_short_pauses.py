@@ -1,5 +1,5 @@
-"""Objects that exist when models are ready are excluded from garbage collection. Before a pair is
-unloaded, all objects are included again."""
+"""Objects that exist when models are ready are excluded from garbage collection, to keep its pauses
+short. Before a pair's memory is freed, all objects are included again."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def test_objects_are_left_out_once_for_each_pair(
     assert done == ["unfreeze", "collect", "freeze"]
     done.clear()
     model_host.change(fakes.tiny_pair, lambda: False, lambda ahead: None)
-    assert done[:2] == ["unfreeze", "collect"], "before the models are unloaded"
+    assert done[:2] == ["unfreeze", "collect"], "unloading must find all objects"
     done.clear()
     pauses.look()
-    assert done == ["unfreeze", "collect", "freeze"], "what was unloaded meanwhile is found"
+    assert done == ["unfreeze", "collect", "freeze"], "unloaded objects may still be frozen"
 
 
 def test_nothing_is_left_out_while_models_load() -> None:

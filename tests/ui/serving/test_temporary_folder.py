@@ -41,7 +41,7 @@ def test_the_oldest_files_are_removed_until_the_rest_fits(tmp_path: Path) -> Non
 
 
 def test_the_oldest_of_many_tiny_files_are_removed_with_their_folders(tmp_path: Path) -> None:
-    """Guards against files that are small in bytes and take all inodes of the disk."""
+    """Guards against many files that have few bytes but use up the inodes of the disk."""
     files = [written(tmp_path, f"{number}/file", 1, 100 - number) for number in range(6)]
     beside = written(tmp_path, "1/beside", 1, 0)
     trim(tmp_path, 1000, 4)
@@ -69,8 +69,8 @@ def test_a_file_that_cannot_be_removed_still_counts(
 def test_a_folder_that_is_removed_meanwhile_is_passed_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Guards against a thread that ends at the first such folder, after which nothing is
-    removed."""
+    """Guards against an error at such a folder. It would end the thread, and nothing would be
+    removed from then on."""
     path = written(tmp_path, "b/file", 10, 0)
     (tmp_path / "a" / "deep").mkdir(parents=True)
     scandir = os.scandir
@@ -97,14 +97,14 @@ def test_links_are_removed_and_not_followed(tmp_path: Path) -> None:
     assert [*folder.iterdir()] == []
 
 
-def test_it_is_watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_folder_is_watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ui.serving.temporary_folder.SECONDS", 0.01)
     path = written(tmp_path, "file", 10, 0)
     keep_small(tmp_path, 5, 9)
     wait(lambda: not path.exists())
 
 
-def test_every_app_has_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_app_has_its_own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path / "new"))
     first = make_folder()
     assert first.parent == tmp_path / "new"
@@ -112,13 +112,15 @@ def test_every_app_has_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path / "new"))
     second = make_folder()
     assert first != second
-    assert first.stat().st_mode & 0o777 == 0o700, "nobody else on the machine can read it"
+    assert first.stat().st_mode & 0o777 == 0o700, "another user of the machine can read it"
     remove_folder(first)
     assert not first.exists()
     assert second.exists()
 
 
-def test_one_that_cannot_be_made_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_cannot_be_made_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path / "file"))
     with pytest.raises(NoTemporaryFolder, match="GRADIO_TEMP_DIR"):

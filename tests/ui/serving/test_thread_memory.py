@@ -1,4 +1,5 @@
-"""Threads take little address space, so that many visitors fit even where it is limited."""
+"""Threads reserve little address space, so many visitors can be served even if a program's address
+space is limited."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
-THREADS = 150  # as with many visitors at once
+THREADS = 150  # for many visitors at once
 SCRIPT = f"""
 import resource, threading
 resource.setrlimit(resource.RLIMIT_AS, (700 * 2**20,) * 2)
@@ -26,7 +27,7 @@ print("all started")
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="this limit is Linux's")
+@pytest.mark.skipif(sys.platform != "linux", reason="needs Linux's limit on address space")
 def test_many_threads_fit_into_little_memory() -> None:
     process = subprocess.run(
         [sys.executable, "-c", SCRIPT], cwd=ROOT, capture_output=True, text=True, timeout=60

@@ -1,5 +1,5 @@
-"""Files to download. Guards against one that is written anew for every visitor, and against an old
-one that is removed while it is offered."""
+"""Files to download. Guards against writing the same file anew for every visitor, and against
+removing an old file while it is offered."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def test_a_file_that_is_there_is_not_written_again(
     os.utime(path, (1, 1))
     path.chmod(0o400)
     assert download("a race", "race.json")["value"] == str(path)
-    assert path.stat().st_mtime > 1  # among the newest, so it is not removed first
-    assert path.stat().st_mode & 0o777 == 0o400  # the same file
+    assert path.stat().st_mtime > 1  # no longer old, so Gradio keeps it
+    assert path.stat().st_mode & 0o777 == 0o400  # not written again
 
 
 def test_another_text_is_another_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

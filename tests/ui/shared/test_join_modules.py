@@ -24,8 +24,8 @@ Written = Callable[..., list[Path]]
 
 @pytest.fixture
 def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Written:
-    """A function that writes modules, given by name, into a view of a temporary UI folder, and
-    returns their paths."""
+    """A function that writes modules, given as name=source, and returns their paths. They are in
+    the view "view" of a temporary UI folder."""
     monkeypatch.setattr(join_modules, "UI", tmp_path)
 
     def write(**sources: str) -> list[Path]:
@@ -96,7 +96,7 @@ def test_every_module_runs_once_and_after_those_it_imports(written: Written) -> 
 
 
 @needs_node
-def test_names_of_two_modules_do_not_meet(written: Written) -> None:
+def test_equal_names_in_two_modules_do_not_clash(written: Written) -> None:
     paths = written(
         a="const x = 1;\nexport const a = x;\n", b="const x = 2;\nexport const b = x;\n"
     )
@@ -104,14 +104,14 @@ def test_names_of_two_modules_do_not_meet(written: Written) -> None:
 
 
 @needs_node
-def test_only_the_modules_asked_for_are_in_the_table(written: Written) -> None:
+def test_only_the_given_modules_are_in_the_exported_object(written: Written) -> None:
     path, _ = written(
         a='import { b } from "./b.js";\nexport const a = b;\n', b="export const b = 1;\n"
     )
     assert evaluated(join([path]), "Object.keys(modules)") == ["view/a"]
 
 
-def test_a_circle_is_refused_by_name(written: Written) -> None:
+def test_an_import_cycle_is_refused_with_the_names_of_its_files(written: Written) -> None:
     paths = written(a='import "./b.js";\n', b='import "./c.js";\n', c='import "./a.js";\n')
     with pytest.raises(BadModule, match="in a circle") as problem:
         join(paths)
@@ -131,7 +131,7 @@ def test_a_circle_is_refused_by_name(written: Written) -> None:
         'import b, { a } from "./b.js";',
     ],
 )
-def test_a_form_it_does_not_know_is_refused_by_file_and_line(written: Written, line: str) -> None:
+def test_an_unknown_form_is_refused_with_file_and_line(written: Written, line: str) -> None:
     """`join` knows only some forms of import and export. The message names file and line."""
     paths = written(wrong=f"const first = 1;\n\n{line}\n", b="")
     with pytest.raises(BadModule) as problem:
@@ -147,7 +147,7 @@ def test_the_line_is_right_below_an_import_of_several_lines(written: Written) ->
         join(paths)
 
 
-def test_modules_are_called_by_view_and_place_in_its_folder() -> None:
+def test_a_module_is_named_after_its_view_and_its_path_there() -> None:
     assert name_of(join_modules.UI / "decode/web/connect.js") == "decode/connect"
     assert name_of(join_modules.UI / "lab/web/dp/dp_table.js") == "lab/dp/dp_table"
 

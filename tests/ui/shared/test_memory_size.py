@@ -1,4 +1,4 @@
-"""The limit on opened recordings counts the memory that they take, and not only their nodes."""
+"""The size of an opened race depends on the memory that it takes, not only on its nodes."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def test_what_is_held_twice_counts_once() -> None:
 
 
 def test_a_race_of_few_nodes_and_long_texts_is_heavy(tmp_path: Path) -> None:
-    """Guards against files of few nodes whose texts fill the memory: one with 6.7 MB took 35 MB of
-    memory."""
+    """Guards against files of few nodes whose texts fill the memory. For example, a file of 6.7 MB
+    took 35 MB of memory."""
     data = json.loads(RACE.read_text(encoding="utf-8"))
     light = opened(str(RACE), LOCAL.upload)
     pieces = data["lanes"][0]["run"]["pieces"]

@@ -21,7 +21,7 @@ def test_every_listed_run_can_be_asked_for() -> None:
 
 
 @pytest.mark.parametrize("asked", [None, "", 7, [], {}, "../pair/config", "code.json", "x" * 9999])
-def test_another_run_is_refused_in_words(asked: Any) -> None:
+def test_a_run_that_is_not_listed_is_refused_in_words(asked: Any) -> None:
     answer = json.loads(WalkTab().get_recorded_run(asked))
     assert list(answer) == ["error"]
     assert "there is no example" in answer["error"]

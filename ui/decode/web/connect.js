@@ -34,7 +34,9 @@ export function connect(element, props, watch, trigger, server) {
   const isBusy = () => canStop("pg");
   const job = watchJob({ isBusy, ask: (asked) => trigger("ask", asked) });
   sayInterrupted("decode", isBusy, "run");
-  let hasOpened = false; // whether a run has been on screen; later runs do not hide the form
+  // Whether a run has been shown. The run that the page opens with (`meta.opening`) hides the form,
+  // but only if no run was shown before it.
+  let hasOpened = false;
   const receive = (received) => {
     const message = view.store.following.note(received, view.store.notice);
     if (!message) return;

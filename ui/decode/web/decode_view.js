@@ -27,7 +27,7 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
  * @property {(meta: Meta) => void} [take] copies the settings of a run to the page's form
  * @property {() => void} [follow] asks for the current run of another visitor
  * @property {boolean} [isPaced] whether a run made on this page is played from its first step;
- *   otherwise its newest step is shown, until the visitor chooses another one
+ *   otherwise its newest step is shown, until the visitor chooses another step
  * @typedef {FormBeside & ForRuns} Page
  */
 
@@ -145,7 +145,7 @@ class DecodeView {
     for (const panel of [...panels, text, inspector]) panel.paint();
     this.present.disabled = !some;
     this.presenter.paint();
-    // `settle` needs a layout, so it comes last: one layout per frame is enough
+    // `settle` needs the finished layout. After all painting, one layout per frame is enough.
     for (const panel of [text, this.plain, inspector.story, this.tree]) panel.settle();
   }
 

@@ -1,12 +1,14 @@
 /* The track of the playback bar (scrubber.js) in presenter mode. It may be wider than its box, so
-   that blocks have room for their numbers. It moves so that the current moment is in view. */
+   that a step's block has room for a number. It moves to keep the current moment in view. */
 import { Scrubber } from "./scrubber.js";
 import { el } from "../../shared/web/dom.js";
 import { secondsOf } from "../../shared/web/step_view.js";
 
 const BLOCK = 30; // px; wanted width of the median step
 const MOST_WIDE = 60; // largest width of the track, in widths of its box
-const BEFORE = 0.7; // share of the box before the current moment, except near the track's ends
+// Where in the box the current moment is, as a share of the box's width. Near the ends of the track
+// it is elsewhere, because the track does not move past the box's edges.
+const BEFORE = 0.7;
 
 /** The playback bar of the Decode view, with its track in a box of its own. */
 export class PresenterBeat extends Scrubber {
@@ -34,7 +36,7 @@ export class PresenterBeat extends Scrubber {
     this.move(Math.min(1, store.time / span), wide);
   }
 
-  // `now` is a share of the track; `translateX` counts in shares of the track too.
+  // `now` is a share of the track's width, and so are the percents of `translateX`.
   move(now, wide) {
     const most = 1 - 1 / wide;
     const left = Math.max(0, Math.min(most, now - BEFORE / wide));

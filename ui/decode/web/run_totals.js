@@ -9,10 +9,10 @@ import { draftedOf, secondsOf } from "../../shared/web/step_view.js";
 /**
  * Sums over the steps up to a certain one.
  * @typedef {object} Sums
- * @property {number} steps how many arrived
- * @property {number} tokens how many were emitted
+ * @property {number} steps how many steps arrived
+ * @property {number} tokens how many tokens were emitted
  * @property {number} seconds
- * @property {number} nodes how many were accepted, roots not counted
+ * @property {number} nodes how many nodes were accepted, roots not counted
  * @property {number} proposed how many nodes were drafted, roots not counted
  * @property {number} drafted how many of the emitted tokens are from the draft
  * @property {number} most the most tokens that one step emitted

@@ -28,9 +28,9 @@ export class SlowMotion extends StepMotion {
   }
 
   /**
-   * Show the next picture, or the previous one. The picture after the last one of a step is the
-   * first one of the next step, and the other way round.
-   * @param {number} by 1 or -1
+   * Show the next or the previous picture. After a step's last picture comes the first picture of
+   * the next step. Before a step's first picture comes the last picture of the step before.
+   * @param {number} by 1 for the next picture, -1 for the previous one
    */
   turn(by) {
     const { at, last } = this.store;
@@ -42,7 +42,7 @@ export class SlowMotion extends StepMotion {
   }
 
   /**
-   * Show the first picture of a phase of the step, if it has one.
+   * Show the step's first picture of a phase. Nothing happens if the phase has no picture.
    * @param {string} phase
    */
   turnTo(phase) {

@@ -30,7 +30,8 @@ const PHASES = [
 export class StepBars {
   version = 0;
   shape = ""; // key of what the drawn bars depend on
-  /** @type {{from: number, to: number} | null} the last result of `range`; null while all fit */
+  /** @type {{from: number, to: number} | null} the last result of `range`; null while all steps
+   * fit */
   last = null;
   /** @type {number | null} the step under the pointer */
   hovered = null;
@@ -87,7 +88,8 @@ export class StepBars {
   }
 
   // The steps to draw: at most WINDOW, including the current one. If the newest step is followed,
-  // the range moves with it. Otherwise it moves in jumps, so that bars do not shift every time.
+  // the range moves with it. Otherwise the range moves several steps at a time, so that the bars
+  // do not shift at every step.
   range() {
     const { at, steps, follow } = this.store;
     const count = steps.length;

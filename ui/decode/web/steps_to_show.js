@@ -22,8 +22,8 @@ export function lastFullStep({ steps, trees }) {
 }
 
 /**
- * The step that emitted the most tokens. A turn (see `hasTurn`) counts as TURN more. Of equal
- * steps, the last.
+ * The step that emitted the most tokens, where a turn (see `hasTurn`) counts as TURN more tokens.
+ * Of equal steps, the last.
  * @param {RunStore} store
  * @returns {number} its index; -1 if there are no steps
  */
@@ -45,7 +45,8 @@ export function openingStep(store) {
   return found < 0 ? bestStep(store) : found;
 }
 
-// Whether a step accepted another child where a chain of first guesses would have ended.
+// Whether a step went on where a chain of first children would have ended: the first child was
+// rejected, but a sibling was accepted.
 function hasTurn(store, i) {
   const view = store.view(i);
   const at = view ? chainEnd(view) : -1;

@@ -1,5 +1,5 @@
-/* The text as it grows, with the origin of each token. A step's elements are built once and then
-   kept. */
+/* The text as it grows. The style of each token shows which model it came from. The elements of a
+   step are built once, not at every paint. */
 import { makePanel } from "../../shared/web/panel.js";
 import * as dom from "../../shared/web/dom.js";
 import { attr, button, el, show, text } from "../../shared/web/dom.js";
@@ -23,9 +23,9 @@ export class TextView {
   version = 0;
   /** @type {Meta | null} */
   meta = null;
-  /** @type {(HTMLElement | null)[]} the element of each step; null where the step is missing */
+  /** @type {(HTMLElement | null)[]} each step's element; null until the step has arrived */
   groups = [];
-  current = ""; // key of the marks on screen
+  current = ""; // key of what `mark` last marked
   /** @type {HTMLElement | null} the element to scroll to after painting */
   wanted = null;
   /** @type {HTMLElement | null} the element that was last scrolled to */
@@ -36,7 +36,7 @@ export class TextView {
   prompted = null;
   counted = ""; // key of the steps in which repeats were counted
   loop = ""; // these repeats in words
-  ends = false; // the reason for the end was just written and has not been scrolled to
+  ends = false; // `end` has new words that have not been scrolled to
 
   /**
    * @param {RunStore} store
@@ -89,8 +89,8 @@ export class TextView {
     this.groups.forEach((group, i) => group === null && steps[i] && this.fill(i));
     for (let i = this.groups.length; i < steps.length; i++) this.append(i);
     const isGrowing = store.playing || (store.follow && !store.done);
-    // While the run grows or plays, the text after the current moment is hidden. Beside the panel
-    // of plain decoding it is always hidden, so that both panels show the same moment.
+    // While the run grows or plays, the text after the current moment is hidden. If plain decoding
+    // has a panel too, that text is always hidden, so that both panels show the same moment.
     this.flow.classList.toggle("sq-flow-growing", isGrowing || store.plain.ends.length > 0);
     this.paintEnd(store.done && store.written >= store.last);
     this.mark();
@@ -127,8 +127,9 @@ export class TextView {
     attr(this.asked, "title", readable(prompt.slice(0, PROMPT_HINT)).replaceAll("⏎", "\n"));
   }
 
-  // What follows the text if the run has ended or paused and the whole text is shown: the text held
-  // back after the last token (`tail`), why the run ended or paused, and how much is repeated.
+  // Once the run has ended or paused and its whole text is shown, three things follow the text:
+  // what was held back after the last token (such as an incomplete character), why the run ended or
+  // paused, and how much of the text is repeated.
   paintEnd(isEnded) {
     const { store } = this;
     const words = isEnded ? runWords.finish(store.ending) : "";

@@ -28,7 +28,7 @@ const AIR = 5; // px; below the names of columns
 const PAGE_ONLY = /^(class|style|role|tabindex|(data|aria)-.*)$/; // attributes that mean nothing outside the page
 // Classes that show the visitor's pointer, selection, search or zoom.
 const MARKS = ["sq-dots", "sq-searching", "is-selected", "is-above", "is-pinned", "is-match"];
-/** @type {Record<string, string>} usual values of style properties; only others are written */
+/** @type {Record<string, string>} usual values of style properties, which are not written */
 const USUAL = {
   "stroke-width": "1px",
   "stroke-dasharray": "none",
@@ -63,8 +63,8 @@ function painter(ground) {
   };
 }
 
-// The look of `node` by the page's style sheets, as attributes: [name, value]. Text gets a fixed
-// length, so that its width is the same in any other font.
+// The look that the page's style sheets give `node`, as attributes: [name, value]. Text gets a
+// fixed length, so that its width is the same in any font.
 function looks(node, colour) {
   if (/^(g|svg)$/.test(node.localName)) return [];
   const style = getComputedStyle(node);
@@ -78,9 +78,9 @@ function looks(node, colour) {
   return found;
 }
 
-// A copy of the SVG `node` that does not depend on the page, and its box. The copy lacks hidden
-// parts, the path to the node pointed at (.sq-way) and MARKS. It is laid out once beside `node`,
-// invisibly, because the style sheets apply only there.
+// A copy of the SVG element `node` that does not depend on the page, and the copy's bounding box.
+// The copy lacks hidden parts, MARKS, and the path to the tree node under the pointer (.sq-way). It
+// is first put into the page beside `node`, invisibly, because the style sheets apply only there.
 function standalone(node, colour) {
   const copy = node.cloneNode(true);
   const { width, height } = node.viewBox.baseVal; // its size when it is not zoomed

@@ -28,10 +28,10 @@ export class TreePointer {
   }
 
   /**
-   * Pin or unpin a node, or unfold a cell of folded siblings. In the focus layout, a node with
-   * children can be folded if it is off the accepted path. If such a node is not pinned, a press
-   * pins it, and unfolds it if it is folded. If it is pinned, a press folds or unfolds it.
-   * @param {string} key
+   * A press on a cell of folded siblings unfolds the cell. A press on a node pins or unpins the
+   * node, unless its children can be folded. In that case, the first press pins the node and
+   * unfolds its children. While the node is pinned, further presses fold or unfold its children.
+   * @param {string} key of the cell
    */
   press(key) {
     const { store } = this;
@@ -42,14 +42,16 @@ export class TreePointer {
     if (node !== null) store.set({ pin: isPinned && !canFold ? null : node });
   }
 
+  // Whether the children of a node can be folded. This needs the focus layout (focus_layout.js) and
+  // a node that is not on the accepted path.
   canFold(node) {
     const { path, topo } = this.store.view();
     return this.store.focused && !path.includes(node) && topo.children[node]?.length > 0;
   }
 
   /**
-   * Pin a node. In the focus layout, unfold every cell that may hide it. In the layout of all
-   * nodes, scroll it into view.
+   * Pin a node. In the focus layout, unfold every cell that may hide the node. In the layout of all
+   * nodes, scroll the node into view.
    * @param {number} node
    */
   pick(node) {
@@ -70,8 +72,7 @@ export class TreePointer {
   }
 
   /**
-   * A cell's node in words, for a screen reader. Null for a cell without a node, and if no step is
-   * shown.
+   * A cell's node in words, for a screen reader. Null if the cell has no node or no step is shown.
    * @param {string} key
    * @returns {string | null}
    */

@@ -1,5 +1,5 @@
-/* The panel with two commands for the bundled pair: one runs the same units as Run, the other
-   records a full result. Both use float32. */
+/* The panel with two terminal commands. One runs the same small version of the experiment as the
+   Run button, the other records a full result. Both use the bundled pair of models in float32. */
 import { el, text } from "../../shared/web/dom.js";
 import { makePanel } from "../../shared/web/panel.js";
 

@@ -1,10 +1,11 @@
-/* The figure of an experiment: a plot for each panel, all with the same axes and at most one
-   legend. Pure functions: their result is drawn by shared/web/chart.js. */
+/* The figure of an experiment: one plot per panel. All plots have the same axes. One legend serves
+   them all; it is left out if there is only one name. Pure functions: shared/web/chart.js draws
+   their result. */
 import { plotlyText, short } from "../../shared/web/format.js";
 import { methodStyles } from "../../shared/web/method_style.js";
 
 /** @import { Axis, Point, Result, Series } from "./experiments_state.js" */
-/** @typedef {{data: any[], layout: any, height: number}} Drawing height in px */
+/** @typedef {{data: any[], layout: any, height: number}} Drawing `height` is in px */
 
 const MARGIN = { l: 56, r: 14, b: 44 };
 const PLOT = { one: 300, several: 170 }; // px, height
@@ -88,7 +89,7 @@ const title = (panel, { x, y }) => ({
   bordercolor: "rgba(0,0,0,0)",
 });
 
-// The entries of the legend follow one another, like words in a line of text.
+// Height in px. The entries of the legend wrap like the words of a text.
 function legendHeight(names, width) {
   if (names.length < 2) return 0;
   const across = width - MARGIN.l - MARGIN.r;

@@ -8,8 +8,8 @@
  * @property {string} title
  * @property {string} question
  * @property {string} [note] sentences below the plots
- * @property {number} units number of units in a run from the page
- * @property {string} command the shell command for such a run with the bundled pair
+ * @property {number} units number of separate pieces of work in a run started from the page
+ * @property {string} command the shell command for such a run with the bundled pair of models
  * @property {string} full the shell command that records a full result of the bundled pair
  */
 /**
@@ -70,8 +70,8 @@ export class ExperimentsState {
   side = new Map();
   /** @type {Run} */
   run = { going: false };
-  error = ""; // in the last message
-  fetchError = ""; // of the chosen experiment's recorded result
+  error = ""; // from the server's last message
+  fetchError = ""; // set if the recorded result of the chosen experiment could not be fetched
 
   /** @returns {boolean} whether a run is in progress or was just asked for */
   get going() {

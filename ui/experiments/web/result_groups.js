@@ -1,5 +1,5 @@
 /* The rows of a table in groups. Consecutive rows with the same first value share a heading, which
-   says it once for all of them. */
+   shows this value once. */
 import { cellTexts } from "./result_rows.js";
 
 /** @import { Column, Comparison, Result } from "./experiments_state.js" */
@@ -8,8 +8,9 @@ import { cellTexts } from "./result_rows.js";
  * A group of rows and what they have in common.
  * @typedef {object} Group
  * @property {string} title the value of the first column, empty if rows are not grouped
- * @property {string[]} shared other values that are the same in all rows, each with its column
- * @property {string[][]} cells the texts of the rows, in the order of the columns that are left
+ * @property {string[]} shared other values that the rows have in common, each with the label of its
+ *   column
+ * @property {string[][]} cells for each row, its texts in the columns that stay in the table
  */
 
 /**
@@ -23,8 +24,8 @@ export function onlyKind(columns) {
 }
 
 /**
- * Divides the rows of a result into groups. A column that has one value in each group moves to the
- * headings. Rows stay ungrouped if no two neighbours have the same first value.
+ * Divides the rows of a result into groups. A column moves to the headings if, in every group, all
+ * rows have the same value. Rows stay ungrouped if no two neighbours have the same first value.
  * @param {Result} result
  * @returns {{ columns: Column[], groups: Group[] }}
  */
@@ -89,7 +90,7 @@ export function groupedComparisons(comparisons) {
 const tail = ({ text }, head) => (head ? text.slice(head.length + 2) : text);
 
 /**
- * The indices of neighbours with equal values, in lists.
+ * The indices of the values. Neighbours with equal values are in one list.
  * @param {any[]} values
  * @returns {number[][]}
  */

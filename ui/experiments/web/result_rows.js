@@ -4,8 +4,8 @@ import { grouped, known, prob, rate } from "../../shared/web/format.js";
 /** @import { Comparison, Result } from "./experiments_state.js" */
 
 /**
- * The values of a column as text. If no number of the column has more than one decimal, they are
- * written in full; otherwise all are rounded.
+ * The values of a column as text. If no number in the column has more than one decimal, all numbers
+ * are written in full. Otherwise all are rounded.
  * @param {(string | number | null)[]} values
  * @returns {string[]}
  */
@@ -132,9 +132,9 @@ export function captionLines(result) {
 export const doneWords = ({ done, total }) => `${grouped(done)} of ${grouped(total)} parts done`;
 
 /**
- * The answer and the details of a finding, which has one line for each.
+ * A finding split into its lines. The first line is the answer, the others are details.
  * @param {string} finding
- * @returns {[string, string[]]}
+ * @returns {[string, string[]]} the answer and the details
  */
 export function divided(finding) {
   const [answer, ...details] = finding.split("\n");

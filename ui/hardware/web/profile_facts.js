@@ -1,5 +1,5 @@
-/* The panel on the origin of a profile: its device, models, date and so on. A button exports the
-   profile. */
+/* The panel that shows where a hardware profile comes from: device, models, date and so on. A
+   button exports the profile. */
 import { button, el, show, text } from "../../shared/web/dom.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { dtypes } from "../../shared/web/run_facts.js";

@@ -1,10 +1,10 @@
-/* The menu that chooses whose times are used for planning: the hardware profile of this machine or
-   another one. In Decode, the profile that times a run is called its clock. */
+/* The menu for the hardware profile that trees are planned with: that of this machine or of another
+   one. In Decode, the profile that times a run is called the run's clock. */
 import { attr, el, show, text } from "../../shared/web/dom.js";
 import * as format from "../../shared/web/format.js";
 
 const HERE = "here"; // the key of this machine in this menu
-const HERE_IN_DECODE = ""; // its key in Decode (ui/decode/clocks.py)
+const HERE_IN_DECODE = ""; // the key of this machine in Decode (ui/decode/clocks.py)
 const LABEL = "Timed on";
 const THIS_MACHINE = "this machine";
 
@@ -34,8 +34,8 @@ export class ClockMenu {
   /**
    * @param {HTMLElement} host
    * @param {import("./lab_state.js").LabState} state
-   * @param {() => void} onChoose called when a person chose a profile, here or as a clock in
-   *   Decode, if its times are known
+   * @param {() => void} onChoose called when a person has chosen a profile, here or as a clock in
+   *   Decode; not called for this machine's profile while this machine is not timed yet
    */
   constructor(host, state, onChoose) {
     this.state = state;
@@ -54,7 +54,7 @@ export class ClockMenu {
     return this.menu.value;
   }
 
-  /** The key of the chosen profile in Decode, which may not have that profile. */
+  /** The key that the chosen profile has as a clock in Decode. Decode may not have that clock. */
   get keyInDecode() {
     return this.key === HERE ? HERE_IN_DECODE : this.key;
   }
@@ -64,7 +64,7 @@ export class ClockMenu {
     return this.state.elsewhere;
   }
 
-  /** Where the chosen profile's machine is, in words: such as "on this machine". */
+  /** The place of the chosen profile's machine in words, such as "on this machine". */
   get where() {
     if (this.state.elsewhere) return "on that machine";
     return "on " + this.place;
@@ -72,7 +72,7 @@ export class ClockMenu {
 
   /**
    * @param {string} key
-   * @returns {boolean} whether the menu has a profile of this key
+   * @returns {boolean} whether the menu has a profile with this key
    */
   has(key) {
     return key === HERE || this.others.some((one) => one.key === key);
@@ -97,7 +97,8 @@ export class ClockMenu {
   }
 
   /**
-   * Choose the same clock as Decode, if the choice there has changed since the last call.
+   * Choose the same clock as Decode, if the choice there has changed since the last call and the
+   * menu has that clock.
    * @param {string} keyInDecode
    */
   follow(keyInDecode) {
@@ -143,9 +144,9 @@ export class ClockMenu {
 }
 
 /**
- * A warning if the profile's times were not measured or checked for trees of `nodes` nodes; else
- * empty. Also empty for one node, which is plain decoding. The words are those of calibration_words
- * in sequoia/planning/explain_plan.py.
+ * A warning if a tree of `nodes` nodes is larger than every tree whose time is known or was
+ * compared with a measurement. Empty otherwise, and for one node, which is plain decoding. The
+ * words are those of calibration_words in sequoia/planning/explain_plan.py.
  * @param {Profile} profile
  * @param {number} nodes
  * @returns {string}

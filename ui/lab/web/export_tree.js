@@ -45,7 +45,7 @@ export function paths(parents) {
 }
 
 /**
- * SpecInfer's format: the number of children of a node, level by level, except the last level.
+ * SpecInfer's format: for each level but the last, how many children every node there has.
  * @param {number[]} parents
  * @returns {number[] | null} null if two nodes of one level have different numbers of children
  */
@@ -114,7 +114,7 @@ function sheet({ width, height }, title) {
   return root;
 }
 
-// A node's colour. It is stronger, the more often the node is accepted.
+// A node's colour: the more often the node is accepted, the stronger.
 function tint(f) {
   const strength = 0.04 + 0.5 * Math.sqrt(f);
   const inks = INK.node.match(/\w\w/g).map((hex) => parseInt(hex, 16));

@@ -1,4 +1,4 @@
-/* The Lab's part of a link to the page: its choices as values in the address. */
+/* The Lab's part of a link to the page: the Lab's choices, as values in the address. */
 import { choicesOf, choose } from "./lab_choices.js";
 import { linkChanged, linkView } from "../../shared/web/page_link.js";
 
@@ -6,7 +6,7 @@ import { linkChanged, linkView } from "../../shared/web/page_link.js";
 
 const ORIGIN = { label: "imported", words: "from a link" };
 const ROUNDING = 1e-4;
-const KNOWN_MS = 3000; // longest wait for the server's vectors and profiles
+const KNOWN_MS = 3000; // longest wait for the server's acceptance vectors and hardware profiles
 const LOOK_MS = 50; // between two looks at what has arrived
 
 /**
@@ -35,9 +35,9 @@ function apply(lab, values) {
   report(lab, choose(lab, { ...rest, ...vectorOf(lab, values), levels, kinds }));
 }
 
-// The choices of an acceptance vector, which override those in the link's values. A vector that is
-// not in the menu may belong to models that are being loaded. It is then chosen after loading,
-// unless somebody has chosen or edited a vector meanwhile.
+// The choice of an acceptance vector. It overrides the link's own values. A vector that is not in
+// the menu may belong to models that are still being loaded. It is chosen after loading, unless the
+// visitor has chosen or edited a vector by then.
 function vectorOf(lab, { rates, vector }) {
   if (rates) return { rates: within1(rates), origin: ORIGIN };
   if (!vector || !lab.loading || lab.editor.has(vector)) return {};
@@ -49,8 +49,8 @@ function report(lab, unknown) {
   if (unknown.length) lab.numbers.say(`Not available here: ${unknown.join(" and ")}.`);
 }
 
-// The rates, scaled so that they sum to at most 1 again. A link has rounded rates, whose sum may be
-// slightly more.
+// The rates of a link are rounded, so their sum may be slightly more than 1. They are then scaled
+// to a sum of 1.
 function within1(rates) {
   const sum = rates.reduce((total, rate) => total + rate, 0);
   return sum > 1 && sum < 1 + ROUNDING ? rates.map((rate) => rate / sum) : rates;

@@ -48,11 +48,11 @@ const COLUMNS = [
   "predicted_speedup",
 ];
 const RULES =
-  "Every shape is cut or extended to the same size: the lengths of parallel sequences differ by at most one token, the k-ary tree’s last level is truncated, and published trees are truncated in the order of their published lists or extended by chains at their leaves.";
+  "Every shape is cut or extended to the same size. The lengths of parallel sequences differ by at most one token. The k-ary tree’s last level is truncated. Published trees keep the first nodes of their published lists, or get chains at their leaves.";
 const SOURCES = [
   "Published shapes are scored with this acceptance vector, as if their children were sampled the way Sequoia samples them.",
   ...["medusa", "eagle", "branching"].map((name) => TOOLTIPS["shape " + name]),
-  "A dynamic tree has no row: its shape depends on the context, so nothing can be predicted before a run. Decode can run one.",
+  "A dynamic tree has no row: its shape depends on the context, so nothing can be predicted before a run. Decode can run such a tree.",
 ].join(" ");
 
 /**
@@ -166,8 +166,8 @@ export class ShapesTable {
     const { cap } = this.state;
     if (cap === null) return "";
     const fitted =
-      " The second row is the best tree for the number of levels predicted to be fastest; it can be the same tree as the first.";
-    return ` Only the first row has to keep to the limit of ${cap} levels set above, so another row can have more tokens than the first (over 100%).${this.hasRow("fitted") ? fitted : ""}`;
+      " The second row is the best tree for the number of levels predicted to be fastest. It can be the same tree as the first.";
+    return ` The limit of ${cap} levels set above applies to the first row only. So another row can have more tokens than the first (over 100%).${this.hasRow("fitted") ? fitted : ""}`;
   }
 
   paintRow({ name, node, cells, pick, field, refusal }, one, top) {

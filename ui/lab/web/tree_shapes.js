@@ -78,8 +78,8 @@ const published = (name) => ({
 const CANDIDATE_KS = [1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 48, 64];
 
 /**
- * The k with the most expected tokens at this size, among the values of CANDIDATE_KS from `least`
- * to n - 1; `least` if there are none.
+ * The k whose tree of n nodes has the highest expected number of tokens per step. Tries the values
+ * of CANDIDATE_KS from `least` to n - 1. If there are none, the result is `least`.
  * @param {(n: number, k: number) => number[]} made
  * @param {number} n
  * @param {number[]} rates
@@ -104,7 +104,8 @@ const geometricSum = (share) => (share < 1 - 1e-12 ? 1 / (1 - share) : Infinity)
 
 /**
  * The shapes by name. `make`: the tree of n nodes. `least`: for a shape with a k, the smallest k
- * that `bestK` tries. `limit`: the expected tokens that the shape approaches as n grows.
+ * that `bestK` tries. `limit`: the expected number of tokens per step that the shape approaches as
+ * n grows.
  * @type {Record<string, {label: (setting: any) => string, make: (n: number, setting: any) =>
  *   number[], least?: number, limit?: (rates: number[], setting: any) => number}>}
  */
@@ -131,8 +132,8 @@ export const SHAPES = {
 };
 
 /**
- * Expected tokens of the tree in which every node above the last level has a child of every rank.
- * The best trees approach it as n grows.
+ * The expected number of tokens per step of the tree in which every node above the last level has
+ * a child of every rank. The best trees approach this number as n grows.
  * @param {number[]} rates
  * @param {number | null} levels null: no limit
  * @returns {number}
@@ -144,8 +145,8 @@ export function fullTree(rates, levels) {
 }
 
 /**
- * What was chosen for a shape; if nothing was, the best k for this size. Null if the shape has no
- * setting.
+ * The setting of a shape in `state`. If that is null, the best k for n nodes. Null for a shape
+ * without a setting.
  * @param {string} name
  * @param {number} n
  * @param {LabState} state

@@ -1,4 +1,4 @@
-/* The cells of a test in words, and as rows of a CSV file. Independent of the DOM. */
+/* The cells of a losslessness test in words, and as rows of a CSV file. Independent of the DOM. */
 import { visible } from "../../shared/web/format.js";
 
 /** @typedef {import("./lossless_view.js").Row} Row */

@@ -1,4 +1,4 @@
-/* How far counts are from the expected ones. Independent of the DOM. */
+/* How far counts are from the expected counts. Independent of the DOM. */
 import { percent } from "../../shared/web/format.js";
 
 /** @typedef {import("./lossless_view.js").Row} Row */
@@ -8,7 +8,7 @@ const FAR = 3; // standard deviations; a larger difference is far
 /**
  * @param {Row} row
  * @param {number} draws samples in all rows together
- * @returns {boolean} whether its count is far from the expected one
+ * @returns {boolean} whether the row's count is far from its expected count
  */
 export function isFar({ share, seen }, draws) {
   const expected = share * draws;

@@ -1,5 +1,5 @@
 /* What the test would find: for each bug that the chosen verifier can have, its exact bias and the
-   probability that the test detects it. In some settings neither is known. */
+   probability that the test detects it. In some settings neither can be computed. */
 import { el, show } from "../../shared/web/dom.js";
 import { grouped, known, percent } from "../../shared/web/format.js";
 import { makePanel } from "../../shared/web/panel.js";
@@ -41,8 +41,8 @@ export class FindsPanel {
   }
 }
 
-// The heading of the last column. Its probabilities are for the planned number of samples, and once
-// a test has ended, for the number that was drawn.
+// The heading of the last column. Its probabilities are for the planned number of samples. Once the
+// test has ended, they are for the number of samples drawn, if there were any.
 function foundBy({ going, draws, wanted }) {
   const samples = going || !draws ? wanted : draws;
   return `found with probability (${grouped(samples)} samples)`;

@@ -9,7 +9,7 @@ const WHY =
   "can break this, and no single text would reveal the bug. So this test counts thousands of " +
   "short texts and compares the counts with the exact probabilities.";
 const OR = "or first break the decoder:";
-// Bugs that show in a toy.
+// Bugs that a test with a toy model can reveal.
 const EXAMPLES = [
   ["draft-noise", "Give the draft the same random numbers at each step"],
   ["walk-u", "Give the verifier the same random numbers at each step"],

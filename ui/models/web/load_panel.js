@@ -1,4 +1,4 @@
-/* The progress of a load. */
+/* The panel that shows the progress of loading models. */
 import { attr, el, show, text } from "../../shared/web/dom.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { progressBar } from "../../shared/web/progress_bar.js";
@@ -14,7 +14,7 @@ import { progressBar } from "../../shared/web/progress_bar.js";
  * @property {number | null} share how much of the download is done, 0 to 1
  * @property {string | null} amount how much is downloaded and how fast, in words
  * @property {string | null} model the model that is being downloaded
- * @property {[string, string][]} checks for each check passed, its name and its result
+ * @property {[string, string][]} checks name and result of each check that has passed
  *
  * @typedef {"running" | "failed" | "done" | "stopped"} State
  */
@@ -29,7 +29,7 @@ function stateOf({ error, done, over }) {
   return over ? "stopped" : "running";
 }
 
-/** The panel of the last load; hidden before the first, and when a message clears it. */
+/** The panel of the last load. It is hidden before the first load, and when a message clears it. */
 export class LoadPanel {
   /** @param {HTMLElement} frame */
   constructor(frame) {

@@ -3,7 +3,7 @@ import { el, text } from "../../shared/web/dom.js";
 import { makePanel } from "../../shared/web/panel.js";
 
 /**
- * The list; `types_message` in ui/models/model_types.py.
+ * The list, as returned by `types_message` in ui/models/model_types.py.
  * @typedef {{summary: string, rows: {name: string, result: string, words: string}[]}} Types
  */
 

@@ -4,7 +4,7 @@ import { makePanel } from "../../shared/web/panel.js";
 import { rove } from "../../shared/web/roving_focus.js";
 
 /**
- * A row; `_row` in ui/models/view.py.
+ * A row of the table. `_row` in ui/models/view.py makes it.
  * @typedef {object} PairRow
  * @property {string} name
  * @property {string} tier what the pair is for, in words
@@ -17,7 +17,7 @@ import { rove } from "../../shared/web/roving_focus.js";
  * @property {string[]} gated ids of the models whose licence has to be accepted on the Hub
  * @property {{fits: string, words: string}} memory
  * @property {{fits: string, words: string}} disk
- * @property {string} why_not why it cannot be loaded here; "" if it may be
+ * @property {string} why_not why the pair cannot be loaded here; "" if no reason is known
  *
  * @typedef {{id: string, parameters: string, bytes: string, source: string}} ModelCell
  *
@@ -40,9 +40,9 @@ const COLUMNS = [
 ];
 const NOTE =
   "Sizes are published figures, and the memory needed is predicted from them. Before a " +
-  "download, the exact sizes are read from the Hugging Face Hub. Other pairs can be loaded too, if " +
-  "both models have the same tokenizer, are published as safetensors and are of types that run " +
-  "(listed below): choose “two models of your own”.";
+  "download, the exact sizes are read from the Hugging Face Hub. Other pairs can be loaded too: " +
+  "choose “two models of your own”. Both models must have the same tokenizer, be published as " +
+  "safetensors and be of a supported type (listed below).";
 const GATED = "gated: first accept the licence on the Hugging Face Hub";
 
 /** The table of pairs. */

@@ -1,12 +1,12 @@
-/* The look of a lane: its decoding method gives the colour and the marker. Lanes of the same method
-   differ in dash, and every second of them has open markers. */
+/* The look of a lane. Its decoding method gives the colour and the marker. Lanes of the same method
+   differ in their dash pattern, and every second lane of a method has an open marker. */
 import { svg } from "../../shared/web/dom.js";
 import { methodStyles } from "../../shared/web/method_style.js";
 
 /** @typedef {import("./race_store.js").Lane} Lane */
 /** @typedef {import("../../shared/web/method_style.js").MethodStyle} LaneStyle */
 
-// Method (colour and marker) of each tree kind; unlisted kinds are 'other'.
+// The method of each tree kind. The method of unlisted kinds is "other".
 const METHODS = new Map([
   ["chain", "chain"],
   ["tuned_chain", "chain"],

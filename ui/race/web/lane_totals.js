@@ -1,12 +1,15 @@
-/* The figures of a race at a race time t, in seconds: totals of a lane's steps, its speed-up with a
-   confidence interval, and the places. Independent of the DOM and of the state of the page. */
+/* The figures of a race at time t: totals of the steps of a lane (one decoder on one prompt), its
+   speed-up with a confidence interval, and its place. t is in seconds of decode time, counted for
+   each lane separately. Independent of the DOM and of the state of the page. */
 import { Repeats } from "../../shared/web/repeats.js";
 
 /** @typedef {import("./race_store.js").Lane} Lane */
 /** @typedef {import("./race_store.js").Step} Step */
 /**
- * Totals of a lane after some of its steps. `seconds` is its decode time, `grams` the number of
- * 8-grams in its text, and `repeats` how many of these also occur earlier in the text.
+ * Totals of a lane after some of its steps. `drafted`: how many of its tokens are from the draft.
+ * `nodes`: summed over the trees of the steps. `grams`: the number of 8-grams in its text.
+ * `repeats`: how many of these also occur earlier in the text. `seconds`: its decode time, the sum
+ * of `draft`, `verify` and `overhead`.
  * @typedef {{steps: number, tokens: number, grams: number, repeats: number, drafted: number,
  *   nodes: number, seconds: number, draft: number, verify: number, overhead: number}} Sum
  * @typedef {{text: string[], drafted: number, finish: string | null, tree: number}} ShownStep
@@ -63,9 +66,9 @@ export class LaneTotals {
     /** @type {Sum[]} */
     this.sums = [START];
     this.eights = new Repeats();
-    this.largest = 0; // nodes of the largest tree
-    // The index of that tree in the race's `trees`. (A fixed tree is smaller in steps in which it
-    // was cut.)
+    this.largest = 0; // nodes of the largest tree so far
+    // The index of the largest tree in the race's `trees`. The latest tree may be smaller, even in
+    // a lane with a fixed tree: a step cuts the tree if it needs fewer levels.
     this.largestTree = -1;
     /** @type {{k: number, pace: Pace | null} | null} the last pace that was computed */
     this.paced = null;
@@ -73,7 +76,7 @@ export class LaneTotals {
 
   /**
    * @param {Step} step
-   * @param {number} nodes number of nodes of its tree
+   * @param {number} nodes number of nodes of the step's tree
    */
   add(step, nodes) {
     const last = this.sums[this.steps.length];
@@ -102,7 +105,7 @@ export class LaneTotals {
   get clock() {
     return this.sums.at(-1).seconds;
   }
-  /** Why the lane ended; null while it runs, and if it was stopped. */
+  /** Why the lane ended. Null while it runs, or if it was stopped. */
   get finish() {
     return this.steps.at(-1)?.finish ?? null;
   }
@@ -141,7 +144,7 @@ const rate = (sum) => sum.tokens / sum.seconds;
 
 /**
  * The ratio of tokens per second, `lane` over `other`, from the steps that have ended by t. NaN
- * while one of them has no step.
+ * while no step of `lane`, or none of `other`, has ended.
  * @param {LaneTotals} lane
  * @param {LaneTotals} other
  * @param {number} t
@@ -185,8 +188,8 @@ function pace(parts) {
 }
 
 /**
- * The 95% confidence interval (approx.) of the speed-up of `lane` over `other` up to t; null if one
- * of them has no pace, see LaneTotals.pace.
+ * The 95% confidence interval (approx.) of the speed-up of `lane` over `other` up to t. Null if
+ * LaneTotals.pace is null for either lane.
  * @param {LaneTotals} lane
  * @param {LaneTotals} other
  * @param {number} t
@@ -213,8 +216,9 @@ export const intervalInWords = ({ least, most, verdict }) =>
   `${least.toFixed(2)}–${most.toFixed(2)}${verdict === "even" ? ", no clear difference" : ""}`;
 
 /**
- * Index of the lane that `lane` is compared with at t: the plain lane on its prompt. If there is
- * none, the slowest lane on this prompt, or -1 while no lane on it has made a step.
+ * Index of the lane that `lane` is compared with at t, which may be `lane` itself. It is the plain
+ * lane on the same prompt. If that prompt has no plain lane, it is the slowest lane on the prompt
+ * so far, or -1 while no lane on the prompt has made a step.
  * @param {Lane[]} lanes
  * @param {LaneTotals[]} totals
  * @param {number} t
@@ -241,8 +245,8 @@ export function lanesByPrompt(lanes) {
 }
 
 /**
- * Index of the lane with the most tokens at t. If several have the most, it is the one that had
- * them first. -1 while no lane has made a step.
+ * Index of the lane with the most tokens at t. If several lanes have the most, the one that reached
+ * this number first. -1 while no lane has made a step.
  * @param {LaneTotals[]} totals
  * @param {number} t
  * @returns {number}
@@ -259,7 +263,7 @@ export function leadingLane(totals, t) {
 }
 
 /**
- * Place of each lane at t among the lanes on its prompt; null as in `lanePlaces`.
+ * Place of each lane at t among the lanes on its prompt. See `lanePlaces` for when it is null.
  * @param {Lane[]} lanes
  * @param {LaneTotals[]} totals
  * @param {number} t
@@ -281,13 +285,16 @@ export function placesByPrompt(lanes, totals, t, done) {
 }
 
 /**
- * Place of each lane at t. Null if it has not finished, or if another lane may still finish with
- * less decode time. `done`: no further steps will arrive.
+ * Place of each lane at t. Null if it has not finished by t, or if another lane may still finish
+ * with less decode time. `done`: no further steps will arrive.
  *
- * The place is 1 plus the number of lanes that finished earlier. A lane whose speed-up over this
- * one is "even" does not count; any other never shares a place with it. No place is better than
- * that of a lane that finished earlier, so tied lanes are neighbours in the order of finish. The
- * same rule as `_places_in` in sequoia/diagnosis/race_verdict/decide.py.
+ * Lane A is ahead of lane B if A finished earlier and the `speedInterval` of the two is not "even".
+ * A lane gets the best place that meets three conditions:
+ * - it is at least 1 plus the number of lanes ahead of it;
+ * - it is worse than the place of each lane ahead of it;
+ * - it is not better than the place of any lane that finished earlier.
+ * Lanes with the same place are tied. The same rule as `_places_in` in
+ * sequoia/diagnosis/race_verdict/decide.py.
  * @param {LaneTotals[]} totals
  * @param {number} t
  * @param {boolean} done
@@ -313,7 +320,7 @@ export function lanePlaces(totals, t, done) {
 }
 
 /**
- * The places at the time shown. Once the race is over, these are the places of the verdict.
+ * The places at the time shown. When the race is over and has a verdict, the verdict's places.
  * @param {{lanes: Lane[], totals: LaneTotals[], t: number, done: boolean, isOver: boolean,
  *   verdict: {places: (Place | null)[]} | null}} store
  * @returns {(Place | null)[]}

@@ -1,5 +1,6 @@
-/* The table below "How sure?". For each pair of lanes that the verdict compares, it has the ratios
-   of tokens per step, step time and pace, and the p-value. */
+/* The table below "How sure?". It has a row for each pair of lanes (decoders in the race) that the
+   verdict compares: the ratios of their tokens per step, step time and pace (tokens per second),
+   and the p-value. */
 import { laneName } from "./lane.js";
 import { el, show } from "../../shared/web/dom.js";
 import { short } from "../../shared/web/format.js";
@@ -68,7 +69,7 @@ export class PairTable {
   }
 }
 
-// A narrow table breaks the line between the ratio and its interval, nowhere else.
+// In a narrow table, the line can break between the ratio and its interval, but nowhere else.
 function ratioCell(row, value, [least, most]) {
   const cell = el("td", { text: `${value.toFixed(2)}× ` }, row);
   const interval = `(${least.toFixed(2)}–${most.toFixed(2)})`;

@@ -1,5 +1,6 @@
-/* The pace of the leading lane relative to each lane that is compared with it, with a 95%
-   confidence interval and one dot per run, all on one axis. Shown once further runs have begun. */
+/* The pace (tokens per second) of the leading lane, divided by that of each lane that is compared
+   with it. Each ratio has a 95% confidence interval and one dot per run. All are on one axis. Shown
+   once further runs of the race have begun. */
 import { laneName } from "./lane.js";
 import { laneStyles } from "./lane_style.js";
 import { lanesByPrompt } from "./lane_totals.js";
@@ -10,7 +11,7 @@ import { addTerm } from "../../shared/web/tooltips.js";
 /** @typedef {import("./race_store.js").RaceStore} RaceStore */
 /**
  * A lane that the leader is compared with. `ratio`: the leader's pace over that of this lane, with
- * the interval `least` to `most`. `dots`: the ratio in each run.
+ * the interval `least` to `most`. `dots`: the ratio in each run in which both made steps.
  * @typedef {{lane: number, ratio: number, least: number, most: number, dots: number[]}} Compared
  * @typedef {ReturnType<typeof makeRow>} Row
  */
@@ -105,8 +106,9 @@ export class RaceIntervals {
   }
 }
 
-// What bars and circles are. A bar is of the expected ratio, over all random draws, if its two
-// lanes wrote different texts and both have expected steps.
+// The words that explain the bars and circles. If the two lanes wrote different texts in every run,
+// and it is known how many steps each is expected to need, the bar is for the expected ratio.
+// Otherwise it is for the measured ratio.
 function barsAndCircles(pairs) {
   if (!pairs.some(({ expected }) => expected)) return ". Circles: single runs.";
   const where = pairs.every(({ expected }) => expected) ? "" : ", where it can be computed";

@@ -1,4 +1,4 @@
-/* The Race tab's part of a link to the page: the values of its form. */
+/* The Race tab's part of a link to the page: the values of the tab's form. */
 import { formValues, withFormValues } from "../../shared/web/form_values.js";
 import { linkView } from "../../shared/web/page_link.js";
 
@@ -21,7 +21,8 @@ export function linkRace(store, fill) {
   });
 }
 
-// The values of the form, and one more value for each lane: the list of its three fields.
+// Adds to the values of the form one value for each lane: the list of the lane's three fields. A
+// link contains these lists instead of the fields.
 function withLanes(values) {
   const lanes = LANES.filter((number) => `kind${number}` in values).map((number) => [
     `lane${number}`,
@@ -30,7 +31,7 @@ function withLanes(values) {
   return { ...values, ...Object.fromEntries(lanes) };
 }
 
-// The values of a link, and for each lane its three fields.
+// Adds to the values of a link the three form fields of each lane in it.
 function withFields(values) {
   const fields = LANES.filter((number) => `lane${number}` in values).flatMap((number) => {
     const [kind, numbers, verifier] = values[`lane${number}`];

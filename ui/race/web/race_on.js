@@ -1,4 +1,5 @@
-/* "Race on": further runs of a race that is over, with other prompts or seeds, pooled with it. */
+/* "Race on": makes further runs of a finished race, with other prompts or seeds. The verdict is
+   then about the race and its further runs together. */
 import { button, el, show, text } from "../../shared/web/dom.js";
 import { count } from "../../shared/web/format.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
@@ -9,9 +10,10 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 /** @typedef {import("./race_store.js").Verdict} Verdict */
 /** @typedef {import("../../shared/web/form_buttons.js").FormBeside} FormBeside */
 
-/** The button, with words about the runs that it makes, or their progress. */
+/** The button, and a text: what further runs would show, or the progress of these runs. */
 export class RaceOn {
-  /** @type {Pool | null} the pool when the button was pressed; null after a refusal */
+  /** @type {Pool | null} the store's pool when the button was last pressed; null after an error.
+   *   The button is disabled until the store gets another pool or an error */
   pressed = null;
 
   /**
@@ -119,7 +121,7 @@ function needed({ more_to_separate: separate, more_races: ten }) {
 }
 
 /**
- * A number of further runs in words, rounded to two digits.
+ * A number of further runs in words, rounded to two significant digits.
  * @param {number} runs
  * @returns {string}
  */

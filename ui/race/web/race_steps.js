@@ -73,7 +73,7 @@ export class RaceSteps {
   }
 
   // A step is missing, and its lane is not known. So the indexes of later steps may be too small in
-  // each lane.
+  // any lane.
   noteGap() {
     this.#hasGap = true;
     this.whole.forEach((steps, lane) => steps.splice(this.sure[lane]));
@@ -194,8 +194,8 @@ export class RaceSteps {
 }
 
 /**
- * The step with defaults for parts that a broken message left out. (It cannot be dropped: later
- * steps of the lane would have wrong indexes.)
+ * The step with defaults for parts that a broken message left out. The step cannot be
+ * dropped, because later steps of the lane would then have wrong indexes.
  * @param {RaceStep} step
  * @returns {RaceStep}
  */

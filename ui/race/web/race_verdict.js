@@ -1,5 +1,5 @@
-/* The verdict on a race that is over: a sentence or more, the prompts it holds for, the figures
-   behind it, and further runs. */
+/* The verdict on a race that is over: its words, the prompts it holds for, the figures behind it,
+   and the button for further runs. */
 import { PairTable } from "./pair_table.js";
 import { RaceIntervals } from "./race_intervals.js";
 import { RaceOn } from "./race_on.js";
@@ -85,5 +85,5 @@ function scopeInWords({ verdict, pool: pooled, word }) {
   );
 }
 
-// A line does not break within "p < 0.001".
+// Keeps lines from breaking within "p < 0.001".
 const unbroken = (sentence) => sentence.replace(/\bp ([<=]) (?=\d)/g, "p\u00a0$1\u00a0");

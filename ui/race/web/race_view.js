@@ -18,15 +18,15 @@ import { el, show } from "../../shared/web/dom.js";
  * a lane. `plotly`: the address of Plotly's script. `page`: the form beside the view.
  *
  * `trigger` is called with one of these names and objects:
- * "apply", {lane, parents}: `lane` is the lane's number in the form.
- * "open", {race, lane}: `lane` is the lane's index.
- * "more", {race}.
+ * "apply", {lane, parents}: put the tree `parents` into lane number `lane` of the form.
+ * "open", {race, lane}: open in Decode the run of the lane with the index `lane`.
+ * "more", {race}: make further runs of the race.
  * @typedef {{server?: any, trigger?: (name: string, data?: object) => void,
  *   plotly?: string | null, page?: import("../../shared/web/form_buttons.js").FormBeside}} Options
  */
 
 const ABOUT =
-  "A race decodes one prompt, or two, in different ways side by side, in two to four lanes. Each lane’s clock counts only its own steps.";
+  "A race decodes one or two prompts in different ways, in two to four lanes side by side. Each lane’s clock runs only during its own steps.";
 
 /** The elements of the Race view. */
 class RaceView {
@@ -124,10 +124,11 @@ class RaceView {
 }
 
 /**
- * Build the Race view inside `element`. Its `seek` takes a race time in seconds.
+ * Build the Race view inside `element`.
  * @param {HTMLElement} element
  * @param {Options} [options]
- * @returns {any} the interface for its component and for tests
+ * @returns {any} the interface for the view's component and for tests; `seek` takes a race time
+ *   in seconds
  */
 export function mountRace(element, options) {
   const view = new RaceView(element, options);

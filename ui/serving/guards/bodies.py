@@ -113,8 +113,8 @@ class BodyLimits:
 
 
 class NameCount:
-    """Counts the files in an upload by counting the word "filename". The word is also counted if it
-    occurs inside a file, which is rare. The body arrives in pieces."""
+    """Counts the files in an upload, whose body arrives in pieces. To do so, it counts the word
+    "filename". The word is also counted if it occurs inside a file, which is rare."""
 
     def __init__(self) -> None:
         self._end = b""  # the end of the last piece, in which the word may have begun

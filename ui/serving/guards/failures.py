@@ -10,7 +10,8 @@ from ui.serving.one_line_errors import in_one_line
 
 
 class FailureLog:
-    """ASGI middleware. It answers with status 500, unless the app has begun its answer."""
+    """ASGI middleware. After an unexpected exception it answers with status 500, unless the app had
+    begun its own answer."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

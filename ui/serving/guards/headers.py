@@ -1,9 +1,9 @@
-"""Headers of every answer. They restrict what the page may load, where it may send data, and which
-sites may show it in a frame.
+"""Headers of every HTTP response. They restrict what the page may load, where it may send data, and
+which sites may show it in a frame.
 
 Gradio's page needs 'unsafe-inline' and 'unsafe-eval' for scripts. So the headers do not prevent an
-injected script from running. But such a script can send data to another machine only by opening
-another page or over WebRTC.
+injected script from running. But they leave such a script only two ways to send data to another
+machine: opening another page, and WebRTC.
 """
 
 from __future__ import annotations

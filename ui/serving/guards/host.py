@@ -1,6 +1,6 @@
 """Answers only requests for the server's own names. This guards against DNS rebinding: if the name
-of another site is made to point to this machine, a page of that site could read and press
-everything here.
+of another site is made to point to this machine, a page of that site could read everything here and
+press every button.
 
 Rebinding needs a name, so requests for any IP address are accepted.
 """
@@ -20,8 +20,8 @@ from ui.serving.guards.sender import Network, sender, split_port
 
 
 class HostRule:
-    """ASGI middleware that refuses requests for names that are not in `names`. Names can be added
-    while the server runs."""
+    """ASGI middleware that refuses HTTP requests for host names that are not in `names`. Names can
+    be added to `names` while the server runs."""
 
     def __init__(self, app: ASGIApp, names: set[str], proxies: tuple[Network, ...]) -> None:
         self._app = app
@@ -38,7 +38,8 @@ class HostRule:
 
 
 def own_names(given: Iterable[str] = ()) -> set[str]:
-    """The names of this machine and of the Hugging Face Space, and the `given` names."""
+    """The names of this machine, of its Hugging Face Space if it runs as one, and the `given`
+    names."""
     machine = socket.gethostname().lower()
     short = machine.partition(".")[0]
     space = os.environ.get("SPACE_HOST", "")

@@ -1,6 +1,6 @@
 """Refuses a request with one sentence to the browser and one line in the log. The line has the
-beginning of the path and the reason, but no query and no body. Of the headers, it has only the host
-name, if the host was refused."""
+beginning of the path and the reason, but no query and no body. It can show one thing from the
+headers: if a host is refused, the reason contains its name."""
 
 from __future__ import annotations
 

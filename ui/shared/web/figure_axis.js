@@ -25,7 +25,7 @@ const ROOM = 0.05; // left free beyond the outermost values, as a share of the r
 
 /**
  * @param {AxisLayout} layout
- * @param {(number | null)[]} values of the traces on this axis; null where one is missing
+ * @param {(number | null)[]} values of the traces on this axis; null for a missing value
  * @param {number} from px where the range starts
  * @param {number} to px where the range ends
  * @returns {Axis}

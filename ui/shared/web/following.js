@@ -13,12 +13,12 @@ export class Following {
   canFollow = false; // whether there is another visitor's run to follow
   isFollowed = false; // whether the run on screen is another visitor's
   isWaiting = false; // whether the visitor's own run is waiting
-  // whether the visitor asked to follow; reset when a run is shown that is not followed
+  // whether the visitor asked to follow; reset when a run is shown that is not another visitor's
   isWanted = false;
 
   /**
-   * Update the state from a message. A message about another visitor's run loses its error and its
-   * notice. While the visitor's own run waits, the notice on screen is kept.
+   * Update the state from a message. Errors and notices about another visitor's run are not shown.
+   * While the visitor's own run waits, the notice on screen is kept.
    * @template {Message} M
    * @param {M} message
    * @param {string | null} notice that is on screen

@@ -46,7 +46,8 @@ export function withFormValues(tab, act) {
 }
 
 /**
- * Call `act` with the values of a tab's form: as soon as they are known, and after each change.
+ * Call `act` with the values of a tab's form: now if they are known, and each time `note` records
+ * them.
  * @param {string} tab
  * @param {(values: Record<string, any>) => void} act
  */

@@ -1,11 +1,12 @@
 /* Text and numbers in readable form. Independent of runs, trees and the page. */
 
 const NAMED = { "\n": "⏎", "\t": "⇥", "\r": "␍", "\u00a0": "⍽", "\u007f": "␡" };
-// Characters that are invisible or change how others appear: controls, format characters such as
-// bidi controls, variation selectors and fillers (both in DI), unusual spaces, private use, lone
-// surrogates, non-characters and the blank of braille (U+2800).
+// Characters that are invisible or change how other characters appear: controls, format characters
+// such as bidi controls, variation selectors and fillers (both in DI, the default ignorable code
+// points), unusual spaces, private use, lone surrogates, non-characters and the blank of braille
+// (U+2800).
 const HIDDEN = /[\p{DI}\p{NChar}\p{Cf}\p{Cc}\p{Co}\p{Cs}\p{Zl}\p{Zp}\u2800]|(?! )\p{Zs}/gu;
-const CACHED = 20_000; // texts
+const CACHED = 20_000; // the most results of `visible` that are cached
 const DASH = "–"; // shown in place of a missing number
 const GROUPED = new Intl.NumberFormat("en-US");
 const shown = new Map(); // results of `visible`
@@ -35,8 +36,8 @@ export function visible(text) {
 }
 
 /**
- * A text with every invisible character made visible. Unlike in `visible`, spaces are left as they
- * are. A combining mark at the start gets a dotted circle.
+ * A text with every invisible character made visible. Unlike in `visible`, ordinary spaces are left
+ * as they are. A combining mark at the start gets a dotted circle.
  * @param {any} text
  * @returns {string}
  */
@@ -96,7 +97,7 @@ export function short(value) {
 }
 
 /**
- * Two numbers with enough digits, up to seven, to be distinguished.
+ * Two numbers as text, with enough digits (up to seven) to be distinguished.
  * @param {number} a
  * @param {number} b
  * @returns {[string, string]}
@@ -112,7 +113,7 @@ export function apart(a, b) {
 /**
  * A share in percent, rounded to about two digits.
  * @param {number} value from 0 to 1
- * @param {number} [decimals] from 10% on, the maximum number of decimals
+ * @param {number} [decimals] the maximum number of decimals if the share is 10% or more
  * @returns {string}
  */
 export function percent(value, decimals = 0) {

@@ -1,12 +1,12 @@
 /* Says after a reload that the reload ended a running job. Gradio reloads the page by itself when
-   its connection to the server breaks. */
+   the connection to the server breaks. */
 import { sayIn } from "./page_link.js";
 
 const KEY = "sequoia-interrupted-";
 
 /**
- * If the page closes during a job of `tab`, remember it. The reloaded page then shows a notice in
- * `tab`.
+ * If the page closes during a job of `tab`, remember the job. The reloaded page then shows a notice
+ * in `tab`.
  * @param {string} tab
  * @param {() => boolean} isBusy whether a job is running
  * @param {string} job its name in the notice, such as "run"
@@ -21,7 +21,7 @@ export function sayInterrupted(tab, isBusy, job) {
   });
 }
 
-// A browser may forbid all storage; then there is no notice.
+// If the browser forbids storage, nothing is stored, and there is no notice.
 function store(act) {
   try {
     act(sessionStorage);

@@ -1,6 +1,6 @@
 /* Asks the server for the state of the visitor's job if the buttons show a job but no message has
-   arrived for a while. The click may have been refused, or the connection may have broken. Also
-   asks if a message shows a running job but the buttons do not. The answer sets the buttons
+   arrived for a while. The server may have refused to start it, or the connection may have broken.
+   Also asks if a message shows a running job but the buttons do not. The answer sets the buttons
    (`job_state` in ui/serving/session_view.py). Independent of the DOM. */
 
 const SILENT_MS = 5000; // without a message before the server is asked
@@ -21,8 +21,8 @@ const LOOK_MS = 1000; // between two looks at the buttons
 
 /** Decides when to ask. */
 export class JobWatch {
-  /** @type {number | null} time of the last message or question about the job, or when the
-   * buttons were first seen to show it */
+  /** @type {number | null} start of the silence: time of the last message or question, or when
+   * the buttons were first seen to show the job */
   since = null;
   asked = -Infinity; // time of the last question
   heard = false;

@@ -1,4 +1,5 @@
-/* The values of each tab that the page's address can contain: names, types and bounds. Pure. */
+/* The values that the page's address can contain for each tab: names, types and bounds. Independent
+   of the DOM. */
 
 const MOST_PROMPT = 500; // characters; a longer prompt can only be shared in a saved file
 const MOST_NODES = 1024;
@@ -7,8 +8,9 @@ const EXACT = 17; // significant digits that keep a number unchanged
 const WORD = /^[\w.:-]{1,40}$/;
 
 /**
- * One value in the address. `read` parses its text. It throws a RangeError that says what is
- * expected. `write` returns its text, or null for a value that an address cannot contain.
+ * The type of a value in the address. `read` parses the value's text. If the text is not valid,
+ * `read` throws a RangeError that says what is expected. `write` returns the text of a value, or
+ * null for a value that an address cannot contain.
  * @template T
  * @typedef {{read: (text: string) => T, write: (value: any) => string | null}} Field
  */

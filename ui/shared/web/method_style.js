@@ -1,10 +1,11 @@
 /* How a method looks in the charts of Race and Experiments. A method is a way to decode, such as a
-   tree shape or a verifier. It has its own colour and marker. The first four lines of a method
-   differ in their dash pattern, and every second line has open markers. */
+   tree shape or a verifier. Each method has its own colour and marker. If a chart has several lines
+   of one method, the first four differ in their dash pattern, and every second one has open
+   markers. */
 import { MARKER_PATHS } from "./marker_paths.js";
 
 /**
- * `earlierSame`: number of earlier lines of this method. `symbol`: Plotly's name of the marker.
+ * `earlierSame`: number of earlier lines of the same method. `symbol`: Plotly's name of the marker.
  * `path`: the marker as an SVG path centred on the origin.
  * @typedef {{earlierSame: number, colour: string, dash: string, symbol: string,
  *   path: string}} MethodStyle

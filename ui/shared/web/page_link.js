@@ -17,7 +17,7 @@ import { decodeLink, encodeLink } from "./link_text.js";
 const QUIET_MS = 500; // without a change before the address is updated
 const TABS_MS = 100; // between two looks for a tab or view that Gradio has not built yet
 const MOST_LOOKS = 100;
-/** @type {Record<string, string>} the words for a value, by its name in link_fields.js */
+/** @type {Record<string, string>} words for values that may not fit into a link, by their names */
 const NAMES = {
   prompt: "the prompt",
   second_prompt: "the second prompt",
@@ -29,7 +29,8 @@ const NAMES = {
 const views = new Map();
 /** @type {LinkState | null} values to show as soon as the view of their tab is there */
 let pending = null;
-// Whether this module is opening the tab that the address names. The address must not change then.
+// Whether this module is opening the tab that the address names. Meanwhile, the address must not
+// change.
 let isFollowing = false;
 /** @type {Map<string, number>} by tab, the timer that will update the address */
 const timers = new Map();
@@ -68,8 +69,9 @@ export function sayIn(tab, words) {
   whenThere(tab, (view) => view.say(words, false));
 }
 
-/** Show the tab and values that the address names, now and each time it changes, for example when
- * the Back button is pressed. Also add each tab that is opened to the browser's history. */
+/** Show the tab and values that the address names: now, if it has a fragment, and each time the
+ * visitor changes it, for example with the Back button. Also add each tab that the visitor opens to
+ * the browser's history. */
 export function followAddress() {
   document.addEventListener("click", noteTab);
   window.addEventListener("popstate", follow);
@@ -125,7 +127,8 @@ function write(how) {
   if (!tab || pending || isFollowing) return;
   const { hash } = encodeLink(tab, views.get(tab)?.read() ?? {});
   if (hash === location.hash) return;
-  // the whole address, because the page has a base address: a fragment alone would drop the query
+  // The whole address is needed: the browser would resolve a fragment alone against the page's
+  // <base>, which has no query.
   history[how](history.state, "", new URL(hash, location.href));
 }
 
@@ -162,7 +165,7 @@ function clickTab(name, looks) {
     return;
   }
   const isWanted = pending?.tab === name;
-  if (isWanted && !(tab && hasValues(name))) pending = null; // no view will take it
+  if (isWanted && !(tab && hasValues(name))) pending = null; // no view will take the values
   if (!tab) {
     if (isWanted) ignore(`This link was ignored: the page has no tab “${name}”.`);
     return;

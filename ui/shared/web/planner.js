@@ -22,8 +22,8 @@
 
 /**
  * The best trees of all sizes: the first n nodes are the best tree of n nodes. Each list has one
- * value per node. `gains`: its gain in expected tokens. `totals`: the expected tokens of the tree
- * that ends with this node.
+ * value per node. `gains`: the expected tokens that the node adds. `ranks`: its rank among its
+ * siblings. `totals`: the expected tokens of the tree that ends with the node.
  * @typedef {{parents: number[], gains: number[], depths: number[], ranks: number[],
  *   totals: number[]}} Growth
  */
@@ -133,9 +133,9 @@ export function sum(values) {
  */
 export function scores(parents, rates) {
   const result = [1];
-  const drawn = new Array(parents.length).fill(0);
+  const childrenSoFar = new Array(parents.length).fill(0);
   for (let node = 1; node < parents.length; node++) {
-    const rank = drawn[parents[node]]++;
+    const rank = childrenSoFar[parents[node]]++;
     result.push(rank < rates.length ? result[parents[node]] * rates[rank] : 0);
   }
   return result;
@@ -161,8 +161,8 @@ export function depthsOf(parents) {
 
 /**
  * @param {number[]} parents
- * @returns {number[]} for each level except the last, the number of nodes that have children. The
- *   draft pass for the next level processes that many nodes
+ * @returns {number[]} for each level except the last, the number of nodes that have children.
+ *   These are the nodes that the draft pass for the next level processes
  */
 export function widths(parents) {
   const depths = depthsOf(parents);
@@ -207,7 +207,7 @@ export function isSameTree(one, other) {
  * @param {number} n
  * @param {number | null} levels maximum number of levels; null: no limit
  * @returns {Growth}
- * @throws {RangeError} if the rates increase somewhere, or if `levels` is 1 and `n` is more
+ * @throws {RangeError} if the rates increase somewhere, or if `levels` is 1 and `n` is above 1
  */
 export function bestFirst(rates, n, levels) {
   if (!isMonotone(rates))
@@ -389,7 +389,7 @@ export const levelsFor = (nodes) => (nodes <= USUAL_NODES ? USUAL_LEVELS : WIDE_
  * @param {number} [maxNodes]
  * @param {number} [maxLevels]
  * @param {number} [slack] for example 0.01: among the trees within 1% of the fastest, choose the
- *   one with the most expected tokens. It is not predicted to be slower than plain decoding
+ *   one with the most expected tokens that is not predicted to be slower than plain decoding
  * @returns {Prediction}
  */
 export function bestPlan(

@@ -53,7 +53,7 @@ export class Playback {
     throw new Error("a subclass must define take()");
   }
 
-  /** Play from the current point, or from the start if that is the end. */
+  /** Play from the current point, or from the start if the current point is the end. */
   play() {
     throw new Error("a subclass must define play()");
   }
@@ -68,8 +68,8 @@ export class Playback {
   }
 
   /**
-   * Take a message or a whole run file. An empty value and a repeated text are ignored. Any other
-   * value sets `error`, unless it is an object or the JSON text of an object.
+   * Take a message or a whole run file. Empty values are ignored, and so is a text equal to the
+   * last one. A value that is neither an object nor the JSON text of an object sets `error`.
    * @param {any} value as JSON text or as an object
    */
   ingest(value) {
@@ -85,8 +85,8 @@ export class Playback {
     if (isText) this.lastRaw = value;
   }
 
-  // Whether the run is shown as recorded. A run with another label than "measured", such as
-  // "simulated", counts as recorded once it has ended or paused.
+  // Whether the run is shown as recorded. A run labelled "recorded" always is, and one labelled
+  // "measured" never is. Any other run, such as a simulated one, is once it has ended or paused.
   get recorded() {
     const { label } = this.meta;
     return label === "recorded" || (label !== "measured" && this.done);

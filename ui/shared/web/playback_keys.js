@@ -1,5 +1,5 @@
-/* The keyboard of a view with a playback. Most keys are ignored while the view is scrolled out of
-   sight, and while the focus is in a field or outside the view. */
+/* Keyboard control of a view that plays back a run or a race. Most keys are ignored while the view
+   is scrolled off the screen, and while the focus is in a field or outside the view. */
 import { button, el } from "./dom.js";
 
 /** @import { FormBeside } from "./form_buttons.js" */
@@ -44,7 +44,7 @@ export class PlaybackKeys {
     return [];
   }
 
-  /** @type {(key: string) => boolean} does what the key is for; false if it has no meaning */
+  /** @type {(key: string) => boolean} acts on a key; false if the key has no meaning */
   act() {
     return false;
   }
@@ -105,7 +105,7 @@ export class PlaybackKeys {
     if (!this.isVisible || ctrlKey || metaKey || altKey || defaultPrevented) return false;
     if (target.closest?.(TYPING)) return false;
     if (target !== document.body && !this.stage.root.contains(target)) return false;
-    if (key === " " && target.closest?.("button")) return false; // it presses that button
+    if (key === " " && target.closest?.("button")) return false; // space presses the button
     return !this.dialog.open || key === "?";
   }
 }

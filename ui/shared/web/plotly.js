@@ -1,4 +1,4 @@
-/* Loads Plotly when a figure is first drawn. The server serves it beside the modules. */
+/* Loads Plotly when a figure is first drawn. Its script is served beside these modules. */
 import { el } from "./dom.js";
 
 /** The address of Plotly's script. */
@@ -9,8 +9,10 @@ let loading = null;
 
 /**
  * Load Plotly, at most once per page.
- * @param {string} path address of the script: absolute, or relative to the page's path as a folder
- * @returns {Promise<any>} the library; rejected if it cannot be loaded. The next call tries again
+ * @param {string} path address of the script. A relative address is resolved against the page's
+ *   path with a final "/", or against `location.href` if the page has no origin
+ * @returns {Promise<any>} the library; rejected if it cannot be loaded. Then the next call tries
+ *   again
  */
 export function loadPlotly(path) {
   const { origin, pathname } = location;

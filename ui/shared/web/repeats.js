@@ -1,8 +1,8 @@
 /* Measures how much of a text repeats what came before. Repeated text is easy to draft, so it makes
-   every speculative decoder look better. Pure. */
+   every speculative decoder look better. Independent of the DOM. */
 import * as format from "./format.js";
 
-const GRAM = 8; // tokens in a row that count as a repeat when they occur again
+const GRAM = 8; // length of an n-gram in tokens
 // Repetition is mentioned only if at least this share of the text's 8-grams are repeats, and the
 // text has at least MIN_GRAMS 8-grams.
 const MIN_SHARE = 0.1;
@@ -13,7 +13,10 @@ const MIN_GRAMS = 16;
  * @typedef {{grams: number, repeats: number}} RepeatCounts
  */
 
-/** Counts over a growing text, as `repetition` in sequoia/algorithm/step_trace.py does. */
+/**
+ * Counts the repeated 8-grams of a growing text. `repetition` in sequoia/algorithm/step_trace.py is
+ * `repeats / grams`.
+ */
 export class Repeats {
   recent = [];
   known = new Set();

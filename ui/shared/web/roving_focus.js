@@ -6,7 +6,7 @@ const MOVES = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
 const GONE = '[hidden], [style*="display: none"]';
 
 /**
- * Make the controls in `group` one tab stop, and keep it so while controls are added and removed.
+ * Make the controls in `group` one tab stop, even if controls are added or removed later.
  * @param {HTMLElement} group
  * @param {string} [selector] CSS selector of the controls
  */
@@ -42,6 +42,6 @@ function move(event, controls) {
   if (event.key === "End") next = -1;
   if (Number.isNaN(next)) return;
   event.preventDefault();
-  event.stopPropagation(); // the same keys step through the run
+  event.stopPropagation(); // elsewhere on the page, the same keys step through the run
   controls.at(next % controls.length).focus();
 }

@@ -37,6 +37,7 @@ export class StepButtons {
     attr(this.play, "title", label);
     for (const one of this.root.querySelectorAll("button")) one.disabled = !step;
     if (this.speed.value !== rate) this.speed.value = rate;
-    show(this.speed, !step || Boolean(step.step.seconds)); // without times: slow motion only
+    // A step without times plays only in slow motion, so it needs no menu of speeds.
+    show(this.speed, !step || Boolean(step.step.seconds));
   }
 }

@@ -6,7 +6,7 @@ import { draftedOf } from "./step_view.js";
 
 const ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"];
 
-// A token in quotes; a line break with its indentation in words.
+// The text of a token in quotes. A line break with indentation is described in words instead.
 function quoted(step, node) {
   const label = step.label(node);
   const spaces = /^⏎(·+)$/.exec(label)?.[1].length;
@@ -45,8 +45,9 @@ export function check({ topo }) {
 }
 
 /**
- * Index of the trial at which a chain of first children would have ended, but the tree had another
- * child to try. -1 if there is none. A step verified from the leaves has none.
+ * Index of the trial at which a chain of first children would have ended, while the tree had
+ * another child to try. -1 if there is no such trial. A step verified from the leaves never has
+ * one.
  * @param {StepView} step
  * @returns {number}
  */
@@ -142,8 +143,7 @@ export function result(step) {
     return `${total} There was no guess: the large model writes its own token.`;
   if (!stayed)
     return `${total} No guess stayed: the large model writes its own token, as it would alone.`;
-  const own =
-    emitted.length > stayed ? "; the large model adds a token of its own, as always." : ".";
+  const own = emitted.length > stayed ? "; the large model adds a token of its own." : ".";
   const guesses = stayed === 1 ? "1 guess stayed" : `${stayed} guesses stayed`;
   return [total, guesses + own, side(step), ending(step)].filter(Boolean).join(" ");
 }

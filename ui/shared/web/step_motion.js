@@ -7,9 +7,9 @@ import { StepTimeline } from "./step_timeline.js";
  * @import { NodeId } from "./tree_scene.js"
  */
 
-/** Which picture is shown. A subclass has the step, and turns to other pictures. */
+/** Which picture is shown. A subclass defines `step`, `turn` and `turnTo`. */
 export class StepMotion {
-  /** @type {number | null} index of the picture that is shown; null: the result, the last one */
+  /** @type {number | null} index of the picture that is shown; null for the result */
   picture = null;
   /** @type {WeakMap<StepView, StepTimeline>} */
   #timelines = new WeakMap();
@@ -40,7 +40,7 @@ export class StepMotion {
     return this.#timelines.get(step);
   }
 
-  /** The pictures of the step on screen. */
+  /** The pictures of the step on screen, with their times; null if there is no step. */
   get line() {
     return this.timelineOf(this.step);
   }
@@ -50,13 +50,13 @@ export class StepMotion {
     return (this.line?.frames.length ?? 1) - 1;
   }
 
-  /** @returns {StepFrame | null} the picture that is shown; null if `picture` is null, or without a
-   *   step */
+  /** @returns {StepFrame | null} the picture at index `picture`; null if `picture` is null, or if
+   *   there is no step */
   get shown() {
     return this.picture === null ? null : (this.line?.frames[this.picture] ?? null);
   }
 
-  /** Whether the picture that is shown is not the result. */
+  /** Whether the picture that is shown comes before the result. */
   get isInStep() {
     return this.shown !== null && this.shown.phase !== "result";
   }
@@ -68,9 +68,9 @@ export class StepMotion {
   }
 
   /**
-   * The node that the card beside the picture is about. Before the result, it is the node that is
-   * tried; null if none is. At the result of a step with residuals, it is the token from the
-   * target, if there is one. At any other result, it is `decisive`.
+   * The node that the card beside the picture is about. Before the result: the node that is tried,
+   * or null if none is. At the result: the token from the target, if the step has one and its
+   * residuals are known. Otherwise: the step's `decisive` node.
    * @returns {NodeId | null}
    */
   get explained() {
@@ -103,7 +103,7 @@ export class StepMotion {
 
   /**
    * Turn to the picture at a moment of slow motion.
-   * @param {number} clock seconds since the step began
+   * @param {number} clock seconds of slow motion since the step began
    */
   follow(clock) {
     this.picture = this.line?.frameAt(clock) ?? null;

@@ -1,5 +1,5 @@
-/* The default actions of a step's tree. The stage explains the node that a person points at or
-   focuses, and dispatches the events hover and press. */
+/* What happens by default when a person acts on the tree of a step: the stage explains the node
+   that is pointed at or focused, and dispatches the events hover and press. */
 import { keysAbove } from "./focus_layout.js";
 import { spokenNode } from "./step_words.js";
 import { keyOf, nodeOf } from "./tree_scene.js";

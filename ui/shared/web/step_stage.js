@@ -1,5 +1,6 @@
-/* Shows one step as an animation: a caption, the token tree, the four phases with their real times,
-   and the draw u compared with p/q. Independent of runs, of the page around it and of the server.
+/* Shows one step as an animation: a caption, the token tree, buttons for the four phases, their
+   real times, and a card that explains one node. Independent of runs, of the page around the stage
+   and of the server.
 
    The shortest use, inside an element of class "sq-stage":
 
@@ -8,9 +9,9 @@
      stage.play();
 
    Events, as CustomEvent with `detail`:
-     frame  {picture, frame}  another picture or step is shown. `picture` and `frame` are null at
-                              the result, except while slow motion plays the result as its last
-                              picture
+     frame  {picture, frame}  another picture or step is shown. `picture` is the picture's index,
+                              `frame` its content. Both are null at the result. While slow
+                              motion plays, the result counts as the last picture
      hover  {node}            the pointer or the focus is on another node; null: on none
      press  {node}            a node was pressed */
 import { el } from "./dom.js";
@@ -32,11 +33,11 @@ import { WalkCard } from "./walk_card.js";
  * The parts of a stage and what controls it.
  * @typedef {object} StageOptions
  * @property {string} [source] the source of the times: "measured", "recorded" or "simulated"
- * @property {boolean} [hasCard] whether there is a card beside the tree; default: true
+ * @property {boolean} [hasCard] whether a card beside the tree explains one node; default: true
  * @property {Element} [controls] the element for all buttons; default: one below the caption
- * @property {StepMotion} [motion] decides which picture is shown. The stage then neither plays nor
- *   handles keys, and has no buttons for playing; call `paint` after each change
- * @property {StepActions} [actions] what happens when a person acts on the tree. The stage then
+ * @property {StepMotion} [motion] decides which picture is shown. With it, the stage neither plays
+ *   nor handles keys, and has no buttons for playing. Call `paint` after each change of the motion
+ * @property {StepActions} [actions] what happens when a person acts on the tree. With it, the stage
  *   dispatches neither hover nor press
  */
 
@@ -77,8 +78,8 @@ export class StepStage extends EventTarget {
   // -- what is shown ------------------------------------------------------------------------------
 
   /**
-   * Show a step, at its result. If the step is shown already, the picture stays the same. With
-   * `motion`, `step` must be that of the motion, which chooses the picture.
+   * Show a step, at its result. If the step is shown already, the picture stays the same. With the
+   * option `motion`, `step` must be `motion.step`, and the motion chooses the picture.
    * @param {StepView | null} step null: show nothing
    * @param {StepLook} [look]
    */
@@ -124,8 +125,8 @@ export class StepStage extends EventTarget {
 
   // -- playing ------------------------------------------------------------------------------------
 
-  /** Play from the current picture; at the end of the step, from the first one. If the visitor's
-   * system asks for reduced motion, only show that picture. */
+  /** Play from the current picture, or from the first one if the step has ended. If the visitor's
+   * system asks for reduced motion, show that picture without playing. */
   play() {
     this.player.play();
   }
@@ -159,8 +160,8 @@ export class StepStage extends EventTarget {
 
   // -- paint --------------------------------------------------------------------------------------
 
-  /** Draw the current picture. With `motion`, call this after each change of the motion; a stage
-   * without it repaints by itself. */
+  /** Draw the current picture. With the option `motion`, call this after each change of the motion.
+   * Without it, the stage repaints by itself. */
   paint() {
     this.phases.paint(this.source);
     const { step, tried } = this.motion;

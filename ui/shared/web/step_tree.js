@@ -1,6 +1,6 @@
-/* Draws the token tree of a step as it is in one picture of the step's slow motion. By default, a
-   large tree is shown in the focus layout, which has only the part of the tree that matters in the
-   step. */
+/* Draws the token tree of a step. In slow motion, a step is a series of pictures: then the tree is
+   drawn as it is in the current picture. By default, a large tree is shown in the focus layout,
+   which has only the part of the tree that matters in the step. */
 import { el, show } from "./dom.js";
 import { LARGE, focusLayout } from "./focus_layout.js";
 import { Minimap } from "./minimap.js";
@@ -32,8 +32,8 @@ import { TreeView } from "./tree_view.js";
  * @property {NodeId[]} [hits] nodes that match a search
  * @property {((node: number) => number) | null} [share] the share of steps in which a node of this
  *   tree was accepted, shown as its shade. Default: nodes have the colours of their states
- * @property {boolean} [isMoving] whether colours must change at once, because steps follow each
- *   other fast
+ * @property {boolean} [isMoving] whether steps follow each other so fast that colours must change
+ *   without a transition
  * @property {{node: NodeId, key: string}} [reveal] the node to scroll into view, once for each key
  *   and layout (see `layout`). Default: the end of the accepted path, once for each step and layout
  */
@@ -216,8 +216,9 @@ export class StepTree {
     };
   }
 
-  // A text that changes when the layout does. In the focus layout it depends only on the size of
-  // the box: when a person unfolds a cell, that cell must not be scrolled out of view.
+  // A text that changes when the layout does; then `follow` chooses a node to scroll to. In the
+  // focus layout, the text depends only on the size of the box: when a person unfolds a cell, that
+  // cell must not be scrolled out of view.
   layout(isFocused) {
     const { shape, size } = this.view;
     return isFocused ? `focus ${size.w} ${size.h}` : shape;
@@ -235,7 +236,7 @@ export class StepTree {
     this.wanted = cells.find((one) => one.key === wanted) ?? null;
   }
 
-  /** Scroll to the node that `follow` chose. Call it after painting, because it forces a layout. */
+  /** Scroll to the node that `follow` chose. This forces a layout, so call it after painting. */
   settle() {
     const { wanted } = this;
     this.wanted = null;

@@ -25,21 +25,24 @@ const FROM_LEAVES = "traversal"; // the verifier that tries whole paths, from th
  * @property {{draft?: number, verify?: number, overhead?: number}} [seconds]
  * @property {string | null} [finish] why the run ended, if this is its last step
  * @property {number[]} [level_seconds] seconds of each draft pass
- * @property {(number | undefined)[]} [entered] only in Walk, for a toy example verified from the
- *   leaves: for each trial, the probability of accepting the path down to its node, before any
- *   child of that node was rejected
+ * @property {(number | undefined)[]} [entered] only in the toy examples of the Walk view: for each
+ *   trial, the probability of accepting the path down to its node before any child of that node was
+ *   rejected; undefined unless the step was verified from the leaves
  * @property {ResidualRow[]} [residuals] one for each trial, and one for the token from the target
  */
 
-/** @typedef {[number, number, number, number | null, boolean, number | null]} TrialRow a Trial */
+/**
+ * The fields of a Trial.
+ * @typedef {[number, number, number, number | null, boolean, number | null]} TrialRow
+ */
 
-/** @typedef {[number[], number[], number[]?]} ResidualRow a Residual */
+/** @typedef {[number[], number[], number[]?]} ResidualRow the fields of a Residual */
 
 /**
- * p and q at one moment of the walk, after the rejections so far (which change nothing with top-k
- * match), for a few tokens: first the token that was tried or added, then others. In a run, the
- * others are the most probable ones. The rest of the probability up to 1 belongs to all further
- * tokens.
+ * p and q at one moment of the walk, for a few tokens. With top-k match, these are the original p
+ * and q; otherwise, they are the residual ones after the rejections so far. The first token is the
+ * one that was tried or added. In a run, the next ones are the most probable. All further tokens
+ * are left out, so p and q need not sum to 1.
  * @typedef {object} Residual
  * @property {number[]} tokens ids
  * @property {number[]} p
@@ -61,8 +64,8 @@ const FROM_LEAVES = "traversal"; // the verifier that tries whole paths, from th
  */
 
 /**
- * A step, prepared for a picture. The states of its nodes are root, accepted, rejected, untested (a
- * child of the accepted path) and never (all others).
+ * A step, prepared for a picture. The states of its nodes are root, accepted, rejected, untested
+ * (not tried, but its parent was accepted or is the root) and never (all others).
  * @typedef {object} StepView
  * @property {number} i
  * @property {Step} step
@@ -75,8 +78,8 @@ const FROM_LEAVES = "traversal"; // the verifier that tries whole paths, from th
  * @property {"bonus" | "correction" | "none"} kind of the token from the target; "none" if the run
  *   ended before that token was emitted
  * @property {boolean} greedy whether the temperature is 0
- * @property {boolean} matched whether guesses were compared with a token that the target sampled,
- *   as in top-k match; false if no node was tried
+ * @property {boolean} matched whether the step was verified by top-k match, which compares the
+ *   children with a token sampled from the target; false if no node was tried
  * @property {boolean} fromLeaves whether whole paths were tried, from the leaves to the root
  * @property {(node: number) => Trial | undefined} trial
  * @property {(id: number) => string} textOf the text of a token id
@@ -88,7 +91,7 @@ const FROM_LEAVES = "traversal"; // the verifier that tries whole paths, from th
  * @property {(node: NodeId) => string} stateOf
  * @property {number} seconds time of the whole step
  * @property {Record<string, number>} counts number of nodes by state; own: 1 if the target added a
- *   token
+ *   token, else 0
  * @property {NodeId} decisive the last node tried; if none was, "bonus", or the root if there is no
  *   token from the target either
  */

@@ -49,7 +49,7 @@ function odds(view, { node, p, q }) {
   return `${target} gives this token ${percent(p, 1)}, ${draft} ${percent(q, 1)}`;
 }
 
-// If a step is verified from the leaves, a trial decides about the whole path down to its node.
+// If a step is verified from the leaves, a trial accepts or rejects the whole path to its node.
 function pathOdds(view, { p, u }, isTaken) {
   const chance = `The whole path down to here is accepted with probability ${percent(p, 1)}`;
   if (p >= 1) return `${chance}: any u accepts it.`;
@@ -85,11 +85,11 @@ function rejected(view, trial) {
 function untested(view, node) {
   const parent = view.topo.parents[node];
   const taken = view.topo.children[parent].find((child) => view.state[child] === "accepted");
-  if (taken === undefined) return "Not tried: the walk ended before it.";
+  if (taken === undefined) return "Not tried: the walk ended earlier.";
   return "Not tried: an earlier sibling, " + token(view, taken) + ", was accepted.";
 }
 
-// The reason is the nearest ancestor with another state than "never".
+// The reason is the nearest ancestor whose state is not "never".
 function outOfReach(view, node) {
   const { parents } = view.topo;
   let above = parents[node];

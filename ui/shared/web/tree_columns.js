@@ -7,7 +7,7 @@ import { widthOf } from "./tree_frame.js";
  * @import { TreeView } from "./tree_view.js"
  */
 
-/** Height of the headings in px. The tree has that much less room. */
+/** Height of the headings in px. The tree gets the rest of the box. */
 export const COLUMNS_HEIGHT = 22;
 const SIZE = 12; // px, type size
 const APART = 6; // least px between two headings
@@ -52,7 +52,7 @@ export class TreeColumns {
 }
 
 /**
- * For each column the longest of its names that fits, else its shortest.
+ * The longest name that fits in each column. If none fits, the shortest.
  * @param {Column[]} columns
  * @param {TreeView} view
  * @param {number} zoom

@@ -2,17 +2,18 @@
 
 /**
  * A tree, with what can be derived from the parents of its nodes. Each parent comes before its
- * children. In the comb, the usual drawing of a tree, a node's column is its depth.
+ * children. The comb is the usual drawing of a tree: a node's column is its depth, and its row is
+ * `row`.
  * @typedef {object} Topology
  * @property {number} n number of nodes
  * @property {number[]} parents of each node; -1 for the root
  * @property {number[][]} children of each node
  * @property {number[]} depth of each node; 0 for the root
  * @property {number[]} rank of each node among its siblings, from 0
- * @property {number[]} size of each node's subtree, including itself
+ * @property {number[]} size of each node's subtree, including the node
  * @property {number} levels number of levels, including that of the root
  * @property {number[]} row of each node in the comb
- * @property {number} rows number of rows of the comb: one per leaf
+ * @property {number} rows number of rows of the comb: one per leaf, at least 1
  */
 
 /**

@@ -1,5 +1,5 @@
-/* Draws a tree as pills and edges. The SVG elements of a cell are made once and then only changed,
-   until `clear` removes them. */
+/* Draws a tree: a pill for each cell, and the edges between them. The SVG elements of a cell are
+   made once and then only changed, until `clear` removes them. */
 import { attr, pool, svg, text } from "./dom.js";
 import { short } from "./format.js";
 import * as treeFrame from "./tree_frame.js";
@@ -30,7 +30,8 @@ const LIT = {
  * @property {SVGPathElement | null} edge from its parent
  * @property {string} where its place, as last written
  * @property {number} seen number of the last call of `draw` that placed it
- * @property {string | null} word its label, count and room, as last written; null: write it again
+ * @property {string | null} word its label, count and room for text, as last written; null: write
+ *   it again
  * @property {string | null} state
  * @property {number | undefined} share
  */

@@ -1,4 +1,4 @@
-/* A chart of curves over the number of tokens in a pass, with a mark at one number of tokens. */
+/* A chart of curves over the number of tokens in a pass. One number of tokens is marked. */
 import { el, sized, svg } from "../../shared/web/dom.js";
 import { figure } from "./filled.js";
 
@@ -11,12 +11,12 @@ const LABEL = 8; // px between a curve and its name above it
 
 /**
  * @typedef {{name: string, cls: string, points: number[][]}} Line `points`: [x, y] for each
- *   x = 1, 2, ...; y must not fall
+ *   x = 1, 2, ...; y must not decrease
  * @typedef {object} About
  * @property {string} label for screen readers
  * @property {string} axis title of the horizontal axis
- * @property {Line[]} lines the highest first
- * @property {string} naive name of the line y = x
+ * @property {Line[]} lines the highest line first
+ * @property {string} naive name of the line y = x, which is drawn for comparison
  * @property {number} mark the number of tokens at which the curves are marked
  */
 

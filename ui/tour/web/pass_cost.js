@@ -1,10 +1,10 @@
-/* What passes cost on a machine. The unit is a pass of the target over one token. */
+/* The cost of model passes on a machine. The unit is a pass of the target over one token. */
 import { secondsAt } from "../../shared/web/planner.js";
 
 /** @import { Profile } from "../../shared/web/planner.js" */
 
 /**
- * t(n) / t(1): the time of a pass of the target over n tokens, relative to a pass over one.
+ * t(n) / t(1): the time of a pass of the target over n tokens, relative to a pass over one token.
  * @param {Profile} profile
  * @param {number} tokens n
  * @returns {number}
@@ -13,8 +13,8 @@ export const timesOne = ({ target_seconds: points }, tokens) =>
   secondsAt(points, tokens) / secondsAt(points, 1);
 
 /**
- * The time in which the draft guesses `guesses` tokens one after another, in passes of the target
- * over one token.
+ * The time that the draft needs to guess `guesses` tokens one after another. The unit is a pass of
+ * the target over one token.
  * @param {Profile} profile
  * @param {number} guesses
  * @returns {number}

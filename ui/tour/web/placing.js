@@ -8,7 +8,7 @@ const byDepth = (one, other) => one.length - other.length || (one < other ? -1 :
 
 /**
  * @param {string[]} placed
- * @returns {number[]} parents, the root first
+ * @returns {number[]} the parent of each node, in breadth-first order; -1 for the root
  */
 export function parentsOf(placed) {
   const order = [...placed].sort(byDepth);
@@ -27,7 +27,7 @@ export function placesOf(parents) {
 }
 
 /**
- * The places for one more guess: the next child of each node, up to `ranks` children.
+ * The places for one more guess: the next child of each node with fewer than `ranks` children.
  * @param {string[]} placed
  * @param {number} ranks
  * @returns {string[]}
@@ -88,7 +88,7 @@ export const bestPlaces = (rates, nodes) => placesOf(bestFirst(rates, nodes + 1,
  * The best tree and a chain, compared at the same rates.
  * @param {{rates: number[], nodes: number, levels: number, guesses: number}} settings
  *   `nodes` and `levels`: the size and the level cap of the tree, root included; `guesses`: the
- *   length of the chain
+ *   length of the chain, without its root
  * @returns {{tree: number[], chain: number[], treeTokens: number, chainTokens: number,
  *   ratio: number}} ratio: treeTokens / chainTokens
  */
@@ -101,7 +101,7 @@ export function compared({ rates, nodes, levels, guesses }) {
 }
 
 /**
- * How many times as long the tree's step takes as the chain's.
+ * The time of a step with the tree, divided by that of a step with the chain.
  * @param {{tree: number[], chain: number[]}} trees
  * @param {Profile} profile
  * @returns {number}

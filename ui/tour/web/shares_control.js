@@ -1,5 +1,5 @@
-/* The control in which a visitor says which tokens replace the rejected guesses. Each token has a
-   slider and a bar. */
+/* A control of the tour, with a slider and a bar for each token. The slider sets how many of the
+   rejected guesses are replaced by this token. */
 import { attr, el, text } from "../../shared/web/dom.js";
 import { kept, left } from "./draws.js";
 import { filled } from "./filled.js";
@@ -8,12 +8,12 @@ import { filled } from "./filled.js";
 
 const sum = (values) => values.reduce((total, value) => total + value, 0);
 
-/** The answer is a list: how many of the rejected guesses each token replaces. */
+/** The answer is a list with the number of rejected guesses that each token replaces. */
 export class SharesControl {
   /**
    * @param {HTMLElement} host
    * @param {{tokens: string[], p: number[], q: number[], words: Record<string, string>}} about
-   *   p and q in percent
+   *   p: the target's probabilities, q: the draft's, both in percent
    */
   constructor(host, { tokens, p, q, words }) {
     this.p = p;

@@ -1,4 +1,4 @@
-/* The third stop: how far a chain of guesses gets. */
+/* The third stop of the tour: how far a chain of guesses gets. */
 import { el, text } from "../../shared/web/dom.js";
 import { keptChances, meanKept, ofHundred, recordedChain } from "./chain_steps.js";
 import { NumberControl } from "./controls.js";
@@ -12,8 +12,8 @@ import { Stop } from "./stop.js";
 const NEAR = 2; // an answer counts as right if it is off by at most this many of 100 steps
 const CLOSE = 0.15; // the same, in tokens per step
 const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
-const TALLEST = 110; // px of a bar as high as the chart
-const LEAST_TOP = 0.4; // least share of steps that the height of the chart stands for
+const TALLEST = 110; // height of the chart in px
+const LEAST_TOP = 0.4; // the height of the chart stands for at least this share of the steps
 
 /** The stop "The chain". */
 export class ChainStop extends Stop {

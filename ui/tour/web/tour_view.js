@@ -23,7 +23,7 @@ import * as tourState from "./tour_state.js";
  */
 
 /**
- * The parts of a recorded run that the tour needs, from its file.
+ * The parts of a recorded run that the tour needs, as in the run's file.
  * @typedef {object} Recorded
  * @property {Record<string, any>} meta
  * @property {number[][]} trees
@@ -40,7 +40,7 @@ import * as tourState from "./tour_state.js";
  */
 
 /**
- * What a stop may use of the tour.
+ * The part of the tour that a stop may use.
  * @typedef {object} Tour
  * @property {TourState} state
  * @property {Record<string, Recorded>} runs
@@ -59,7 +59,7 @@ const STOPS = {
   yours: YoursStop,
 };
 
-/** The view of the tab. */
+/** The view of the Tour tab. */
 export class TourView {
   isReady = false;
   /** @type {Record<string, Recorded>} */
@@ -124,8 +124,8 @@ export class TourView {
     this.takeFocus();
   }
 
-  // Focuses the title of the stop, unless something visible has the focus. The button that opened
-  // the tour may still have it, but be hidden now.
+  // Focuses the title of the stop if nothing has the focus, or only a hidden element, such as the
+  // button that opened the tour.
   takeFocus() {
     const { activeElement } = document;
     if (!activeElement || activeElement === document.body || !activeElement.checkVisibility())

@@ -1,4 +1,5 @@
-/* A step in which a second guess was kept, and what a chain would have given there. */
+/* A step in which the target rejected the draft's first guess for a token and kept the second. Also
+   what a chain, which has no second guess, would have given there. */
 import { chainEnd } from "../../shared/web/step_captions.js";
 import { topology } from "../../shared/web/tree_layout.js";
 import { viewStep } from "../../shared/web/step_view.js";
@@ -10,7 +11,7 @@ import { keepChance } from "./draws.js";
  */
 
 /**
- * One step of a recorded run, ready to be drawn.
+ * One step of a recorded run, prepared for a picture.
  * @param {Recorded} run
  * @param {number} i index of the step
  * @returns {StepView}
@@ -22,19 +23,19 @@ export function recordedStep({ meta, trees, pieces, steps }, i) {
 
 /**
  * @typedef {object} Rescue
- * @property {number[]} chain nodes of the chain of first guesses, in order
- * @property {number} end the rejected node of that chain
- * @property {number} chainTokens tokens that the chain would have given
- * @property {number} tokens tokens that the tree gave
+ * @property {number[]} chain nodes of the path of first children, without the root
+ * @property {number} end the rejected node of that path
+ * @property {number} chainTokens how many tokens the step would have emitted with the chain
+ * @property {number} tokens how many tokens the step emitted with the tree
  * @property {number} second the node that was tried next, and kept
- * @property {number} ratio p/q of the rejected node
- * @property {{p: number, q: number, u: number, keep: number}} trial that of `second`; `keep` is
- *   the probability that `second` is kept
+ * @property {number} ratio p/q of `end`
+ * @property {{p: number, q: number, u: number, keep: number}} trial p, q and u of
+ *   the trial of `second`; keep: the probability that `second` is kept
  * @property {number} at index of the trial in which `end` was rejected
  */
 
 /**
- * @param {StepView} step in which the first rejected guess is followed by a kept sibling
+ * @param {StepView} step a step in which the first rejected node is followed by a kept sibling
  * @returns {Rescue}
  */
 export function rescueOf(step) {

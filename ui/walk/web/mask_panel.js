@@ -24,8 +24,8 @@ export class MaskPanel {
   step = null;
   /** @type {number | null} the node that is highlighted */
   node = null;
-  byIndex = false;
-  isPointed = false; // whether the pointer is on the mask
+  byIndex = false; // whether to show positions by index, a bug that is shown on purpose
+  isPointed = false; // whether the pointer has pointed at a row since it came onto the mask
 
   /**
    * @param {HTMLElement} host
@@ -77,7 +77,8 @@ export class MaskPanel {
     this.point(Math.max(0, Math.min(n - 1, row)));
   }
 
-  // If `isPointed` is false, the highlighted node was chosen in the tree and stays highlighted.
+  // If the pointer did not point at a row, the highlighted node was chosen in the tree and stays
+  // highlighted.
   leave() {
     if (this.isPointed) this.point(null);
     this.isPointed = false;

@@ -24,8 +24,8 @@ const NOTHING = 1e-6; // probabilities up to this are rounding errors
  * @property {ResidualPicture | null} next p and q at the next moment; null if there is no next
  *   moment or they are not known
  * @property {string} nextTitle
- * @property {number | undefined} entered the probability of keeping the path down to the node,
- *   before any of its children was rejected; only for a toy with Traversal
+ * @property {number | undefined} entered only for a toy with Traversal: the probability of
+ *   keeping the path down to the node, before any child of that node was rejected
  */
 
 /**
@@ -79,7 +79,7 @@ function pictureOf(step, node) {
   return { ...picture, rows: hasAll ? rows.sort((a, b) => Number(a.key) - Number(b.key)) : rows };
 }
 
-// The picture of the next moment without the outcome of its trial.
+// The picture of the next moment before its trial, that is, without an outcome.
 /** @type {(picture: ResidualPicture | null, next: NodeId | null) => ResidualPicture | null} */
 function ahead(picture, next) {
   if (!picture || next === "bonus") return picture;

@@ -1,9 +1,9 @@
-/* Which nodes a node may attend to, and the positions of a tree's nodes. Pure. */
+/* Which nodes a node may attend to, and the positions of a tree's nodes. Pure functions. */
 import { count } from "../../shared/web/format.js";
 
 /** @import { Topology } from "../../shared/web/tree_layout.js" */
 
-const MOST_NAMED = 4; // nodes listed in a sentence
+const MOST_NAMED = 4; // maximum number of nodes listed in a sentence
 
 /**
  * A node and its ancestors, from the root down: the nodes that it may attend to.
@@ -18,7 +18,7 @@ export function seenBy({ parents }, node) {
 }
 
 /**
- * Positions of the nodes relative to the root's. Positions by depth are correct. Positions by index
+ * Positions of the nodes relative to the root. Positions by depth are correct. Positions by index
  * in the tree are a bug that is shown on purpose.
  * @param {Topology} topo
  * @param {boolean} byIndex

@@ -35,7 +35,8 @@ export class RealStep {
   listed = [];
   /** @type {{name: string, step?: number} | null} recorded run to show once the list arrives */
   wanted = null;
-  /** @type {number | undefined} index of the recorded step; while its run loads, the wanted one */
+  /** @type {number | undefined} index of the recorded step that is shown, or that is to be shown
+   *   once its run is loaded */
   at;
 
   /**
@@ -88,9 +89,9 @@ export class RealStep {
   }
 
   /**
-   * Show a step of the run that the menu names. If that is Decode, but it shows no step with
-   * residuals, choose the recorded run USUAL instead. Before the list of recorded runs arrives,
-   * keep Decode.
+   * Show a step of the run that the menu names. If that is the run in Decode, but Decode shows no
+   * step with residuals, choose the recorded run USUAL instead. Before the list of recorded runs
+   * arrives, keep Decode.
    * @param {{name: string, step?: number}} [wanted] a recorded run and its step, to show instead
    */
   open(wanted) {

@@ -1,5 +1,5 @@
-/* The fields of one distribution. Each word has a bar that can be moved, and a text field. Typed
-   text stays, even if it is refused. */
+/* The fields of one distribution: for each word, a slider and a text field for its probability.
+   Refused text stays in its field, so that the visitor can correct it. */
 import { attr, button, el, show, text } from "../../shared/web/dom.js";
 import { Refusal } from "../../shared/web/refusal.js";
 import { addTerm } from "../../shared/web/tooltips.js";
@@ -69,8 +69,8 @@ export class SharesField {
   }
 
   /**
-   * Change the number of words. New words get the probability 0. If words are removed, the values
-   * of the others are scaled to sum to 1, unless one of them is invalid.
+   * Change the number of words. New words get the probability 0. If words are removed, the
+   * remaining values are scaled to sum to 1, unless one of these is invalid.
    * @param {number} count
    */
   resize(count) {

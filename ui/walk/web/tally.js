@@ -1,4 +1,5 @@
-/* Counts what many steps of a toy emit, and measures how far the counts are from p. Pure. */
+/* Counts the words that many steps of a toy (see toy.js) emit, and measures how far the counts are
+   from the target's distribution p. Pure. */
 import { sum } from "./rules/residuals.js";
 import { Dice } from "./rules/chance.js";
 import { emittedBy, toyStep, treeOf } from "./toy.js";
@@ -30,7 +31,8 @@ export class Tally {
     for (let i = 0; i < count; i++) this.once();
   }
 
-  // If the step emits a single word, another step is made for the second word only.
+  // If the step emits a single word, another step provides the second word of the pair. That step
+  // is not counted in `runs` and `tokens`.
   once() {
     const emitted = this.step();
     this.runs += 1;
@@ -48,7 +50,8 @@ export class Tally {
 }
 
 /**
- * The total variation distance from p: half the sum of the absolute differences.
+ * The total variation between `weights`, normalised to sum 1, and p: half the sum of the absolute
+ * differences.
  * @param {number[]} weights counts or probabilities
  * @param {number[]} p
  * @returns {number} from 0 to 1
@@ -59,8 +62,9 @@ export function totalVariation(weights, p) {
 }
 
 /**
- * The mean total variation between p and `runs` draws from p itself. By the normal approximation,
- * the mean of |count - n p| in n draws is sqrt(2 n p (1 - p) / pi).
+ * The mean total variation between p and the counts of `runs` draws from p itself. Uses the normal
+ * approximation: for a word of probability x, the mean of |count - n x| in n draws is
+ * sqrt(2 n x (1 - x) / pi).
  * @param {number[]} p
  * @param {number} runs
  * @returns {number}

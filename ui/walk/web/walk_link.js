@@ -1,6 +1,6 @@
-/* The Walk tab's part of the page's address: the toy and its seed, or the recorded run and its
-   step. It is empty for a step of Decode. An address without values shows the toy that the tab
-   opens with, unless a step of Decode is on screen. */
+/* The Walk tab's values in the page's address: the toy (see toy.js) and its seed, or the recorded
+   run and its step. For a step of the run in the Decode tab there are none. An address without
+   values shows the toy that the tab opens with, unless a step of that run is on screen. */
 import { linkChanged, linkView } from "../../shared/web/page_link.js";
 import { verifierNamed } from "./rules/verifiers.js";
 import { readShares } from "./shares.js";

@@ -1,5 +1,5 @@
-"""The last token of a step is always drawn from p, although after rejections it must come from the
-residual."""
+"""A bug on purpose: the last token of a step is always drawn from p. After a rejection, a correct
+verifier draws it from the residual."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from sequoia.exactness.losslessness.broken.bug import WALKING, Bug, Known
 
 
 class _NoPick:
-    """A Chance whose pick is a placeholder: the last token is picked after the walk."""
+    """A Chance whose `pick` returns a placeholder. `verify_and_pick` draws the last token later."""
 
     def __init__(self, chance: Chance) -> None:
         self.accept = chance.accept
         self.without_replacement = chance.without_replacement
         self.independent = chance.independent
 
-    def pick(self, weights: Any) -> int:  # noqa: ARG002  the token is replaced
+    def pick(self, weights: Any) -> int:  # noqa: ARG002  the result is replaced
         return 0
 
 

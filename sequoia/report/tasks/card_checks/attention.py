@@ -23,7 +23,7 @@ _ALLOWED = {torch.float32: 1e-4, torch.float16: 2e-2, torch.bfloat16: 5e-2}
 
 
 def attention() -> Found:
-    """Compare all sizes in each dtype. Fails if an error is larger than _ALLOWED."""
+    """Compare all sizes in each dtype. The check fails if an error exceeds _ALLOWED."""
     device = checked_device("auto")
     torch.manual_seed(0)
     worst = {
@@ -71,7 +71,8 @@ def _inputs(
 
 
 def _mask(device: torch.device, dtype: torch.dtype, rows: int, columns: int) -> torch.Tensor:
-    """A random mask, (1, 1, rows, columns), with the first column open."""
+    """A random mask, (1, 1, rows, columns). The first column is never masked, so that every row
+    has something to attend to."""
     wide = -(-columns // _ALIGNED) * _ALIGNED
     mask = torch.zeros(1, 1, rows, wide, dtype=dtype, device=device)
     closed = torch.rand(rows, columns, device=device) < 0.5

@@ -1,4 +1,4 @@
-"""Times the steps of a run whose text becomes longer than its first CUDA graphs allow. On a card,
+"""Times the steps of a run whose text becomes longer than its first CUDA graphs allow. On a GPU,
 new graphs are captured between two steps, so no step should have to wait for them."""
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ _TOKENS = 320
 
 
 def crossing() -> Found:
-    """Time the steps of a run whose text grows past STEP tokens, except its first two steps."""
+    """Time the steps of a run whose text grows past STEP tokens. The first two steps only warm up
+    and are left out."""
     params = SamplingParams(temperature=0.6, max_new_tokens=_TOKENS, ignore_eos=True)
     steps = [*run(Decoder(load_pair(online=False), _PROMPT, params, _TREE))][2:]
     seconds = [step.total_seconds for step in steps]

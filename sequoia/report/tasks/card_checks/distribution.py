@@ -1,7 +1,8 @@
-"""Tests whether tokens sampled on the card follow the right distribution.
+"""Tests whether tokens sampled on the GPU follow the right distribution.
 
 The first tokens of many seeded steps are compared with the target's distribution, for each verifier
-that has a kernel on the card. Pairs of children are compared with their exact probabilities.
+that can run on the GPU. For pairs of children drawn from a draft distribution, the counts are
+compared with the exact probabilities.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ _PROMPT = "def mean(values):\n    "
 
 
 def distribution(draws: str) -> Found:
-    """Run all tests. draws: the number of first tokens for each verifier in each of _CASES. Fails
-    if any verdict is "differs" or "too few"."""
+    """Run all tests. draws: the number of first tokens for each verifier in each of _CASES. The
+    check fails if any verdict is "differs" or "too few"."""
     pair = load_pair(online=False)
     results = {
         f"{verifier}, T = {params.temperature:g}, top-p {params.top_p:g}": _counted(

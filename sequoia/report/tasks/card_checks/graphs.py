@@ -1,5 +1,6 @@
-"""Compares captured passes with eager passes on random trees. Graphs captured at one prefix length
-are also replayed at others. After each tree, a random path is kept in the KV cache."""
+"""Compares passes that use CUDA graphs with eager passes, on random trees. Graphs captured at one
+prefix length are also replayed at others. After each tree, a random path is kept in the KV
+cache."""
 
 from __future__ import annotations
 
@@ -18,15 +19,15 @@ from sequoia.report.tasks.found import Found
 PREFIXES = (3, 1, 2, 7, 100, STEP - 1, STEP, STEP + 1, 700, 2 * STEP + 1, 1600)
 _NODES = 24
 _STEPS = 3
-_GARBAGE = 2**22  # NaNs left in freed memory, where a read outside a tensor would find them
-# Largest difference that passes, as a share of the logits' standard deviation, for the worst of
-# thousands of logits. A wrong mask or position gives about 1.
+_GARBAGE = 2**22  # number of NaNs left in freed memory, to expose reads outside a tensor
+# Largest difference allowed, by dtype, as a share of the logits' standard deviation. It applies to
+# the worst of thousands of logits. A wrong mask or position gives about 1.
 _ALLOWED = {"float32": 1e-3, "bfloat16": 0.3}
 
 
 def graphs() -> Found:
-    """Compare both bundled models in float32 and in bfloat16. Fails if a difference is larger than
-    _ALLOWED, or if a model runs without graphs."""
+    """Compare both bundled models in float32 and in bfloat16. Fails if a difference is NaN or
+    larger than _ALLOWED, or if a model runs without graphs."""
     worst: dict[str, float] = {}
     without_graphs: list[str] = []
     is_right = True

@@ -28,7 +28,7 @@ _TREE = Tree((-1, 0, 0, 1, 1, 2))
 
 def recovery() -> Found:
     """Decode a text greedily without a draft. Then decode it with a tree, before any failure and
-    after each one. Fails if any of these texts differs from the first."""
+    after each one. The check fails if any text decoded with a tree differs from the first text."""
     pair = load_pair(dtype="float32", online=False)
     expected = emitted_tokens([*plain(pair, _PROMPT, _PARAMS)])
     is_same = {
@@ -40,13 +40,15 @@ def recovery() -> Found:
         )
     }
     wrong = [name for name, same in is_same.items() if not same]
-    words = f"another text after {', '.join(wrong)}" if wrong else "the same text after failures"
+    words = "the same text after failures"
+    if wrong:
+        words = f"a different text after {', '.join(wrong)}"
     return Found(words, is_same, not wrong)
 
 
 def _after(pair: Pair, trouble: Callable[[Pair], None], expected: list[int]) -> bool:
-    """Whether the pair still decodes the tokens `expected` after `trouble`. Raises an error of
-    torch if the device's memory or random numbers no longer work."""
+    """Whether the pair still decodes the tokens `expected` after `trouble`. Raises
+    PyTorch's error if the device can no longer allocate memory or draw random numbers."""
     device = pair.target.device
     trouble(pair)
     if device.type == "cuda":
@@ -57,8 +59,8 @@ def _after(pair: Pair, trouble: Callable[[Pair], None], expected: list[int]) -> 
 
 def _failed_capture(pair: Pair) -> None:
     """Run a model whose capture fails. Its rotary frequencies depend on the length of the text, so
-    it reads positions on the host. A capture does not allow that. Raises SequoiaError if no capture
-    failed on a GPU. On a CPU, nothing is captured."""
+    it reads positions on the host. A capture does not allow that. On a GPU, raises SequoiaError if
+    no capture failed. On a CPU, nothing is captured."""
     config: Any = LlamaConfig(
         vocab_size=256,
         hidden_size=64,

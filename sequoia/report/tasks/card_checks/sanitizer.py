@@ -1,5 +1,5 @@
-"""Runs tests of the walk kernel under NVIDIA's compute-sanitizer, which finds memory errors,
-races and wrong synchronisation."""
+"""Runs tests of the CUDA kernel that verifies a step by walking down its tree. They run under
+NVIDIA's compute-sanitizer, which finds memory errors, races and wrong synchronisation."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from sequoia.report.tasks.found import Found
 
 TOOL = "compute-sanitizer"
 _CHECKS = ("memcheck", "racecheck", "synccheck")
-_FOUND = 9  # the tool's exit status if it found an error; otherwise pytest's
+_FOUND = 9  # the exit status if the tool found an error; otherwise it is pytest's
 _TEST = "tests/decoding/cuda/test_cuda_step.py"
 _CHOSEN = "kernel_walks and gpu and 4097"
 
 
 def sanitizer() -> Found:
-    """Run the tests _CHOSEN under each of _CHECKS. Fails if the tool finds an error or a test
-    fails. Raises FileNotFoundError if the tool is not installed."""
+    """Run the tests _CHOSEN under each of _CHECKS. The result is not right if the tool finds an
+    error or a test fails. Raises FileNotFoundError if the tool is not installed."""
     found = {check: _status(check) for check in _CHECKS}
     wrong = [f"{check} (status {status})" for check, status in found.items() if status]
     words = f"not passed: {', '.join(wrong)}" if wrong else f"no errors: {', '.join(_CHECKS)}"

@@ -1,5 +1,5 @@
-"""The bugs themselves: each is wrong in its own way only, and only the losslessness test and its
-tab can use them."""
+"""The deliberate bugs of the losslessness test: each breaks only what it is meant to break. Only
+that test and its tab of the page can use them."""
 
 from __future__ import annotations
 
@@ -25,8 +25,6 @@ Q = np.array([0.6, 0.3, 0.0985, 0.0015], dtype=np.float32)
 
 
 def test_only_the_losslessness_test_and_its_tab_import_the_bugs() -> None:
-    """The engine chooses among VERIFIERS and makes its own Chance, so it cannot decode with a
-    bug."""
     users = set()
     for path in [*(ROOT / "sequoia").rglob("*.py"), *(ROOT / "ui").rglob("*.py")]:
         tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -53,7 +51,8 @@ def test_no_bug_is_a_verifier_of_the_engine(key: str) -> None:
 
 
 def test_a_bug_without_a_place_is_refused() -> None:
-    """Top-k match, for example, draws no u that could be reused. Unknown bugs are refused too."""
+    """A verifier can only have a bug in something that it does. Top-k match, for example, draws no
+    random number u, so it cannot reuse one. Unknown bugs are refused too."""
     with pytest.raises(BadSamplingParams, match="top-k match cannot have this bug"):
         Decoding(Tree.chain(2), "topk", BUGS["walk-u"])
     for key in ("x", None, 7, []):
@@ -64,7 +63,7 @@ def test_a_bug_without_a_place_is_refused() -> None:
 
 def test_the_race_in_float16_draws_what_was_computed() -> None:
     """Float16Race draws with the probabilities that `first_drawn` computes. The chi-square test has
-    a fixed seed; if they are right, one seed in a million would fail it."""
+    a fixed seed. If the probabilities are right, one seed in a million would fail the test."""
     race = Float16Race(3)
     q = torch.tensor(Q)[None]
     drawn = [race.without_replacement(q, [1])[0][0] for _ in range(20_000)]

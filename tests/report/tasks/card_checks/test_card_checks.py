@@ -1,4 +1,4 @@
-"""Five checks of a graphics card, run on a CPU: each passes right code and finds wrong code."""
+"""Five checks of a graphics card, run here on a CPU. Correct code passes them, wrong code fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-/* The controls in the head of the DP table's panel, and the legend below the picture. */
+/* The panel with the table of the dynamic program (DP): the controls in the panel's head, and the
+   legend below the picture of the table. */
 import * as dpShade from "./dp_shade.js";
 import { attr, button, el, text } from "../../../shared/web/dom.js";
 import { rove } from "../../../shared/web/roving_focus.js";
@@ -6,7 +7,7 @@ import * as pictures from "../../../shared/web/save_picture.js";
 import { addTerm, markTerm } from "../../../shared/web/tooltips.js";
 import TOOLTIPS from "../../../../assets/tooltips.json" with { type: "json" };
 
-/** The sizes of table that are offered, in nodes. */
+/** The table sizes that are offered: the most nodes that a tree can have. */
 export const SIZES = [32, 128, 256, 512, 1024];
 
 /** @typedef {import("./dp_view.js").Dp} Dp */
@@ -78,7 +79,8 @@ export class DpControls {
   }
 }
 
-// A group of buttons, one of them pressed. `about(key)` returns the text, hint and action of one.
+// A group of buttons, one for each of `keys`. One of them is pressed. `about(key)` returns the
+// text, hint and action of the button for `key`.
 function segments(host, label, keys, about) {
   const group = el("span", { class: "sq-segments", role: "group", "aria-label": label }, host);
   return keys.map((key) => {

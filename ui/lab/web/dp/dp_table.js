@@ -29,8 +29,8 @@ const SLICE = 200000; // sums between two yields
 
 /** @typedef {{cells: Float64Array, best: Float64Array, root: Uint16Array}} Layer */
 
-// The rates that a tree of `nodes` nodes can use: at most nodes - 1, none after the last positive
-// one, and at least one.
+// The rates up to the last positive one, but no more than a tree of `nodes` nodes can use: at most
+// nodes - 1 rates. At least one rate is returned.
 function useful(rates, nodes) {
   const last = rates.reduce((found, rate, k) => (rate > 0 ? k : found), 0);
   return Float64Array.from(rates.slice(0, Math.min(last + 1, Math.max(nodes - 1, 1))));
@@ -123,8 +123,8 @@ export class DpTable {
   }
 
   // best(n), and the fewest children of the root that attain it. A tree of two levels may need more
-  // children than the vector has rates. `cells` has no row for so many, but those without a rate
-  // add nothing to the sum.
+  // children than the vector has rates, and `cells` has no row for so many. The children without a
+  // rate add nothing, so best(n) is then the value of the tree without them.
   top(cells, n) {
     const width = this.nodes + 1;
     let found = -Infinity;

@@ -1,5 +1,6 @@
-/* Optimal transport between the drawn siblings and the target's token. The siblings are worth
-   different amounts. The best flow is found path by path. Pure. */
+/* Finds the best coupling of the drawn siblings with the target's token, as a problem of optimal
+   transport. Each sibling has its own worth if it is accepted. Flow is added along one path after
+   another, always the path with the largest gain. Pure. */
 
 const NOTHING = 1e-12; // smaller amounts are rounding errors
 
@@ -9,11 +10,12 @@ const NOTHING = 1e-12; // smaller amounts are rounding errors
  */
 
 /**
- * The largest mean worth of the accepted sibling, over all couplings of siblings and token.
+ * The mean worth of the accepted sibling under the best coupling of the siblings with the token. If
+ * no sibling is accepted, the worth is 0.
  * @param {{tokens: number[], weight: number}[]} drawn sequences of siblings, with their
  *   probabilities
- * @param {number[]} p
- * @param {number[]} worth of the first, the second, ... sibling if it is accepted
+ * @param {number[]} p the target's distribution
+ * @param {number[]} worth of each sibling if it is accepted, in the order drawn
  * @returns {number}
  */
 export function bestTransport(drawn, p, worth) {
@@ -49,8 +51,8 @@ function network(drawn, p, worth) {
   return { arcs, source, sink };
 }
 
-// The path with room that has the largest gain, as indices of its arcs (Bellman-Ford); empty if
-// there is none.
+// Of the paths with room left, the one with the largest gain, as indices of its arcs
+// (Bellman-Ford). Empty if no path has room left.
 function bestPath(arcs, source, sink) {
   const best = new Array(sink + 1).fill(-Infinity);
   /** @type {number[]} */
