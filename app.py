@@ -31,21 +31,20 @@ examples:
   python app.py --port 8000 --host 0.0.0.0        for everyone on the local network
   python app.py --pair qwen3-8b                   a pair by name, downloaded if necessary
   python app.py --target ./big --draft ./small    two models of your own with the same tokenizer
-  python app.py --target ./huge --draft ./small --offload    the large one does not fit on the GPU
+  python app.py --target ./huge --draft ./small --offload    a target too large for the GPU
   python app.py --public                          tighter limits, for unknown visitors
 
 The page shows a recorded run at once, while the models load. Without --public, the Models tab can
-load other pairs while the page runs. Nothing is sent to other machines, and nothing is downloaded,
-unless you use --share or choose models from the Hugging Face Hub, with an option or in the Models
-tab.
+load other pairs while the page runs. The program contacts other machines only if you use --share,
+or choose models from the Hugging Face Hub with an option or in the Models tab.
 
 Limits without and with --public:
 """
 
 
 def known_pairs() -> dict[str, bool]:
-    """The names that --pair accepts, and whether the target is streamed. If the catalog of pairs
-    cannot be read, only the bundled one."""
+    """The names that --pair accepts, each with whether its target is streamed from host memory. If
+    the catalog of pairs cannot be read, only "bundled" is accepted."""
     try:
         pairs = json.loads(NAMES.read_text(encoding="utf-8"))["pairs"]
         return {"bundled": False, **{pair["name"]: pair.get("offload", False) for pair in pairs}}
@@ -141,7 +140,7 @@ def parser() -> argparse.ArgumentParser:
         type=int,
         metavar="N",
         help="allow at most N waiting or running runs per network address (default: no limit, "
-        "because a whole room behind a router has one address; cannot be combined with --share, "
+        "because all visitors behind one router share an address; cannot be combined with --share, "
         "where all visitors have the same address)",
     )
     server.add_argument(
@@ -216,7 +215,7 @@ def checked(arguments: argparse.Namespace, made: argparse.ArgumentParser) -> arg
 def set_up() -> bool:
     """Set environment variables. Must be called before Gradio and transformers are imported.
 
-    HF_HUB_OFFLINE is set too: downloads run in a process of their own, and this process never
+    HF_HUB_OFFLINE is set because downloads run in a separate process, and this process never
     accesses the Hub. Returns whether the variable's original value allows downloads.
     """
     online = os.environ.get("HF_HUB_OFFLINE", "").upper() not in ("1", "ON", "YES", "TRUE")

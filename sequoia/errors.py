@@ -12,7 +12,8 @@ class BadTree(SequoiaError):
 
 class BadAcceptance(SequoiaError):
     """An acceptance vector that is wrong (a rate outside [0, 1], a sum above 1), missing, or not
-    usable for what was asked, or a setting for making or measuring one that is out of bounds."""
+    usable for what was asked; or a setting for making or measuring vectors that is out of
+    bounds."""
 
 
 class BadProfile(SequoiaError):
@@ -31,7 +32,7 @@ class BadPrompt(SequoiaError):
 
 class BadTrace(SequoiaError):
     """A saved run, race or experiment that is damaged, malicious, of another version or no longer
-    there, a race that cannot go on, or traces that are empty or cannot be combined."""
+    there; a race that cannot go on; or traces that are empty or cannot be combined."""
 
 
 class BadModel(SequoiaError):

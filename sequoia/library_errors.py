@@ -31,7 +31,7 @@ def reason(problem: BaseException) -> str:
     )
     if isinstance(problem, KeyError) and text.isidentifier():
         return f"{text!r} is missing or not supported by the library"
-    if isinstance(problem, MemoryError) or "out of memory" in text:  # Python's error; CUDA's error
+    if isinstance(problem, MemoryError) or "out of memory" in text:  # from Python or CUDA
         return "there is not enough memory"
     if field := _FIELD.search(text):
         return f"its {field[1]} is {field[2] or field[3]}, which has the wrong type"

@@ -1,5 +1,5 @@
-"""Validation of input: untrusted numbers, lists and files become plain Python values, or raise the
-SequoiaError that the caller chose."""
+"""Validates untrusted numbers, lists and files, and returns them as plain Python values. If the
+input is not valid, most functions here raise the SequoiaError class that the caller chose."""
 
 from __future__ import annotations
 

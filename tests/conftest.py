@@ -1,6 +1,6 @@
 """Settings for all tests: one thread, no network, and short measurements of pairs. Tests marked
-`gpu` are skipped without a CUDA device, those marked `nightly` without `-m nightly`. All others
-that are not `slow` and need no browser are marked `quick`."""
+`gpu` are skipped without a CUDA device, those marked `nightly` without `-m nightly`. A test is
+marked `quick` if it needs no browser and has none of the marks `slow`, `gpu` and `nightly`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-# Read when huggingface_hub is imported: with it, network access fails at once with a clear message.
+# huggingface_hub reads this when it is imported. Network access then fails at once, with a clear
+# message.
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
 
@@ -18,7 +19,8 @@ import pytest
 import torch
 
 if not torch.cuda.is_available():
-    # Read when Triton is first imported, even by another library: with it, kernels run on the CPU.
+    # Triton reads this when it is first imported, perhaps by another library. Its kernels then run
+    # on the CPU.
     os.environ["TRITON_INTERPRET"] = "1"
 
 from sequoia.measuring import defaults
@@ -49,8 +51,8 @@ def _short_measurements() -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Exclude the objects of the imported modules from garbage collection, which many tests run.
-    All modules are imported by now."""
+    """Exclude the objects of the imported modules from garbage collection. Many tests run it, and
+    without these objects it is faster. The tests' modules are imported by now."""
     gc.freeze()
 
 
@@ -60,8 +62,8 @@ def pytest_unconfigure() -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """The tests of a file share a worker, so that what they share is made once. Files keep their
-    order, so that browser tests come last."""
+    """Run all tests of a file in the same worker, so that fixtures for the file are made only once.
+    Files keep their order, so that browser tests come last."""
     from xdist.scheduler import LoadFileScheduling
 
     config.option.loadscopereorder = False
@@ -70,8 +72,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    # Browser tests come last, because playwright's event loop keeps running once it has started.
-    # This holds for each of several workers too: they get files in this order.
+    # Browser tests come last: once playwright's event loop has started, it keeps running, and
+    # asyncio.run would fail in later tests. With several workers, each gets files in this order.
     items.sort(key=lambda item: "browser" in item.path.parts)
     for item in items:
         if "browser" not in item.path.parts and not _NOT_QUICK & set(item.keywords):

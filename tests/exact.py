@@ -39,8 +39,8 @@ __all__ = [
 
 
 class Drawn(Enumerator):
-    """A Chance that takes random outcomes. All outcomes of positive probability are equally likely.
-    last: the distribution from which the last token was picked."""
+    """An Enumerator that chooses each outcome at random. All outcomes of positive probability are
+    equally likely. last: the weights that `pick` was last called with."""
 
     def __init__(self, seed: int) -> None:
         super().__init__()
@@ -56,8 +56,8 @@ class Drawn(Enumerator):
 
 
 def completed(part: Distribution, p: Model, length: int) -> Distribution:
-    """The distribution of texts of `length` tokens if each text of `part` is continued by the
-    target itself."""
+    """The distribution of texts of `length` tokens if the target itself continues each shorter text
+    of `part`. Longer texts are cut."""
     total: Distribution = {}
     for text, weight in part.items():
         if len(text) >= length:
@@ -121,12 +121,13 @@ def logits(seed: Hashable, vocab: int, spread: float = 1.5) -> Callable[[Text], 
 def warped(
     model: Callable[[Text], torch.Tensor], params: SamplingParams, rows: Callable = target_rows
 ) -> Model:
-    """`model` with the real temperature and top-p, as the (vocab,) numpy array `verify` gets."""
+    """The distributions of `model` with the temperature and top-p of `params`, computed by the code
+    of real runs: (vocab,) numpy arrays, as `verify` gets them."""
     return cache(lambda context: _frozen(rows(model(context), params).numpy()))
 
 
 def production_models(seed: Hashable, vocab: int, params: SamplingParams) -> tuple[Model, Model]:
-    """p (float64) and q (float32) of a random pair, with the real temperature and top-p."""
+    """p (float64) and q (float32) of a random pair, with the temperature and top-p of `params`."""
     return warped(logits((seed, "p"), vocab), params), warped(
         logits((seed, "q"), vocab), params, draft_rows
     )
@@ -160,8 +161,8 @@ def over_torch(name: str) -> Verifier:
 def grown(
     shape: DynamicTree, verifier: Verifier, q: Model, prefix: Text, chance: Any
 ) -> tuple[list[int], list[Text]]:
-    """`drafted` for a dynamic tree, whose topology is `shape.tree` afterwards. `shape` sees q as
-    floats; tokens are drawn from q itself, which may contain fractions."""
+    """`drafted` for a dynamic tree. Afterwards, `shape.tree` is the tree. `shape` sees q as floats;
+    tokens are drawn from q itself, which may contain Fractions."""
     tokens = [-1]
     contexts = [prefix]
     while front := shape.front:
@@ -199,13 +200,14 @@ def steps(count: int, tree: Tree, verifier: Verifier, p: Model, q: Model, chance
 def error(
     tree: Tree, verifier: Verifier, p: Model, q: Model, count: int = 1, chance: Any = Enumerator
 ) -> Any:
-    """The distance between the output distribution of `count` steps, with all texts continued to
-    one length, and the target distribution. 0 for a lossless decoder."""
+    """The distance between the output distribution of `count` steps and the target distribution.
+    `completed` gives all texts one length. 0 for a lossless decoder."""
     length = tree.levels + 1 if count == 1 else count * tree.levels
     found = distribution(partial(steps, count, tree, verifier, p, q), chance)
     return distance(completed(found, p, length), true_distribution(p, length))
 
 
 def fits(tree: Tree, verifier: Verifier, vocab: int) -> bool:
-    """Whether there are enough tokens: siblings are distinct unless drawn independently."""
+    """Whether `vocab` tokens are enough to draft `tree`. SpecInfer draws siblings independently, so
+    for it any number is enough. For the other verifiers, siblings must be distinct."""
     return verifier.key == "specinfer" or max(map(len, tree.children)) <= vocab

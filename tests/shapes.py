@@ -18,7 +18,8 @@ def ordered_trees(n: int) -> Iterator[Tree]:
 
 @cache
 def _forests(n: int) -> tuple[Nested, ...]:
-    """All ordered forests of `n` nodes."""
+    """All ordered forests of `n` nodes, each as the tuple of its trees. A root above a forest makes
+    it a tree."""
     if n == 0:
         return ((),)
     return tuple(
@@ -30,7 +31,7 @@ def _forests(n: int) -> tuple[Nested, ...]:
 
 
 def _parents(tree: Nested, parent: int = -1, start: int = 0) -> list[int]:
-    """Parents in preorder, the tree's root numbered `start`."""
+    """The parent of each node, in preorder. The root has number `start` and parent `parent`."""
     parents = [parent]
     for subtree in tree:
         parents += _parents(subtree, start, start + len(parents))

@@ -1,9 +1,9 @@
 """What scripts outside this project may use: names, keywords, fields, members and commands.
 
-Files move and classes are renamed, but everything listed here keeps working. So only `sequoia`
-itself is imported, and keywords are tested by calls: a function may get more keywords, or accept an
-old one beside its new name. The lists are of November 2026. Names may be added; removing one breaks
-somebody's script.
+Files move and classes are renamed, but everything listed here keeps working. So this file imports
+only `sequoia` itself. It tests keywords by calling functions, not by comparing signatures: a
+function may get more keywords, or accept both the old and the new name of one. The lists date from
+November 2026. Names may be added; removing one breaks somebody's script.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ FIELDS = {
     "Tree": ("parents",),
 }
 
-# Fields of values that only the package itself creates; their constructors may need more.
+# Fields of values that only the package itself creates; their constructors may require more fields.
 FIELDS_TO_READ = {
     "Pair": (
         "name",

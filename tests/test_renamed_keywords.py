@@ -1,4 +1,4 @@
-"""Old keywords still work, as do the new ones."""
+"""Keyword arguments and classes that were renamed still work under their old names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def example(prompt: str, params: int = 0, on_progress: str = "") -> tuple[str, i
     return prompt, params, on_progress
 
 
-def test_an_old_keyword_means_the_new_one() -> None:
+def test_a_function_accepts_old_and_new_keywords() -> None:
     assert example("a", policy=1, tell="b") == ("a", 1, "b")  # pyright: ignore[reportCallIssue]
     assert example("a", params=1, on_progress="b") == example("a", 1, "b") == ("a", 1, "b")
     assert example("a") == ("a", 0, "")

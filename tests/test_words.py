@@ -1,5 +1,5 @@
-"""No file in TEXTS, except this one, uses the words listed in WORDS, apart from the uses in
-ALLOWED. Each word is listed with the plain English to say instead."""
+"""The files in TEXTS must not use the words listed in WORDS. Each word is listed with the plain
+English to say instead. ALLOWED lists the exceptions. This file itself is not searched."""
 
 from __future__ import annotations
 
@@ -31,10 +31,13 @@ TEXTS = (
 
 @dataclass(frozen=True)
 class Word:
-    """wrong: a pattern. The text is first put in lower case and its names are cut into words, so
-    that `law check` finds law_check and LawCheck as well. A space in the pattern also finds the
-    end of a line. code: whether to search the text as it stands instead. only: search only files
-    whose path begins with this."""
+    """wrong: a pattern. say: what to write instead. only: search only files whose path begins with
+    this.
+
+    Before the search, the text is put in lower case and its names are split into words, so that
+    `law check` also finds law_check and LawCheck. A space in the pattern also matches a hyphen, the
+    end of a line and the comment sign after it. code: search the unchanged text, with the pattern
+    as it is."""
 
     wrong: str
     say: str
@@ -132,7 +135,7 @@ ALLOWED = (
     Allowed(r"\btell=", "the old keyword", only="tests/test_renamed_keywords.py"),
     Allowed(
         r"the law of the large model|of the law and|of its law,",
-        "the text that canned.json was made from: with other words its draws would be different",
+        "the text that canned.json was made from; with other words, its runs would be different",
         only="tests/browser/make_canned.py",
     ),
     Allowed(r"races/law\.json", "a saved race of that name", only="tests/test_saved_files.py"),

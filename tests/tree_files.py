@@ -82,8 +82,9 @@ def to_paths(tree: Tree) -> list[list[int]]:
 
 
 def from_paths(paths: Any) -> Tree:
-    """The tree with a node for each of these paths, in any order. Raises BadTree if `paths` is not
-    a list of paths, has too many, or lacks the parent or an earlier sibling of a node."""
+    """The tree that has a node for each of `paths`, and a root. The paths may be in any order.
+    Raises BadTree if `paths` is not a list of paths, if there are too many, or if the parent or an
+    earlier sibling of a node is missing."""
     found = {_path(path): None for path in _some(paths)}
     number: dict[tuple[int, ...], int] = {(): 0}
     parents = [-1]
@@ -123,8 +124,8 @@ def _path(path: Any) -> tuple[int, ...]:
 
 
 def to_branching(tree: Tree) -> list[int] | None:
-    """Children per node, level by level. None if nodes of one level have different numbers of
-    children."""
+    """The number of children per node, for each level except the last. None if nodes of one level
+    have different numbers of children."""
     levels: list[set[int]] = [set() for _ in range(tree.levels - 1)]
     for depth, children in zip(tree.depths, tree.children, strict=True):
         if depth < tree.levels - 1:

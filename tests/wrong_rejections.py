@@ -1,5 +1,5 @@
-"""Wrong ways of continuing after a rejection. A test that the right way passes must fail for each
-of these."""
+"""Wrong ways to compute the residual and the draft distribution after a rejection. The tests of
+losslessness must find each of them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def residual_of_absolute_differences(
     return normalised(abs(residual - draft)), *without_replacement(residual, draft, token)[1:]
 
 
-def residual_without_the_token_only(
+def residual_with_the_token_zeroed(
     residual: np.ndarray, draft: np.ndarray, token: int
 ) -> Distributions:
     rest = residual.copy()
@@ -55,7 +55,7 @@ REJECTIONS = [
     p_for_every_sibling,
     residual_after_masking,
     residual_of_absolute_differences,
-    residual_without_the_token_only,
+    residual_with_the_token_zeroed,
     q_not_masked,
     q_not_renormalised,
 ]

@@ -38,8 +38,8 @@ class View(Protocol):
 
 
 def page(model_host: ModelHost, limits: Limits, online: bool | None = None) -> gr.Blocks:
-    """The page as Blocks with its queue. online: whether models may be downloaded; None means yes
-    unless HF_HUB_OFFLINE is set."""
+    """The page as Gradio Blocks, with a queue for its requests. online: whether models may be
+    downloaded. None means that they may, unless HF_HUB_OFFLINE is set."""
     with gr.Blocks(
         title=TITLE, analytics_enabled=False, fill_width=True, delete_cache=(600, 3600)
     ) as blocks:
@@ -72,8 +72,8 @@ def page(model_host: ModelHost, limits: Limits, online: bool | None = None) -> g
 
 
 def launch_options(limits: Limits, address: Address | None = None) -> dict[str, Any]:
-    """Arguments of `Blocks.launch`, without host and port. address: the names that the server
-    answers to; None means this machine's own."""
+    """Arguments of `Blocks.launch`, without host and port. address: the host names that the server
+    answers to, and the proxies that it trusts. Default: `Address()`."""
     return {
         "theme": theme(),
         "head": style_sheets.styles(),

@@ -1,8 +1,9 @@
 """Record the results that the Lossless tab opens with: `python -m ui.record_losslessness`.
 
-These are two tests of the form's default toy model: one of the correct decoder and one of a broken
-decoder. They are written to assets/losslessness.json, or to the file given by `--out`. The file
-also names the machine and the date. The seed is fixed, so the counts are the same on every machine.
+There are two tests: one of the correct decoder and one of a broken decoder. Both use the toy model
+that the tab's form starts with. The results are written to assets/losslessness.json, or to the file
+given by `--out`, with the machine and the date. The seed is fixed, so the counts are the same on
+every machine.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 Every prompt of assets/opening_prompts.json is decoded several times at temperature 0, each time
 with a tree and then without a draft. The speed-up of a prompt is the median over its runs. The page
-opens with the prompt whose speed-up is nearest the median of all prompts. Two kinds of prompts
-count for the median but are never chosen: those whose text is a loop, and those whose run accepts
-only first children. The file welcome.json also contains the speed-ups of all prompts.
+opens with a run of the prompt whose speed-up is nearest the median of all prompts. Two kinds of
+prompts count for the median but are never chosen: those whose text repeats itself, and those whose
+runs accept only first children. The file welcome.json also contains the speed-ups of all prompts.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ PROMPTS = ASSETS / "opening_prompts.json"
 
 @dataclass(frozen=True)
 class Candidate:
-    """A prompt and its runs, which all emit the same text, in the order of increasing speed-up."""
+    """A prompt and its runs, in order of increasing speed-up. All runs emit the same text."""
 
     name: str
     runs: tuple[Run, ...]
@@ -66,28 +66,28 @@ def speedup_of(run: Run) -> float:
 
 
 def accepts_side_child(step: StepTrace) -> bool:
-    """Whether a step accepted a node that is not the first child of its parent."""
+    """Whether a step accepted a side child: a node that is not the first child of its parent."""
     return any(step.tree.ranks[node] > 0 for node in step.verdict.path[1:])
 
 
 def chosen(candidates: Sequence[Candidate]) -> Candidate:
-    """The candidate whose speed-up is nearest the median of all candidates, among those that accept
-    a side child and are no loops. Raises SequoiaError if there is none."""
+    """Of the candidates that accept a side child and whose text is not a loop, the one whose
+    speed-up is nearest the median of all candidates. Raises SequoiaError if there is none."""
     median = statistics.median(one.speedup for one in candidates)
     branching = [one for one in candidates if one.has_side_child]
     if not branching:
-        raise SequoiaError("no run accepted a second child; try more --nodes")
+        raise SequoiaError("every run accepted only first children; try more --nodes")
     readable = [one for one in branching if not one.is_loop]
     if not readable:
         raise SequoiaError(
-            "every text whose run accepted a second child repeats itself; try fewer tokens"
+            "in every run that accepted a side child, the text repeats itself; try fewer tokens"
         )
     return min(readable, key=lambda one: abs(one.speedup - median))
 
 
 def opening_meta(candidates: Sequence[Candidate]) -> dict[str, Any]:
-    """What the page says about the choice: the median speed-up of all prompts, the range of the
-    middle 80% of them, and the speed-up of each prompt."""
+    """What the page says about the choice: the median of all prompts' speed-ups, the range of their
+    middle 80%, and the speed-up of each prompt."""
     speedups = [one.speedup for one in candidates]
     tenths = statistics.quantiles(speedups, n=10, method="inclusive")
     return {
@@ -100,7 +100,7 @@ def opening_meta(candidates: Sequence[Candidate]) -> dict[str, Any]:
 def record_all(
     prompts: Sequence[Preset], asked: DecodeRequest, rounds: int, model_host: ModelHost
 ) -> list[Candidate]:
-    """Run every prompt once per round."""
+    """Run every prompt once in each of `rounds` rounds, after a round that warms up."""
     runs: dict[str, list[Run]] = {prompt.name: [] for prompt in prompts}
     for number in range(rounds + 1):
         for prompt in prompts:
@@ -118,7 +118,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5, help="runs per prompt (default: 5)")
     parser.add_argument("--nodes", type=int, default=16, help="nodes of the tree (default: 16)")
     parser.add_argument("--levels", type=int, default=6, help="max levels of the tree (default: 6)")
-    parser.add_argument("--out", type=Path, default=recordings.RUNS, help="folder of the file")
+    parser.add_argument("--out", type=Path, default=recordings.RUNS, help="folder for welcome.json")
     asked = parser.parse_args()
     params = SamplingParams(temperature=0.0, max_new_tokens=asked.tokens, seed=0)
     tree_request = TreeRequest("best", (asked.nodes, asked.levels))

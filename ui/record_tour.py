@@ -1,8 +1,8 @@
 """Record the runs of the tour: `python -m ui.record_tour`.
 
-Their settings are in assets/lessons/tour.json under "recordings", by file name. The files are
-written to the same folder. Each run is made several times, always with the same tokens. The run
-that took the least time is kept, because other work on the machine disturbed it least.
+The settings are in assets/lessons/tour.json under "recordings", by file name. The recordings are
+written to the same folder. Each run is repeated with the same seed, so it always gives the same
+tokens. The fastest run is kept, because other work on the machine disturbed it least.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ TIMES = 3
 
 
 def request_of(settings: dict[str, Any]) -> DecodeRequest:
-    """The request that makes a recording. settings: preset, temperature, seed, tokens, and tree,
-    which is a list of its kind and the values of its fields, such as ["best", 16, 6]."""
+    """The request that makes a recording. settings: preset, temperature, seed, tokens and tree. The
+    tree is a list: the kind of tree, then the values of its fields, such as ["best", 16, 6]."""
     prompt = next(one.text for one in presets() if one.name == settings["preset"])
     params = SamplingParams(
         temperature=settings["temperature"],

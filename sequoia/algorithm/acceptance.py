@@ -1,5 +1,5 @@
 """Acceptance vectors: how often verification accepts a node's first child, its second, and so on.
-Independent of trees, of hardware and of how the rates were measured.
+This module does not depend on trees, on hardware or on how the rates were measured.
 
 `rates[k]` is the probability that child k of an accepted node is accepted (paper: section 3.1).
 Child 0 is drafted first. If an earlier child is accepted, child k is not. So at most one child is

@@ -49,8 +49,8 @@ def best_tree(acceptance: Acceptance, nodes: int, levels: int | None = None) -> 
     """The tree of exactly `nodes` nodes and at most `levels` levels (None: no limit) with the
     largest expected number of tokens.
 
-    Raises BadTree if a size is out of bounds, no such tree exists, or the table for a vector that
-    increases somewhere would be too large.
+    Raises BadTree if a size is out of bounds or no such tree exists. A vector that increases
+    somewhere needs a table; raises BadTree if that table would be too large.
     """
     if acceptance.is_monotone:
         return best_first(acceptance, nodes, levels).tree(nodes)
@@ -164,10 +164,10 @@ class DPTable:
     acceptance: Acceptance
     nodes: int
     levels: int | None
-    # T for at most 1, 2, ... levels, each (branches + 1, nodes + 1). The last array is also valid
-    # for more levels. If `levels` is None there is only one, for trees of any depth.
+    # T for at most 1, 2, ... levels: arrays of shape (branches + 1, nodes + 1). The last array is
+    # also valid for more levels. If `levels` is None there is one array, for trees of any depth.
     _cells: tuple[np.ndarray, ...] = field(repr=False)
-    _best: tuple[np.ndarray, ...] = field(repr=False)  # G, likewise, (nodes + 1,)
+    _best: tuple[np.ndarray, ...] = field(repr=False)  # G for the same levels, each (nodes + 1,)
 
     def value(self, n: int, levels: int, branches: int) -> float:
         """T[n, levels, branches]."""
@@ -242,14 +242,14 @@ class DPTable:
         extra = branches - (len(cells) - 1)
         if extra <= 0:
             return cells[branches]
-        # Children beyond the last positive rate are never accepted, and neither are nodes below
-        # them. Such nodes do at least as well elsewhere, so these children are leaves.
+        # Children beyond the last positive rate are never accepted, nor are nodes below them. A
+        # node below such a child would do at least as well elsewhere, so the child is a leaf.
         return np.concatenate([np.full(extra, -np.inf), cells[-1][:-extra]])
 
     def _branches(self, n: int, levels: int) -> int:
         cells = self._cells[min(levels, len(self._cells)) - 1]
-        # With two levels, all n - 1 other nodes are children of the root. If that is more children
-        # than there are rates, no stored row covers it.
+        # With two levels, all n - 1 other nodes are children of the root. If there are fewer
+        # useful rates than that, no stored row has n - 1 children.
         return int(cells[:, n].argmax()) if cells[:, n].max() > -np.inf else n - 1
 
 
@@ -284,7 +284,7 @@ def _level(
     rates: np.ndarray, nodes: int, below: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """T (branches + 1, nodes + 1) and G (nodes + 1,) for one maximum number of levels. below: G for
-    one level less; None for unlimited depth, where subtrees have the G that is being computed."""
+    one level less; None for unlimited depth, where subtrees use the G that is being computed."""
     cells = np.full((len(rates) + 1, nodes + 1), -np.inf)
     best = np.full(nodes + 1, -np.inf)
     cells[0, 1] = best[1] = 1.0
@@ -292,7 +292,7 @@ def _level(
     for n in range(2, nodes + 1):
         cells[1:, n] = (cells[:-1, n - 1 : 0 : -1] + gains[:, 1:n]).max(axis=1)
         top = cells[:, n].max()
-        # with two levels and more leaves than rates, no row covers n; further leaves add nothing
+        # with two levels and more leaves than rates, no row covers n; the extra leaves add nothing
         best[n] = top if top > -np.inf else cells[-1, :n].max()
         if below is None:
             gains[:, n] = _scaled(rates, best[n])
@@ -305,8 +305,8 @@ def _scaled(rates: np.ndarray | float, values: np.ndarray) -> np.ndarray:
 
 
 def _useful(acceptance: Acceptance, nodes: int) -> np.ndarray:
-    """The rates that a tree of `nodes` nodes can use: at most nodes - 1, none after the last
-    positive one, and at least one."""
+    """The rates that a tree of `nodes` nodes can use: the first nodes - 1 rates, without the zeros
+    after the last positive one. At least the first rate is returned."""
     last = max((k for k, rate in enumerate(acceptance.rates) if rate > 0), default=0)
     return np.array(acceptance.rates[: min(last + 1, max(nodes - 1, 1))])
 

@@ -14,9 +14,9 @@ from sequoia.algorithm.verifiers.verifier import Chances, DistributionOf, Verifi
 
 
 class RejectIfPossible:
-    """Replaces a verifier's source of randomness. It rejects every token that some u would reject.
-    So a verifier that draws u for each trial tries every node that it could accept, if it starts at
-    the leaves or if the tree is a single group of siblings."""
+    """Replaces the randomness of a verifier that draws a u for each trial (see Chance.accept). A
+    token is accepted only if no u would reject it. So the verifier tries every node that it could
+    accept, if it starts at the leaves or if the tree is a single group of siblings."""
 
     def accept(self, d: Any, r: Any) -> tuple[bool, None]:
         """Whether u * d < r holds for every u in [0, 1). d, r: as in Chance.accept."""
@@ -26,8 +26,8 @@ class RejectIfPossible:
         return int(np.argmax(weights))
 
 
-# Typed Any, because it lacks the methods of a Chance that draw children. Verification never calls
-# them.
+# Typed Any, because RejectIfPossible lacks the methods of Chance that draw children. Verification
+# never calls those methods.
 REJECTING: Any = RejectIfPossible()
 
 
@@ -35,8 +35,8 @@ def expected_accepted(
     tree: Tree, tokens: Sequence[int], p: DistributionOf, q: DistributionOf, verifier: Verifier
 ) -> Any:
     """The expected number of accepted nodes of `tree`, without its root, given the drafted
-    `tokens`. p, q: the distributions after each node that has children; a verifier that starts at
-    the leaves needs p after every node."""
+    `tokens`. p, q: the target's and the draft's distribution after each node that has children. A
+    verifier that starts at the leaves also needs p after the leaves."""
     if verifier.chances is None:
         return _from_leaves(tree, tokens, p, q, verifier.verify)
     return _from_root(tree, tokens, p, q, verifier.chances)
@@ -57,9 +57,10 @@ def _from_root(
 def _from_leaves(
     tree: Tree, tokens: Sequence[int], p: DistributionOf, q: DistributionOf, verify: Verify
 ) -> Any:
-    """A verifier that starts at the leaves tries the nodes in a fixed order until one is accepted.
-    The p of a trial is the probability that its node is accepted, if all nodes tried before it were
-    rejected. The number of nodes then accepted is the node's depth."""
+    """The expected number for a verifier that starts at the leaves. Such a verifier tries the nodes
+    in a fixed order until one is accepted. `trial.p` is the probability that the trial's node is
+    accepted, if all nodes tried earlier were rejected. If the node is accepted, so is the whole
+    path to it, and the number of accepted nodes is its depth."""
     reached: Any = 1
     total: Any = 0
     for trial in verify(tree, tokens, p, q, REJECTING).trials:

@@ -1,4 +1,5 @@
-"""Callbacks of long work: one receives the share that is done, the other can stop the work."""
+"""Callbacks of long work: `Progress` receives the share that is done, and `ShouldStop` says whether
+to stop."""
 
 from __future__ import annotations
 
@@ -6,10 +7,10 @@ from collections.abc import Callable, Iterable
 
 from sequoia.algorithm.step_trace import StepTrace
 
-# Called with the share that is done, 0 to 1, often after every pass or step. An exception that it
-# raises ends the work.
+# Called with the share that is done, 0 to 1, usually after each pass or step. An exception that the
+# callback raises ends the work.
 Progress = Callable[[float], None]
-# Called again and again, often between passes or steps; the work ends once it returns True.
+# Called repeatedly, usually between passes or steps. Once it returns True, the work ends.
 ShouldStop = Callable[[], bool]
 
 
@@ -22,7 +23,7 @@ def progress_of_part(progress: Progress, number: int, parts: int) -> Progress:
 
 def with_progress(steps: Iterable[StepTrace], tokens: int, progress: Progress) -> list[StepTrace]:
     """All of `steps`, as a list. After each step, reports the number of tokens emitted so far,
-    divided by `tokens`; at the end, reports 1, however many there were."""
+    divided by `tokens`, but at most 1. Reports 1 at the end, even if fewer were emitted."""
     traces = []
     emitted = 0
     for trace in steps:

@@ -1,5 +1,5 @@
-"""The residual p and q (R and D in walk.py) at each trial of a walk, cut to a few most probable
-tokens: enough to draw a chart, and small enough to save."""
+"""The residuals of the target's p and the draft's q (R and D in walk.py) at each trial of a walk,
+cut to the few most probable tokens: enough to draw a chart, and small enough to save."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def residual_heads(
     reject: Reject | None,
 ) -> tuple[ResidualHead, ...]:
     """The head at each trial of `verdict`, in order, then the head at the end, where the target
-    adds its token. p, q: the distributions that the walk used, after each node of the path; q only
-    after nodes with children. reject: as in Verifier."""
+    adds its token. p, q: the distributions that the walk used. p is needed after each node of the
+    path, q only after those with children. reject: as in Verifier."""
     found = []
     residual = p(0)
     for node, trials in _by_parent(tree, verdict):

@@ -1,9 +1,10 @@
 """Time models with the shapes of real ones: `python -m sequoia.shapes --out profiles`.
 
 The weights are random. Times depend on the shapes and not on the values of the weights, so nothing
-has to be downloaded. A pair with random weights accepts almost no tokens. The results are therefore
-hardware profiles: speed-ups can only be predicted from them, with an acceptance vector counted
-elsewhere. Each profile comes with figures of the engine's efficiency.
+has to be downloaded. With random weights almost no draft tokens are accepted, so no speed-up can be
+measured. The result for each pair is a hardware profile: the times of passes, by number of nodes.
+From the profile and a real pair's acceptance vector (see Acceptance), a speed-up can be predicted.
+Each profile comes with figures of the engine's efficiency.
 """
 
 from __future__ import annotations
@@ -42,8 +43,8 @@ from sequoia.this_machine.step_timer import synchronize
 from sequoia.validate_input import shown
 
 ALL_SIZES = (*SIZES, 256, 512, 1024)
-# Acceptance from which a tree is made to time the work outside the models: any tree with many
-# branches will do.
+# Acceptance for which a tree is planned, to time a step's work outside the models. Any tree with
+# many branches would do.
 ASSUMED = Acceptance.power_law(2.0, 0.6, 32)
 _TEXT = "The quick brown fox jumps over the lazy dog. " * 4
 _DRAWN = 2**22  # random numbers drawn for a matrix on a CPU, and repeated to fill it
@@ -80,7 +81,7 @@ class ModelShape:
         hf.tie_weights()
         for weight in hf.parameters():
             _fill(weight.data)
-        # the rotary frequencies are not parameters, so `to_empty` left them undefined
+        # `to_empty` left the rotary frequencies undefined too, and they are not parameters
         hf.model.rotary_emb = type(hf.model.rotary_emb)(config).to(device)
         return hf
 
@@ -258,8 +259,8 @@ def efficiency(pair: Pair, profile: HardwareProfile) -> dict[str, float]:
 
 def against_accelerate(pair: Pair, rounds: int = 5) -> dict[str, float]:
     """A figure, by name: how many times as long a one-token pass takes with `accelerate`'s
-    offloading as with ours. `accelerate` takes over the target's weights, so `pair` cannot stream
-    its layers afterwards."""
+    offloading as with ours. `accelerate` takes over the target's weights, so the target of `pair`
+    cannot be used afterwards."""
     assert isinstance(pair.target, StreamedModel)
     own = _median_pass(pair.target, rounds)
     return {
@@ -279,7 +280,8 @@ def _median_pass(model: TreeModel, rounds: int) -> float:
 
 
 def copy_bandwidth(device: torch.device) -> float:
-    """Bytes per second that a copy on `device` reads and writes together (median)."""
+    """The bytes that a copy on `device` reads plus those that it writes, per second. The median of
+    several copies."""
     a = torch.empty(
         _COPIED if device.type == "cuda" else _COPIED // 16, dtype=torch.uint8, device=device
     ).fill_(1)
@@ -298,8 +300,9 @@ def _timed(work: Callable[[], Any], device: torch.device) -> float:
 
 
 def non_model_share_and_memory(pair: Pair, nodes: int = 128) -> dict[str, float]:
-    """The share of a step of `nodes` nodes spent outside both models (median), and the bytes that a
-    run needs in addition to the weights: predicted, and on CUDA the measured peak."""
+    """Figures by name: the share of a step of `nodes` nodes spent outside both models (median), and
+    the bytes that a run needs in addition to the weights: predicted, and on CUDA also the measured
+    peak."""
     device = pair.target.device
     for model in (pair.target, pair.draft):
         model.forget()

@@ -1,6 +1,6 @@
-"""The best tree and the best chain for each hardware profile that comes with the program, with the
-acceptance recorded for the bundled pair. Runs no model and measures nothing: plans and speed-ups
-are predicted."""
+"""The best tree and the best chain for each hardware profile that comes with the program. They are
+planned from the acceptance recorded for the bundled pair. Runs no model and measures nothing: all
+speed-ups are predictions."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _HEADS = (
 
 @dataclass(frozen=True)
 class ReadyPlan:
-    """The plans for the profile `name`. source: where its times come from. calibrated: the number
-    of nodes up to which its times were measured or compared with a measurement; 0 if they were
-    neither."""
+    """The plans for the profile `name`. source: where the profile's times come from. calibrated:
+    nodes of the largest tree whose time was measured or compared with a measurement; 0 if there is
+    none."""
 
     name: str
     source: str
@@ -77,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m sequoia.profiles",
         description="Predicts, for each hardware profile that comes with the program, the fastest "
-        "tree and the fastest chain with the acceptance recorded for the bundled pair.",
+        "tree and the fastest chain, from the acceptance recorded for the bundled pair.",
     )
     parser.add_argument("--kind", default="code", help="kind of text: code or prose")
     parser.add_argument("--temperature", type=float, default=0.6, help="sampling temperature")

@@ -28,7 +28,7 @@ class Row:
     predicted, expected_tokens: see Contestant.
     ratio, step_ratio: speed-ups over the fastest plain decoding, filled in by `rated`.
 
-    Figures of steps are None if `transformers` decoded.
+    The figures about steps are None if `transformers` decoded, because it reports no steps.
     """
 
     name: str
@@ -154,9 +154,10 @@ def _by_prompt(rounds: Sequence[Sequence[DecodeStats]]) -> list[float]:
 
 
 def print_table(rows: Sequence[Row], title: str) -> None:
-    """Print the table. If it has a row for Sequoia, then print Sequoia's speed relative to plain
-    decoding, the fastest tree of `--grid`, `transformers` and `accelerate`. For trees of given
-    sizes, print the time that each step spends outside both models."""
+    """Print the table. Below it, print for each tree of `--sizes` the time that a step spends
+    outside both models. If there is a row for Sequoia, also print its speed relative to plain
+    decoding, and to those of `generate()`, assisted `generate()`, the fastest tree of `--grid` and
+    `accelerate` that were timed."""
     print(title)
     print(
         f"  {'decoder':<46}{'ms/token':>22}{'speed-up over plain':>24}{'predicted':>11}"

@@ -1,7 +1,7 @@
-"""Tokens per step of different verifiers on the same trees, and their ratios over Algorithm 2 (the
-paper's verifier, which is the default here). Ratios are paired by prompt, and 95% confidence
-intervals are over prompts. Tokens per step are measured, and also computed as the expected value
-over the verifier's random draws."""
+"""Tokens per step of different verifiers on the same trees, and their ratios to those of
+Algorithm 2 (the paper's verifier, which is the default here). A ratio is taken for each prompt.
+Means and 95% confidence intervals are over prompts. Tokens per step are measured, and also computed
+as the expected value over the verifier's random draws."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from sequoia.decoding.engine import Decoder
 from sequoia.diagnosis.race_verdict.student_t import critical_value
 from sequoia.models.pair import Pair
 
-_LEVEL = 0.05  # of the 95% confidence intervals
-_UNTIMED = 1_000_000  # the untimed runs add this to the seed, so they repeat no timed run
+_LEVEL = 0.05  # significance level of the 95% confidence intervals
+_UNTIMED = 1_000_000  # added to the seed in `expected_tokens`, so that no timed run is repeated
 
 
 @dataclass(frozen=True)
@@ -58,15 +58,18 @@ def paired(ours: Sequence[float], theirs: Sequence[float]) -> Interval:
 
 @dataclass(frozen=True)
 class Gain:
-    """Tokens per step of a verifier on a tree, and the ratios over Algorithm 2 on the same tree.
+    """Tokens per step of a verifier on a tree, and the ratios to those of Algorithm 2 on the same
+    tree.
 
     measured: tokens per step of the timed runs.
-    measured_over: their ratio over Algorithm 2; None for Algorithm 2 itself.
-    expected: expected tokens per step over the verifier's random draws, along its own steps.
-    on_same_drafts: for Traversal, which draws children as Algorithm 2 does, the ratio of its
-        expected tokens to those of Algorithm 2, on the trees drafted for Algorithm 2.
+    measured_over: the ratio of `measured` to that of Algorithm 2; None for Algorithm 2 itself.
+    expected: expected tokens per step over the verifier's random draws, in a run of the verifier.
+    on_same_drafts: the ratio of Traversal's expected tokens to those of Algorithm 2, at the steps
+        of a run of Algorithm 2. Both verifiers draw children in the same way, so both can verify
+        the trees drafted in this run. None for other verifiers.
 
-    The last two need the distributions on the host. They are None if a GPU verified the steps.
+    `expected` and `on_same_drafts` need the distributions on the host. They are None if a GPU
+    verified the steps of the run.
     """
 
     name: str
@@ -85,7 +88,7 @@ def gains(
     prompts: Sequence[str],
     params: SamplingParams,
 ) -> list[Gain]:
-    """The gain of each of `lanes`, among which is Algorithm 2 on every tree. rows: their timed
+    """The gain of each lane. `lanes` must include Algorithm 2 on every tree. rows: the lanes' timed
     results, in the same order."""
     measured = {lane: row.by_prompt or [] for lane, row in zip(lanes, rows, strict=True)}
     expected = {lane: expected_tokens(pair, lane, prompts, params) for lane in lanes}
@@ -115,9 +118,9 @@ def _gain(
 def expected_tokens(
     pair: Pair, lane: VerifiedTree, prompts: Sequence[str], params: SamplingParams
 ) -> dict[str, list[float]]:
-    """Expected tokens per step of each prompt along the steps of `lane`, by the key of a verifier:
-    the lane's own, and for a lane of Algorithm 2 also Traversal. Empty if a GPU verifies the
-    steps."""
+    """By the key of a verifier, its expected tokens per step for each prompt, at the steps of a run
+    of `lane`. The verifiers are the lane's own and, if this is Algorithm 2, also Traversal. Empty
+    if a GPU verifies the steps."""
     keys = [lane.verifier, *([TRAVERSAL.key] if lane.verifier == DEFAULT_VERIFIER else [])]
     found: dict[str, list[float]] = {key: [] for key in keys}
     for number, prompt in enumerate(prompts):
@@ -131,8 +134,8 @@ def expected_tokens(
 
 
 def _accepted_along(decoder: Decoder, rules: Sequence[Verifier]) -> list[list[float]] | None:
-    """Expected accepted nodes of each of `rules`, at each step of `decoder`. None if a GPU verifies
-    the steps."""
+    """For each step of `decoder`, the expected number of nodes that each of `rules` would accept.
+    None if a GPU verifies the steps."""
     decoder.prefill()
     found = []
     while decoder.finish is None:
@@ -148,7 +151,7 @@ def _accepted_along(decoder: Decoder, rules: Sequence[Verifier]) -> list[list[fl
 
 
 def print_gains(found: Sequence[Gain], prompts: int) -> None:
-    """Print a table of all gains, then one sentence for each gain on the same drafted trees."""
+    """Print a table of all gains, then one sentence for each gain that has `on_same_drafts`."""
     print(f"  tokens per step, with 95% intervals over {prompts} prompts (ratios paired by prompt)")
     print(f"  {'verifier':<56}{'measured':>20}{'over Algorithm 2':>22}{'expected':>20}")
     for one in found:

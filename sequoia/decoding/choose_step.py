@@ -16,8 +16,9 @@ from sequoia.models.tree_forward import Context
 def step_for(
     target: Context, drafter: Drafter, params: SamplingParams, verifier: Verifier, chance: Chance
 ) -> Step:
-    """The steps of one run. They are verified on the GPU if the models, the verifier, `chance` and
-    the kernel allow it, else on the host. Dynamic trees are always verified on the host."""
+    """The Step that makes the steps of one run. It verifies them on the GPU if the models' devices
+    (see `fits`), `verifier` and `chance` allow this and the kernel passes its check. Otherwise it
+    verifies them on the host. Dynamic trees are always verified on the host."""
     host = HostStep(target, drafter, params, verifier, chance)
     rule = verifier.on_gpu
     if rule is None or not isinstance(chance, Seeded):

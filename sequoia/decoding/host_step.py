@@ -1,6 +1,6 @@
-"""One draft-and-verify step with the verifiers as written in algorithm/verifiers, which run on the
-host. The models run on their devices; each target distribution is copied to the host when the
-verifier needs it."""
+"""One draft-and-verify step whose verification runs on the host, by a verifier from
+algorithm/verifiers. The models run on their devices. Each target distribution is copied to the host
+when the verifier needs it."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ class HostStep:
         self._chance = chance
         self._row_warp = row_warp(params)
         self._nodes = PerTree(partial(whole_tree_layout, target), serves=Tree.is_cut_of)
-        self._p: dict[int, np.ndarray] = {}  # by node, as far as the last verification needed it
-        self._q: dict[int, np.ndarray] = {}
+        self._p: dict[int, np.ndarray] = {}  # by node, for nodes whose p the last verification used
+        self._q: dict[int, np.ndarray] = {}  # by node, for nodes whose q it used
         self._logits = torch.empty(0)  # of all nodes of the last step
 
     def prepare(self, tree: Tree) -> None:
@@ -55,7 +55,7 @@ class HostStep:
         draft = self._drafter.context
         if not draft.capacity:
             return Counter()
-        # q (float32) of all inner nodes is kept during the step
+        # q (float32) of all inner nodes is kept during the step; `nodes` is an upper bound on them
         return Counter({draft.device: 4 * nodes * draft.model.vocab})
 
     def __call__(self, shape: Tree | DynamicTree, clock: Clock) -> Round:
@@ -70,8 +70,8 @@ class HostStep:
         layout = self._nodes(tree)
         with clock.phase("verify"):
             logits = self._target.forward(drafted.tokens, layout)  # (nodes, vocab)
-        # an overflow at a node that the verifier does not visit does not end the run, but its
-        # values must not stay in the cache
+        # If a node's logits overflow, the run ends only if the verifier visits the node. Otherwise
+        # the overflowed values must not stay in the KV cache: CUDA graphs read dropped slots.
         if self._target.model.graphs and not logits.amax(-1).isfinite().all():
             self._target.drop_values()
         self._p = {}

@@ -45,11 +45,11 @@ class Lane:
 
 
 class Race:
-    """A race in progress. Raises whatever a Decoder raises, and BadSamplingParams unless there
-    are 1 to MOST_LANES lanes.
+    """A race in progress. Raises BadSamplingParams if there are no lanes or more than MOST_LANES.
+    Also raises whatever a Decoder raises.
 
     clock: replaces the measured time of every step by a simulated one; None keeps the measured
-    times. `stats[lane]`: the lane's totals so far; the lane's clock is their `total_seconds`.
+    times. `stats[lane]`: the lane's totals so far. `stats[lane].total_seconds`: the lane's clock.
     """
 
     @renamed_keywords(policy="params")
@@ -92,7 +92,7 @@ class Race:
         return [lane for lane, decoder in enumerate(self.decoders) if decoder.finish is None]
 
     def prefill(self) -> None:
-        """Run each lane's prompt through its models."""
+        """Run each lane's prompt through the models that the lane uses."""
         for decoder in self.decoders:
             decoder.prefill()
 

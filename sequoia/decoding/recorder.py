@@ -1,5 +1,5 @@
-"""Recorder: turns the traces of a run into JSON values for the page and a Run to save, with the
-texts of the tokens. Runs no model."""
+"""Recorder: adds the texts of the tokens to the step traces of a run. Turns them into JSON values
+for the page, and into a Run to save. Runs no model."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from sequoia.saved_files.run_file import Packer, Run
 class Recorder:
     """Collects one run. meta: see `Run`.
 
-    The end of the text may be held back, because the next token can still change it: a token may
-    contain only a part of a character. `pending` is this end, as it would read if no token
-    followed. In the step that ends the run, it belongs to the last token's text.
+    The end of the text may be held back, because the next token can still change it. For example,
+    the last token may contain only a part of a character. `pending` is the text held back, as it
+    would read if no token followed. The step that ends the run adds it to the text of the last
+    token.
     """
 
     def __init__(self, pair: Pair, prompt: tuple[int, ...], meta: Mapping[str, Any]) -> None:
@@ -31,8 +32,8 @@ class Recorder:
         self.pending = ""
 
     def add(self, trace: StepTrace) -> dict[str, Any]:
-        """JSON values: `step`, the step in the format of `Packer`; `new_trees` and `new_pieces`,
-        the trees and token texts that no earlier step used."""
+        """Add a step. Returns JSON values: `step`, in the format of `Packer`; `new_trees` and
+        `new_pieces`, the trees and token texts that no earlier step used."""
         text = tuple(self._stream.add(token) for token in trace.emitted)
         self.pending = self._stream.pending
         if trace.finish:
@@ -66,9 +67,9 @@ def _ended(text: tuple[str, ...], pending: str) -> tuple[str, ...]:
 
 
 def prompt_pieces(pair: Pair, prompt: str, most: int = 1024) -> list[tuple[str, bool]]:
-    """(text, whether it is a special token) of each token of the prompt, as the models get it. If
-    there are more than `most`, the first and last of them are returned, `most` in all, with "…" in
-    place of those in the middle."""
+    """The tokens of the prompt, as the models get it, each as (text, whether it is a special
+    token). If there are more than `most`, only the first and last ones are returned, `most` in all,
+    with "…" in place of the ones in the middle."""
     ids = pair.encode(prompt)
     special = set(pair.tokenizer.all_special_ids)
     stream = TextStream(pair.tokenizer)

@@ -1,5 +1,5 @@
-"""TreeChoice: decides which tree each step drafts. This module has the interface and the fixed
-tree."""
+"""TreeChoice: decides which tree each step drafts. This module has the interface, and the choice of
+one fixed tree for all steps."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class TreeChoice(Protocol):
 
     @property
     def widest(self) -> int:
-        """The maximum number of children of a node, which must not exceed the size of the
-        vocabulary. 0 for trees that never ask for more children than the vocabulary has tokens."""
+        """The maximum number of children of a node. A run is refused if this exceeds the number of
+        tokens in the vocabulary. 0 means that any vocabulary is large enough."""
         ...
 
     def next(self, levels: int) -> Tree | DynamicTree:
-        """The next step's tree, of at most `levels` levels. It is either known beforehand or grows
-        while it is drafted."""
+        """The next step's tree, of at most `levels` levels. A Tree is known before drafting. A
+        DynamicTree grows while it is drafted."""
         ...
 
     def learn(self, tree: Tree, verdict: Verdict) -> None:
@@ -43,7 +43,7 @@ TreeSource = Tree | Callable[[], TreeChoice]
 
 
 class FixedTree:
-    """The same tree at every step, cut where the last steps need fewer levels."""
+    """The same tree at every step, cut to fewer levels when only few tokens are left to decode."""
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree

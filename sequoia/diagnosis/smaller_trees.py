@@ -11,8 +11,9 @@ def smaller(tree: Tree, acceptance: Acceptance) -> list[Tree]:
     """Smaller trees of the same shape as `tree`.
 
     For a chain: all shorter chains of at least two nodes. For another tree in which all nodes of a
-    level have the same number of children: trees with as many levels and fewer children (k
-    sequences stay sequences). For any other tree: its n best nodes, for every smaller n from 2 up.
+    level have the same number of children: trees with as many levels in which every node keeps only
+    its first m children, for each m from 1 to one less than the largest number of children. For any
+    other tree: its n best nodes, for each n from 2 to one less than its size.
     """
     branching = [
         {len(tree.children[node]) for node in range(len(tree)) if tree.depths[node] == depth}
@@ -29,8 +30,9 @@ def smaller(tree: Tree, acceptance: Acceptance) -> list[Tree]:
 
 
 def _pruned(tree: Tree, acceptance: Acceptance, n: int) -> Tree:
-    """The `n` nodes of `tree` with the best scores. Of equal scores the earlier node wins, so that
-    no node is kept without its parent and earlier siblings."""
+    """The `n` nodes of `tree` with the best scores. Scores from the smoothed vector, which never
+    increases, are at most those of the node's parent and earlier siblings. Of nodes with equal
+    scores, the earliest are kept. So no node is kept without its parent and earlier siblings."""
     weights = scores(tree, acceptance.smoothed())
     kept = sorted(sorted(range(len(tree)), key=lambda node: -weights[node])[:n])
     index = {node: i for i, node in enumerate(kept)}

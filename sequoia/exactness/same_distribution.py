@@ -6,11 +6,11 @@ is repeated at one position of a text, with different seeds. The counts of its f
 compared with the target distribution at that position. `find_position` chooses a position at which
 the target is uncertain: where it is almost sure of its token, even wrong decoders emit that token.
 
-All verifiers should pass. Only the first token of a step is tested, so the test cannot detect
-random numbers that later steps reuse, or a wrong token after a leaf. The target distribution comes
-from the reference forward pass. In half precision the engine's logits differ from that pass's by
-rounding, which changes a probability by a few per cent of its value. A few hundred draws cannot
-detect that, but many thousands can.
+All verifiers should pass. Only the first token of a step is tested. So the test cannot detect that
+later steps wrongly reuse random numbers, or that the bonus token after an accepted leaf is wrong.
+The target distribution comes from the reference forward pass. In half precision the engine's logits
+differ from those of this pass by rounding, which changes a probability by a few per cent of its
+value. A few hundred draws cannot detect that, but many thousands can.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ from sequoia.models.pair import Pair
 from sequoia.validate_input import whole
 
 # Less than `chi_square.MIN_EXPECTED`, which is 25. With a few hundred draws from a vocabulary, only
-# two or three cells would expect that many, and most wrong verifiers would pass. FirstTokens says
-# what the smaller minimum costs.
+# two or three cells would have 25 expected draws, and most wrong verifiers would pass. FirstTokens
+# describes the drawback of the smaller minimum.
 MIN_EXPECTED = 5.0
 POOR = 1e-3  # a p-value between ALARM and this is a poor fit: draw again
-LEAST_BITS = 1.0  # entropy of a distribution that is worth testing: as much as a fair coin
+LEAST_BITS = 1.0  # least entropy of a distribution worth testing: that of a fair coin
 MOST_PLACES = 64  # maximum positions examined; each takes one target forward pass
 MAX_DRAWS = 100_000
-MAX_LEVELS = 32  # of a tree made by a TreeChoice; a deeper one is cut
+MAX_LEVELS = 32  # a tree made by a TreeChoice is cut to this many levels
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,8 +67,8 @@ class TextPosition:
     def can_differ(self, draws: int) -> bool:
         """Whether the counts of `draws` draws could show a difference: the test must have at least
         two cells. It has only one if the target is almost sure of its token, or if no token is
-        probable enough for a cell of its own. (Even then a token of probability 0 is a
-        difference.)"""
+        probable enough for a cell of its own. (Not considered here: drawing a token of probability
+        0 shows a difference even with one cell.)"""
         return len(_cells(self.distribution, {}, draws)) > 1
 
 
@@ -80,11 +80,11 @@ def find_position(
     should_stop: ShouldStop = lambda: False,
 ) -> TextPosition:
     """The first position with at least LEAST_BITS of entropy in `text`, the tokens after `prompt`.
-    If none of the positions that were examined has so much, the one with the most.
+    If no examined position has that much, the one with the most.
 
     At most MOST_PLACES positions are examined, and no more once `should_stop()` is true. The tokens
-    counted later do not influence the choice. Raises BadPrompt, and BadModel if the target's logits
-    are NaN or infinite.
+    that the test counts do not influence the choice, so it does not bias the test. Raises
+    BadPrompt, and BadModel if the target's logits are NaN or infinite.
     """
     looked: list[TextPosition] = []
     for at in range(min(max(len(text), 1), MOST_PLACES)):
@@ -100,9 +100,9 @@ def find_position(
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell of the chi-square test: a token, or all rarer tokens together if `token` is None.
-    more: whether the cell of a token also includes the rarer tokens. share: the cell's expected
-    probability. seen: how often its tokens were drawn."""
+    """One cell of the chi-square test: one token, or all tokens too rare for a cell of their own if
+    `token` is None. more: whether the cell of a token also includes those rare tokens. share: the
+    cell's probability under the target distribution. seen: how often its tokens were drawn."""
 
     token: int | None
     share: float
@@ -119,8 +119,8 @@ class FirstTokens:
     The p-value of a correct decoder fluctuates as draws are added. Sooner or later it falls below
     any fixed level (the law of the iterated logarithm). Stopping at the first p-value below 0.05
     would reject far more than one correct decoder in twenty. So "differs" requires p < ALARM,
-    which should happen to a correct decoder once in a million looks. It happens more often if cells
-    expect few draws: with 5 expected draws in one of two cells, 70 times in a million.
+    which should happen to a correct decoder once in a million tests. It happens more often if few
+    draws are expected in a cell: with 5 expected draws in one of two cells, 70 times in a million.
     """
 
     distribution: torch.Tensor
@@ -137,7 +137,8 @@ class FirstTokens:
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
-        """The cells of the test: the most probable token first, all rarer tokens together last."""
+        """The cells of the test, the most probable token first. The last cell includes all tokens
+        without a cell of their own."""
         return _cells(self.distribution, self.counts, self.draws)
 
     @property
@@ -244,9 +245,11 @@ def first_tokens(
 
     tree: one tree for all draws, or a function that makes a TreeChoice for each draw. Only the
     verdict after the last draw counts, see FirstTokens. With top-p in half precision, rounding can
-    put a token just inside the nucleus in one forward pass and just outside it in another. The
-    verdict can then be "differs". Raises BadSamplingParams for temperature 0, and if `draws` or
-    `batch` is out of bounds. Also raises whatever decoding raises.
+    put a token just inside the nucleus in one forward pass and just outside it in another. Then
+    even a correct decoder can get the verdict "differs".
+
+    Raises BadSamplingParams for temperature 0, and if `draws` or `batch` is out of bounds. Also
+    raises whatever decoding raises.
     """
     draws = whole(draws, "draws", 1, MAX_DRAWS, BadSamplingParams)
     batch = whole(batch, "draws of a batch", 1, MAX_DRAWS, BadSamplingParams)

@@ -16,13 +16,13 @@ from sequoia.experiments.rivals import SHAPES
 from sequoia.planning.named_profiles import machine_name, named_profile
 
 VERIFIERS = {SEQUOIA.key: "", TRAVERSAL.key: ", Traversal"}  # verifier -> end of the labels below
-# the keys of "speeds" in a unit's result (decoder and verifier) -> label
+# "DECODER VERIFIER", a key of "speeds" in a unit's result -> label
 RIVALS = {
     f"{shape.key} {verifier}": f"{shape.label}{words}"
     for verifier, words in VERIFIERS.items()
     for shape in SHAPES
 }
-# the same keys -> method, which decides the colour
+# the same keys -> method, which decides the colour (see Rival)
 METHODS = {f"{shape.key} {verifier}": shape.method for verifier in VERIFIERS for shape in SHAPES}
 CHAIN = f"chain {SEQUOIA.key}"
 TREE = f"tree {SEQUOIA.key}"
@@ -34,7 +34,7 @@ WIDE = 16  # nodes of the target pass whose time shows what extra nodes cost
 class Setting:
     """One machine with one kind of prompt, temperature and draft. first: the acceptance rate of a
     first child, from the acceptance vector that trees are planned with. found: what the units
-    returned for this machine, one entry for each prompt."""
+    returned for this machine, one entry for each finished prompt."""
 
     machine: str
     kind: str

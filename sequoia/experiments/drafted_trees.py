@@ -23,7 +23,8 @@ from sequoia.this_machine.step_timer import Clock
 @dataclass(frozen=True)
 class DraftedAt:
     """The drafted tree of a step that starts right before token `place` of a text. p(node): the
-    target's distribution after the node (vocab,), valid until the next tree is drafted."""
+    target's distribution after the node (vocab,). Call it before the next tree is drafted: the
+    target's next pass may overwrite the logits."""
 
     place: int
     drafted: Drafted
@@ -33,9 +34,9 @@ class DraftedAt:
 def drafted_along(
     pair: Pair, text: Text, tree: Tree, verifier: str, at: Sequence[int]
 ) -> Iterator[DraftedAt]:
-    """`tree` drafted at each place in `at`: indices of `text.tokens`, in increasing order. Children
-    are drawn by the rule of `verifier`. Raises BadModel if the draft overflows. If the target does,
-    `p` raises it."""
+    """`tree` drafted at each place in `at`: indices of `text.tokens`, strictly increasing. Children
+    are drawn by the rule of `verifier`. Raises BadModel if the draft overflows. `p` raises BadModel
+    if the target overflows."""
     ids = (*text.prompt, *text.tokens)
     params = text.params
     capacity = len(ids) + len(tree)

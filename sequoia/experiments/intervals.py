@@ -15,7 +15,7 @@ LEVEL = 0.05
 
 
 def point(x: float, values: Sequence[float]) -> Point:
-    """The point at `x` for `values`, one for each prompt."""
+    """The point at `x`: the mean of `values`, one value for each prompt, with its interval."""
     mean, reach = _mean(values)
     if reach is None:
         return Point(_short(x), _short(mean), prompts=len(values))

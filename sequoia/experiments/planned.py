@@ -1,5 +1,5 @@
 """The acceptance vector that an experiment plans trees with. It is recorded with the pair, or
-measured on planning texts: continuations of prompts that the experiments do not measure with."""
+measured on planning texts: continuations of prompts that are used only for planning."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import TreeModel
 
 PROMPTS = 8  # number of planning texts
-TOKENS = 64  # length of each
-RANKS = 32  # children whose acceptance is measured
+TOKENS = 64  # length of each planning text
+RANKS = 32  # number of siblings whose acceptance is measured
 _RULES = tuple(rule for rule in RULES if rule.chances)
 _Vectors = dict[str, Acceptance]  # by verifier
 _Key = tuple[str, float, float]  # kind, temperature, top-p
-# draft -> its vectors. The draft is enough to identify a pair, because no two pairs of an
-# experiment share one. An entry lives as long as its draft.
+# draft -> its vectors. The draft is enough to identify a pair, because each pair of an experiment
+# has a different draft. An entry lives as long as its draft.
 _KNOWN: WeakKeyDictionary[TreeModel, dict[_Key, _Vectors]] = WeakKeyDictionary()
 
 
@@ -33,8 +33,8 @@ def planning_vector(
 ) -> Acceptance:
     """The smoothed (non-increasing) acceptance vector for one kind of text. verifier: one that goes
     down the tree child by child. At temperature 0 all verifiers share one vector. A vector that is
-    not recorded is measured, which lasts some seconds for a small pair. Measured vectors are reused
-    while the draft is in memory."""
+    not recorded is measured, which takes a few seconds for a small pair. Measured vectors are
+    reused while the draft is in memory."""
     verifier = verifier if params.temperature else DEFAULT_VERIFIER
     if recorded := _recorded(pair, kind, params, verifier):
         return recorded
@@ -53,8 +53,8 @@ def _recorded(pair: Pair, kind: str, params: SamplingParams, verifier: str) -> A
 
 
 def _measured(pair: Pair, kind: str, params: SamplingParams) -> _Vectors:
-    """For each verifier in _RULES, the probability that each child is accepted, averaged over the
-    positions of the planning texts."""
+    """For each verifier in _RULES, the probability that child 0, 1, ... of a node is accepted,
+    averaged over the positions of the planning texts, and smoothed."""
     ranks = min(RANKS, pair.draft.vocab)
     found: dict[str, list[list[float]]] = {rule.key: [] for rule in _RULES}
     for number, prompt in enumerate(planning_prompts(kind)[:PROMPTS]):

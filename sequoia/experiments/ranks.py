@@ -35,8 +35,8 @@ _LEAST = 1e-6  # smaller rates are raised to this one: 0 has no logarithm
 
 
 def run_unit(pair: Pair, unit: Unit) -> Mapping[str, Any]:
-    """For each verifier, a list over k = 1, 2, ...: the mean probability, over the positions of a
-    text, that children 1 to k are all rejected."""
+    """For each verifier, a list with an entry for each k = 1, 2, ...: the probability that children
+    1 to k are all rejected, averaged over the positions of a text."""
     text = text_of_unit(pair, unit)
     ranks = min(unit.work["ranks"], pair.draft.vocab)
     chance = Seeded(text.params.seed, pair.draft.device)
@@ -159,8 +159,8 @@ def _against_others(rows: Sequence[Mapping[str, Any]], mine: Sequence[Mapping[st
         return f"In every case {label} rejects all children less often than {names} do."
     if all(ours <= theirs for ours, theirs in pairs):
         return (
-            f"In no case does another verifier reject all children less often than {label}. In "
-            "some cases they are tied."
+            f"In every case {label} rejects all children less often than the other verifiers, or "
+            "equally often."
         )
     return "In some cases another verifier rejects all children less often; see the table."
 

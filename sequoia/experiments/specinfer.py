@@ -1,6 +1,8 @@
-"""SpecInfer with different numbers and lengths of sequences, each compared with Sequoia's tree of
-the same number of nodes. In the paper, Tables 5 and 6 vary both and give speed-ups; Tables 1 to 4
-have the trees "5 x 8" and "16 x 48"."""
+"""SpecInfer's trees with different numbers and lengths of sequences, each compared with Sequoia's
+tree of as many nodes.
+
+In Tables 1 to 4 of the paper, SpecInfer has 5 sequences of 8 tokens ("5 x 8") or 16 sequences of 48
+tokens. Tables 5 and 6 give its speed-ups for several numbers and lengths."""
 
 from __future__ import annotations
 
@@ -41,8 +43,8 @@ PAPER = {(5, 8): (2.97, 3.92)}
 
 
 def run_unit(pair: Pair, unit: Unit) -> Mapping[str, Any]:
-    """The expected tokens per step along one text, by lane: "5 x 8" is the lane of SpecInfer with 5
-    sequences of 8 tokens, "planned 41" that of Sequoia's tree with 41 nodes."""
+    """The expected tokens per step along one text, by lane. The lane "5 x 8" is SpecInfer with 5
+    sequences of 8 tokens. The lane "planned 41" is Sequoia's tree with 41 nodes."""
     acceptance = planning_vector(pair, case_of(unit).kind, params_of(unit))
     lanes = dict[str, tuple[Tree, str]]()
     for width, depth in _grid(unit.work):

@@ -2,7 +2,7 @@
 of the same text. The time of a step comes from a machine's profile.
 
 Separate runs could not be compared: at temperatures above 0 each run writes a different text, and
-some texts are several times easier to draft than others. All positions have the same weight.
+some texts are several times easier to draft than others. Here, all positions count equally.
 Decoders that draw without replacement draw the same children after the same tokens, so that little
 of the difference between them is due to chance.
 """
@@ -48,9 +48,9 @@ class DecodedStep:
 def steps_along(
     pair: Pair, text: Text, tree: Tree | TreeChoice, verifier: str, stride: int
 ) -> Iterator[tuple[DecodedStep, Drafted, Verdict]]:
-    """Steps that start right before every `stride`-th token of `text.tokens`, beginning with the
-    first, however many tokens they emit. After each step, a tree choice can learn from it. Raises
-    BadModel if a model overflows."""
+    """One step for every `stride`-th token of `text.tokens`, beginning with the first. The step
+    starts right before this token, however many tokens the previous step emitted. A TreeChoice
+    learns from each step. Raises BadModel if a model overflows."""
     counted = _CountedPasses(FixedTree(tree) if isinstance(tree, Tree) else tree)
     ids = (*text.prompt, *text.tokens)
     params = text.params
@@ -93,9 +93,9 @@ def speedup(steps: Sequence[DecodedStep], profile: HardwareProfile) -> float:
 
 
 class DrawsByContext(Seeded):
-    """A Chance for drawing without replacement. A node's children depend only on the seed, their
-    distribution, and the tokens from the start of the text to the node (its context). Within a step
-    no two nodes have the same context, so their draws are independent."""
+    """A source of random draws without replacement. A node's children depend only on the seed, the
+    children's distribution, and the tokens from the start of the text to the node (its context).
+    Within a step no two nodes have the same context, so their draws are independent."""
 
     def __init__(self, seed: int, device: torch.device | str = "cpu") -> None:
         super().__init__(seed, device)

@@ -1,4 +1,4 @@
-"""The file of an experiment's finished units: a header line, then one line of JSON for each
+"""The file of an experiment's finished units of work: a header line, then one line of JSON for each
 unit."""
 
 from __future__ import annotations
@@ -67,7 +67,8 @@ def _readable(lines: Iterable[str]) -> Iterable[tuple[str, Any]]:
 
 
 def _difference(line: str, first: str) -> str:
-    """The message for a file whose first line is `line` and not `first`: the parts that differ."""
+    """The message for a file whose header is `line` instead of `first`. It names the fields that
+    differ."""
     wanted = json.loads(first)
     try:
         older = json.loads(line)

@@ -1,9 +1,9 @@
 """Checks a model's folder before any library opens a file in it.
 
 Libraries look for files under many names, so every entry of the folder must be a plain file or a
-folder, and no link may lead out of the folder. The hub's cache is the exception: its snapshot
-folders contain links to the model's `blobs`. These may in turn be links to blobs that several
-models share. Weights are not read here.
+folder, and no link may lead out of the folder. The cache of the Hugging Face hub is the exception:
+its snapshot folders contain links to files in the model's folder `blobs`. These files may in turn
+be links to blobs that several models share. Weights are not read here.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ _KINDS = (
 
 def check_folder(folder: Path, title: str) -> dict[str, Any]:
     """Check the names and sizes in `folder`, and parse the files in _JSON. Returns the parsed
-    config.json. Raises BadModel if there is none, if one of these files is damaged, or if anything
-    is unsafe. title: the model's name in messages."""
+    config.json. Raises BadModel if there is no config.json, if a parsed file is damaged, or if one
+    of the checks fails. title: the model's name in messages."""
     names = _check_entries(folder, title)
     if CONFIG not in names:
         raise BadModel(f"{title} has no {CONFIG}, the file that names the model's type")
@@ -87,8 +87,8 @@ def _check_entries(folder: Path, title: str) -> set[str]:
 
 def _checked(path: Path, home: Path, title: str) -> set[str]:
     """A set with the name of the file at `path`, empty if `path` is a folder. Raises BadModel for
-    devices and the like, for a folder whose name ends in .json or .safetensors, and for links that
-    `_check_link` refuses."""
+    devices and other special files, for a folder whose name ends in .json or .safetensors, and for
+    links that `_check_link` refuses."""
     if path.is_symlink():
         _check_link(path, home, title)
     mode = path.stat().st_mode
@@ -116,8 +116,8 @@ def _check_link(path: Path, home: Path, title: str) -> None:
 
 
 def _is_blob(real: Path, snapshot: Path) -> bool:
-    """Whether `real` is a blob of the model with the folder `snapshot`, or one that the cache
-    shares between models."""
+    """Whether `real` is a blob of the model whose snapshot folder is `snapshot`, or a blob that the
+    cache shares between models."""
     model = snapshot.parent.parent
     if snapshot.parent.name != "snapshots" or not model.name.startswith("models--"):
         return False
@@ -135,7 +135,7 @@ def _check_name(path: Path, title: str) -> None:
     name = path.name
     if name == "adapter_config.json":
         raise BadModel(
-            f"{title} contains an adapter ({name}); merge it into the model, save, and load that"
+            f"{title} contains an adapter ({name}); merge it into the model and load the result"
         )
     if _TRAINING.fullmatch(name):
         raise BadModel(
@@ -173,7 +173,7 @@ def _check_tokenizer_config(config: dict[str, Any], title: str) -> None:
 
 def read_tokenizer(folder: Path, title: str) -> str | None:
     """The text of the folder's tokenizer.json, None if there is none. Raises BadModel if the file
-    cannot be read, is too large or not UTF-8."""
+    cannot be read, is too large, or is not UTF-8."""
     if not (folder / TOKENIZER).is_file():
         return None
     data = read_bytes(folder / TOKENIZER, f"{title}: {TOKENIZER}", _MOST_OTHER, BadModel)

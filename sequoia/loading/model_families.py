@@ -1,7 +1,7 @@
-"""Refuses models that cannot run a token tree, judged by their config alone.
+"""Refuses models whose config shows that they cannot run a token tree.
 
-Unfit models that are not recognised here are found only after their weights were loaded: a forward
-pass raises an error, or the self-test (models/self_test.py) fails.
+Other unfit models are found only after their weights are loaded: a forward pass raises an error, or
+the self-test (models/self_test.py) fails.
 """
 
 from __future__ import annotations

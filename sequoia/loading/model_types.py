@@ -1,6 +1,6 @@
-"""Reads assets/model_types.json, the list of `transformers` model types and whether they can run a
-token tree, and converts such a list to the text of that file. `python -m sequoia.sweep` makes the
-list and writes the file."""
+"""The list of `transformers` model types in assets/model_types.json. It says which types can run a
+token tree. This module reads the file, and converts a list to the file's text. The command
+`python -m sequoia.sweep` makes the list and writes the file."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ _MOST_CHARS = 1_000_000
 @dataclass(frozen=True)
 class ModelType:
     """A model type and the outcome of its tests. result: "runs"; "partly" (runs only if its default
-    config is changed); "refused"; or "not built" (`transformers` itself could not build it).
+    config is changed); "refused"; or "not built" (no toy model of it runs in `transformers`).
     reason: why the default config does not run, "" if it does. condition: the change that makes a
     "partly" type run, "" for other types. tried: number of configs that ran and gave the output of
-    `transformers`' own `generate()`. without: config options that are refused, each with the
-    reason. A refused type has at most one entry: the changed config, if it is refused for a
-    different reason than the default config."""
+    `transformers`' own `generate()`; 0 for a type that is refused or not built. without: changes
+    of the config that are refused, each with the reason. A refused type has at most one entry: the
+    change that was tried to make it run, if this is refused for a different reason than the
+    default config."""
 
     name: str
     result: str

@@ -22,15 +22,17 @@ class Ref:
 
 @dataclass(frozen=True)
 class PairRequest:
-    """A named pair, or two models given as local folders or Hugging Face ids. Raises BadPair if
-    only one model is given, or two models and a name other than the default, and BadModel if the
-    target would be both spread and streamed.
+    """A named pair, or two models given as local folders or Hugging Face ids.
+
+    Raises BadPair if only one model is given, or if two models are given with a name other than the
+    default. Raises BadModel if the target would be both spread and streamed.
 
     device: "auto" (GPUs if there are any, as few as have room for the pair), "spread" (the target
-    over all GPUs), "cpu", "cuda", "cuda:1" and so on. dtype: "auto" (for a small model on a CPU the
-    fastest by measurement, otherwise the usual one of the device), "float32", "bfloat16" or
-    "float16". offload: True streams from host memory those of the target's layers that do not fit
-    on the device (see large/offload.py). A number sets how many layers stay on the device.
+    over all GPUs), "cpu", "cuda", "cuda:1" and so on. dtype: "float32", "bfloat16", "float16" or
+    "auto". With "auto", a small model on a CPU gets the dtype that is measured to be fastest,
+    unless the model is streamed. Other models get the usual dtype of their device. offload: True
+    keeps the target's layers that do not fit on the device in host memory, and streams them (see
+    large/offload.py). A number sets how many layers stay on the device.
     """
 
     name: str = BUNDLED_NAME
@@ -79,7 +81,7 @@ class PairRequest:
 
     @property
     def streamed(self) -> bool | int:
-        """`offload`, or True if the catalog says that this pair needs offloading."""
+        """`offload`. If that is False, whether the catalog says that this pair needs offloading."""
         return self._needs_streaming if self.offload is False else self.offload
 
     @property

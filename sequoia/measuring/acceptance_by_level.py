@@ -1,8 +1,8 @@
-"""Acceptance by rank and level, counted from step traces: how often child k of a node was accepted,
-by the depth of the node.
+"""Acceptance by rank and level, counted from step traces: how often the child of rank k of a node
+was accepted, by the depth of the node. A node's first child has rank 0.
 
-Planning assumes that the rate depends on the rank alone (paper: section 3.1). These counts show
-where the assumption fails.
+Planning a tree assumes that the acceptance rate depends on the rank alone (paper: section 3.1).
+These counts show where the assumption fails.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from sequoia.algorithm.step_trace import StepTrace
 from sequoia.algorithm.tree import Tree
 
-Z = 1.959964  # a 95% confidence interval extends this many standard errors to each side
+Z = 1.959964  # 95% of a normal distribution is within this many standard deviations of the mean
 SIGNIFICANCE = 0.05  # corrected p-values below this reject the assumption
 _LEAST = 5.0  # below this expected count, the normal approximation is too poor
 
@@ -23,7 +23,8 @@ _LEAST = 5.0  # below this expected count, the normal approximation is too poor
 class Cell:
     """Counts for one depth and rank. visits: nodes of this depth that were on a step's accepted
     path and had a child of this rank. accepted: how many of these children were accepted. In
-    teacher-forced counts, visits are positions of the text, and accepted is an expected number."""
+    teacher-forced counts (acceptance_teacher_forced.py), visits are positions of the text, and
+    accepted is a sum of probabilities."""
 
     visits: int = 0
     accepted: float = 0
@@ -85,8 +86,8 @@ class AcceptanceByLevel:
 def counting_tree(ranks: int, width: int, levels: int) -> Tree:
     """A tree for counting acceptance by level, with `levels` levels including the root. If there
     are at least two, the root has `ranks` children. On each level between the root and the last
-    level, the first `width` nodes of every group of siblings have `width` children each. Their
-    other siblings have none."""
+    level, the first `width` nodes of every group of siblings have `width` children each. The
+    remaining siblings have none."""
     parents = [-1]
     level = [0]
     for children in [ranks, *[width] * (levels - 2)][: levels - 1]:
@@ -101,9 +102,10 @@ class DepthVerdict:
     """Whether the counts are consistent with rates that depend on the rank alone. `holds` is None
     if the counts are too few to decide.
 
-    compared: number of cells with enough counts. The other fields are about the cell with the
-    smallest p-value. here: its counts. elsewhere: the counts of its rank at all other depths.
-    p_value: Bonferroni-corrected for all comparisons.
+    compared: number of cells tested. Each test compares a cell with the cells of the same rank at
+    all other depths. depth, rank: the cell whose test has the smallest p-value. here: the counts of
+    this cell. elsewhere: the counts that it was compared with. p_value: Bonferroni-corrected for
+    all tests.
     """
 
     holds: bool | None
@@ -172,7 +174,7 @@ def _p_value(a: Cell, b: Cell) -> float:
 
 
 def wilson(successes: float, trials: int) -> tuple[float, float]:
-    """(low, high): the 95% confidence interval of a rate (Wilson, 1927), (0, 1) without trials."""
+    """(low, high): the 95% confidence interval of a rate (Wilson, 1927). (0, 1) without trials."""
     if not trials:
         return 0.0, 1.0
     rate = successes / trials

@@ -1,5 +1,7 @@
-"""The tree to decode with when none is given. It is planned from step times of this machine and the
-pair's acceptance vector, which is recorded or measured quickly."""
+"""The tree to decode with when none is given. It is planned from this machine's step times and from
+the acceptance vector of the pair (target and draft). The vector has the probability that a node's
+first child is accepted, that its second child is, and so on. Times or a vector that are not known
+yet are measured quickly."""
 
 from __future__ import annotations
 
@@ -31,22 +33,22 @@ from sequoia.planning.plan_for_machine import (
 from sequoia.renamed_keywords import renamed_keywords
 
 # Among trees predicted to be at most this share slower than the fastest, the one with the most
-# tokens per step is chosen. With 0.05, larger trees were chosen that measured slower.
+# tokens per step is chosen. With 0.05, the chosen trees were larger but measurably slower.
 SLACK = 0.01
-# short, because a pair without a profile is measured before its first step, while the user waits
+# short, because a pair without a profile is measured while the user waits for the first step
 _QUICK_SECONDS = 2.0
 _QUICK_TOKENS = 48
-_QUICK_RANKS = 8  # ranks counted if trees planned for this machine are small, or it has no profile
-_WIDE_RANKS = 32  # ranks counted on machines where a pass over hundreds of nodes pays
-# A recorded vector is used up to this difference in temperature. It is half of 0.3, the largest gap
-# between recorded temperatures.
+_QUICK_RANKS = 8  # ranks counted without a profile, or if it limits trees to USUAL_NODES nodes
+_WIDE_RANKS = 32  # ranks counted if the profile allows larger trees
+# A recorded vector is used up to this difference in temperature: half the largest gap between
+# recorded temperatures, which is 0.3.
 _NEAR = 0.15
 _SAMPLE = 'import os\n\n\ndef main(path):\n    """Read the file and print what is in it."""\n'
 
 
 def machine(pair: Pair) -> HardwareProfile:
-    """The profile of this machine that is stored with `pair`. If there is none, a quick one is
-    measured (about two seconds for a small pair) and stored."""
+    """This machine's profile, as stored with `pair`. If none is stored, one is measured quickly
+    (about two seconds for a small pair) and stored."""
     if pair.measured.profile is None:
         pair.measured.profile = measure_profile(pair, rounds=7, seconds=_QUICK_SECONDS)
     return pair.measured.profile
@@ -58,8 +60,8 @@ def acceptance_of(
 ) -> tuple[Acceptance, str]:
     """The pair's acceptance vector under `params` and `verifier`, and its source. The source is
     "recorded" and the kind of text, such as "recorded code", if the pair comes with a vector
-    counted under nearly the same settings. Otherwise it is "measured". The first call with these
-    settings then measures the vector and stores it with the pair.
+    counted under nearly the same settings. Otherwise the source is "measured": the first call with
+    these settings measures the vector and stores it with the pair.
 
     texts: the prompts. Recorded vectors counted on the most similar kind of text are preferred.
     """
@@ -80,8 +82,8 @@ def acceptance_of(
 def known_acceptance(
     pair: Pair, params: SamplingParams, verifier: str = DEFAULT_VERIFIER, texts: Sequence[str] = ()
 ) -> tuple[Acceptance, str] | None:
-    """The same as `acceptance_of`, but None if the vector is neither recorded nor measured yet. No
-    model runs, unless `texts` are given to choose between recorded kinds of text."""
+    """The same as `acceptance_of`, but None if the vector is neither recorded nor measured yet.
+    Models run only to find the recorded kind of text that is most similar to `texts`."""
     params, verifier = _settings_that_matter(params, verifier)
     if recorded := _recorded(pair, params, verifier, texts):
         return recorded.acceptance, " ".join(filter(None, ("recorded", recorded.kind)))
@@ -92,8 +94,8 @@ def known_acceptance(
 def _settings_that_matter(params: SamplingParams, verifier: str) -> tuple[SamplingParams, str]:
     """The settings, with those that do not affect acceptance replaced by defaults. At temperature 0
     every verifier accepts only the most probable token, and top-p never removes it. Acceptance is
-    counted with trees of two levels. There, a verifier that judges whole paths accepts exactly as
-    Algorithm 2 does."""
+    counted with trees of two levels. In such a tree, a verifier that judges whole paths accepts
+    exactly as the default verifier does."""
     if params.temperature == 0:
         return SamplingParams(), DEFAULT_VERIFIER
     return params, DEFAULT_VERIFIER if judges_paths(verifier) else verifier
@@ -107,9 +109,9 @@ def judges_paths(verifier: str) -> bool:
 def own_paths_of(
     pair: Pair, params: SamplingParams, verifier: str, texts: Sequence[str] = ()
 ) -> tuple[Acceptance, str] | None:
-    """For a verifier that judges whole paths: the recorded vector counted along the paths that it
-    accepted (see path_acceptance.py), and the source as in `acceptance_of`. None for other
-    verifiers, at temperature 0, and if no such vector is recorded."""
+    """For a verifier that judges whole paths: the recorded vector counted along its accepted paths
+    (see path_acceptance.py), and the source as in `acceptance_of`. None for other
+    verifiers, at temperature 0, or if no such vector is recorded."""
     if params.temperature == 0 or not judges_paths(verifier):
         return None
     recorded = _recorded(pair, params, DEFAULT_VERIFIER, texts)
@@ -122,8 +124,8 @@ def _recorded(
     pair: Pair, params: SamplingParams, verifier: str, texts: Sequence[str]
 ) -> RecordedAcceptance | None:
     """The recorded vector nearest in temperature, of the kind of `texts` if possible. None if no
-    recorded temperature is near. Vectors are recorded with the default verifier and without top-p,
-    so None for other settings too."""
+    recorded temperature is near. Vectors are recorded only for the default verifier and without
+    top-p. For other settings, the result is None."""
     if verifier != DEFAULT_VERIFIER or params.top_p < 1:
         return None
     near = [known for known in pair.known if abs(known.temperature - params.temperature) <= _NEAR]
@@ -138,9 +140,9 @@ def _recorded(
 
 def kind_of(pair: Pair, texts: Sequence[str]) -> str:
     """The kind of text most similar to `texts`, among the kinds the pair's acceptance was counted
-    on. Two texts are similar if draft and target agree about as much on both. Without `texts`, or
-    if no other kind is clearly more similar, the answer is the kind of the pair's first recorded
-    vector ("" if there is none). The last answer is cached."""
+    on. Two texts are similar if draft and target agree about as much on the one as on the other.
+    The usual answer is the kind of the pair's first recorded vector ("" if there is none). Another
+    kind is returned only if it is clearly more similar. The last answer is cached."""
     kinds = {
         known.kind: known.agreement for known in reversed(pair.known) if known.agreement is not None
     }
@@ -171,10 +173,11 @@ def default_plan(
     profile: HardwareProfile | None = None,
 ) -> Plan:
     """The plan for this pair and texts like `texts`, on this machine or the machine of `profile`.
-    Among the trees predicted within `SLACK` of the fastest and faster than plain decoding, it has
-    the one with the most tokens per step. The tree has at most `most` nodes, and no more than
-    `bounds` allows for the profile. The plan contains the pair's acceptance vector before
-    smoothing, and its source."""
+    Among the trees predicted to be within `SLACK` of the fastest and no slower than plain decoding,
+    the one with the most tokens per step is chosen. If no tree is predicted to be faster than plain
+    decoding, the plan is plain decoding: a tree of one node. The tree has at most `most` nodes, and
+    no more than `bounds` allows for the profile. The tree is planned with a smoothed acceptance
+    vector, but the plan contains the vector before smoothing, and its source."""
     profile = profile or machine(pair)
     return _planned(*acceptance_of(pair, params, verifier, texts), profile, most)
 
@@ -207,9 +210,9 @@ def default_chain(
     profile: HardwareProfile | None = None,
 ) -> Plan:
     """The chain that `default_plan` would choose if no node could have two children. It is planned
-    with the same acceptance, times, bounds and `SLACK`, so that a race between the two compares
-    only their shapes. If `most` allows it, the chain has at least two nodes, even if plain decoding
-    is predicted to be faster."""
+    with the same acceptance, times, bounds and `SLACK`, so that a race between tree and chain
+    compares only their shapes. If `most` allows it, the chain has at least two nodes, even if plain
+    decoding is predicted to be faster."""
     profile = profile or machine(pair)
     acceptance, source = acceptance_of(pair, params, verifier, texts)
     longest = min(levels_for(_most_nodes(profile, most)), most)
@@ -233,8 +236,8 @@ def speculate(
     tree is planned for this machine.
 
     Arguments are checked when this function is called, before the first step. Raises BadPrompt,
-    BadTree, BadSamplingParams or OutOfMemory. Raises BadModel if logits overflow, even at a later
-    step.
+    BadTree, BadSamplingParams or OutOfMemory. Raises BadModel if logits overflow, which can happen
+    at any step.
     """
     pair.require_room(prompt, params.max_new_tokens)
     if tree is None:

@@ -103,7 +103,7 @@ def measure_profile(
 
 
 def checked_effort(rounds: int, seconds: float) -> tuple[int, float]:
-    """Both numbers, which limit a measurement. Raises BadProfile if one is out of range."""
+    """(rounds, seconds), the limits of a measurement. Raises BadProfile if one is out of range."""
     return (
         whole(rounds, "rounds", 1, 10**6, BadProfile),
         number(seconds, "seconds", 1e-9, 86_400, BadProfile),
@@ -113,13 +113,13 @@ def checked_effort(rounds: int, seconds: float) -> tuple[int, float]:
 def _from_plain(sizes: Sequence[int]) -> Sequence[int]:
     """`sizes`. Raises BadProfile if the first is not 1."""
     if sizes and sizes[0] != 1:
-        raise BadProfile(f"sizes: {shown(sizes[0])} comes first; it must be 1 (plain decoding)")
+        raise BadProfile(f"sizes: the first must be 1 (plain decoding), not {shown(sizes[0])}")
     return sizes
 
 
 def _passes(model: TreeModel, what: str, sizes: Sequence[int], prefix: int) -> list[Pass]:
-    """A pass for each number of nodes in `sizes`. Raises BadProfile without sizes, for a size out
-    of range, and if they do not increase. what: the name of the sizes in the error message."""
+    """A pass for each number of nodes in `sizes`. Raises BadProfile if there are no sizes, if a
+    size is out of range, or if they do not increase. what: name of the sizes in the message."""
     sizes = [whole(n, what, 1, MAX_NODES, BadProfile) for n in sizes]
     if not sizes:
         raise BadProfile(f"{what}: 0 sizes were given, at least 1 is needed")
@@ -152,9 +152,9 @@ def _while_flat(model: TreeModel, prefix: int, seconds: float, progress: Progres
 
 
 def _fits(context: Context, nodes: int) -> bool:
-    """Whether enough memory is free for twice the needs of a pass over `nodes` nodes and for the
-    distributions of a step with that many. Larger passes are not timed, so that no tree is planned
-    that could not run."""
+    """Whether enough memory is free for twice what a pass over `nodes` nodes needs, and for the
+    distributions of a step with that many nodes. If not, the pass is not timed, so that the planner
+    does not choose a tree that is too large to run."""
     needs = Counter({device: 2 * count for device, count in context.needs(nodes).items()})
     needs[context.device] += usual_distribution_bytes(context.device, nodes, context.model.vocab)
     return all(count <= free_bytes(device) for device, count in needs.items())
@@ -198,8 +198,8 @@ def _point(size: int, found: Sequence[float]) -> Point:
 def _overheads(
     pair: Pair, sizes: Sequence[int], seconds: float, progress: Progress
 ) -> Iterator[tuple[Tree, Point]]:
-    """A tree of each size, with (nodes, seconds, spread) of the time that one of its steps spends
-    outside the models."""
+    """For each size, a tree of that size and the time that a step with it spends outside the
+    models, as (nodes, seconds, spread)."""
     for done, n in enumerate(sizes):
         tree = Tree.sequences((n - 1) // (CHAIN - 1), CHAIN - 1) if n > 1 else Tree.chain(1)
         rest = progress_of_part(progress, done, len(sizes))
@@ -209,9 +209,11 @@ def _overheads(
 
 def _by_level(found: Sequence[tuple[Tree, Point]]) -> tuple[float, tuple[Point, ...]]:
     """The overhead of one drafted level in seconds, and the points of the remaining overhead by
-    number of nodes. A point below an earlier one is raised to it. The overhead of a level comes
-    from a chain, so it includes that of one node. The overhead of deep trees is therefore
-    overestimated a little."""
+    number of nodes. If a point would be below an earlier one, it is raised to the same overhead.
+
+    The overhead of a level is measured with a chain, which has one node on each level. So it
+    includes the overhead of that node, and the overhead of deep trees is slightly overestimated.
+    """
     medians = {len(tree): point[1] for tree, point in found}
     level = max(medians[CHAIN] - medians[1], 0.0) / (CHAIN - 1)
     rest = accumulate((median - level * len(tree.inner) for tree, (_, median, _) in found), max)
@@ -231,14 +233,14 @@ def _overhead(pair: Pair, tree: Tree, seconds: float, progress: Progress) -> Poi
     )
     # near the end of the run, trees are truncated
     full = [step for step in steps if len(step.tree) == len(tree)]
-    # leave out the first full step if there are others; a very small context may have no full step
+    # Leave out the first full step if there are others. A very small context may have no full step.
     kept = full[1:] or full or steps
     return _point(len(tree), [step.seconds["overhead"] for step in kept])
 
 
 def _some(steps: Iterable[StepTrace], seconds: float) -> Iterator[StepTrace]:
-    """At least three of `steps`, and more until `seconds` have passed since the first one. The time
-    before the first step does not count: on a GPU, the prefill and the capture of CUDA graphs take
+    """At least three of `steps`, and more until `seconds` have passed since the end of the first.
+    The time before that does not count: on a GPU, the prefill and the capture of CUDA graphs take
     longer than many steps."""
     start: float | None = None
     for done, step in enumerate(steps, 1):

@@ -1,9 +1,10 @@
-"""The acceptance vector of a verifier that judges whole paths, such as Traversal. It is counted
-along the final paths, and then fitted to the tokens per step. A final path is the accepted path of
-one step.
+"""Measures the acceptance vector of a verifier that judges whole paths, such as Traversal. The
+vector is counted along the final paths, and then fitted to the tokens per step. The final path of a
+step is its accepted path.
 
-At a root whose children are leaves, Traversal accepts exactly as Algorithm 2 does. In deeper trees
-it does not, because whether a child is accepted also depends on the nodes below it.
+At a root whose children are leaves, Traversal accepts exactly as Algorithm 2 does. In deeper trees,
+whether it accepts a child also depends on the nodes below the child. So Traversal needs a vector of
+its own.
 """
 
 from __future__ import annotations
@@ -42,8 +43,9 @@ def path_acceptance(
     usual: Acceptance,
 ) -> PathAcceptance:
     """Decode at most `params.max_new_tokens` tokens after each prompt with `tree`, and count at
-    every node of the final paths which child the path continues with. Ranks that no node was
-    counted for get the rates of `usual`. Raises BadPrompt if no step has the whole tree."""
+    every node of the final paths which child the path continues with. usual: the vector counted
+    with the default verifier; a rank without counts gets its rate from there. Raises BadPrompt if
+    no step has the whole tree."""
     steps = list[StepTrace]()
     for number, prompt in enumerate(prompts):
         decoder = Decoder(pair, prompt, params.further(number), tree, verifier)
@@ -61,7 +63,7 @@ def path_acceptance(
 
 def _counted(by_level: AcceptanceByLevel, usual: Acceptance) -> Acceptance:
     """Rates by rank over all depths. Each rank is counted at its own set of nodes, so the rates can
-    sum to more than 1 by chance. They are then scaled down to a sum of 1."""
+    sum to more than 1 by chance. If they do, they are scaled down to a sum of 1."""
     cells = [by_level.by_rank(rank) for rank in range(len(usual.rates))]
     rates = [
         cell.rate if cell.visits else rate for cell, rate in zip(cells, usual.rates, strict=True)

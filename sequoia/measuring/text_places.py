@@ -1,5 +1,5 @@
-"""Both models' distributions before each token of a text. Each model reads the text once, without
-decoding."""
+"""The target's and the draft's distribution for each token of a given text. Each model reads the
+text once, and nothing is sampled."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from sequoia.models.pair import Pair
 @dataclass(frozen=True)
 class TextPlace:
     """A place in a text. token: the id of the token that follows. p, q: (vocab,) the target's and
-    draft's distributions of that token. q_row: (1, vocab) q as the tensor that children are drawn
-    from."""
+    the draft's distribution for that token, given the text before it. q_row: (1, vocab) q as the
+    tensor that children are drawn from."""
 
     token: int
     p: NDArray[np.float64]
@@ -31,8 +31,8 @@ class TextPlace:
 def text_places(
     pair: Pair, prompt: Sequence[int], text: Sequence[int], params: SamplingParams
 ) -> Iterator[TextPlace]:
-    """The place before each token of `text`, which follows `prompt`. Raises BadModel if a model
-    overflows."""
+    """The place before each token of `text`, which follows `prompt`. Raises BadModel if a model's
+    logits overflow."""
     context = (*prompt, *text[:-1])
     token = iter(text)
     for target, draft in zip(

@@ -1,5 +1,5 @@
-"""Chooses the forward of a model: a faster one if it gives the same logits on this machine as the
-forward of `transformers`."""
+"""Chooses a model's forward, which is the function that computes a pass. A faster forward is used
+if, on this machine, it gives the same logits as the forward of `transformers`, up to rounding."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sequoia.models.graph_check import graph_problem
 from sequoia.models.grouped_attention import has_groups, with_grouped_attention
 from sequoia.models.tree_forward import TreeModel, transformers_forward
 
-# raised by the fast forward for a model that is built differently from the rest of its family
+# a faster forward raises these for a model that is built differently from others of its family
 _BUILT_DIFFERENTLY = (RuntimeError, AttributeError, TypeError, IndexError)
 _log = logging.getLogger(__name__)
 
@@ -87,8 +87,8 @@ def grouped_forward(hf: Any, *given: Any) -> torch.Tensor:
 def _problem_with(
     model: TreeModel, make: Callable[[], Forward | None], usual: Forward, bound: float
 ) -> str:
-    """Make `model` use the forward from `make`, or `usual` if that is None. Returns why the forward
-    must not be used, "" if it may."""
+    """Make `model` use the forward from `make`, or `usual` if `make` returns None. Returns
+    why that forward must not be used, "" if it may."""
     try:
         model.forward = make() or usual
         return _disagreement(model, usual, bound)
@@ -114,8 +114,8 @@ def _disagreement(model: TreeModel, usual: Forward, bound: float) -> str:
 
 
 def _use(model: TreeModel, plain: Forward, why: str, numbers: str) -> None:
-    """Make `model` use the forward `plain`. why: the reason that a faster one, with weights in the
-    dtype `numbers`, is not used. The same model may still run faster in another dtype."""
+    """Make `model` use the forward `plain`. why: the reason that a faster one is not used.
+    numbers: the dtype of the weights, for the log: a faster forward may work in another dtype."""
     model.forward = plain
     model.no_fast_forward = why
     _log.warning("%s runs without its faster forward in %s: %s", model.name, numbers, why)

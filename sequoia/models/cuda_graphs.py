@@ -1,12 +1,14 @@
-"""CUDA graphs of a model's forward. A tree level has few nodes, so launching its kernels one by one
-would take longer than running them.
+"""CUDA graphs of a model's forward. A pass over a tree level has few rows, so launching its kernels
+one by one would take longer than running them.
 
-A graph is for one KV cache, one number of input rows and one reach, and computes the logits of all
-rows or only those of the last. It reads its inputs (ids, positions, mask, and the indices of the
-cache slots to write) from tensors whose addresses never change. The reach is the number of cache
-slots that it attends to: the length of prefix and input, rounded up to 1, 2, 3, 4, 6, 8, 12, ...
-times STEP, but not beyond the capacity. Unused slots are masked out, so one graph works for every
-prefix within its reach.
+A graph is for one KV cache, one number of input rows and one reach, which is the number of cache
+slots that it attends to. It computes the logits of all rows or only those of the last. It reads its
+inputs (ids, positions, mask, and the indices of the cache slots to write) from tensors whose
+addresses never change.
+
+The reach is the length of prefix and input, rounded up to 1, 2, 3, 4, 6, 8, 12, ... times STEP, but
+not beyond the cache's capacity. Unused slots are masked out, so one graph works for every prefix
+that fits its reach.
 """
 
 from __future__ import annotations
@@ -30,13 +32,15 @@ _Size = tuple[int, int, bool]  # rows, reach, last_only
 
 STEP = 512  # slots in the shortest reach
 MOST_ROWS = 1024  # larger passes keep the GPU busy without a graph
-# limit of graphs for one KV cache; each has a mask of its own, and dynamic trees have many sizes
+# limit of graphs for one KV cache: dynamic trees have many sizes, and each graph needs memory for a
+# mask of its own
 MOST_SIZES = 32
-MOST_SPARES = 4  # KV caches kept from finished runs: the most that a race uses
-# a run may get a cache with up to this many times the slots it asks for, rounded up to full STEPs
+# KV caches kept from finished runs: a race is up to four runs side by side, each with its own cache
+MOST_SPARES = 4
+# a run may reuse a cache of up to this many times the (rounded) capacity that it asks for
 _MOST_TOO_LARGE = 4
-# Many sizes occur only a few times, for example those of dynamic trees. On an H100, a capture took
-# as long as about ten passes without a graph.
+# Passes of a size without a graph before the size is captured. Many sizes, such as those of dynamic
+# trees, occur only a few times. On an H100, a capture took as long as about ten such passes.
 PASSES_BEFORE_CAPTURE = 8
 PASSES_BEFORE_CAPTURE_WHEN_FULL = 16  # if the new graph replaces another one
 _LEAST_ROWS = 64  # rows of the smallest buffer for logits
@@ -46,8 +50,8 @@ class GraphedForward:
     """A Forward (ids, positions, mask, kv_cache, last_only) that runs passes of recurring sizes
     through CUDA graphs of `forward`, and all others through `forward` itself.
 
-    plain: `forward` itself. failed: why capturing was abandoned, None if it was not. Once it is
-    set, the plain forward is always used. Graphs are dropped together with their KV cache.
+    plain: `forward` itself. failed: why capturing was abandoned, None if it was not. Once `failed`
+    is set, only `plain` is used. Graphs are dropped together with their KV cache.
     """
 
     def __init__(self, forward: Forward, capture: Capture) -> None:
@@ -83,7 +87,8 @@ class GraphedForward:
         them."""
         rows = ids.shape[1]
         captured = None
-        # the same prompt length seldom occurs again, so prefills are not captured
+        # Prefills are not captured, because the same prompt length seldom occurs again. With
+        # `last_only`, passes over more than 2 rows are nearly always prefills.
         if self.failed is None and rows <= (2 if last_only else MOST_ROWS):
             captured = self._captured(kv_cache, rows, mask, last_only)
         if captured is None:
@@ -96,8 +101,8 @@ class GraphedForward:
 
     def acquire(self, layers: int, capacity: int, alike: bool = False) -> KVCache:
         """A KV cache of at least `capacity` slots. If a spare fits, it is reused with its graphs.
-        Otherwise a new cache replaces the oldest spare. The capacity is rounded up to a multiple of
-        STEP, so that more runs fit the same cache. For `alike` see KVCache."""
+        Otherwise the oldest spare is dropped and a new cache is made. The capacity is rounded up to
+        a multiple of STEP, so that more runs fit the same cache. For `alike` see KVCache."""
         rounded = -(-capacity // STEP) * STEP
         fitting = [
             spare
@@ -125,7 +130,7 @@ class GraphedForward:
 
     def ahead(self, kv_cache: KVCache, columns: int) -> list[tuple[int, bool]]:
         """The recurring sizes (rows, last_only) without a graph for passes over `columns` slots.
-        Empty once capturing was abandoned."""
+        Empty if capturing was abandoned."""
         if self.failed is not None:
             return []
         reach = reach_of(columns, kv_cache.capacity)
@@ -143,8 +148,9 @@ class GraphedForward:
 
     @contextmanager
     def capturing(self) -> Iterator[None]:
-        """A context in which every size counts as recurring, except those too large for a graph. A
-        recurring size is captured at its first pass with each reach."""
+        """A context in which every size that can have a graph is marked as recurring when it
+        occurs. A recurring size is captured at its first pass with each reach, not only after
+        PASSES_BEFORE_CAPTURE passes."""
         self._capturing = True
         try:
             yield
@@ -218,16 +224,16 @@ class GraphedForward:
 
 
 def _to_drop(graphs: Mapping[_Size, _CapturedForward]) -> _Size:
-    """The size whose graph is to be dropped: the least recently used one, but never the one just
-    added. Graphs of recurring sizes are dropped only if there are no others, because the next run
-    with the same tree needs them all."""
+    """The size whose graph is to be dropped. It is never the one just added. Of the rest, it is the
+    least recently used size that does not recur, or if all recur, the least recently used size. The
+    next run with the same tree needs all recurring sizes."""
     others = [*graphs][:-1]
     return min(others, key=lambda size: graphs[size].is_recurring)
 
 
 def reach_of(columns: int, capacity: int) -> int:
-    """The reach of the graph for a pass over `columns` slots. More different reaches would need
-    more captures, and slots that are masked out cost little."""
+    """The reach of the graph for a pass over `columns` slots. It is rounded up coarsely, because
+    more different reaches would need more captures, and slots that are masked out cost little."""
     steps = -(-columns // STEP)
     dropped = max(0, steps.bit_length() - 2)  # `steps` is rounded up to its first two binary digits
     return min((-(-steps >> dropped) << dropped) * STEP, capacity)
@@ -262,7 +268,7 @@ class _CapturedForward:
     otherwise never be freed.
 
     is_recurring: whether the size was used inside `capturing`, or counted as recurring when the
-    graph was captured. In a run with a fixed tree, every step needs these sizes.
+    graph was captured. In a run with a fixed tree, every step needs its recurring sizes.
     """
 
     is_recurring = False
@@ -283,7 +289,8 @@ class _CapturedForward:
         self._positions = torch.zeros_like(self._ids)
         self._indices = torch.arange(rows, device=like.device) + kv_cache.start
         self._mask = like.new_full((1, 1, rows, reach), self._closed)
-        self._mask[..., :1] = 0  # a row that attends to nothing would give NaN during the capture
+        # a row that attends to nothing could give NaN, which the warm-up passes write to the cache
+        self._mask[..., :1] = 0
 
         def work() -> torch.Tensor:
             logits = forward(self._ids, self._positions, self._mask, kv_cache, last_only)

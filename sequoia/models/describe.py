@@ -24,7 +24,7 @@ def describe(device: torch.device) -> str:
 
 
 def place_of(model: TreeModel) -> str:
-    """The device `model` runs on, in words. If some weights are elsewhere, also where they are."""
+    """The device `model` runs on, in words. If some weights are elsewhere, also says where."""
     return ", ".join(filter(None, (describe(model.device), model.placement)))
 
 
@@ -39,8 +39,8 @@ def _cpu_names() -> Iterator[str]:
 
 
 def dtype_name(pair: Pair) -> str:
-    """The dtypes of target and draft in words: "bfloat16, draft int8", or "bfloat16" if both have
-    it."""
+    """The dtypes of target and draft in words: "bfloat16, draft int8", or "bfloat16" if they are
+    equal."""
     names = [model.numbers for model in (pair.target, pair.draft)]
     return names[0] if names[0] == names[1] else f"{names[0]}, draft {names[1]}"
 

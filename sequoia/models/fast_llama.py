@@ -5,8 +5,8 @@ Small models on a CPU spend most of a pass outside their matrix products. Here o
 queries, keys and values, and one product computes gate and up. Weights are packed once, if possible
 in oneDNN's own layout. Attention runs in float32 whatever the dtype of the weights, because torch's
 attention over a bfloat16 cache takes five times as long for one row. One complex product applies
-the rotary positions. The reference is tree_forward.transformers_forward. choose_forward.py compares
-the two.
+the rotary positions. The reference is tree_forward.transformers_forward; choose_forward.py compares
+this forward with it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ INT8_STEP = 16  # torch's int8 kernel reads this many inputs at a time
 _POSITIONS = 1024  # positions in the first table of rotations
 _PACKED_UP_TO = (
     2**30
-)  # bytes of weights; a packed copy needs as many again, or up to 2.5 times as many in int8
+)  # bytes of weights; packing adds up to the same amount, or with int8 up to 2.5 times the amount
 
 
 def fast_forward(hf: Any, int8: bool = False) -> FastLlama | None:
@@ -127,7 +127,7 @@ class _Rotations:
         (rows,), which must all be below `reach`."""
         table = self._table
         if reach > len(table):
-            # safe in several threads: each uses the table it made, and the last one remains
+            # safe in several threads: each uses the table it made, and the last assigned is kept
             self._table = table = self._made(max(reach, 2 * len(table)))
         return table[positions]
 

@@ -1,5 +1,5 @@
-"""The KV cache of one run, with a fixed number of slots. A run writes slots after its prefix, then
-keeps some of them.
+"""The KV cache of one run, with a fixed number of slots. Passes write slots after the prefix. Then
+the run adds some of these slots to the prefix and drops the others.
 
 `transformers` calls `update(k, v, layer_idx)`, as on its own caches. The first pass allocates the
 memory.
@@ -82,9 +82,10 @@ class KVCache(Cache):
     """The KV cache of all layers of a model for one run. The first `length` slots are the prefix;
     the `written` slots after it have not been kept yet.
 
-    alike: the layers are expected to have the same shape, dtype and device. The keys of those that
-    do are then one tensor, and the values another, so that their accepted slots are moved at once.
-    On a GPU, launching a kernel for each layer would take longer than the moves.
+    alike: whether the layers are expected to have the same shape, dtype and device. If so, the
+    layers that match the first one share one tensor for keys and one for values. The accepted slots
+    of all these layers are then moved at once. On a GPU, launching kernels for each layer would
+    take longer than the moves themselves.
     """
 
     def __init__(self, layers: int, capacity: int, alike: bool = False) -> None:
@@ -155,8 +156,9 @@ class KVCache(Cache):
     @contextmanager
     def fixed_window(self, indices: torch.Tensor, length: int) -> Iterator[None]:
         """A context in which updates write the slots `indices` (rows,) and return the first
-        `length` slots, whatever was reserved. No tensor changes its address, so a CUDA graph
-        captured here can be replayed after other prefixes, as long as the slots suffice."""
+        `length` slots, whatever was reserved. No tensor changes its address. So a CUDA graph
+        captured here can be replayed after a prefix of another length, if prefix and rows fit into
+        `length` slots."""
         end = self.cache_layers[0].end  # the same for every layer
         self._set_window(indices, length)
         try:
@@ -197,8 +199,8 @@ class KVCache(Cache):
         elsewhere = []
         for tensor in self._tensors():
             if tensor.is_cpu:
-                # for a few slots numpy needs a third of torch's time; `take` copies all slots
-                # before any is written, because source and destination may overlap
+                # For a few slots numpy needs a third of torch's time. Source and destination may
+                # overlap; this is safe, because `take` copies all slots before any is written.
                 numbers = (
                     tensor.view(torch.int16) if tensor.dtype == torch.bfloat16 else tensor
                 ).numpy()
@@ -240,7 +242,7 @@ def _part_of(kv_cache: weakref.ref[KVCache], i: int) -> Allocate:
 @torch.inference_mode()
 def _move_on_devices(tensors: Sequence[torch.Tensor], slots: Sequence[int], to: int) -> None:
     """`_move` for tensors that are not on the CPU. The slot numbers are copied only once to each
-    device, because every such copy makes the device wait."""
+    device, because the host waits for every such copy."""
     index = {
         device: torch.tensor(slots, device=device)
         for device in {tensor.device for tensor in tensors}

@@ -20,11 +20,11 @@ MAX_PROMPT_CHARS = 20_000
 @dataclass(frozen=True)
 class RecordedAcceptance:
     """An acceptance vector that comes with a pair, for planning trees. It was measured on texts of
-    one `kind` at one temperature, and usually fitted to the tokens per step of a tree on the same
-    texts (see planning/fit_acceptance.py).
+    one `kind` at one temperature. Usually it was then fitted to the tokens per step that a tree
+    yielded on the same texts (see planning/fit_acceptance.py).
 
-    agreement: the mean overlap of p and q along those texts, which serves to recognise the kind of
-    another text. None if it was not measured (see `agreement` in
+    agreement: the mean overlap of the target's and the draft's distributions along those texts, by
+    which the kind of another text is recognised. None if it was not measured (see `agreement` in
     measuring/acceptance_teacher_forced.py). own_paths: a vector for the verifier Traversal, None if
     it was not measured (see measuring/path_acceptance.py).
     """
@@ -73,14 +73,14 @@ class Pair:
 
     @property
     def limit_reason(self) -> str:
-        """Why the model with the lower limit can process less text than its config states. "" if it
-        can process as much."""
+        """Why the model with the lower limit can process less text than its config states. "" if
+        this limit is the one in its config."""
         reasons = [one.limit_reason for one in (self.target, self.draft) if one.limit == self.limit]
         return next(filter(None, reasons), "")
 
     def as_chat(self) -> Pair:
-        """The same pair with prompts wrapped as chat messages by default. The acceptance is
-        different then, so its measurements are cached separately."""
+        """The same pair with prompts wrapped as chat messages by default. Acceptance is different
+        in chats, so measurements of the new pair are cached separately."""
         return self if self.chats else replace(self, chats=True, measured=self.measured.as_chat())
 
     def encode(self, prompt: str, chat: bool | None = None) -> tuple[int, ...]:
@@ -118,8 +118,8 @@ class Pair:
         return ids
 
     def require_room(self, prompt: str, new: int) -> None:
-        """Raises BadPrompt as `encode` does. Also raises it if `prompt` and `new` tokens after it
-        are longer than `limit`, but only if there is a `limit_reason`. Without one, a run just ends
+        """Raises BadPrompt as `encode` does. If there is a `limit_reason`, also raises BadPrompt if
+        `prompt` plus `new` tokens are longer than `limit`. If there is no reason, a run just ends
         at the end of the context."""
         tokens = len(self.encode(prompt))
         total = tokens + new
@@ -143,8 +143,8 @@ class Pair:
         return self._ids(self.template(prompt), add_special_tokens=False)
 
     def _ids(self, text: str, **options: Any) -> tuple[int, ...]:
-        """Token ids of `text`. The limit is the length with which the tokenizer was tested
-        (loading/tokenizers/try_tokenizer.py)."""
+        """Token ids of `text`. Raises BadPrompt if the tokenizer panics, or if `text` is longer
+        than the texts with which the tokenizer was tested (loading/tokenizers/try_tokenizer.py)."""
         if len(text) > MOST_CHARS:
             raise BadPrompt(
                 f"the prompt has {len(text)} characters with its chat template; the limit is "

@@ -15,12 +15,14 @@ from torch.utils._pytree import tree_leaves
 from sequoia.models.compare_logits import own_logits, sample_tokens
 from sequoia.models.tree_forward import TreeModel
 
+# integers that these return are converted numbers, not choices
 _CONVERSIONS = ("aten::_to_copy", "aten::to", "aten::copy_")
 
 
 def has_router(model: TreeModel) -> bool:
-    """Whether `model` selects experts, or anything else, by comparing activations. Rounding can
-    then change the selection, and so the output, a lot. Runs one pass over three tokens."""
+    """Whether `model` selects experts, or anything else, by comparing activations. Then a rounding
+    error can change what is selected, which can change the output a lot. Runs one pass over three
+    tokens."""
     with _Choices() as choices:
         own_logits(model, sample_tokens(model))
     return choices.made

@@ -1,11 +1,13 @@
 """Tests a model: a token tree must give the same logits as the bare model. The bare model is the
 model of `transformers` without our cache and mask.
 
-The test runs at the start of a text. If there is time, it also runs around every text length at
-which the config says that the computation may change, and near the end of the context if the config
-says how long the context is. For this, a few tokens are given high positions; no long text is
-processed. With CUDA graphs, and if there is still time, there is also a test after a prefix that is
-too long for the shortest graphs.
+The test runs at the start of a text. If there is time, it is repeated at higher positions. The
+config may contain text lengths beyond which the computation may change: the test runs around each
+of them. It also runs near the end of the context if the config states the context's length. No long
+text is processed for this: a few tokens are given high positions.
+
+A CUDA graph attends to a fixed number of cache slots. If the model uses graphs and there is still
+time, there is one more test, with a prefix that is too long for the shortest graphs.
 """
 
 from __future__ import annotations
@@ -38,13 +40,14 @@ from sequoia.models.tree_forward import TreeModel, transformers_forward
 SECONDS = 5.0  # time limit for all positions except the start
 _PASSES_AT_START = 6
 _PASSES_ELSEWHERE = 4
-# Tokens before a tree, fewer at the lowest positions. The test at the start has a prefix of three
-# tokens. Here the number differs, because a model's code may have cached something for three.
+# Tokens before the tree in the tests at other positions; fewer at the lowest positions. The test at
+# the start has 3 tokens there. Another number is used here, because the model's code may have
+# cached something that only fits 3.
 _PREFIX = 7
 _BRANCH = "its logits for a branch of a tree differ from those for the same tokens in a row"
 _ALONE = "its logits for a text with an explicit mask and positions differ from those without"
 _IGNORES_MASK = "; it ignores the mask or the positions that a tree needs"
-_OVERFLOWS = ", or they overflow in float16: choose float32"
+_OVERFLOWS = ", or its activations overflow in float16: choose float32"
 _OWN_POSITIONS = "; it counts positions in its own way, or lets tokens attend to later ones"
 
 
@@ -98,9 +101,9 @@ def _where(tested: Sequence[int]) -> str:
 
 
 def _at_the_start(model: TreeModel, allowed: float) -> float:
-    """Compute the logits after the same tokens from a tree of three tokens, from the tokens in a
-    row, and from the bare model, and compare them. Returns the largest difference, divided by the
-    logits' standard deviation. Raises BadModel if it is more than `allowed`."""
+    """Compare a tree of three tokens with the same tokens in a row, and these with the bare model.
+    Returns the largest difference of logits, divided by their standard deviation. Raises BadModel
+    if a difference is NaN or more than `allowed`."""
     tokens = sample_tokens(model)
     text = [*tokens, tokens[0], tokens[2]]
     with model.capturing():
@@ -134,9 +137,9 @@ def _checked(
 
 
 def _exact(model: TreeModel) -> TreeModel:
-    """`model` with the forward of `transformers` in place of the fast one. The fast one's table of
-    rotations may lack high positions, because it grows with the cache slots in use, and these are
-    few here."""
+    """`model`, with the forward of `transformers` in place of FastLlama. FastLlama has a table of
+    rotary positions that grows with the number of cache slots in use. The tests use few slots, so
+    the table may lack high positions."""
     if not isinstance(model.forward, FastLlama):
         return model
     return model.with_forward(partial(transformers_forward, model.hf))
@@ -153,14 +156,15 @@ def _around_changes(model: TreeModel, seconds: float) -> Iterator[tuple[int, lis
 
 
 def _positions(model: TreeModel) -> Iterator[tuple[int, int]]:
-    """Positions to test, each with the number of tokens before the tree, as for `_around`."""
+    """Positions to test, each with the number of tokens before the tree, as for `_around`. If the
+    end of the context is not known, a low position is tested instead."""
     has_end = model.limit < UNSTATED or is_stated(model.config)
     last = model.limit - 2 if has_end else _PREFIX + 1
     positions = {*changes_at(model.config, model.limit - 1), last}
     for position in sorted(positions):
         if position > 1:
             yield position, min(_PREFIX, position - 1)
-    beyond = cuda_graphs.STEP + _PREFIX  # slots; more than the shortest graphs can attend to
+    beyond = cuda_graphs.STEP + _PREFIX  # tokens; too many for the shortest graphs
     if model.graphs and beyond + 2 < model.limit:
         yield beyond + 1, beyond
 

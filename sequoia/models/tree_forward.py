@@ -1,7 +1,7 @@
 """A causal language model that can run a tree. Each forward pass processes some or all of the
 tree's nodes after a prefix. After the last pass, the accepted nodes are added to the prefix.
 
-The model is an unmodified one of Hugging Face. The KV cache and the mask are ours.
+The model is an unmodified one from `transformers`. The KV cache and the mask are ours.
 """
 
 from __future__ import annotations
@@ -39,16 +39,15 @@ _AHEAD = 64  # graphs for a longer prefix are captured up to this many tokens be
 
 class TreeModel:
     """A causal LM of `transformers` with full attention, for any number of runs. Each run opens a
-    Context of its own. Only one pass may run at a time. With CUDA graphs, its logits are valid only
-    until the next pass.
+    Context of its own. Only one pass may run at a time. With CUDA graphs, the logits of a pass are
+    valid only until the next pass.
 
-    vocab: the number of logits used; those beyond are padding. limit: the longest text in tokens.
-    limit_reason: why that is less than the config states, "" if it is not (see context_length.py).
+    vocab: the number of logits used; any further ones are padding. limit: the longest text in
+    tokens. limit_reason: why `limit` is less than the config states, or "" (see context_length.py).
     forward: the forward in use, at first the one of `transformers`.
-    no_fast_forward: why the faster forward tried last was rejected, "" if one is in use or none
-    exists.
+    no_fast_forward: why no faster forward is in use, "" if one is in use or none exists.
     no_gpu_verification: for a target, why the kernel that verifies trees on the GPU was rejected,
-    "" if it was not.
+    or "".
     device: the device of token ids and logits. layer_devices: the device of each layer's KV cache.
     placement: where the weights are, in words, "" if all are on `device`. tested: the result of the
     self-test, in words. temperature: the number by which the forward already divides the logits.
@@ -81,7 +80,7 @@ class TreeModel:
 
     @property
     def forward_name(self) -> str:
-        """The name of the forward in use, as it stands in reports."""
+        """The name of the forward in use, for reports."""
         return getattr(self.forward, "name", "transformers")
 
     @property
@@ -120,9 +119,9 @@ class TreeModel:
         return other
 
     def at_temperature(self, temperature: float) -> TreeModel:
-        """A copy of this model whose forward divides the logits by `temperature`, or the model
-        itself if its forward cannot do that for free and without overflows. The `temperature` of
-        the result says by what its logits are divided."""
+        """A copy of this model whose forward divides the logits by `temperature`, if the forward
+        can do so at no cost and without overflows. Otherwise the model itself. The attribute
+        `temperature` of the result is the number by which its logits are divided."""
         if not (
             isinstance(self.forward, FastLlama)
             and self.forward.takes_temperature
@@ -134,8 +133,8 @@ class TreeModel:
         return other
 
     def capturing(self) -> AbstractContextManager[None]:
-        """A context in which the first pass of each size is captured as a CUDA graph at once, if
-        the model uses graphs."""
+        """A context manager for capturing CUDA graphs early: within it, a size is captured at its
+        first pass, not only after several. Without effect if the model uses no graphs."""
         return self.graphs.capturing() if self.graphs else nullcontext()
 
     def kv_cache(self, capacity: int) -> KVCache:
@@ -204,7 +203,7 @@ class Context:
         model = self.model
         beside = mask_and_logit_bytes(self.capacity, nodes, model.vocab, model.mask_dtype.itemsize)
         if model.graphs:
-            rows = 2 * result_rows(nodes)  # including the buffers used while trees were smaller
+            rows = 2 * result_rows(nodes)  # twice, as buffers for smaller trees may still exist
             beside += rows * model.vocab * model.mask_dtype.itemsize
         return Counter({model.device: beside}) + self._cache_bytes()
 
@@ -257,8 +256,8 @@ class Context:
 
     def drop_values(self) -> None:
         """Mark the written slots as damaged by an overflow. The next `keep` then zeroes the slots
-        that it drops: a captured pass reads them too, with weight 0, but 0 times infinity is
-        NaN."""
+        that it drops. This is necessary because a captured pass reads dropped slots too. Their
+        weight is 0, but 0 times infinity is NaN."""
         self.kv_cache.has_damaged_slots = True
 
     @torch.inference_mode()

@@ -16,7 +16,7 @@ from sequoia.planning.plan_for_machine import Plan, SpeedupGrid
 from sequoia.planning.simulated_step_times import phases
 from sequoia.validate_input import shown
 
-_SAME = 1e-9  # speed-ups (relative) and tokens per step (absolute) closer than this are equal
+_SAME = 1e-9  # speed-ups (relative) or tokens per step (absolute) this close count as equal
 _ACTIVITY = {"draft": "drafting", "verify": "verifying", "overhead": "overhead"}
 
 
@@ -61,8 +61,9 @@ def _fastest_cell(grid: SpeedupGrid) -> tuple[Plan, int, int]:
 
 
 def why(grid: SpeedupGrid, profile: HardwareProfile) -> str:
-    """Sentences about the tree of the fastest cell of `grid`, a tree with one more level, the
-    runner-up, and the warning of `calibration_words`. What `grid` does not show is left out."""
+    """Sentences about the tree of the fastest cell of `grid`, about the best tree with one more
+    level, and about the runner-up. The warning of `calibration_words` follows. What `grid` does not
+    show is left out."""
     best, _, column = _fastest_cell(grid)
     words = _best_words(best)
     second = runner_up(grid)
@@ -125,7 +126,7 @@ def _best_words(best: Plan) -> str:
 
 def _one_more_level(grid: SpeedupGrid, best: Plan, column: int) -> Plan | None:
     """The best plan of the same size as `best` with one more level allowed. None if the grid has no
-    such plan, or if it is the same tree."""
+    such plan, or if its tree is that of `best`."""
     cap = best.tree.levels + 1
     plan = grid.plans[grid.levels.index(cap)][column] if cap in grid.levels else None
     return plan if plan and plan.tree != best.tree else None
@@ -165,8 +166,8 @@ def _slower(rival: Plan, best: Plan) -> str:
 
 def _cost(rival: Plan, best: Plan, profile: HardwareProfile) -> str:
     """The difference in step time, with the phase that changes most: "1.4 ms per step (1.2 ms of it
-    drafting)". If one phase explains it all: "1.4 ms of drafting per step". A change in the other
-    direction has a minus."""
+    drafting)". If this phase explains the whole difference: "1.4 ms of drafting per step". If the
+    phase and the step change in opposite directions, the phase's time has a minus sign."""
     mine = phases(rival.tree, profile)
     theirs = phases(best.tree, profile)
     change = {phase: mine[phase] - theirs[phase] for phase in PHASES}

@@ -1,9 +1,10 @@
 """An acceptance vector adjusted to the measured tokens per step of a tree.
 
-The rates of a vector are counted node by node, so they do not show that acceptance comes in
-streaks. In easy text the draft may be right for a dozen tokens in a row, in hard text for none. A
-step ends at the end of the tree even if the streak continues. A deep tree therefore usually yields
-fewer tokens per step than the rates predict: in greedy decoding a fifth fewer, or worse.
+The vector's rates (one for a node's first child, one for its second, and so on) are counted node by
+node, so they do not show that acceptance comes in streaks. In easy text the draft may be right for
+a dozen tokens in a row, in hard text for none. A step ends at the end of the tree even if the
+streak continues. A deep tree therefore usually yields fewer tokens per step than the rates predict.
+In greedy decoding the difference is usually a fifth or more.
 """
 
 from __future__ import annotations
@@ -19,13 +20,14 @@ def fitted(acceptance: Acceptance, tree: Tree, tokens: float) -> Acceptance:
     """`acceptance`, smoothed and adjusted so that `tree` is expected to yield `tokens` per step.
     If the rates predict more tokens, they are scaled down. If they predict fewer, they are mixed
     with those of a perfect draft, whose first child is always accepted. With a tree of one node,
-    the vector is only smoothed. If `tokens` is too small or too large to be reached, all rates
-    become 0 or those of the perfect draft."""
+    the vector is only smoothed. If `tokens` is too small to be reached, all rates become
+    0. If it is too large, they become those of the perfect draft."""
     rates = np.array(acceptance.smoothed().rates)
     perfect = np.eye(1, len(rates))[0]
 
     def adjusted(by: float) -> Acceptance:
-        """The rates for `by` from 0 to 2: all 0 at 0, unchanged at 1, a perfect draft's at 2."""
+        """The vector for `by` from 0 to 2. Its rates are 0 at 0, `rates` at 1 and `perfect` at
+        2."""
         mixed = by * rates if by < 1 else (2 - by) * rates + (by - 1) * perfect
         return Acceptance(tuple(mixed.clip(0, 1).tolist()))
 

@@ -24,8 +24,8 @@ def profile_names() -> tuple[str, ...]:
 
 
 def named_profile(name: str) -> HardwareProfile:
-    """The profile `name`. It may also be one that was replaced by a newer one, because saved files
-    may still name it. Raises BadProfile for unknown names."""
+    """The profile `name`. Replaced profiles are found too, because saved files may still name them.
+    Raises BadProfile for unknown names."""
     if not isinstance(name, str) or name not in _files():
         raise BadProfile(
             f"no hardware profile is named {shown(name)}; choose one of "
@@ -35,16 +35,18 @@ def named_profile(name: str) -> HardwareProfile:
 
 
 def machine_name(name: str) -> str:
-    """The machine of the profile `name`, in a few words: the `name` in its file, or else its
-    device, up to the first comma. Raises BadProfile for unknown names."""
+    """The machine of the profile `name`, in a few words: the text before the first comma of the
+    field "name" in its file or, if there is no such field, of its device. Raises BadProfile for
+    unknown names."""
     device = named_profile(name).device
     return str(_files()[name].get("name", device)).split(",")[0]
 
 
 def machine_of(clock: str) -> str:
-    """The machine of the simulated clock called `clock`, as inside a sentence: "an A100" for a
-    profile that comes with the program. Any other name was chosen by a visitor and is in quotation
-    marks, as in the clock menu."""
+    """The machine of a simulated clock (a profile that predicts step times), in words that fit
+    inside a sentence. clock: the field "name" of the profile. If the profile comes with the
+    program, the words are the text before the first comma with an article, such as "an A100". Any
+    other name was chosen by a visitor. It is returned whole, in quotation marks."""
     if any(content.get("name") == clock for content in _files().values()):
         return with_article(clock.split(",")[0].strip())
     return f"“{clock}”"

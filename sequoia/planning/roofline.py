@@ -1,10 +1,11 @@
 """Roofline model: how long a forward pass takes, computed from published figures of a device and a
 model.
 
-A pass over n nodes launches kernels, reads the weights and the KV cache, and computes. Launching
-and reading overlap, so the longer of the two counts. It hardly depends on n and is called `fixed`.
-Computing takes a time proportional to n. The pass takes a smooth maximum of both times, sqrt(fixed²
-+ compute²): nearly flat at first, then a knee where both are equal, then nearly proportional to n.
+A pass over n nodes launches kernels, reads the weights and the KV cache, copies the offloaded
+weights from the host, and computes. Launching, reading and copying overlap, so only the longest of
+these times counts. It is called `fixed`, because it hardly depends on n. The time of computing,
+`compute`, is proportional to n. The whole pass takes a smooth maximum of the two, sqrt(fixed² +
+compute²): nearly flat at first, then a knee where they are equal, then nearly proportional to n.
 The arithmetic of attention is left out, because it is small for contexts of a few thousand tokens.
 """
 
@@ -30,7 +31,7 @@ SIZES = tuple(sorted({round(2 ** (k / 4)) for k in range(4 * int(math.log2(MAX_N
 
 @dataclass(frozen=True)
 class RooflineDevice:
-    """The peak figures of a device. Raises BadProfile naming the field, the value and the bound.
+    """The peak figures of a device. Raises BadProfile naming the field that is invalid, and why.
 
     memory_gb_per_s: bandwidth of the device's memory, 10^9 bytes per second. tflops: peak rate of
     dense 16-bit matrix products, 10^12 operations per second. efficiency: share of the peak rate
@@ -55,8 +56,8 @@ class RooflineDevice:
 
 @dataclass(frozen=True)
 class RooflineModel:
-    """The work of a forward pass of a model. Raises BadProfile naming the field, the value and
-    the bound.
+    """The work of a forward pass of a model. Raises BadProfile naming the field that is invalid, and
+    why.
 
     parameters: number of weights; every pass reads all of them. launch_us_per_layer: microseconds
     to launch one layer's kernels: hundreds if each is launched from Python (eager), tens in a CUDA
@@ -84,8 +85,9 @@ class RooflineModel:
 
 @dataclass(frozen=True)
 class Roofline:
-    """Two models on one device. Each part may be given as a mapping of its fields, as in files.
-    prefix_length: tokens in the KV cache before the pass."""
+    """Two models on one device. Each of these three may be given as a mapping of its fields, as read
+    from a file. prefix_length: tokens in the KV cache before the pass. Raises BadProfile if a field
+    is invalid, or if a model is offloaded and the device has no link_gb_per_s."""
 
     device: RooflineDevice
     target: RooflineModel
@@ -126,8 +128,8 @@ def pass_seconds(model: RooflineModel, device: RooflineDevice, nodes: int, prefi
 
 
 def fixed_seconds(model: RooflineModel, device: RooflineDevice, cached: int) -> float:
-    """The longest of three times, in seconds: to launch a pass, to read the device's weights and
-    `cached` tokens of KV cache, and to copy the offloaded weights."""
+    """The longest of three times, in seconds: to launch a pass, to read `cached` tokens of KV cache
+    and the weights on the device, and to copy the offloaded weights."""
     launch = model.layers * model.launch_us_per_layer * MICRO
     return max(launch, *_read_seconds(model, device, cached))
 
@@ -154,8 +156,8 @@ T = TypeVar("T")
 
 
 def _part(kind: type[T], value: Any, name: str) -> T:
-    """A `kind` made from `value`, which is one already or a mapping of its fields. Errors begin
-    with `name`."""
+    """`value` itself if it is a `kind`, or a `kind` made from `value`, a mapping of its fields.
+    Errors begin with `name`."""
     if isinstance(value, kind):
         return value
     if not isinstance(value, Mapping):

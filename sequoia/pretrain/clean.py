@@ -48,7 +48,7 @@ def is_wanted(text: str) -> bool:
 
 def python_text(text: str) -> str | None:
     """`text` without its licence header. None if the file is generated or a table, or if
-    `is_wanted` is false with or without the header."""
+    `is_wanted` is false before or after the header is removed."""
     if not is_wanted(text) or is_generated(text):
         return None
     text = without_header(text)
@@ -61,8 +61,8 @@ def is_generated(text: str) -> bool:
 
 
 def _leading_comment(text: str) -> str:
-    """The first line and the lines after it, up to the first that is neither blank, nor a comment,
-    nor the start of a docstring."""
+    """The first line, and the lines directly after it that are blank, comments, or start with
+    triple quotes. Only the first HEADER_CHARS characters of the file are considered."""
     lines = []
     for line in text[:HEADER_CHARS].splitlines():
         if lines and not line.lstrip().startswith(("#", '"""', "'''")) and line.strip():
@@ -87,9 +87,9 @@ def _unless_legal(block: re.Match[str]) -> str:
 
 
 def _without_legal_docstring(text: str) -> str:
-    """Removes the beginning of `text`, up to the end of the module's docstring, if this beginning
-    contains the text of a licence. Otherwise removes from it only the lines that match RIGHTS, and
-    of these only lines without triple quotes."""
+    """Removes the module's docstring and everything above it, if they contain the text of a
+    licence. Otherwise removes only their lines that match RIGHTS. Lines with triple quotes are
+    kept, so that the docstring still begins and ends."""
     tree = parsed(text)
     first = tree.body[0] if tree is not None and tree.body else None
     if not (

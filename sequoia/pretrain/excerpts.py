@@ -1,7 +1,7 @@
 """Excerpts of texts that no pair was trained on, each divided into a prompt and the rest.
 
 The choice of excerpts depends only on the texts and on the names of their files and folders. The
-texts are in folders KIND/SOURCE, written by the step `text`.
+texts are in folders KIND/SOURCE, written by the step `text` of `python -m sequoia.pretrain`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .prepare import content_hash
 EXCERPT = 1500  # maximum characters; about 450 tokens
 MIN_EXCERPT = 900  # characters
 PROMPT = (250, 600)  # a prompt of code has more than 250 characters and at most 600
-MIN_PARAGRAPH = 200  # characters of the paragraph that an excerpt of prose starts with
+MIN_PARAGRAPH = 200  # minimum characters of the paragraph that an excerpt of prose starts with
 
 # options of the step `text` that provide texts of each kind to keep out of the training
 KEPT_OUT_BY = {
@@ -50,8 +50,8 @@ def pick(folder: Path, kind: str, count: int) -> list[dict[str, str]]:
 
 
 def _of_source(folder: Path, find: Callable[[str], Excerpt | None]) -> Iterator[dict[str, str]]:
-    """The excerpt that `find` returns for each file in `folder`, in the order of a hash of their
-    names. Files without an excerpt are skipped."""
+    """The excerpt that `find` returns for each file in `folder`. The order is that of a hash of the
+    file names. Files without an excerpt are skipped."""
     for path in sorted(folder.iterdir(), key=lambda path: content_hash(_name(path))):
         parts = find(path.read_text())
         if parts is not None:

@@ -2,7 +2,7 @@
 
 In Python, spans of three lines are compared. Indentation, blank lines and lines of comments are
 ignored. All names in the style of a class name count as the same name, so that a class copied under
-another name is found. The later copy is the one removed, so add the best sources first.
+another name is found. The first copy is kept, so add the best sources first.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 class Seen:
     """All spans and paragraphs so far. `keep` and `keep_paragraphs` return the parts of a text that
-    are new, and remember the text. The paragraphs of docstrings are remembered too. A whole file
-    that is a copy or is not valid Python is not remembered."""
+    are new, and remember the text. The paragraphs of docstrings are remembered too. A Python file
+    that is a copy as a whole or is not valid is not remembered."""
 
     def __init__(self) -> None:
         self._spans: set[int] = set()
@@ -49,7 +49,8 @@ class Seen:
 
     def keep_paragraphs(self, text: str) -> str:
         """`text` without the paragraphs that occurred before, in prose or in a docstring. Only
-        letters and digits are compared, without case; paragraphs with few of them always stay."""
+        letters and digits are compared, ignoring case. A paragraph with fewer than MIN_PARAGRAPH of
+        them always stays."""
         kept = []
         for paragraph in text.split("\n\n"):
             mark = _paragraph_mark(paragraph)
@@ -72,9 +73,9 @@ class Seen:
         return sum(span in self._spans for span in spans) / len(spans)
 
     def _copied(self, parent: ast.AST, lines: list[str]) -> Iterator[tuple[int, int]]:
-        """The line ranges (first, end), counted from 0 and without `end`, of the copies in
-        `parent`. If a class is not a copy itself, the definitions in it are looked at. If it would
-        have nothing but a docstring left, all of it counts as a copy."""
+        """The definitions in `parent` that are copies, as line ranges (first, end) counted from 0.
+        `end` is exclusive. If a class is not a copy, the definitions in it are checked. If at most
+        a docstring would remain of the class, the whole class counts as a copy."""
         for node in getattr(parent, "body", ()):
             if not isinstance(node, DEFINITIONS):
                 continue

@@ -15,8 +15,8 @@ from .prose import joined, page
 from .sources import Manual, Source, installed, manuals, standard_library
 
 HELD_OUT = 0.02  # fraction of the files, approximately
-# at most about this many characters to train on are taken from one source of code, so that no
-# source dominates; sources that this project requires are used completely
+# Once a source of code has given this many characters to train on, its other files are not used, so
+# that no source dominates. Sources that this project requires are used completely.
 MAX_CHARS = 2_000_000
 MIN_SPLIT = 4000  # characters; texts of at least this length are split in two, if possible
 
@@ -79,8 +79,8 @@ class Prepared:
 def prepare(
     packages: Sequence[Path | str], docs: Sequence[Path | str], on_progress: Report = print
 ) -> Prepared:
-    """Read and clean all sources, code before prose. Of each kind, sources that are kept out are
-    read first, so that copies of their texts in the other sources are removed.
+    """Read and clean all sources, code before prose. Within each kind, the sources kept out of the
+    training are read first, so that copies of their texts in the other sources are removed.
 
     packages: folders of Python packages. docs: folders of documentation packages. on_progress is
     called with a line about each source.
@@ -130,8 +130,8 @@ def _prose(source: Source, manual: Manual, seen: Seen) -> Iterator[Text]:
 
 def parts(text: Text) -> list[str]:
     """`text` as one or two texts to train on. A long text is split before one of its definitions or
-    long paragraphs, if it has any. A hash chooses which. So a model also learns from texts that
-    start in the middle of a file, as prompts often do."""
+    long paragraphs, if it has any. A hash of the text chooses where. So a model also learns from
+    texts that start in the middle of a file, as prompts often do."""
     marks = [mark.start() for mark in STARTS[text.kind].finditer(text.text)]
     if len(text.text) < MIN_SPLIT or not marks:
         return [text.text]
@@ -140,8 +140,8 @@ def parts(text: Text) -> list[str]:
 
 
 def _mixed(source: Source) -> Sequence[Path]:
-    """The files of a source of code. If the source may be cut off at MAX_CHARS, they are ordered by
-    a hash, so that the choice is unbiased."""
+    """The files of a source of code. If the source may be cut off at MAX_CHARS, its files are
+    ordered by a hash, so that the files used are an unbiased choice."""
     if source.is_required:
         return source.files
     return sorted(

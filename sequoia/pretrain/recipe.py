@@ -20,15 +20,15 @@ MAX_POSITIONS = 2048
 
 
 def whole(what: str, value: Any, low: int, high: int) -> int:
-    """`value` if it is a whole number from `low` to `high`. Raises BadTraining otherwise; `what`
-    is its name in the message."""
+    """`value` if it is a whole number from `low` to `high`. Raises BadTraining otherwise, with
+    a message that calls the value `what`."""
     return validate_input.whole(value, what, low, high, BadTraining)
 
 
 @dataclass(frozen=True)
 class Size:
-    """The size of a Llama network. `hidden` must be `heads` times an even number, the head size,
-    because rotary positions rotate pairs."""
+    """The size of a Llama network. The head size, `hidden / heads`, must be an even whole number,
+    because rotary position embeddings rotate pairs of dimensions."""
 
     hidden: int
     layers: int
@@ -60,9 +60,9 @@ class Size:
 class Schedule:
     """When a run ends, and its learning rate at each step.
 
-    Tokens are counted from the very first step, including those before a decay. end: the number of
-    tokens at which the run ends. decay_from: the number at which the decay starts, None in a run
-    with a constant rate.
+    Tokens are counted from the first step of training, so a decay also counts those of the run that
+    it continues. end: the number of tokens at which the run ends. decay_from: the number of tokens
+    at which the decay starts; None in a run without a decay.
     """
 
     end: int
@@ -80,9 +80,9 @@ class Schedule:
         """The learning rate of a step, as a fraction of the peak. step: its number, from 1. tokens:
         how many were trained on before this step.
 
-        Without a decay it grows linearly during the warm-up and then stays 1. In a decay it is
-        1 - sqrt(fraction of the decay done). That ends at a lower loss than a linear decay (Haegele
-        et al. 2024, arXiv 2405.18392).
+        Without a decay, the result grows linearly during the warm-up and then stays 1. In a decay,
+        it is 1 - sqrt(fraction of the decay done). Training ends at a lower loss with this decay
+        than with a linear one (Haegele et al. 2024, arXiv 2405.18392).
         """
         if self.decay_from is None:
             return min(1.0, step / WARMUP_STEPS)
@@ -111,8 +111,8 @@ class Recipe:
         whole("seed", self.seed, 0, 2**63 - 1)
 
     def longer(self) -> Recipe:
-        """The recipe for the decay: half as many rows of twice the length. The recipe itself if
-        `batch` is 1 or such rows are longer than a block of text."""
+        """The recipe for the decay: half as many rows (rounded down), each twice as long. This
+        recipe unchanged, if `batch` is 1 or if such rows would be longer than a block of text."""
         if self.batch == 1 or 2 * self.context > BLOCK:
             return self
         return replace(self, batch=self.batch // 2, context=2 * self.context)

@@ -21,7 +21,8 @@ from .model import Forward, Objective, new_model, optimisers
 from .recipe import Recipe, Schedule
 
 VERSION = 2
-# tokens per pass on a CPU; with more, activations exceed the caches and are allocated in every step
+# tokens per pass on a CPU; with more, the activations would not fit the processor's caches and
+# would be allocated anew in every step
 CPU_TOKENS = 2048
 HELD_WINDOWS = 64  # maximum number of windows of held-out text
 COUNTERS = ("step", "tokens", "seconds", "decay_from")  # fields of State saved in a checkpoint
@@ -50,8 +51,8 @@ class State:
 
 
 def fresh(recipe: Recipe, vocab: int, end: int, device: torch.device | str = "cpu") -> State:
-    """The state before the first step, with random weights. vocab: number of tokens. end: id of the
-    end-of-text token."""
+    """The state before the first step, with random weights. vocab: size of the vocabulary. end: id
+    of the end-of-text token."""
     model = new_model(recipe.size, vocab, end, recipe.seed)
     model = model.to(device)  # pyright: ignore[reportArgumentType]
     return State(model, optimisers(model, recipe.peak))
@@ -66,10 +67,11 @@ def fit(
     network: Forward | None = None,
 ) -> Iterator[float]:
     """Train until the end of `schedule`, and yield the loss of each step. `state` is complete
-    whenever this yields, so it can be saved then. Raises BadTraining if the loss is not finite.
+    whenever this yields, so it can be saved then. The time that the caller takes between two steps
+    is not added to `state.seconds`. Raises BadTraining if the loss is not finite.
 
     network: what computes the logits, such as the compiled form of `state.model`. None for the
-    model itself. Only the time spent in this function is added to `state.seconds`.
+    model itself.
     """
     state.model.train()
     while not schedule.is_done(state.tokens):
@@ -118,7 +120,7 @@ def to_device(rows: torch.Tensor, device: torch.device) -> torch.Tensor:
 def held_windows(held: np.ndarray, context: int) -> torch.Tensor:
     """At most HELD_WINDOWS windows (rows, context + 1), int64, spread evenly over the held-out
     text. If the text is shorter than one window, the only window is the whole text. Raises
-    BadTraining for a text of less than 2 tokens."""
+    BadTraining for a text of fewer than 2 tokens."""
     if len(held) < 2:
         raise BadTraining(f"the held-out text has {len(held)} tokens; at least 2 are needed")
     length = min(context, len(held) - 1)
@@ -133,8 +135,8 @@ def held_mean(
     windows: torch.Tensor,
     device: torch.device,
 ) -> list[float]:
-    """The means over all `windows` of the values that `measure` returns. measure: returns the means
-    over the rows that it is called with."""
+    """The means over all `windows` of the values that `measure` computes. measure: gets some of the
+    windows, on `device`, and returns the mean of each value over them."""
     weighted = [
         torch.stack(measure(to_device(part, device))) * len(part)
         for part in windows.split(_part(windows))
@@ -146,13 +148,13 @@ def held_mean(
 
 
 def previous(path: Path) -> Path:
-    """The path under which the checkpoint before the one at `path` is kept."""
+    """The path of the checkpoint that the one at `path` replaced."""
     return path.with_name(path.name + ".previous")
 
 
 def save(state: State, path: Path, identity: dict[str, Any]) -> None:
-    """Write `state` to `path` atomically: if writing fails, the old checkpoint is still there.
-    Otherwise it is kept beside the new one (see `previous`).
+    """Write `state` to `path` atomically: if writing fails, the old checkpoint is still there. If
+    it succeeds, the old checkpoint is kept beside the new one (see `previous`).
 
     identity: the settings that must be the same in a run that resumes from this checkpoint.
     """
@@ -176,7 +178,7 @@ def save(state: State, path: Path, identity: dict[str, Any]) -> None:
 
 def restore(state: State, path: Path, identity: dict[str, Any]) -> None:
     """Load the checkpoint at `path` into `state`. Raises BadTraining if the file is not a
-    checkpoint, or if its identity differs from `identity`."""
+    checkpoint of this VERSION, or was saved with other settings than those in `identity`."""
     try:
         data = torch.load(path, map_location="cpu", weights_only=True)
     except (OSError, RuntimeError, EOFError, ValueError, pickle.UnpicklingError) as error:

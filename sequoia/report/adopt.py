@@ -1,4 +1,4 @@
-"""Moves the results of a report into the assets, after checking each of them."""
+"""Moves the result files of a report (see folder.py) into the assets, after checking each file."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ Read = Callable[[str], str]  # from the text of a file to the device that the fi
 
 @dataclass(frozen=True)
 class Adoptable:
-    """A file that a stage writes, and the asset that it becomes. `{machine}` in `asset` is replaced
-    by `file_name` of the machine. read: returns the device that the file names; raises SequoiaError
-    for a file that is damaged or must not be adopted."""
+    """A file that a stage writes, and the asset that it becomes. `{machine}` in `asset` stands for
+    `file_name(machine)`. read: returns the device that the file names; raises SequoiaError for a
+    file that is damaged or must not be adopted."""
 
     stage: str
     file: str
@@ -65,9 +65,9 @@ def places() -> Iterator[Adoptable]:
 
 
 def adopt(folder: Folder, assets: Path = ASSETS, show: Callable[[str], None] = print) -> bool:
-    """Move every file that passes its checks into `assets`. Returns False if any file was refused.
-    Raises BadReport if `folder` contains no report, or a report by another version of the
-    program."""
+    """Move every file that passes its checks into `assets`. Returns False if any file was refused
+    or could not be moved. Raises BadReport if `folder` contains no report, or a report by another
+    version of the program."""
     identity = folder.identity()
     if identity["program"] != program_version():
         raise BadReport(

@@ -29,8 +29,8 @@ from sequoia.validate_input import shown
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command. Returns the exit status: 1 if a stage has failed or a file was refused, 2 if
-    the command could not start, and otherwise 0."""
+    """Run the command. Returns the exit status: 1 if a stage has failed or --adopt refused a file,
+    2 after a SequoiaError, and otherwise 0."""
     options = _options(argv)
     try:
         folder = Folder(options.out.resolve())
@@ -56,7 +56,7 @@ def _collected(folder: Folder, options: Namespace) -> bool:
 
 
 def _seconds_since_start() -> float:
-    """Seconds since this process started. The budget includes the time it took to import."""
+    """Seconds since this process started. The budget includes the time spent on imports."""
     return max(time.time() - psutil.Process().create_time(), 0.0)
 
 
@@ -82,8 +82,8 @@ def _options(argv: Sequence[str] | None) -> Namespace:
         type=_seconds,
         default=math.inf,
         metavar="SECONDS",
-        help="time for the whole command; the most valuable stages that fit are run. The "
-        "examination of the machine at the start counts, but is not cut short (default: no limit)",
+        help="time for the whole command; the most valuable stages that fit are run. It includes "
+        "examining the machine at the start, which is never cut short (default: no limit)",
     )
     parser.add_argument(
         "--only",

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-# "cut": the budget was used up before the stage ended. The next run of the command repeats it.
+# "cut": the time for the whole report ran out before the stage ended. If the report is run again in
+# the same folder, such a stage starts again.
 ENDS = ("done", "failed", "skipped")
 STATUSES = (*ENDS, "cut")
 
@@ -15,11 +16,12 @@ STATUSES = (*ENDS, "cut")
 class Stage:
     """A Python module that runs in a separate process, in an empty folder.
 
-    about: what the stage finds out. value: how much that is worth, from 1 to 100. seconds: how long
-    it is expected to take on this machine. limit: seconds after which it is stopped. files: the
-    files it must write in its folder. line: a text to look for in the output of a module that
-    writes no outcome file. If the stage succeeds, the table shows the last printed line that
-    contains this text. skip: why this machine cannot run the stage, empty if it can.
+    about: what the stage finds out. value: how much that is worth, from 1 to 100. If time is short,
+    the stages with the greatest total value are run. seconds: how long the stage is expected to
+    take on this machine. limit: seconds after which the stage is stopped. files: the files it must
+    write in its folder. line: only for a module that does not write outcome.json. If such a stage
+    succeeds, its result is the last printed line that contains this text. skip: why this machine
+    cannot run the stage, empty if it can.
     """
 
     name: str

@@ -1,8 +1,9 @@
 """All stages of a report, each with its value and the seconds it is expected to take.
 
-The value says how much the result is worth, from 1 to 100, and is set by hand. The expected seconds
+The value, from 1 to 100, says how much the result is worth. It is set by hand. The expected seconds
 are those of a quiet machine with two cores or with a data-centre card, multiplied by this machine's
-slowness. For shapes they are computed (see `seconds_of_shape`).
+slowness (see Machine). The stages of shapes time pairs of models with real sizes and random
+weights. Their seconds are computed instead (see `seconds_of_shape`).
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ _SHAPE_VALUES = {
 }
 _LESS_WITHOUT_GRAPHS = 40  # subtracted from the value of a shape timed without CUDA graphs
 _BYTES_A_WEIGHT = 2
-# passes of each size: one in the warm-up, one in a timed round, and about one for the timed steps
+# assumed passes of each size: one to warm up, one in a timed round, and about one in the decoding
+# steps that are timed after that
 _TIMES_EACH_SIZE = 3
 # assumed time of a model's pass on a CPU, as a multiple of the time of its bare matrix products;
 # multiples of 1.2 or more were measured
@@ -66,7 +68,7 @@ def all_stages(machine: Machine) -> list[Stage]:
 
 
 def _scaled(stage: Stage, machine: Machine) -> Stage:
-    """`stage` with its expected seconds on this machine, and a limit of at least twice as many.
+    """`stage` with its expected seconds on this machine, and a time limit of at least twice that.
     Shapes are returned unchanged: their seconds come from `seconds_of_shape`."""
     if stage.name.startswith(_SHAPE):
         return stage
@@ -119,7 +121,7 @@ def _checks(machine: Machine) -> Iterator[Stage]:
         ("check-recovery", "decoding after a failure", ("recovery",), 85, 30, skip),
         ("check-offload", "streamed layers with random delays", ("offload", "50"), 70, 30, skip),
         ("check-memory", "memory compared with its prediction", ("memory",), 70, 60, skip),
-        ("check-crossing", "the slowest step as a text grows long", ("crossing",), 50, 15, ""),
+        ("check-crossing", "the slowest step of a run whose text grows long", ("crossing",), 50, 15, ""),
         (
             "check-sanitizer",
             "races and memory errors in the kernel",
@@ -134,8 +136,9 @@ def _checks(machine: Machine) -> Iterator[Stage]:
 
 
 def _pairs() -> Iterator[Stage]:
-    """The self-test of each pair. A pair that is not on the disk is skipped, not downloaded."""
-    about = "the self-test at load: a tree's logits against those of the bare models"
+    """The self-test of each pair of models. A pair that is not on the disk is skipped, not
+    downloaded."""
+    about = "the self-test at load: logits for a tree, compared with plain transformers"
     yield Stage(f"pair-{BUNDLED_NAME}", about, TASK, ("pair", BUNDLED_NAME), 90, 9)
     for one in presets():
         skip = "" if _is_here(one) else "not on this machine's disk"
@@ -170,8 +173,8 @@ def _speed(machine: Machine) -> Iterator[Stage]:
 
 
 def _shapes(machine: Machine) -> Iterator[Stage]:
-    """Real shapes with random weights. On a card they are also timed without CUDA graphs, unless
-    the target is streamed."""
+    """Pairs with real shapes and random weights. On a card they are also timed without CUDA graphs,
+    unless the target's weights are streamed from host memory."""
     for name, value in _SHAPE_VALUES.items():
         yield _shape(name, "graphs", value, machine)
         if machine.card and not SHAPES[name].streamed:
@@ -208,8 +211,9 @@ def _too_large(needed: float, free: float, where: str) -> str:
 
 
 def seconds_of_shape(shape: PairShape, machine: Machine) -> float:
-    """Expected seconds to fill the weights and to time passes of all sizes. The same estimate is
-    used for every card. On a CPU, the time to fill the weights is not included."""
+    """Expected seconds of the stage of a shape. On a card, these are the seconds to fill the
+    weights and to time passes of all sizes, with the same speed assumed for every card. On a CPU,
+    the time to fill the weights is left out."""
     weights = shape.target.parameters + shape.draft.parameters
     if machine.card:
         return 40.0 + weights * _BYTES_A_WEIGHT / (4e8 if shape.streamed else 5e9)

@@ -11,8 +11,8 @@ from sequoia.validate_input import number, short_text, shown, whole
 
 MAX_HOW = 2000  # characters of the description of a tree
 MAX_TEXT = 1000  # characters of a text for which the caller sets no other limit
-MAX_EXPECTED_TEXTS = 4  # a race has at most one text for each lane
-MAX_TEXT_TOKENS = 1_000_000  # also the maximum for the expected steps in a segment
+MAX_EXPECTED_TEXTS = 4  # a race has at most four lanes, and one text for each
+MAX_TEXT_TOKENS = 1_000_000  # of one text; a segment cannot have more expected steps either
 
 
 def list_of(values: Any, what: str, most: int) -> list[Any]:

@@ -30,7 +30,7 @@ from sequoia.validate_input import (
 MAX_STEPS = 4096
 MAX_CHARS = 64 * 1024 * 1024
 MAX_ID = 2**31
-MAX_CLOCK = 200  # characters of the name of a clock
+MAX_CLOCK = 200  # characters of a clock (see Run)
 MAX_META_CHARS = 100_000  # of one text in a run's meta
 MAX_META_DEPTH = 6  # levels of lists and objects in the meta
 MAX_META_SIZE = 1_000_000  # characters of all texts in the meta, plus ten for each key and value
@@ -42,12 +42,12 @@ class Run:
     """A recorded run.
 
     meta: a description of the run (models, device, sampling parameters, prompt and so on). pieces:
-    the text of each token by itself, by token id. texts: texts[i] contains, for each token that
-    step i emitted, the text that the token added, "" while a character is incomplete.
+    for each token id, the text of that token alone. texts: texts[i] contains, for each token that
+    step i emitted, the text that the token added ("" while a character is incomplete).
 
-    The clock is the machine for which times were simulated, "" if they were measured. A simulated
-    run has the machine's name in `meta["clock"]`, and "simulated" in `meta["label"]`. Raises
-    BadTrace if a step has another clock than the run, or if there is a clock without that label.
+    The clock is the machine for which times were simulated, or "" if they were measured. A
+    simulated run has the machine's name in `meta["clock"]`, and "simulated" in `meta["label"]`.
+    Raises BadTrace if the clock of a step differs from the run's, or if `clock_of` rejects `meta`.
     """
 
     meta: Mapping[str, Any]
@@ -91,9 +91,9 @@ class Run:
 
 
 def clock_of(meta: Mapping[str, Any]) -> str:
-    """The clock of a run with this meta: the machine for which its times were simulated, "" if they
-    were measured. Raises BadTrace if the clock is not a text of at most MAX_CLOCK characters, or if
-    there is a clock but the label is not "simulated"."""
+    """The clock of a run with this meta: the machine for which its times were simulated, or "" if
+    they were measured. Raises BadTrace if the clock is not a text of at most MAX_CLOCK characters,
+    or if there is a clock but the label is not "simulated"."""
     clock = text_of(meta.get("clock", ""), "meta: clock", MAX_CLOCK)
     if clock and meta.get("label") != "simulated":
         raise BadTrace(
@@ -114,7 +114,7 @@ class Packer:
 
     Three more fields, with four significant digits, are missing if they were not recorded.
     level_seconds: [seconds of each draft pass, ...]. residuals: [[tokens, p, q], ...], see
-    `StepTrace.residual_heads`; q is missing where there is none. expected:
+    `StepTrace.residual_heads`; q is left out if a head has none. expected:
     `StepTrace.expected_accepted`.
     """
 
@@ -315,17 +315,17 @@ def _verdict(step: Mapping[str, Any], tree: Tree, tokens: Sequence[int], what: s
 
 
 def _walks_down(path: Sequence[int], trials: Sequence[Trial], tree: Tree) -> bool:
-    """Whether the trials are those of a walk down from the root. Then the accepted nodes are those
-    of the path below the root, and the parent of every tried node is on the path."""
+    """Whether the trials are those of a walk down from the root. In such a walk, the accepted nodes
+    are those of the path below the root, and the parent of every tried node is on the path."""
     accepted = [trial.node for trial in trials if trial.accepted]
     return accepted == [*path[1:]] and all(tree.parents[trial.node] in path for trial in trials)
 
 
 def _comes_up(path: Sequence[int], trials: Sequence[Trial], tree: Tree) -> bool:
-    """Whether the trials are those of a traversal up from the leaves. Then no rejected node is on
-    the path, and the parent of each rejected node is on the path or was tried later. Only the last
-    trial was accepted, and its node is the end of the path. If the path is only the root, no trial
-    was accepted."""
+    """Whether the trials are those of a traversal up from the leaves. In a traversal, no rejected
+    node is on the path, and the parent of each rejected node is on the path or was tried later. If
+    the path is only the root, every trial was rejected. Otherwise only the last trial was accepted,
+    and its node is the end of the path."""
     above = [*path]
     for trial in reversed(trials):
         if trial.accepted and (trial is not trials[-1] or trial.node != path[-1]):

@@ -1,5 +1,5 @@
-"""The command `python -m sequoia.sweep`: tests the model types and writes the list of types
-(assets/model_types.json)."""
+"""The command `python -m sequoia.sweep`: tests the causal model types of `transformers` and writes
+the list of types (assets/model_types.json)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Runs trials in separate processes, so that a crash or an endless loop in a model's code is just
-another outcome."""
+"""Runs trials (see trial.py) in child processes, so that a crash or an endless loop in a model's
+code is just another outcome."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ Trial = Callable[[str, Mapping[str, Any], Path], Outcome]
 
 
 def outcomes(kind: str, most: int | None = None, trial: Trial = try_config) -> dict[str, Outcome]:
-    """The outcome of `trial` for each variant of the type `kind`, by the variant's name. If the
-    type has no toy config, the only outcome is "base", with the status "no config". most: the
-    largest number of variants to test."""
+    """The outcome of `trial` for each variant of the model type `kind`, by the variant's name. If
+    the type has no valid toy config, the only outcome is that of "base", with the status "no
+    config". most: the largest number of variants to test."""
     try:
         left = list(variants(kind).items())[:most]
-    except Exception as problem:  # the type's own validation
+    except Exception as problem:  # raised by the type's own validation
         return {"base": Outcome("no config", f"{type(problem).__name__}: {problem}")}
     found: dict[str, Outcome] = {}
     while left:
@@ -84,7 +84,7 @@ def _work(
 
 def _context() -> Any:
     """A multiprocessing context. If possible, children are forked from a server that has already
-    imported everything."""
+    imported this module."""
     methods = multiprocessing.get_all_start_methods()
     if "forkserver" not in methods:
         return multiprocessing.get_context("spawn")

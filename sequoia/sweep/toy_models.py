@@ -79,8 +79,9 @@ def toy_tokenizer() -> PreTrainedTokenizerFast:
 
 
 def save(model: Any, config: Any, folder: Path) -> str:
-    """Write `model` and a tokenizer to `folder` in the format of the hub, and return its path.
-    config: the complete config; some types build their language model from a part of it."""
+    """Write `model` and a tokenizer to `folder` as the Hugging Face hub stores them, and return the
+    folder's path. config: replaces the config that `model` saves, because some model types save
+    only the part for text."""
     model.save_pretrained(folder)
     config.architectures = [type(model).__name__]
     config.save_pretrained(folder)

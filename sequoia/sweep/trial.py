@@ -1,5 +1,5 @@
-"""Tests one toy pair: loads it, decodes with a tree, and compares the output with
-`transformers`."""
+"""Tests one toy pair, which is a target and a draft with random weights. Loads it, decodes with a
+tree, and compares the output with that of `transformers`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from sequoia.models.tree_mask import whole_tree_layout
 from sequoia.sweep.toy_configs import CONTEXT, toy_config
 from sequoia.sweep.toy_models import noisy, random_model, save
 
-TOKENS = 20  # maximum number of tokens to decode; the last is at the end of the context
+TOKENS = 20  # maximum number of tokens to decode; the prompt fills the rest of the context
 TREE = Tree.kary(2, 3)
 TOLERANCE = 1e-4  # allowed difference of float32 logits, divided by their standard deviation
 _PARTS = 13  # tokens per pass when a text is given to the model in parts
@@ -37,10 +37,12 @@ _PARTS = 13  # tokens per pass when a text is given to the model in parts
 class Outcome:
     """The outcome of one toy config.
 
-    status: "runs", "refused", "no config", "no model", or one of the faults "differs" and
-    "crashed". "no model": `transformers` itself cannot build or run it, or it would be too large.
-    words: the error message or the difference, "" if it runs. distance: the largest difference of
-    logits, divided by their standard deviation. accepted: number of accepted draft tokens.
+    status: "runs"; "no config": the config fails its own validation; "no model": `transformers`
+    cannot build or run the model, or the model would be too large; "refused": this program refuses
+    the config or the model. Two statuses are faults: "crashed", and "differs" (from
+    `transformers`). words: the error message or the difference, "" if the pair runs. distance: the
+    largest difference of logits, divided by their standard deviation. accepted: number of accepted
+    draft tokens.
     """
 
     status: str
@@ -50,8 +52,8 @@ class Outcome:
 
 
 def try_config(kind: str, changes: Mapping[str, Any], folder: Path) -> Outcome:
-    """Build one toy pair in `folder`, load it, decode with it and compare. changes: new values of
-    fields of the toy config."""
+    """Build one toy pair in `folder`, load it, decode with it and compare. kind: the model type,
+    such as "llama". changes: new values of fields of the toy config."""
     try:
         config = toy_config(kind, changes)
     except Exception as problem:  # raised by some library's validation
@@ -92,8 +94,8 @@ def _refused_config(kind: str, config: Any, folder: Path) -> str:
 
 
 def _reason(kind: str, problem: SequoiaError) -> str:
-    """The message of `problem` without the model's name (here, its type) and without measured
-    figures."""
+    """The message of `problem` without the model's name (for a toy model, its type) and without
+    measured figures. So the same reason always gives the same words."""
     words = re.sub(rf"^{re.escape(kind)}( \([\w-]+\))? ", "", str(problem))
     return re.sub(r" by [\d.e+-]+ standard deviations; the limit is [\d.e+-]+", "", words)
 
@@ -118,7 +120,7 @@ def _compared(pair: Pair, folder: str) -> Outcome:
 
 def _difference(runs: Mapping[str, Sequence[int]], own: Sequence[int], distance: float) -> str:
     """How the tokens or logits differ from those of `transformers`, "" if they are the same. runs:
-    the tokens of each way of decoding, by name. own: those of `generate()`. distance: the
+    the tokens of each way of decoding, by name. own: the tokens of `generate()`. distance: the
     largest difference of logits."""
     for name, tokens in runs.items():
         at = compare(tokens, own)
@@ -146,9 +148,9 @@ def generated(model: Any, ids: Sequence[int], length: int) -> list[int]:
 
 def distances(model: TreeModel, reference: Any, text: Sequence[int]) -> list[float]:
     """Differences between the logits of `model` and those of `reference`, divided by the standard
-    deviation of the latter. The logits are compared for trees at several positions of `text`, for
-    the token after a path that stayed in the KV cache, and for the text given to `model` in
-    parts."""
+    deviation of the latter. There are three comparisons: at the nodes of a tree after several
+    prefixes of `text`; at a token after one of the tree's paths, which was kept in the KV cache;
+    and at the end of each part if `model` gets `text` in parts."""
     found = []
     for prefix in {1, len(text) // 2, len(text) - TREE.levels}:
         found += _around(model, reference, text, prefix)
@@ -160,8 +162,8 @@ def distances(model: TreeModel, reference: Any, text: Sequence[int]) -> list[flo
 
 
 def _around(model: TreeModel, reference: Any, text: Sequence[int], prefix: int) -> list[float]:
-    """The differences for a tree after the first `prefix` tokens of `text`, and for the token after
-    one of its paths."""
+    """The differences at the nodes of a tree after the first `prefix` tokens of `text`, and at a
+    token after one of the tree's paths, which was kept in the KV cache."""
     context = model.open(len(text) + len(TREE))
     context.extend(text[:prefix])
     tokens = [(7 * node + text[prefix]) % model.vocab for node in range(len(TREE))]

@@ -1,6 +1,6 @@
 """The memory limit of the container that the program runs in, read from the files of Linux's
-control groups. The machine's own figures do not include it, but a program that exceeds it is
-killed."""
+control groups (cgroups). The machine's own memory figures ignore this limit, but a program that
+exceeds it is killed."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def available(free: int) -> int:
 
 
 def _limits() -> Iterator[tuple[int, int]]:
-    """Limit and use, in bytes, of each control group that the program is in, if it has a limit.
+    """Limit and use, in bytes, of each control group that contains the program and has a limit.
     Cached files that the system frees when necessary are not counted as used."""
     for folder in _folders():
         for names in _FILES:
@@ -50,8 +50,9 @@ def _file_cache(folder: Path) -> int:
 
 
 def _folders() -> Iterator[Path]:
-    """The folders of the program's control group and of all groups that contain it. Inside a
-    container, the container's own group often appears as the topmost folder."""
+    """The folders of the program's control group and of all groups that contain it. The topmost
+    folder is included because, inside a container, it is often the container's own group, whatever
+    path the file OWN gives."""
     try:
         lines = OWN.read_text("utf-8").splitlines()
     except OSError:

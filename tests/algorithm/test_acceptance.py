@@ -54,10 +54,10 @@ def test_only_rounding_errors_of_the_sum_are_accepted() -> None:
 
 
 def test_smoothing_agrees_with_the_min_max_formula() -> None:
-    """Isotonic regression in closed form, rate k = min over i <= k of max over j >= k of
-    mean(i..j), for random vectors.
+    """The formula is isotonic regression in closed form: rate k is the min over i <= k of the max
+    over j >= k of mean(i..j).
 
-    Guards against pools (runs of values that share a mean) that are merged too little, or with
+    Guards against pools (runs of values that share a mean) that are not merged, or are merged with
     wrong weights.
     """
     rng = random.Random(1)
@@ -173,7 +173,7 @@ def test_hostile_files_raise_only_bad_acceptance(text: Any, named: Any) -> None:
 
 
 def test_damaged_files_raise_only_bad_acceptance() -> None:
-    """With any single character of a valid file replaced, the file is still read or raises
+    """A valid file in which one character was replaced is either read, or refused with
     BadAcceptance."""
     good = Acceptance((0.5, 0.25, 0.0625)).to_json()
     outcomes = set()

@@ -170,7 +170,7 @@ def test_heap_equals_the_table_without_a_limit_on_levels() -> None:
         assert np.abs(np.array(best) - growth.totals).max() <= 1e-12 * 1024
 
 
-def test_growth_is_nested_and_every_prefix_is_a_tree_of_its_value() -> None:
+def test_growth_is_nested_and_every_prefix_is_a_tree_with_its_total() -> None:
     """The gains never increase. The first n nodes of the growth form a tree, and its expected
     tokens are the n-th total."""
     rng = random.Random(7)
@@ -209,7 +209,7 @@ def test_known_values_with_the_vector_of_the_appendix() -> None:
     )
 
 
-def test_a_confident_draft_gives_a_chain_and_a_flat_one_a_wide_tree() -> None:
+def test_one_dominant_rate_gives_a_chain_and_similar_rates_give_a_wide_tree() -> None:
     """Popular explanations say the opposite."""
     assert best_tree(Acceptance((0.9, 0.04, 0.02, 0.01)), 8) == Tree.chain(8)
     assert len(best_tree(Acceptance((0.35, 0.2, 0.12, 0.08)), 8).children[0]) == 4

@@ -1,5 +1,5 @@
-"""Temperature and top-p agree with a simple reference in Python floats. At temperature 0, the
-target's rows are one-hot. Top-p removes no token from a draft distribution."""
+"""Temperature and top-p give the same distributions as a simple reference in Python floats. At
+temperature 0, the target's rows are one-hot. Top-p removes no token from a draft distribution."""
 
 from __future__ import annotations
 
@@ -53,11 +53,9 @@ def test_target_equals_the_reference(dtype: torch.dtype, temperature: float, top
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("top_p", [1.0, 0.9, 0.4])
-def test_draft_has_the_same_temperature_and_top_p_and_every_token(
-    dtype: torch.dtype, top_p: float
-) -> None:
-    """Every token has some probability. Otherwise, if a node had more children than the nucleus has
-    tokens, the other children would be drawn uniformly."""
+def test_draft_equals_the_reference_but_has_every_token(dtype: torch.dtype, top_p: float) -> None:
+    """Every token keeps some probability. Otherwise, if a node had more children than the nucleus
+    has tokens, the surplus children would be drawn uniformly."""
     logits = some_logits(5, 30, dtype)
     found = draft_rows(logits, SamplingParams(temperature=0.7, top_p=top_p))
     expected = torch.tensor([reference(row, 0.7, top_p) for row in logits.double().tolist()])
@@ -67,14 +65,15 @@ def test_draft_has_the_same_temperature_and_top_p_and_every_token(
     assert (found.double().sum(-1) - 1).abs().max() < 1e-6
 
 
-def test_draft_below_the_cut_keeps_the_draft_order() -> None:
+def test_top_p_keeps_the_order_of_the_tokens_of_a_draft() -> None:
     logits = some_logits(1, 30)
     found = draft_rows(logits, SamplingParams(temperature=1, top_p=0.4))
     assert found[0].argsort(descending=True).tolist() == logits[0].argsort(descending=True).tolist()
 
 
 def test_draft_at_temperature_zero_is_the_draft_at_one() -> None:
-    """Then only the order of its tokens matters, and top-p must not remove any."""
+    """At temperature 0 only the order of the draft's tokens matters, and top-p must not remove any
+    of them."""
     logits = some_logits(4, 20)
     assert torch.equal(
         draft_rows(logits, SamplingParams(temperature=0, top_p=0.3)),
@@ -108,8 +107,8 @@ def test_tokens_of_logit_minus_infinity_have_probability_zero() -> None:
 @pytest.mark.parametrize("bad", [math.nan, math.inf])
 @pytest.mark.parametrize("temperature", [0, 1])
 def test_overflowed_logits_are_rejected(bad: float, temperature: float) -> None:
-    """argmax treats NaN as the largest number, so at temperature 0 a broken model would emit an
-    ordinary token."""
+    """argmax treats NaN as the largest number. At temperature 0, a model that returns NaN would
+    emit tokens without an error."""
     with pytest.raises(BadModel, match="NaN or infinity"):
         target_rows(torch.tensor([[0.0, 1.0], [bad, 1.0]]), SamplingParams(temperature=temperature))
     with pytest.raises(BadModel, match="NaN or infinity"):
@@ -207,8 +206,8 @@ def test_nucleus_does_not_change_its_argument() -> None:
 
 
 def test_nucleus_of_a_large_vocabulary_has_no_holes() -> None:
-    """With 50,000 float32 tokens the cumulative sum is rounded at every step. The kept tokens are
-    still the most probable ones."""
+    """The cumulative sum of 50,000 float32 probabilities is rounded at every step. The kept tokens
+    must still be the most probable ones."""
     probs = torch.softmax(some_logits(1, 50_000), -1)
     found = nucleus(probs, 0.95)
     assert probs[found > 0].min() >= probs[found == 0].max()
@@ -220,6 +219,6 @@ def test_nucleus_of_a_large_vocabulary_has_no_holes() -> None:
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf")])
 def test_an_overflowed_draft_is_rejected(bad: float) -> None:
-    """Guards against meaningless text: some token is drawn even from NaN."""
+    """Without the check, tokens would be drawn from NaN, and the text would be meaningless."""
     with pytest.raises(BadModel, match="draft's logits"):
         draft_rows(torch.tensor([[0.0, bad, 1.0]]), SamplingParams(temperature=1.0))

@@ -40,7 +40,7 @@ def test_it_is_the_mean_over_all_draws_of_the_verifier(name: str, tree: Tree) ->
 
 
 @pytest.mark.parametrize("name", list(EXACT))
-def test_with_floats_it_is_at_most_the_length_of_a_path(name: str) -> None:
+def test_with_floats_it_is_at_most_the_length_of_the_longest_path(name: str) -> None:
     verifier = EXACT[name]
     tree = TREES[-1]
     for seed in range(6):

@@ -1,5 +1,5 @@
-"""The expected number of steps for a text equals the mean over all those outcomes of drafting and
-verification that emit this text."""
+"""The expected number of steps for a text equals the mean number of steps over all outcomes of
+drafting and verification that emit this text."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def blocks(name: str, tree: Tree, p: Any, q: Any, before: Text) -> dict[Text, An
 
 
 def chances_at(name: str, p: Any, q: Any, token: int) -> list[Any]:
-    """For two siblings, the probability that each is accepted if `token` comes next: the mean
-    over all draws."""
+    """For each of two siblings, the probability that it is accepted, given that the text continues
+    with `token`: the mean over all draws."""
     verifier = EXACT[name]
     if verifier.reject is None:
         (drawn,) = verifier.draw(Enumerator(), q[None], [2])
@@ -56,8 +56,9 @@ def chances_at(name: str, p: Any, q: Any, token: int) -> list[Any]:
 
 
 def starts_by_enumeration(name: str, tree: Tree, p: Any, q: Any, text: Text) -> list[Any]:
-    """The probability that a step starts at each token, from all outcomes of all steps. Given the
-    text, a step emits a block with probability P(block) / (the target's probability of it)."""
+    """For each token of `text`, the probability that a step starts there, from all outcomes of all
+    steps. Given that decoding emits `text`, a step emits a block of it with probability
+    P(block) / P_target(block)."""
     at: list[Any] = [Fraction(1)] + [Fraction(0)] * (len(text) - 1)
     for start in range(len(text)):
         for block, weight in blocks(name, tree, p, q, text[:start]).items():
@@ -99,7 +100,7 @@ def test_a_draft_like_the_target_is_always_accepted() -> None:
     assert step_starts(Tree.chain(4), [chances] * 9) == [1, 0, 0, 0, 1, 0, 0, 0, 1]
 
 
-def test_a_token_with_p_rounded_to_0_counts_as_drafted_only_if_the_draft_has_it() -> None:
+def test_a_token_with_p_rounded_to_0_counts_as_accepted_only_if_its_q_is_positive() -> None:
     """A text decoded in half precision can contain a token that has p = 0 when recomputed."""
     p, q = np.array([1.0, 0.0, 0.0]), np.array([0.5, 0.5, 0.0])
     reject = EXACT["sequoia"].reject

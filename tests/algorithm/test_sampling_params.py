@@ -41,8 +41,8 @@ NEVER: dict[str, tuple[Any, str]] = {
 @pytest.mark.parametrize("name", list(BOUNDS))
 @pytest.mark.parametrize("what", list(NEVER))
 def test_values_invalid_for_every_field(name: str, what: str) -> None:
-    """Python cannot convert 10**400 to a float or 10**5000 to text: both used to raise other
-    errors."""
+    """Python cannot convert 10**400 to a float or 10**5000 to text. Both still raise
+    BadSamplingParams."""
     value, shown = NEVER[what]
     _, low, high = BOUNDS[name]
     with pytest.raises(BadSamplingParams) as caught:
@@ -118,7 +118,7 @@ def test_parse_reads_names_and_values() -> None:
         ("seed", "'seed'"),
     ],
 )
-def test_parse_rejects_unknown_names_in_a_short_message(values: Any, words: str) -> None:
+def test_parse_rejects_invalid_settings_with_a_short_message(values: Any, words: str) -> None:
     with pytest.raises(BadSamplingParams) as caught:
         SamplingParams.parse(values)
     assert words in str(caught.value)

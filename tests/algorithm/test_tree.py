@@ -18,7 +18,7 @@ EXAMPLE = Tree((-1, 0, 0, 0, 1, 1, 3, 6))
 
 
 def random_parents(n: int, rng: random.Random) -> list[int]:
-    """Parents before children, but not breadth first."""
+    """Parents come before children, but the order is usually not breadth first."""
     return [-1] + [rng.randrange(node) for node in range(1, n)]
 
 
@@ -43,8 +43,8 @@ def test_a_root_without_children_drafts_nothing() -> None:
 
 
 def test_the_enumeration_of_ordered_trees_is_complete_and_distinct() -> None:
-    """Catalan numbers. Guards the enumeration that brute-force planning and the exact distributions
-    rely on."""
+    """The counts are the Catalan numbers. The tests of planning and of exact distributions rely on
+    this enumeration."""
     assert [len(set(ordered_trees(n))) for n in range(1, 9)] == [1, 1, 2, 5, 14, 42, 132, 429]
 
 
@@ -91,7 +91,7 @@ def test_path_leads_from_the_root_along_parents() -> None:
 
 @pytest.mark.parametrize("node", [-1, 8, True, 1.0, None])
 def test_path_to_a_missing_node_is_rejected(node: Any) -> None:
-    """A negative index would silently start at the last node."""
+    """Unchecked, node -1 would silently be taken for the last node."""
     with pytest.raises(BadTree, match="is not a whole number from 0 to 7"):
         EXAMPLE.path(node)
 
@@ -107,8 +107,8 @@ def test_limit_keeps_exactly_the_upper_levels() -> None:
 
 @pytest.mark.slow
 def test_cuts_of_a_tree_are_exactly_the_results_of_limit() -> None:
-    """Masks built for a tree are also used for its cuts. So a tree that ends within a level, or has
-    a node that the first tree lacks, must not count as a cut."""
+    """A cut consists of the first levels of a tree. Masks built for a tree are also used for its
+    cuts, so no other tree may count as one."""
     for tree in all_small():
         cuts = {tree.limit(levels) for levels in range(1, tree.levels + 1)}
         assert {other for other in all_small() if other.is_cut_of(tree)} == cuts
@@ -139,7 +139,7 @@ def test_the_largest_trees_are_valid() -> None:
 
 
 def test_from_parents_renumbers_and_keeps_the_order_of_siblings() -> None:
-    """Random trees. Guards against siblings that are sorted by subtree or reversed."""
+    """Random trees. Guards against a changed order of siblings."""
     rng = random.Random(3)
     for _ in range(200):
         parents = random_parents(rng.randint(1, 40), rng)
@@ -196,7 +196,7 @@ def test_invalid_trees_are_rejected(what: str, make: Any) -> None:
 
 
 def test_a_depth_first_numbering_is_rejected() -> None:
-    """The mask and the levels require breadth first; the message suggests from_parents."""
+    """The mask and the levels require breadth-first numbers. The message suggests from_parents."""
     with pytest.raises(
         BadTree, match=r"parents\[3\] = 0 comes after parents\[2\] = 1; use Tree.from_parents"
     ):

@@ -1,5 +1,5 @@
-"""The benchmark's command on a tiny pair: every decoder is measured, ratios are taken within a
-round, and bad input is refused."""
+"""The commands of the benchmark and of the acceptance survey, on a tiny target and draft. Every
+decoder is measured, speed-ups are computed within each round, and bad input is refused."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 @pytest.fixture(autouse=True)
 def _few_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The command times few sizes, for speed."""
+    """Measure the profile at a few sizes only, so that the tests are fast."""
     few = partial(measure_profile, sizes=(1, 4, 16), widths=(1, 4), seconds=0.5)
     monkeypatch.setattr(benchmark, "measure_profile", few)
 
@@ -226,8 +226,8 @@ def test_only_a_dtype_that_is_always_too_slow_is_left_out(
     folders: list[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A type that is fast enough for one row, or for as many as assisted generation verifies, is
-    measured."""
+    """A dtype is measured if it is fast enough in a pass over one row, or in a pass over as many
+    rows as assisted generation verifies."""
     monkeypatch.setattr(decoders, "least_seconds", lambda _, width: few if width == 1 else many)
     named = {"target": folders[1], "draft": folders[3]}
     assert [*decoders.other_dtypes(named, "cpu", tiny_pair())] == kept
@@ -241,7 +241,7 @@ def test_the_benchmark_names_the_dtype_that_is_left_out(
     assert "in float32 only: bfloat16 would be much slower" in capsys.readouterr().out
 
 
-def test_a_dtype_that_does_not_fit_the_memory_is_left_out(
+def test_a_dtype_that_does_not_fit_in_memory_is_left_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """On a GPU, `own` is already loaded in one of the two dtypes and is not loaded again."""
@@ -262,9 +262,10 @@ def test_a_dtype_that_does_not_fit_the_memory_is_left_out(
 
 
 @pytest.mark.slow
-def test_predicted_speedups_are_over_the_measured_plain_token() -> None:
-    """The predicted speedup is the tokens per step, times the measured time of a plain token,
-    divided by the time of a step. The profile's own time of a plain token is not used."""
+def test_predicted_speedups_use_the_measured_time_of_plain_decoding() -> None:
+    """The predicted speed-up is the predicted tokens per step, times the measured seconds per token
+    of plain decoding, divided by the predicted seconds per step. The profile predicts plain
+    decoding too, but this prediction is not used."""
     pair = tiny_pair()
     acceptance = Acceptance((0.5, 0.2))
     profile = measure_profile(pair, sizes=(1, 4, 16), widths=(1, 4), rounds=1)
@@ -282,7 +283,8 @@ def test_predicted_speedups_are_over_the_measured_plain_token() -> None:
 
 
 def test_all_contestants_decode_a_prompt_before_the_next_one() -> None:
-    """This holds in every round. For one prompt in one round, all have the same seed."""
+    """In each round, all contestants decode the first prompt, then the second. For one prompt in
+    one round, all use the same seed."""
     seen: list[tuple[str, str, int]] = []
 
     def named(name: str) -> Contestant:
@@ -325,7 +327,7 @@ def test_the_greatest_seed_is_followed_by_0() -> None:
 
 
 @pytest.mark.slow
-def test_plain_decoding_is_predicted_in_the_faster_dtype(
+def test_plain_decoding_is_predicted_in_the_fastest_dtype(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     pair = tiny_pair()
@@ -341,8 +343,8 @@ def test_plain_decoding_is_predicted_in_the_faster_dtype(
 
 
 def test_tokens_per_step_do_not_depend_on_the_limit_of_tokens() -> None:
-    """With a draft that is always right, a chain of 4 gives 4 tokens per step; cut at the limit of
-    10, the last step would give 2."""
+    """With a draft that is always right, a chain of 4 nodes gives 4 tokens per step. The third step
+    exceeds the limit of 10 tokens, but all its 4 tokens are counted."""
     assert (
         acceptance_survey.tokens_per_step(
             same_pair(),
@@ -357,7 +359,7 @@ def test_tokens_per_step_do_not_depend_on_the_limit_of_tokens() -> None:
 @pytest.mark.parametrize(
     "arguments", [["--prompts", "code", "other/code.json"], ["--prompts", "a/b.json", "c/b.json"]]
 )
-def test_prompts_of_one_name_are_refused_before_anything_is_measured(
+def test_prompts_with_the_same_name_are_refused_before_anything_is_measured(
     arguments: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit):
@@ -495,7 +497,7 @@ def test_a_survey_is_written_as_a_file(folders: list[str], tmp_path: Path) -> No
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "kind", ["llama", pytest.param("qwen2", marks=pytest.mark.nightly)]
-)  # the second one ties the weights of embedding and head
+)  # in qwen2, embedding and head share their weights
 def test_offloading_is_compared_with_accelerate(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -583,7 +585,7 @@ def test_a_report_that_cannot_be_written_is_refused_before_anything_is_measured(
     assert "/dev/null/found.json cannot be written" in capsys.readouterr().err
 
 
-def test_more_resident_layers_than_there_are_is_refused(
+def test_more_resident_layers_than_the_target_has_are_refused(
     folders: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert benchmark.main([*folders, "--device", "cpu", "--offload", "3"]) == 2

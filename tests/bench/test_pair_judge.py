@@ -1,5 +1,5 @@
-"""The evaluation of a pair: what counts as Python, and the figures of tiny pairs over a few
-excerpts. Every draw is seeded."""
+"""The evaluation of a pair (target and draft): what counts as Python, and the figures of tiny pairs
+over a few excerpts. Every draw is seeded."""
 
 from __future__ import annotations
 
@@ -86,8 +86,9 @@ def test_empty_and_looping_continuations_do_not_count_as_code() -> None:
 
 
 @pytest.mark.slow
-def test_a_draft_equal_to_the_target_shares_all_mass_and_a_hopeless_one_little() -> None:
-    """Guards against comparing p or q with itself: the two extreme cases are known."""
+def test_a_draft_equal_to_the_target_shares_all_mass_and_a_hopeless_draft_little() -> None:
+    """The figures of these two extreme cases are known. Guards against comparing p or q with
+    itself."""
     same = judge(same_pair(), {"code": EXCERPTS}, TASK)["kinds"]["code"]
     poor = judge(hopeless_pair(), {"code": EXCERPTS}, TASK)["kinds"]["code"]
     assert same["shared_mass"] == pytest.approx(1, abs=1e-5)
@@ -108,7 +109,7 @@ def judge_levels() -> list[int]:
     return [depth + 1 for depth in tree.depths]
 
 
-def test_bits_per_byte_are_those_of_the_models_own_loss() -> None:
+def test_bits_per_byte_match_the_loss_that_the_model_returns() -> None:
     pair = tiny_pair()
     found = judge(pair, {"code": EXCERPTS[:1]}, Task(tokens=4, draws=1, timed=0))["kinds"]["code"]
     ids = torch.tensor([pair.encode(EXCERPTS[0].text)])
@@ -173,7 +174,7 @@ def test_the_bundled_excerpts_are_complete() -> None:
         )
 
 
-def test_a_tokenizer_without_a_beginning_of_text_adds_nothing(
+def test_a_tokenizer_without_a_beginning_of_text_token_adds_none(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     loaded = replace(tiny_pair(), tokenizer=SimpleNamespace(bos_token_id=None))

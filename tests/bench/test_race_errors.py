@@ -26,7 +26,7 @@ def session() -> Session:
     return record_session(tiny_pair(), "a prompt", "def area(", params, TREES)
 
 
-def test_a_session_has_several_runs_of_one_kind(session: Session) -> None:
+def test_a_session_has_a_fixed_number_of_runs_of_each_kind(session: Session) -> None:
     assert {kind: len(runs) for kind, runs in session.by_kind.items()} == {
         "plain": 1,
         "chain": 2,
@@ -52,7 +52,7 @@ def test_a_file_of_recorded_steps_is_read_as_it_was_written(
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "other", "sessions": []}'])
-def test_another_file_is_refused(text: str, tmp_path: Path) -> None:
+def test_a_file_of_another_kind_is_refused(text: str, tmp_path: Path) -> None:
     path = tmp_path / "steps.json"
     path.write_text(text)
     with pytest.raises(BadTrace, match="make one with --record"):

@@ -1,4 +1,5 @@
-"""The running app and a real Chromium. A missing browser is a failure and not a skip."""
+"""The running app and a real Chromium. If the browser is missing, the tests fail; they are not
+skipped."""
 
 from __future__ import annotations
 

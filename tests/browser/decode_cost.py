@@ -1,12 +1,12 @@
-"""What the live view costs the decode.
+"""How much the live view slows a decode down.
 
 Run it with
 `python tests/browser/view_cost.py [--rounds 7] [--nodes 64] [--levels 8] [--tokens 256]`.
 
-Decodes the same run in three ways, in interleaved rounds: by the engine alone; in the run's own
-thread, with messages that nobody reads; and from the page, in a real browser on this machine.
-Prints tokens per second of the steps' own time, as the median and the best round, each with its
-ratio to the engine alone.
+Decodes the same run in three ways, in interleaved rounds: by the engine alone; by a DecodeJob in
+its own thread, with its messages thrown away; and from the page, in a real browser on this machine.
+Prints tokens per second for each way: the median round and the best round, each with its ratio to
+the engine alone. Only the time inside steps counts.
 """
 
 from __future__ import annotations
@@ -61,7 +61,8 @@ def alone(model_host: ModelHost, decode_request: DecodeRequest) -> float:
 
 
 def unseen(model_host: ModelHost, decode_request: DecodeRequest) -> float:
-    """Tokens a second in the run's own thread, with its steps recorded and made into messages."""
+    """Tokens a second of a DecodeJob, which records its steps and makes messages. The messages are
+    thrown away."""
     live = DecodeJob(decode_request, model_host, LOCAL, RunStore(1, 10**9))
     live.start(None)
     for _ in live.messages():
@@ -81,7 +82,7 @@ def seen(visit: Page) -> float:
         arg=before,
         timeout=120_000,
         polling=250,
-    )  # polling at every frame, the default, would make the browser draw frames
+    )  # the default, polling at every frame, would make the browser draw extra frames
     visit.wait_for_selector("#pg-run:not([disabled])")
     return visit.evaluate(
         "(s => s.totals(s.last).tokensPerSecond)"
@@ -105,8 +106,8 @@ def fill(visit: Page, decode_request: DecodeRequest) -> None:
 
 
 def report(name: str, found: list[float], base: list[float]) -> Iterator[str]:
-    """The lines about one way: the median, and the best round, which other work on the machine
-    disturbs least."""
+    """The lines about one way to decode: the median round, and the best round, which other work on
+    the machine disturbs least."""
     for kind, pick in (("median", statistics.median), ("best", max)):
         yield (
             f"{name:22s} {kind:6s} {pick(found):7.1f} tokens/s   {pick(found) / pick(base):.3f} "

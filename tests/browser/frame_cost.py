@@ -28,7 +28,7 @@ END_COUNT = """() => {
 
 
 def frame_times(browser: Browser, address: str) -> Figures:
-    """The app's page, models loaded: frames while it plays and while it decodes, times in ms"""
+    """The app's page with loaded models: frames during playback and decoding, times in ms"""
     context = browser.new_context(viewport={"width": 1280, "height": 800})
     page = context.new_page()
     page.goto(address)
@@ -50,13 +50,14 @@ def frame_times(browser: Browser, address: str) -> Figures:
 
 
 def play_at_easy_rate(page: Page) -> None:
+    """Play the recording from its start, each step for at least 0.2 seconds."""
     page.evaluate(
         f"(s => {{ s.seek(0); s.isRateChosen = true; s.rate = 'easy'; s.play(); }})({STORE})"
     )
 
 
 def decode(page: Page) -> None:
-    """One run from the button to its end."""
+    """Press Run and wait until the run has ended."""
     page.evaluate("document.querySelector('[data-part=own]').click()")
     page.wait_for_selector("#pg-run:not([disabled])")
     page.fill("#pg-tokens input", TOKENS)

@@ -22,6 +22,7 @@ CALLED = re.compile(r"/run/predict$")  # the address of a handler that does not 
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
+    "--in-process-gpu",  # a process less, so a page takes less processor time to open
     "--disable-quic",
     "--no-first-run",
     "--disable-background-networking",

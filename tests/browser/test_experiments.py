@@ -53,12 +53,12 @@ def test_a_table_fades_out_as_long_as_more_rows_follow(page: Page) -> None:
 
 @pytest.mark.nightly
 def test_a_small_run_is_stopped_and_continued(page: Page, part: Part) -> None:
-    # it is stopped after its first unit
+    # stop the run after its first unit
     page.wait_for_selector(".pg-status[data-stage=ready]", timeout=60_000)
     page.locator("#xp-view [data-name=temperature]").click()
     expect(part("question")).to_have_text(EXPERIMENTS["temperature"].question)
     part("run").click()
-    # clicked by the page itself: before a click from outside arrives, the run may be over
+    # the page itself clicks: a click by the test could arrive after the end of the run
     stop = "document.querySelector('#xp-view [data-part=stop]').click()"
     page.wait_for_function(
         f"{VIEW}.own.get('temperature')?.done >= 1 && ({stop}, true)", timeout=60_000

@@ -1,4 +1,4 @@
-"""Two visitors: the one who waits follows the run of the other, until their own starts."""
+"""A visitor who waits in the queue follows another visitor's run until their own run starts."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ FOLLOWED = "s.following.isFollowed && s.steps.length > 3"
 
 
 @pytest.mark.nightly
-def test_who_waits_may_follow_the_current_run_and_gets_their_own(
+def test_a_waiting_visitor_may_follow_the_current_run_and_gets_their_own(
     visit: Callable[..., Page],
 ) -> None:
-    """The first run must last longer than the rest of the test takes, so its trees are slow."""
+    """The first run must last until the test stops it, so its trees are large and slow."""
     first, second = visit(), visit()
     for page in (first, second):
         ready(page)

@@ -1,6 +1,6 @@
-"""No button stays disabled if the server refuses a press before any handler sees it, or if the
-stream of messages breaks. Guards against buttons that wait for a chain of events which then never
-comes: they stayed off until a reload."""
+"""Buttons are enabled again after the server refuses a request before any handler sees it, and
+after the stream of messages breaks. Guards against a button that waits for a message which never
+comes, and so stays disabled until the page is reloaded."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ def text(page: Page, part: str) -> str:
     return page.inner_text(f"#ls-view {part}")
 
 
-def test_the_opening_names_its_buttons_and_figures_and_aligns_its_rows(
+def test_the_tab_opens_with_two_recorded_tests_in_aligned_rows(
     visit: Callable[..., Page],
 ) -> None:
     """Until a test is run, the tab shows two recorded tests side by side."""
@@ -46,11 +46,11 @@ def test_the_opening_names_its_buttons_and_figures_and_aligns_its_rows(
     assert page.input_value("#ls-bug input") == "verifier's random numbers reused at each step"
 
 
-def test_a_visit_of_the_tab(visit: Callable[..., Page]) -> None:
+def test_a_visit_to_the_tab(visit: Callable[..., Page]) -> None:
     page = visit(viewport={"width": 390, "height": 844})
     page.wait_for_selector(".pg-status[data-stage=ready]", timeout=60_000)
     open_tab(page, "Lossless")
-    assert "recorded" in text(page, "[data-part=recorded-correct]")  # before any test was made
+    assert "recorded" in text(page, "[data-part=recorded-correct]")  # before any test was run
     page.click("[data-act=panel]")  # in a narrow window the form is a drawer
     page.fill("#ls-samples input", "3000")
     run(page, "fits")

@@ -1,5 +1,5 @@
-"""What the page opens with: a recorded run that wins, beside the large model alone, in slow
-motion."""
+"""What the page opens with: a recorded run in slow motion, beside the large model alone, which is
+slower."""
 
 from __future__ import annotations
 
@@ -23,13 +23,14 @@ def page(visit: Callable[..., Visit]) -> Page:
 
 @pytest.fixture(scope="module")
 def seen(browser: Browser, app: App) -> Iterator[Page]:
-    """The page for tests that go to their own place in the run and leave the form alone."""
+    """One page, shared by the tests that choose their own place in the run and do not use the
+    form."""
     visit = Visit(browser, app.url, has_form=False)
     yield visit.page
     visit.check(app.url)
 
 
-def test_the_first_screen_holds_number_texts_caption_and_tree(seen: Page) -> None:
+def test_the_speedup_both_texts_the_caption_and_the_tree_fit_the_first_screen(seen: Page) -> None:
     for part in ("headline", "plain-text", "text", "scrubber", "caption"):
         box = seen.locator(f"#pg-view [data-part={part}]").bounding_box()
         assert box["y"] + box["height"] <= 800, part
@@ -43,7 +44,7 @@ def test_speculation_wins_from_the_fifth_step_on(seen: Page) -> None:
     assert speedups[-1] > 1.5
 
 
-def test_the_number_its_price_and_its_basis_agree(seen: Page) -> None:
+def test_the_headline_shows_the_speedup_with_its_step_times_and_their_source(seen: Page) -> None:
     seen.evaluate(f"{STORE}.seek(1e6)")
     totals = seen.evaluate(f"(s => s.totals(s.last))({STORE})")
     plain = store(seen, "meta.plain_seconds")
@@ -60,33 +61,35 @@ def test_the_number_its_price_and_its_basis_agree(seen: Page) -> None:
 
 
 @pytest.mark.parametrize(
-    ("share", "number", "claim"),
+    ("speedup", "number", "claim"),
     [
         (0.5, "0.50× as fast", "as the large model alone, and the same text in the end"),
         (1.01, "same speed", "as the large model alone, and the same text in the end"),
         (2.0, "2.0× faster", "than the large model alone, and the same text in the end"),
     ],
 )
-def test_the_headline_says_slower_too(seen: Page, share: float, number: str, claim: str) -> None:
+def test_the_headline_says_slower_same_or_faster(
+    seen: Page, speedup: float, number: str, claim: str
+) -> None:
     meta = store(seen, "meta")
     change = f"meta => {{ {STORE}.meta = meta; {STORE}.changed(); }}"
     seen.evaluate(f"{STORE}.seek(1e6)")
     totals = seen.evaluate(f"(s => s.totals(s.last))({STORE})")
-    seen.evaluate(change, meta | {"plain_seconds": share * totals["seconds"] / totals["tokens"]})
+    seen.evaluate(change, meta | {"plain_seconds": speedup * totals["seconds"] / totals["tokens"]})
     expect(seen.locator("[data-part=speed-up]")).to_have_text(number)
     expect(seen.locator(".sq-headline-claim")).to_have_text(claim)
     seen.evaluate(change, meta)
 
 
-def test_both_sides_write_the_same_text_and_the_tree_is_ahead(seen: Page) -> None:
+def test_both_sides_write_the_same_text_and_speculation_is_ahead(seen: Page) -> None:
     seen.evaluate(f"{STORE}.seek(1e6)")
     alone = seen.locator("[data-part=plain-flow]").inner_text().replace("⏎", "").split()
-    own = seen.locator("[data-part=flow]").inner_text().replace("⏎", "").split()
-    assert own[: len(alone) - 1] == alone[:-1]
-    assert len(own) > len(alone)
+    speculative = seen.locator("[data-part=flow]").inner_text().replace("⏎", "").split()
+    assert speculative[: len(alone) - 1] == alone[:-1]
+    assert len(speculative) > len(alone)
 
 
-def test_it_opens_in_slow_motion_on_a_step_with_a_second_child(page: Page) -> None:
+def test_it_opens_in_slow_motion_on_a_step_that_tries_a_second_child(page: Page) -> None:
     page.wait_for_function(f"{STORE}.slow.shown?.phase === 'check'", timeout=15_000)
     assert store(page, "rate") == "slow"
     assert page.locator(".sq-n[data-s=checked]").count() > 1
@@ -98,9 +101,9 @@ def test_it_opens_in_slow_motion_on_a_step_with_a_second_child(page: Page) -> No
     )
 
 
-def test_a_key_turns_one_picture_and_the_phases_can_be_chosen(seen: Page) -> None:
-    """The keys "." and "," go to the next and the previous picture of a step. From its first
-    picture, "," goes to the step before."""
+def test_keys_move_by_one_picture_and_a_phase_can_be_chosen(seen: Page) -> None:
+    """In slow motion, a step is a series of pictures. The key "." goes to the next picture, and ","
+    to the previous one. At the first picture of a step, "," goes to the step before."""
     at = 5
     seen.evaluate(f"{STORE}.seek({at})")
     seen.click("[data-part=phase-guess]")
@@ -115,7 +118,7 @@ def test_a_key_turns_one_picture_and_the_phases_can_be_chosen(seen: Page) -> Non
     assert store(seen, "slow.picture") is None
 
 
-def test_it_rests_at_the_end_and_can_be_played_again(page: Page) -> None:
+def test_the_run_stops_at_its_end_and_can_be_played_again(page: Page) -> None:
     page.evaluate(f"{STORE}.chooseRate('s20')")
     page.wait_for_function(f"{STORE}.isWhole", timeout=20_000)
     expect(page.locator("[data-part=again]")).to_be_visible()
@@ -130,7 +133,7 @@ def test_run_it_yourself_opens_the_form_with_the_settings_of_the_recording(page:
     expect(page.locator("[data-act=panel]")).to_have_attribute("aria-expanded", "true")
 
 
-def test_with_reduced_motion_it_stands_still(visit: Callable[..., Visit]) -> None:
+def test_with_reduced_motion_the_whole_run_is_shown_at_once(visit: Callable[..., Visit]) -> None:
     page = visit(has_form=False, reduced_motion="reduce")
     page.wait_for_function(f"{STORE}.steps.length > 5")
     assert store(page, "playing") is False

@@ -1,5 +1,5 @@
-"""The page of the running app is closed to other sites: a script in it can send nothing to another
-machine, other sites can send it nothing, and it shows no path of the server."""
+"""The running app is closed to other sites. A script in its page can send nothing to another
+machine. Other sites can send nothing to the app. The page shows no file path of the server."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Visit = Callable[..., Page]
 
 
 class Elsewhere(HTTPServer):
-    """Another site on this machine. It notes what it is asked for."""
+    """Another site, on this machine. asked: the requests that it has received."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Noting)
@@ -147,13 +147,13 @@ def test_another_site_cannot_show_the_page_in_a_frame(
     page.close()
 
 
-def test_the_name_of_another_machine_is_refused(app: App) -> None:
+def test_a_request_with_another_host_name_is_refused(app: App) -> None:
     for path in ("", "config", "gradio_api/startup-events"):
         answer = httpx.get(app.url + path, headers={"host": "evil.example"}, trust_env=False)
         assert answer.status_code == 403
 
 
-def test_the_page_shows_no_path_of_the_server(app: App) -> None:
+def test_the_page_shows_no_file_path_of_the_server(app: App) -> None:
     client = Client(app.url)
     texts = [
         client.http.get("").text,
@@ -170,8 +170,8 @@ def test_the_page_shows_no_path_of_the_server(app: App) -> None:
 
 
 def test_the_server_fetches_nothing_for_a_visitor(app: App, elsewhere: Elsewhere) -> None:
-    """Neither through its address for files, nor if a handler is given another site's address as a
-    file."""
+    """The server's address for files refuses the address of another site. A handler that gets such
+    an address as a file does not fetch it."""
     client = Client(app.url)
     assert client.http.get(f"gradio_api/file={elsewhere.url}/x").status_code == 403
     file = {

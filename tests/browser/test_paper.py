@@ -11,7 +11,7 @@ from running_app import open_tab
 from sequoia.planning.paper_results import paper_file, paper_tables
 
 
-def test_a_visit_of_the_tab(visit: Callable[..., Page]) -> None:
+def test_the_tab_at_the_width_of_a_phone(visit: Callable[..., Page]) -> None:
     page = visit(viewport={"width": 390, "height": 844})
     open_tab(page, "Paper")
     page.wait_for_selector("#pp-view .hw-chart[data-drawn=yes]", timeout=30_000)

@@ -10,8 +10,10 @@ import pytest
 from playwright.sync_api import Page, expect
 from view_pages import opened, part, settle, watch
 
-SCALE = 2.34
-STEP = 8  # two children are rejected, the third is accepted, and so is one of its children
+SCALE = 2.34  # the magnification (see presenter.js), which computed styles do not include
+# In this step, two children of the root are rejected. The third is accepted, and then one of its
+# own children.
+STEP = 8
 PARTS = (".sq-present-head", ".sq-caption", ".sq-tree-split", ".sq-walk-card", ".sq-present-foot")
 SIZES = """() => { const found = {};
     const dialog = document.querySelector('.sq-present');
@@ -107,7 +109,7 @@ def test_the_path_is_wide_and_edges_have_contrast(page: Page) -> None:
             assert contrast(stroke, ground) >= 3, (stroke, ground)
 
 
-def test_keys_turn_pictures_and_steps(page: Page) -> None:
+def test_keys_change_the_frame_and_the_step(page: Page) -> None:
     enter(page)
     place = shown(page, ".sq-present-place")
     assert place.inner_text().startswith("step 9 of")
@@ -124,8 +126,8 @@ def test_keys_turn_pictures_and_steps(page: Page) -> None:
 
 
 def test_on_a_phone_it_is_large_fits_and_has_buttons(page: Page) -> None:
-    """On an upright phone, the parts of presenter mode stand below each other in the order of
-    PARTS. Upright or sideways, all of them fit, and no keyboard is needed."""
+    """On a phone held upright, the parts of presenter mode stand one below another, in the order of
+    PARTS. On a phone held upright or sideways, all parts fit. Buttons replace the keys."""
     page.set_viewport_size({"width": 390, "height": 844})
     enter(page)
     plain = "node => parseFloat(getComputedStyle(node).fontSize)"
@@ -159,7 +161,7 @@ def test_it_does_not_open_without_a_step(tab: Page) -> None:
 
 
 def contrast(one: str, other: str) -> float:
-    """The WCAG 2 contrast ratio of two colours "rgb(r, g, b)"."""
+    """The WCAG 2 contrast ratio of two colours, each given as "rgb(r, g, b)"."""
     bright, dark = sorted((luminance(one), luminance(other)), reverse=True)
     return (bright + 0.05) / (dark + 0.05)
 

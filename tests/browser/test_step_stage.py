@@ -42,14 +42,14 @@ def events(page: Any, name: str) -> list[Any]:
     return found
 
 
-def test_it_stands_at_its_result(page: Any) -> None:
+def test_a_step_is_shown_at_its_result_first(page: Any) -> None:
     expect(page.locator(part("caption"))).to_contain_text("6 tokens from one step.")
     expect(page.locator(part("phase-time"))).to_have_text("the step took 18.0 ms (recorded)")
     assert page.evaluate(STATES).count("accepted") == 5
     expect(page.locator(part("phase-result"))).to_have_attribute("aria-pressed", "true")
 
 
-def test_its_pictures_come_in_the_order_of_the_step(page: Any) -> None:
+def test_the_pictures_follow_the_order_of_the_step(page: Any) -> None:
     """The draft adds level by level, the target checks all nodes, and the walk compares u with
     p/q."""
     turn_to(page, "guess")
@@ -66,7 +66,7 @@ def test_its_pictures_come_in_the_order_of_the_step(page: Any) -> None:
     expect(page.locator(f"{CARD} .sq-meter")).to_contain_text("accepted below p/q")
 
 
-def test_the_card_shows_nothing_of_the_target_before_its_pass(page: Any) -> None:
+def test_the_card_shows_nothing_of_the_target_before_the_targets_pass(page: Any) -> None:
     turn_to(page, "guess")
     page.hover(".sq-n[data-key=n1] rect", force=True)
     settle(page)
@@ -75,7 +75,7 @@ def test_the_card_shows_nothing_of_the_target_before_its_pass(page: Any) -> None
     expect(page.locator(f"{CARD} .sq-meter")).to_be_hidden()
 
 
-def test_keys_turn_and_play(page: Any) -> None:
+def test_comma_and_period_turn_to_other_pictures_and_stop_playing(page: Any) -> None:
     page.focus(part("phase-result"))
     page.keyboard.press(",")
     assert page.evaluate("stage.motion.shown.phase") == "walk"
@@ -87,7 +87,7 @@ def test_keys_turn_and_play(page: Any) -> None:
     assert not page.evaluate("stage.player.playing")
 
 
-def test_it_plays_to_its_end_at_the_chosen_speed(page: Any) -> None:
+def test_a_step_plays_to_its_end_at_the_chosen_speed(page: Any) -> None:
     page.select_option(part("step-speed"), "x0.02")
     page.click(part("step-play"))
     page.wait_for_function("!stage.player.playing")
@@ -96,7 +96,7 @@ def test_it_plays_to_its_end_at_the_chosen_speed(page: Any) -> None:
     assert page.evaluate("stage.motion.picture") is None
 
 
-def test_events_name_the_nodes(page: Any) -> None:
+def test_press_and_hover_events_have_the_node(page: Any) -> None:
     page.hover(".sq-n[data-key=n1] rect", force=True)
     page.click(".sq-n[data-key=n1] rect", force=True)
     page.mouse.move(0, 0)
@@ -104,7 +104,7 @@ def test_events_name_the_nodes(page: Any) -> None:
     assert [one["node"] for one in events(page, "hover")][:1] == [1]
 
 
-def test_with_reduced_motion_it_shows_still_pictures(page: Any) -> None:
+def test_with_reduced_motion_the_stage_shows_still_pictures(page: Any) -> None:
     page.emulate_media(reduced_motion="reduce")
     page.click(part("step-play"))
     assert page.evaluate("[stage.motion.picture, stage.player.playing]") == [0, False]
@@ -113,7 +113,7 @@ def test_with_reduced_motion_it_shows_still_pictures(page: Any) -> None:
     page.emulate_media(reduced_motion="no-preference")
 
 
-def test_another_step_and_the_end(page: Any) -> None:
+def test_a_step_can_be_replaced_or_removed_and_the_stage_destroyed(page: Any) -> None:
     page.evaluate("stage.play(); showStep(runs.greedy, 4)")
     settle(page)
     assert page.evaluate("[stage.motion.picture, stage.player.playing]") == [None, False]
@@ -137,7 +137,7 @@ def test_a_large_tree_is_folded_and_unfolds(tab: Any) -> None:
         expect(page.locator(part("minimap"))).to_be_visible()
 
 
-def test_it_fits_a_phone(tab: Any) -> None:
+def test_the_stage_fits_a_phone(tab: Any) -> None:
     for page in opened(tab, "step", "?run=16&step=1"):
         ready(page)
         page.set_viewport_size({"width": 390, "height": 800})

@@ -1,5 +1,5 @@
-"""Pictures of a step's tree as a visitor saves them: read as files, and drawn again away from the
-page that made them."""
+"""Pictures of a step's tree, as a visitor saves them. The tests read the files, and draw them again
+without the page's style sheets."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from view_pages import HOSTILE, all_hostile, give, made, opened, settle, watch
 
 SVG = "{http://www.w3.org/2000/svg}"
 SHOWN = "[...document.querySelectorAll('.sq-n')].filter(g => g.style.display !== 'none')"
-# The number of elements in a picture, and by how many px they stick out on the left, right, top and
-# bottom.
+# JavaScript: the number of texts, paths and rectangles in a picture, and by how many px they stick
+# out at most on the left, right, top and bottom.
 OUTSIDE = """source => {
   const drawn = new DOMParser().parseFromString(source, 'image/svg+xml').documentElement;
   document.body.append(drawn); const whole = drawn.getBoundingClientRect();
@@ -60,7 +60,7 @@ def mode(page: Any, name: str, **more: Any) -> None:
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_it_says_what_it_is_and_needs_nothing_of_the_page(
+def test_a_picture_says_what_it_shows_and_needs_nothing_from_the_page(
     page: Any, canned: dict[str, Any], dark: bool
 ) -> None:
     page.evaluate("dark => document.body.classList.toggle('dark', dark)", dark)
@@ -88,7 +88,7 @@ def test_it_says_what_it_is_and_needs_nothing_of_the_page(
 
 
 @pytest.mark.parametrize("name", ["16", "128", "chain", "one"])
-def test_it_holds_what_is_drawn_and_nothing_hidden(
+def test_a_picture_contains_what_is_drawn_and_nothing_hidden(
     page: Any, canned: dict[str, Any], name: str
 ) -> None:
     """Nodes that are no longer drawn stay on the page, hidden, until another tree is drawn."""
@@ -103,7 +103,8 @@ def test_it_holds_what_is_drawn_and_nothing_hidden(
 
 
 def test_states_look_as_on_the_page(page: Any) -> None:
-    """Rejected nodes and branches are dashed in their colour, accepted ones are not."""
+    """Rejected nodes and branches have the same colour as on the page and are dashed. Accepted ones
+    also have the same colour, and are solid."""
     give(
         page,
         made(
@@ -123,7 +124,7 @@ def test_states_look_as_on_the_page(page: Any) -> None:
         assert {"stroke-dasharray" in one.attrib for one in found} == {dashed}
 
 
-def test_what_a_visitor_marked_is_not_in_it(page: Any, canned: dict[str, Any]) -> None:
+def test_what_a_visitor_marked_is_not_in_the_picture(page: Any, canned: dict[str, Any]) -> None:
     """A pinned node, a search and a small zoom stay on the page and are not saved."""
     watch(page, canned["128"], 2)
     mode(page, "all")
@@ -158,7 +159,8 @@ def test_a_picture_of_part_of_the_tree_says_so(page: Any, canned: dict[str, Any]
         )
 
 
-def test_a_picture_with_heat_has_its_key(page: Any, canned: dict[str, Any]) -> None:
+def test_a_picture_with_heat_explains_its_shades(page: Any, canned: dict[str, Any]) -> None:
+    """Heat: each node is shaded by how often it is accepted."""
     watch(page, canned["128"], 2)
     mode(page, "all", heat=True)
     words = words_of(drawing(page, 2))
@@ -167,6 +169,7 @@ def test_a_picture_with_heat_has_its_key(page: Any, canned: dict[str, Any]) -> N
 
 
 def test_a_group_of_nodes_has_no_heat(page: Any) -> None:
+    """A group has no shade. Without a colour of its own, it would be black in the picture."""
     give(page, made([-1, *[0] * 400], trials=[[c, 0.1, 0.5, 0.9, False, 0.4] for c in (1, 2, 3)]))
     mode(page, "focus", heat=True)
     black = [
@@ -183,8 +186,8 @@ WIDE = "漢字" * 20
 @pytest.mark.parametrize("look", ["all", "focus"])
 @pytest.mark.parametrize("shape", ["canned", "stump", "bush", "wide"])
 def test_nothing_is_cut_off(page: Any, canned: dict[str, Any], shape: str, look: str) -> None:
-    """Nothing sticks out of a picture, whatever the tree and however long its words, even without
-    the page's style sheets."""
+    """Nothing sticks out of a picture, whatever the tree and however long its words. The page's
+    style sheets are off for this, because a saved picture is drawn without them."""
     if shape == "canned":
         watch(page, canned["16"], 3)
     else:
@@ -257,7 +260,7 @@ def test_hostile_text_stays_text(page: Any, tmp_path: Path) -> None:
     alone.close()
 
 
-def test_it_is_of_the_step_that_is_drawn(page: Any, canned: dict[str, Any]) -> None:
+def test_a_picture_is_of_the_step_that_is_drawn(page: Any, canned: dict[str, Any]) -> None:
     """In a live run the newest step may not be drawn yet."""
     watch(page, canned["16"], 3)
     with page.expect_download() as saved:
@@ -272,7 +275,7 @@ def test_it_is_of_the_step_that_is_drawn(page: Any, canned: dict[str, Any]) -> N
 
 
 def test_a_step_that_did_not_arrive_has_no_picture(page: Any, canned: dict[str, Any]) -> None:
-    """After a return to a step that did arrive, the names of the levels are shown as before."""
+    """Back at a step that did arrive, the names of the levels are shown again."""
     run = canned["64"]
     meta = {**run["meta"], "label": "measured"}
     some = {"v": 1, "run": "r", "done": False, "error": None, "notice": None}

@@ -1,5 +1,5 @@
-"""The Walk tab: a toy that is edited, stepped through and run many times by keyboard, what is
-refused, and a step of a recorded run."""
+"""The Walk tab. A toy example is edited, stepped through and run many times with the keyboard.
+Invalid probabilities are refused. A step of a recorded run is shown."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ROOT = "document.querySelector('.sq-walk')"
 
 @pytest.fixture
 def page(visit: Callable[..., Page]) -> Page:
-    page = visit(has_form=False, reduced_motion="reduce")  # many runs are then made at once
+    page = visit(has_form=False, reduced_motion="reduce")  # 10,000 runs in one frame
     open_tab(page, "Walk")
     expect(part(page, "caption")).to_be_visible(timeout=30_000)
     return page
@@ -32,7 +32,7 @@ def typed(page: Page, field: str, value: str) -> None:
 
 
 def test_a_toy_is_walked_edited_and_run(page: Page) -> None:
-    # one moment after another, forwards and backwards
+    # step forwards and backwards through the walk
     caption = part(page, "caption")
     expect(caption).to_contain_text(
         "is rejected. A chain, with one guess per position, would end its step here with 1 token"
@@ -49,7 +49,7 @@ def test_a_toy_is_walked_edited_and_run(page: Page) -> None:
     page.keyboard.press("n")
     expect(caption).not_to_have_text(before)
 
-    # a bar by keyboard: the others make room
+    # raise a bar of p with the keyboard: the others shrink, so the sum stays 1
     bar = page.get_by_label("p of cat, as a bar")
     bar.focus()
     page.keyboard.press("ArrowRight")
@@ -57,16 +57,17 @@ def test_a_toy_is_walked_edited_and_run(page: Page) -> None:
     expect(part(page, "sum-p")).to_have_text("sum 1")
     expect(part(page, "preset")).to_have_value("own")
 
-    # 10,000 runs, beside the exact answer
+    # 10,000 runs of the step, compared with the exact result
     part(page, "run-many").focus()
     page.keyboard.press("Enter")
     expect(part(page, "count")).to_have_text("10,000 steps", timeout=20_000)
     cells = part(page, "facts").locator("tbody tr").first.locator("td")
     expect(cells.nth(2)).to_have_text("0")
-    assert float(cells.nth(0).text_content()) < 0.03  # noise: about 0.007
+    assert float(cells.nth(0).text_content()) < 0.03  # sampling noise is about 0.007
     page.wait_for_function("location.hash.startsWith('#walk&p=0.41')")
 
-    # block verification exceeds the limit for node-by-node verification; an uneven tree is shown
+    # Traversal exceeds the limit of node-by-node verification on a chain, where it is block
+    # verification, but not on an uneven tree
     part(page, "preset").select_option("block-passes")
     row = part(page, "verifiers").locator("[data-verifier=traversal]")
     expect(row).to_contain_text("Traversal (block verification)")
@@ -77,8 +78,8 @@ def test_a_toy_is_walked_edited_and_run(page: Page) -> None:
     page.wait_for_function("location.hash.includes('shape=uneven')")
 
 
-def test_what_is_no_distribution_is_refused_and_stays_typed(page: Page) -> None:
-    """The field shows what is wrong and still has the typed text. The walk stays as it was."""
+def test_invalid_probabilities_are_refused_but_stay_in_the_field(page: Page) -> None:
+    """A message says what is wrong. The walk still shows the last valid toy."""
     caption = part(page, "caption").text_content()
     for value, words in (
         ("-0.2", "p of “cat” is -0.2, which is below 0"),
@@ -92,16 +93,16 @@ def test_what_is_no_distribution_is_refused_and_stays_typed(page: Page) -> None:
         expect(part(page, "problem-p")).to_contain_text(words)
         expect(part(page, "p0")).to_have_value(value)
         expect(part(page, "p0")).to_have_attribute("aria-invalid", "true")
-    assert part(page, "caption").text_content() == caption  # of the last toy without a mistake
+    assert part(page, "caption").text_content() == caption
     expect(part(page, "p1")).to_have_value("0.3")
     part(page, "scale-p").click()
     expect(part(page, "problem-p")).to_be_hidden()
     expect(part(page, "p0")).to_have_value("0.5")
 
 
-def test_a_node_lights_its_ancestors_and_positions_by_index_are_wrong(page: Page) -> None:
-    """The panel of the attention mask shows the bug of giving each node its index as its position.
-    The right position is its depth."""
+def test_the_mask_panel_shows_ancestors_and_positions(page: Page) -> None:
+    """The panel says which nodes a node attends to: its ancestors and itself. It can also show, on
+    purpose, a bug: each node's position is its index in the tree, not its depth."""
     part(page, "by-index").click()
     expect(part(page, "positions")).to_contain_text("A bug: 8 nodes of 10 get a wrong position")
     part(page, "by-depth").click()
@@ -125,6 +126,7 @@ def test_a_step_of_a_recorded_run_is_shown_and_linked(page: Page) -> None:
     typed(page, "step", "3")
     page.keyboard.press("Enter")
     expect(part(page, "problem-step")).to_be_hidden()
+    # the link counts steps from 0, the field from 1
     page.wait_for_function("location.hash === '#walk&example=specinfer&step=2'")
     expect(part(page, "runs")).to_be_hidden()
     page.set_viewport_size({"width": 390, "height": 800})  # the row of tabs has no room for Walk

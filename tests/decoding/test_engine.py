@@ -175,7 +175,7 @@ def test_greedy_text_is_plain_text_with_every_verifier(verifier: str) -> None:
         )
 
 
-def test_without_grouped_heads_too() -> None:
+def test_greedy_text_is_that_of_plain_decoding_without_grouped_heads() -> None:
     """Greedy text is plain text also where every query head has a KV head of its own."""
     pair = tiny_pair(kv_heads=4)
     assert pair.target.config.num_key_value_heads == 4 != made().target.config.num_key_value_heads
@@ -185,7 +185,7 @@ def test_without_grouped_heads_too() -> None:
 
 
 @pytest.mark.slow
-def test_a_bfloat16_text_leaves_the_plain_one_only_at_a_tie() -> None:
+def test_a_bfloat16_text_first_differs_from_the_plain_one_at_a_near_tie() -> None:
     """Where the two texts first differ, one of the two tokens is the target's best. The other
     token's logit is at most 4 ulp lower. Promise 3 in the README allows 16 ulp."""
     margins = []
@@ -350,7 +350,9 @@ def test_with_cuda_graphs_slots_that_overflowed_are_zeros_after_the_step(
         assert layer.values[:, :, dropped].any() != captured
 
 
-def test_a_tree_is_drafted_without_the_last_one_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_previous_tree_is_freed_before_the_next_is_drafted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """The distributions of the previous step are freed first."""
     decoder = Decoder(tiny_pair(), PROMPTS[0], WARM, TREES["ragged"])
     decoder.prefill()

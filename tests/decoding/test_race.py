@@ -1,4 +1,4 @@
-"""Lanes of a race do not disturb each other, neither in what they decode nor on their clocks."""
+"""Lanes of a race affect neither each other's tokens nor each other's clocks."""
 
 from __future__ import annotations
 
@@ -59,7 +59,8 @@ def test_the_lane_furthest_behind_steps_next(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_simulated_clock_times_every_lane_and_decides_whose_turn_it_is() -> None:
-    """The tokens are as in a measured race; the lane with the least simulated time steps next."""
+    """The tokens are those of a measured race. The lane with the least simulated time steps
+    next."""
     pair = tiny_pair()
     profile = named_profile("a100-llama-2-7b-eager")
     clock = SimulatedClock(profile)
@@ -83,18 +84,18 @@ def test_a_simulated_clock_times_every_lane_and_decides_whose_turn_it_is() -> No
 
 
 @pytest.mark.slow
-def test_a_lanes_clock_is_its_own_steps_and_nothing_else() -> None:
+def test_a_lanes_clock_counts_only_the_times_of_its_own_steps() -> None:
     contest = Race(same_pair(), PROMPTS[0], PARAMS, LANES)
     seen = [DecodeStats() for _ in LANES]
     for lane, trace in contest:
-        time.sleep(0.002)  # what the page does between steps is on no clock
+        time.sleep(0.002)  # time between steps, which counts for no lane
         seen[lane] = seen[lane].add(trace)
     assert contest.stats == seen
     assert [stats.tokens for stats in seen] == [24] * 4
     assert contest.running == []
 
 
-def test_finished_lanes_do_not_move_while_others_continue() -> None:
+def test_a_finished_lane_makes_no_more_steps() -> None:
     contest = Race(same_pair(), PROMPTS[0], PARAMS, LANES[:2])
     order = [lane for lane, _ in contest]
     assert order.count(0) == 24
@@ -102,8 +103,7 @@ def test_finished_lanes_do_not_move_while_others_continue() -> None:
 
 
 @pytest.mark.parametrize("count", [0, MOST_LANES + 1])
-def test_lanes_are_counted(count: int) -> None:
-    """A race without lanes, or with too many, is refused."""
+def test_too_few_or_too_many_lanes_are_refused(count: int) -> None:
     with pytest.raises(
         BadSamplingParams, match=f"a race of {count} lanes; expected 1 to {MOST_LANES}"
     ):
@@ -117,7 +117,7 @@ def test_bad_lanes_are_refused_before_anything_runs() -> None:
         Race(tiny_pair(vocab=288), PROMPTS[0], PARAMS, [Lane("x", Tree.from_branching([300]))])
 
 
-def test_a_plain_lane_says_so() -> None:
+def test_a_lane_with_a_tree_of_one_node_is_plain_decoding() -> None:
     assert [lane.is_plain for lane in LANES] == [True, False, False, False]
     assert emitted([*plain(tiny_pair(), PROMPTS[0], PARAMS)]) == emitted(
         [trace for _, trace in Race(tiny_pair(), PROMPTS[0], PARAMS, LANES[:1])]

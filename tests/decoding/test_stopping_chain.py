@@ -59,7 +59,7 @@ def test_greedy_text_is_plain_text(verifier: str) -> None:
         assert len(step.tree) == 6 or (last is not None and last < 0.3)
 
 
-def test_a_perfect_draft_is_kept_to_the_end_of_the_chain() -> None:
+def test_a_perfect_draft_is_accepted_to_the_end_of_the_chain() -> None:
     decoder = Decoder(same_pair(), PROMPTS[0], GREEDY, StoppingChain(4, 0.3))
     for step in run(decoder):
         if step.finish is None:

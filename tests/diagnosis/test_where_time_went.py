@@ -75,7 +75,7 @@ def test_a_slow_phase_is_the_loss_of_its_own_bar(phase: str) -> None:
         assert bar.loss == pytest.approx(loss, abs=1e-12)
 
 
-def test_the_plain_runs_own_overhead_is_no_loss_and_less_of_it_a_gain() -> None:
+def test_as_much_overhead_as_plain_decoding_is_no_loss_and_less_is_a_gain() -> None:
     same = DecodeStats(
         steps=10, tokens=20, seconds={"draft": 0.0, "verify": 0.08, "overhead": 0.02}
     )

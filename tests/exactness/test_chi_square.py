@@ -1,4 +1,4 @@
-"""The chi-square test's p-value, threshold and power, beside values known in another way."""
+"""The p-value, threshold and power of the chi-square test, checked in other ways."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def test_the_threshold_has_the_p_value_of_the_alarm(freedom: int) -> None:
 
 @pytest.mark.parametrize("share", [0.5, 0.47, 0.45, 0.3])
 def test_the_power_of_two_cells_is_that_of_a_shifted_normal(share: float) -> None:
-    """Noncentral chi-square with one degree of freedom is the square of a shifted normal; at share
-    0.5 nothing is wrong, and the power is the level itself."""
+    """Noncentral chi-square with one degree of freedom is the square of a shifted normal. At share
+    0.5 the draws follow the tested distribution, so the power is ALARM."""
     draws = 2000
     shift = math.sqrt(draws * ((share - 0.5) ** 2 / 0.5) * 2)
     edge = math.sqrt(chi_square.threshold(1))

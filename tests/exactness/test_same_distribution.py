@@ -19,7 +19,7 @@ import pytest
 import torch
 from fakes import PROMPTS, tiny_pair
 from goodness_of_fit import fit
-from wrong_rejections import REJECTIONS, residual_without_the_token_only
+from wrong_rejections import REJECTIONS, residual_with_the_token_zeroed
 
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.sampling_params import SamplingParams
@@ -309,7 +309,7 @@ def test_a_small_error_is_found_only_after_many_draws(monkeypatch: pytest.Monkey
     monkeypatch.setitem(
         VERIFIERS,
         "mutant",
-        replace(VERIFIERS["sequoia"], verify=partial(walk, reject=residual_without_the_token_only)),
+        replace(VERIFIERS["sequoia"], verify=partial(walk, reject=residual_with_the_token_zeroed)),
     )
     values = [
         found.verdict

@@ -1,7 +1,8 @@
-"""Wrong decoders are called bugs in bfloat16, for dense targets and those with a router.
+"""The check of greedy runs finds a bug in wrong decoders, for bfloat16 targets with and without a
+router.
 
-Each mutant changes one thing about forward passes over trees, or about the cache after them. Plain
-decoding and prefill are not changed.
+Each wrong decoder (mutant) has one error in its forward passes over trees, or in what the KV cache
+keeps after them. Plain decoding and prefill are not changed.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def parents_position(self: Context, tokens: Any, rows: Any) -> torch.Tensor:
 
 
 def one_row_without_the_text(self: Context, tokens: Any, rows: Any) -> torch.Tensor:
-    """The first child attends to the tree only, not to the text."""
+    """The root's first child attends only to the tree, not to the text before it."""
 
     def view(length: int, start: int, end: int) -> torch.Tensor:
         mask = rows.mask.view(length, start, end).clone()
@@ -54,8 +55,8 @@ def one_row_without_the_text(self: Context, tokens: Any, rows: Any) -> torch.Ten
 
 
 def one_row_further(self: Context, rows: Sequence[int]) -> None:
-    """Instead of the last accepted node's keys and values, the cache keeps those of the node after
-    it."""
+    """In place of the last accepted drafted node, the cache keeps the node with the next number, if
+    there is one."""
     kept = list(rows)
     if len(kept) > 1 and kept[-1] + 1 < self.kv_cache.written:
         kept[-1] += 1
@@ -63,8 +64,8 @@ def one_row_further(self: Context, rows: Sequence[int]) -> None:
 
 
 def tokens_swapped(self: Context, tokens: Any, rows: Any) -> torch.Tensor:
-    """The logit of the best token is swapped with the highest one that does not tie with it, unless
-    that one is far below."""
+    """In each row, the best token swaps logits with the best of the tokens that do not tie with it,
+    unless the two logits are more than SWAPPED_UP_TO ulp apart."""
     logits = forward(self, tokens, rows).clone()
     for row in logits:
         below = (row.max() - row) / ulp(float(row.max()), torch.bfloat16)
@@ -100,7 +101,7 @@ def caught(mutant: str, kind: str, runs: int, monkeypatch: pytest.MonkeyPatch) -
 def test_a_wrong_decoder_is_called_a_bug(
     mutant: str, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """For a target with a router this needs the run in float32."""
+    """For a target with a router, the verdict also needs the check in float32."""
     (found,) = caught(mutant, kind, 1, monkeypatch)
     assert found.verdict == "bug"
     assert bool(found.in_float32) == (kind in ROUTED)

@@ -1,6 +1,6 @@
-"""The results that are shipped: complete, made with the program's present settings except for the
-number of prompts, and worded as the program words results now. In `budget`, no other shape clearly
-beats the planned tree."""
+"""The shipped results are complete. They were made with the program's present settings, except for
+the number of prompts, and are worded as the program words results now. In `budget`, no other shape
+clearly beats the planned tree."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_every_experiment_has_a_result() -> None:
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_a_recorded_result_is_complete_and_of_the_present_settings(file: Path) -> None:
+def test_a_recorded_result_is_complete_and_has_the_present_settings(file: Path) -> None:
     assert file.stat().st_size <= MOST_BYTES
     result = recorded(file.stem)
     experiment = EXPERIMENTS[file.stem]
@@ -62,7 +62,10 @@ def test_a_recorded_finding_is_what_the_program_says_of_its_comparisons(
     assert result.finding == words(list(result.comparisons))
 
 
-def test_a_loss_is_explained_only_where_chains_win_on_whole_greedy_texts() -> None:
+def test_losses_are_explained_only_if_the_reason_fits_all_of_them() -> None:
+    """The reason: a long chain does well on whole texts at temperature 0, because they usually
+    repeat themselves."""
+
     def finding(*lost: str) -> str:
         won = Comparison("prose, temperature 0.6, 16 nodes: Sequoia's tree over chain", 1.2, 1.1, 2)
         return budget._finding([won, *(Comparison(text, 0.9, 0.8, 0.95) for text in lost)])
@@ -105,9 +108,9 @@ def test_recorded_results_use_the_labels_of_new_ones() -> None:
         )
 
 
-def test_no_other_shape_emits_more_tokens_per_step_than_the_planned_tree() -> None:
-    """Not clearly more: for no other shape does the 95% interval of the ratio, planned tree over
-    that shape, lie below 1."""
+def test_no_other_shape_clearly_emits_more_tokens_per_step_than_the_planned_tree() -> None:
+    """The ratio is that of the planned tree to the other shape. Its 95% interval never lies wholly
+    below 1."""
     comparisons = recorded("budget").comparisons
     assert len(comparisons) == 6 * 6 * 4  # panels, budgets, other shapes
     assert [one.text for one in comparisons if one.high is not None and one.high < 1] == []

@@ -1,4 +1,5 @@
-"""Runs of experiments: they resume, survive a torn line, stop, and start anew for another pair."""
+"""Runs of experiments: they stop, resume, survive a line that was cut off, and start anew for
+another pair of models."""
 
 from __future__ import annotations
 
@@ -78,8 +79,10 @@ def test_a_run_that_was_stopped_gives_a_partial_result_and_resumes(
 
 
 @pytest.mark.parametrize("torn", ['{"key": "number 2", "fou', '{"key": "number 2", "found": {}}'])
-def test_a_torn_last_line_is_run_again(pair: Pair, tmp_path: Path, torn: str) -> None:
-    """A line without its line break was not written in full, whatever it looks like."""
+def test_the_unit_of_a_last_line_that_was_cut_off_is_run_again(
+    pair: Pair, tmp_path: Path, torn: str
+) -> None:
+    """A line without a line break was not written in full, even if it is valid JSON."""
     run_experiment(Squares().experiment, pair, SETTINGS, tmp_path, should_stop=stop_after(2))
     file = tmp_path / "squares.jsonl"
     with file.open("a", encoding="utf-8") as out:
@@ -92,7 +95,7 @@ def test_a_torn_last_line_is_run_again(pair: Pair, tmp_path: Path, torn: str) ->
 
 
 @pytest.mark.parametrize("damage", ['{"key', '{"key": [1], "found": {}}', "[]"])
-def test_a_damaged_line_is_run_again(pair: Pair, tmp_path: Path, damage: str) -> None:
+def test_the_unit_of_a_damaged_line_is_run_again(pair: Pair, tmp_path: Path, damage: str) -> None:
     run_experiment(Squares().experiment, pair, SETTINGS, tmp_path)
     file = tmp_path / "squares.jsonl"
     lines = file.read_text(encoding="utf-8").splitlines()
@@ -130,9 +133,9 @@ def test_another_pair_other_settings_and_another_version_start_anew(
     assert asked(other, {"units": 2}, version=2) == [0, 1]
 
 
-def test_a_pair_of_which_one_matrix_changed_starts_anew(pair: Pair, tmp_path: Path) -> None:
-    """This happens if a LoRA is merged into a model and the result is saved in the model's own
-    folder."""
+def test_a_pair_with_one_changed_matrix_starts_anew(pair: Pair, tmp_path: Path) -> None:
+    """The model's name stays the same. This happens if a LoRA is merged into a model and the result
+    is saved in the model's own folder."""
 
     def asked(model: torch.nn.Module) -> list[int]:
         made = Squares()
@@ -154,10 +157,10 @@ def test_a_pair_of_which_one_matrix_changed_starts_anew(pair: Pair, tmp_path: Pa
     [
         ({"version": 2}, "They differ from this run in: version."),
         ({"format": "other", "extra": None}, "They differ from this run in: format, extra."),
-        ({}, "The file of saved units is damaged."),
+        ({}, "The file of saved units is damaged."),  # only the spaces in the JSON differ
     ],
 )
-def test_the_message_names_every_difference_of_the_header(
+def test_the_message_names_every_difference_in_the_header(
     tmp_path: Path, change: dict[str, Any], says: str
 ) -> None:
     file = tmp_path / "one.jsonl"

@@ -1,4 +1,4 @@
-"""What a command found, beside what it had to reach."""
+"""Compares what the commands in this folder measure with their goals, and reports both."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Goal:
-    """name: what was counted or measured. found: the value, NaN if there was nothing to measure.
-    least, most: what is allowed. note: further figures."""
+    """name: what was counted or measured. found: the value, or NaN if there was nothing to measure.
+    In that case, the goal counts as reached. least, most: the limits for `found`. note: further
+    figures."""
 
     name: str
     found: float
@@ -32,7 +33,7 @@ class Goal:
 
 
 def report(goals: Sequence[Goal]) -> int:
-    """Print all goals. Returns the exit status: 0 only if all are reached."""
+    """Print all goals. Returns the exit status: 0 if all are reached, else 1."""
     for goal in goals:
         print(goal, flush=True)
     missed = sum(not goal.is_reached for goal in goals)
@@ -41,15 +42,15 @@ def report(goals: Sequence[Goal]) -> int:
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """At least the fraction `share` of `values` are at or below the result, which is NaN if there
-    are no values."""
+    """A value from `values` such that at least the fraction `share` of them are at or below it. NaN
+    if there are no values."""
     if not values:
         return math.nan
     return sorted(values)[min(int(share * len(values)), len(values) - 1)]
 
 
 def slope(points: Sequence[tuple[float, float]]) -> float:
-    """The slope of the straight line nearest to the points; NaN for fewer than two points."""
+    """The slope of the least-squares line through the points; NaN for fewer than two points."""
     if len(points) < 2:
         return math.nan
     middle_x = sum(x for x, _ in points) / len(points)

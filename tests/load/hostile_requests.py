@@ -1,10 +1,10 @@
-"""Bodies of up to 1 GB, a thousand uploads, five hundred damaged files and a dozen large files,
-sent to one app.
+"""Sends one app bodies of up to 1 GB, a thousand uploads, five hundred damaged files and ten large
+files.
 
     python tests/load/hostile_requests.py [--bodies 100] [--uploads 1000] [--files 500] [--large 30]
 
---large is the size of a large file in MB. Prints how much memory the app took meanwhile, and how
-long another visitor waited, beside the goals for these; the exit status is 0 only if all goals are
+--large is the size of a large file in MB. Prints how much memory the app took meanwhile and how
+long another visitor waited, each beside its goal. The exit status is 0 only if all goals are
 reached.
 """
 
@@ -28,7 +28,7 @@ from measured_app import MB, MeasuredApp
 from others import others
 from page_visitor import API, PageVisitor
 
-GROWTH = 300  # MB above what the app takes at rest
+GROWTH = 300  # MB that the app may take above what it takes at rest
 WAIT = 0.3  # seconds that another visitor may wait
 AT_REST = 10.0  # seconds measured without hostile requests, for comparison
 TOGETHER = 8  # requests at once
@@ -41,7 +41,7 @@ ROUTES = ("queue/join", "run/predict", "upload", "component_server", "call/run",
 @contextmanager
 def phase(app: MeasuredApp, name: str, goals: list[Goal]) -> Iterator[None]:
     """While the context lasts, watches the app's memory and how long other visitors wait. Then adds
-    a goal for each to `goals`."""
+    to `goals` one goal for the memory and one for the wait."""
     rest = app.taken().memory
     with app.watched() as points, others(app.url) as waits:
         yield
@@ -68,8 +68,8 @@ async def together(jobs: list[Callable[[], Awaitable[str]]], most: int = TOGETHE
 
 
 def is_failure(answer: str) -> bool:
-    """Whether an answer is an error of the server, or none came. An answer is a status, words, or
-    the name of an exception."""
+    """Whether `answer` (an HTTP status, words, or the name of an exception) means that the server
+    failed or did not answer."""
     return answer.startswith(("5", "FAILED")) or answer.endswith(("Error", "Timeout"))
 
 
@@ -164,7 +164,7 @@ async def open_files(http: httpx.AsyncClient, files: list[Damaged], most: int) -
 
 
 async def attack(app: MeasuredApp, arguments: argparse.Namespace) -> list[Goal]:
-    """Send all requests, one kind after the other."""
+    """Send all requests, one kind after another."""
     goals: list[Goal] = []
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
     async with httpx.AsyncClient(

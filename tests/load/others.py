@@ -1,5 +1,5 @@
-"""Measures how long other visitors wait while hostile requests come in. One ordinary visitor, in a
-separate process, calls a handler that does hardly anything, at most twenty times a second.
+"""Measures how long an ordinary visitor waits while hostile_requests.py attacks the app. The
+visitor is a separate process. It calls a cheap handler, at most twenty times a second.
 
     python tests/load/others.py URL
 
@@ -19,13 +19,13 @@ from contextlib import contextmanager
 from urllib.parse import urlsplit
 
 EVERY = 0.05
-HANDLER = "decode_buttons_now_after_run"  # the state of the buttons; it has no input
+HANDLER = "decode_buttons_now_after_run"  # takes no input; returns the buttons' state
 
 
 @contextmanager
 def others(url: str) -> Iterator[list[float]]:
-    """Measures the waits while the context lasts. Yields a list, which is filled when the context
-    ends."""
+    """Measures the visitor's waits while the context lasts. Yields a list. It stays empty until the
+    context ends, and then contains the waits in seconds."""
     process = subprocess.Popen(
         [sys.executable, __file__, url], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )

@@ -1,5 +1,5 @@
-"""A full room on one app: 60 visitors without a browser and 3 real browsers press Run, Step, Race
-and Open, reload and leave, for ten minutes.
+"""A load test of one app. For ten minutes, 60 visitors that are simulated without a browser and 3
+visitors with real browsers press Run, Step, Race and Open, reload and leave.
 
     python tests/load/room.py [--minutes 10] [--visitors 60] [--browsers 3]
 
@@ -22,11 +22,12 @@ from room_visitors import visit
 
 # seconds with a few visitors, until the numbers of threads and descriptors are steady
 WARM_UP = 20.0
-QUIET = 30.0  # seconds without visitors before `taken` is called, at the start and at the end
+# seconds without visitors before the app's memory, threads and files are counted
+QUIET = 30.0
 
 
 async def crowd(app: MeasuredApp, visitors: int, browsers: int, seconds: float) -> Findings:
-    """All visitors, until `seconds` are over."""
+    """Let visitors use the app for `seconds`. Returns what they found."""
     findings = Findings()
     end = time.monotonic() + seconds
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=20)
@@ -40,7 +41,7 @@ async def crowd(app: MeasuredApp, visitors: int, browsers: int, seconds: float) 
 
 
 def measure(app: MeasuredApp, arguments: argparse.Namespace) -> int:
-    """Fill the room and report."""
+    """Run the load test and report. Returns the exit status."""
     app.await_models()
     asyncio.run(crowd(app, min(arguments.visitors, 8), 0, WARM_UP))
     time.sleep(QUIET)

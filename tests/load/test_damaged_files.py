@@ -49,7 +49,7 @@ DAMAGED: list[Damaged] = [*damaged_files(FILES)]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_only_one_kind_of_error_escapes(
+def test_opening_raises_only_the_error_of_its_kind(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`kind` is what the files were before the damage: runs, races, profiles or trees."""

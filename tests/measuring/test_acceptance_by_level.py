@@ -76,7 +76,7 @@ def test_counts_of_three_steps_by_hand() -> None:
     assert by_level.by_rank(0, but=0) == Cell(1, 0)
 
 
-def test_a_node_without_a_child_of_that_rank_is_not_counted() -> None:
+def test_a_node_is_not_counted_for_ranks_of_which_it_has_no_child() -> None:
     """Checks the denominator. A chain has no second children, so their acceptance rate is unknown,
     not 0."""
     by_level = AcceptanceByLevel.fold([step(Tree.chain(4), (0, 1, 2))])
@@ -84,7 +84,7 @@ def test_a_node_without_a_child_of_that_rank_is_not_counted() -> None:
     assert by_level.by_rank(1) == Cell(0, 0)
 
 
-def test_it_agrees_with_the_totals_of_a_run_whose_nodes_have_equal_children() -> None:
+def test_it_agrees_with_the_totals_of_a_run_whose_inner_nodes_have_equally_many_children() -> None:
     """All inner nodes have three children here. So the counts by level, summed over all depths,
     equal the run's counts by rank in DecodeStats."""
     made = walks([[0.5, 0.2, 0.1]] * 3, 200, 1)

@@ -191,7 +191,7 @@ def test_without_a_record_acceptance_is_measured_once_for_each_distribution() ->
 
 
 @pytest.mark.slow
-def test_a_vocabulary_smaller_than_the_ranks_can_be_measured() -> None:
+def test_acceptance_is_measured_for_a_vocabulary_smaller_than_the_number_of_ranks() -> None:
     assert len(acceptance_of(tiny_pair(vocab=6), SamplingParams())[0].rates) == 6
 
 
@@ -252,7 +252,7 @@ def test_tree_and_chain_are_planned_by_the_same_rule() -> None:
 
 
 @pytest.mark.usefixtures("nothing_measured")
-def test_a_chain_has_two_nodes_at_least() -> None:
+def test_a_chain_has_at_least_two_nodes() -> None:
     """A race has a lane with plain decoding already. So the chain has two nodes even if plain
     decoding is predicted to be faster. With `most=1` it has one node."""
     pair = ready(found=profile((1.0, 128.0), draft=5.0))
@@ -262,7 +262,7 @@ def test_a_chain_has_two_nodes_at_least() -> None:
     assert len(default_chain(pair, SamplingParams(), most=1).tree) == 1
 
 
-def test_the_acceptance_of_the_bundled_pair_is_from_other_texts_than_the_forms_prompts() -> None:
+def test_the_bundled_acceptance_was_not_measured_on_the_example_prompts() -> None:
     """For these example prompts, the race says that acceptance was "recorded on other texts". That
     must be true."""
     surveyed = [text for kind in ("code", "prose") for text in text_list(kind, ASSETS / "survey")]

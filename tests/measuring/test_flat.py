@@ -33,12 +33,12 @@ from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import best_plan, bounds, levels_for
 
 ALL = [*SIZES, 256, 512, 1024]
-# about the acceptance of the paper's Llama-3 pair
+# roughly the acceptance of the paper's Llama-3 pair
 RATES = Acceptance((0.77, *(0.104 * 0.5**k for k in range(20))))
 
 
 class Clock:
-    """A clock that only passes of the models move (see `spend`)."""
+    """A clock that moves only when a model makes a pass (see `spend`)."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -92,8 +92,8 @@ def flat(second: float, until: int = 1024) -> Callable[[int], float]:
 def test_larger_sizes_are_measured_while_they_are_nearly_free_simulated(
     until: int, largest: int, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The largest size is the next one above the knee (`until`), so that the knee shows, but at
-    least 128 and at most 1024."""
+    """Times are flat up to `until` nodes, and then grow. The largest measured size is the next one
+    above `until`, so that the growth is seen. It is at least 128 and at most 1024."""
     pair = tiny_pair()
     clock.spend(pair.target, flat(0.001, until), monkeypatch)
     clock.spend(pair.draft, lambda _: 0.0001, monkeypatch)
@@ -163,8 +163,8 @@ def test_a_size_that_does_not_fit_the_memory_is_not_tried_simulated(
 def test_a_size_fits_with_the_distributions_of_its_steps(
     device: str, distributions: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On a card, the distributions count: without them, trees would be planned that no run has
-    memory for."""
+    """On a GPU, the memory for the distributions of a step counts too. Otherwise trees would be
+    planned for which no run has enough memory."""
     where = torch.device(device)
     context: Any = SimpleNamespace(
         device=where, model=SimpleNamespace(vocab=1000), needs=lambda n: Counter({where: 7 * n})
@@ -218,7 +218,7 @@ def profile(*target: tuple[int, float], draft: float = 0.002) -> HardwareProfile
 def test_a_planned_tree_has_no_more_nodes_than_were_timed(
     last: int, wanted: tuple[int, int]
 ) -> None:
-    """If fewer than 128 nodes were timed, it may still have 128."""
+    """But if fewer than 128 nodes were timed, the tree may still have 128."""
     points = ((1, 1.0), (last, 1.0)) if last > 1 else ((1, 1.0),)
     assert bounds(profile(*points)) == wanted
     assert levels_for(wanted[0]) == wanted[1]
@@ -238,8 +238,8 @@ def test_a_flat_target_gets_a_tree_of_hundreds_of_nodes() -> None:
 def test_a_slow_flat_target_is_measured_planned_and_decoded_simulated(
     clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Checks the profile, acceptance over more ranks than usual, a plan of hundreds of nodes, and
-    that the text is that of plain decoding."""
+    """The profile goes up to 1024 nodes, acceptance is counted over more ranks than usual, and the
+    planned tree has hundreds of nodes. The text is the same as with plain decoding."""
     pair = tiny_pair(noise=0.2)
     params = SamplingParams(max_new_tokens=12, ignore_eos=True)
     clock.spend(pair.target, flat(1.0), monkeypatch)

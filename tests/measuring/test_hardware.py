@@ -269,7 +269,7 @@ def test_a_model_with_a_small_context_can_be_measured(context: int) -> None:
         ({"widths": (1, 2000)}, r"widths: 2000"),
         ({"sizes": ()}, r"sizes: 0 sizes were given, at least 1 is needed"),
         ({"widths": ()}, r"widths: 0 sizes were given, at least 1 is needed"),
-        ({"sizes": (2, 4)}, r"sizes: 2 comes first; it must be 1 \(plain decoding\)"),
+        ({"sizes": (2, 4)}, r"sizes: the first must be 1 \(plain decoding\), not 2"),
         ({"sizes": (1, 4, 4)}, r"sizes: 4 follows 4; the sizes must increase"),
         ({"widths": (2, 1)}, r"widths: 1 follows 2; the sizes must increase"),
     ],

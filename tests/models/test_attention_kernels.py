@@ -46,7 +46,7 @@ def test_a_pass_switches_cudnn_attention_off_and_restores_it(name: str, usual: b
     assert cuda.cudnn_sdp_enabled() is usual
 
 
-def test_a_pass_that_fails_restores_it_too(usual: bool) -> None:
+def test_a_pass_that_fails_restores_the_setting_too(usual: bool) -> None:
     with pytest.raises(RuntimeError, match="broken"), without_cudnn_attention():
         raise RuntimeError("broken")
     assert cuda.cudnn_sdp_enabled() is usual

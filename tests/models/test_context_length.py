@@ -1,5 +1,5 @@
-"""Models whose forward changes with the length of a text. They are used up to a limit, and within
-it a tree, plain decoding and `generate()` agree."""
+"""Models whose forward pass changes when a text gets longer than a limit. Up to their limit, trees,
+plain decoding and `generate()` agree."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_longrope_holds_its_original_context() -> None:
 
 
 def test_the_shortest_of_several_ropes_counts() -> None:
-    """Some models have one for each kind of layer."""
+    """Some models have one RoPE for each kind of layer."""
     ropes = {
         "full_attention": longrope(900),
         "sliding_attention": {"rope_type": "default", "rope_theta": 1e4},
@@ -116,7 +116,7 @@ def test_doge_holds_as_many_tokens_as_its_window() -> None:
     ) == ContextLength(2048)
 
 
-def test_lengths_that_change_something_are_those_below_the_limit() -> None:
+def test_changes_at_lists_only_lengths_below_the_limit() -> None:
     config = LlamaConfig(
         max_position_embeddings=1000,
         sliding_window=200,
@@ -159,8 +159,8 @@ def test_other_scalings_decode_as_transformers_does_across_their_original_contex
 def test_without_its_limit_longrope_would_differ(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Shows that the test of LongRoPE can fail: if its limit is removed, the model decodes past its
-    original context, and no error is raised."""
+    """Shows that the test of LongRoPE can fail. Without LongRoPE's limit and without the self-test
+    at loading, the model decodes past its original context, and its output differs."""
     monkeypatch.setattr(
         "sequoia.models.tree_forward.context_length",
         lambda config: ContextLength(config.max_position_embeddings),
@@ -191,7 +191,7 @@ def test_learned_positions_are_used_to_the_last(kind: str) -> None:
 
 @pytest.fixture(scope="module")
 def short() -> Pair:
-    """A pair with room for 64 tokens, of which only the first 32 are used."""
+    """A pair whose config states a context of 64 tokens. LongRoPE limits it to 32."""
     model = random_model(toy_config("llama", variants("llama")["rope longrope"]))
     return pair_of(model, model, tiny_tokenizer())
 
@@ -245,7 +245,7 @@ TIMES = HardwareProfile(
 def test_no_node_of_a_tree_is_beyond_the_limit(
     tree_choice: Callable[[], Any], short: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A single node beyond it would change the rotary frequencies of all tokens of its pass."""
+    """A single node beyond the limit would change the rotary frequencies of its whole pass."""
     highest = []
     for model in (short.target, short.draft):
         run_it = model.forward
@@ -278,7 +278,7 @@ def test_at_the_end_of_a_stated_context_a_run_just_ends() -> None:
 
 
 def long_model(kind: str, variant: str, context: int, original: int) -> TreeModel:
-    """`kind` with a context longer than one prefill chunk."""
+    """A random model of the type `kind`. original: its original context, if its RoPE has one."""
     changes = dict(variants(kind)[variant]) | {"max_position_embeddings": context}
     if rope := changes.get("rope_parameters"):
         keys = ("original_max_position_embeddings",)
@@ -301,8 +301,8 @@ def long_model(kind: str, variant: str, context: int, original: int) -> TreeMode
     ],
 )
 def test_a_prompt_in_chunks_gives_the_logits_of_one_pass(kind: str, variant: str) -> None:
-    """The texts have tokens on both sides of the border between two chunks. The longer one also
-    goes beyond the original context, if the model allows that."""
+    """The texts have tokens on both sides of the border between two chunks. The longer text
+    also goes beyond the original context, if the model allows that."""
     model = long_model(kind, variant, 2 * PREFILL_CHUNK, PREFILL_CHUNK + 50)
     text = [7 * i % 250 for i in range(min(model.limit, PREFILL_CHUNK + 60))]
     assert len(text) > PREFILL_CHUNK

@@ -1,9 +1,8 @@
-"""Captured forwards: the same logits as the forward that was captured, for every prefix, from
-tensors whose addresses never change.
+"""Tests CUDA graphs of a model's forward. With every prefix, a captured forward must give the same
+logits as the forward itself. A replay gets its inputs from tensors whose addresses never change.
 
-What CUDA adds is in CudaCapture, which is tested on a GPU (tests marked `gpu`) and with a fake
-CUDA. Nearly everything else is tested with a stand-in that does the work again at each replay, with
-the cache's Python state made unusable.
+CudaCapture, which calls CUDA, is tested on a GPU (tests marked `gpu`) and with a fake CUDA. Most
+other tests use CountingCapture in its place.
 """
 
 from __future__ import annotations
@@ -38,8 +37,8 @@ GREEDY = SamplingParams(max_new_tokens=40, ignore_eos=True)
 
 
 class CountingCapture:
-    """Counts captures. A replay does the work again, while the KV cache claims to begin at a slot
-    that does not exist."""
+    """Stands in for CudaCapture and counts captures. A replay does the work again. A real graph
+    would not read the Python number `start` of a cache layer, so it is invalid during a replay."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -75,8 +74,8 @@ def use_graphs(model: TreeModel) -> CountingCapture:
 
 
 def logits(context: Context, prefix: int) -> list[torch.Tensor]:
-    """The logits of a prefix of `prefix` tokens, then of a tree twice, each time keeping a path,
-    then of two tokens, and then of one."""
+    """The logits of five passes: over a prefix of `prefix` tokens, over two trees, over two tokens,
+    and over one token. After the pass over a tree, one of its paths is kept."""
     with context.model.capturing():
         seen = [context.extend([i % 250 for i in range(prefix)]).clone()]
         layout = TreeLayout(TREE, range(len(TREE)), context)
@@ -100,8 +99,8 @@ def test_a_captured_forward_gives_the_same_logits(kind: str) -> None:
 def test_one_graph_serves_every_prefix_within_its_reach(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The last pass is a short one on the same cache. Its mask must hide the columns that the
-    longer passes before it have used."""
+    """The last pass has no prefix and uses the same cache. Its mask must hide the slots that were
+    used by earlier passes with a prefix."""
     monkeypatch.setattr(cuda_graphs, "STEP", 64)
     plain, model = (TreeModel(tiny_model("llama"), "llama") for _ in range(2))
     capture = use_graphs(model)
@@ -149,7 +148,7 @@ def test_no_step_waits_for_a_capture_when_the_text_grows_beyond_a_reach(
     params = SamplingParams(max_new_tokens=300, ignore_eos=True)
     expected = [step.emitted for step in run(Decoder(pair, PROMPTS[0], params, TREE))]
     in_a_step = [False]
-    captures = []
+    captures = []  # for each capture, whether it was made during a step
     for model in (pair.target, pair.draft):
         use_graphs(model)
         graphs = model.graphs
@@ -173,7 +172,7 @@ def test_no_step_waits_for_a_capture_when_the_text_grows_beyond_a_reach(
         found.append(decoder.step().emitted)
     assert found == expected
     assert decoder.contexts[0].length > 4 * cuda_graphs.STEP
-    # trees that the token limit cuts have sizes of their own, which are not captured
+    # The token limit cuts the last trees to other sizes. These are too rare to be captured.
     assert not any(captures)
     # four sizes, each at the reaches 64, 128, 192, 256 and 384
     assert len(captures) == 4 * 5
@@ -183,8 +182,9 @@ def test_no_step_waits_for_a_capture_when_the_text_grows_beyond_a_reach(
 def test_what_other_verifiers_would_accept_is_known_until_the_next_step(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A capture overwrites the logits from which this is computed. The test asks for the run's own
-    verifier, because the step contains the right answer for it."""
+    """The answer is computed from the last step's logits, and a capture overwrites these. So no
+    capture may come between a step and the question. The test asks about the run's own verifier,
+    because the step contains the right answer for it."""
     monkeypatch.setattr(cuda_graphs, "STEP", 64)
     pair = _without_lean_forward(tiny_pair())
     capture = use_graphs(pair.target)
@@ -235,7 +235,8 @@ def test_a_fixed_tree_is_captured_before_the_first_step() -> None:
     decoder = Decoder(pair, PROMPTS[0], GREEDY, TREE)
     decoder.prefill()
     before = [capture.count for capture in captures]
-    # target: the whole tree; draft: the one inner level (two nodes), one token, and two tokens
+    # Target: the whole tree. Draft: the level of two inner nodes, and the passes that begin a step,
+    # over one or two tokens that the draft has not read yet.
     assert before == [1, 3]
     decoder.step()
     decoder.step()
@@ -270,11 +271,11 @@ def test_the_least_recently_used_graph_is_dropped_first(
     assert counts == [2, 2, 3, 3, 4]
 
 
-def test_where_there_are_many_graphs_a_size_has_to_come_often_to_be_captured(
+def test_at_the_limit_of_graphs_a_size_must_come_more_often_to_be_captured(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Its graph then replaces another one: otherwise graphs of shorter reaches, which a growing
-    text no longer uses, would stay for ever."""
+    """The new graph replaces an old one. Otherwise graphs of shorter reaches, which a growing text
+    no longer uses, would stay for ever."""
     monkeypatch.setattr(cuda_graphs, "MOST_SIZES", 2)
     model = TreeModel(tiny_model(), "llama")
     capture = use_graphs(model)
@@ -327,9 +328,10 @@ def test_a_long_text_does_not_capture_the_trees_of_earlier_runs(
     assert model.forward.ahead(kv_cache, 100) == [(6, False)]
 
 
-def test_a_long_text_captures_the_tree_of_its_run_again_if_earlier_runs_had_it(
+def test_a_long_text_captures_the_tree_of_its_run_even_if_an_earlier_run_had_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """The earlier run's graph is reused, but its reach is too short for 100 slots."""
     monkeypatch.setattr(cuda_graphs, "STEP", 64)
     model = TreeModel(tiny_model(), "llama")
     capture = use_graphs(model)
@@ -391,7 +393,7 @@ def test_a_run_is_not_refused_for_a_cache_that_is_allocated_already(
 
 
 def constant(work: Callable[[], torch.Tensor]) -> Callable[[], torch.Tensor]:
-    """A capture that keeps the result and nothing else, as a graph does."""
+    """A stand-in for a capture. Like a CUDA graph, it keeps the result but not `work`."""
     result = work()
     return lambda: result
 
@@ -481,8 +483,8 @@ def test_a_cache_that_no_run_takes_is_freed(other: int | None) -> None:
 
 
 def test_a_capture_uses_positions_that_the_model_has() -> None:
-    """A tree near the end of the longest text has more nodes than there are positions left; CUDA
-    would fail for good."""
+    """Near the end of the model's context, a tree can have more nodes than there are positions
+    left. On a GPU, all work fails once a pass has used a position that the model lacks."""
     model = TreeModel(tiny_model("gpt2"), "gpt2")
     capture = use_graphs(model)
     nodes = model.limit + 8
@@ -551,10 +553,11 @@ def test_a_model_with_graphs_passes_the_self_test() -> None:
     assert model.forward_name == "transformers, as CUDA graphs"
 
 
-def test_passes_before_a_capture_are_waited_for_where_one_of_them_fails(
+def test_the_main_stream_waits_for_warm_up_passes_even_if_one_fails(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """They write to cache slots that the plain forward, which comes next, writes too."""
+    """The passes before a capture run on a side stream and write to cache slots. The plain forward,
+    which comes next, writes to the same slots."""
     cuda = FakeCuda(monkeypatch)
     capture = CudaCapture(torch.device("cpu"))
     cuda.log.clear()
@@ -571,8 +574,9 @@ def test_passes_before_a_capture_are_waited_for_where_one_of_them_fails(
     assert cuda.log == ["side waits for main", "pass", "pass", "main waits for side"]
 
 
-def test_nothing_is_collected_during_a_capture(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Guards against freeing pinned memory, which waits for the device, during a capture."""
+def test_no_garbage_is_collected_during_a_capture(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Freeing pinned memory waits for the device. During a capture, this would make the capture
+    fail."""
     cuda = FakeCuda(monkeypatch)
     capture = CudaCapture(torch.device("cpu"))
     enabled = []
@@ -600,7 +604,8 @@ SECOND = "operation failed due to a previous error during capture"
 def test_the_error_that_made_a_capture_fail_is_the_one_that_counts(
     first: Exception, failed: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Ending a failed capture raises a second error. If memory ran out, later captures may work."""
+    """Ending a failed capture raises a second error. If memory ran out, later captures may work, so
+    `failed` stays None."""
     cuda = FakeCuda(monkeypatch)
     model = TreeModel(tiny_model(), "llama")
     forward = model.forward
@@ -647,7 +652,7 @@ def test_random_numbers_can_be_drawn_after_a_failed_capture() -> None:
 
 @pytest.mark.gpu
 def test_capturing_works_after_all_graphs_of_a_run_are_dropped() -> None:
-    """Guards against a shared memory pool that is closed with the last graph that uses it."""
+    """Guards against a shared memory pool that is closed for good with a run's last graph."""
     model = TreeModel(tiny_model().cuda(), "llama")
     model.forward = GraphedForward(model.forward, CudaCapture(model.device))
     for capacity in (100, 600, 1200):

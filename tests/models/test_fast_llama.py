@@ -1,4 +1,4 @@
-"""The fast forward against the `transformers` forward it replaces."""
+"""The fast forward against the forward of `transformers` that it replaces."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def test_same_logits_as_transformers(kind: str, kv_heads: int) -> None:
 
 
 def test_bfloat16_is_as_near_to_float32_as_transformers() -> None:
-    """The fast forward's residual stream is float32, so its bfloat16 logits may not be worse than
-    the usual ones by more than noise."""
+    """The fast forward's residual stream is float32, so in bfloat16 its error must not be larger
+    than that of the forward of `transformers`, apart from noise."""
     exact = tree_logits(TreeModel(tiny_model("llama"), "exact"))
     model = TreeModel(tiny_model("llama").bfloat16(), "half")
     usual = (tree_logits(model).float() - exact).abs().mean()
@@ -39,10 +39,9 @@ def test_bfloat16_is_as_near_to_float32_as_transformers() -> None:
 
 
 @pytest.mark.parametrize("temperature", [0.05, 0.6, 5])
-def test_a_model_at_a_temperature_divides_its_logits_and_leaves_the_other_unchanged(
+def test_a_copy_at_a_temperature_divides_its_logits_and_the_original_is_unchanged(
     temperature: float,
 ) -> None:
-    """The other is the model from which it was made."""
     model = use_fast_forward(TreeModel(tiny_model("llama"), "llama"))
     usual = tree_logits(model)
     at_temperature = model.at_temperature(temperature)
@@ -53,7 +52,7 @@ def test_a_model_at_a_temperature_divides_its_logits_and_leaves_the_other_unchan
     assert torch.equal(tree_logits(model), usual)
 
 
-def test_a_model_given_a_temperature_twice_says_what_its_logits_are_divided_by() -> None:
+def test_two_temperatures_in_succession_are_multiplied() -> None:
     assert use_fast_forward(TreeModel(tiny_model("llama"), "llama")).at_temperature(
         0.5
     ).at_temperature(0.8).temperature == pytest.approx(0.4)
@@ -126,7 +125,7 @@ def test_the_tolerance_separates_rounding_from_errors() -> None:
 
 
 def test_positions_past_the_first_table() -> None:
-    """Checks the growth of the table of rotations: a prompt longer than the first table."""
+    """The table of rotations grows for a prompt that is longer than the first table."""
     hf = tiny_model("llama", context=2048)
     tokens = [i % 200 for i in range(1500)]
     usual = TreeModel(hf, "usual").open(1600).extend(tokens)
@@ -151,8 +150,11 @@ def test_a_fast_forward_that_fails_is_not_used(monkeypatch: pytest.MonkeyPatch) 
 def test_a_draft_with_rounded_weights_is_still_the_same_model(
     wide_dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Checks scales, biases and both sides of INT8_ROWS, on a CPU with and without bfloat16:
-    rounded weights give nearly the same distributions, but not identical ones."""
+    """Rounded weights give nearly the same distributions, but not identical ones.
+
+    Checks scales and biases. Passes over more than INT8_ROWS rows are checked too: they use
+    unrounded weights in `wide_dtype`, which is float32 on a CPU without bfloat16.
+    """
     monkeypatch.setattr("sequoia.models.fast_llama.narrowest_dtype", lambda _: wide_dtype)
     for kind in ("llama", "qwen2", "qwen3"):
         usual = use_fast_forward(TreeModel(tiny_model(kind).bfloat16(), "usual"))
@@ -177,7 +179,7 @@ def test_only_bfloat16_drafts_are_rounded() -> None:
 
 
 def test_a_target_is_never_rounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Even where rounded weights would be the fastest by far."""
+    """`fastest` is made to choose the last candidate: rounded weights, if they are allowed."""
     monkeypatch.setattr(fastest_dtype, "fastest", lambda models, width: models[-1])
     assert (
         fastest_dtype.best_dtype(tiny_model("llama"), tiny_model("llama").to, "target", 16).numbers

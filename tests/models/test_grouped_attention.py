@@ -57,7 +57,7 @@ def test_it_equals_attention_to_repeated_keys(
 
 
 @pytest.mark.parametrize("special", [{"position_bias": torch.zeros(1)}, {"s_aux": torch.zeros(1)}])
-def test_additions_are_left_to_transformers(
+def test_unsupported_inputs_are_passed_on_to_transformers(
     special: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A position bias and attention sinks (`s_aux`) are not supported."""

@@ -1,6 +1,7 @@
-"""The int8 product of drafts on a CPU, compared with the plain layer for every kind of shape.
+"""The int8 matrix product that drafts use on a CPU, compared with the plain layer for many shapes.
 
-torch's kernel can kill the process it runs in, so it is called in a child process.
+torch's kernel can crash the process if it reads past the end of its inputs, so the shapes are
+tried in a child process.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from torch import nn
 
 from sequoia.models.fast_llama import INT8_ROWS, packed_int8
 
-# Inputs: multiples of 16 and other numbers. Outputs: a few small numbers, 16 + 1 and 32 + 1.
+# Inputs: multiples of 16 and other numbers. Outputs: small numbers, and one more than 16 and 32.
 IN_A_CHILD = """
 import copy
 import torch
@@ -48,10 +49,11 @@ def test_every_shape_gives_what_the_plain_layer_gives() -> None:
 
 
 @pytest.mark.parametrize(("inputs", "given"), [(8, 16), (16, 16), (68, 80), (344, 352), (352, 352)])
-def test_the_kernel_only_gets_lengths_that_it_reads_in_whole_steps(
+def test_inputs_are_padded_to_a_multiple_of_16(
     inputs: int, given: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Inputs are padded even on processors whose kernel reads other lengths correctly."""
+    """torch's kernel reads 16 inputs at a time. On some processors, other lengths would work too,
+    but inputs are padded on all."""
     seen: list[tuple[int, int]] = []
 
     def kernel(x: torch.Tensor, weight: torch.Tensor, scales: torch.Tensor) -> torch.Tensor:

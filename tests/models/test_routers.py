@@ -1,5 +1,5 @@
-"""Whether a model has a router is found by observing a forward pass, because what a config says
-about experts can mislead."""
+"""Detecting whether a model has a router for its experts. A forward pass is observed, because what
+a config says about experts can mislead."""
 
 from __future__ import annotations
 
@@ -22,36 +22,37 @@ def toy(kind: str, **changes: Any) -> TreeModel:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_dense_model_has_none(kind: str) -> None:
+def test_a_dense_model_has_no_router(kind: str) -> None:
     assert not has_router(TreeModel(tiny_model(kind), kind))
 
 
 @pytest.mark.parametrize("kind", ["mixtral", "qwen3_moe", "phimoe", "deepseek_v3", "gpt_oss"])
-def test_a_mixture_of_experts_has_one(kind: str) -> None:
+def test_a_mixture_of_experts_has_a_router(kind: str) -> None:
     assert has_router(toy(kind))
     assert has_router(TreeModel(toy(kind).hf.bfloat16(), kind))
 
 
-def test_experts_that_the_config_names_in_its_own_way_are_found() -> None:
-    """The config of dbrx states its experts in a nested part."""
+def test_a_router_is_found_if_a_nested_part_of_the_config_describes_the_experts() -> None:
     assert has_router(toy("dbrx"))
 
 
-def test_experts_that_no_layer_has_are_not() -> None:
+def test_a_config_with_fields_for_experts_does_not_imply_a_router() -> None:
     """Both configs have fields for experts, but no layer has a router."""
     assert not has_router(toy("lfm2_moe", num_dense_layers=LAYERS))
     assert not has_router(toy("gemma4_text"))
 
 
-def test_numbers_that_are_only_compared_are_no_choice() -> None:
-    """The attention of gpt_oss finds the largest score only to subtract it from all scores."""
+def test_finding_the_largest_attention_score_is_not_routing() -> None:
+    """The attention of gpt_oss finds the largest score only to subtract it from all scores. The
+    experts are replaced here, so that only the attention is observed."""
     model = toy("gpt_oss")
     for layer in model.hf.model.layers:
         layer.mlp.forward = lambda hidden: (torch.zeros_like(hidden), None)
     assert not has_router(model)
 
 
-def test_the_self_test_allows_more_where_a_router_may_flip() -> None:
+def test_the_self_test_allows_larger_differences_if_there_is_a_router() -> None:
+    """Rounding can make a router select another expert. This lfm2_moe has no router."""
     for kind, allowed in (("dbrx", "0.5"), ("lfm2_moe", "0.1")):
         model = TreeModel(toy(kind).hf.bfloat16(), kind)
         self_test(model)

@@ -118,7 +118,7 @@ def test_routers_of_experts_may_choose_differently_after_rounding(
     assert f"(allowed: {allowed})" in model.tested
 
 
-def test_slow_passes_are_not_made_longer_than_there_is_time(
+def test_a_model_with_slow_passes_is_tested_at_the_start_only(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """If passes are slow, as with an offloaded target, only the start is tested."""
@@ -147,7 +147,7 @@ def test_a_forward_that_keeps_the_length_of_its_first_prefix_is_found() -> None:
         self_test(from_the_first_prefix(TreeModel(tiny_model(), "baked")))
 
 
-def test_such_a_forward_passes_after_the_one_prefix_it_has_seen() -> None:
+def test_such_a_forward_is_right_after_its_first_prefix() -> None:
     """Its logits after that prefix are right, so the self-test needs a second prefix."""
     usual = TreeModel(tiny_model(), "usual")
     baked = from_the_first_prefix(TreeModel(tiny_model(), "baked"))

@@ -27,9 +27,9 @@ from sequoia.models.tree_mask import DynamicTreeLayout, TreeLayout, TreeMask
 
 
 def write(kv_cache: KVCache, values: list[int]) -> tuple[torch.Tensor, torch.Tensor]:
-    """Write one slot for each of `values` in every layer. In layer i the keys are `values` plus
-    100 * i, and the values are the negatives of the keys. Returns what the last layer's attention
-    would see."""
+    """Write one slot for each of `values` in every layer. In layer i, the keys are `values` plus
+    100 * i; the attention's values are the negatives of its keys. Returns the keys and values that
+    the last layer's attention would see."""
     # (1, heads, rows, head_dim)
     rows = torch.tensor(values, dtype=torch.float32)[None, None, :, None].expand(1, 2, -1, 3)
     kv_cache.reserve(len(values))
@@ -284,9 +284,9 @@ def row_by_row(positions: torch.Tensor) -> torch.Tensor:
         {"position_ids": row_by_row},
         {"position_ids": torch.zeros_like},
     ],
-    ids=["sees all", "no mask", "plainly causal", "positions by row", "no positions"],
+    ids=["sees all", "no mask", "causal mask", "positions by row", "no positions"],
 )
-def test_the_self_test_refuses_a_model_that_changes_what_it_is_given(changes: dict) -> None:
+def test_the_self_test_refuses_a_model_that_changes_its_mask_or_positions(changes: dict) -> None:
     with pytest.raises(BadModel, match="cannot run a tree"):
         self_test(broken(**changes))
 
@@ -299,8 +299,9 @@ def causal(mask: torch.Tensor) -> torch.Tensor:
 
 @pytest.mark.parametrize("call", range(1, 6))
 def test_the_self_test_refuses_a_model_whose_logits_are_nan(call: int) -> None:
-    """In turn, each pass of the test at the start whose logits are compared gives NaN. NaN compares
-    false with everything, so Python's max may miss it."""
+    """The test at the start makes six passes and compares the logits of all but the first. Here one
+    of these five passes gives NaN. NaN compares false with everything, so Python's max may miss
+    it."""
     hf = tiny_model()
     calls = itertools.count()
     forward = hf.forward
@@ -317,8 +318,8 @@ def test_the_self_test_refuses_a_model_whose_logits_are_nan(call: int) -> None:
 
 
 def test_the_self_test_refuses_a_model_that_sees_ahead() -> None:
-    """BERT and its like load as causal models, but let tokens attend to later ones. Our mask
-    prevents that. The bare model gets no mask, so its logits differ."""
+    """BERT loads as a causal model, but lets tokens attend to later tokens. Our mask prevents that.
+    The bare model gets no mask, so its logits differ."""
     config = BertConfig(
         vocab_size=288,
         hidden_size=32,
@@ -355,7 +356,7 @@ def test_the_self_test_leaves_the_model_unchanged() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_model_says_how_much_it_holds(kind: str) -> None:
+def test_the_limit_of_a_model_is_its_context_length(kind: str) -> None:
     assert TreeModel(tiny_model(kind, context=77), kind).limit == 77
 
 
@@ -385,7 +386,7 @@ class Operations(TorchDispatchMode):
 
 
 @pytest.mark.parametrize("layers", [2, 6])
-def test_keeping_a_path_takes_as_many_operations_for_any_number_of_layers(layers: int) -> None:
+def test_keeping_a_path_takes_few_operations_for_any_number_of_layers(layers: int) -> None:
     model = TreeModel(tiny_model("gpt_neox", layers=layers), "neox")
     context = model.open(40)
     context.extend(range(5))
@@ -397,8 +398,9 @@ def test_keeping_a_path_takes_as_many_operations_for_any_number_of_layers(layers
     assert made.count <= 5
 
 
-def test_layers_that_differ_after_all_are_kept_too() -> None:
-    """The cache was created for layers of one shape (alike=True), but the second has another."""
+def test_the_slots_of_layers_that_differ_after_all_are_kept_too() -> None:
+    """The cache was created for layers of one shape (alike=True), but the second layer has another
+    shape."""
     kv_cache = KVCache(3, 8, alike=True)
     kv_cache.reserve(3)
     for i, dim in enumerate((4, 6, 4)):

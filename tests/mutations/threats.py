@@ -65,28 +65,28 @@ REQUESTS = (
         _BODIES,
         "if size > self._limits.request:",
         "if False:",
-        _GUARDS + "test_requests_are_limited_also_if_they_declare_no_size",
+        _GUARDS + "test_requests_are_limited_even_if_they_declare_no_size",
     ),
     Mutation(
         "a request that declares no size may have any size",
         _BODIES,
         "            self._check_request(size)\n",
         "",
-        _GUARDS + "test_requests_are_limited_also_if_they_declare_no_size",
+        _GUARDS + "test_requests_are_limited_even_if_they_declare_no_size",
     ),
     Mutation(
         "a request with very many lists takes many times its size in memory",
         _BODIES,
         'if body.count(b"[") + body.count(b"{") > MAX_LISTS or',
         "if",
-        _GUARDS + "test_requests_of_many_values_are_refused",
+        _GUARDS + "test_requests_with_too_many_values_or_lists_are_refused",
     ),
     Mutation(
         "another site makes its own name point to this server",
         "ui/serving/guards/host.py",
         "if not is_ip_address(name) and name not in self._names:",
         "if False:",
-        _GUARDS + "test_other_names_are_refused_and_the_flag_is_named",
+        _GUARDS + "test_other_names_are_refused_and_the_message_names_allow_host",
     ),
     Mutation(
         "a second Host header is not checked",
@@ -107,7 +107,7 @@ REQUESTS = (
         "ui/serving/guards/origin.py",
         'headers.get("sec-fetch-site") != "cross-site"',
         "True",
-        _GUARDS + "test_pages_of_other_sites_are_refused_without_an_origin_too",
+        _GUARDS + "test_posts_from_other_sites_are_refused_even_without_an_origin_header",
     ),
     Mutation(
         "X-Forwarded headers are believed from any sender",
@@ -163,7 +163,7 @@ REQUESTS = (
         "ui/serving/one_line_errors.py",
         'return f"{type(problem).__name__} in',
         'return f"{problem!r} in',
-        _GUARDS + "test_an_unexpected_error_is_one_line_without_its_text",
+        _GUARDS + "test_an_unexpected_error_is_logged_as_one_line_without_its_text",
     ),
     Mutation(
         "bad requests fill the log, each with a whole traceback",
@@ -171,7 +171,7 @@ REQUESTS = (
         "    shorten_tracebacks()\n",
         "",
         "tests/ui/serving/test_gradio_changes.py::"
-        "test_a_handler_that_fails_is_one_line_without_what_was_sent",
+        "test_a_failed_handler_logs_one_line_without_the_data",
     ),
     Mutation(
         "a line break in a request's path begins a forged line in the log",
@@ -192,7 +192,7 @@ REQUESTS = (
         "app.py",
         'os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"',
         "pass",
-        _SERVED + "test_the_way_to_ourselves_uses_no_proxy",
+        _SERVED + "test_requests_to_this_machine_use_no_proxy",
     ),
 )
 
@@ -202,7 +202,7 @@ UPLOADS = (
         _BODIES,
         "if size > self._limits.upload + _AROUND_A_FILE:",
         "if False:",
-        _GUARDS + "test_an_upload_is_limited_also_if_it_declares_no_size",
+        _GUARDS + "test_an_upload_is_limited_even_if_it_declares_no_size",
     ),
     Mutation(
         "an upload with a file of any size",
@@ -216,14 +216,14 @@ UPLOADS = (
         _BODIES,
         "if self._of.get(address, 0) + size > self._limits.uploads_each:",
         "if False:",
-        _GUARDS + "test_one_address_and_all_together_upload_only_so_much",
+        _GUARDS + "test_uploads_are_limited_per_address_and_in_total",
     ),
     Mutation(
         "uploads from many network addresses fill the disk",
         _BODIES,
         "if self._total + size > self._limits.uploads:",
         "if False:",
-        _GUARDS + "test_one_address_and_all_together_upload_only_so_much",
+        _GUARDS + "test_uploads_are_limited_per_address_and_in_total",
     ),
     Mutation(
         "old uploads stay",
@@ -261,7 +261,7 @@ UPLOADS = (
         _BODIES,
         " + _BLOCK * names.add(body)",
         "",
-        _GUARDS + "test_tiny_files_count_as_a_block_of_the_disk",
+        _GUARDS + "test_each_tiny_file_counts_as_a_disk_block",
     ),
     Mutation(
         "a link in the temporary folder counts as the file or folder it points to",
@@ -341,7 +341,7 @@ FILES = (
         "sequoia/validate_input.py",
         "        LookupError,\n        TypeError,\n        ValueError,\n        AttributeError,\n",
         "        ValueError,\n",
-        "tests/load/test_damaged_files.py::test_only_one_kind_of_error_escapes",
+        "tests/load/test_damaged_files.py::test_opening_raises_only_the_error_of_its_kind",
     ),
     Mutation(
         "a file with a list of any length",
@@ -397,7 +397,7 @@ FILES = (
         "ui/decode/recordings.py",
         "or self._total() > self._nodes",
         "",
-        "tests/ui/decode/test_recordings.py::test_the_store_is_bounded_by_count_and_by_weight",
+        "tests/ui/decode/test_recordings.py::test_the_store_is_bounded_by_runs_and_by_nodes",
     ),
 )
 
@@ -460,7 +460,7 @@ VISITORS = (
         "ui/serving/one_each.py",
         "for entry in self._entries.values()) >= most:",
         "for entry in self._entries.values()) > 99:",
-        "tests/ui/serving/test_one_each.py::test_an_address_has_so_many_jobs_in_line",
+        "tests/ui/serving/test_one_each.py::test_an_address_has_a_limited_number_of_jobs",
     ),
     Mutation(
         "a job keeps its place in the queue after its page was closed",
@@ -609,7 +609,8 @@ VISITORS = (
         "ui/serving/short_pauses.py",
         "            gc.freeze()\n",
         "",
-        "tests/ui/serving/test_short_pauses.py::test_objects_are_left_out_once_for_each_pair",
+        "tests/ui/serving/test_short_pauses.py::"
+        "test_existing_objects_are_excluded_once_for_each_pair",
     ),
 )
 
@@ -626,7 +627,7 @@ MODELS = (
         "sequoia/loading/hub/download.py",
         "if needed + ROOM_LEFT > free:",
         "if False:",
-        "tests/ui/test_damaged_files.py::test_nothing_to_download_needs_no_disk",
+        "tests/ui/test_damaged_files.py::test_a_full_disk_does_not_matter_if_nothing_is_downloaded",
     ),
     Mutation(
         "a run takes more memory than is free",
@@ -640,7 +641,7 @@ MODELS = (
         "ui/serving/port.py",
         "            trial.bind(address)\n",
         "            pass\n",
-        "tests/ui/serving/test_port.py::test_a_taken_port_is_named_and_what_to_do",
+        "tests/ui/serving/test_port.py::test_the_message_for_a_port_in_use_names_it_and_the_option",
     ),
     Mutation(
         "one damaged file keeps the app from starting",

@@ -1,14 +1,16 @@
-"""Takes every defence away, one at a time, and runs the test that must fail without it.
+"""Removes each defence of threats.py from the code, one at a time, and runs the test that must then
+fail.
 
     python tests/mutations/try_all.py [--rest] [WORDS]
 
 WORDS: only threats or files with one of these words. --rest: leave out the threats that tried.json
-lists as noticed and that have not changed since. The changes are made in a temporary copy.
+lists as noticed and that have not changed since. The code is changed in a temporary copy only.
 
-First runs the tests of all chosen threats with every defence in place. If one fails or does not
-end, no threat is tried and the exit status is 1. Otherwise prints a line for each threat, and notes
-in tried.json what its test did without the defence. The exit status is then 0 if every test failed
-or did not end. All threats together take some minutes.
+First runs the tests of all chosen threats with every defence in place. If a test fails or does not
+end, no threat is tried and the exit status is 1. Otherwise removes one defence after
+another. A threat is "noticed" if its test then fails or does not end. Prints a line for each
+threat, and writes the result to tried.json. The exit status is 0 if all threats were noticed.
+Trying all threats takes some minutes.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from pathlib import Path
 os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
 os.environ["HF_HUB_OFFLINE"] = "1"
 
-# imported once, and not for each test
+# imported here once, so that the processes forked for the tests need not import them
 import gradio
 import pytest
 import torch
@@ -34,18 +36,18 @@ from threats import MUTATIONS, TRIED, Mutation
 
 LIBRARIES = (gradio, torch, transformers)
 ROOT = Path(__file__).resolve().parents[2]
-SECONDS = 300  # a test that takes longer counts as failed
+SECONDS = 300  # a test that takes longer counts as one that does not end
 FAILED = 1  # exit status of pytest if a test failed
 LEFT_OUT = {".git", ".venv", "node_modules", ".pytest_cache", ".ruff_cache"}
 
 
 def copy_of_the_project(folder: Path) -> Path:
-    """What the tests need, without installed packages."""
+    """Copies what the tests need to `folder`, without the installed packages."""
     return shutil.copytree(ROOT, folder / "copy", ignore=lambda _, names: LEFT_OUT & {*names})
 
 
 def outcome(mutation: Mutation, copy: Path) -> str:
-    """What became of the test without the defence."""
+    """Runs the test without the defence. Returns the result in words."""
     path = copy / mutation.file
     text = path.read_text(encoding="utf-8")
     if text.count(mutation.old) != 1:
@@ -61,8 +63,8 @@ def outcome(mutation: Mutation, copy: Path) -> str:
 
 
 def exit_status(tests: list[str], copy: Path) -> tuple[int | None, str]:
-    """Runs tests in a process of its own, in which the libraries are already imported. Returns
-    pytest's exit status, None if it takes too long, and what it printed."""
+    """Runs tests in a forked process, in which the libraries are already imported. Returns pytest's
+    exit status (None if it takes too long) and what it printed."""
     with tempfile.TemporaryFile() as printed:
         child = multiprocessing.get_context("fork").Process(
             target=_pytest, args=(tests, copy, printed.fileno())
@@ -78,7 +80,8 @@ def exit_status(tests: list[str], copy: Path) -> tuple[int | None, str]:
 
 def _pytest(tests: list[str], copy: Path, output: int) -> None:
     os.chdir(copy)
-    # bytecode would hide a change that is made within a second and leaves the size of a file as is
+    # Bytecode is reused if a file still has the same size and was last changed in the same second.
+    # So it could hide a change.
     sys.dont_write_bytecode = True
     for stream in (1, 2):
         os.dup2(output, stream)
@@ -87,13 +90,13 @@ def _pytest(tests: list[str], copy: Path, output: int) -> None:
 
 
 def noted() -> dict[str, dict[str, str]]:
-    """The list of what was found, by threat."""
+    """What tried.json says, by threat."""
     found = json.loads(TRIED.read_text(encoding="utf-8")) if TRIED.exists() else []
     return {one["threat"]: one for one in found}
 
 
 def is_noticed(mutation: Mutation) -> bool:
-    """Whether the list says that this very change was noticed."""
+    """Whether tried.json says that exactly this change was noticed."""
     found = noted().get(mutation.threat, {"found": ""})
     return found == {**asdict(mutation), "found": found["found"]} and "noticed" in found["found"]
 

@@ -1,4 +1,4 @@
-"""A vector adjusted to the measured tokens per step of a tree."""
+"""An acceptance vector adjusted to the measured tokens per step of a tree."""
 
 import pytest
 
@@ -28,11 +28,11 @@ def test_a_vector_that_predicts_the_tokens_is_not_changed() -> None:
     )
 
 
-def test_tokens_that_no_vector_predicts_give_the_nearest_vector() -> None:
+def test_unreachable_tokens_per_step_give_rates_of_0_or_of_a_perfect_draft() -> None:
     assert fitted(RATES, TREE, 99.0).rates == pytest.approx((1, 0, 0, 0, 0))
     assert sum(fitted(RATES, TREE, 0.5).rates) == pytest.approx(0)
 
 
-def test_a_tree_of_one_node_changes_nothing() -> None:
-    """Otherwise a diagnosis would conclude from any small gain that the draft is always right."""
+def test_with_a_tree_of_one_node_the_rates_are_kept() -> None:
+    """Such a tree always yields 1 token per step, so a measurement says nothing about the rates."""
     assert fitted(RATES, Tree.chain(1), 1.12).rates == pytest.approx(RATES.rates)

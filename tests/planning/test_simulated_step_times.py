@@ -1,5 +1,5 @@
-"""The simulated clock: times of one profile for the trees that were really verified, never mixed
-with measured times."""
+"""The simulated clock gives decoded steps the times that a hardware profile predicts for their
+trees. Times of different clocks are never mixed."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ def trace(tree: Tree, index: int = 0, **changes: Any) -> StepTrace:
     return replace(step, **changes)
 
 
-def test_a_step_has_a_draft_pass_for_each_level() -> None:
-    """One over the root, then passes over the nodes with children; the leaves need none."""
+def test_a_step_has_a_draft_pass_for_each_level_but_the_last() -> None:
+    """A pass is over those nodes of a level that have children."""
     step = CLOCK.step(TREE)
     profile = CLOCK.profile
     assert step.levels == tuple(profile.draft_seconds_at(width) for width in (1, 3, 3))
@@ -86,14 +86,14 @@ def test_only_the_times_of_a_step_change() -> None:
 
 
 def test_a_cut_tree_takes_the_time_of_the_cut_tree() -> None:
-    """Not that of the whole tree: near the end of a run, the token limit cuts trees."""
+    """Near the end of a run, the token limit cuts trees."""
     cut = TREE.limit(2)
     after = CLOCK.retimed(trace(cut, finish="length"))
     assert after.seconds == CLOCK.step(Tree.sequences(3, 1)).phases
     assert sum(after.seconds.values()) < step_seconds(TREE, CLOCK.profile)
 
 
-def test_a_step_that_is_simulated_already_is_simulated_again() -> None:
+def test_another_clock_replaces_simulated_times() -> None:
     other = SimulatedClock(PROFILE, "another")
     assert other.retimed(CLOCK.retimed(trace(TREE))) == other.retimed(trace(TREE))
 
@@ -142,7 +142,7 @@ def test_measured_and_simulated_times_are_not_added_up() -> None:
             DecodeStats.fold([first, second])
 
 
-def test_totals_of_simulated_steps_have_their_clock() -> None:
+def test_totals_of_simulated_steps_name_their_clock() -> None:
     steps = [CLOCK.retimed(trace(TREE, index)) for index in range(3)]
     stats = DecodeStats.fold(steps)
     assert stats.clock == CLOCK.name

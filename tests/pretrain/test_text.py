@@ -1,5 +1,6 @@
 """The training text: what is removed from files, which files are dropped as copies, and which are
-kept out. Most tests use small synthetic files."""
+kept out of the training so that models can be evaluated on them. Most tests use small synthetic
+files."""
 
 from __future__ import annotations
 
@@ -77,7 +78,8 @@ def test_filters(text: str, wanted: bool) -> None:
     ids=["licence", "technical", "comment", "fields", "docstring", "second", "inside"],
 )
 def test_only_headers_are_removed(text: str, left: str) -> None:
-    """A pair trained on a licence in every file would write one in the middle of a text."""
+    """Licence headers are removed, or models would learn to write a licence in the middle of a
+    text."""
     assert without_header(text) == left
 
 
@@ -98,7 +100,8 @@ def test_generated_files_and_tables_are_dropped() -> None:
 
 
 def test_a_copy_under_other_names_is_dropped() -> None:
-    """Modelling code is often copied with its class renamed; comments do not make it new."""
+    """Code that defines a model is often copied with its class renamed. A copy with other comments
+    is still a copy."""
     seen = Seen()
     first = (
         "class BertLayer:\n    def run(self, x):\n        y = self.a(x)\n"
@@ -125,7 +128,7 @@ def test_a_copied_definition_is_removed_from_a_new_file() -> None:
 
 def test_a_class_is_removed_if_all_its_methods_are_copies() -> None:
     """Otherwise a class without a body would be left, which is not valid Python. A class that has
-    other statements is kept without those methods."""
+    other statements is kept without the copied methods."""
     seen = Seen()
     method = (
         "    def run(self, a, b):\n        c = a + b\n        d = c * a\n"
@@ -140,7 +143,7 @@ def test_a_class_is_removed_if_all_its_methods_are_copies() -> None:
     assert "def run" not in kept
 
 
-def test_a_class_with_a_new_part_of_an_inner_class_is_kept() -> None:
+def test_a_class_is_kept_if_part_of_its_inner_class_is_new() -> None:
     seen = Seen()
     method = (
         "        def run(self, a, b):\n            c = a + b\n            d = c * a\n"
@@ -279,7 +282,7 @@ def test_packages_are_selected_by_licence_without_tests_and_vendored_copies(tmp_
         list(installed([tmp_path / "nowhere"]))
 
 
-def test_required_packages_are_found_recursively_and_permissive_ones_kept() -> None:
+def test_required_packages_are_found_recursively_without_restricted_licences() -> None:
     names = {distribution.metadata["Name"].lower() for distribution in required(["transformers"])}
     assert {"transformers", "tokenizers", "numpy", "huggingface_hub"} <= names
     assert "certifi" not in names  # MPL only
@@ -331,7 +334,8 @@ def test_manuals_are_found_by_name(tmp_path: Path) -> None:
 def test_kept_out_sources_are_never_trained_on_even_as_copies(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """If another package contained a copy of a kept-out file, the evaluation would be worthless."""
+    """Kept-out sources are for evaluation, which would be worthless if a model were trained on a
+    copy of them."""
     nothing = Source("none", "1", "MIT", "code", tmp_path, ())
     monkeypatch.setattr(prepared_text, "standard_library", lambda: nothing)
     monkeypatch.setattr(prepared_text, "installed", installed_without_required)
@@ -377,8 +381,7 @@ def test_an_extra_package_is_limited_and_a_required_one_is_not(
 
 
 def test_a_long_text_is_split_before_a_definition_or_a_paragraph() -> None:
-    """Guards against a cut between a definition and its decorator, and against any change except to
-    blank lines."""
+    """A definition stays with its decorators. Of the text, only blank lines may change."""
     code = "import os\n\n\n" + "\n\n".join(
         f"@mark\n@mark({i})\ndef f{i}():\n    pass\n" for i in range(200)
     )
@@ -393,7 +396,7 @@ def test_a_long_text_is_split_before_a_definition_or_a_paragraph() -> None:
 
 
 def test_the_share_of_prose() -> None:
-    """It is the share of characters, and held-out texts do not count."""
+    """The share is counted in characters, without held-out texts."""
     texts = [
         Text("x", "a", "code", "train", "a" * 80),
         Text("y", "b", "prose", "train", "a" * 20),
@@ -441,7 +444,7 @@ def test_excerpts_alternate_between_sources(tmp_path: Path) -> None:
     assert len({(item["source"], item["file"]) for item in found}) == 4
 
 
-def test_a_file_is_named_without_its_number_of_any_length(tmp_path: Path) -> None:
+def test_a_file_number_of_any_length_is_left_out_of_the_name(tmp_path: Path) -> None:
     """The number before the name has four digits, or more if there are many files."""
     path = tmp_path / "code" / "big" / "10000-file-1.py"
     path.parent.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""Results that become files of the program: each is checked first."""
+"""Moving the result files of a report into the assets: each file is checked first."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _this_version(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def report(path: Path, version: str = VERSION) -> Folder:
-    """A report with a profile, a run and a race."""
+    """A report with a profile, a run, a race, and a file from a stage that failed."""
     folder = Folder(path)
     path.mkdir()
     folder.identify(CARD, version)
@@ -78,7 +78,7 @@ def test_the_race_that_the_page_opens_with_stays(tmp_path: Path) -> None:
 
 
 def rewritten(change: Callable[[dict], object]) -> Callable[[Folder], None]:
-    """Damage: applies `change` to profile.json, and stores that as a new result of its stage."""
+    """Damage to profile.json: edits its data with `change`, then stores it as a new result."""
 
     def write(folder: Folder) -> None:
         data = json.loads((folder.stages / "profile" / "profile.json").read_text())
@@ -124,7 +124,7 @@ def test_a_damaged_file_is_refused_and_the_others_are_moved(
     assert (folder.stages / "profile" / "profile.json").exists()
 
 
-def test_a_run_that_is_no_run_is_refused(tmp_path: Path) -> None:
+def test_a_profile_in_place_of_a_run_is_refused(tmp_path: Path) -> None:
     folder = report(tmp_path / "out")
     profile = (folder.stages / "profile" / "profile.json").read_text()
     put(folder, "opening", "welcome.json", profile)
@@ -134,7 +134,7 @@ def test_a_run_that_is_no_run_is_refused(tmp_path: Path) -> None:
     assert "runs/welcome.json" not in files(tmp_path / "assets")
 
 
-def test_assets_that_cannot_be_written_are_named(tmp_path: Path) -> None:
+def test_a_refusal_names_the_assets_folder_that_cannot_be_written(tmp_path: Path) -> None:
     folder = report(tmp_path / "out")
     (tmp_path / "assets").touch()
     is_good, text = adopted(folder, tmp_path / "assets")

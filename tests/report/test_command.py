@@ -54,10 +54,9 @@ def test_a_budget_is_a_number_of_seconds(seconds: str, tmp_path: Path) -> None:
         main([str(tmp_path), "--budget", seconds])
 
 
-def test_a_machine_that_cannot_be_examined_is_named(
+def test_the_error_says_why_the_machine_cannot_be_examined(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The error says that the machine cannot be examined, and why."""
     monkeypatch.setattr(
         "sequoia.report.machine.run_stage", lambda *_: Outcome("failed", "killed by SIGSEGV")
     )

@@ -277,7 +277,7 @@ def test_outcomes_are_summed_up_as_a_line_of_the_list(
 def test_the_command_prints_faults_and_then_writes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Only without faults does it write the list."""
+    """If there are no faults, it writes the list."""
     wrong = {
         "base": RUNS,
         "mlp_bias=True": Outcome("differs", "token 3 of tree decoding is not generate()'s"),
@@ -330,5 +330,6 @@ def test_a_list_that_cannot_be_written_is_refused_before_a_type_is_tested(
     ],
 )
 def test_a_text_of_another_length_is_reported_as_such(tokens: list[int], says: str) -> None:
-    """If a token differs, it is reported instead. Nothing is reported for the same text."""
+    """If a token differs, that token is reported instead of the length. For the same text, nothing
+    is reported."""
     assert trial._difference({"tree": tokens}, [7, 8, 9], 0.0) == says

@@ -1,4 +1,4 @@
-"""The memory a run needs is checked before it is allocated."""
+"""A run predicts the memory it needs, and checks that this is free before allocating anything."""
 
 from __future__ import annotations
 

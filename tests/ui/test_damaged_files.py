@@ -1,4 +1,4 @@
-"""If one of the program's own files is damaged, or the disk is full, all else still works."""
+"""If one of the program's own files is damaged, or the disk is full, everything else works."""
 
 from __future__ import annotations
 
@@ -127,7 +127,9 @@ def test_files_are_where_gradio_keeps_them(view: LiveView, tmp_path: Path) -> No
     assert download.download("other", "a.json")["value"] != str(path)
 
 
-def test_nothing_to_download_needs_no_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_does_not_matter_if_nothing_is_downloaded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """If nothing has to be downloaded, a full disk does not matter."""
     monkeypatch.setattr(hub_download, "disk_free", lambda: 0)
     hub_download.require_room(0)

@@ -1,5 +1,5 @@
-"""The recorded examples: their settings are valid. Also tested: how a run is chosen among several,
-and the check that it shows what its recipe requires."""
+"""The recorded examples: their recipes, which contain the settings, are valid. Also tested: which
+of several runs is kept, and the check that this run shows what its recipe requires."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from ui.record_examples import SHUFFLED, Recipe, _shuffled, quietest, recipes, r
 
 
 def run(plain_seconds: float, seconds: float = 1.0) -> Run:
-    """One step of one token, and the time of plain decoding per token."""
+    """A run of one step that emits one token. plain_seconds: the time of plain decoding per token.
+    seconds: the time of the step."""
     times = {"draft": 0.0, "verify": seconds, "overhead": 0.0}
     step = StepTrace(0, 0, Tree.chain(1), (0,), (None,), (None,), Verdict((0,), 1, ()), (1,), times)
     return Run({"plain_seconds": plain_seconds}, {}, (step,), (("",),))

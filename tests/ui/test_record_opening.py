@@ -35,7 +35,8 @@ def step(node: int, seconds: float = 1.0) -> StepTrace:
 
 
 def candidate(name: str, speedup: float, node: int = 2) -> Candidate:
-    """One run with that speed-up: a step of 1 s for two tokens."""
+    """A prompt with one run, of the given speed-up. The run is a step that takes 1 s and emits two
+    tokens."""
     run = Run({"plain_seconds": speedup / 2}, {}, (step(node),), (("", ""),))
     return Candidate(name, (run,))
 
@@ -44,7 +45,7 @@ def test_the_speed_up_of_a_run() -> None:
     assert speedup_of(candidate("a", 1.5).run) == pytest.approx(1.5)
 
 
-def test_a_side_child_is_any_but_the_first() -> None:
+def test_a_side_child_is_any_child_but_the_first() -> None:
     assert accepts_side_child(step(2))
     assert not accepts_side_child(step(1))
 
@@ -54,15 +55,15 @@ def test_the_run_nearest_the_median_is_chosen_and_not_the_fastest() -> None:
     assert chosen([*found, candidate("e", 1.7)]).name == "b"
 
 
-def test_a_run_without_a_side_child_is_not_chosen_but_counts() -> None:
+def test_a_run_without_a_side_child_is_not_chosen_but_counts_in_the_median() -> None:
     found = [candidate("a", 1.0), candidate("b", 1.6, node=1), candidate("c", 2.0)]
     assert chosen(found).name == "c"
     assert opening_meta(found)["median"] == 1.6
-    with pytest.raises(SequoiaError, match="no run accepted a second child"):
+    with pytest.raises(SequoiaError, match="every run accepted only first children"):
         chosen([candidate("a", 1.0, node=1)])
 
 
-def test_a_text_that_is_a_loop_is_not_chosen_but_counts() -> None:
+def test_a_text_that_repeats_itself_is_not_chosen_but_counts_in_the_median() -> None:
     found = [candidate("a", 1.0), candidate("b", 1.6), candidate("c", 2.0)]
     (run,) = found[1].runs
     loop = Candidate("b", (replace(run, steps=run.steps * 20),))
@@ -73,7 +74,7 @@ def test_a_text_that_is_a_loop_is_not_chosen_but_counts() -> None:
         chosen([loop])
 
 
-def test_a_prompt_counts_with_its_median_run() -> None:
+def test_the_speed_up_of_a_prompt_is_the_median_of_its_runs() -> None:
     runs: list[Any] = [candidate("a", by).run for by in (1.0, 1.2, 5.0)]
     many = Candidate("a", tuple(runs))
     assert many.speedup == pytest.approx(1.2)
@@ -81,8 +82,7 @@ def test_a_prompt_counts_with_its_median_run() -> None:
     assert replace(many, runs=tuple(runs[:2])).speedup == pytest.approx(1.1)
 
 
-def test_the_meta_names_all_prompts_and_8_in_10() -> None:
-    """The range is that of the middle 8 in 10 prompts."""
+def test_the_meta_has_all_prompts_and_the_range_of_the_middle_80_percent() -> None:
     found = [candidate(str(i), 1 + i / 10) for i in range(11)]
     meta = opening_meta(found)
     assert meta["median"] == 1.5
@@ -90,7 +90,7 @@ def test_the_meta_names_all_prompts_and_8_in_10() -> None:
     assert meta["prompts"][3] == ["3", 1.3]
 
 
-def test_24_prompts_are_named() -> None:
+def test_there_are_24_prompts_with_different_names() -> None:
     names = [prompt.name for prompt in read_prompts(PROMPTS)]
     assert len(names) == len(set(names)) == 24
 
@@ -103,9 +103,9 @@ def first_definition(text: str) -> str:
 
 @pytest.mark.parametrize("prompt", read_prompts(PROMPTS), ids=lambda prompt: prompt.name)
 def test_no_prompt_is_a_text_that_trees_are_planned_on(prompt: Preset) -> None:
-    """Guards against an opening run on a text that the recorded acceptance was counted on. The
-    prompt may be neither a beginning nor a continuation of such a text, nor have the same first
-    definition."""
+    """Trees are planned with acceptance rates measured on certain texts. The opening run must not
+    use one of these. A prompt counts as one of them if either begins with the other, or if both
+    have the same first definition."""
     surveyed = surveyed_texts("code")
     assert surveyed
     text = prompt.text.strip()
@@ -114,7 +114,7 @@ def test_no_prompt_is_a_text_that_trees_are_planned_on(prompt: Preset) -> None:
 
 
 class NoModels:
-    """A host that loads nothing."""
+    """Replaces ModelHost. It loads no models."""
 
     def __init__(self, *_: object) -> None:
         pass
@@ -123,7 +123,7 @@ class NoModels:
         pass
 
 
-def test_the_opening_run_goes_to_the_folder_that_was_named(
+def test_the_opening_run_is_written_to_the_given_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = [candidate(name, by) for name, by in (("a", 1.0), ("b", 1.6), ("c", 1.5))]
@@ -137,7 +137,7 @@ def test_the_opening_run_goes_to_the_folder_that_was_named(
 
 
 @pytest.mark.parametrize("race", [[], ["--race"]])
-def test_a_recording_goes_to_the_folder_that_was_named(
+def test_a_recording_is_written_to_the_given_folder(
     race: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(record, "ModelHost", NoModels)
@@ -156,7 +156,7 @@ def test_a_recording_goes_to_the_folder_that_was_named(
         (["--race", "verifiers", "--temperature", "0"], 0.0),
     ],
 )
-def test_a_race_is_recorded_at_the_temperature_of_its_preset(
+def test_a_race_is_recorded_at_the_given_temperature_or_that_of_its_preset(
     options: list[str], temperature: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(record, "ModelHost", NoModels)

@@ -1,5 +1,5 @@
-"""The page can open files that people saved earlier. It shows runs and races as recorded ones.
-`tests/saved/`: see test_saved_files.py."""
+"""The page can open files that people saved earlier. It shows saved runs and races as recorded.
+test_saved_files.py says where the files in `tests/saved/` come from."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ui.shared.saved_profiles import saved_entries as saved_profile_entries
 from ui.shared.tree_request import TreeRequest
 
 SAVED = Path(__file__).resolve().parents[1] / "saved"
-# name: tokens, start of the text, where the time of plain decoding is from, shape asked for
+# name: tokens, start of the text, label of the plain decoding time, requested tree shape
 RUNS = {
     "greedy": (24, " (width - height) % 2\n", "recorded", ["planned"]),
     "top-p": (24, " use the terminal and pool\n", "recorded", ["best", 12, 5]),
@@ -30,12 +30,12 @@ RUNS = {
     "replanned": (24, " (width - height) % 2\n", None, ["replanned", 12, 6]),
     "plain": (24, " the public API.\n", None, ["plain"]),
 }
-RACES = {  # name: moves, whether it was stopped, verdict of each lane
+RACES = {  # name: steps of all lanes, whether it was stopped, verdict of each lane
     "greedy": (24 + 13 + 12, False, [None, "exact", "exact"]),
     "law": (24 + 11 + 10, False, [None, "law", "law"]),
     "stopped": (2, True, [None, "none"]),
 }
-PROFILES = {  # file: name in the menu, where its figures are from, start of the note
+PROFILES = {  # file: name in the menu, source of its figures, start of the note
     "measured": ("measured", "recorded", ""),
     "kept": ("my laptop", "recorded", "one thread"),
     "simulated": ("simulated", "simulated", ""),
@@ -48,7 +48,7 @@ PROFILES = {  # file: name in the menu, where its figures are from, start of the
 
 
 def run_message(name: str) -> dict[str, Any]:
-    """What the page gets when the file is opened."""
+    """The message that the page gets when the file of a run is opened."""
     run = opened_run(str(SAVED / "runs" / f"{name}.json"), LOCAL.upload)
     return json.loads(shown_as(run, name, stored=True).message)
 

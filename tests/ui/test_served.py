@@ -187,7 +187,7 @@ def test_flags_that_contradict_are_refused(
     assert "error: --" in capsys.readouterr().err
 
 
-def test_the_way_to_ourselves_uses_no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_requests_to_this_machine_use_no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
     """`set_up` lets requests to this machine bypass the proxy. It also turns off Gradio's analytics
     and, in this process, access to the Hub."""
     monkeypatch.setenv("NO_PROXY", "example.org")

@@ -1,5 +1,5 @@
-"""Helpers for tests of the page: layouts, requests of runs and of Gradio, messages, waiting for a
-thread, and steps that wait or take longer."""
+"""Helpers for tests of the page: layouts, requests, forms, messages, waiting for a thread, and
+decoders or races whose steps wait or take longer."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from ui.shared.tree_request import TreeRequest
 def laid_out() -> Iterator[None]:
     """A layout for views whose handlers the test calls. Gradio makes no server for it, because that
     would take longer than most tests."""
-    with patch.object(gr.Blocks, "queue"):  # it would make a server
+    with patch.object(gr.Blocks, "queue"):  # `queue` would make a server
         blocks = gr.Blocks(analytics_enabled=False)
     blocks.__enter__()
     try:
         yield
     finally:
-        blocks.__exit__(GeneratorExit)  # with an error, __exit__ only ends the layout
+        blocks.__exit__(GeneratorExit)  # __exit__ makes no server after an error
 
 
 def decode_request(
@@ -84,7 +84,7 @@ def filled(view: LiveView, **changes: Any) -> dict[Any, Any]:
 
 
 def wait(true: Callable[[], Any], seconds: float = 10) -> None:
-    """Wait until `true()`. Fails after `seconds`."""
+    """Wait until `true()` returns a true value. Fails after `seconds`."""
     end = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < end, "waited too long"
@@ -97,7 +97,8 @@ def request(who: str = "one", **query: str) -> SimpleNamespace:
 
 
 class Reading:
-    """Reads what a handler yields as Gradio does, one value at a time. `close` ends the handler."""
+    """Reads the values that a handler yields, one at a time, as Gradio does. `close` ends the
+    handler."""
 
     def __init__(self, handler: AsyncIterable[Any]) -> None:
         self._loop = asyncio.new_event_loop()
@@ -127,7 +128,9 @@ def sent(messages: Iterable[str] | AsyncIterable[str]) -> list[dict[str, Any]]:
 
 
 class Gate:
-    """Makes classes, of decoders or races, that make a step only when it is let through."""
+    """Makes classes of decoders or races in which each step waits until the test lets it through.
+    begun: released by each step when it begins to wait. passes: released by the test, once for each
+    step that it lets through."""
 
     def __init__(self) -> None:
         self.begun = threading.Semaphore(0)
@@ -145,7 +148,7 @@ class Gate:
         return Gated
 
     def open(self) -> None:
-        """Let all further steps through, so that no thread stays behind."""
+        """Let all further steps through, so that no thread keeps waiting."""
         self.passes.release(10_000)
 
 

@@ -1,18 +1,18 @@
-// Acceptance vectors that are pasted, made or fitted.
+// Acceptance vectors: pasted, computed from a power law, fitted by one, or edited.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fitPower, parse, power, wilson, withRate } from "../../ui/lab/web/acceptance_vectors.js";
 
 const near = (a, b, most = 1e-9) => assert.ok(Math.abs(a - b) <= most, `${a} is not ${b}`);
 
-test("JSON is read as a list, an object with rates, or a survey", () => {
+test("JSON is read as a list, an object with rates, or a survey file", () => {
   const rates = [0.6, 0.1];
   assert.deepEqual(parse("[0.6, 0.1]"), rates);
   assert.deepEqual(parse(' {"rates": [0.6, 0.1], "more": 1} '), rates);
   assert.deepEqual(parse('{"measured": [{"rates": [0.6, 0.1]}]}'), rates);
 });
 
-test("CSV is read with or without ranks and names of columns", () => {
+test("CSV is read with or without ranks and column names", () => {
   const rates = [0.6, 0.2, 0.1];
   for (const text of [
     "0.6,0.2,0.1",
@@ -25,7 +25,7 @@ test("CSV is read with or without ranks and names of columns", () => {
     assert.deepEqual(parse(text), rates, text);
 });
 
-test("a single line is a vector if its sum is at most one, except below two column names", () => {
+test("two numbers on a single line are read as a vector, or as a rank and its rate", () => {
   for (const [text, rates] of /** @type {[string, number[]][]} */ ([
     ["0, 0.5", [0, 0.5]],
     ["1, 0", [1, 0]],
@@ -80,7 +80,7 @@ test("Wilson's interval has its known values", () => {
   near(wilson(20, 20)[1], 1, 1e-12);
 });
 
-test("a raised rate scales the others only where the sum would pass one", () => {
+test("raising a rate lowers the others only if the sum would exceed one", () => {
   assert.deepEqual(withRate([0.5, 0.2, 0.1], 1, 0.4), { rates: [0.5, 0.4, 0.1], factor: 1 });
   const { rates, factor } = withRate([0.5, 0.2, 0.1], 1, 0.7);
   near(factor, 0.5);

@@ -55,7 +55,7 @@ function most(rates, n, levels) {
   return found;
 }
 
-test("growth finds the best tree of every size and level cap", () => {
+test("bestFirst finds the best tree of every size and level cap", () => {
   for (const rates of VECTORS)
     for (const levels of [2, 3, 7]) {
       const growth = bestFirst(rates, 7, levels);
@@ -66,7 +66,7 @@ test("growth finds the best tree of every size and level cap", () => {
     }
 });
 
-test("the table finds the best tree for any vector", () => {
+test("DpTable finds the best tree for any vector, even one that rises", () => {
   for (const rates of [...VECTORS, ...NOT_FALLING])
     for (const levels of [2, 3, 7]) {
       const table = DpTable.whole(rates, 7, levels);
@@ -74,7 +74,7 @@ test("the table finds the best tree for any vector", () => {
     }
 });
 
-test("the table's tree has the value of its cell", () => {
+test("a tree traced from a cell has as many expected tokens as the cell says", () => {
   for (const rates of [...VECTORS, ...NOT_FALLING]) {
     const table = DpTable.whole(rates, 12, 5);
     for (let b = 0; b < 5; b++) {
@@ -86,7 +86,7 @@ test("the table's tree has the value of its cell", () => {
   }
 });
 
-test("a table without a level cap agrees with growth", () => {
+test("a table without a level cap agrees with bestFirst", () => {
   for (const rates of VECTORS) {
     const table = DpTable.whole(rates, 40);
     const { totals } = bestFirst(rates, 40, null);
@@ -115,7 +115,7 @@ test("a split gives the values that a cell is computed from", () => {
   assert.equal(table.split(6, 4, 0), null);
 });
 
-test("scores are products along the path", () => {
+test("scores are products of the rates along the path from the root", () => {
   const found = scores([-1, 0, 0, 1, 2, 0, 0], [0.5, 0.2, 0.1]);
   [1, 0.5, 0.2, 0.25, 0.1, 0.1, 0].forEach((one, i) => near(found[i], one));
 });
@@ -138,7 +138,7 @@ test("invalid rates are refused, and the message names the wrong value", () => {
   assert.deepEqual(checked([0.6, 0.4]), [0.6, 0.4]);
 });
 
-test("smoothing pools neighbours that rise and keeps the sum", () => {
+test("smoothing averages neighbours that rise, and keeps the sum", () => {
   assert.deepEqual(smooth([0.5, 0.1, 0.3]), [0.5, 0.2, 0.2]);
   assert.deepEqual(smooth([0, 0, 0.3]).length, 3);
   for (const rates of NOT_FALLING) {
@@ -148,12 +148,12 @@ test("smoothing pools neighbours that rise and keeps the sum", () => {
   }
 });
 
-test("growth refuses a vector that rises, and more than one node on 1 level", () => {
+test("bestFirst refuses a vector that rises, and more than one node on 1 level", () => {
   assert.throws(() => bestFirst([0.1, 0.2], 4, null), /never increase/);
   assert.throws(() => bestFirst([0.2, 0.1], 4, 1), /1 level/);
 });
 
-test("a sum keeps what rounding would lose, and a power law falls with the rank", () => {
+test("sum keeps what rounding would lose, and powerLaw falls with the rank", () => {
   assert.equal(sum([1, 1e100, 1, -1e100]), 2);
   near(powerLaw(1, 0.5, 3)[2], 0.5 / 3);
 });
@@ -193,7 +193,7 @@ test("a larger pass is never assumed to be faster", () => {
   );
 });
 
-test("a step is a target pass, a draft pass for each level but the last, and overhead", () => {
+test("a step takes a target pass, a draft pass for each level but the last, and overhead", () => {
   const draft = (width) => 0.002 + 0.00001 * width + 0.0002;
   near(stepSeconds([-1, 0, 0, 1, 2], PROFILE), 0.02 + 0.0005 + 0.0005 + draft(1) + draft(2));
   near(plainSeconds(PROFILE), 0.0206);
@@ -211,14 +211,14 @@ test("the plan is within 2% of the fastest of all trees with up to 7 nodes", () 
   }
 });
 
-test("with some slack the plan has at least as many tokens and is hardly slower", () => {
+test("with 1% slack, the plan has at least as many tokens and is at most 1% slower", () => {
   const exact = bestPlan([0.6, 0.2, 0.1], PROFILE, 64);
   const roomy = bestPlan([0.6, 0.2, 0.1], PROFILE, 64, 16, 0.01);
   assert.ok(roomy.tokens >= exact.tokens);
   assert.ok(roomy.speedup >= exact.speedup * 0.99 - 1e-9);
 });
 
-test("where no tree pays, the plan is plain decoding", () => {
+test("if no tree is faster than plain decoding, the plan is plain decoding", () => {
   const plan = bestPlan([0.01], PROFILE, 16);
   assert.deepEqual([plan.parents, plan.speedup], [[-1], 1]);
 });

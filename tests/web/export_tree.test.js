@@ -14,7 +14,7 @@ import { parse as parseVector } from "../../ui/lab/web/acceptance_vectors.js";
 const DEPTH_FIRST = [-1, 0, 1, 0, 3];
 const BREADTH_FIRST = [-1, 0, 0, 1, 2];
 
-test("the project's own form is breadth first", () => {
+test("the project's own format lists the nodes breadth first", () => {
   const wanted = { format: "sequoia-tree", version: 1, parents: BREADTH_FIRST };
   assert.deepEqual(JSON.parse(treeJson(DEPTH_FIRST)), wanted);
 });
@@ -35,7 +35,7 @@ test("Medusa gets the ranks on the way from the root to every other node", () =>
   assert.deepEqual(JSON.parse(paths(DEPTH_FIRST)), [[0], [1], [0, 0], [1, 0]]);
 });
 
-test("a branching list exists if all nodes of a level have equally many children", () => {
+test("a branching list exists only if all nodes of each level have equally many children", () => {
   assert.deepEqual(branchingOf(DEPTH_FIRST), [2, 1]);
   assert.deepEqual(branchingOf([-1]), []);
   assert.equal(branchingOf([-1, 0, 0, 1]), null);

@@ -12,7 +12,7 @@ test("the ends of a range stand at the ends of the axis", () => {
   assert.equal(upwards.at(0.25), 150);
 });
 
-test("a range holds all finite values, and zero where it should", () => {
+test("a range contains all finite values, and zero if the layout asks for it", () => {
   const axis = makeAxis({}, [3, null, 5, NaN, Infinity], 0, 100);
   assert.ok(axis.at(3) > 0 && axis.at(5) < 100);
   assert.equal(makeAxis({ rangemode: "tozero" }, [3, 5], 0, 100).at(0), 0);

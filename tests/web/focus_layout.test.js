@@ -10,10 +10,10 @@ const SMALL = [-1, 0, 0, 1, 1, 2];
 /** A root with `count` leaves below it. */
 const star = (count) => topology([-1, ...new Array(count).fill(0)]);
 const keys = (drawn) => drawn.items.map((item) => item.key);
-/** A step in which the root alone is accepted. Every node gets `state`. */
+/** A step whose accepted path is only the root. Every other node has the state `state`. */
 const stepOf = (topo, state) => ({ path: [0], state: new Array(topo.n).fill(state) });
 
-test("focus draws the accepted path and closes all other nodes", () => {
+test("only the accepted path and the children of its nodes are drawn", () => {
   const topo = topology(SMALL);
   const view = { path: [0, 1], state: ["accepted", "accepted", "rejected", "", "", ""] };
   const drawn = focusLayout(topo, view, new Set(), false);
@@ -24,7 +24,7 @@ test("focus draws the accepted path and closes all other nodes", () => {
   assert.equal(drawn.rows, 3);
 });
 
-test("a node that was opened shows what is below it", () => {
+test("a node that was opened shows its children", () => {
   const topo = topology(SMALL);
   const drawn = focusLayout(topo, stepOf(topo, "untried"), new Set(["n2"]), false);
   assert.deepEqual(keys(drawn), ["n0", "n1", "n2", "n5"]);
@@ -49,7 +49,7 @@ test("the bonus token is in the column after the deepest node that is drawn", ()
   assert.equal(items.filter(({ row }) => row === bonus.row).length, 1);
 });
 
-test("many untried children become one group, which can be opened", () => {
+test("of many untried children, all but the first two form one group, which can be opened", () => {
   const topo = star(20);
   const view = stepOf(topo, "untried");
   const closed = focusLayout(topo, view, new Set(), false);
@@ -59,7 +59,7 @@ test("many untried children become one group, which can be opened", () => {
   assert.equal(open.items.length, 21);
 });
 
-test("of many rejected children the first nine and the last three are drawn", () => {
+test("of many rejected children, all but the first nine and the last three form one group", () => {
   const topo = star(20);
   const { items } = focusLayout(topo, stepOf(topo, "rejected"), new Set(), false);
   const group = items.find((item) => item.count);

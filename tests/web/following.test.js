@@ -1,4 +1,4 @@
-// Whose run is on screen, and when following is offered.
+// Whose run is on screen, and when a visitor can follow another visitor's run.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Following } from "../../ui/shared/web/following.js";
@@ -6,7 +6,7 @@ import { Following } from "../../ui/shared/web/following.js";
 const WAIT = { wait: { ahead: 1, seconds: 5 }, follow: true, notice: "1 run ahead of you" };
 const THEIRS = { run: "theirs", followed: true, done: false, notice: "their words" };
 
-test("a waiting visitor follows a run, still sees their own notice, and then gets their own run", () => {
+test("a waiting visitor who follows a run sees their own notice until their run starts", () => {
   const following = new Following();
   following.note(WAIT, null);
   assert.ok(following.isOffered(true));
@@ -28,7 +28,7 @@ test("after a followed run has ended, the next one can be followed", () => {
   assert.ok(following.isOffered(true));
 });
 
-test("a followed run does not replace what was opened after it", () => {
+test("a followed run does not replace a run that was opened later", () => {
   const following = new Following();
   following.note(WAIT, null);
   following.isWanted = true;

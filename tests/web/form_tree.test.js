@@ -1,4 +1,4 @@
-// What the picture of a form's tree sends to the server to ask for the tree.
+// Which values of a form are sent to the server to ask for the tree that the form describes.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { asked } from "../../ui/shared/web/form_tree.js";
@@ -18,7 +18,7 @@ test("the values that the tree depends on are sent", () => {
   assert.deepEqual(asked({ ...FORM, clock: "" }, "2"), { ...lane, ...ALL, clock: "" });
 });
 
-test("the profiles saved in the browser are sent only if the clock is one of them", () => {
+test("profiles saved in the browser are sent only if the chosen clock is one of them", () => {
   for (const lane of ["", "2"]) {
     assert.deepEqual(asked({ ...FORM, clock: "kept:mine" }, lane).profiles, ["{}"]);
     for (const clock of ["", "a100-llama-2-7b-eager", undefined, null])

@@ -35,12 +35,12 @@ test("invisible characters become visible", () => {
     );
 });
 
-test("empty or missing text is shown as a special sign, except in running text", () => {
+test("an empty or missing token is shown as ∅, and empty running text stays empty", () => {
   assert.deepEqual(each(visible, ["", null, undefined]), ["∅", "∅", "∅"]);
   assert.equal(readable(""), "");
 });
 
-test("a mark without a letter gets a circle below it", () => {
+test("a combining mark without a letter gets a dotted circle", () => {
   assert.equal(visible("\u0301"), "◌\u0301");
   assert.equal(readable("e\u0301"), "e\u0301");
 });
@@ -49,7 +49,7 @@ test("running text keeps its ordinary spaces, and shows a no-break space as a si
   assert.equal(readable("  a\u00a0b "), "  a⍽b ");
 });
 
-test("markup stays text", () => {
+test("visible leaves markup as it is", () => {
   assert.equal(visible("<b>"), "<b>");
 });
 
@@ -101,12 +101,12 @@ test("rates have three digits", () => {
   assert.deepEqual(each(rate, [1.234, 12.34, 123.4, undefined]), ["1.23", "12.3", "123", "–"]);
 });
 
-test("one thing is singular", () => {
+test("only after 1 is the noun singular", () => {
   assert.equal(count(1, "node"), "1 node");
   assert.equal(count(1234, "node"), "1,234 nodes");
   assert.equal(count(2, "child", "children"), "2 children");
 });
 
-test("plotly finds no tags in a name", () => {
+test("tags in a name are escaped for Plotly", () => {
   assert.equal(plotlyText("<a href='x'>&lt;</a>"), "&lt;a href='x'&gt;&amp;lt;&lt;/a&gt;");
 });

@@ -1,4 +1,5 @@
-// The figures of the selected node.
+// The numbers that the inspector shows for the selected node. With top-k match, acceptance depends
+// only on the token that the target sampled. So above temperature 0, a trial has no numbers.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FakeNode, made } from "./fake_page.js";
@@ -8,7 +9,7 @@ import { topology } from "../../ui/shared/web/tree_layout.js";
 
 const TRIAL = ["tq", "tp", "ratio", "u", "mass"];
 
-/** Which figures of the trial of node 1 are shown. */
+/** The keys of the numbers that are shown for the trial of node 1. */
 function shownOfTrial(trial, temperature) {
   const step = { tokens: [0, 1], path: [0], trials: [trial], q: [null, 0.6], p: [null, 0.5] };
   const meta = { policy: { temperature } };
@@ -19,7 +20,7 @@ function shownOfTrial(trial, temperature) {
   return figures.filter(({ box }) => !box.hidden).map(({ key }) => key);
 }
 
-test("above temperature 0, a trial of top-k match has no figures", () => {
+test("above temperature 0, a trial of top-k match has no numbers", () => {
   const [drawn, matched] = [0.4, null].map((u) => [1, 0.5, 0.6, u, true, null]);
   assert.deepEqual(shownOfTrial(matched, 1), []);
   assert.deepEqual(shownOfTrial(matched, 0), ["tq", "tp"]);

@@ -19,7 +19,7 @@ function watched() {
   return { page, watch, pass };
 }
 
-test("if a press brings no message, the page asks until the buttons show no job", () => {
+test("if no message follows a press, the page asks until the buttons show no job", () => {
   const { page, pass } = watched();
   page.busy = true;
   pass(5);
@@ -45,7 +45,7 @@ test("the page asks about a job only after five seconds without a message about 
   assert.deepEqual(page.asked, [{ heard: true, over: false }]);
 });
 
-test("what was heard of one job does not count for the next", () => {
+test("messages about one job do not count for the next job", () => {
   const { page, watch, pass } = watched();
   page.busy = true;
   watch.take(true);
@@ -56,16 +56,16 @@ test("what was heard of one job does not count for the next", () => {
   assert.deepEqual(page.asked, [{ heard: false, over: false }]);
 });
 
-test("two messages in quick succession about a job that the buttons do not show cause one question", () => {
+test("if the buttons show no job, two quick messages about a job cause one question", () => {
   const { page, watch } = watched();
-  watch.take(false); // a recording
+  watch.take(false); // about a recording, not a job
   assert.deepEqual(page.asked, []);
   watch.take(true);
   watch.take(true);
   assert.equal(page.asked.length, 1);
 });
 
-test("while messages show a job that the buttons do not, the page asks every five seconds", () => {
+test("if messages report a job but the buttons show none, the page asks every five seconds", () => {
   const { page, watch, pass } = watched();
   for (let second = 0; second < 12; second++) {
     watch.take(true);
@@ -74,7 +74,7 @@ test("while messages show a job that the buttons do not, the page asks every fiv
   assert.equal(page.asked.length, 3);
 });
 
-test("after a message about how a job ended, the next question reports that it arrived", () => {
+test("after a message about the end of a job, the next question says that the job is over", () => {
   const { page, watch, pass } = watched();
   page.busy = true;
   watch.take(true);

@@ -6,7 +6,7 @@ import { widths } from "../../ui/shared/web/planner.js";
 
 globalThis.requestAnimationFrame = () => 0;
 
-test("the bar being edited is always a bar of the vector", () => {
+test("the bar being edited stays within a shorter vector", () => {
   const state = new LabState();
   const origin = { label: "imported", words: "" };
   state.take([0.4, 0.2, 0.1, 0.05], origin);
@@ -15,7 +15,7 @@ test("the bar being edited is always a bar of the vector", () => {
   assert.equal(state.pick, 1);
 });
 
-test("of the shapes, the level cap limits the best tree only", () => {
+test("the level cap limits only the shape named best", () => {
   const state = new LabState();
   const levels = (name) => widths(state.parentsOf(name)).length + 1;
   const flat = (seconds) => [[1, seconds, 0]];

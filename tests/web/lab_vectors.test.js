@@ -1,5 +1,5 @@
-// Which acceptance vector the Lab shows: the usual one, until a person, a link or a file chooses.
-// Also the sliders of a power law, and the factor by which rates were multiplied, in words.
+// Which acceptance vector the Lab shows: its default, until the visitor or a link chooses a vector.
+// Also the sliders of a power law, and the sentence that says by what the rates were multiplied.
 import "./fake_page.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -14,9 +14,9 @@ const SURVEY = { measured: [{ temperature: 0.6, rates: [0.5], accepted: [5], vis
 const OWN = { name: "mine", rates: [0.7], temperature: 0 };
 const LOADING = { survey: SURVEY, own: [], measurable: false, pair: 0, loading: true };
 const LOADED = { survey: SURVEY, own: [OWN], measurable: true, pair: 1, loading: false };
-const USUAL = "counted-T = 0.6";
+const USUAL = "counted-T = 0.6"; // the default until models are loaded
 
-/** A Lab with a menu in place of its panels. */
+/** A Lab without panels; its editor is only a menu. `get` delivers a message from the server. */
 function lab() {
   const said = [];
   const one = made(Lab, { usual: "paper", chosen: false, loading: false, pair: undefined });
@@ -39,7 +39,7 @@ function lab() {
   return { one, said, get };
 }
 
-test("the vector of the first models replaces the usual one", () => {
+test("when the first models are loaded, their own vector becomes the default", () => {
   const { one, get } = lab();
   get(LOADING);
   assert.equal(one.editor.kind, USUAL);
@@ -48,7 +48,7 @@ test("the vector of the first models replaces the usual one", () => {
 });
 
 for (const kind of ["own", "paper"])
-  test(`a chosen vector stays when the first models are loaded, but not when others follow: ${kind}`, () => {
+  test(`a chosen vector survives loading the first models, but not the next: ${kind}`, () => {
     const { one, get } = lab();
     get(LOADING);
     one.editor.kind = kind;
@@ -58,7 +58,7 @@ for (const kind of ["own", "paper"])
     assert.equal(one.editor.kind, "own-mine");
   });
 
-/** Open a link to the Lab after `message` has arrived. The result's `get` delivers further ones. */
+/** Open a link to the Lab after `message` has arrived. `get` delivers further messages. */
 function opened(t, hash, message) {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const found = lab();
@@ -77,7 +77,7 @@ test("the rates of a link stay when the models are loaded", (t) => {
   assert.equal(one.editor.kind, "own");
 });
 
-test("a vector that a link chose stays, even if it is the usual one", (t) => {
+test("a vector that a link chose stays, even if it was the default", (t) => {
   const { one, get } = opened(t, "#lab&vector=counted-T%20%3D%200.6", LOADING);
   get(LOADED);
   assert.equal(one.editor.kind, USUAL);
@@ -99,7 +99,7 @@ test("if the models lack the vector of a link, the Lab says so once they are loa
   assert.deepEqual(said, ["Not available here: the acceptance vector “own-other”."]);
 });
 
-/** The editor with the sliders of a curve at these values, without its other panels. */
+/** The editor without its panels, and with the sliders of a power law at these values. */
 function editor(values) {
   const nodes = () => ({
     exponent: new FakeNode(),
@@ -139,7 +139,7 @@ test("the sliders of a power law stay where they are put", () => {
   const one = editor({ ...values });
   one.choose("power");
   one.paintHandles(one.state.rates);
-  assert.deepEqual(one.power.values, values, "also if rates are lowered to sum to 1");
+  assert.deepEqual(one.power.values, values, "even if the rates are lowered to make their sum 1");
 });
 
 test("a factor that lowers rates is never shown as 1", () => {

@@ -1,4 +1,4 @@
-// The words of the Lab about its tree, its machine and its shapes.
+// The texts of the Lab about its tree, its measurements, its machine and its shapes.
 import "./fake_page.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -22,7 +22,7 @@ const tile = () => ({
   note: new FakeNode(),
 });
 
-test("a node has the number by which the search finds it", () => {
+test("searching for the number in a node's name finds that node", () => {
   const topo = topology([-1, 0, 0, 1]);
   const nameIn = (shown) => {
     const tree = made(LabTree, { topo, f: [1, 0.5, 0.3, 0.2], state: { shown }, query: "3" });
@@ -32,13 +32,13 @@ test("a node has the number by which the search finds it", () => {
   assert.deepEqual(nameIn("chain"), ["node 2", [3]]);
 });
 
-test("nodes stay expanded only while they keep their numbers", () => {
+test("nodes stay expanded if the tree keeps its name and its node numbers", () => {
   const openedAfter = (name, parents) => {
     const tree = made(LabTree, { name: "best", parents: [-1, 0, 1, 1], opened: new Set([1]) });
     tree.takeTree(name, parents);
     return [...tree.opened];
   };
-  assert.deepEqual(openedAfter("best", [-1, 0, 1, 1, 0]), [1]); // it has grown
+  assert.deepEqual(openedAfter("best", [-1, 0, 1, 1, 0]), [1]); // the tree has grown
   assert.deepEqual(openedAfter("best", [-1, 0, 1]), [1]);
   assert.deepEqual(openedAfter("best", [-1, 0, 0, 1]), []);
   assert.deepEqual(openedAfter("chain", [-1, 0, 1]), []);
@@ -64,7 +64,7 @@ test("a Lab that was saved without times does not promise any", () => {
   assert.match(wordsIn(false).join(), /^saved without times,This page was saved before/);
 });
 
-test("the reason why a measurement is not running is shown unchanged", () => {
+test("if a measurement is not running, the given reason is shown unchanged", () => {
   const said = [];
   const refusal = { say: (words) => said.push(words) };
   const counting = made(AcceptanceCounting, { refusal, progress() {} });
@@ -72,7 +72,7 @@ test("the reason why a measurement is not running is shown unchanged", () => {
   assert.deepEqual(said, ["Not started: the server did not accept the request."]);
 });
 
-test("the last measurement is in use again after Use", () => {
+test("the button “Use” puts the last measurement in use again", () => {
   let origin = null;
   const onUse = (_rates, used) => (origin = used);
   const counts = made(AcceptanceCounts, { counts: [], paint() {}, onUse });
@@ -99,7 +99,7 @@ test("the nodes over the budget are counted", () => {
   assert.equal(roomWords(-2, 8), "2 nodes over the budget of 8. ");
 });
 
-test("the hidden nodes include those below drawn children", () => {
+test("a node's hidden descendants include those below its drawn children", () => {
   const parents = [-1, 0, 1, ...new Array(200).fill(2)];
   const topo = topology(parents);
   const best = bestNodes(parents.map((_, node) => 1 / (node + 1)));
@@ -113,7 +113,7 @@ test("the hidden nodes include those below drawn children", () => {
   assert.equal(words(3, "best"), ".");
 });
 
-test("a saved page does not mention runs started from the Lab, or call its machine “this machine”", () => {
+test("a saved page neither mentions runs started from the Lab nor says “this machine”", () => {
   const profile = /** @type {any} */ ({ device: "A100", source: "paper" });
   assert.match(
     hypothetical(profile, true),
@@ -131,13 +131,13 @@ test("a saved page does not mention runs started from the Lab, or call its machi
   );
 });
 
-test("a drawn tree may be smaller or larger than the budget", () => {
+test("a tree drawn by hand that is smaller or larger than the budget is not compared", () => {
   const table = made(ShapesTable, { state: { n: 64 } });
   assert.equal(table.notCompared({ nodes: 2 })[1], "2 of 64 nodes drawn: not compared");
   assert.equal(table.notCompared({ nodes: 80 })[1], "80 nodes drawn, budget 64: not compared");
 });
 
-test("only a field that may stay empty offers the best number", () => {
+test("a field that may stay empty shows “best k”, the other an example", () => {
   Object.assign(document, { createElement: () => new FakeNode() });
   const host = { appendChild() {} };
   const placeholder = (name) => {

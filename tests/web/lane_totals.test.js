@@ -12,7 +12,7 @@ import {
   speedRatio,
 } from "../../ui/race/web/lane_totals.js";
 
-/** A lane whose steps take these seconds and give a token each. The last ends it if `finished`. */
+/** A lane whose steps take `seconds` and give one token each. If `finished`, the last ends it. */
 function lane(seconds, finished = true) {
   const totals = new LaneTotals();
   seconds.forEach((verify, k) => {
@@ -24,7 +24,7 @@ function lane(seconds, finished = true) {
 
 const even = (each, count = 32) => lane(new Array(count).fill(each));
 
-/** Numbers from 0 to 1, the same at every run (mulberry32). */
+/** Random numbers from 0 to 1, the same in every run of the tests (mulberry32). */
 function dice(seed) {
   let state = seed;
   return () => {
@@ -75,10 +75,11 @@ test("lanes without any variation have an interval of no width", () => {
   assert.ok(Math.abs(found.most - 2) < 1e-12);
 });
 
-test("the interval is the jackknife's over eight stretches, with Student's t", () => {
-  const slow = lane([...new Array(28).fill(1), 3, 3, 3, 3]); // the last of eight stretches is slow
+test("the interval is the jackknife's over eight segments, with Student's t", () => {
+  const slow = lane([...new Array(28).fill(1), 3, 3, 3, 3]); // the last of eight segments is slow
   const found = speedInterval(even(1), slow, 100);
-  // Without one of the seven even stretches, 28 tokens take 36 seconds; without the slow one, 28.
+  // A segment has 4 tokens. Without one of the seven fast segments, 28 tokens take 36 seconds.
+  // Without the slow segment, they take 28 seconds.
   const parts = [...new Array(7).fill(Math.log(36 / 28)), 0];
   const mean = parts.reduce((a, b) => a + b) / 8;
   const error = Math.sqrt((7 / 8) * parts.reduce((sum, x) => sum + (x - mean) ** 2, 0));
@@ -88,7 +89,7 @@ test("the interval is the jackknife's over eight stretches, with Student's t", (
   assert.equal(found.verdict, "even");
 });
 
-test("two stretches are too few for an interval", () => {
+test("two segments are too few for an interval", () => {
   assert.equal(speedInterval(even(1, 2), even(1, 2), 9), null);
   assert.notEqual(speedInterval(even(1, 3), even(1, 3), 9), null);
 });
@@ -113,7 +114,7 @@ test("a lane has no place before it has finished", () => {
   assert.deepEqual(lanePlaces([even(1), even(2)], 40, false), [{ place: 1, tied: false }, null]);
 });
 
-test("a finished lane has no place while a lane behind may still take it", () => {
+test("a finished lane has no place while another lane may still finish in less time", () => {
   const ahead = even(2);
   assert.deepEqual(lanePlaces([ahead, lane([1, 1], false)], 64, false), [null, null]);
   assert.deepEqual(lanePlaces([ahead, lane([1, 1], false)], 64, true)[0], {

@@ -48,7 +48,7 @@ const STATES = {
 };
 
 for (const [tab, values] of Object.entries(STATES))
-  test(`the state of ${tab} comes back`, () => {
+  test(`the state of ${tab} is read back unchanged`, () => {
     const { hash, left } = encodeLink(tab, values);
     assert.deepEqual(left, []);
     assert.match(hash, /^#[!-~]*$/);
@@ -67,7 +67,7 @@ test("every tab of the page can be in its address", () => {
   );
 });
 
-test("a distribution that Walk accepts is accepted from its link too", () => {
+test("a distribution that Walk accepts is also accepted in a link to Walk", () => {
   for (const texts of [
     ["0.3333333", "0.3333333", "0.3333334"],
     ["0.0000012345678901234567", "1e-300", "0.9999987654321098765433"],
@@ -78,7 +78,7 @@ test("a distribution that Walk accepts is accepted from its link too", () => {
   }
 });
 
-test("no fragment is no state", () => {
+test("an empty fragment has no state", () => {
   assert.equal(decodeLink(""), null);
   assert.equal(decodeLink("#"), null);
 });
@@ -89,7 +89,7 @@ test("unknown names, null and undefined are not written", () => {
   assert.deepEqual(left, []);
 });
 
-test("long values are left out and named", () => {
+test("values that are too long are left out and listed", () => {
   const { hash, left } = encodeLink("decode", { prompt: "x".repeat(501), seed: 1 });
   assert.deepEqual([hash, left], ["#decode&seed=1", ["prompt"]]);
   const chinese = encodeLink("decode", { prompt: "树".repeat(500), seed: 1 });
@@ -153,7 +153,7 @@ for (const [hash, words] of REFUSED)
     );
   });
 
-// Draws that are the same in every run.
+// A function that returns a pseudo-random whole number below its argument, the same in every run.
 function draws(seed) {
   let state = seed;
   return (below) => {
@@ -192,7 +192,7 @@ function check(hash) {
   if (!state) return;
   assert.ok(Object.hasOwn(FIELDS, state.tab));
   assert.equal(Object.getPrototypeOf(state.values), Object.prototype);
-  // what was read can be written again, except long texts, whose encoded form may be too long
+  // what was read can be written again; only long values may be too long once they are encoded
   const again = encodeLink(state.tab, state.values);
   const rest = again.left.filter((name) => !["prompt", "branching", "profile"].includes(name));
   assert.deepEqual(rest, [], hash);

@@ -1,4 +1,5 @@
-// The trees of a run whose messages were missed, or overtaken by the answer that fills the gap.
+// The trees of a run or a race when messages were missed. The browser requests the missing steps,
+// and the answer can arrive before or after newer messages.
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 import { RunStore } from "../../ui/decode/web/run_store.js";
@@ -26,11 +27,12 @@ const batch = (a, b) => ({
   ...(a === 0 ? { meta: { label: "measured" }, lanes: [{ name: "Chain" }] } : {}),
 });
 
-/** The answer to a request for the steps from `a` on, when the run had `b` steps. */
+/** The answer to a request for the steps from `a` on, when the run had `b` steps. It has all trees
+    so far. */
 const answer = (a, b) => ({ ...batch(a, b), trees: TREES.slice(0, b) });
 
-/** The store of a run that took the `messages`, each with whether it answers a request for steps.
-    The store itself requests nothing, because it has no server here. */
+/** The store of a run after it took `messages`. Each is a pair: a message, and whether it answers a
+    request for missing steps. The store itself requests nothing, because it has no server here. */
 function runOf(...messages) {
   const store = new RunStore();
   for (const [message, refill] of messages) store.take(message, refill);

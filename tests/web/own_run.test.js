@@ -1,4 +1,4 @@
-// Which finished runs other views may use as the visitor's own.
+// Which runs count as the visitor's own. Other views may use these.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ownRun } from "../../ui/decode/web/own_run.js";
@@ -14,7 +14,8 @@ const steps = [
   { ...STEP, i: 1, emitted: [2, 3, 4], seconds: SECONDS },
 ];
 
-/** `ownRun` of a run that came in one message. Only a new run has an `end`; `rest` may add one. */
+/** `ownRun` of a run that came in one message. rest: further fields of the message, such as `end`,
+ * which only the message of a new run has. */
 function ownOf(label, rest = {}) {
   const store = new RunStore();
   const meta = { label, device: "a card", plain_seconds: 0.03 };

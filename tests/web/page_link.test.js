@@ -96,7 +96,7 @@ test("the address waits for the view of its tab", async (t) => {
   assert.equal(page.location.hash, "#race");
 });
 
-test("a change in a hidden tab does not keep the address from following the open one", async (t) => {
+test("a change in a hidden tab does not keep the open tab's change from the address", async (t) => {
   const link = await open("", TABS);
   t.mock.timers.enable({ apis: ["setTimeout"] });
   link.linkChanged("decode");
@@ -106,7 +106,7 @@ test("a change in a hidden tab does not keep the address from following the open
   assert.equal(page.location.hash, "#decode&step=3");
 });
 
-test("the address waits until a tab has been quiet", async (t) => {
+test("the address changes once a tab has stopped changing", async (t) => {
   const link = await open("", TABS);
   t.mock.timers.enable({ apis: ["setTimeout"] });
   for (let change = 0; change < 3; change++) {
@@ -130,7 +130,7 @@ test("a form's first report, or one without a change, does not change the addres
   assert.equal(page.location.hash, "#decode");
 });
 
-test("what a link leaves out is said, also where the browser does not allow copying", async () => {
+test("the page says what a link leaves out, even if the browser forbids copying", async () => {
   const refuse = async () => {
     throw new Error("no");
   };

@@ -1,4 +1,5 @@
-// The controls around a picture: the playback bar, the phases of a step, the zoom and the figures.
+// The controls around a picture: the playback bar, the phase bar and the zoom. Also, when a chart
+// can be saved.
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import { FakeNode, made } from "./fake_page.js";
@@ -11,7 +12,7 @@ afterEach(() => {
   for (const name of ["window", "location", "getComputedStyle"]) delete globalThis[name];
 });
 
-test("the tooltip of the play button says what it does now", () => {
+test("the tooltip of the play button says what the button does now", () => {
   const store = { playing: true, rate: "x1" };
   const nodes = { playing: new FakeNode(), live: new FakeNode(), speed: {}, head: new FakeNode() };
   const bar = made(PlaybackBar, { store, ...nodes });
@@ -31,7 +32,8 @@ test("without a step, no time of an earlier step is shown", () => {
   assert.ok(bar.time.hidden);
 });
 
-/** The zoom after each of three presses of fit: a picture of this height, a box of 100 × 100 px. */
+/** The zoom after each of three presses of the fit button. The picture is 100 px wide and `height`
+ * px high, in a box of 100 × 100 px. */
 function fitted(height) {
   const box = { left: 0, top: 0 };
   const scroller = Object.assign(new FakeNode(), {
@@ -50,7 +52,7 @@ function fitted(height) {
   });
 }
 
-test("a second press of fit returns to the readable size, however large the picture", () => {
+test("the fit button, pressed again, returns to the readable size, for any size of picture", () => {
   assert.deepEqual(fitted(200), [0.5, 1, 0.5]);
   assert.deepEqual(fitted(4000), [0.25, 1, 0.25]);
 });

@@ -1,4 +1,5 @@
-// Steps of a race for the pictures of their trees, also where a message was broken.
+// RaceSteps: the steps of a race, as pictures of their trees need them. Some of the messages were
+// lost or damaged.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { RaceSteps } from "../../ui/race/web/race_steps.js";
@@ -17,7 +18,7 @@ function stepsOf(steps) {
 const READ = { q: [], p: [], trials: [], tokens: [0, 1], bonus: 2, emitted: [1, 2] };
 const DETAILS = { ...WHOLE, ...READ, i: 0 };
 
-test("after a gap, no details are asked for or taken: steps may have other indexes there", () => {
+test("after a gap, details are not requested or stored: the indexes may be wrong", () => {
   const made = stepsOf([WHOLE, null, WHOLE, WHOLE]);
   const asked = [];
   made.store.race = "r";
@@ -34,7 +35,7 @@ test("after a gap, no details are asked for or taken: steps may have other index
   );
 });
 
-test("details that came before a gap was seen are kept for the steps before it", () => {
+test("when a gap is found, details are kept only for the steps before it", () => {
   const made = stepsOf([WHOLE]);
   made.store.race = "r";
   const steps = /** @type {any} */ ([DETAILS, DETAILS]);
@@ -54,7 +55,7 @@ test("a step is drawn with its tree and its path", () => {
   assert.deepEqual([path, topo.n, made.best(0), made.rows(0)], [[0, 1], 2, 0, 1]);
 });
 
-test("a step whose tree never came is not drawn, and those after it are", () => {
+test("a step whose tree never arrived is not drawn, but the steps after it are", () => {
   const made = stepsOf([
     { lane: 0, tree: 9, text: ["x"] },
     { lane: 0, tree: 0, text: null },

@@ -1,4 +1,4 @@
-// How a race plays when it is opened, and what its view says about it.
+// How a race plays when it is opened, and what the Race view says about it.
 import "./fake_page.js";
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
@@ -81,7 +81,7 @@ test("a prompt ends in dots only where something is left out", () => {
   assert.equal(startOf("x".repeat(41)), "x".repeat(40) + "…");
 });
 
-test("a page without a form lists no keys for it", () => {
+test("a page without a form lists no keys for the form", () => {
   const keys = (page) => made(RaceKeys, { page }).listed.map(([key]) => key);
   assert.ok(["Ctrl Enter", "Esc", "space"].every((key) => keys({ run() {} }).includes(key)));
   assert.deepEqual(

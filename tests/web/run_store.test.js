@@ -1,4 +1,5 @@
-// How the Decode view plays a run by itself, and what it says of its totals and its last tree.
+// How the Decode view plays a run automatically, and what it says about the run's totals and last
+// tree.
 import "./fake_page.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -20,8 +21,9 @@ const STEP = {
   seconds: { draft: 0.01, verify: 0.02, overhead: 0.01 },
 };
 
-/** A store with a recorded run of three steps, which plays automatically. The second step emits the
-    most tokens, so the opening run starts to play there. */
+/** A store with a recorded run of three steps, which plays automatically. If `meta` has `opening`,
+    this is the run that the app opens with, and it starts at the step that emits the most tokens:
+    the second. */
 function playing(store = new RunStore(), meta = {}) {
   const steps = [[2], [2, 3], [2]].map((emitted, i) => ({ ...STEP, i, emitted }));
   const about = { label: "recorded", plain_seconds: 0.03, ...meta };
@@ -57,7 +59,7 @@ test("slow motion that was chosen before a run stays on while the run plays", ()
   assert.equal(rateAfterOneStep(playing(store)), "slow");
 });
 
-test("the tooltip of the speed-up explains an interval only where one is shown", () => {
+test("the tooltip of the speed-up explains the confidence interval only if it is shown", () => {
   const store = playing(new RunStore(), { plain_spread: [0.025, 0.035] });
   const nodes = ["tile", "name", "value", "unit", "note"].map((one) => [one, new FakeNode()]);
   const readouts = { speedup: Object.fromEntries(nodes) };
@@ -70,7 +72,7 @@ test("the tooltip of the speed-up explains an interval only where one is shown",
   }
 });
 
-test("a small last tree is explained only if the run was given one tree for all steps", async () => {
+test("a small last tree is explained only if a run was given one tree for all steps", async () => {
   const canvas = { setAttribute() {}, getContext() {} };
   Object.assign(document, { createElement: () => canvas }); // needed when the module is imported
   const { TreeNote } = await import("../../ui/decode/web/tree_tools.js");
@@ -93,7 +95,7 @@ test("a small last tree is explained only if the run was given one tree for all 
   assert.deepEqual(noteOf({ wish: ["dynamic", 12, 6] }), [true, true, ""]);
 });
 
-test("if missing steps are no longer stored, the visitor reads the server's error", async () => {
+test("if the server no longer has the missing steps, the visitor sees its error", async () => {
   const error = "This run is no longer stored.";
   const server = { get_steps: async () => JSON.stringify({ v: 1, error, notice: null }) };
   const store = new RunStore(/** @type {any} */ (server));
@@ -115,7 +117,8 @@ function played(store, seconds, look) {
   });
 }
 
-/** A store with a run made on this page, played in slow motion. `count` steps have arrived. */
+/** A store with a live run, not a recorded one, that plays in slow motion. So far, `count` steps
+    have arrived. */
 function paced(count) {
   const store = new RunStore();
   Object.assign(store, { isPaced: true, rate: "slow", isRateChosen: true });
@@ -144,7 +147,7 @@ test("in slow motion the newest step stands at its result until the next one arr
   assert.deepEqual([store.at, store.slow.picture], [1, 0]);
 });
 
-test("a rate chosen mid-step in slow motion ends that step and plays the next from its start", () => {
+test("if a rate is chosen within a step in slow motion, play() starts with the next step", () => {
   const store = playing();
   store.seek(0);
   store.slow.turn(-1);
@@ -156,7 +159,7 @@ test("a rate chosen mid-step in slow motion ends that step and plays the next fr
   assert.equal(store.at, 0);
 });
 
-test("a run paused in mid-step stays at that moment when another rate is chosen", () => {
+test("a run paused within a step stays at that moment when another rate is chosen", () => {
   const store = playing();
   store.seek(1);
   store.slow.turn(-1);
@@ -166,7 +169,7 @@ test("a run paused in mid-step stays at that moment when another rate is chosen"
   assert.deepEqual([store.slow.picture, store.time], [picture, time]);
 });
 
-test("if slow motion was chosen before a run, the run begins with the first picture of step 1", () => {
+test("if slow motion was chosen before a run, the run begins with its very first picture", () => {
   const opened = new RunStore();
   opened.chooseRate("slow");
   for (const store of [paced(2), playing(opened)])

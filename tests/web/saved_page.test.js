@@ -1,4 +1,4 @@
-/* The source of a saved page. Nothing in its title, its facts or its data can break its HTML. */
+/* Saved pages: HTML that no title, fact or data can break, and their labels and file names. */
 import assert from "node:assert/strict";
 import test from "node:test";
 import { pack, unpack } from "../../ui/shared/web/packed_data.js";
@@ -56,7 +56,7 @@ test("the text of a script or a style cannot close its element", () => {
   assert.deepEqual(values, ["</script>", "</SCRIPT>", "<!--", true]);
 });
 
-test("data comes back as it was", async () => {
+test("packed data is unpacked unchanged", async () => {
   const data = { texts: HOSTILE.map((text) => text.toWellFormed()), numbers: [0, -1.5, 1e-9] };
   const packed = await pack(data);
   assert.match(packed, /^[A-Za-z0-9+/]+=*$/);
@@ -90,13 +90,13 @@ test("a saved file calls its numbers recorded or simulated, never measured", () 
   assert.deepEqual(relabelled([{ words: "measured" }, null, 1]), [{ words: "recorded" }, null, 1]);
 });
 
-test("a file is named after its run's date", () => {
+test("the name of a saved file contains the date of its run, if that is valid", () => {
   assert.equal(pageName("run", "2026-11-22 12:50"), "sequoia-run-2026-11-22-1250.html");
   for (const wrong of [undefined, null, 5, "../../x", "2026-11-22 12:50/.."])
     assert.equal(pageName("race", wrong), "sequoia-race.html");
 });
 
-test("if a race cannot be saved, the visitor reads why and what to do", async () => {
+test("if a race cannot be saved, a message says why and what to do", async () => {
   const said = async (store) => {
     const found = [];
     const recording = { view: "race", what: "race", start: "start one", data: null, facts: null };

@@ -1,4 +1,5 @@
-// A step in slow motion: the order of its pictures, their captions, and their times on two clocks.
+// A step in slow motion: the order of its pictures, their captions, and their times in slow motion
+// and in real time.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { chainEnd, guess, result, trial } from "../../ui/shared/web/step_captions.js";
@@ -7,7 +8,7 @@ import { StepTimeline } from "../../ui/shared/web/step_timeline.js";
 import { viewStep } from "../../ui/shared/web/step_view.js";
 import { topology } from "../../ui/shared/web/tree_layout.js";
 
-// x -> a (-> b, c), d: "a" is accepted, "b" rejected, "c" accepted, then the target's own token
+// "x" is the root. It has the children "a" and "d", and "a" has the children "b" and "c".
 const TREE = topology([-1, 0, 0, 1, 1]);
 const PIECES = new Map([..."xadbco"].map((piece, id) => [String(id), piece]));
 const [A, D, B, C] = [1, 2, 3, 4];
@@ -36,6 +37,7 @@ function stepOf(trials, { path, temperature = 0, finish = null } = {}) {
   return viewStep(step, TREE, PIECES, { policy: { temperature } });
 }
 
+// The trials of a step that accepts "a", rejects "b" and accepts its sibling "c".
 const SECOND_CHILD = [
   [A, true],
   [B, false],
@@ -102,7 +104,7 @@ test("the caption says where a chain would have ended, and what the tree gained"
   );
 });
 
-test("only guesses on several levels are said to be in a row", () => {
+test("guesses are said to be in a row only if they are on several levels", () => {
   const caption = (parents, level) =>
     guess(/** @type {any} */ ({ topo: topology(parents) }), level);
   assert.equal(caption([-1, 0], 1), "The small model has guessed 1 token.");
@@ -129,7 +131,7 @@ test("above temperature 0 the caption compares the draw with p/q", () => {
   assert.match(trial(step, 0), /^The large model finds “a” at least as likely/);
 });
 
-test("after a rejected sibling, the caption compares the residual p and q", () => {
+test("after a rejected sibling, the caption says that p and q are residuals", () => {
   const step = forked({ temperature: 0.6 });
   assert.equal(
     trial(step, 2),
@@ -137,13 +139,13 @@ test("after a rejected sibling, the caption compares the residual p and q", () =
   );
 });
 
-test("without a guess, none is said to have been dropped", () => {
+test("the caption says if there was no guess", () => {
   const step = { i: 0, tree: 0, tokens: [0], path: [0], bonus: 5, emitted: [5] };
   const alone = viewStep(step, topology([-1]), PIECES, { policy: { temperature: 0 } });
   assert.match(result(alone), /^1 token from one step\. There was no guess:/);
 });
 
-test("the caption names the child accepted where a chain would have stopped; the ninth is “child 9”", () => {
+test("the caption names a child after the eighth by its number: “child 9”", () => {
   const trials = Array.from({ length: 9 }, (_, i) => [i + 1, 0, 1, null, i === 8, null]);
   const tokens = [0, 1, 2, 3, 4, 5, 1, 2, 3, 4];
   const step = { i: 0, tree: 0, tokens, trials, path: [0, 9], bonus: 5, emitted: [4, 5] };
@@ -168,12 +170,12 @@ test("a step without an accepted guess gives the target's own token", () => {
   assert.equal(chainEnd(step), 0);
 });
 
-test("why the run ended is said in its last step", () => {
+test("the caption of the last step says why the run ended", () => {
   assert.match(result(forked({ finish: "eos" })), /The text ends here\.$/);
   assert.match(result(forked({ finish: "length" })), /The run ends here, at its token limit\.$/);
 });
 
-test("the step's own clock advances with the pictures of each phase", () => {
+test("the step's real time advances with the pictures of each phase", () => {
   const line = new StepTimeline(forked());
   const end = (phase) => line.frames.findLastIndex((frame) => frame.phase === phase);
   const close = (got, wanted) => assert.ok(Math.abs(got - wanted) < 1e-9, `${got} ${wanted}`);

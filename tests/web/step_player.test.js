@@ -1,4 +1,4 @@
-// The player of a single step: picture by picture, in slow motion or at a share of real time.
+// StepPlayer plays a single step as a series of pictures: in slow motion, or at up to real speed.
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 import { StepPlayer } from "../../ui/shared/web/step_player.js";
@@ -9,7 +9,7 @@ const [A, B] = [1, 2];
 let frames = [];
 let isStill = false;
 
-// now -> a, b: "a" is rejected, "b" accepted; pictures: guess, check, two trials, result
+// The root has two children: A is rejected, B accepted. Pictures: guess, check, two trials, result.
 const STEP = viewStep(
   {
     i: 0,
@@ -52,7 +52,7 @@ beforeEach(() => {
   globalThis.matchMedia = () => ({ matches: isStill });
 });
 
-test("a step starts at its result, and its pictures can be turned back and forward", () => {
+test("a step is shown at its result first; turn() goes back and forward", () => {
   const { player } = playerOf();
   assert.equal(player.picture, null);
   player.turn(-1);
@@ -71,15 +71,15 @@ test("a step plays from the first picture to the result and ends there", () => {
   const { player, shown } = playerOf();
   player.play();
   for (let ms = 1; player.playing; ms += 100) paint(ms);
-  assert.deepEqual(shown, [0, 1, 2, 3, 4, null]);
+  assert.deepEqual(shown, [0, 1, 2, 3, 4, null]); // 4, then null: the result, played and at rest
   assert.equal(frames.length, 0);
 });
 
-test("at a share of real time the pictures follow the step's own clock", () => {
+test("at a fraction of real speed, pictures last in proportion to their real times", () => {
   const { player } = playerOf();
   player.setRate("x0.02");
   player.play();
-  player.advance(0.1); // 2 ms: still drafting
+  player.advance(0.1); // 2 ms into the step: still drafting
   assert.equal(player.shown.phase, "guess");
   player.advance(0.15); // 5 ms
   assert.equal(player.shown.phase, "check");
@@ -100,7 +100,7 @@ test("a change of speed moves the clock to the start of the picture that is show
   assert.equal(player.clock, player.start);
 });
 
-test("if the visitor wants no motion, play only shows the first picture", () => {
+test("if the visitor's system asks for reduced motion, play() only shows the first picture", () => {
   isStill = true;
   const { player } = playerOf();
   player.play();
@@ -109,7 +109,7 @@ test("if the visitor wants no motion, play only shows the first picture", () => 
   assert.equal(frames.length, 0);
 });
 
-test("standAt shows the picture at a moment of real time", () => {
+test("standAt() shows the picture at a moment of the step's real time", () => {
   const { player } = playerOf();
   const phases = [0, 0.0039, 0.004, 0.0061, 1].map((seconds) => {
     player.standAt(seconds);
@@ -128,7 +128,7 @@ test("removing the step stops playback, and without a step nothing plays", () =>
   assert.equal(player.playing, false);
 });
 
-test("a step without times plays in slow motion at any rate", () => {
+test("a step without times plays in slow motion, whatever rate was set", () => {
   const { player } = playerOf();
   player.setRate("x1");
   player.take({ ...STEP, step: { ...STEP.step, seconds: undefined } });

@@ -6,7 +6,7 @@ import { StepTree } from "../../ui/shared/web/step_tree.js";
 import { viewStep } from "../../ui/shared/web/step_view.js";
 import { topology } from "../../ui/shared/web/tree_layout.js";
 
-// now -> a (-> b), c
+// The root x has the children a and c; a has the child b. The target adds t.
 const TREE = topology([-1, 0, 0, 1]);
 const PIECES = new Map([..."xacbt"].map((piece, id) => [String(id), piece]));
 
@@ -60,7 +60,7 @@ test("in the focus layout the token from the target is below its heading", () =>
     }
 });
 
-test("the key to the colours is hidden if nodes are shaded by their share", () => {
+test("the key to the colours is hidden if shades show how often nodes are accepted", () => {
   const step = stepOf(topology([-1, 0, 0, 0, 0]), [0]);
   assert.ok(drawn(step, {}).hasKey);
   assert.equal(drawn(step, { share: () => 0.5 }).hasKey, false);

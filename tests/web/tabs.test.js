@@ -1,4 +1,4 @@
-// Buttons that open another tab of the page, where the page has it.
+// Buttons that open another tab of the page. A button is hidden if the page has no such tab.
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import { connectTabButtons } from "../../ui/shared/web/tabs.js";
@@ -32,7 +32,7 @@ test("a button opens its tab and scrolls to the top", () => {
   assert.deepEqual(clicked, ["Experiments", "top"]);
 });
 
-test("a button whose tab the page does not have stays hidden", () => {
+test("a button stays hidden if the page does not have its tab", () => {
   const { buttons } = pageWith(["Decode", "Experiments too"], ["Experiments", "Decode"]);
   assert.deepEqual(
     buttons.map(({ hidden }) => hidden),

@@ -24,7 +24,7 @@ const FLAT = {
 const near = (value, expected, by = 0.005) =>
   assert.ok(Math.abs(value - expected) <= by, `${value} is not ${expected}`);
 
-test("a wide pass costs more than one token and less than all of them", () => {
+test("a pass over n tokens costs more than over one, but less than n passes over one", () => {
   const { tokens } = TOUR.cost;
   const times = timesOne(CPU, tokens);
   assert.ok(times > 1.5 && times < tokens / 4);
@@ -42,7 +42,7 @@ test("a visitor's guess of twice or half the right value is off by a factor of 2
   assert.equal(factorOff(1, 2), 2);
 });
 
-test("49 of the 64 guesses of the first token may stay; the other 15 become tokens with p above q", () => {
+test("of 64 guesses of token 0, 49 are kept; tokens with p above q replace the other 15", () => {
   const { p, q } = TOUR.dice;
   assert.equal(draws.kept(p, q)[0], 49);
   near(draws.keepChance(p[0], q[0]), 49 / 64, 1e-12);
@@ -72,7 +72,7 @@ test("the shares of 10,000 draws are within two percentage points of p, for many
   assert.deepEqual(found, draws.counts(p, q, throws, seeded(seed)));
 });
 
-test("without the correction the draws would come out as q", () => {
+test("without the test and the correction, the draws would follow q", () => {
   const random = seeded(3);
   const guesses = TOUR.dice.q.map(() => 0);
   for (let i = 0; i < 10000; i++) guesses[draws.draw(TOUR.dice.p, TOUR.dice.q, random).guess] += 1;
@@ -80,7 +80,7 @@ test("without the correction the draws would come out as q", () => {
   assert.ok(draws.worstOff(guesses, TOUR.dice.p) > 10);
 });
 
-test("all five guesses are kept in 33 of 100 steps, and a step gives 3.7 tokens", () => {
+test("all five guesses are kept in 33 of 100 steps, and a step gives 3.7 tokens on average", () => {
   const { acceptance, guesses } = TOUR.chain;
   const chances = keptChances(acceptance, guesses);
   assert.deepEqual(ofHundred(chances), [20, 16, 13, 10, 8, 33]);
@@ -100,7 +100,7 @@ test("all five guesses are kept in 33 of 100 steps, and a step gives 3.7 tokens"
   assert.equal(meanKept(0, guesses), 0);
 });
 
-test("the mean tokens of the recorded chain agree with the shares counted from its steps", () => {
+test("the recorded chain's tokens per step are 1 plus its mean number of kept guesses", () => {
   const { steps } = json(`lessons/${TOUR.chain.recording}.json`);
   const chain = recordedChain(steps, TOUR.chain.guesses);
   assert.ok(chain.steps >= 40);
@@ -117,7 +117,7 @@ test("the mean tokens of the recorded chain agree with the shares counted from i
   assert.ok(chain.keptShare > 0.5 && chain.keptShare < 1);
 });
 
-test("in the recorded step of the tree, a second guess is accepted where a chain would have ended", () => {
+test("in the recorded step, a second guess is accepted where a chain would have ended", () => {
   const step = recordedStep(json(`lessons/${TOUR.tree.recording}.json`), TOUR.tree.step);
   const { chain, end, chainTokens, tokens, second, ratio, trial } = rescueOf(step);
   assert.equal(chainTokens, 2);
@@ -130,7 +130,7 @@ test("in the recorded step of the tree, a second guess is accepted where a chain
   assert.ok(trial.keep > 0.2 && trial.keep < 0.95 && trial.u < trial.keep);
 });
 
-test("the best four guesses are a chain of three and a second guess at the start", () => {
+test("the best four guesses are a chain of three and a second guess for the first token", () => {
   const { rates, nodes } = TOUR.which.place;
   const best = placing.bestPlaces(rates, nodes);
   assert.deepEqual([...best].sort(), ["0", "00", "000", "1"]);
@@ -143,14 +143,14 @@ test("the best four guesses are a chain of three and a second guess at the start
   );
 });
 
-test("parents computed from places give the same places again, whatever the order of placing", () => {
+test("parents computed from places give the same places again, whatever their order", () => {
   const placed = ["01", "0", "1", "00", "010"];
   const parents = placing.parentsOf(placed);
   assert.deepEqual(parents, [-1, 0, 0, 1, 1, 4]);
   assert.deepEqual(placing.placesOf(parents).sort(), [...placed].sort());
 });
 
-test("a guess may be added below or beside another; removing one removes those that need it", () => {
+test("where guesses can be added, and which guesses go with one that is removed", () => {
   assert.deepEqual(placing.freePlaces([], 2), ["0"]);
   assert.deepEqual(placing.freePlaces(["0"], 2).sort(), ["00", "1"]);
   assert.deepEqual(placing.freePlaces(["0", "1"], 2).sort(), ["00", "10"]);
@@ -159,7 +159,7 @@ test("a guess may be added below or beside another; removing one removes those t
   assert.deepEqual(placing.without(["0", "00", "01", "1"], "00"), ["0", "1"]);
 });
 
-test("with 4.6 tokens instead of a chain's 3.7, a tree's step may take 1.24 times as long", () => {
+test("a tree's 4.6 tokens per step beat a chain's 3.7 at up to 1.24 times the step time", () => {
   const compared = placing.compared(TOUR.which.compare);
   near(compared.treeTokens, 4.59, 0.05);
   near(compared.chainTokens, 3.69);
@@ -192,7 +192,7 @@ test("the speed-up is tokens per step over step length", () => {
   assert.equal(missed(division(3, 2.1), divisionOf(run)), "both");
 });
 
-test("in the division of a recorded run, the tokens per step are those of its steps", () => {
+test("for a recorded run, the tokens per step are the mean of what its steps emitted", () => {
   const run = json("runs/welcome.json");
   const { tokens, speedup } = divisionOf(finishedAs(run));
   const emitted = run.steps.reduce((total, step) => total + step.emitted.length, 0);

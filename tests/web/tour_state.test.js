@@ -19,7 +19,7 @@ test("a question is closed by the visitor's answer, and also by showing the solu
   assert.ok(tour.isAnswered(state, "dice", "left"));
 });
 
-test("one may go to any stop, and nowhere else", () => {
+test("the visitor can go to any stop, and nowhere else", () => {
   assert.equal(tour.movedTo(tour.atStart(), "which").stop, "which");
   assert.equal(tour.movedTo(tour.atStart(), "nowhere").stop, "cost");
   assert.equal(tour.neighbour("cost", 1), "dice");

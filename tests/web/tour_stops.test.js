@@ -1,4 +1,4 @@
-// Parts of two stops of the tour: the run of the last stop, and the draws of “dice”.
+// Two stops of the tour: which run the last stop uses, and the table of draws at “The dice”.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FakeNode, made } from "./fake_page.js";
@@ -15,7 +15,7 @@ const RECORDED = {
 };
 const OWN = { device: "this machine", tokensPerStep: 2, stepSeconds: 0.04, plainSeconds: 0.03 };
 
-test("a visitor can replace their own run by the recorded one, until their next run", () => {
+test("a visitor can replace their own run with the recorded one, until their next run", () => {
   const tour = { runs: { opening: RECORDED }, paint() {} };
   const stop = made(YoursStop, { tour, words: { recording: "opening" }, usesRecording: false });
   publishRun({ ...OWN, label: "measured" });
@@ -26,7 +26,7 @@ test("a visitor can replace their own run by the recorded one, until their next 
   assert.equal(stop.run.label, "simulated");
 });
 
-test("the bound on how far the shares are off is rounded up", () => {
+test("the largest error of the drawn shares is rounded up", () => {
   const words = { p: [50, 50], table: "", worst: "{worst}" };
   const boundOf = (...found) => {
     const nodes = { title: new FakeNode(), cells: [new FakeNode(), new FakeNode()] };

@@ -15,13 +15,13 @@ test("topology follows from the parents", () => {
   assert.deepEqual(topo.size, [6, 3, 2, 1, 1, 1]);
 });
 
-test("a first child is on its parent's row, every leaf on a different row", () => {
+test("a first child is on its parent's row, and no two leaves share a row", () => {
   const topo = topology(SMALL);
   assert.deepEqual(topo.row, [0, 0, 2, 0, 1, 2]);
   assert.equal(topo.rows, 3);
 });
 
-test("a tree of one node has a layout, and so has a tree of none", () => {
+test("a tree of one node and an empty tree have a layout", () => {
   assert.deepEqual(topology([-1]).row, [0]);
   assert.equal(topology([-1]).levels, 1);
   assert.equal(topology([]).levels, 0);

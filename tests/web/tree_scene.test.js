@@ -1,4 +1,4 @@
-// The cells of a scene, the way from the root to a node, and the dot nearest the pointer.
+// The cells of a drawn tree, the way from the root to a node, and the dot nearest the pointer.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { topology } from "../../ui/shared/web/tree_layout.js";
@@ -17,7 +17,7 @@ test("every node has a cell, after its parent's", () => {
   assert.deepEqual(ends, ["n3", "n4", "n5"]);
 });
 
-test("the key of a node's cell says which node it is; the key of another cell names none", () => {
+test("nodeOf returns the node of a cell's key, or null if the cell has no node", () => {
   for (const node of [0, 17, "bonus"]) assert.equal(nodeOf(keyOf(node)), node);
   assert.equal(nodeOf("g3:untried"), null);
   assert.equal(nodeOf(null), null);

@@ -36,7 +36,7 @@ test("every shape has exactly n nodes, parents first", () => {
     }
 });
 
-test("sizes that fit exactly give the usual shapes", () => {
+test("if n nodes fill a shape exactly, the shape is complete", () => {
   assert.deepEqual(chain(4), [-1, 0, 1, 2]);
   assert.deepEqual(sequences(7, 3), [-1, 0, 0, 0, 1, 2, 3]);
   assert.deepEqual(branchingOf(kary(15, 2)), [2, 2, 2]);
@@ -50,7 +50,7 @@ test("the published trees have their published sizes", () => {
   assert.deepEqual([eagle.parents.length, levels(eagle.parents)], [26, 6]);
 });
 
-test("shapes come near their limit and never pass it", () => {
+test("expected tokens of large shapes come near their limit and never exceed it", () => {
   const rates = [0.6, 0.1, 0.05];
   for (const [name, k, parents, off] of [
     ["chain", null, chain(200), 1e-9],

@@ -24,7 +24,7 @@ followAddress();
 
 const menu = () => ({ value: "" });
 
-/** A view without its elements, at the toy that the tab opens with. */
+/** A view without page elements. It shows the toy (a small example) that the tab opens with. */
 function opened() {
   const counts = [menu(), menu()];
   const menus = { preset: menu(), shape: menu(), verifier: menu(), size: menu(), counts };
@@ -58,7 +58,7 @@ test("a toy from a link is shown without the description of a preset", () => {
   assert.equal(form.about.textContent, "");
 });
 
-test("the address without values shows the toy that the tab opens with", () => {
+test("an address without values shows the toy that the tab opens with", () => {
   const view = opened();
   const { toy, seed } = view;
   goTo("#walk&p=0.5,0.5&q=0.5,0.5&seed=9");
@@ -70,14 +70,14 @@ test("the address without values shows the toy that the tab opens with", () => {
   assert.equal(view.form.preset.value, PRESETS[0].key);
 });
 
-test("the address without values does not replace a step of the run in Decode", () => {
+test("an address without values does not replace a step of the run in Decode", () => {
   const view = opened();
   view.isReal = true;
   goTo("#walk");
   assert.ok(view.isReal);
 });
 
-test("a step of the run in Decode has no link, and the button says so", () => {
+test("“Copy link” copies no link to a step of the run in Decode, and says so", () => {
   let copies = 0;
   const view = opened();
   Object.assign(view, { isReal: true, link: { copy: () => (copies += 1) } });
@@ -89,7 +89,8 @@ test("a step of the run in Decode has no link, and the button says so", () => {
   assert.equal(copies, 1);
 });
 
-/** The form of a real step without its elements, at the step with index 4 of the run `code`. */
+/** The form for steps of real runs, without page elements. Step 4 of the run `code` is chosen,
+ * counted from 0. */
 function realStep(ask, take) {
   const nodes = { about: new FakeNode(), line: new FakeNode() };
   const refusal = { words: "", say: (words) => (refusal.words = words) };
@@ -98,7 +99,7 @@ function realStep(ask, take) {
   return made(RealStep, { ...nodes, refusal, ...rest });
 }
 
-test("a recorded run that cannot be loaded leaves no other step on screen or in the link", async () => {
+test("if a recorded run cannot be loaded, no step is shown and the link has no step", async () => {
   const taken = [];
   const ask = async () => {
     throw new Error("offline");

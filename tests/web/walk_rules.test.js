@@ -1,5 +1,5 @@
-// For the same draws, the page's rules of the walk give the same step as the program's verifiers.
-// Enumerating all outcomes gives the same distributions. tests/walk_cases.py writes the cases.
+// The JavaScript verifiers of the Walk tab agree with the Python ones. The same draws give the same
+// step, and enumerating all outcomes gives the same results. tests/walk_cases.py writes the cases.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
@@ -85,7 +85,7 @@ test("the limits agree with a linear program that was solved exactly, in fractio
   }
 });
 
-test("rules that go from node to node stay within the limit; on chains, Traversal often exceeds it", () => {
+test("node-by-node rules stay within the limit; on chains, Traversal often exceeds it", () => {
   const random = seeded(3);
   let passed = 0;
   for (let i = 0; i < 60; i++) {
@@ -107,7 +107,7 @@ test("rules that go from node to node stay within the limit; on chains, Traversa
   assert.ok(passed > 20);
 });
 
-test("for children of equal worth, transport agrees with the smallest cut", () => {
+test("if every child has worth 1, bestTransport agrees with the minimum cut in nodeLimit", () => {
   const random = seeded(4);
   for (let i = 0; i < 40; i++) {
     const [p, q] = [0, 1].map(() => scaled([0, 0, 0, 0].map(() => Math.max(0, random() - 0.2))));
@@ -136,7 +136,7 @@ test("by enumeration, the emitted tokens follow p for every verifier", () => {
     }
 });
 
-test("the tokens of many runs are near p, and their number per run is near the exact mean", () => {
+test("over many runs, token frequencies are near p, and tokens per run near their mean", () => {
   const p = [0.5, 0.3, 0.2];
   const q = [0.1, 0.2, 0.7];
   for (const verifier of KEYS) {

@@ -1,4 +1,4 @@
-// The toy of the Walk tab: what is typed and refused, its step as a picture, its mask.
+// The toy of the Walk tab: typed distributions, presets, moments of a step, and positions.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { momentAt } from "../../ui/walk/web/moment.js";
@@ -22,7 +22,7 @@ const exact = (toy) => {
 };
 const noneAccepted = (key, verifier) => 1 - sum(exact({ ...preset(key).toy, verifier }).byRank);
 
-test("an invalid distribution is refused with its value, at its field", () => {
+test("the refusal of a typed distribution says what is wrong, and in which field", () => {
   assert.equal(refusal("0.5", "0.5"), null);
   assert.equal(refusal("0,25", ".75"), null);
   assert.deepEqual(refusal("1", "-0.2"), {
@@ -116,7 +116,7 @@ test("a rejection shows p and q, then the residual p and q, but not the next tri
   assert.equal(momentAt(step, 0), null);
 });
 
-test("for Traversal, the chance of keeping a path is shown as it was before its children were rejected", () => {
+test("in Traversal, `entered` is the chance of keeping a path before a child was rejected", () => {
   const { toy, seed } = preset("whole-path");
   const step = toyView(toy, seed);
   assert.deepEqual(
@@ -128,7 +128,7 @@ test("for Traversal, the chance of keeping a path is shown as it was before its 
   assert.equal(now, null);
 });
 
-test("a node sees itself and its ancestors, and positions by index are right only in a chain", () => {
+test("a node sees itself and its ancestors; node indices are positions only in a chain", () => {
   const topo = toyTree([2, 1]);
   assert.deepEqual(seenBy(topo, 4), [0, 2, 4]);
   assert.deepEqual(positionsOf(topo, false), [0, 1, 1, 2, 2]);

@@ -1,4 +1,4 @@
-"""HTML that the browser's modules fill: the outline of the Decode view, and the page's header.
+"""HTML that the page's JavaScript fills: the outline of the Decode view, and the page's header.
 
 The templates are static. Text from a model or a visitor reaches the page as data, and the browser
 inserts it as text, never as HTML.
@@ -24,9 +24,11 @@ HEADER = UI / "shared" / "web" / "header.html"
 
 def header(status: Callable[[], str] | None = None) -> gr.HTML:
     """The strip at the top of the page. Its value is JSON: {"stage", "words", "version"}, the state
-    of loading the models. status: returns the current value. The browser requests it every few
-    seconds, because another visitor may load other models. `status` is None if no visitor can load
-    models. The component triggers `select` when other models have been loaded."""
+    of loading the models.
+
+    status: returns the current value; None if no visitor can load models. The browser calls it
+    every few seconds, because another visitor may load other models. The component triggers
+    `select` when other models have been loaded."""
 
     def get_status(_asked: Any) -> str:  # Gradio passes one value
         return status() if status else ""

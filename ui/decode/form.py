@@ -1,5 +1,4 @@
-"""The form of the Decode view: its Gradio components, and the updates that change them. Starts no
-run."""
+"""The form of the Decode view: its Gradio components, and the updates that change them."""
 
 from __future__ import annotations
 
@@ -37,7 +36,7 @@ FORM = (
     "compare",
     "clock",
 )
-# "run" or "race": the JavaScript module that saves it as one HTML file, and the name of its tab
+# for a run or a race: the JavaScript module that saves it as one HTML file, and its tab
 SHARED = {"run": ("decode/save_run", "decode"), "race": ("race/save_race", "race")}
 RUN = "Run"
 RESUME = "Resume"
@@ -53,8 +52,8 @@ EXAMPLES_ABOUT = (
 @dataclass(frozen=True)
 class RunControls:
     """The components that the forms of a run and of a race have in common, by name. A subclass
-    sets `names`, the names of the components whose values make up a request. `profiles` and the
-    lanes of a race are part of the request, too, but not in `names`."""
+    sets `names`, the names of the components whose values make up a request. `values` adds what
+    else a request contains: the profiles and, in a race, the lanes."""
 
     names: ClassVar[tuple[str, ...]]
 
@@ -96,7 +95,7 @@ class RunControls:
         key `clock` no longer exists, this machine's own is chosen."""
         choices = clock_choices(profiles)
         if clock in [key for _, key in choices]:
-            return {self.clock: gr.update(choices=choices)}  # no value: a link may set it meanwhile
+            return {self.clock: gr.update(choices=choices)}  # no value: a link may be setting it
         return {self.clock: gr.update(choices=choices, value=HERE)}
 
 
@@ -117,7 +116,7 @@ class Controls(RunControls):
 
     @property
     def buttons(self) -> list[Any]:
-        """The components that `going` and `resting` may change."""
+        """The components that `going` and `resting` change."""
         return [self.run, self.step, self.stop, self.save, self.open, self.example]
 
     @property
@@ -133,7 +132,7 @@ class Controls(RunControls):
 
     def shaped(self, kind: Any, numbers: Sequence[Any] | None = None) -> Updates:
         """Updates that show the shape `kind`: its description and its fields. numbers: the values
-        of the fields; by default those of the shape. All fields are hidden if `kind` is
+        of the fields; by default the shape's `start`. All fields are hidden if `kind` is
         unknown."""
         shape = SHAPES.get(kind) if isinstance(kind, str) else None
         updates = {
@@ -171,7 +170,8 @@ class Controls(RunControls):
         }
 
     def going(self) -> Updates:
-        """Updates for the start of a run. They also disable Save: its file lacks the new steps."""
+        """Updates for the start of a run. They also disable Save, because its file lacks the steps
+        of this run."""
         updates = {button: gr.update(interactive=False) for button in self.buttons}
         # the run on screen is no longer an example
         updates[self.example] = gr.update(interactive=False, value=None, info=EXAMPLES_ABOUT)
@@ -201,7 +201,7 @@ class Controls(RunControls):
 
 def controls(trees: FormTrees, profiles: gr.BrowserState, prompt: str = "") -> Controls:
     """Lay out the form in the current column. trees: computes the tree that the fields ask for.
-    profiles: those saved in the visitor's browser. prompt: the text in its box at first; see
+    profiles: those saved in the visitor's browser. prompt: the initial text of the prompt box; see
     `prompt_box`."""
     return Controls(
         profiles=profiles,
@@ -231,7 +231,7 @@ def _examples() -> gr.Dropdown:
 
 def prompt_box(form: str, label: str, lines: int, prompt: str = "") -> gr.Textbox:
     """The text box of the prompt, and below it one button for each example. A button copies its
-    example into the box. form: the start of the box's id. prompt: the text at first; if empty, the
+    example into the box. form: the start of the box's id. prompt: the initial text; if empty, the
     first example."""
     box = gr.Textbox(
         value=prompt or presets()[0].text,
@@ -252,8 +252,8 @@ def prompt_box(form: str, label: str, lines: int, prompt: str = "") -> gr.Textbo
 
 
 def chat_box(form: str) -> gr.Checkbox:
-    """The box that makes the prompt a chat message. It is for models with a chat template, so it is
-    hidden at first."""
+    """The box that makes the prompt a chat message. It is hidden until models with a chat template
+    are loaded."""
     return gr.Checkbox(
         label="As a chat message",
         value=True,

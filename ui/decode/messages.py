@@ -7,8 +7,8 @@ to a follower lacks error and notice. For messages without a run see `notice_mes
 
 from: the index of the first step, so that the browser notices missing steps.
 stored: whether the page can load the run again by its name.
-trees, pieces: only those that no earlier message of the run contained, except that `since` and
-`whole` send all.
+trees: drafted trees. pieces: the texts of tokens. A message has only those that no earlier message
+of the run contained, but `since` and `whole` send all.
 end: why the run ended or paused (see ui.serving.run_job.Ended).
 tail: text that is held back after the last token, such as an incomplete character.
 wait: how many runs are ahead, and their expected seconds. follow: true if the current run can be
@@ -229,9 +229,9 @@ def _is_plain_run(value: Any) -> bool:
 
 
 def _is_opening(value: Any) -> bool:
-    """Whether `value` is a valid `opening` of a meta. It says how the opening run was chosen, with
-    the speed-ups of several prompts: median, the ends of the middle 80%, and [name, speed-up] of
-    each prompt."""
+    """Whether `value` is a valid `opening` of a meta. The run that the page opens with has this
+    field. It contains the speed-ups on several prompts, among which that run was chosen: the
+    median, the range of the middle 80%, and [name, speed-up] of each prompt."""
     if not isinstance(value, Mapping) or not _is_number(median := value.get("median", "")):
         return False
     prompts = value.get("prompts")
@@ -251,8 +251,8 @@ def _is_opening(value: Any) -> bool:
 
 
 def _is_tree_request(value: Any) -> bool:
-    """Whether `value` is a list with a kind of tree, then its numbers or its text. It need not be
-    a valid tree."""
+    """Whether `value` is a list with a kind of tree, then its numbers or its text. The tree itself
+    is not checked."""
     return (
         isinstance(value, list)
         and 1 <= len(value) <= 3

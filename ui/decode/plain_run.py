@@ -1,4 +1,4 @@
-"""Plain decoding of a run's prompt: the baseline of its speed-up. Independent of Gradio."""
+"""The baseline of a run's speed-up: plain decoding of the same prompt. Independent of Gradio."""
 
 from __future__ import annotations
 
@@ -35,9 +35,10 @@ class PlainRun:
 
 
 def plain_run(pair: Pair, decode_request: DecodeRequest, should_stop: ShouldStop) -> PlainRun:
-    """Decode the prompt without a draft, for about PLAIN_SECONDS and at most PLAIN_TOKENS tokens.
-    The token limit of the request holds too. The steps are timed on the request's clock. There are
-    no steps if `should_stop` ended the run, or if the prefill already took PLAIN_SECONDS."""
+    """Decode the prompt without a draft. The run ends at the latest after PLAIN_TOKENS tokens, at
+    the request's own token limit, or after about PLAIN_SECONDS. The steps are timed on the
+    request's clock. There are no steps if `should_stop` ended the run, or if the prefill already
+    took PLAIN_SECONDS."""
     tokens = min(PLAIN_TOKENS, decode_request.params.max_new_tokens)
     params = replace(decode_request.params, max_new_tokens=tokens)
     decoder = Decoder(pair, decode_request.prompt, params, Tree.chain(1))

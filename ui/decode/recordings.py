@@ -1,5 +1,5 @@
-"""Recordings of current and finished runs: kept in memory, so that a reloaded page can show them
-again, and written to and read from files."""
+"""Recordings of current and finished runs. They are kept in memory, so that a reloaded page can
+show them again. They can also be saved as files and opened from files."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NODE_BYTES = 100  # approximate memory of one node of one step
 
 
 def new_name() -> str:
-    """A random name that cannot be guessed, because anyone who has the name can load the run."""
+    """A random name, too long to guess. Anyone who has the name can load the run."""
     return secrets.token_urlsafe(9)
 
 
@@ -104,8 +104,8 @@ K = TypeVar("K", bound=Storable)
 
 class RunStore(Generic[K]):
     """The recordings that were `put` most recently. Each `put` drops the oldest ones until at most
-    `runs` remain, with at most `nodes` nodes in total. The newest one is never dropped, even if it
-    alone has more nodes."""
+    `runs` remain, with at most `nodes` nodes in total. The newest one always stays, whatever its
+    size."""
 
     def __init__(self, runs: int, nodes: int) -> None:
         self._runs = runs
@@ -142,21 +142,22 @@ class Shown:
 
 
 def opened(path: Any, most: int) -> Run:
-    """The run in the file at `path`, which may have at most `most` bytes. Raises BadTrace if the
-    file contains no valid run, or a run without steps."""
+    """The run in the file at `path`, with its meta as in `played`. most: as for `json_of`. Raises
+    BadTrace if the file contains no valid run, or a run without steps."""
     return played(Run.from_dict(json_of(path, most, "run")))
 
 
 def json_of(path: Any, most: int, name: str) -> Mapping[str, Any]:
-    """The JSON object in the file at `path`, which may have at most `most` bytes, and at most
-    MAX_CHARS. name: the kind of file, "run" or "race". Raises BadTrace with a message for the
-    visitor."""
+    """The JSON object in the file at `path`. most: maximum bytes of the file; a `most` above
+    MAX_CHARS counts as MAX_CHARS. name: the kind of file, "run" or "race". Raises BadTrace with a
+    message for the visitor."""
     return uploaded_json(path, min(most, MAX_CHARS), name, BadTrace)
 
 
 def played(run: Run) -> Run:
-    """`run` with the meta that `messages.recorded` returns, so that it is no longer labelled
-    measured. Raises BadTrace if `run` has no steps."""
+    """`run` with the meta that `messages.recorded` returns. Its label is then "recorded" or
+    "simulated", not "measured". Raises BadTrace if `run` has no steps or `messages.recorded`
+    refuses its meta."""
     if not run.steps:
         raise BadTrace("the run contains no steps, so there is nothing to play")
     return replace(run, meta=messages.recorded(run.meta))
@@ -174,7 +175,7 @@ def shown_as(run: Run, name: str, stored: bool) -> Shown:
 
 @dataclass(frozen=True)
 class Example:
-    """A recorded run shipped with the program. name: that of the file, without its ending. about:
+    """A recorded run shipped with the program. name: the file's name without its suffix. about:
     what the run shows, in words."""
 
     name: str
@@ -203,8 +204,8 @@ def example(name: Any) -> Shown:
 
 
 def shipped() -> dict[str, Path]:
-    """Paths of the recorded runs shipped with the program, by name. The run that the page opens
-    with is first."""
+    """Paths of the recorded runs shipped with the program, by name. The run named WELCOME comes
+    first, if there is one."""
     return {
         path.stem: path
         for path in sorted(RUNS.glob("*.json"), key=lambda path: (path.stem != WELCOME, path.stem))
@@ -212,7 +213,8 @@ def shipped() -> dict[str, Path]:
 
 
 def welcome() -> Shown | None:
-    """The run that the page opens with: the first that can be read; None if none can be read."""
+    """The run that the page opens with: the first of `shipped` that can be read. None if none can
+    be read."""
     for path in shipped().values():
         try:
             return shown_as(opened(str(path), MAX_CHARS), new_name(), stored=False)

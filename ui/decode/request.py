@@ -66,10 +66,10 @@ class DecodeRequest:
 
 
 def settings_of(meta: Mapping[str, Any], limits: Limits, profiles: Any = None) -> dict[str, Any]:
-    """The form values that request the run described by `meta`, by name. They include `tree` and
-    its `numbers` only if `meta` says how the tree was requested. profiles: those saved in the
-    visitor's browser. `meta` and `profiles` are untrusted. Raises a SequoiaError if this server
-    would refuse the run."""
+    """The form values, by name, with which the run described by `meta` can be requested again. They
+    include `tree` and its `numbers` only if `meta` says how the tree was requested. profiles: those
+    saved in the visitor's browser. `meta` and `profiles` are untrusted. Raises a SequoiaError if
+    this server would refuse the run."""
     params, tree = (
         meta[name] if isinstance(meta.get(name), Mapping) else {} for name in ("policy", "tree")
     )
@@ -144,6 +144,6 @@ def _clock(key: Any, profiles: Any, tree_request: TreeRequest) -> Entry | None:
 
 
 def _int(value: Any) -> Any:
-    """`value`, or 128 for 128.0: a browser does not distinguish the two. All other values are
-    returned unchanged."""
+    """A whole float such as 128.0 as an int, because a browser does not distinguish 128.0 from
+    128. All other values are returned unchanged."""
     return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -90,7 +90,7 @@ class LiveView(RunView[DecodeJob]):
             over = gr.on(
                 start, handler, form.form, self.stage, **model_work(self._limits.waiting)
             ).then(self.buttons_now, None, form.buttons, **UNQUEUED)
-            # the form may have been changed during the run
+            # if the form was changed during the run, the Run button must not say Resume
             over.then(None, form.run, form.run, js=anew("web.isChanged()"), **QUIET)
         form.stop.click(
             self.stop_or_discard,
@@ -148,13 +148,15 @@ class LiveView(RunView[DecodeJob]):
     # -- runs --------------------------------------------------------------------------------------
 
     async def run(self, data: FormData, request: gr.Request) -> AsyncIterator[str]:
-        """Run to the end: the paused run if the form still asks for it, else a new run."""
+        """Run to the end. If the form still has the settings of the paused run, this resumes it;
+        otherwise it starts a new run."""
         async with aclosing(self._carry_out(data, request, None)) as received:
             async for message in received:
                 yield message
 
     async def step(self, data: FormData, request: gr.Request) -> AsyncIterator[str]:
-        """Make one step: of the paused run if the form still asks for it, else of a new run."""
+        """Make one step. If the form still has the settings of the paused run, it is a step of that
+        run; otherwise it is the first step of a new run."""
         async with aclosing(self._carry_out(data, request, 1)) as received:
             async for message in received:
                 yield message
@@ -162,7 +164,7 @@ class LiveView(RunView[DecodeJob]):
     def stop_or_discard(self, label: Any, request: gr.Request) -> Updates:
         """Discard the paused run if the button's label is "Start over" and no run is in progress;
         else stop the run after its current step. The label matters: just after a pause, the button
-        still says "Stop" for a moment."""
+        still says "Stop" for a moment, and pressing it then must not discard the run."""
         run = self.sessions.get(visitor(request))
         if label != START_OVER or (run and run.busy):
             self.stop(request)
@@ -219,14 +221,15 @@ class LiveView(RunView[DecodeJob]):
         )
 
     def _saved(self, run: DecodeJob) -> Updates:
-        """The update of Save: it offers the file of `run`, or is disabled if `run` has no step. No
-        update if `run` has no recording. Then it never began, or Save has its file already."""
+        """The update of the Save button. It offers the file of `run`, or is disabled if `run` has
+        no steps. No update if `run` has no recording: either the run never began, or the button was
+        updated already."""
         recording = run.recording  # read once: a second call of `buttons_now` may drop it meanwhile
         if recording is None:
             return {}
         if not recording.node_count:
             return {self.form.save: gr.update(interactive=False)}
-        self.run_store.put(recording)  # its size is known now
+        self.run_store.put(recording)  # again: its final size is known only now
         recorded = recording.run()
         name = recordings.file_name("run", recorded.meta)
         return {self.form.save: download(recorded.to_json(), name)}
@@ -255,7 +258,7 @@ class LiveView(RunView[DecodeJob]):
         return {**self._shown(found), **self._discarded(request), **menu}
 
     def _no_example(self) -> Updates:
-        """The update of the example menu if the run on screen is no example."""
+        """The update of the example menu for a run on screen that is not an example."""
         return {self.form.example: gr.update(value=None, info=EXAMPLES_ABOUT)}
 
     def _opening(self) -> Updates:
@@ -308,9 +311,9 @@ class LiveView(RunView[DecodeJob]):
         return self.form.use(values)
 
     def show(self, run: Run, request: gr.Request) -> Updates:
-        """Play a run of another view, and store it for reload. A run that is labelled measured
-        keeps its label. Raises Busy while the visitor's own run is in progress, and BadTrace if the
-        run has no steps."""
+        """Play a run of another view, and store it so that a reloaded page can show it again. A run
+        that is labelled measured keeps its label. Raises Busy while the visitor's own run is in
+        progress, and BadTrace if the run has no steps."""
         going = self.sessions.get(visitor(request))
         if going and going.busy:
             raise Busy("a run is in progress in Decode; stop it first")
@@ -321,7 +324,7 @@ class LiveView(RunView[DecodeJob]):
         return self._play(run, request)
 
     def _play(self, run: Run, request: gr.Request) -> Updates:
-        """Show a finished run, and store it for reload."""
+        """Show a finished run, and store it so that a reloaded page can show it again."""
         kept = recordings.Finished(run)
         self.run_store.put(kept)
         found = recordings.shown_as(run, kept.name, stored=True)

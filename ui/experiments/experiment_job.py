@@ -1,5 +1,5 @@
-"""A run of one experiment, in its own thread. Its finished units are saved in a folder, so that a
-later run can continue with the remaining ones."""
+"""Runs one experiment in its own thread. An experiment consists of units, its small pieces of work.
+Finished units are saved in a folder, so that a later run can continue with the remaining units."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ui.serving.wait_times import Demand, duration_words
 
 SIZE = "small"  # the size of every experiment that is run in the page
 SECONDS_PER_RESULT = 0.7  # minimum time between two results sent while units are run
-# After this time, a job lets a waiting job go first. It then queues again for its remaining units.
+# After this time, a job makes way for a waiting job, and queues again for its remaining units.
 TURN_SECONDS = 20.0
 ALL_DONE = "All units were already done. This is their result."
 
@@ -106,7 +106,7 @@ class ExperimentJob(MeasurementJob):
     def _forget_earlier_units(self) -> None:
         if self._again:
             units_file(self.experiment, self._folder).unlink(missing_ok=True)
-        self._again = False  # the next turn continues with the units of this one
+        self._again = False  # later turns keep the units of this turn
 
     def _ends_turn(self) -> bool:
         now = time.monotonic()
@@ -127,15 +127,14 @@ class ExperimentJob(MeasurementJob):
         self.post(self._last)
 
     def notice(self, words: str) -> Report:
-        """The last report with a result, with `words` in place of its own. If there was none, a
-        report with only `words`."""
+        """The last report with a result, but with its words replaced by `words`. If no report had a
+        result yet, a report with only `words`."""
         if self._last is None:
             return super().notice(words)
         return replace(self._last, words=words)
 
     def stopped(self, words: str) -> Report:
-        """The last report with a result, now final and with `words` in place of its own. If there
-        was none, a final report with only `words`."""
+        """The same as `notice`, but as the final report."""
         if self._last is None:
             return super().stopped(words)
         return replace(self._last, words=words, over=True)

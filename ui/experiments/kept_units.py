@@ -1,5 +1,5 @@
 """Folders for the finished units of each visitor's experiments, so that an interrupted experiment
-can continue."""
+can continue. A unit is a small piece of an experiment's work."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ui.serving.temporary_folder import VARIABLE
 
 
 class KeptUnits:
-    """A temporary folder for each visitor. If there are more than `most`, the folder that has not
-    been requested for the longest time is deleted. All methods are thread-safe."""
+    """A temporary folder for each visitor. If there are more than `most`, the least recently
+    requested one is deleted. All methods are thread-safe."""
 
     def __init__(self, most: int) -> None:
         self._most = most

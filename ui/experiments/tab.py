@@ -1,5 +1,5 @@
-"""The Experiments tab: a component that the browser draws, and the handlers of its requests. Every
-handler is safe for any caller and any value."""
+"""The Experiments tab: a component that the browser draws, and the handlers of its requests. Anyone
+can call the handlers with any value, so they check what they get."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ui.serving.session_view import ASKED, SessionView, sent_with
 from ui.shared.events import QUIET, UNQUEUED, Updates, model_work, visitor
 from ui.shared.layout import drawn
 
-SECONDS = 300.0  # maximum computing time of one run; the next run continues
+SECONDS = 300.0  # maximum computing time of one run; the next run continues where it stopped
 
 
 class ExperimentsTab(SessionView[ExperimentJob]):
@@ -64,9 +64,9 @@ class ExperimentsTab(SessionView[ExperimentJob]):
         return recorded_message(asked)
 
     async def run_experiment(self, event: gr.EventData, request: gr.Request) -> AsyncIterator[str]:
-        """Run the experiment that the browser sent as `name`, with the loaded pair. Yields messages
-        with the progress and the result. Units that this visitor finished earlier with the same
-        pair are run again only if the browser sent `again`."""
+        """Run an experiment with the loaded pair. The browser sends its name as `name`. Yields
+        messages with the progress and the result. Units (see Unit) that this visitor finished
+        earlier with the same pair are reused, or run again if the browser sent `again`."""
         sent = sent_with(event)
         again = sent.get("again") is True
         try:

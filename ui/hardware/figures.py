@@ -234,8 +234,8 @@ def _knee(name: str, size: int, seconds: float, colour: str) -> Figure:
 
 
 def _beside_knee(bend: int, most: int) -> Figure:
-    """The place of the knee's note, in px from the knee: to the left, where the curve is lower, or
-    to the right of a knee so near the y axis that the note would cover the axis."""
+    """The place of the knee's note, in px from the knee. Usually to the left, where the curve is
+    lower. To the right if the knee is near the y axis, so that the note does not cover the axis."""
     is_near_axis = math.log(bend) < 0.4 * math.log(most)
     return {"ax": 64 if is_near_axis else -48, "ay": -40}
 

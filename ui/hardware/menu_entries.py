@@ -25,7 +25,7 @@ def named(entries: Mapping[str, Entry], same: Set[str] = frozenset()) -> list[tu
 
 def with_the_same_times(entries: Mapping[str, Entry], key: Any) -> set[str]:
     """The keys of all entries with the same times as the entry `key`, including `key` itself. Empty
-    if there is no such entry."""
+    if `entries` does not have `key`."""
     own = _times(entries[key]) if key in entries else None
     return {other for other, entry in entries.items() if _times(entry) == own}
 

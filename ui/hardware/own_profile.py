@@ -1,5 +1,6 @@
-"""A visitor's own profile: the fields of its form, and the profile made from their values. Its
-times are computed from these values (see sequoia/planning/roofline.py). Independent of Gradio."""
+"""The form for a visitor's own hardware profile: its fields, and the profile made from their
+values. The profile's times are computed from these values (see sequoia/planning/roofline.py).
+Independent of Gradio."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from sequoia.validate_input import shown
 from ui.shared import saved_profiles
 from ui.shared.saved_profiles import Entry
 
-START = "rtx-4090-qwen3-8b"  # at first, the form has the figures of this shipped profile
+START = "rtx-4090-qwen3-8b"  # the form starts with the figures of this shipped profile
 NAME = "name"
 _PARTS = ("target", "draft")
 _SUFFIXES = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9}
@@ -34,11 +35,11 @@ class BadField(BadProfile):
 
 @dataclass(frozen=True)
 class Field:
-    """One field of the form, for one figure.
+    """One field of the form, for one value: a figure, or the name of the device or of a model.
 
-    part: the argument of HardwareProfile.roofline that has the figure: "device", "target" or
-    "draft". key: the figure's name in that argument. what: the field's name in messages. needed:
-    whether the field must be filled in.
+    part: the argument of HardwareProfile.roofline that contains the value: "device", "target" or
+    "draft". key: the value's key in that argument. what: the field's name in messages. is_text:
+    whether the value is a name. needed: whether the field must be filled in.
     """
 
     part: str
@@ -78,14 +79,15 @@ FIELDS = {field.name: field for group in GROUPS for field in group}
 
 def start_values(key: str) -> dict[str, str]:
     """The figures of the shipped profile `key` as texts, by the name of their field. Empty if there
-    is no such profile, or if it is not computed from figures."""
+    is no such profile, or if its times were not computed from figures."""
     figures = roofline_figures(key)
     return {name: _written(figures, field) for name, field in FIELDS.items()} if figures else {}
 
 
 def own_profile(typed: Mapping[str, Any]) -> Entry:
-    """The profile for `typed`, the values in the form by the name of their field. Raises BadField
-    if the value of a field is refused, BadProfile for a problem that is not about one field."""
+    """The profile made from `typed`, the values in the form by the name of their field. Raises
+    BadField if the value of a field is refused, and BadProfile for a problem that is not about one
+    field."""
     try:
         name = saved_profiles.clean_name(typed.get(NAME))
     except BadProfile as problem:
@@ -105,8 +107,8 @@ def own_profile(typed: Mapping[str, Any]) -> Entry:
 
 
 def _value(text: Any, field: Field) -> Any:
-    """The text or number typed into a field; None if it is empty and need not be filled in. Raises
-    BadField."""
+    """The text or number typed into `field`. None if the field is optional and empty. Raises
+    BadField if the value is refused."""
     text = text.strip() if isinstance(text, str) else text
     if text is None or text == "":
         if not field.needed:
@@ -153,7 +155,7 @@ def _at_its_field(problem: BadProfile, typed: Mapping[str, Any]) -> BadProfile:
 
 
 def _note(parts: Mapping[str, Mapping[str, Any]]) -> str:
-    """The figures of the profile in a sentence. Those of offloading are left out."""
+    """The profile's figures in a sentence, without those about offloading."""
     device = parts["device"]
     share = device.get("efficiency", EFFICIENCY)
     models = "; ".join(

@@ -11,8 +11,8 @@ from ui.serving.wait_times import Demand
 
 
 class ProfileJob(MeasurementJob):
-    """Measures the profile of this machine. If that fails or is stopped, the previous profile
-    stays."""
+    """Measures the profile of this machine. If the measurement fails or is stopped, the previous
+    profile is kept."""
 
     name = "measurement"
     if_it_fails = if_out_of_memory = "The previous profile is kept."

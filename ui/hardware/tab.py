@@ -1,5 +1,5 @@
-"""The Hardware view: the handlers of its form and of its board, the component that the browser
-draws. Every handler is safe for any caller and any value."""
+"""The Hardware view: the handlers of its form and of its board. The board is the component that the
+browser draws. Every handler is safe for any caller and any value."""
 
 from __future__ import annotations
 
@@ -49,9 +49,10 @@ _NUMBER = re.compile(r"\s*[0-9]{1,8}\s*")
 
 @dataclass(frozen=True)
 class _Chosen:
-    """What the menus offer, and the keys chosen there. same: the keys of the profiles with the same
-    times as the chosen one. same_as: the key of the profile chosen for comparison, if it is in
-    `same`; else ""."""
+    """entries, vectors: what the menus offer. profile, against, rates: the keys chosen there;
+    `against` is the profile to compare with. same: the keys of the profiles with the same times as
+    `profile`, itself included. same_as: the key that the visitor chose as `against`, if it is in
+    `same`; else "". A profile in `same` is not compared, so `against` is then NONE."""
 
     entries: dict[str, Entry]
     vectors: dict[str, Rates]

@@ -1,4 +1,4 @@
-"""A job that measures the acceptance rates of the loaded pair, in its own thread."""
+"""A job that measures the acceptance rates of the loaded pair. Each job has its own thread."""
 
 from __future__ import annotations
 
@@ -16,9 +16,8 @@ from ui.serving.wait_times import Demand
 
 Way = Callable[[Pair, Sequence[str], SamplingParams, Progress], CountedAcceptance]
 RANKS = 16  # at most this many children of a node are counted
-REPORT_SECONDS = 0.1  # least time between two progress reports, after the first
-# The tree for counting by level, see `counting_tree`. Between the root and the last level, the
-# first WIDTH nodes of every group of siblings have WIDTH children each. LEVELS includes the root.
+REPORT_SECONDS = 0.1  # least time between two reports from `_progress`
+# width and number of levels of the tree for counting by level, see `counting_tree`
 WIDTH = 3
 LEVELS = 5
 
@@ -75,7 +74,7 @@ class AcceptanceJob(MeasurementJob):
         self._params = params
         self._seconds = seconds
         self._kind, self._way = WAYS[way]
-        self._decodes = way != "text"  # whether it generates tokens
+        self._decodes = way != "text"  # whether this way generates tokens
 
     def demand(self) -> Demand:
         tokens = len(self._prompts) * self._params.max_new_tokens

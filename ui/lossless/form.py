@@ -40,7 +40,7 @@ LABELS = {
     "samples": "Samples",
     "bug": "Decoder",
 }
-# The label of the run button. A button with the same label in web/introduction.js presses it.
+# The label of the run button. A button in web/introduction.js has the same label and effect.
 RUN = "Run the test"
 COUNTED = [
     ("the first token", 1),
@@ -84,9 +84,9 @@ class LosslessForm:
         return Setting(**{**typed, "children": tuple(children)})
 
     def preset(self, bug: Any) -> Updates:
-        """Updates that fill the form with the setting in PRESETS for `bug`. With it, the test finds
-        the bug. For CORRECT, it is the setting that the page opens with. The chosen decoder does
-        not change. Empty for an unknown bug."""
+        """Updates that fill the form with the setting in PRESETS for `bug`, so that the test finds
+        the bug. The setting for CORRECT is the one that the page opens with. The field `bug` itself
+        does not change. Empty for an unknown bug."""
         setting = PRESETS.get(bug) if isinstance(bug, str) else None
         if setting is None:
             return {}
@@ -98,8 +98,8 @@ class LosslessForm:
         return _merged(updates, self.shaped(setting.where))
 
     def shaped(self, where: Any) -> Updates:
-        """Updates that show the fields that only a toy has and hide those that only the pair has,
-        or the reverse."""
+        """Updates that show or hide the fields that only one kind of test has. For a toy, p and q
+        are shown; for a pair, the prompt, the temperature and top-p."""
         return {
             self.fields[name]: gr.update(visible=(name in _TOY_ONLY) == (where == TOY))
             for name in (*_TOY_ONLY, *_PAIR_ONLY)

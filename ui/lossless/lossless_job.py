@@ -1,7 +1,7 @@
 """One test of losslessness, in its own thread. Independent of the page.
 
-After a stop or at the time limit, the samples of the last report still get a verdict, if they are
-enough for one.
+A test that is stopped or reaches its time limit still gets a verdict on the samples of its last
+report, if they are enough for one.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ BATCH = 10  # samples between two checks of the clock
 
 @dataclass(frozen=True)
 class Sampled:
-    """A test with its counts so far. piece: returns the text of a token; None for a toy."""
+    """A test with its counts so far. piece: returns the text of a token. It is None for a test on
+    toy distributions."""
 
     test: LosslessnessTest
     findable: tuple[Findable, ...]
@@ -33,8 +34,8 @@ class Sampled:
 
 
 class LosslessJob(MeasurementJob):
-    """Draws and counts the samples of `setting`. It stops about `seconds` after its turn began, but
-    this limit does not interrupt the exact computations before the first sample."""
+    """Draws and counts the samples of `setting`. It stops about `seconds` after `measure` was
+    called. This limit never cuts short the exact computations before the first sample."""
 
     name = "test"
     if_it_fails = "Nothing was decided."

@@ -1,8 +1,8 @@
 """Loads another pair of models in its own thread. The pair is downloaded while other visitors
 decode, and loaded when it is this job's turn in the queue. Independent of the page.
 
-If loading fails or is stopped, the previous pair stays in use. It is loaded again if it had to make
-room.
+If loading fails or is stopped, the previous pair stays in use. If it was unloaded to make room, it
+is loaded again.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class LoadJob(Job[Report]):
     def work(self, steps: int | None) -> Report:  # noqa: ARG002  a load has no steps
         self._on_progress(self._last.words)
         fetch(self._pair_request, self._online, self._on_progress, self.halted)
-        # loading makes all checks again
+        # loading does all checks again
         self._last = replace(self._last, progress=None, checks=())
         self._on_progress("waiting for the current run to end")
         self._model_host.change(self._load, self.halted, self._on_wait, self._next_turn())

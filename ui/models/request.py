@@ -18,7 +18,7 @@ OWN = "own"  # two models that the visitor names
 
 def parse(form: Mapping[str, Any], limits: Limits) -> PairRequest:
     """The pair requested by `form`. Raises a SequoiaError for an invalid value, and for any request
-    on a public page. Layers are offloaded only if the field `offload` is True."""
+    on a public page. Any value of the field `offload` other than True counts as False."""
     if not limits.models:
         raise BadModel(
             "this page is public and serves only the bundled pair; to load other models, start the "
@@ -43,9 +43,12 @@ def parse(form: Mapping[str, Any], limits: Limits) -> PairRequest:
 
 
 def field_of(error: str, form: Mapping[str, Any]) -> str | None:
-    """The field of the form that `error` is about: the one whose name begins the message. If there
-    is none and the pair is OWN, it is "target" or "draft": the first that is empty, else the one
-    with the longest text that occurs in the message. Otherwise None."""
+    """The field of the form that `error` is about. None if that is unknown.
+
+    If the message begins with the name of a field, that field is chosen. Otherwise, only the target
+    and the draft of an OWN pair are considered. The first empty one is chosen. If neither is empty,
+    the one whose text occurs in the message is chosen. If both texts occur, the longer one counts.
+    """
     first = error.split(" ", 1)[0].rstrip(":")
     if first in form:
         return first

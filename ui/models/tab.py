@@ -1,5 +1,5 @@
-"""The Models view: the known pairs, and the handlers that load another pair. Every handler is safe
-for any caller and any value. A public page does not have this view."""
+"""The Models view: the pairs that can be loaded, and the handlers that load one. Any client can
+safely call every handler with any values. A public page does not have this view."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class ModelsTab(SessionView[LoadJob]):
     # -- showing -----------------------------------------------------------------------------------
 
     async def come(self) -> AsyncIterator[str]:
-        """Send the view. If models are being loaded, send it again after that."""
+        """Send the view. If models are being loaded, send it again when loading has ended."""
         while not self._model_host.settled:
             yield self._whole()
             await settled(self._model_host)
@@ -99,13 +99,13 @@ class ModelsTab(SessionView[LoadJob]):
 
     def fields(self, name: Any) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
         """Updates of the fields target, draft and offload for the pair `name`. Target and draft are
-        shown only for OWN. The box for streaming is ticked if the pair needs it, else unticked."""
+        shown only for OWN. Offload is ticked if the pair needs it, else unticked."""
         one = find(name)
         own = gr.update(visible=name == OWN)
         return own, own, gr.update(value=bool(one and one.offload))
 
     def choose(self, event: gr.EventData) -> Updates:
-        """Copy the name of a pair in the table to the form."""
+        """Select in the form the pair that the visitor chose in the table."""
         name = sent_with(event).get("pair")
         if name not in view.NAMES:
             return {self.pair: gr.skip()}  # Gradio does not accept an empty update
@@ -118,8 +118,9 @@ class ModelsTab(SessionView[LoadJob]):
     # -- loading -----------------------------------------------------------------------------------
 
     async def change(self, data: FormData, request: gr.Request) -> AsyncIterator[Updates]:
-        """Download and load the requested models, for all tabs. If that fails, the previous models
-        stay in use. If they were unloaded to make room, they are loaded again if possible."""
+        """Download and load the requested models. All visitors then use them, in all tabs. If that
+        fails, the previous models stay in use. If those had to be unloaded to make room, they are
+        loaded again if possible."""
         form = {name: data[getattr(self, name)] for name in FORM}
         try:
             task = await self.started(request, lambda: self._job(form))
@@ -139,7 +140,8 @@ class ModelsTab(SessionView[LoadJob]):
         yield {self.board: self._whole(), **busy_buttons(self.load_it, self.stop_it, False)}
 
     def _job(self, form: dict[str, Any]) -> LoadJob:
-        """Raises SequoiaError if the request in `form` is refused."""
+        """The job that loads the pair requested in `form`. Raises SequoiaError if the request is
+        refused."""
         pair_request = parse(form, self._limits)
         view.require_fit(pair_request)
         return LoadJob(self._model_host, pair_request, self._online)

@@ -74,14 +74,14 @@ def report_message(report: Report, field: str | None = None) -> str:
 
 
 def no_load_message(field: str | None = None) -> str:
-    """A message that hides the last load. field: the field of the form that a refused request is
-    about."""
+    """A message that hides the progress of the last load. field: the field of the form that a
+    refused request is about."""
     return message_text({"v": VERSION, "load": None, "field": field})
 
 
 def require_fit(pair_request: PairRequest) -> None:
     """Raises BadModel for a named pair that cannot fit into the memory of the requested device, in
-    the requested dtype. The device "spread" is not checked here."""
+    the requested dtype. For the device "spread", only the load itself checks this."""
     one = find(pair_request.name)
     if one is None or pair_request.device == "spread":
         return
@@ -186,10 +186,12 @@ def _licences(one: Preset) -> str:
 
 
 def _why_not(one: Preset, fits: str, device: torch.device) -> str:
-    """Why the pair cannot be loaded here, whatever else is chosen in the form; "" if it may be.
+    """Why the pair cannot be loaded here with any settings of the form; "" if it may be with some.
+
     fits: from `_memory`, in the narrowest dtype that can be chosen. device: the first device that
-    the pair may use. If this is a GPU, "does not fit" is never the reason, because the pair may fit
-    on another device or with a streamed target. Disk space is not considered."""
+    the pair may use. If this is a GPU, the reason is never memory, because the pair may fit on
+    another device or with a streamed target. Disk space is not considered.
+    """
     if any(model.pickle for model in one.models):
         return "its draft is a pickle file, which can run code when it is opened"
     return "" if fits != "no" or device.type == "cuda" else "does not fit this machine"
@@ -208,9 +210,9 @@ def _memory(
     one: Preset, *devices: torch.device, dtype: torch.dtype | None = None
 ) -> dict[str, str]:
     """Whether the pair fits into memory, and the figures in words. "tight": it would fit, but not
-    into the memory that is free now. The memory of all `devices` counts only for a pair that is
-    too large for the first one, and only if the target is not streamed. dtype: of the weights; None
-    for the narrowest that is fast on the device."""
+    into the memory that is free now. A pair that is too large for the first of `devices` may use
+    all of them; with a streamed target, only the first is used. dtype: of the weights; None for the
+    narrowest that is fast on the first device."""
     first = devices[0]
     width = (dtype or narrowest_dtype(first)).itemsize
     if one.offload:
@@ -243,8 +245,8 @@ def _streamed(one: Preset, device: torch.device, width: int) -> dict[str, str]:
     on_card = drafts + _LEAST_ON_CARD * needed
     if device.type != "cuda" or total_bytes(device) < on_card:
         return _verdict("no", f"needs a GPU with {size(on_card)}")
-    # As in sequoia/loading/load.py: weights that are not converted are in host memory only if they
-    # are streamed.
+    # As in sequoia/loading/load.py: if the weights are not converted to another dtype, host memory
+    # holds only the streamed ones, which are those that do not fit on the GPU.
     if narrowest_dtype(device) == torch.bfloat16 and width == torch.bfloat16.itemsize:
         needed = max(needed + drafts - total_bytes(device), 0)
     if needed > total_bytes(host):

@@ -15,7 +15,8 @@ FOLDER = ASSETS / "experiments"
 
 @dataclass(frozen=True)
 class Finding:
-    """The answer to an experiment's question. source: the label of its numbers."""
+    """The answer to an experiment's question. source: where the numbers come from, such as
+    "simulated"."""
 
     answer: str
     source: str

@@ -1,9 +1,9 @@
-"""The check of losslessness at temperatures above 0. Every lane with a draft repeats one step at
-the same position of a text. The first tokens of these steps are counted, and the counts are
-compared with the target's distribution.
+"""The check of losslessness at temperatures above 0. Every lane with a draft makes many draws: each
+is one step with a new seed, always at the same position of the same text. The first tokens of these
+steps are counted, and the counts are compared with the target's distribution.
 
-Lanes take turns, so that whenever the check ends, all have made about the same number of draws. It
-ends early if another run is waiting for the models. Independent of threads and of the page.
+Lanes take turns, so that whenever the check ends, all have made about the same number of draws. The
+check ends early if another run is waiting for the models.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class DistributionCheck:
     def rounds(self) -> Iterator[Round]:
         """Draw in rounds, until all lanes with a draft have made DRAWS draws or the check must end.
         Yields the results so far after each round, by lane index. If DRAWS draws cannot show a
-        difference at this position, none is made, and every result says so."""
+        difference at this position, no draws are made, and every result says why."""
         lanes = [i for i, lane in enumerate(self._finished.lanes) if not lane.is_plain]
         if not self._position.can_differ(DRAWS):
             yield dict.fromkeys(lanes, self._blind())
@@ -99,8 +99,8 @@ class DistributionCheck:
                 return
 
     def _one_batch(self, draws: Iterator[FirstTokens], found: FirstTokens) -> FirstTokens:
-        """`found` with up to BATCH more draws of a lane. The check may end before any of them,
-        because a single draw may take seconds."""
+        """`found` with up to BATCH more draws of a lane. A single draw may take seconds, so the
+        check can also end between two draws."""
         for _ in range(BATCH):
             if self._over():
                 break

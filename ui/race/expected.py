@@ -13,8 +13,8 @@ from sequoia.measuring.expected_steps import expected_steps, fixed_lane
 def expected_of(
     pair: Pair, race: Race, texts: Sequence[Sequence[int]], params: SamplingParams
 ) -> tuple[ExpectedSteps | None, ...] | None:
-    """For each lane, the expected steps on the texts of all lanes with its prompt. texts: the token
-    ids that each lane emitted.
+    """For each lane, the expected number of steps for the texts of all lanes with the same prompt.
+    texts: the token ids that each lane emitted.
 
     A value is None if the lane's tree changes from step to step, if its verifier does not allow the
     computation, or if all of these texts are too short. At temperature 0 the result is None instead

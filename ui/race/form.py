@@ -1,5 +1,5 @@
-"""The form of the Race view: one or two prompts, two to four lanes, and their common
-settings."""
+"""The form of the Race view: one or two prompts, two to four lanes (ways to decode a prompt), and
+the settings that all lanes share."""
 
 from __future__ import annotations
 
@@ -113,8 +113,8 @@ class RaceControls(RunControls):
 
     def use(self, values: Mapping[str, Any]) -> Updates:
         """Updates that put `values` into the form. The values are named as in `parts`, and
-        RaceRequest.parse has accepted them. RaceRequest.parse does not check the numbers of a lane
-        that has none, nor the verifier of "no lane", so these values are left out."""
+        RaceRequest.parse has accepted them. Values that it does not check are left out: the numbers
+        of a kind of lane without numbers, and the verifier of "no lane"."""
         updates = {part: gr.update(value=values[name]) for name, part in self.parts.items()}
         for number, lane in enumerate(self.lanes, start=1):
             kind = values[f"kind{number}"]
@@ -134,7 +134,7 @@ class RaceControls(RunControls):
 
     def resting(self, rests: bool = True) -> Updates:
         """Updates of the buttons when a race ends, or when one begins if `rests` is False. Save is
-        disabled during a race, because it has the file of an earlier race."""
+        disabled during a race, because it would still save the file of an earlier one."""
         others = {
             button: gr.update(interactive=rests) for button in (self.save, self.open, self.example)
         }
@@ -215,7 +215,7 @@ def _presets() -> tuple[tuple[gr.Button, ...], gr.Markdown]:
 def began(form: RaceControls, updates: Updates | None = None) -> str:
     """JavaScript that changes the buttons when a race or its further runs begin. updates: the
     buttons' updates; None means those for a race. The browser does this without the server, because
-    the server's answer could arrive after the race and disable Run."""
+    the server's answer could arrive after the end of the race and then disable Run."""
     updates = form.resting(False) if updates is None else updates
     buttons = markup.literal([updates[button] for button in form.buttons])
     return f"() => {buttons}"

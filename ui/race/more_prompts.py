@@ -1,6 +1,7 @@
-"""Prompts and seeds for a race's further runs. Besides the race's own prompts, these are prompts
-that are shipped with the program, of the same kind of text: code or prose. Shipped texts on which
-the bundled pair's acceptance was counted are left out, because trees were planned on them."""
+"""Prompts and seeds for a race's further runs. The prompts are the race's own, and prompts of the
+same kind of text (code or prose) that are shipped with the program. Shipped texts on which the
+bundled pair's acceptance was counted are left out, because trees are planned from that
+acceptance."""
 
 from __future__ import annotations
 
@@ -33,8 +34,8 @@ _LIKE_CODE = re.compile(
 
 
 def kind_of(text: str) -> str:
-    """CODE or PROSE. A text is code if one line is surely code, or if a third of its lines look
-    like code. Blank lines do not count."""
+    """CODE or PROSE. A text is code if any line is surely code, or if at least a third of its
+    lines look like code. Blank lines do not count."""
     lines = [line for line in text.splitlines() if line.strip()]
     if any(map(_SURELY_CODE.match, lines)):
         return CODE
@@ -44,8 +45,8 @@ def kind_of(text: str) -> str:
 
 @cache
 def prompts_of(kind: str) -> tuple[str, ...]:
-    """The shipped prompts of a kind of text in a fixed order, except those that trees were planned
-    on."""
+    """The shipped prompts of a kind of text in a fixed order, without those on which acceptance was
+    counted."""
     named = [*read_prompts(ASSETS / "opening_prompts.json"), *presets()]
     texts = [preset.text for preset in named if kind_of(preset.text) == kind]
     every = dict.fromkeys([*texts, *load_json(ASSETS / "bench" / f"{kind}.json")])
@@ -68,9 +69,9 @@ def further_runs(
     it already has.
 
     Above temperature 0 every run has a new seed, so prompts are used again once all have been used.
-    At temperature 0 a new seed changes nothing, so each prompt is used once. Two prompts of the
-    same kind of text are never replaced, because other prompts would not differ as these two do. So
-    a race on them has no further runs at temperature 0.
+    At temperature 0 a new seed changes nothing, so each prompt is used once. If a race has two
+    prompts of the same kind of text, its further runs use these two as well, because two other
+    prompts could differ in another way. Such a race has no further runs at temperature 0.
     """
     if len(prompts) == 2 and kind_of(prompts[0]) == kind_of(prompts[1]):
         seeds = range(made + 1, made + most + 1) if params.temperature else ()
@@ -87,7 +88,7 @@ def further_runs(
 def _further_prompts(
     prompt: str, params: SamplingParams, made: int, most: int
 ) -> list[tuple[str, SamplingParams]]:
-    """For each further run, what takes the place of `prompt`, and the run's parameters."""
+    """For each further run, the prompt to use for `prompt`, and the run's parameters."""
     others = [text for text in prompts_of(kind_of(prompt)) if text != prompt]
     if params.temperature == 0:
         return [(text, params) for text in others[made : made + most]]

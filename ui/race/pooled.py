@@ -9,7 +9,7 @@ most: the most runs that a race may have.
 kind: the kind of text of the further prompts: "code" or "prose". For two prompts it is both, in the
 order of the prompts: "code and prose" or "prose and code". Empty if further runs keep the prompts.
 seeds: whether each run has a new seed.
-planned: how many runs there will be; null unless further runs are being made.
+planned: while further runs are being made, how many runs there will be in the end; otherwise null.
 """
 
 from __future__ import annotations
@@ -64,12 +64,13 @@ def _kind(prompt: str, second: str) -> str:
 
 
 def how_many_more(verdict: Verdict, room: int) -> int:
-    """How many further runs to make, at most `room`.
+    """How many further runs to make, at most `room`. The first of these cases that applies:
 
-    If the two fastest lanes on each prompt are separate already: USUAL_MORE. If not: as many as
-    separate them. If that number is above `room` or unknown: as many as detect a difference of 10%,
-    or USUAL_MORE if the runs so far would detect it. If that number is also above `room` or
-    unknown: `room`.
+    - The two fastest lanes on each prompt already count as different: USUAL_MORE.
+    - The number of runs after which they would do so is known and at most `room`: that number.
+    - The runs so far would find a true difference of 10%: USUAL_MORE.
+    - The number of runs that would find it is known and at most `room`: that number.
+    - Otherwise: `room`.
     """
     if verdict.more_to_separate == 0:
         return min(USUAL_MORE, room)

@@ -19,8 +19,8 @@ FormLane = tuple[str, str, str]  # kind, numbers as text, verifier
 @dataclass(frozen=True)
 class RacePreset:
     """One preset. name: the label of its button. shows: one or two sentences on the race. lanes:
-    those that race. clock: the key of the clock that times them. prompt, temperature: unchanged in
-    the form if not given. second_prompt: empty for a race of one prompt."""
+    those that race. clock: the key of the clock that times them. prompt, temperature: if not
+    given, the form keeps its own. second_prompt: empty for a race of one prompt."""
 
     key: str
     name: str

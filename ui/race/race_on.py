@@ -1,5 +1,6 @@
-"""Further runs of a finished race, in their own thread: the same lanes and settings with other
-prompts or seeds, one run after another. They are pooled with the race.
+"""Makes further runs of a finished race, one after another in a thread of their own. They have the
+lanes (the ways of decoding) and settings of the race, but other prompts or seeds. Their results are
+pooled with those of the race.
 
 Each run takes its own turn in the queue, so other visitors' runs may come in between. Stop keeps
 the runs that are complete.
@@ -28,7 +29,7 @@ from ui.serving.run_job import Ended, Notice, RunJob
 from ui.serving.sessions import Busy
 from ui.serving.wait_times import Demand
 
-# No further run starts once a series has taken this many times the time limit of one run.
+# No further run starts once the job has taken this many times the time limit of one run.
 TIME_LIMITS = 10
 
 
@@ -44,8 +45,8 @@ class RunMade:
 
 
 class RaceOnJob(RunJob):
-    """Further runs of `race`. It must have been run here and to its end, have a verdict, and have
-    fewer runs than are possible; otherwise raises BadTrace. Raises Busy if further runs of it are
+    """Makes further runs of `race`. Raises BadTrace if the race is from a file, did not run to its
+    end, has no verdict, or cannot have more runs. Raises Busy if further runs of this race are
     already being made."""
 
     name = "race"
@@ -94,7 +95,7 @@ class RaceOnJob(RunJob):
             self._race.end_runs(complete=event.end == "length")
             self._is_over = True
 
-    def _message(self, events: Sequence[Any]) -> str:  # noqa: ARG002  the race has recorded them
+    def _message(self, events: Sequence[Any]) -> str:  # noqa: ARG002  the race recorded them
         return messages.pooled_message(self._race, self.error, self._notice, self._ahead)
 
     def demand(self) -> Demand:
@@ -112,14 +113,16 @@ class RaceOnJob(RunJob):
         self.post(Notice(None))  # makes a first message, with the number of planned runs
         try:
             for further in self._runs:
-                # the time limit is checked before each run, so that no complete run is lost
+                # checked before a run, not after it, so that no complete run is discarded
                 run = None if time.monotonic() > end else self._one_run(further)
                 if run is None:
                     return self._interrupted()
                 self.post(RunMade(run))
             return Ended("length")
         finally:
-            self._race.planned = None  # `end_runs` is not called if the visitor has left
+            # needed if the visitor has left: nobody reads the last event then, so `end_runs`, which
+            # also does this, is not called
+            self._race.planned = None
 
     def _interrupted(self) -> Ended:
         if self.halted():

@@ -24,7 +24,7 @@ from ui.shared.saved_profiles import Entry
 from ui.shared.tree_menu import PLANNED
 from ui.shared.tree_request import ChosenTree, text_words
 
-# the clock of the A100 preset; RacePlan.elsewhere prefers it to other clocks
+# the simulated clock (see clocks.py) of the A100 preset; the first choice for RacePlan.elsewhere
 FAMILIAR_CLOCK = "a100-llama-2-7b-eager"
 MOST_NOTES = 5  # plan_race writes at most this many
 MAX_NOTE = 400
@@ -41,8 +41,8 @@ class ChosenLane:
 
 @dataclass(frozen=True)
 class RacePlan:
-    """The lanes that race. notes: sentences for the page. elsewhere: another machine, on which a
-    tree planned for it is predicted to beat the best chain; None if none is known."""
+    """The lanes that race. notes: sentences for the page. elsewhere: another machine, where the
+    tree planned for that machine is predicted to beat the best chain; None if none is known."""
 
     lanes: tuple[ChosenLane, ...]
     notes: tuple[str, ...] = ()
@@ -58,8 +58,8 @@ class RacePlan:
 
 
 def plan_race(pair: Pair, asked: RaceRequest, most: int) -> RacePlan:
-    """Choose the tree of every lane. This may measure the pair's acceptance first. most: how many
-    nodes a tuned chain in a note may have.
+    """Choose the tree of every lane. This may measure the pair's acceptance first. most: maximum
+    nodes of the tuned chains in notes (see `_missing_chains`).
 
     A lane with a planned tree is left out if an earlier lane on the same prompt would make the same
     steps. Raises BadSamplingParams if no prompt is left with two lanes.
@@ -139,8 +139,8 @@ def _same_words(lane: ChosenLane, other: ChosenLane) -> str:
 
 
 def _planned_from(asked: RaceRequest, lanes: Sequence[ChosenLane]) -> Iterator[str]:
-    """A note on the source of the acceptance that trees and chains are planned from. It names the
-    sources by prompt if they differ."""
+    """A note on the source of the acceptance that trees and chains are planned from. If the prompts
+    have different sources, it names the source for each prompt."""
     sources = _sources(asked, lanes)
     if len(words := set(sources.values())) == 1:
         yield f"Trees and chain lengths are planned from acceptance rates {words.pop()}."
@@ -178,9 +178,10 @@ def _source_words(source: str, prompt: str) -> str:
 def _missing_chains(
     pair: Pair, asked: RaceRequest, lanes: Sequence[ChosenLane], most: int
 ) -> Iterator[str]:
-    """Notes on the speed-up that a tuned chain is predicted to reach, at most one for each prompt.
-    A prompt has no note if only fixed chains race on it, or if a lane already has the tuned chain
-    as its tree. There are no notes at all if a tuned chain was requested."""
+    """Notes on the speed-up that a tuned chain (a chain of planned length) is predicted to reach,
+    at most one for each prompt. If a tuned chain was requested, there are no notes. A prompt gets a
+    note only if at least one of its lanes has a tree that branches or changes from step to step,
+    and none of its lanes has the tuned chain as its tree."""
     kinds = [lane.tree_request.kind for lane in asked.lanes]
     if "tuned_chain" in kinds:
         return

@@ -56,9 +56,9 @@ class RaceRequest:
 
     @classmethod
     def parse(cls, form: Mapping[str, Any], limits: Limits) -> RaceRequest:
-        """The request in `form`. Its values are those for DecodeRequest.parse (except the ones in
-        `fixed` below), `check`, `second_prompt` (may be missing) and `lanes`, a list of (kind,
-        numbers as text, verifier). Raises a SequoiaError if a value is invalid."""
+        """The request in `form`. The form has the values for DecodeRequest.parse, without those in
+        `fixed` below. It also has `check`, `second_prompt` (may be missing) and `lanes`, a list of
+        (kind, numbers as text, verifier). Raises a SequoiaError if a value is invalid."""
         fixed = {
             "tree": "plain",
             "first": None,
@@ -165,7 +165,7 @@ def _named(
 
 def _name(lane: tuple[TreeRequest, str], lanes: Sequence[tuple[TreeRequest, str]]) -> str:
     """The kind of a lane in words, and its verifier. The verifier is left out for plain decoding,
-    and if all lanes of this kind have the default one."""
+    and if all lanes of this kind have the default verifier."""
     tree_request, verifier = lane
     name = SHAPES[tree_request.kind].name
     beside = {other for one, other in lanes if one.kind == tree_request.kind}

@@ -79,9 +79,9 @@ class ResultsSoFar:
 class RaceJob(RunJob):
     """A race that is watched and recorded.
 
-    analysing: whether the steps are over and the analysis before the check is running. checking:
-    whether the check of losslessness for temperatures above 0 is running. When the check begins,
-    the reader may stop reading, and get the remaining messages from another call of `messages`.
+    analysing: whether the analysis after the last step is running. The check of losslessness for
+    temperatures above 0 comes after it. checking: whether this check is running. When the check
+    begins, the caller of `messages` may stop reading, and read the rest with another call.
     """
 
     name = "race"
@@ -209,8 +209,8 @@ class RaceJob(RunJob):
         return Ended("time" if late else "stopped" if self.halted() else "length", notice=late)
 
     def _begin(self, pair: Pair) -> tuple[Race, tuple[Acceptance | None, ...]]:
-        """The race, and the acceptance that each lane's tree was planned from; None for a tree of a
-        fixed shape."""
+        """The race, and the acceptance that each lane's tree was planned from. It is None for a
+        tree of a fixed shape."""
         asked = self.request
         plan = plan_race(pair, asked, self._limits.nodes)
         lanes = [
@@ -263,7 +263,7 @@ class RaceJob(RunJob):
         """Make steps until the race is over or must end. Returns each lane's tally, and a message
         if the time limit was reached."""
         tallies = tuple(Tally() for _ in race.lanes)
-        for decoder in race.decoders:  # as Race.prefill does, but Stop works between two lanes
+        for decoder in race.decoders:  # not Race.prefill, which cannot be stopped between lanes
             if not self.halted():
                 decoder.prefill()
         while race.running and not self.halted():
@@ -297,7 +297,7 @@ class RaceJob(RunJob):
     # -- after the race, not part of any lane's decode time ----------------------------------------
 
     def _judge(self, finished: FinishedRace) -> None:
-        """Analyse the race and post the results, which grow part by part."""
+        """Analyse the race. Post the results so far after each part of the analysis."""
         self.post(Notice("Analysing where the time went"))
         results: list[dict[str, Any] | None] = [None] * len(finished.lanes)
         for places, part in finished.by_prompt():

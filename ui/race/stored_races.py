@@ -1,4 +1,4 @@
-"""The races that a page can show again, by name, and their steps for a browser that asks."""
+"""Races stored by name, which a page can show again. A browser can ask for their steps."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class StoredRaces:
         self.welcome = recordings.welcome()
 
     def find(self, name: Any) -> StoredRace | None:
-        """The race called `name`, which may be `welcome`; None if it is not stored."""
+        """The race called `name`, from `welcome` or `newest`; None if neither has it."""
         if self.welcome and name == self.welcome.name:
             return self.welcome
         return self.newest.get(name)

@@ -1,5 +1,5 @@
-"""The Race view: the handlers of its form and its stage. Every handler is safe for any caller and
-any value."""
+"""The Race view: its components and their handlers. Every handler is safe for any caller and any
+value."""
 
 from __future__ import annotations
 
@@ -138,8 +138,9 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
     # -- races -------------------------------------------------------------------------------------
 
     async def run(self, data: FormData, request: gr.Request) -> AsyncIterator[str]:
-        """Run a race and analyse it, up to the check of losslessness at temperatures above 0. First
-        wait for the analysis of the visitor's last race, and end its check or its further runs."""
+        """Run a race and send its messages up to the check of losslessness at temperatures above 0;
+        `check` sends the rest. Before the race begins, wait for the analysis of the visitor's last
+        race, and end that race's check or further runs (see `race_on`)."""
         try:
             race = await self._start(request, data)
         except SequoiaError as problem:
@@ -185,8 +186,9 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
             race.halt()
 
     async def race_on(self, event: gr.EventData, request: gr.Request) -> AsyncIterator[str]:
-        """Make further runs of the race that the browser names. First wait for the analysis of the
-        visitor's last race, and end its check or its further runs."""
+        """Make further runs of the race that the browser names, with other prompts or seeds. First
+        wait for the analysis of the visitor's last race, and end that race's check or further
+        runs."""
         try:
             job = await self._go_on(request, sent_with(event).get("race"))
         except SequoiaError as problem:
@@ -252,8 +254,9 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         self, kind: Any, tree: Any, parents: Any
     ) -> tuple[dict[str, Any], dict[str, Any], str]:
         """Updates of a lane's numbers and verifier for the shape `kind`. The text about the preset
-        is cleared, since the lanes no longer match it. tree, parents: from the Decode form. If
-        `kind` and `tree` are both "lab", `parents` is copied to the lane."""
+        is cleared, since the lanes no longer match it. tree, parents: the shape and its text in the
+        Decode form. If both forms have the shape "lab", a tree given by the parents of its nodes,
+        this text is copied to the lane."""
         numbers, verifier = details_of(kind)
         return {**numbers, **({"value": parents} if kind == tree == "lab" else {})}, verifier, ""
 

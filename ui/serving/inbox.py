@@ -1,5 +1,5 @@
-"""Passes events from a job's thread to a reader. The reader is another thread, or a handler that
-awaits the events and occupies no thread meanwhile. Independent of jobs and of the page.
+"""Passes events from a job's thread to a reader. The reader is another thread, or an async handler,
+which occupies no thread while it waits. Independent of the page and of the kind of job.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ Wake = Callable[[], None]
 
 @dataclass(frozen=True)
 class Batch(Generic[Event]):
-    """Events in order; may be empty if the job has ended. over: whether it has ended."""
+    """Events in order; there may be none if the job has ended. over: whether it has ended."""
 
     events: list[Event]
     over: bool
 
 
 class Inbox(Generic[Event]):
-    """Events from one thread for one reader. There can be several readers if a visitor resumes a
-    run before its last event is read. Then each event goes to one of them, and all readers stop
-    when the job ends."""
+    """Events from a job for its reader. If a visitor resumes a paused run before the last event is
+    read, there are several readers for a while. Each event then goes to only one of them, and all
+    of them stop when the job ends."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -72,7 +72,7 @@ class Inbox(Generic[Event]):
             return self._take()
 
     async def awaited(self) -> Batch[Event]:
-        """The same as `wait`, for a handler."""
+        """The same as `wait`, for an async handler."""
         with self._reading():
             while True:
                 posted = asyncio.Event()
@@ -120,7 +120,7 @@ def _waker(posted: asyncio.Event) -> Wake:
 
 class Received(Generic[Event, Made]):
     """The result of `make` for each batch of events in `inbox`, until the last event was read. A
-    thread iterates with `for`, a handler with `async for`."""
+    thread iterates with `for`, an async handler with `async for`."""
 
     def __init__(self, inbox: Inbox[Event], make: Callable[[list[Event]], Made]) -> None:
         self._inbox = inbox
@@ -138,7 +138,7 @@ class Received(Generic[Event, Made]):
     async def __aiter__(self) -> AsyncIterator[Made]:
         while True:
             batch = await self._inbox.awaited()
-            # in a thread: large trees take milliseconds, and the event loop serves all other pages
+            # in a thread: `make` takes milliseconds for a large tree, and would block other pages
             if batch.events:
                 yield await in_thread(self._make, batch.events)
             if batch.over:

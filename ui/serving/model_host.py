@@ -62,8 +62,8 @@ class ModelHost:
     does not wait for these. waiting: the maximum length of the queue.
 
     `version` counts the pairs loaded so far. The callbacks in `before_unload` are called before a
-    pair's memory is freed. Code that keeps part of a pair after its turn must register one.
-    `sessions` contains the sessions of each view.
+    pair's memory is freed. Code that keeps part of a pair after its turn must register a callback
+    that drops this part. `sessions` contains the jobs of each view.
     """
 
     def __init__(
@@ -91,8 +91,8 @@ class ModelHost:
         threading.Thread(target=self._fill, name="model-host", daemon=True).start()
 
     def on_progress(self, news: LoadNews) -> None:
-        """Print the progress of a download in steps of 5%. Until loading has ended, any `news` also
-        becomes the status, unless it is a passed check."""
+        """Print the progress of a download in steps of 5%. Until loading has ended, `news` also
+        becomes the words of the status. A passed check does neither."""
         self._log(news)
         if not self.settled and not isinstance(news, PassedCheck):
             self.status = Status(self.status.stage, str(news))
@@ -141,8 +141,9 @@ class ModelHost:
     ) -> Pair:
         """Wait for the caller's turn, load another pair and serve it from then on. If that fails,
         the current pair stays. If the memory is too small for both pairs, the current one is
-        unloaded first, and loaded again after a failure. Returns the new pair. Raises NotLoaded,
-        Busy, Cancelled, or what `load` or the measurement raises."""
+        unloaded first, and loaded again if the new one fails. Returns the new pair. Raises Busy,
+        Cancelled, what `load` or the measurement raises, or NotLoaded if the current pair could not
+        be loaded again."""
         self._wait(should_stop)
         with self._engine(should_stop, on_wait, work):
             before = self.status

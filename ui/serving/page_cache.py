@@ -1,6 +1,6 @@
-"""Stores the page, which is the same for everybody, once for each address of the server. Gradio
-would copy the page's whole description and render it anew for each visitor. That is a third of the
-server's work for a new page."""
+"""Stores the page, which is the same for everybody, once for each address of the server. Without
+this, Gradio would copy the page's whole description and render it anew for each visitor. That would
+be a third of the server's work for a visitor who opens the page."""
 
 from __future__ import annotations
 

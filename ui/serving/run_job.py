@@ -1,4 +1,5 @@
-"""A job that is watched and recorded: a run or a race. Independent of the page."""
+"""The base class of runs and races, which are recorded and can be followed by other visitors.
+Independent of the page."""
 
 from __future__ import annotations
 
@@ -20,8 +21,8 @@ from ui.serving.wait_times import Wait, wait_field
 
 @dataclass(frozen=True)
 class Notice:
-    """A message for the visitor, such as the position in the queue; None clears it. wait: the jobs
-    ahead, while the visitor waits in the queue."""
+    """text: a message for the visitor, such as the position in the queue; None clears it. wait: the
+    jobs ahead in the queue; None if the visitor is not waiting there."""
 
     text: str | None
     wait: Wait | None = None
@@ -44,9 +45,11 @@ class Ended:
 
 
 class RunJob(Job[Any]):
-    """A run or a race that is watched and recorded. Its events are Notice, Ended, and those of the
-    subclass. After every `start` (see Job), `messages` must be read. If one reader stops early,
-    another may read the rest."""
+    """A run or a race. Its events are Notice, Ended, and those of the subclass.
+
+    Events are recorded as they are read. So `messages` must be read after every `start` (see Job).
+    If one reader stops early, another may read the rest.
+    """
 
     if_out_of_memory = "Choose fewer tokens or a smaller tree and start again."
 
@@ -62,7 +65,7 @@ class RunJob(Job[Any]):
         self._followers = Followers()
 
     def messages(self) -> Received[Any, str]:
-        """The messages for the browser, until the last event was read."""
+        """The messages for the browser, up to the last event."""
         return Received(self._inbox, self._next_message)
 
     def _next_message(self, events: list[Any]) -> str:
@@ -79,7 +82,7 @@ class RunJob(Job[Any]):
 
     @property
     def can_be_followed(self) -> bool:
-        """Whether the run is in progress, has a recording, and its visitor lets others see it."""
+        """Whether the run is in progress and recorded, and its visitor lets others see it."""
         return self.busy and self.is_shared and self.recording is not None
 
     @abstractmethod
@@ -94,8 +97,8 @@ class RunJob(Job[Any]):
         return {**wait_field(self._wait), **can_follow}
 
     def _look_for_a_run_to_follow(self) -> bool:
-        """Whether another visitor's job of the same name can be followed now. The next message will
-        say so."""
+        """Whether another visitor's job of the same name can be followed now. If so, the next
+        message says so."""
         current = self._model_host.queue.current
         job = current.job if current else None
         self._can_follow = False

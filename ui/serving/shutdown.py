@@ -1,7 +1,7 @@
 """Ends the program with exit status 0 when it gets SIGTERM or SIGINT (Ctrl-C). A second signal ends
-it at once. Imports only the standard library.
+it at once. Imports only the standard library, so that app.py can use it before its slow imports.
 
-The process ends with `os._exit`: if Python shut down normally while a thread still computes in
+The process ends with `os._exit`: if Python shut down normally while a thread was computing in
 torch, the process could abort with a core dump.
 """
 
@@ -15,7 +15,8 @@ import threading
 from collections.abc import Callable
 from types import FrameType
 
-SECONDS = 4.5  # the most that finishing the running step, sending messages and closing may take
+# time limit for all of this together: finishing the running step, sending messages and closing
+SECONDS = 4.5
 STEP_SECONDS = 3.0  # the part of SECONDS that the running step may take
 MESSAGE_SECONDS = 1.2  # the part of SECONDS that sending every page its last message may take
 _AT_ONCE = 130  # exit status after a second signal; shells report Ctrl-C with it
@@ -48,7 +49,7 @@ class Shutdown:
         if self._asked.is_set():
             os._exit(_AT_ONCE)
         self._asked.set()
-        if not self._waiting:  # `wait_and_end` was not called yet
+        if not self._waiting:  # `wait_and_end` has not been called yet
             self._end()
 
     def _end(self) -> None:

@@ -1,5 +1,8 @@
-"""A temporary folder for the uploads and downloads of this app only. Gradio's default folder is
-shared by all apps on the machine. Imports only the standard library."""
+"""A temporary folder that only this app uses, for uploads and downloads. Gradio's default folder is
+shared by all apps on the machine.
+
+Imports only the standard library, because the folder must be set before Gradio is imported.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +68,7 @@ def trim(folder: Path, most: int, most_files: int) -> None:
             total -= size
             left -= 1
             if path.parent != folder:
-                path.parent.rmdir()  # fails if other files are in it
+                path.parent.rmdir()  # fails if the folder is not empty
 
 
 def _files(folder: Path) -> Iterator[tuple[float, int, Path]]:

@@ -1,4 +1,5 @@
-"""The acceptance vectors that a tree can be planned with, each with a name and a label."""
+"""The acceptance vectors that a tree can be planned with, each with a name and a label. For
+acceptance vectors see sequoia/algorithm/acceptance.py."""
 
 from __future__ import annotations
 
@@ -15,9 +16,9 @@ PAPER_MODELS = ("Llama3-70B-Instruct", "Llama3-8B-Instruct")
 
 @dataclass(frozen=True)
 class Rates:
-    """An acceptance vector. label: "recorded", "measured" or "paper". temperature: the one it was
-    counted at; None if not known. models: names of (target, draft); None for the loaded pair.
-    short: the name in a menu, which is narrow."""
+    """An acceptance vector. label: "recorded", "measured" or "paper". temperature: the sampling
+    temperature at which it was counted; None if not known. models: names of (target, draft); None
+    for the loaded pair. short: a shorter name, for menus."""
 
     name: str
     label: str

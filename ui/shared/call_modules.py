@@ -17,8 +17,8 @@ def _names() -> frozenset[str]:
 
 def _module(name: str) -> str:
     """A JavaScript expression: the promise of a module's exports. The path comes from Gradio's
-    config, as the page may be served below "/". Host and scheme come from the page's own address,
-    because Gradio may not know them behind a proxy."""
+    config, because the page may be served from a path other than "/". Host and scheme come from the
+    page's own address, because Gradio may not know them behind a proxy."""
     if name not in _names():
         raise ValueError(f"no module is called {name}; known: {', '.join(sorted(_names()))}")
     below = 'new URL(window.gradio_config.root || "/", location.href).pathname.replace(/\\/$/, "")'
@@ -34,9 +34,9 @@ def call(module: str, code: str, parameters: str = "") -> str:
 
 def connect(module: str, events: Iterable[str] = (), server: bool = False) -> str:
     """JavaScript for the `js_on_load` of a gr.HTML component: calls `connect(element, props, watch,
-    trigger, server)` of `module`. Gradio only offers events whose names it finds in this code in
-    quotes, so the code lists the `events` that the module may trigger. server: whether the
-    component has functions that the module may call."""
+    trigger, server)` of `module`. Gradio only offers events whose quoted names it finds in this
+    code, so the code lists the `events` that the module may trigger. server: whether the component
+    has server functions that the module may call."""
     names = markup.literal(list(events))
     failed = "This part of the page could not be started. Reload the page."
     return (

@@ -1,4 +1,4 @@
-"""Uploaded JSON files. Large ones are parsed in a process of their own, with a limit on memory and
+"""Uploaded JSON files. Large ones are parsed in a separate process, with limits on its memory and
 time; see json_worker.py."""
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ui.shared.json_worker import LENGTH_BYTES, values_of
 from ui.shared.uploads import check_upload, uploaded_text
 
 LARGE = 256 * 1024  # bytes; parsing a file of this size takes a few milliseconds
-MEMORY = 224 * 1024 * 1024  # bytes that the other process may use; a run of 23 MB takes 160 MB
+MEMORY = 224 * 1024 * 1024  # bytes that the process may use; a run file of 23 MB takes 160 MB
 SECONDS = 20.0
 _SCRIPT = Path(__file__).with_name("json_worker.py")
 # one large file is parsed at a time, so that several uploads do not multiply the memory used
@@ -36,7 +36,7 @@ def uploaded_json(path: Any, most: int, name: str, error: type[SequoiaError]) ->
 
 
 def _parsed_elsewhere(path: str, error: type[SequoiaError]) -> Any:
-    # -I and -S: the script needs only the standard library, and starts in 20 ms
+    # -I and -S skip installed packages, which the script does not need: it starts in 20 ms
     command = [sys.executable, "-I", "-S", str(_SCRIPT), path, str(MEMORY)]
     try:
         process = subprocess.run(

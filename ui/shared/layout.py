@@ -33,11 +33,11 @@ def drawn(
     asked: Callable[[Any], str] | None = None,
     value: str | None = None,
 ) -> gr.HTML:
-    """The component that `script`, a module of the page, draws into. Its value is the latest
-    message to that script, at first `value`. Its id begins with `view`.
+    """The component that `script`, a module of the page, draws into. The component's value is the
+    latest message to `script`; it starts as `value`. Its id begins with `view`.
 
-    missed, asked: methods that the browser may call by their own names. `missed` returns what
-    did not arrive, `asked` what the script requests, such as a recorded run.
+    missed, asked: methods that the browser may call by their own names. `missed` returns data that
+    did not arrive. `asked` returns what the script requests, such as a recorded run.
     """
     functions = [server_function(method) for method in (missed, asked) if method]
     return gr.HTML(

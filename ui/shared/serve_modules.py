@@ -1,5 +1,5 @@
 """Serves the page's modules, Plotly's script, and the scripts and styles of pages that are saved as
-HTML files. All are under one path, and only for visitors who may see the page.
+HTML files. All are served under one path, and only to visitors who may see the page.
 
 The path contains a hash of the modules, the styles and Plotly's version, so that a browser with an
 old copy in its cache never mixes two versions.
@@ -30,7 +30,7 @@ _KEEP = {"Cache-Control": "private, max-age=31536000, immutable"}
 
 @dataclass(frozen=True)
 class Text:
-    """A text to serve, as UTF-8 and gzipped."""
+    """A text to serve. text: in UTF-8. zipped: the same bytes, gzipped."""
 
     text: bytes
     zipped: bytes

@@ -1,4 +1,4 @@
-"""The fields of a message's `meta` that compare a run with plain decoding."""
+"""The fields that compare a run with plain decoding, in `meta` of a message to the browser."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def compared_with_plain(
 ) -> dict[str, Any]:
     """The fields for the steps of a run and of plain decoding. `plain` must have at least one step.
 
-    plain_seconds: seconds per token of `plain`. plain_label: `label`, where the times of both runs
-    come from. plain_spread: two values of plain_seconds. With the first, the speed-up would be the
-    lower end of its confidence interval, with the second the upper end (see
-    sequoia.diagnosis.speedup_interval). The field is missing if there is no interval.
+    plain_seconds: seconds per token of `plain`. plain_label: `label`, which says where the times of
+    both runs come from. plain_spread: two other values for plain_seconds. With the first, the
+    speed-up would be the lower end of its confidence interval; with the second, the upper end (see
+    sequoia.diagnosis.speedup_interval). This field is missing if there is no interval.
     """
     seconds = sum(time for _, time in plain) / sum(tokens for tokens, _ in plain)
     meta = {"plain_seconds": seconds, "plain_label": label}

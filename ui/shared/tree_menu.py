@@ -20,9 +20,9 @@ class Shape:
     name: str  # the short label
     more: str  # follows `name` in the long label
     how: str  # describes such a tree; may have placeholders for its numbers
-    fields: tuple[str, ...] = ()  # labels of the numbers to type; for a kind in TEXTS, of a text
+    fields: tuple[str, ...] = ()  # labels of the numbers to type (or of one text, see TEXTS)
     start: tuple[Any, ...] = ()  # their defaults
-    make: Callable[..., Tree] | None = None  # builds the tree; None if that needs an acceptance
+    make: Callable[..., Tree] | None = None  # None if the tree depends on the acceptance
     about: str = ""  # explains the shape
     menu: str = ""  # the long label, if it is not `name` + `more`
 
@@ -61,11 +61,11 @@ def _listed(text: Any) -> Tree:
     return Tree.from_parents(numbers)
 
 
-# The size of the "wide" tree, which branches enough to be worth watching. It is used if the planned
-# tree is not wide.
+# The shape "wide" is the planned tree if that is wide. Otherwise it is a tree of this size, which
+# branches enough to be worth watching.
 WIDE_NODES = 48
 WIDE_LEVELS = 6  # few, so that the tree is wide
-LEAST_WIDE = 32  # a planned tree of at least this many nodes is wide, unless it is a chain
+LEAST_WIDE = 32  # a planned tree with at least this many nodes counts as wide, unless it is a chain
 
 SHAPES = {
     "planned": Shape(
@@ -161,7 +161,7 @@ SHAPES = {
         (64, 12),
         about=(
             "Planned again every few steps, from the acceptance known before the run and that of "
-            "its last hundred steps or so."
+            "the last hundred steps or so."
         ),
     ),
     "dynamic": Shape(
@@ -183,8 +183,8 @@ SHAPES = {
 
 
 TEXTS = ("branching", "lab")  # kinds whose only field is a text
-# kinds made from the acceptance; their fields are the number of nodes (for "best" exactly, for the
-# others at most) and the most levels
+# Kinds that are planned from the acceptance. Their first field is the exact number of nodes for
+# "best", and the maximum for the others. Their second field is the maximum number of levels.
 FITTED = ("best", "replanned", "dynamic")
 # kinds without fields: shape and size are planned from the acceptance and the machine's times
 PLANNED = ("planned", "tuned_chain")
@@ -200,9 +200,9 @@ def tree_choices(clock: str = "") -> list[tuple[str, str]]:
 
 
 def listed_numbers(kind: Any, text: Any) -> tuple[Any, ...]:
-    """The numbers of a shape, typed as one text such as "64, 8". For a kind in TEXTS, the text
-    itself, unchecked. Raises BadTree if `kind` is not a shape, or if `text` is not one number of at
-    least 0 for each field."""
+    """The numbers for a shape's fields, typed as one text such as "64, 8". A shape without fields
+    has none, whatever the text. For a kind in TEXTS, the text itself, unchecked. Raises BadTree if
+    `kind` is not a shape, or `text` does not have one number for each field, all at least 0."""
     if not isinstance(kind, str) or kind not in SHAPES:
         raise BadTree(f"tree: {shown(kind)} is not the name of a shape; known: {', '.join(SHAPES)}")
     fields = SHAPES[kind].fields

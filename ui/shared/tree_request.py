@@ -1,5 +1,6 @@
 """The tree that a visitor asks for: a shape and its numbers, such as 64 nodes on at most 8 levels.
-A TreeRequest is validated when it is made; its method `tree` makes the tree for a pair."""
+A TreeRequest is validated when it is made; its method `tree` makes the tree for a pair of models
+(target and draft)."""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ from sequoia.validate_input import shown, whole
 from ui.shared.labels import with_labels
 from ui.shared.tree_menu import FITTED, LEAST_WIDE, PLANNED, SHAPES, WIDE_LEVELS, WIDE_NODES
 
-# The beginning of an error message about a value, and the label of the value's field in the form.
+# For each beginning of an error message about a value: the label of the value's field in the form.
 _LABELS = {
     "nodes of the chain": "Nodes",
     "sequences": "Sequences",
@@ -47,8 +48,9 @@ class ChosenTree:
     """The result of a request: one tree, or a TreeChoice that makes one for each step.
 
     how: the tree in words. acceptance: the vector that the tree was planned from, before smoothing.
-    source: where that vector comes from, such as "recorded code". A fixed shape, such as a chain of
-    6 nodes, has neither. rule: how a planned tree or chain was chosen, in words; empty for others.
+    source: where that vector comes from, such as "recorded code" for one recorded on Python code.
+    For a fixed shape, such as a chain of 6 nodes, `acceptance` is None and `source` is empty. rule:
+    how a planned tree or chain was chosen, in words; empty for others.
     """
 
     tree: Tree | TreeChoice
@@ -78,8 +80,8 @@ class _Run:
 @dataclass(frozen=True)
 class TreeRequest:
     """A shape and its numbers. kind: a key of SHAPES. numbers: the values of the shape's fields, in
-    order. Surplus values are dropped. Raises BadTree if the tree cannot be made, or has more than
-    `most` nodes."""
+    order. Surplus values are dropped. Raises BadTree if the tree cannot be made, or would have more
+    than `most` nodes."""
 
     kind: str
     numbers: tuple[Any, ...] = ()
@@ -105,7 +107,8 @@ class TreeRequest:
                 raise BadTree(f"a tree of {nodes} nodes; expected 1 to {self.most}")
 
     def _made(self, make: Callable[..., Tree]) -> Tree:
-        """The tree that `make` builds from the numbers. An error calls a field by its label."""
+        """The tree that `make` builds from the numbers. Raises BadTree. A message about the value
+        of a field begins with the field's label."""
         try:
             return make(*self.numbers)
         except BadTree as problem:
@@ -142,10 +145,12 @@ class TreeRequest:
         verifier: str,
         clock: SimulatedClock | None = None,
     ) -> Tree | None:
-        """The tree for the pair's usual kind of text. No model is run for it: unless the shape is
-        fixed, the result is None while the acceptance or the step times are unknown. pair: None
-        while models load. For a tree that is replanned while decoding, this is the tree of the
-        first step. A dynamic tree is never known."""
+        """The tree for the pair's usual kind of text, found without running a model. pair: None
+        while models load.
+
+        For a fixed shape, the tree is always known. For a dynamic tree, the result is always None.
+        For other shapes, it is None while the acceptance or the step times are unknown. If the tree
+        is replanned while decoding, the result is the tree of the first step."""
         if make := SHAPES[self.kind].make:
             return self._made(make)
         if pair is None or self.kind == "dynamic" or not known_acceptance(pair, params, verifier):
@@ -176,8 +181,8 @@ class TreeRequest:
         return ChosenTree(plan.tree, how, plan.acceptance, plan.source, self._rule(plan))
 
     def _wide(self, run: _Run) -> ChosenTree:
-        """The planned tree if it is wide, else the best tree of WIDE_NODES nodes, or of `most` if
-        that is less."""
+        """The planned tree if it is wide. Otherwise the best tree of WIDE_NODES nodes, or of `most`
+        nodes if `most` is smaller."""
         planned = TreeRequest("planned", (), self.most)._planned(run)
         if isinstance(planned.tree, Tree) and _is_wide(planned.tree):
             return planned
@@ -197,8 +202,8 @@ class TreeRequest:
         return Dynamic(acceptance, times, run.params.temperature, nodes, levels)
 
     def _rule(self, plan: Plan) -> str:
-        """See ChosenTree. Empty if the plan is hardly faster than plain decoding, or slower: then
-        not all trees within SLACK of the fastest were considered."""
+        """The field `rule` of ChosenTree. Empty if a tree within SLACK of this plan could be slower
+        than plain decoding. Such trees were not considered, so the words could be wrong."""
         if plan.predicted_speedup * (1 - SLACK) < 1:
             return ""
         within = f"within {SLACK * 100:g}% of the fastest"
@@ -211,7 +216,8 @@ class TreeRequest:
 
 
 def _from(source: str) -> str:
-    """The source of an acceptance vector, in words: "from acceptance rates recorded on prose"."""
+    """The source of an acceptance vector in words. For "recorded prose", this is "from acceptance
+    rates recorded on prose"."""
     label, _, kind = source.partition(" ")
     if not kind:
         return f"from {label} acceptance rates"
@@ -224,7 +230,7 @@ def text_words(kind: str) -> str:
 
 
 def _whole(value: Any, label: str, least: int, most: int) -> None:
-    """Raises BadTree unless `value` is a whole number from `least` to `most`. If the field is
+    """Raises BadTree if `value` is not a whole number from `least` to `most`. If the field is
     empty, the message asks for a number."""
     try:
         whole(value, label, least, most, BadTree)
@@ -238,10 +244,10 @@ def _profile(run: _Run) -> HardwareProfile | None:
 
 
 def _own_paths_words(plan: Plan, own: Plan | None) -> str:
-    """For the verifier Traversal: words that compare two plans. No words if `own` is None.
+    """Words that compare two plans for the verifier Traversal. Empty if `own` is None.
 
-    plan: made with the acceptance counted under Sequoia's rule. own: made with the acceptance
-    counted along Traversal's own final paths, if that is recorded."""
+    plan: made with the acceptance counted with the verifier Sequoia. own: made with the acceptance
+    counted along the paths that Traversal itself accepted; None if no such acceptance is known."""
     if own is None:
         return ""
     if own.tree == plan.tree:

@@ -1,5 +1,5 @@
-"""The Walk view: its component, and handlers for the browser's two requests. One asks for the list
-of recorded runs, the other for one recorded run."""
+"""The Walk view: its component, and the handlers of the browser's two requests: for the list of
+recorded runs, and for a recorded run."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Verifiers: rules for accepting drafted tokens. Each rule has a file, and RULES lists them all.
 
-sequoia, specinfer, top_k_match, traversal (the rules), walk (the descent shared by the first two),
-verifier (the interface of a rule), verdict (its result).
+sequoia, specinfer, top_k_match, traversal (the rules), walk (the descent that sequoia and specinfer
+share), verifier (the interface of a rule), verdict (the result of a rule).
 
 A verifier is chosen by its key. The engine works with any of them, so a new rule is one file here
 and one entry in RULES.

@@ -14,9 +14,8 @@ from sequoia.algorithm.verifiers.walk import residual_after, walk, walk_chances
 def without_replacement(
     residual: np.ndarray, draft: np.ndarray, token: int
 ) -> tuple[np.ndarray, np.ndarray, Any]:
-    """R, D and the residual mass (see walk.py) after `token` was rejected. The token is removed
-    from D, because the siblings after it were drawn without it. D is all zero if nothing else is
-    left."""
+    """R, D and the residual mass (see walk.py) after `token` was rejected. `token` is removed from
+    D, because later siblings were drawn without it. D is all zero if no other token is left."""
     residual, mass = residual_after(residual, draft)
     draft = draft.copy()
     draft[token] = draft[token] * 0  # not a plain 0, so that an exact fraction stays a fraction

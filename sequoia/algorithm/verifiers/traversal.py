@@ -3,8 +3,8 @@ chain it is block verification (arXiv 2403.10444).
 
 The paper was published without code; this version, for siblings drawn without replacement, was
 derived for this project. For each visited node it computes the probability that the path down to
-that node is accepted. A node whose children have all been rejected is accepted with this
-probability. Otherwise it is rejected too, and its parent continues with the residual distributions.
+that node is accepted. Once all children of a node have been rejected, the node is accepted with
+this probability. If it is rejected too, its parent continues with the residual distributions.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class PathNode:
             self.path_chance = mass / (mass + (1 - self.path_chance))  # the divisor is never 0
         elif self.path_chance < 1:  # no later path through this node can be accepted
             self.path_chance = self.path_chance * 0  # keeps the dtype
-        # at a path_chance of 1, only rounding makes the mass 0: target and path_chance stay
+        # Else path_chance is 1, and the mass is 0 only by rounding: target and path_chance stay.
         self.draft[token] = self.draft[token] * 0  # keeps the dtype
         left = self.draft.sum()
         if left > 0:
@@ -80,9 +80,10 @@ def traverse(
     that is not rejected.
 
     The children of a node must have been drawn from q(node) without replacement. A trial tests a
-    node whose children have all been rejected or skipped: its p is the probability that the path to
-    the node is accepted, its q is 1. After a rejection, its mass is the residual mass at the
-    parent (see `PathNode.reject`). The root is always accepted, without a trial.
+    node once all its children have been rejected or skipped. The trial's p is the probability that
+    the path to the node is accepted, and the trial's q is 1. If the node is rejected, the trial's
+    mass is the residual mass at the parent (see `PathNode.reject`). The root is always accepted,
+    without a trial.
     """
     trials = []
     path = [PathNode(0, 1, p(0), tree.children[0], q)]
@@ -112,7 +113,7 @@ def _enter(
     p: DistributionOf,
     q: DistributionOf,
 ) -> PathNode:
-    """The child `node` of `parent`. If its path cannot be accepted, its own children are
+    """The child `node` of `parent`. If the path to it cannot be accepted, its own children are
     skipped."""
     path_chance = parent.chance_of(tokens[node])
     if path_chance == 0:

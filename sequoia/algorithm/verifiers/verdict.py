@@ -13,10 +13,13 @@ from sequoia.algorithm.tree import Tree
 class Trial:
     """The test of one drafted node.
 
-    p and q are the probabilities of its token in R and D, the target's and the draft's distribution
-    after the earlier rejections. The token is accepted if u * q < p. mass: after a rejection, the
-    sum of max(R - D, 0); None after an acceptance. Two rules differ. In top-k match, p and q are
-    the probabilities before any rejection, and u and mass are None. For Traversal see `traverse`.
+    R and D are what the rejections of earlier siblings have left of the target's and the draft's
+    distribution (see walk.py). p is the probability of the node's token in R, q that in D. The
+    token is accepted if u * q < p. mass: after a rejection, the sum of max(R - D, 0); None after an
+    acceptance.
+
+    Two rules differ. In top-k match, R and D are the original distributions, a node is accepted if
+    the target drew its token, and u and mass are None. For Traversal see `traverse`.
     """
 
     node: int
@@ -38,9 +41,9 @@ class Verdict:
     trials: tuple[Trial, ...]
 
     def decided(self, tree: Tree) -> Iterator[tuple[int, bool]]:
-        """(child, whether it was accepted) for the children of each node on the path, up to the
-        accepted child or, if none was accepted, for all of them. These pairs do not depend on the
-        order of the trials, which differs between rules."""
+        """For each node on the path, its children up to the accepted one, or all of them if none
+        was accepted. Each is given as (child, whether it was accepted). The pairs do not depend on
+        the order of the trials, which differs between rules."""
         for node, taken in zip(self.path, (*self.path[1:], None), strict=True):
             for child in tree.children[node]:
                 yield child, child == taken

@@ -19,7 +19,8 @@ Draw = Callable[[Chance, torch.Tensor, Sequence[int]], Drawn]
 DrawOnGpu = Callable[[Seeded, torch.Tensor, int], torch.Tensor]
 # (R, D, rejected token) -> (R, D, residual mass), see walk.py
 Reject = Callable[[np.ndarray, np.ndarray, int], tuple[np.ndarray, np.ndarray, Any]]
-# (p, q, tokens of siblings) -> the probability that each of them is accepted at their parent
+# (p, q, siblings' tokens) -> for each sibling, the probability that it is accepted, given that
+# verification reaches their parent
 Chances = Callable[[np.ndarray, np.ndarray, Sequence[int]], list[Any]]
 Verify = Callable[[Tree, Sequence[int], DistributionOf, DistributionOf, Chance], Verdict]
 
@@ -46,12 +47,11 @@ class Verifier:
     drawn: words that follow the label in a menu, such as how children are drawn; may be "".
     draw(chance, q, counts): draws counts[i] tokens for row i of q (rows, vocab).
     verify(tree, tokens, p, q, chance): verifies one step.
-    chances(p, q, tokens): for each of the siblings with `tokens`, the probability that it is
-        accepted once the walk is at their parent. None for a rule that starts at the leaves.
+    chances(p, q, tokens): see `Chances`. None for a rule that starts at the leaves.
     reject: how a rejection changes R and D (see walk.py) for the next sibling. None if the rule
         does not use `walk`.
-    on_gpu: None if steps can only be verified on the host.
-    chain_label: the name if the tree is a chain; "" if it is the same.
+    on_gpu: the rule on a GPU. None if steps can only be verified on the host.
+    chain_label: the label to use if the tree is a chain; "" to use `label` for chains too.
     """
 
     key: str

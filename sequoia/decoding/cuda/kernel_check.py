@@ -1,6 +1,6 @@
-"""Compares the kernel that walks down a tree with the reference (algorithm/verifiers/walk.py) on
-random cases, before its first use on a device. If the two disagree, or the kernel cannot be
-compiled, the host verifies."""
+"""Compares the kernel that verifies a tree (verify_kernel.py) with the reference
+(algorithm/verifiers/walk.py) on random cases, before the kernel is first used on a device. If the
+two disagree, or the kernel cannot be compiled, the host verifies instead of the GPU."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ CASES = 200
 # len(_TREES) have no common divisor, so each tree is also tried with the whole vocabulary.
 _AT_FULL_SIZE = 11
 _SMALLER = 8192  # tokens: two blocks of the kernel
-# For a vocabulary divisible by 16, Triton compiles other code. So the smaller vocabulary has up to
-# 15 tokens more, to leave the same remainder as the whole one.
+# Triton compiles different code for a vocabulary divisible by 16. So the smaller vocabulary gets up
+# to 15 extra tokens, until it has the same remainder as the whole vocabulary.
 _ALIGNED = 16
 _CLOSE = 1e-9  # the largest difference allowed between probabilities
 _TREES = (
@@ -62,8 +62,8 @@ class Found:
 
 
 class Scripted:
-    """A Chance that uses the given numbers in [0, 1): one per trial, and the last for the bonus
-    token."""
+    """The methods of Chance that verification calls. They use the given numbers in [0, 1): one per
+    trial, and the last for the bonus token."""
 
     def __init__(self, noise: np.ndarray) -> None:
         self._noise = iter(noise[:-1].tolist())
@@ -80,9 +80,10 @@ class Scripted:
 
 @cache
 def kernel_problem(device: torch.device, vocab: int, replacing: bool) -> str:
-    """Why the kernel is not used on `device`, as the end of a sentence; "" if it is. The check runs
-    once for each combination of arguments. An error because memory ran out is raised as it is: it
-    says nothing about the kernel."""
+    """Why the kernel is not used on `device`, as the end of a sentence; "" if it is used. The result
+    is cached for each combination of arguments. replacing: whether siblings are drawn
+    independently. If memory runs out, that error is raised and nothing is cached, because it says
+    nothing about the kernel."""
     try:
         problem = _disagreement(device, vocab, replacing)
     except Exception as raised:  # no compiler, no headers, an old GPU
@@ -131,10 +132,10 @@ def random_case(rng: np.random.Generator, tree: Tree, vocab: int, replacing: boo
 
 
 def _distributions(rng: np.random.Generator, rows: int, vocab: int) -> np.ndarray:
-    """Random distributions (rows, vocab). In each row the first 64 entries are large, and about a
-    quarter of all entries are zero."""
+    """Random distributions (rows, vocab). About a quarter of all entries are zero. In each row the
+    first 64 entries are scaled up, because `random_case` drafts only these tokens."""
     found = rng.standard_exponential((rows, vocab)) ** 3
-    found[:, : min(vocab, 64)] *= max(1.0, vocab / 64)  # random_case drafts these tokens
+    found[:, : min(vocab, 64)] *= max(1.0, vocab / 64)
     found[rng.random(found.shape) < 0.25] = 0
     found[found.sum(1) == 0, 0] = 1
     return found / found.sum(1, keepdims=True)
@@ -142,7 +143,7 @@ def _distributions(rng: np.random.Generator, rows: int, vocab: int) -> np.ndarra
 
 def by_kernel(case: Case, device: torch.device, replacing: bool) -> Found:
     """The kernel's result for `case`."""
-    # imported here, because Triton is installed with CUDA only
+    # imported here, because Triton is installed only with CUDA
     from sequoia.decoding.cuda.verify_kernel import TRIAL, launch
 
     tree = TreeOnDevice(device, case.tree)
@@ -168,8 +169,8 @@ def by_reference(case: Case, replacing: bool) -> Verdict:
 
 
 def _differs(found: Found, expected: Verdict) -> str:
-    """How the kernel's result differs from the reference's, in words; "" if it doesn't. Of each
-    trial, the node, p and q are compared."""
+    """How the kernel's result differs from the reference's, in words; "" if it doesn't. Each
+    trial is compared by its node, p and q."""
     pairs = [
         ("last node", found.node, expected.path[-1]),
         ("number of trials", len(found.trials), len(expected.trials)),

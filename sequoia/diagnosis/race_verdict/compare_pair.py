@@ -1,22 +1,25 @@
-"""Two lanes compared over the races in which both ran: the ratio of their pace, and its error.
+"""Two lanes compared over the races in which both ran: the ratio of their paces, and its error. (A
+race decodes a prompt in several ways side by side; each way is a lane.)
 
-The pace is tokens per second: tokens per step divided by the step time. The ratios of all three are
-taken in each race, as logarithms, and averaged over races, each weighted by its number of tokens.
+The pace is tokens per second: tokens per step divided by the step time. In each race, three ratios
+between the lanes are computed, as logarithms: of the pace, the tokens per step and the step time.
+Each is averaged over the races, where each race is weighted by its number of tokens.
+
 The error within a race comes from the jackknife over up to eight segments of equally many tokens.
 The two lanes are paired segment by segment. If the texts are the same (see `SAME_TEXT`), paired
 segments are the same positions of one text, so easy and hard passages cancel. `CLOCK_SPREAD`, a
 further error of each lane's step time, is always added.
 
-If the texts differ, the segments of a run do not show how much runs differ from each other: a run
-that starts to repeat itself stays easy to draft to its end. So `RUN_SPREAD` is added to the error
-of the tokens per step, once for each lane with a draft. Its value was chosen so that
+If the texts differ, the segments of a run do not show how much runs differ from each other: once a
+run starts to repeat itself, it stays easy to draft until it ends. So `RUN_SPREAD` is added to the
+error of the tokens per step, once for each lane with a draft. Its value was chosen so that
 `python -m sequoia.bench.race_errors` meets its goals on recorded runs.
 
 If the texts differ, it is sometimes known how many steps each lane is expected to need for the
 texts of all lanes (`sequoia.algorithm.expected_steps`). The tokens per step are then computed from
-these numbers instead of the actual ones, so lucky draws and the difficulty of a text have no
-effect. `TEXT_SPREAD` then takes the place of `RUN_SPREAD`, because some texts suit one lane better
-than the other.
+these expected numbers instead of the actual ones, so lucky draws and the difficulty of a text have
+no effect. But some texts suit one lane better than the other. `TEXT_SPREAD` allows for this and is
+used instead of `RUN_SPREAD`.
 
 With several races, the error within a race is pooled with the scatter between races. Each is
 weighted by its degrees of freedom.
@@ -153,13 +156,14 @@ CompareRace = Callable[[LaneRun, LaneRun, int], RaceComparison | None]
 
 
 def compare_pair(one: LaneRuns, other: LaneRuns) -> Comparison | None:
-    """`one` compared with `other` over the races that both ran in. None if `compare_race` can
-    compare them in none of these."""
+    """`one` compared with `other` over the races that both ran in. None if `compare_race` returns
+    None for all these races, or there are none."""
     return pool([*races_of(one, other, compare_race)])
 
 
 def races_of(one: LaneRuns, other: LaneRuns, compare: CompareRace) -> Iterator[RaceComparison]:
-    """The comparison in each race that both lanes ran in, left out if `compare` returns None."""
+    """The comparison in each race that both lanes ran in. Races for which `compare` returns None
+    are left out."""
     drafted = (one.kind != "plain") + (other.kind != "plain")
     beside = {run.race: run for run in other.runs}
     for run in one.runs:
@@ -190,9 +194,9 @@ def pool(races: Sequence[RaceComparison]) -> Comparison | None:
 
 
 def compare_race(one: LaneRun, other: LaneRun, drafted: int) -> RaceComparison | None:
-    """Two lanes compared in one race; `drafted` of the two have a draft. None if the race is too
-    short for LEAST_SEGMENTS segments, or if at most one segment of a lane took any time by the
-    clock."""
+    """Two lanes compared in one race. drafted: how many of the two lanes have a draft. None if the
+    race is too short for LEAST_SEGMENTS segments, or if at most one segment of a lane took more
+    than 0 seconds."""
     count = min(SEGMENTS, *(len(run.steps) // STEPS_PER_SEGMENT for run in (one, other)))
     if count < LEAST_SEGMENTS:
         return None
@@ -203,7 +207,7 @@ def compare_race(one: LaneRun, other: LaneRun, drafted: int) -> RaceComparison |
     cut = np.stack([run.segments(made, count) for run, made in runs])
     totals = cut.sum(axis=2)  # (lanes, steps and seconds)
     left = totals[..., None] - cut  # without each segment: (lanes, steps and seconds, segments)
-    if not (left > 0).all():  # at most one segment of a lane took any time by the clock
+    if not (left > 0).all():  # at most one segment of a lane took more than 0 seconds
         return None
     logs = _logs(totals, np.log(tokens))
     without = _logs(left, np.log(tokens)[:, None])

@@ -16,8 +16,9 @@ _MIN_RATIO = 1.05  # a smaller predicted lead may be an error of the prediction
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """machine: its name as inside a sentence (see `machine_of`). ratio: the predicted speed of the
-    tree planned for that machine, divided by that of the best chain there."""
+    """machine: the machine's name, worded to fit inside a sentence (see `machine_of`). ratio: the
+    predicted speed of the tree planned for that machine, divided by that of the best chain
+    there."""
 
     machine: str
     ratio: float

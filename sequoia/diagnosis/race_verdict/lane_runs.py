@@ -1,4 +1,5 @@
-"""The runs of each lane as plain values, from which the verdict of a race is computed."""
+"""The runs of each lane of a race, as plain values from which the verdict of the race is computed.
+A race decodes a prompt in several ways side by side; each way is a lane."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ class LaneRun:
     """One lane in one race. prompt, seed: those of the lane; they identify the race. steps:
     (tokens, seconds) of each step. text: the ids of the emitted tokens, or () if unknown. clock:
     the name of the simulated clock that gave the times, empty if they were measured. expected: the
-    expected steps of the lane on the texts of all lanes with its prompt, None if unknown."""
+    steps that the lane is expected to need for the text of each lane with the same prompt, None if
+    unknown."""
 
     prompt: Hashable
     seed: int
@@ -38,7 +40,8 @@ class LaneRun:
 
     @cached_property
     def _running(self) -> NDArray[np.float64]:
-        """Tokens, steps and seconds before each step and after the last: (3, steps + 1)."""
+        """Running totals of tokens, steps and seconds, before each step and after the last:
+        (3, steps + 1)."""
         tokens, seconds = np.array(self.steps, float).reshape(-1, 2).T
         rows = np.vstack([tokens, np.ones_like(tokens), seconds])
         return np.hstack([np.zeros((3, 1)), np.cumsum(rows, axis=1)])
@@ -86,7 +89,8 @@ class LaneRuns:
 
     @property
     def expected_tokens_per_step(self) -> float | None:
-        """Expected tokens per step over all runs. None if it is unknown for any run."""
+        """Expected tokens per step over all runs in which the lane made a step. None if there are
+        none, or if it is unknown for one of them."""
         expected = [run.expected for run in self.runs if run.tokens]
         tokens = sum(sum(one.tokens) for one in expected if one)
         steps = sum(sum(map(sum, one.steps)) for one in expected if one)

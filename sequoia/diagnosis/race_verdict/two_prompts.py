@@ -1,8 +1,9 @@
-"""A race on two prompts: compares each decoder's speed-up on one prompt with that on the other.
+"""A race on two prompts: compares each decoder's speed-up on one prompt with its speed-up on the
+other.
 
-Most decoders have a lane on each prompt. Runs on different prompts are never compared directly.
-The speed-up on a prompt is over plain decoding of the same prompt. The two speed-ups of a decoder
-have no run in common, so their errors are independent.
+A lane is one decoder on one prompt. Runs on different prompts are never compared directly: the
+speed-up on a prompt is over plain decoding of the same prompt. The two speed-ups of a decoder have
+no run in common, so their errors are independent.
 """
 
 from __future__ import annotations
@@ -25,11 +26,12 @@ def prompts_of(lanes: Sequence[LaneRuns]) -> list[list[int]]:
 
 
 def speedup_ratios(lanes: Sequence[LaneRuns], compared: Pairs) -> tuple[SpeedupRatio, ...]:
-    """For each decoder that has a speed-up on both prompts, the ratio of the two. Empty unless
-    there are two prompts.
+    """For each decoder that has a speed-up on both prompts, the ratio of these speed-ups. Empty if
+    the race does not have two prompts.
 
     A decoder has no speed-up on a prompt if it is plain decoding, if it or plain decoding has no
-    lane on that prompt, or if the runs of either are too short to be compared.
+    lane on that prompt, or if these two lanes are not in `compared`, for example because a run is
+    too short.
     """
     groups = prompts_of(lanes)
     return tuple(_ratios(groups, lanes, compared)) if len(groups) == 2 else ()
@@ -71,7 +73,8 @@ def _ratio(
     groups: Sequence[Sequence[int]],
     lanes: Sequence[LaneRuns],
 ) -> SpeedupRatio:
-    """The ratio of the two speed-ups of the decoder `name`, with its 95% confidence interval.
+    """The larger speed-up of the decoder `name` over the smaller one, with the 95% confidence
+    interval of this ratio.
 
     log: the logarithm of the ratio, first prompt over second. one, other: the decoder's comparisons
     with plain decoding on the first and on the second prompt.

@@ -1,6 +1,7 @@
-"""p and q of a pair after any text, cached. Both come from the reference forward pass over the
-whole text, without our KV cache or tree mask. The target runs in float32. Verification is lossless
-for any q, so the draft's precision does not matter.
+"""The next-token distributions of a pair after any text, cached: p of the target, q of the draft.
+Both come from the reference forward pass over the whole text, without our KV cache or tree mask.
+The target runs in float32. Verification is lossless for any q, so the draft's precision does not
+matter.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ Rows = Callable[[torch.Tensor, SamplingParams], torch.Tensor]
 
 class PairRows:
     """p(text) and q(text): the distributions of `pair` after `prompt` and then `text`. Raises
-    BadPrompt, and OutOfMemory if a copy of the target in float32 does not fit. `p` and `q` raise
+    BadPrompt as `Pair.encode` does, and OutOfMemory as `in_float32` does. `p` and `q` raise
     BadModel if their model overflows."""
 
     def __init__(self, pair: Pair, prompt: str, params: SamplingParams) -> None:

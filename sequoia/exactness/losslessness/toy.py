@@ -14,7 +14,7 @@ from sequoia.validate_input import shown
 
 LEAST_WORDS = 2
 MOST_WORDS = 8
-SUM_OFF_BY = 1e-6  # a sum this close to 1 is accepted: it is off by rounding
+SUM_OFF_BY = 1e-6  # a sum this close to 1 is accepted, because the numbers may be rounded
 MOST_CHARS = 200
 
 
@@ -75,6 +75,6 @@ def _probability(part: str, name: str) -> float:
         value = float(top) / float(below) if slash else float(part)
     except (ValueError, ZeroDivisionError):
         raise BadSamplingParams(f"{name}: {shown(part)} is not a number") from None
-    if not 0 <= value <= 1:  # NaN too
+    if not 0 <= value <= 1:  # also true if the value is NaN
         raise BadSamplingParams(f"{name}: {shown(part)} is not a number from 0 to 1")
     return value

@@ -1,7 +1,7 @@
 """Downloads models from the Hugging Face hub into its local cache.
 
-A separate process (download_worker.py) looks models up and downloads them. It can be ended at any
-time. The next download of the same model continues where it stopped.
+A separate process (download_worker.py) looks models up and downloads them. The process can be
+ended at any time. The next download of the same model continues where the last one stopped.
 """
 
 from __future__ import annotations
@@ -51,8 +51,9 @@ class Progress:
 
 @dataclass(frozen=True, eq=False)
 class Listing:
-    """A model on the hub at one commit. files: name -> bytes of each file to download. newest:
-    whether the commit was looked up as the newest one of `main`."""
+    """A model on the hub at one commit. files: name -> size in bytes of each file to download.
+    newest: whether the commit was looked up as the newest one of `main`. If so, `fetch` sets
+    refs/main in the cache to it."""
 
     model: str
     commit: str
@@ -66,7 +67,7 @@ class Listing:
 
     @property
     def missing_bytes(self) -> int:
-        """Total size of the files that are not complete in the cache. A file that is there in part
+        """Total size of the files that are not complete in the cache. A partly downloaded file
         counts in full."""
         folder = hub_folder(self.model) / "snapshots" / self.commit
         return sum(count for name, count in self.files.items() if not (folder / name).exists())
@@ -77,8 +78,9 @@ class Downloads:
 
     on_progress: called several times a second while weights are downloaded. should_stop: polled ten
     times a second during a look-up or a download. Once it returns True, Stopped is raised. online:
-    False refuses every look-up. None does the same if HF_HUB_OFFLINE is set. A failed look-up or
-    download raises NotDownloaded.
+    if False, every look-up is refused; if None, look-ups are refused if HF_HUB_OFFLINE or
+    TRANSFORMERS_OFFLINE is set. A refused or failed look-up and a failed download raise
+    NotDownloaded.
     """
 
     def __init__(
@@ -100,16 +102,16 @@ class Downloads:
 
     def locate(self, ref: str, revision: str = "") -> Path | Listing:
         """The folder of the model `ref` if it is on this machine, otherwise its listing on the hub.
-        A server is contacted only for a listing. If the cache has several commits of the model,
-        `revision` is preferred."""
+        The hub is contacted only for a listing. If the cache has several commits of the model, the
+        commit `revision` is preferred. Raises what `look_up` raises."""
         if Path(ref).is_dir():
             return Path(ref)
         return (is_hub_id(ref) and cached(ref, revision)) or self.look_up(ref, revision)
 
     def look_up(self, model: str, revision: str = "") -> Listing:
         """The files of `model` on the hub at commit `revision` ("": the newest one). Raises
-        NotDownloaded, Stopped, or BadModel if `model` is not a hub id or has no complete
-        safetensors weights."""
+        BadModel if `model` is not a hub id or has no complete safetensors weights. Also raises
+        NotDownloaded and Stopped (see the class)."""
         if not is_hub_id(model):
             raise BadModel(
                 f"{model[:200]!r} is neither a folder nor a Hugging Face id (usually owner/name)"
@@ -134,8 +136,8 @@ class Downloads:
         return Listing(model, str(found["commit"]), used, newest=not revision)
 
     def fetch(self, listing: Listing, weights: bool) -> Path:
-        """Download the small files of `listing`, and with `weights` its weight files too. Returns
-        their folder in the cache."""
+        """Download the small files of `listing` (configs, tokenizer, weight index). If `weights` is
+        True, download its weight files too. Returns their folder in the cache."""
         names = list(listing.files) if weights else small_files(listing.files)
         total = sum(listing.files[name] for name in names)
         rate = Rate()
@@ -230,8 +232,8 @@ def disk_free() -> int:
 
 def reason(model: str, kind: str, words: str, done: int) -> str:
     """A message that says what went wrong and often what to do. kind: from `kind_of` in
-    download_worker.py. words: the original error. done: bytes of the files that are already
-    here."""
+    download_worker.py. words: the original error. done: how many bytes are already on this
+    machine."""
     page = f"https://huggingface.co/{model}"
     kept = f" {size(done)} is already here; the next download continues there." if done else ""
     known = {

@@ -1,5 +1,5 @@
-"""Selects those of a model's files that are needed to load it, and finds models on this machine.
-Contacts no server.
+"""Selects the files that are needed to load a model, and finds models on this machine. Contacts no
+server.
 
 Weights are safetensors only, because other formats can run code. The cache has the layout of
 `huggingface_hub`: a folder for each model, with `snapshots/COMMIT/FILE` and `refs/main`.
@@ -74,8 +74,8 @@ def hub_folder(ref: str) -> Path:
 
 
 def cached(ref: str, revision: str = "") -> Path | None:
-    """The folder of one complete commit of the model `ref` in the hub's cache, or None. The order
-    of preference is `revision`, the commit in `refs/main`, the most recently changed folder."""
+    """The folder of one complete commit of the model `ref` in the hub's cache, or None. Prefers the
+    commit `revision`, then the commit in `refs/main`, then the most recently changed folder."""
     base = hub_folder(ref)
     main = base / "refs" / "main"
     known = [revision, main.read_text(encoding="utf-8").strip() if main.is_file() else ""]

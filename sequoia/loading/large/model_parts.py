@@ -19,9 +19,10 @@ from sequoia.errors import BadModel
 
 @dataclass(frozen=True)
 class ModelParts:
-    """Names of a causal LM's modules, in order: those `ahead` of the decoder layers, the `layers`,
-    and those `behind` them. Modules without weights of their own count as `ahead`. sizes: module ->
-    bytes. tied: the head shares the embedding's weights, so both must be on the same device."""
+    """Names of a causal LM's modules, in the model's order: those `ahead` of the decoder layers,
+    the `layers`, and those `behind` them. A module that comes after the layers but has no weights
+    of its own, such as a tied head, counts as `ahead`. sizes: module -> bytes. tied: the head
+    shares the embedding's weights, so both must be on the same device."""
 
     ahead: tuple[str, ...]
     layers: tuple[str, ...]

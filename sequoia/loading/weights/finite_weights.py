@@ -1,5 +1,5 @@
-"""Refuses models with weights that are NaN or infinite. The self-test could miss them, for instance
-in the embedding of a rare token."""
+"""Refuses models with weights that are NaN or infinite. The self-test (models/self_test.py) could
+miss such a weight, for instance in the embedding of a rare token."""
 
 from __future__ import annotations
 
@@ -36,6 +36,6 @@ def _is_here(weight: torch.Tensor) -> bool:
 
 
 def _is_finite(weight: torch.Tensor) -> bool:
-    """Whether all numbers are finite. `aminmax` returns NaN if any of them is NaN, and on a CPU it
-    is 20 to 80 times as fast as `isfinite`."""
+    """Whether all numbers are finite. `aminmax` returns NaN if any number is NaN. On a CPU it is 20
+    to 80 times as fast as `isfinite`."""
     return all(math.isfinite(float(one)) for one in torch.aminmax(weight))

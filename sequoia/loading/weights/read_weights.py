@@ -72,8 +72,8 @@ def _refuse_other_shapes(title: str, info: Mapping[str, Any]) -> None:
     if others := sorted(info["mismatched_keys"]):
         name, stored, needed = others[0]
         raise BadModel(
-            f"{title}: its files contain {counted(others)} with another shape than its config "
-            f"gives, for instance {name}: {_shape(stored)} instead of {_shape(needed)}"
+            f"{title}: its files contain {counted(others)} with a shape that does not fit its "
+            f"config, for instance {name}: {_shape(stored)} instead of {_shape(needed)}"
         )
 
 

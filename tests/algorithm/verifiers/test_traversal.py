@@ -225,7 +225,7 @@ def test_distributions_that_differ_by_rounding_alone_accept_whole_paths(step: in
 
 
 @pytest.mark.parametrize("tree", [*CHAINS[::2], UNLUCKY, Tree.kary(3, 3)])
-def test_rounding_alone_leaves_probabilities_after_any_rejections(tree: Tree) -> None:
+def test_probabilities_stay_valid_if_p_and_q_differ_by_rounding_alone(tree: Tree) -> None:
     """Even if every trial rejects, the probability in each trial is from 0 to 1. The expected
     number of accepted nodes is the same as for p = q in exact arithmetic, where the path to the
     first leaf is always accepted."""

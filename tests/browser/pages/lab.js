@@ -1,5 +1,7 @@
-/* The Lab alone, with a simulated profile. ?dark; ?plotly=ADDRESS of plotly.min.js for the
-   figures. */
+/* The Lab on a page of its own, with an invented hardware profile. The address can end with ? and
+   these options, separated by &:
+   dark             the dark theme
+   plotly=ADDRESS   where to load plotly.min.js from, for the figures */
 import * as planner from "../../../ui/shared/web/planner.js";
 import * as shapes from "../../../ui/lab/web/tree_shapes.js";
 import * as vectors from "../../../ui/lab/web/acceptance_vectors.js";

@@ -1,5 +1,5 @@
-"""Steps that stay on the device: the kernel against the reference walk with the same random
-numbers, and whole runs.
+"""Steps that stay on the device. The kernel is compared with the reference walk on the same random
+numbers, and whole runs are tested.
 
 Without a GPU, Triton's interpreter runs the kernel on the CPU. The tests marked `gpu` run it
 compiled.
@@ -46,8 +46,8 @@ from sequoia.models.pair import Pair
 from sequoia.this_machine.step_timer import Clock
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
-# Before 3.7, Triton's interpreter calls `int` on a one-element array if the end of a loop is a
-# tensor, and NumPy refuses that since 2.4. Kernels compiled for a card are not affected.
+# If the end of a loop is a tensor, Triton's interpreter before 3.7 calls `int` on a one-element
+# array. NumPy 2.4 and newer refuse that. Kernels compiled for a card are not affected.
 CANNOT_LOOP = (
     DEVICE == "cpu"
     and Version(triton.__version__) < Version("3.7")
@@ -82,8 +82,8 @@ def same(found: Found, expected: Verdict) -> None:
 
 
 def compare(seed: int, replacing: bool, vocabulary: int | None = None) -> None:
-    """Compare the kernel with the reference, on distributions with zeros, tokens of no mass under
-    q, and trees from one node to five levels."""
+    """Compare the kernel with the reference on each tree of TREES. Some entries of the
+    distributions are zero, so a drafted token may have no mass under q."""
     rng = np.random.default_rng(seed)
     for tree in TREES:
         vocab = vocabulary or int(rng.integers(4, 30))
@@ -136,7 +136,7 @@ types = dict(p="*fp64", q="*fp32", totals="*fp64", row="*i64", tokens="*i64", fi
              end="*fp64",
              vocab="i32", most="i32", replacing="constexpr", block="constexpr")
 names = list(types)
-# as a launch has them: addresses that torch allocates are multiples of 16
+# as in a launch: addresses that torch allocates are multiples of 16
 multiples = {{(names.index(name),): [["tt.divisibility", 16]] for name in names
              if types[name].startswith("*")}}
 for vocab, (aligned, replacing) in {COMPILED}.items():
@@ -212,15 +212,15 @@ def test_the_kernel_is_checked_at_full_vocabulary_with_every_tree(
 
 @pytest.fixture
 def wanted_on_device(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Steps stay on the device, even if that is the CPU, provided that the verifier has a kernel
-    and it passes its check. The check has only a few cases."""
+    """Steps stay on the device, which may be the CPU, if the verifier has a kernel that passes its
+    check. The check has only a few cases."""
     monkeypatch.setattr(choose_step, "fits", lambda _target, _draft: True)
     monkeypatch.setattr(kernel_check, "CASES", 10)
 
 
 @pytest.fixture
 def on_device(wanted_on_device: None) -> None:
-    """The same, and the kernel works."""
+    """As `wanted_on_device`, but the test is skipped if the kernel cannot run."""
     if CANNOT_LOOP:
         pytest.skip(NO_LOOPS)
 
@@ -250,7 +250,7 @@ def steps(
 @pytest.mark.usefixtures("on_device")
 @pytest.mark.parametrize("verifier", ["sequoia", "specinfer"])
 @pytest.mark.parametrize("tree", TREES)
-def test_greedy_text_is_plain_text(
+def test_greedy_text_is_that_of_plain_decoding(
     tree: Tree, verifier: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pair = placed()
@@ -262,9 +262,10 @@ def test_greedy_text_is_plain_text(
 @pytest.mark.slow
 @pytest.mark.usefixtures("on_device")
 def test_a_step_has_the_trace_of_the_host_step() -> None:
-    """q of a node is the probability that the bare draft gives its token after the text above it. p
-    is that of the bare target, or None if the parent is off the path. Siblings are distinct, and
-    the accepted trials are the path."""
+    """A node's q is the probability of its token under the draft, computed without our cache and
+    mask from the text up to its parent. Its p is the same for the target, or None if the parent is
+    off the path. Siblings are distinct. The nodes of the accepted trials are the path below the
+    root."""
     pair = placed()
     prefix = list(tiny_pair().encode(PROMPTS[0]))
     params = SamplingParams(temperature=0.8, max_new_tokens=16, ignore_eos=True)
@@ -303,8 +304,8 @@ def test_a_step_has_the_trace_of_the_host_step() -> None:
 @pytest.mark.usefixtures("on_device")
 @pytest.mark.parametrize("verifier", ["sequoia", "specinfer"])
 def test_the_first_token_follows_the_target(verifier: str) -> None:
-    """A chi-square over seeds, pooled to the target's five likeliest tokens and the rest.
-    False alarm 1e-6."""
+    """A chi-square test over seeds, of the target's five likeliest tokens and all others together.
+    It fails by chance with probability 1e-6."""
     assert _first_tokens(verifier, 200) > 1e-6
 
 
@@ -316,8 +317,8 @@ def test_the_first_token_follows_the_target_on_a_gpu(verifier: str) -> None:
 
 @pytest.mark.gpu
 def test_the_draws_on_a_gpu_follow_the_draft() -> None:
-    """Ordered pairs drawn without replacement, then single tokens drawn with it, are compared with
-    their exact probabilities."""
+    """Ordered pairs drawn without replacement are compared with their exact probabilities, then
+    single tokens drawn with replacement."""
     q = torch.tensor([0.4, 0.3, 0.2, 0.1, 0.0], device="cuda")
     expected = {
         (one, other): float(q[one] * q[other] / (1 - q[one]))
@@ -352,7 +353,7 @@ def _first_tokens(verifier: str, seeds: int) -> float:
 
 @pytest.mark.usefixtures("on_device")
 @pytest.mark.parametrize("which", ["target", "draft"])
-def test_numbers_that_overflowed_are_refused(which: str) -> None:
+def test_logits_that_overflowed_are_refused(which: str) -> None:
     pair = placed()
     decoder = Decoder(pair, PROMPTS[0], WARM, TREES[2])
     model = decoder.contexts[which == "draft"].model
@@ -364,10 +365,10 @@ def test_numbers_that_overflowed_are_refused(which: str) -> None:
 
 
 @pytest.mark.usefixtures("on_device")
-def test_numbers_that_overflowed_where_the_walk_does_not_go_end_no_run() -> None:
-    """An overflow in nodes that the walk does not reach ends no run, as on the host. The cache
-    slots of these nodes are zeros afterwards, because a captured pass would read them with weight
-    0, and 0 times infinity is not 0."""
+def test_an_overflow_that_the_walk_does_not_reach_is_harmless() -> None:
+    """As on the host, an overflow in nodes that the walk does not reach does not end the run. The
+    cache slots of these nodes are zeros afterwards, because a captured pass would read them with
+    weight 0, and 0 times infinity is not 0."""
     pair = placed()
     decoder = Decoder(pair, PROMPTS[0], GREEDY, Tree.from_branching([3]))
     target = decoder.contexts[0].model
@@ -394,11 +395,11 @@ def test_numbers_that_overflowed_where_the_walk_does_not_go_end_no_run() -> None
         assert not layer.values[:, :, length + 1 : length + 4].any()
 
 
-@pytest.mark.skipif(DEVICE == "cuda", reason="on a GPU, its own events give the times")
+@pytest.mark.skipif(DEVICE == "cuda", reason="on a GPU, CUDA events give the times")
 @pytest.mark.usefixtures("on_device")
 def test_the_time_of_drawing_children_is_not_draft_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Protects predictions: a profile's draft times are those of passes only, and the rest of a
-    step is overhead."""
+    """In a profile, draft time is the time of passes only, and the rest of a step is overhead. A
+    run must split its time in the same way, so that predictions can be compared with it."""
     clock = [0.0]
     pair = placed()
     monkeypatch.setattr("sequoia.this_machine.step_timer.time.perf_counter", lambda: clock[0])
@@ -532,8 +533,7 @@ def test_memory_that_runs_out_in_a_step_ends_that_run_only(
 
 
 @pytest.mark.parametrize(("target", "draft"), [("cpu", "cpu"), ("cuda:0", "cuda:1")])
-def test_other_runs_stay_on_the_host(target: str, draft: str) -> None:
-    """Other than runs with both models on the same GPU."""
+def test_runs_without_both_models_on_one_gpu_stay_on_the_host(target: str, draft: str) -> None:
     assert not fits(torch.device(target), torch.device(draft))
     assert fits(torch.device("cuda:0"), torch.device("cuda:0"))
 
@@ -576,7 +576,7 @@ def test_a_dynamic_tree_uses_the_host_step() -> None:
 
 
 @pytest.mark.usefixtures("on_device")
-def test_the_host_has_the_distributions_of_dynamic_trees_only() -> None:
+def test_the_host_has_distributions_only_of_dynamic_trees() -> None:
     decoder = Decoder(placed(), PROMPTS[0], WARM, Tree.sequences(2, 1))
     step = decoder._draft_and_verify
     clock = Clock(decoder.pair.target.device)
@@ -591,7 +591,7 @@ def test_the_host_has_the_distributions_of_dynamic_trees_only() -> None:
 
 
 @pytest.mark.gpu
-def test_a_run_on_a_gpu_stays_there_and_emits_plain_text() -> None:
+def test_a_greedy_run_stays_on_the_gpu_and_emits_the_text_of_plain_decoding() -> None:
     pair = placed()
     for tree in TREES:
         assert emitted(steps(pair, GREEDY, tree)) == emitted(plain(pair, PROMPTS[0], GREEDY))

@@ -52,7 +52,7 @@ def test_a_step_takes_no_more_than_is_predicted(
     chance = chance_for(temperature, 0)
     logits = torch.randn(nodes, VOCAB).bfloat16()
     for warp in (target_warp(params), draft_warp(params)):
-        warp(logits[:1])  # creates what is created only once
+        warp(logits[:1])  # creates tensors that later calls reuse
 
     def work() -> None:
         q = torch.empty(nodes, VOCAB)

@@ -14,7 +14,7 @@ from sequoia.decoding.cuda.likeliest_nucleus import likeliest_nucleus
 
 
 class Sorts(TorchDispatchMode):
-    """Counts sorts."""
+    """Counts the sorts that torch does."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -58,7 +58,7 @@ def test_usually_nothing_is_sorted(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sorts.count > 0
 
 
-def test_rows_that_overflowed_stay_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_row_of_nan_stays_nan(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "LIKELIEST", 700)
     probs = distributions(12.0)[3:]
     probs[4] = float("nan")

@@ -1,6 +1,6 @@
-"""The verdict of a race: what may be called different, who ties, how many races it would take, and
-the words. Error rates over thousands of races are measured by `sequoia.bench.race_errors`; here a
-few hundred with fixed seeds guard some of the same promises.
+"""The verdict of a race: which lanes count as different, which tie, how many more races are needed,
+and the words. `sequoia.bench.race_errors` measures error rates over thousands of races. Some tests
+here check such rates roughly, over a few hundred races with fixed seeds.
 """
 
 from __future__ import annotations
@@ -113,8 +113,9 @@ def test_tokens_per_step_and_step_time_have_intervals_of_their_own() -> None:
 
 
 def test_equal_texts_are_compared_at_the_same_positions() -> None:
-    """Passages that are hard for both lanes cancel: the tokens of the steps are the same and step
-    times differ by a constant factor, so nothing is uncertain but the clock."""
+    """Passages that are hard for both lanes cancel. Here both lanes emit the same tokens in each
+    step, and their step times differ by a constant factor. So only the assumed error of the clock
+    is left."""
     rng = random.Random(3)
     run = run_of(drafted(0.01), rng, text=True)
     slower = LaneRun(
@@ -141,8 +142,9 @@ def test_texts_that_part_early_are_not_compared_by_position() -> None:
     assert not found.paired
 
 
-def test_one_race_of_two_samples_cannot_show_ten_percent() -> None:
-    """Guards against an interval from segments alone, which misses how much runs differ."""
+def test_one_race_cannot_show_a_difference_of_ten_percent() -> None:
+    """An interval computed only from the segments of one run would be too narrow. It would ignore
+    how much runs differ from each other."""
     verdict = race_verdict(
         [lane_of("a", "tree", drafted(0.01), 5), lane_of("b", "tree", drafted(0.011), 6)]
     )
@@ -184,8 +186,8 @@ def test_holm() -> None:
 
 
 def test_equal_lanes_are_rarely_found_different() -> None:
-    """150 races of four lanes of one distribution, texts differing: at most 6 % may find a pair
-    different. The seed is fixed."""
+    """150 races of four lanes whose steps have the same distribution, and whose texts count as
+    different. At most 6% of the races may find a pair of lanes different."""
     rng = random.Random(11)
     wrong = 0
     for _ in range(150):
@@ -195,7 +197,7 @@ def test_equal_lanes_are_rarely_found_different() -> None:
 
 
 def test_plain_decoding_does_not_tie_for_first_with_a_lane_much_faster() -> None:
-    """Even if one noisy run leaves no difference clear."""
+    """It does not tie even if the difference is not significant after one noisy run."""
     rng = random.Random(12)
     for _ in range(100):
         lanes = [
@@ -228,17 +230,18 @@ def test_lanes_that_share_a_place_are_never_different() -> None:
 @pytest.mark.parametrize(
     ("apart", "places"),
     [
-        ({(0, 2)}, [1, 1, 2]),  # nothing tells lane 1 from either of the others
+        ({(0, 2)}, [1, 1, 2]),  # lane 1 is not apart from any lane
         ({(0, 2), (1, 2)}, [1, 1, 3]),
         ({(0, 1), (0, 2)}, [1, 2, 2]),
         ({(0, 1), (0, 2), (1, 2)}, [1, 2, 3]),
         ({(1, 2)}, [1, 1, 2]),
-        ({(0, 2), (2, 3)}, [1, 1, 2, 3]),  # apart from lane 3 is only lane 2, which is 2nd
+        ({(0, 2), (2, 3)}, [1, 1, 2, 3]),  # lane 3 is apart only from lane 2, which is 2nd
     ],
 )
 def test_a_place_counts_the_lanes_that_are_apart(
     apart: set[tuple[int, int]], places: list[int]
 ) -> None:
+    """apart: the pairs of lanes that count as different. The lanes are numbered by pace."""
     found = _places(len(places), [range(len(places))], apart)
     assert [one.place for one in found] == places
     assert [one.tied for one in found] == [places.count(place) > 1 for place in places]
@@ -246,8 +249,8 @@ def test_a_place_counts_the_lanes_that_are_apart(
 
 @pytest.mark.parametrize("apart", [(0, 1), (1, 0)])
 def test_lanes_found_different_never_share_a_place(apart: tuple[int, int]) -> None:
-    """Not even if the lane found slower comes first in the order, which also depends on other lanes
-    and on races in which only one of the two ran."""
+    """Not even if the slower lane comes first in the order. That can happen, because the order also
+    depends on the other lanes."""
     first, second = _places(2, [[0, 1]], {apart})
     assert (first.place, first.tied, second.place, second.tied) == (1, False, 2, False)
 
@@ -263,7 +266,7 @@ def test_a_stopped_race_has_intervals_and_no_p() -> None:
 
 
 def test_a_second_verdict_on_the_same_runs_doubles_p() -> None:
-    """Guards against going on until a difference shows: the first verdict was a test as well."""
+    """Otherwise, racing on until a difference shows would find false differences too often."""
     lanes = [
         lane_of("a", "tree", drafted(0.01), 7, 6),
         lane_of("b", "tree", drafted(0.014), 8, 6),
@@ -302,7 +305,7 @@ def test_a_verdict_is_plain_json() -> None:
 
 
 def steady(tokens: int, seconds: float, races: int = 1) -> tuple[LaneRun, ...]:
-    """Runs of constant pace on one text."""
+    """Runs of constant pace, each with another prompt but the same text."""
     steps = ((tokens, seconds),) * (240 // tokens)
     return tuple(LaneRun(i, 0, steps, tuple(range(240))) for i in range(races))
 
@@ -335,7 +338,7 @@ def test_a_tree_that_wins_is_compared_with_the_chain() -> None:
 def test_a_chain_that_wins_says_what_the_trees_steps_cost_and_save(
     tokens: int, seconds: float, ahead: int, why: str
 ) -> None:
-    """Not what the tree's nodes cost: it may have no more of them than the chain."""
+    """The sentence is about steps, not nodes: the tree may have no more nodes than the chain."""
     words = sentence_of(
         Plain=("plain", 1, 0.01), Chain=("chain", 4, 0.02), Sequoia=("tree", tokens, seconds)
     )
@@ -343,8 +346,8 @@ def test_a_chain_that_wins_says_what_the_trees_steps_cost_and_save(
     assert words.endswith(f"): Sequoia’s {why}.")
 
 
-def test_only_a_tree_is_ahead_of_the_best_chain() -> None:
-    """If a chain wins, the sentence calls its rival by name, even if the rival is a chain too."""
+def test_only_a_tree_is_said_to_be_ahead_of_the_best_chain() -> None:
+    """If a chain wins, the sentence names its rival instead, even if the rival is a chain too."""
     lanes = {"Plain": ("plain", 1, 0.01), "Chain": ("chain", 4, 0.03)}
     words = sentence_of(**lanes, **{"Tuned chain": ("chain", 4, 0.02)})
     assert words.startswith("The tuned chain wins: 2.0× plain, 50% ahead of the chain (95% CI: ")
@@ -353,8 +356,8 @@ def test_only_a_tree_is_ahead_of_the_best_chain() -> None:
 
 
 def test_a_lead_that_may_be_luck_is_not_called_a_win() -> None:
-    """The lane comes before plain decoding, because it is more than 1.4 times as fast, but its
-    interval contains 1."""
+    """The lane is placed before plain decoding, because it is more than 1.4 times as fast. But the
+    confidence interval of this ratio contains 1."""
     even = LaneRuns("Plain", "plain", steady(1, 0.01))
     uneven = ((4, 0.01),) * 12 + ((4, 0.04),) * 12
     found = race_verdict([even, LaneRuns("Sequoia", "tree", (LaneRun(0, 0, uneven),))])
@@ -368,7 +371,7 @@ def test_a_lead_that_may_be_luck_is_not_called_a_win() -> None:
 
 
 def test_a_lead_over_a_chain_that_may_only_be_unlucky_is_not_called_a_win() -> None:
-    """A tree is compared with the best chain, which need not be the lane next to it."""
+    """A tree that leads is compared with the best chain, which need not be the second lane."""
     lanes = [
         LaneRuns("Other", "tree", steady(4, 0.022)),
         LaneRuns("Sequoia", "tree", steady(5, 0.025)),
@@ -417,7 +420,8 @@ def test_the_verdict_names_what_it_holds_for() -> None:
 
 
 def expecting(lane: LaneRuns, per_step: float, uneven: float = 0.0, seed: int = 0) -> LaneRuns:
-    """`lane` with expected tokens per step on three texts; `uneven`: how much these vary."""
+    """`lane` with about `per_step` expected tokens per step on three texts. uneven: how much the
+    expected steps vary from segment to segment, as the standard deviation of their logarithm."""
     rng = random.Random(seed)
 
     def expected() -> ExpectedSteps:
@@ -584,8 +588,9 @@ def test_without_plain_decoding_two_prompts_are_not_compared() -> None:
     assert "On code, Sequoia has no lane to race against." in found.sentence
 
 
-def test_the_interval_of_the_ratio_holds_the_true_one_in_19_of_20_races() -> None:
-    """The true speed-ups are the same on both prompts, so the true ratio is 1."""
+def test_the_interval_of_the_ratio_contains_the_true_ratio_in_19_of_20_races() -> None:
+    """The true speed-ups are the same on both prompts, so the true ratio is 1. A 95% interval
+    misses it in about 10 of 200 races; the test allows 16."""
     wrong = 0
     for seed in range(200):
         rng = random.Random(seed)
@@ -621,7 +626,7 @@ def test_a_verdict_on_a_simulated_clock_says_so() -> None:
 
 
 def test_runs_on_several_clocks_get_no_verdict() -> None:
-    """Also where one lane has runs of both."""
+    """Also if a single lane has runs on both clocks."""
     tree = lane_of("Tree", "tree", drafted(0.01), 8)
     both = replace(tree, runs=(*tree.runs, *on_clock(tree, A100).runs))
     for lanes in ([PLAIN, on_clock(tree, A100)], [PLAIN, both]):
@@ -664,8 +669,8 @@ def test_a_draw_on_a_simulated_clock_names_no_other_machine() -> None:
     assert "the tree planned for it" not in race_verdict(timed, elsewhere=ELSEWHERE).sentence
 
 
-def test_on_two_prompts_a_draw_is_one_on_the_same_prompt() -> None:
-    """The chain wins on each prompt: there are two leaders, but no draw."""
+def test_two_prompts_with_one_winner_each_are_not_a_draw() -> None:
+    """The chain wins on each prompt. So there are two leaders, but they do not tie."""
     lanes = [
         on_clock(LaneRuns(name, kind, (LaneRun(on, 0, ((4, seconds),) * 60),), on), A100)
         for on in ("code", "prose")
@@ -678,7 +683,7 @@ def test_on_two_prompts_a_draw_is_one_on_the_same_prompt() -> None:
 def test_the_other_machine_is_the_first_on_which_the_tree_is_clearly_ahead() -> None:
     rates = Acceptance((0.9, 0.05, 0.01))
     clocks = [
-        SimulatedClock(named_profile(name), name)  # the file's name: those in the menu are long
+        SimulatedClock(named_profile(name), name)  # the file's name: the menu's are long
         for name in ("m1-max-qwen3-8b", "a100-llama-2-7b-eager", "l40-llama-2-70b-offloaded")
     ]
     found = tree_elsewhere(rates, clocks)

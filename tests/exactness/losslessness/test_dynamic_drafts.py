@@ -1,6 +1,6 @@
-"""Drafts whose length or shape depends on what was drawn before, by exact enumeration in fractions:
-the output distribution is the target's with Algorithm 2 and with Traversal. A chain that drops its
-unsure token is found to be biased."""
+"""Drafts whose length or shape depends on the tokens drawn so far. Exact enumeration in fractions
+shows that the output distribution is the target's, with Algorithm 2 and with Traversal. It also
+shows a bias if a chain drops the unsure token that ended it."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def models(seed: int) -> tuple[Model, Model]:
 
 
 def off_by(found: Distribution, p: Model, length: int) -> Any:
-    """The total variation between the output and the target's distribution."""
+    """The total variation distance between the output's and the target's distribution."""
     return distance(completed(found, p, length), true_distribution(p, length))
 
 
@@ -90,19 +90,19 @@ def one_step(shape: Shape, verifier: str, p: Model, q: Model, seen: set[Tree], c
 
 @pytest.mark.parametrize("kind", SHAPES)
 @pytest.mark.parametrize("verifier", VERIFIERS)
-def test_what_is_decided_before_a_draw_does_not_change_the_output(kind: str, verifier: str) -> None:
-    shapes = 0
+def test_a_shape_that_depends_on_earlier_draws_causes_no_bias(kind: str, verifier: str) -> None:
+    varied = 0
     for seed in range(24):
         p, q = models(seed)
         seen = set[Tree]()
         found = distribution(partial(one_step, SHAPES[kind], verifier, p, q, seen))
         assert off_by(found, p, 4) == 0
-        shapes += len(seen) > 1
-    assert shapes >= 8  # for at least this many seeds, the shape depends on what was drawn
+        varied += len(seen) > 1
+    assert varied >= 8  # for at least this many seeds, the shape depends on what was drawn
 
 
 def without_the_unsure_token(surest: float, verifier: str, p: Model, q: Model, chance: Any) -> Text:
-    """What must not be done: the token that ended the chain is dropped before verification."""
+    """The mistake to find: the unsure token that ended the chain is dropped before verification."""
     shape = ChainWhileSure(4, surest)
     tokens, contexts = grown(shape, EXACT[verifier], q, (), chance)
     nodes = len(tokens)

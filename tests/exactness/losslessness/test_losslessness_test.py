@@ -1,9 +1,10 @@
-"""Tests of losslessness from end to end: each bug is found where it is said to show, the correct
-decoder passes, and the computed power is high enough to find each bug.
+"""Tests of losslessness from end to end. Each bug is found with the settings that should show it,
+and the correct decoder passes with the same settings. The computed power is high enough to find
+each bug.
 
-Seeds are fixed. With fresh ones a correct decoder would be called different about once in a million
-runs of each comparison. With the default number of samples, each bug would be missed with a
-probability of at most 0.001.
+Seeds are fixed. With random seeds, each comparison would reject a correct decoder about once in a
+million runs. With the default number of samples, each bug would be missed with a probability of at
+most 0.001.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def result(setting: Setting, pair: Pair | None = None) -> Comparison:
 
 
 @pytest.mark.parametrize("key", ON_TOYS)
-def test_a_bug_is_found_where_it_shows(key: str) -> None:
+def test_each_bug_is_found_with_its_preset(key: str) -> None:
     found = result(replace(PRESETS[key], samples=FEW))
     assert found.draws == FEW
     assert found.differs
@@ -45,13 +46,12 @@ def test_a_bug_is_found_where_it_shows(key: str) -> None:
 
 
 @pytest.mark.parametrize("key", ON_TOYS)
-def test_the_correct_decoder_passes_there(key: str) -> None:
-    """With the same settings as those that show the bug."""
+def test_the_correct_decoder_passes_with_the_preset_of_each_bug(key: str) -> None:
     assert not result(replace(PRESETS[key], bug="none", samples=FEW)).differs
 
 
 @pytest.mark.parametrize("key", BUGS)
-def test_the_default_size_has_the_power_to_find_each_bug(key: str) -> None:
+def test_the_default_number_of_samples_is_enough_to_find_each_bug(key: str) -> None:
     setting = PRESETS[key]
     pair = bundled() if setting.where == PAIR else None
     power = LosslessnessTest(setting, pair).find(BUGS[key]).power
@@ -61,24 +61,25 @@ def test_the_default_size_has_the_power_to_find_each_bug(key: str) -> None:
 
 def test_the_test_that_the_page_opens_with_would_find_three_bugs() -> None:
     powers = {one.bug.key: one.power for one in LosslessnessTest(PRESETS["none"]).findable()}
-    assert powers["float16"] is None
-    # no q is below 0.1, so the bug changes nothing: it is found only by chance, at the test's level
+    assert powers["float16"] is None  # not computed, because a node has several children
+    # This bug drops children with q below 0.1. Here there are none, so the decoder is correct, and
+    # it is rejected only by chance, at the test's significance level.
     assert powers["dropped"] == pytest.approx(1e-6)
     assert min(powers["draft-noise"], powers["walk-u"], powers["last-token"]) >= 0.999
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("verifier", ["sequoia", "traversal"])
-def test_a_pair_passes_over_two_tokens(verifier: str) -> None:
-    """No difference is found when two tokens are counted. Traversal judges whole paths, so the
-    distributions after these tokens matter to it, too."""
+def test_the_correct_decoder_passes_on_a_pair_if_two_tokens_are_counted(verifier: str) -> None:
+    """Traversal is tested too, because it judges whole paths. So the distributions after the first
+    token also affect whether that token is accepted."""
     found = result(replace(WARM, verifier=verifier), made())
     assert not found.differs
     assert found.grouping.freedom >= 3
 
 
 @pytest.mark.slow
-def test_a_pair_with_a_bug_is_caught_and_keeps_nothing() -> None:
+def test_a_bug_is_found_with_a_pair_and_leaves_no_trace_in_the_pair() -> None:
     """No cache of the pair changes, and the correct decoder draws the same afterwards."""
     pair = made()
     before = result(WARM, pair).counts
@@ -90,20 +91,20 @@ def test_a_pair_with_a_bug_is_caught_and_keeps_nothing() -> None:
     assert type(pair.measured) is PairCache
 
 
-def test_the_target_is_compared_in_float32() -> None:
+def test_the_target_runs_in_float32_and_its_distributions_are_float64() -> None:
     pair = made()
     test = LosslessnessTest(WARM, pair)
     assert test._models.p._model.dtype == torch.float32
     assert test._models.p(()).dtype == "float64"
 
 
-def test_the_same_seed_gives_the_same_samples_and_another_one_others() -> None:
+def test_the_same_seed_gives_the_same_samples_and_another_seed_does_not() -> None:
     one = replace(PRESETS["none"], samples=300)
     assert result(one).counts == result(one).counts
     assert result(one).counts != result(replace(one, seed=1)).counts
 
 
-def test_what_is_broken_is_named() -> None:
+def test_the_name_of_a_decoder_says_what_is_broken() -> None:
     assert decoder_name(PRESETS["none"]) == "correct"
     for key in BUGS:
         assert decoder_name(PRESETS[key]) == f"broken on purpose: {BUGS[key].label}"

@@ -43,7 +43,7 @@ from sequoia.loading.load import fetch
 from sequoia.loading.model_checks import PassedCheck
 from sequoia.loading.pair_request import PairRequest
 
-BIG = 3_000_000  # bytes of a weight file that cannot be loaded
+BIG = 3_000_000  # bytes of a fake weight file, which is transferred but cannot be loaded
 BOTH = PairRequest(target="owner/model", draft="owner/model", device="cpu", dtype="float32")
 
 
@@ -182,7 +182,8 @@ def test_a_pair_that_this_machine_can_never_hold_is_not_fetched(
 def test_a_streamed_target_needs_host_memory_only_for_what_the_gpu_does_not_hold(
     hub: FakeHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """If its weights must be converted (here to bfloat16), all are in host memory at first."""
+    """`offload` streams it. Weights that must be converted (here to bfloat16) are all in host
+    memory at first."""
     monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(total=100_000))
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     card = SimpleNamespace(total_memory=10**9)
@@ -194,7 +195,7 @@ def test_a_streamed_target_needs_host_memory_only_for_what_the_gpu_does_not_hold
     fetch(replace(request, dtype="float32"), True, lambda _: None)
 
 
-# -- a commit that is named ------------------------------------------------------------------------
+# -- a commit named in the list of pairs -----------------------------------------------------------
 
 PINNED = "d" * 40
 
@@ -215,9 +216,7 @@ def load_own(reported: list[LoadNews], online: bool = True) -> None:
 
 
 @pytest.mark.slow
-def test_the_commit_of_the_list_is_fetched_and_does_not_become_main(
-    pinned: FakeHub,
-) -> None:
+def test_the_commit_named_in_the_list_is_fetched_and_does_not_become_main(pinned: FakeHub) -> None:
     reported: list[LoadNews] = []
     load_own(reported)
     assert "/api/models/owner/model/revision/" + PINNED in pinned.asked
@@ -254,13 +253,13 @@ def test_another_cached_commit_is_used_with_a_note(pinned: FakeHub) -> None:
 @pytest.mark.slow
 def test_of_several_cached_commits_the_named_one_is_used(pinned: FakeHub) -> None:
     load_own([])
-    newest = fetched("owner/model")
-    assert newest.name == PINNED, "the hub is not contacted for a model in the cache"
-    shutil.copytree(newest, newest.with_name(COMMIT))
-    (newest.parent.parent / "refs").mkdir()
-    (newest.parent.parent / "refs" / "main").write_text(COMMIT)
+    named = fetched("owner/model")
+    assert named.name == PINNED, "the hub is not contacted for a model in the cache"
+    shutil.copytree(named, named.with_name(COMMIT))
+    (named.parent.parent / "refs").mkdir()
+    (named.parent.parent / "refs" / "main").write_text(COMMIT)
     assert cached("owner/model").name == COMMIT
-    assert cached("owner/model", PINNED) == newest
+    assert cached("owner/model", PINNED) == named
 
 
 def test_a_commit_that_the_hub_no_longer_has_is_reported(pinned: FakeHub) -> None:
@@ -273,7 +272,7 @@ def test_a_commit_that_the_hub_no_longer_has_is_reported(pinned: FakeHub) -> Non
 
 
 @pytest.mark.slow
-def test_a_download_that_arrived_damaged_is_refused_as_it_is_fetched(
+def test_a_file_that_arrives_damaged_is_refused_before_the_pair_is_loaded(
     hub: FakeHub, big: Path
 ) -> None:
     hub.models["owner/model"] = big
@@ -289,7 +288,8 @@ def test_a_download_that_arrived_damaged_is_refused_as_it_is_fetched(
 def begun(
     hub: FakeHub, big: Path, reported: list[Progress]
 ) -> tuple[threading.Event, threading.Thread, list[BaseException]]:
-    """A slow transfer of which something has arrived."""
+    """Starts a slow transfer and waits until part of it has arrived. Returns the event that
+    stops it, its thread, and a list for the Stopped error."""
     hub.models["owner/model"] = big
     hub.slow = 0.05
     stop = threading.Event()
@@ -311,7 +311,7 @@ def begun(
 
 
 @pytest.mark.slow
-def test_a_stopped_download_continues_where_it_was(hub: FakeHub, big: Path) -> None:
+def test_a_stopped_download_continues_where_it_stopped(hub: FakeHub, big: Path) -> None:
     reported: list[Progress] = []
     stop, thread, problems = begun(hub, big, reported)
     stop.set()
@@ -399,7 +399,7 @@ def test_an_interrupted_download_continues_automatically(hub: FakeHub, big: Path
 
 
 @pytest.mark.slow
-def test_a_file_that_fails_ends_the_download_before_the_others_are_here(
+def test_one_failed_file_ends_the_download_without_waiting_for_the_others(
     hub: FakeHub, big: Path
 ) -> None:
     hub.models["owner/model"] = big
@@ -415,7 +415,7 @@ def test_a_file_that_fails_ends_the_download_before_the_others_are_here(
 
 
 @pytest.mark.slow
-def test_a_partial_file_of_other_content_is_deleted(hub: FakeHub, model: Path) -> None:
+def test_a_part_file_with_wrong_content_is_deleted(hub: FakeHub, model: Path) -> None:
     whole = (model / "model.safetensors").read_bytes()
     with Downloads(online=True) as downloads:
         listing = downloads.locate("owner/model")
@@ -431,7 +431,7 @@ def test_a_partial_file_of_other_content_is_deleted(hub: FakeHub, model: Path) -
 
 @pytest.mark.slow
 @pytest.mark.parametrize("more", [0, 7])
-def test_a_partial_file_that_is_complete_or_too_long_does_no_harm(
+def test_a_part_file_that_is_complete_or_too_long_does_no_harm(
     hub: FakeHub, model: Path, more: int
 ) -> None:
     whole = (model / "model.safetensors").read_bytes()
@@ -499,7 +499,7 @@ def test_no_safetensors(hub: FakeHub, tmp_path: Path, model: Path) -> None:
     assert not hub.files_asked
 
 
-def test_a_full_disk_is_reported_with_both_figures_before_the_download(
+def test_too_little_disk_space_is_reported_before_the_download_with_sizes(
     hub: FakeHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=1_000_050_000))
@@ -512,7 +512,7 @@ def test_a_full_disk_is_reported_with_both_figures_before_the_download(
 
 
 @pytest.mark.slow
-def test_a_config_that_cannot_run_a_tree_is_refused_before_the_weights(
+def test_a_model_that_cannot_run_a_tree_is_refused_before_its_weights_are_fetched(
     hub: FakeHub, tmp_path: Path, model: Path
 ) -> None:
     folder = tmp_path / "mamba"

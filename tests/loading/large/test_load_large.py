@@ -126,7 +126,7 @@ PLACED = {
 
 
 @pytest.mark.parametrize("plan", PLACED)
-def test_a_placed_target_copies_no_keys_for_each_query_head(
+def test_a_placed_target_does_not_copy_keys_for_each_query_head(
     plan: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The logits are the same as with copies."""

@@ -124,8 +124,8 @@ FAULTS = {
     "another shape": (
         lambda tensors: tensors | {"model.norm.weight": torch.ones(3)},
         (
-            r"m: its files contain 1 tensor with another shape .* model\.norm\.weight: 3 "
-            rf"instead of {WIDTH}"
+            r"m: its files contain 1 tensor with a shape that does not fit .* model\.norm\.weight: "
+            rf"3 instead of {WIDTH}"
         ),
     ),
     "one too many": (
@@ -215,7 +215,7 @@ REFUSED: dict[str, tuple[str, Callable[[Tensors], Tensors], str]] = {
     "an expert": (
         "mixtral",
         without(EXPERT),
-        r"2 tensors with another shape .*: 3 x 32 x 64 instead of 4 x 32 x 64",
+        r"2 tensors with a shape that does not fit .*: 3 x 32 x 64 instead of 4 x 32 x 64",
     ),
     "vocabulary": (
         "llama",

@@ -1,4 +1,4 @@
-"""Which tree the fields of a form give, for the picture beside them."""
+"""The tree that the fields of a form ask for, which is drawn below them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def parents(trees: FormTrees, form: Mapping[str, Any]) -> Any:
 
 
 @pytest.mark.parametrize(("kind", "numbers", "tree"), LANES)
-def test_a_lane_shows_its_tree_and_an_invalid_one_none(
+def test_a_lane_shows_its_tree_if_it_has_a_fixed_one(
     model_host: ModelHost, kind: str, numbers: str, tree: Tree | None
 ) -> None:
     trees = FormTrees(model_host, LOCAL, lane_tree)
@@ -61,7 +61,7 @@ def test_the_fields_of_a_run_give_its_tree(model_host: ModelHost) -> None:
 
 def test_a_fitted_tree_is_the_one_that_runs(model_host: ModelHost, pair: Pair) -> None:
     """Once the acceptance and the step times are known, the picture shows the tree that a run would
-    use. Until then it shows none, because models do not run for a picture."""
+    use. Until then there is no picture, because models are not run just to draw one."""
     params = SamplingParams(temperature=0.6)
     defaults.machine(pair)
     defaults.acceptance_of(pair, params)
@@ -121,7 +121,7 @@ def test_a_tree_is_planned_once_until_something_new_is_measured(
 def test_a_chat_message_has_the_tree_of_its_own_acceptance(
     model_host: ModelHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A run of a chat message counts its acceptance apart from that of plain text."""
+    """Acceptance is counted separately for chat messages and for plain text."""
     pair = replace(fakes.tiny_pair(), template=str)
     monkeypatch.setattr(form_tree, "pair_now", lambda _: pair)
     trees = FormTrees(model_host, LOCAL, lane_tree)
@@ -142,14 +142,15 @@ def test_only_the_last_trees_are_remembered(model_host: ModelHost) -> None:
     assert len(trees.last._trees) == 64
 
 
-def test_a_larger_tree_than_allowed_is_not_drawn(model_host: ModelHost) -> None:
+def test_a_tree_larger_than_allowed_is_not_drawn(model_host: ModelHost) -> None:
     trees = FormTrees(model_host, replace(LOCAL, nodes=16), lane_tree)
     assert parents(trees, {"kind": "chain", "numbers": "16"}) is not None
     assert parents(trees, {"kind": "chain", "numbers": "17"}) is None
 
 
-def test_a_profile_saved_in_the_browser_is_a_clock(model_host: ModelHost, pair: Pair) -> None:
-    """Two visitors may give the same name to different profiles."""
+def test_a_tree_is_planned_for_a_saved_profile(model_host: ModelHost, pair: Pair) -> None:
+    """Visitors save profiles in their browsers. Two visitors may give the same name to different
+    profiles."""
     params = SamplingParams(temperature=0.6)
     defaults.acceptance_of(pair, params)
     profile = shipped()["a100-llama-2-7b-eager"].profile

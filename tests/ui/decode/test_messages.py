@@ -70,7 +70,7 @@ def test_many_fast_steps_share_few_messages(make: Callable[..., DecodeJob]) -> N
     assert max(sizes) > 3
 
 
-def test_a_notice_names_no_run_so_that_the_screen_stays() -> None:
+def test_a_notice_names_no_run_so_that_the_run_on_screen_stays() -> None:
     message = json.loads(messages.notice_message(error="no"))
     assert "run" not in message
     assert message["error"] == "no"
@@ -121,7 +121,7 @@ def test_the_meta_of_a_file_is_reduced_to_known_fields_and_types(meta: dict[str,
     assert "wish" not in clean.get("tree", {})
 
 
-def test_a_file_does_not_choose_the_words_for_its_clock() -> None:
+def test_a_file_cannot_choose_how_its_clock_is_described() -> None:
     meta = {"label": "simulated", "clock": "my card", "clock_machine": "the fastest machine"}
     assert messages.recorded(meta)["clock_machine"] == "“my card”"
 

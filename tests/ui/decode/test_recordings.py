@@ -151,7 +151,7 @@ class Weighty(Recording):
         self.node_count = node_count
 
 
-def test_the_store_is_bounded_by_count_and_by_weight() -> None:
+def test_the_store_is_bounded_by_runs_and_by_nodes() -> None:
     """The weight of a run is its number of nodes."""
     run_store = RunStore(runs=3, nodes=100)
     for name in "abcd":

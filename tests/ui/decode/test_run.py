@@ -150,7 +150,7 @@ def test_a_run_complete_at_its_time_limit_is_not_called_stopped(
     assert (last["end"], last["notice"]) == ("length", None)
 
 
-def test_a_baseline_that_ends_inside_a_character_shows_its_part(
+def test_a_baseline_that_ends_inside_a_character_shows_the_incomplete_character(
     pair: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Held:
@@ -218,7 +218,7 @@ def test_at_temperature_0_plain_decoding_writes_the_same_text(
 
 
 @pytest.mark.slow
-def test_the_interval_of_the_speed_up_is_that_of_both_runs(
+def test_the_interval_of_the_speed_up_depends_on_both_runs(
     make: Callable[..., DecodeJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Guards against an interval that depends only on how much the plain run's pace varies. Here
@@ -470,7 +470,7 @@ def test_a_card_that_stopped_working_ends_the_run_and_later_ones_say_so(
     assert (model_host.status.stage, model_host.status.words) == ("failed", words)
 
 
-def test_the_end_of_a_run_arrives_where_its_caches_cannot_be_freed(
+def test_the_end_of_a_run_is_sent_even_if_its_caches_cannot_be_freed(
     make: Callable[..., DecodeJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object) -> None:
@@ -543,7 +543,7 @@ def test_greedy_output_does_not_depend_on_the_tree(make: Callable[..., DecodeJob
     assert texts[0] == texts[1]
 
 
-def test_errors_of_a_request_are_the_programs_own() -> None:
+def test_an_invalid_request_raises_a_sequoia_error() -> None:
     """An invalid request raises a SequoiaError."""
     with pytest.raises(
         SequoiaError, match="first 6 levels already have 1365 nodes; the limit is 1024"

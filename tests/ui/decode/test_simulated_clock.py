@@ -1,5 +1,5 @@
-"""A run timed on another machine's clock: it differs from a run on this machine only in its times,
-all of which are of that clock, and nothing is called measured."""
+"""A run whose step times are simulated for another machine. It differs from a run that is timed on
+this machine only in its times. All of these are simulated, and none is called measured."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def test_nothing_is_called_measured(make: Callable[..., DecodeJob]) -> None:
 def test_a_planned_tree_is_planned_for_the_clock(
     pair: Pair, make: Callable[..., DecodeJob]
 ) -> None:
-    """This machine is not measured for that."""
+    """Planning for the clock does not measure this machine."""
     pair.measured.profile = None
     meta = made(make(clock=KEY, tree_request=TreeRequest("planned"), tokens=4)).meta
     best = best_plan(RATES, PROFILE, slack=0.01).tree
@@ -196,7 +196,7 @@ def test_a_saved_run_stays_simulated_when_it_is_opened(view: LiveView) -> None:
 
 
 @pytest.mark.parametrize("note", [None, 7, ["x"], "x" * 10_000])
-def test_the_note_of_a_file_is_a_short_text(view: LiveView, note: Any) -> None:
+def test_the_clock_note_of_an_opened_file_is_a_short_text(view: LiveView, note: Any) -> None:
     run = Run.from_json(saved_run(view).read_text())
     shown = recordings.played(replace(run, meta={**run.meta, "clock_note": note}))
     found = shown.meta["clock_note"]

@@ -77,7 +77,7 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> Toy:
 def made(
     model_host: ModelHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., ExperimentsTab]:
-    """The tab in a page of its own, with a temporary folder of the test."""
+    """Makes the tab in a page of its own. Its files go to the test's temporary folder."""
     monkeypatch.setenv(VARIABLE, str(tmp_path))
 
     def make(limits: Limits = LOCAL, host: ModelHost = model_host) -> ExperimentsTab:
@@ -182,7 +182,7 @@ def test_a_visitor_who_leaves_is_forgotten(made: Callable[..., ExperimentsTab], 
     assert len(toy.ran) == UNITS
 
 
-def test_only_so_many_folders_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_recent_folders_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, str(tmp_path))
     kept = KeptUnits(2)
     first = kept.folder("a")
@@ -209,7 +209,7 @@ def test_a_run_makes_way_for_the_next_visitor(
     toy: Toy,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The next visitor comes during the first unit and is served before the last one."""
+    """The next visitor comes during the first unit and is served before the last unit."""
     monkeypatch.setattr(experiment_job, "TURN_SECONDS", 0.0)
     toy.passes = threading.Semaphore(0)
     done_before = list[int]()
@@ -266,6 +266,7 @@ def test_an_unknown_name_is_refused(made: Callable[..., ExperimentsTab], name: A
 
 
 def test_two_refusals_in_the_same_words_are_two_messages() -> None:
+    """The browser would ignore a message that equals the previous one."""
     assert refusal_message("no") != refusal_message("no")
 
 

@@ -1,5 +1,5 @@
-"""Figures as data: their values are compared with the profile, grid or comparison that they show
-(except those of `small_curves`), and Plotly's own checks are passed."""
+"""The figures of ui/hardware, as data. Their values match the profile, grid or comparison that they
+show, and Plotly accepts their properties. The values of `small_curves` are not compared."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ ALL = {
 
 @pytest.mark.parametrize("name", ALL)
 def test_plotly_accepts_every_property(name: str) -> None:
-    """Guards against misspelt or outdated properties, which the browser ignores in silence. First,
-    the page's colour variables are replaced by a colour."""
+    """Guards against misspelt or outdated properties, which the browser ignores without an error.
+    The page's colour variables are replaced first, because they are not documented as colours."""
     text = re.sub(r"var\(--[\w-]+\)", "#123456", json.dumps(ALL[name], allow_nan=False))
     made = go.Figure(json.loads(text))
     assert len(made.data) == len(ALL[name]["data"])
@@ -80,7 +80,7 @@ def test_the_note_of_a_knee_does_not_cover_the_y_axis() -> None:
     assert figures._beside_knee(2, 128)["ax"] > 0 > figures._beside_knee(30, 128)["ax"]
 
 
-def test_a_flat_profile_has_no_knee_and_still_an_axis() -> None:
+def test_a_flat_profile_has_no_knee_but_has_an_axis() -> None:
     found = ALL["flat"]
     points, line = found["data"]
     assert (points["x"], points["y"]) == ([1], [500.0])
@@ -152,8 +152,8 @@ def test_no_colour_is_fixed() -> None:
     assert all(colour.startswith("var(--") for colour in found)
 
 
-def test_names_of_opened_profiles_are_no_markup() -> None:
-    """Plotly shows tags and links in names, and a profile's name comes from its file."""
+def test_names_of_opened_profiles_are_not_read_as_markup() -> None:
+    """Plotly interprets tags and links in names, and a profile's name may come from any file."""
     name = "<a href=x>&</a>"
     found = [
         figures.verify_curve([(name, PROFILE), (name, OTHER)]),

@@ -84,7 +84,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("field", "value", "words"), REFUSED)
-def test_a_refused_figure_is_named_with_its_bound_at_its_field(
+def test_the_message_about_a_refused_figure_is_shown_at_its_field(
     tab: HardwareTab, field: str, value: str, words: str
 ) -> None:
     updates = tab.make(form(tab, **{field.replace("-", "_"): value}), request())
@@ -106,7 +106,7 @@ def test_offloaded_weights_need_the_bandwidth_of_the_link() -> None:
 
 @pytest.mark.parametrize("name", [*FIELDS, "name"])
 @pytest.mark.parametrize("junk", [None, True, 3, [], {}, "x" * 10**5, "\x00\ud800", "1e999"])
-def test_junk_in_any_field_is_refused_or_a_name(name: str, junk: Any) -> None:
+def test_junk_in_any_field_is_refused_or_accepted_as_a_name(name: str, junk: Any) -> None:
     """A field for a name may accept junk as a name. All other fields refuse junk. None stands for
     an empty field, which some fields allow."""
     found = None
@@ -177,7 +177,7 @@ def test_the_visitors_own_profile_is_a_clock_in_decode() -> None:
             DecodeRequest.parse({**asked, "profiles": other}, LOCAL)
 
 
-def test_a_run_on_it_says_that_no_time_was_compared_with_a_measurement() -> None:
+def test_a_run_on_an_own_profile_says_that_no_time_was_compared_with_a_measurement() -> None:
     """The clock of the run is the visitor's own profile."""
     meta = clocks.clock_meta(own_profile(GOOD), Tree.chain(64))
     assert (meta["label"], meta["clock"]) == ("simulated", "my card")

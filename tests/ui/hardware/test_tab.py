@@ -75,7 +75,7 @@ def view(tab: HardwareTab, updates: dict[Any, Any]) -> dict[str, Any]:
 
 
 def error(tab: HardwareTab, updates: dict[Any, Any]) -> str:
-    """The words of a refusal that updates only the board, and not the view on it."""
+    """The error message in `updates`. They must update only the board, and not the view on it."""
     assert set(updates) == {tab.board}
     message = json.loads(updates[tab.board])
     assert "view" not in message
@@ -148,7 +148,7 @@ def test_paper_profiles_hold_the_papers_figures() -> None:
         ([], "list"),
     ],
 )
-def test_a_bad_size_is_named_and_the_screen_stays(tab: HardwareTab, nodes: Any, says: str) -> None:
+def test_a_bad_size_is_named_and_the_view_stays(tab: HardwareTab, nodes: Any, says: str) -> None:
     message = json.loads(tab.look(asked(tab, nodes=nodes), request())[tab.board])
     assert "view" not in message
     assert says in message["error"]
@@ -159,7 +159,8 @@ def test_a_bad_size_is_named_and_the_screen_stays(tab: HardwareTab, nodes: Any, 
 def test_without_a_size_the_planners_own_bound_holds(
     tab: HardwareTab, monkeypatch: pytest.MonkeyPatch, most: int, typed: str | None
 ) -> None:
-    """The same bound as in the Lab, both for the profile shown and for the one compared with it."""
+    """The Lab has the same bound. It holds for the profile shown and for the one compared with
+    it."""
     monkeypatch.setattr(tab, "_limits", dataclasses.replace(LOCAL, nodes=most))
     paper = "a100-llama2-7b-jf68m"
     profiles = saved_profiles.shipped()
@@ -175,7 +176,8 @@ def test_without_a_size_the_planners_own_bound_holds(
     assert shown["plan"]["speedup"] == pytest.approx(wanted[0])
     assert f"{wanted[1]:.2f}× plain decoding" in shown["there"]
     assert f"The best tree has {min(128, most)} nodes, the largest size considered" in shown["why"]
-    assert ("above 128" in shown["why"]) == (most > 128)  # if the field accepts a larger size
+    # a larger size is suggested only if the field accepts one
+    assert ("above 128" in shown["why"]) == (most > 128)
 
 
 @pytest.mark.slow
@@ -198,7 +200,7 @@ def test_junk_in_the_menus_and_the_store_is_ignored(tab: HardwareTab) -> None:
             assert view(tab, tab.look(asked(tab, **{name: junk}), request()))["tree"][0] == -1
 
 
-def test_the_acceptance_menu_names_what_tells_its_entries_apart(tab: HardwareTab) -> None:
+def test_labels_in_the_acceptance_menu_say_how_the_entries_differ(tab: HardwareTab) -> None:
     pair = tab._model_host.pair(lambda: True)
     known = [RecordedAcceptance(0.6, PAPER, kind) for kind in ("code", "prose")]
     vectors = rates_of(dataclasses.replace(pair, name="bundled", known=tuple(known)))
@@ -389,7 +391,8 @@ def test_profiles_are_saved_imported_and_removed(tab: HardwareTab, tmp_path: Pat
     assert [*saved_profiles.saved_entries(updates[tab.form.store])] == ["from elsewhere"]
     assert updates[tab.form.profile]["value"] == HERE
     store = tab.save_profile(asked(tab, profile=HERE, name=HERE), request())[tab.form.store]
-    for saved in ([], store):  # not even if a saved profile is named like this machine's key
+    # this machine's own profile is not removed, even if a saved profile has the name HERE
+    for saved in ([], store):
         assert "only profiles that you saved yourself" in error(
             tab, tab.remove_profile(asked(tab, profile=HERE, store=saved), request())
         )
@@ -541,8 +544,8 @@ def test_a_failed_measurement_keeps_the_previous_profile(
 
 
 def test_a_measurement_waits_for_the_run_before_it(model_host: ModelHost, pair: Pair) -> None:
-    """Guards against figures that were disturbed by a run: the measurement waits in the same queue
-    as decoding."""
+    """A run at the same time would make the measured times longer. So the measurement waits in the
+    same queue as the runs."""
     task = ProfileJob(model_host, seconds=0.2)
     reports = []
     with model_host.queue.turn(lambda: False, lambda _: None):

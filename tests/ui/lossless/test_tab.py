@@ -1,5 +1,5 @@
-"""The Lossless tab's handlers: a test from the form to its messages, what is refused and where, and
-that a broken decoder leaves nothing behind."""
+"""The handlers of the Lossless tab: the messages that a test sends, at which field a bad value is
+refused, and that a test of a broken decoder changes nothing else."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Reports = list[dict[str, Any]]
 
 @pytest.fixture
 def made(model_host: ModelHost) -> Callable[..., LosslessTab]:
-    """The tab in a page of its own."""
+    """A function that builds the tab in a page of its own."""
 
     def make(limits: Limits = LOCAL) -> LosslessTab:
         with laid_out():
@@ -50,7 +50,7 @@ def visit(name: str = "a") -> Any:
 
 
 def filled(tab: LosslessTab, preset: str = "none", **changes: Any) -> dict[Any, Any]:
-    """The form as its handlers get it."""
+    """The form's values as its handlers get them: those of a preset, with `changes`."""
     setting = PRESETS[preset]
     typed = {name: value_of(setting, name) for name in tab.form.fields}
     return {tab.form.fields[name]: value for name, value in {**typed, **changes}.items()}
@@ -78,7 +78,7 @@ def test_the_correct_decoder_passes(made: Callable[..., LosslessTab]) -> None:
 
 
 @pytest.mark.parametrize("key", ["draft-noise", "walk-u", "last-token"])
-def test_every_message_of_a_broken_decoder_says_so(
+def test_every_message_about_a_broken_decoder_names_the_bug(
     made: Callable[..., LosslessTab], key: str
 ) -> None:
     found = results_of(made(), key)
@@ -93,7 +93,8 @@ def test_every_message_of_a_broken_decoder_says_so(
 def test_a_broken_decoder_leaves_nothing_behind(
     made: Callable[..., LosslessTab], model_host: ModelHost, view: LiveView
 ) -> None:
-    """The pair's measurements and its other runs do not change, and no run is stored."""
+    """The pair's measurements do not change, a later run emits the same text as an earlier one, and
+    no run is stored."""
     pair = model_host.pair(lambda: False)
     params = SamplingParams(temperature=1.0, max_new_tokens=12, seed=3)
     text = [step.emitted for step in plain(pair, "def f(x):", params)]
@@ -106,8 +107,7 @@ def test_a_broken_decoder_leaves_nothing_behind(
     assert [step.emitted for step in plain(pair, "def f(x):", params)] == text
 
 
-def test_choosing_a_bug_fills_in_where_it_shows(made: Callable[..., LosslessTab]) -> None:
-    """The form gets settings at which the bug can be seen."""
+def test_choosing_a_bug_fills_in_a_setting_that_shows_it(made: Callable[..., LosslessTab]) -> None:
     tab = made()
     updates = tab.break_on_purpose("float16")
     fields = tab.form.fields
@@ -121,7 +121,7 @@ def test_choosing_a_bug_fills_in_where_it_shows(made: Callable[..., LosslessTab]
         assert list(tab.break_on_purpose(key)) == [tab.board]
 
 
-def test_an_example_of_the_page_chooses_its_bug_too(made: Callable[..., LosslessTab]) -> None:
+def test_an_example_on_the_page_also_chooses_its_bug(made: Callable[..., LosslessTab]) -> None:
     tab = made()
     bug = tab.form.fields["bug"]
     updates = tab.fill_form_with_a_bug(gr.EventData(None, {"bug": "walk-u"}))
@@ -186,7 +186,7 @@ def test_a_bad_value_for_the_pair_is_refused_at_its_field(
     assert last[tab.form.run]["interactive"] if tab.form.run in last else True
 
 
-def test_a_stopped_test_keeps_what_it_has(model_host: ModelHost) -> None:
+def test_a_stopped_test_keeps_its_samples(model_host: ModelHost) -> None:
     setting = replace(PRESETS["walk-u"], samples=100_000)
     task = LosslessJob(model_host, setting, 60.0)
     task.start()
@@ -232,7 +232,7 @@ def test_a_few_samples_before_a_stop_decide_nothing() -> None:
     counts = [0] * len(test.cells.all)
     counts[-1] = 10  # the rarest cell
     some = Sampled(test, (), Comparison(test.grouping, tuple(counts)), None)
-    assert some.comparison.differs  # with the cells grouped as for 20,000 samples
+    assert some.comparison.differs  # because its cells are grouped as for 20,000 samples
     message = json.loads(report_message(Report(1, "", result=some, over=True), setting))
     assert message["test"]["kind"] == "open"
     words = message["test"]["verdict"]
@@ -247,7 +247,7 @@ def test_more_samples_are_not_asked_for_if_they_would_not_help() -> None:
     assert words.startswith("No verdict from 10 samples: the target is so sure of one result")
 
 
-def test_without_a_bug_to_find_the_verdict_names_no_table() -> None:
+def test_the_verdict_says_that_the_verifier_can_have_none_of_the_bugs() -> None:
     setting = replace(PRESETS["none"], verifier="topk")
     test = LosslessnessTest(setting)
     counts = tuple(round(20_000 * share) for share in test.grouping.shares)
@@ -258,15 +258,16 @@ def test_without_a_bug_to_find_the_verdict_names_no_table() -> None:
     assert "none of the bugs can be put into this verifier" in fields["verdict"]
 
 
-def test_a_rest_that_rare_cells_join_is_still_named_as_a_rest() -> None:
-    """The name says both: "other" for tokens without cells of their own, "more" for rare cells."""
+def test_a_row_of_other_tokens_and_rare_cells_is_named_after_both() -> None:
+    """Its `rest` has "other" for tokens that are not counted separately, and "more" for rare
+    cells."""
     rest = Cell((0,), True, 0.3)
     assert _name([rest, Cell((1, 1), False, 0.01)], None) == {"tokens": ["a"], "rest": "other more"}
     assert _name([rest], None) == {"tokens": ["a"], "rest": "other"}
 
 
-def test_the_share_that_is_done_grows_with_the_samples(model_host: ModelHost) -> None:
-    """The waiting times of other visitors are predicted from it."""
+def test_the_share_that_is_done_goes_from_0_to_1(model_host: ModelHost) -> None:
+    """The waiting times of other visitors are predicted from this share."""
     task = LosslessJob(model_host, replace(PRESETS["none"], samples=100), 60.0)
     assert task.share() == 0
     task.start()
@@ -280,9 +281,9 @@ def test_one_test_per_visitor_at_a_time(made: Callable[..., LosslessTab]) -> Non
     next(going)
     (message,) = results_of(tab)
     assert "one run at a time" in message["error"]
-    going.close()  # the page was closed
+    going.close()  # as when the page is closed
 
 
-def test_a_message_about_no_field_is_a_banner() -> None:
+def test_an_error_that_names_no_field_belongs_to_none() -> None:
     assert field_of(None) is None
     assert field_of(RuntimeError("out of memory")) is None  # pyright: ignore[reportArgumentType]

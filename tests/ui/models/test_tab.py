@@ -101,7 +101,7 @@ def board_messages(tab: ModelsTab, updates: AsyncIterable[dict[Any, Any]]) -> li
 
 
 def refusal(tab: ModelsTab, updates: AsyncIterable[dict[Any, Any]]) -> str:
-    """The error at the form, which is all that a refused request shows."""
+    """The error at the form. A refused request must show nothing else."""
     (update,) = Reading(updates)
     assert json.loads(update[tab.board])["load"] is None
     assert update[tab.problem]["visible"] is True
@@ -111,7 +111,7 @@ def refusal(tab: ModelsTab, updates: AsyncIterable[dict[Any, Any]]) -> str:
 # -- showing ---------------------------------------------------------------------------------------
 
 
-def test_it_shows_every_pair_the_machine_and_what_is_in_use(tab: ModelsTab, pair: Pair) -> None:
+def test_it_shows_all_pairs_the_machine_and_the_models_in_use(tab: ModelsTab, pair: Pair) -> None:
     async def first() -> str:
         return await anext(tab.come())
 
@@ -182,9 +182,7 @@ def test_it_lists_every_model_type_with_its_result_in_words(tab: ModelsTab) -> N
     )
 
 
-def test_a_list_of_another_version_says_so() -> None:
-    """The summary says if the model types were tested with another version of `transformers` than
-    the installed one."""
+def test_the_summary_says_if_another_version_of_transformers_was_tested() -> None:
     types = (ModelType("a", "not built", "it lacks a part"), ModelType("b", "runs", tried=1))
     assert f"transformers {transformers.__version__} is installed" in model_types.summary(
         KnownTypes("5.0", types)
@@ -238,7 +236,7 @@ def test_a_pair_that_fits_in_another_precision_may_be_chosen(
 @pytest.mark.parametrize(
     ("gpus", "device", "fits"), [(2, "auto", True), (1, "auto", False), (2, "cuda", False)]
 )
-def test_a_pair_may_be_spread_over_all_gpus_unless_one_is_chosen(
+def test_a_pair_may_be_spread_over_all_gpus_unless_one_gpu_is_chosen(
     gpus: int, device: str, fits: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     card = SimpleNamespace(total_memory=12e9)
@@ -253,7 +251,7 @@ def test_a_pair_may_be_spread_over_all_gpus_unless_one_is_chosen(
         models_view.require_fit(PairRequest("qwen3-8b", device=device))
 
 
-def test_a_streamed_pair_needs_a_gpu_whatever_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_streamed_pair_does_not_fit_without_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(models_view, "narrowest_dtype", lambda _: torch.bfloat16)
     found = models_view._memory(preset("qwen3-32b-offload"), torch.device("cpu"))
     assert found == {"fits": "no", "words": "needs a GPU with 23.3 GB"}
@@ -268,7 +266,7 @@ def test_a_streamed_pair_needs_a_gpu_whatever_the_memory(monkeypatch: pytest.Mon
         ("qwen3-32b-offload", 16e9, False),
     ],
 )
-def test_a_streamed_pair_needs_a_gpu_for_its_draft_and_a_fifth_of_its_target(
+def test_a_streamed_pair_needs_a_gpu_with_room_for_its_draft_and_a_fifth_of_its_target(
     name: str, card: float, fits: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory = {"cuda": card, "cpu": 100e9}
@@ -290,9 +288,10 @@ def test_a_streamed_pair_needs_a_gpu_for_its_draft_and_a_fifth_of_its_target(
     ],
     ids=["divided", "all on the GPU", "converted"],
 )
-def test_a_streamed_pair_is_divided_between_gpu_and_host_unless_it_is_converted(
+def test_a_streamed_target_that_is_converted_must_fit_in_host_memory_as_a_whole(
     dtype: torch.dtype, card: float, fits: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """A target that is not converted is divided between GPU and host memory."""
     memory = SimpleNamespace(total=64e9, available=63e9)
     monkeypatch.setattr(psutil, "virtual_memory", lambda: memory)
     monkeypatch.setattr(
@@ -304,10 +303,9 @@ def test_a_streamed_pair_is_divided_between_gpu_and_host_unless_it_is_converted(
 
 
 @pytest.mark.parametrize(("free", "fits"), [(1e12, "yes"), (1e9, "no")])
-def test_room_on_the_disk_counts_what_is_there(
+def test_the_size_of_a_download_is_shown_with_the_part_that_is_already_on_the_disk(
     free: float, fits: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The part of a download that is already on the disk is mentioned."""
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
     parts = tmp_path / "models--Qwen--Qwen3-8B" / "blobs"
     parts.mkdir(parents=True)
@@ -330,11 +328,11 @@ def test_a_pair_of_the_table_is_copied_to_the_form(tab: ModelsTab, name: str) ->
 @pytest.mark.parametrize(
     "data", [None, {}, {"pair": 5}, {"pair": "nope"}, {"pair": ["bundled"]}, [], "bundled"]
 )
-def test_a_choice_of_nothing_changes_nothing(tab: ModelsTab, data: Any) -> None:
+def test_an_invalid_choice_changes_nothing(tab: ModelsTab, data: Any) -> None:
     assert tab.choose(SimpleNamespace(_data=data)) == {tab.pair: gr.skip()}
 
 
-def test_own_models_have_fields(tab: ModelsTab) -> None:
+def test_the_model_fields_are_shown_only_for_own_models(tab: ModelsTab) -> None:
     target, draft, _ = tab.fields(OWN)
     assert target["visible"] is draft["visible"] is True
     assert tab.fields(["x"])[0]["visible"] is False
@@ -358,7 +356,7 @@ def test_own_models_have_fields(tab: ModelsTab) -> None:
         ({"dtype": "int3"}, "dtype 'int3'"),
     ],
 )
-def test_a_bad_request_is_refused_once_and_at_the_form(
+def test_the_refusal_of_a_bad_request_is_shown_only_at_the_form(
     tab: ModelsTab, model_host: ModelHost, popups: list[str], changes: Any, says: str
 ) -> None:
     before = model_host.version
@@ -385,7 +383,7 @@ def test_text_from_a_visitor_is_not_markup_in_a_refusal(tab: ModelsTab) -> None:
         ("one run at a time", None),
     ],
 )
-def test_an_error_is_about_one_field(error: str, field: str | None) -> None:
+def test_an_error_is_matched_to_its_field_if_it_has_one(error: str, field: str | None) -> None:
     draft = "" if "enter a draft" in error else "a/b-draft"
     form = {"pair": OWN, "target": "a/b", "draft": draft, "device": "cpu", "dtype": "auto"}
     assert field_of(error, form) == field
@@ -469,7 +467,7 @@ def test_a_failed_load_shows_one_error(
 def test_visitors_of_a_public_page_load_nothing(
     model_host: ModelHost, folders: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The view is not laid out for them, and its handler would refuse too."""
+    """Their page lacks the view, and its handler also refuses their requests."""
     monkeypatch.setattr(LoadJob, "start", lambda *_: pytest.fail("loading was begun"))
     tab = built(model_host, PUBLIC)
     for data in (own(tab, folders), filled(tab), filled(tab, pair="smollm2-1.7b")):
@@ -548,7 +546,7 @@ def test_the_buttons_follow_the_load(tab: ModelsTab, folders: tuple[str, str]) -
 
 
 @pytest.mark.slow
-def test_a_mismatched_pair_leaves_the_current_one(
+def test_after_a_mismatched_pair_the_current_one_stays_loaded(
     tab: ModelsTab, model_host: ModelHost, pair: Pair, tmp_path: Path, folders: tuple[str, str]
 ) -> None:
     other = fakes.save(fakes.tiny_model(), tmp_path / "other", fakes.tiny_tokenizer(pieces=("Ω",)))
@@ -558,14 +556,14 @@ def test_a_mismatched_pair_leaves_the_current_one(
     assert model_host.pair(lambda: False) is pair
 
 
-def test_a_pair_is_not_downloaded_if_that_is_not_allowed(
+def test_nothing_is_downloaded_in_offline_mode(
     tab: ModelsTab,
 ) -> None:
     received = board_messages(tab, tab.change(filled(tab, pair="smollm2-1.7b"), request()))
     assert "HF_HUB_OFFLINE is set" in received[-2]["load"]["error"]
 
 
-def test_a_visitor_loads_one_at_a_time_and_can_stop(
+def test_a_visitor_loads_one_pair_at_a_time_and_can_stop_it(
     tab: ModelsTab,
     model_host: ModelHost,
     pair: Pair,
@@ -639,7 +637,7 @@ def test_an_unexpected_error_is_logged_and_shown_without_its_text(
     ("problem", "field", "words"),
     [(Cancelled(), "words", "Stopped."), (MemoryError(), "error", "Out of memory.")],
 )
-def test_models_are_said_to_stay_only_if_some_are_loaded(
+def test_the_message_says_that_models_stay_loaded_only_if_some_are_loaded(
     model_host: ModelHost,
     monkeypatch: pytest.MonkeyPatch,
     problem: BaseException,
@@ -663,8 +661,8 @@ def test_models_are_said_to_stay_only_if_some_are_loaded(
 def test_a_reload_cannot_be_stopped_by_the_job_that_loaded_the_pair_first(
     model_host: ModelHost, folders: tuple[str, str]
 ) -> None:
-    """A page that is closed after its load halts the job. The pair must still load again: it may
-    have been unloaded to make room for another."""
+    """A page that is closed after its load halts the job. Later the pair may be unloaded to make
+    room for another one. If that one fails to load, the first pair must load again."""
     task = LoadJob(model_host, PairRequest("bundled", *folders, "cpu", "float32", False), False)
     task.start()
     assert list(task.reports())[-1].done
@@ -690,7 +688,7 @@ def test_progress_is_shown_with_amount_and_rate() -> None:
 
 
 @pytest.mark.slow
-def test_the_boxes_for_chats_come_and_go_with_the_models(
+def test_the_chat_boxes_are_shown_for_models_with_a_chat_template(
     model_host: ModelHost, folders: tuple[str, str]
 ) -> None:
     tab = built(model_host)
@@ -753,8 +751,8 @@ def test_models_without_a_template_ignore_the_box(make: Maker) -> None:
 def test_nothing_of_the_previous_models_is_shown_for_the_new_ones(
     model_host: ModelHost, folders: tuple[str, str], make: Maker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Times and acceptance in the hardware view and the lab are the new pair's. The hardware view
-    no longer shows a run of the old pair."""
+    """Times and acceptance in the hardware view and the lab are those of the new pair. The hardware
+    view no longer shows a run of the old pair."""
     live = LiveView(model_host, LOCAL, None)
     hardware = HardwareTab(model_host, LOCAL, live)
     lab = LabTab(model_host, LOCAL, live)
@@ -787,8 +785,9 @@ def test_nothing_of_the_previous_models_is_shown_for_the_new_ones(
 # -- chats in run files ----------------------------------------------------------------------------
 
 
-def test_a_recorded_chat_is_read_with_care() -> None:
-    """Prompt tokens that are too many or of another form are dropped, and long texts are cut."""
+def test_bad_prompt_tokens_of_a_recorded_chat_are_dropped() -> None:
+    """A list of prompt tokens is dropped if it is malformed or too long. Long texts in it are
+    cut."""
     tokens = [["<|begin|>", True], ["hello", False]]
     assert messages.recorded({"chat": True, "prompt_tokens": tokens})["prompt_tokens"] == tokens
     assert "prompt_tokens" not in messages.recorded({"chat": "yes", "prompt_tokens": tokens})

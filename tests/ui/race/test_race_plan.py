@@ -1,5 +1,9 @@
-"""Which lanes race: trees and chains planned by one rule, no planned tree twice, and what the page
-says about where they come from; and races on the simulated clock of another machine."""
+"""Tests of which lanes race. Trees and chains are planned by one rule, and no planned tree races
+twice. The page says what they were planned from.
+
+Also tests of races on a simulated clock, which gives each step the time it would take on another
+machine.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +51,7 @@ KARY = ("kary", "2, 3", "sequoia")
 
 @pytest.fixture
 def rates() -> dict[str, Any]:
-    """The acceptance that trees are planned with; the tiny pair's own would have to be measured."""
+    """The acceptance that trees are planned with. The tiny pair's own would have to be measured."""
     return {"acceptance": RATES, "source": "recorded code"}
 
 
@@ -109,8 +113,8 @@ def test_tree_and_chain_are_planned_by_one_rule_for_the_clock(pair: Pair) -> Non
 
 
 def test_a_tree_for_traversal_names_both_plans(pair: Pair) -> None:
-    """It is planned with the acceptance under Sequoia's rule. The page also describes the tree that
-    would be planned with the acceptance of Traversal's own paths."""
+    """The tree is planned with the acceptance under Sequoia's rule. The page also describes the
+    tree that would be planned with the acceptance of Traversal's own paths."""
     own = Acceptance((0.85, 0.05, 0.02))
     both = replace(pair, known=(RecordedAcceptance(0.6, RATES, "code", own_paths=own),))
     lanes = ("planned", "", "traversal"), ("planned", "", "sequoia")
@@ -143,7 +147,7 @@ def test_a_planned_tree_without_branches_is_not_raced_twice(
     )
 
 
-def test_with_two_prompts_the_page_says_on_which_a_tree_is_not_raced_twice(
+def test_with_two_prompts_the_note_on_an_omitted_lane_names_the_prompt(
     pair: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     prose = "Once upon a time"
@@ -161,7 +165,7 @@ def test_with_two_prompts_the_page_says_on_which_a_tree_is_not_raced_twice(
 
 
 def test_a_lane_keeps_its_number_in_the_form(pair: Pair, rates: dict[str, Any]) -> None:
-    """This holds also after an empty lane, and after a lane that is not raced."""
+    """It keeps the number even after an empty lane or a lane that is not raced."""
     rates["acceptance"] = Acceptance((0.8,))
     request = asked(PLAIN, ("none", "", "sequoia"), TUNED, PLANNED)
     assert [lane.request.number for lane in plan_race(pair, request, LOCAL.nodes).lanes] == [1, 3]
@@ -186,15 +190,15 @@ def test_a_race_of_one_tree_with_itself_is_refused(pair: Pair, rates: dict[str, 
 def test_a_race_whose_lanes_are_all_plain_decoding_on_two_prompts_is_refused(
     pair: Pair, rates: dict[str, Any]
 ) -> None:
-    """One lane for each prompt would remain, and lanes are compared only on the same prompt."""
+    """Each prompt would have only one lane left, and lanes are compared only on the same prompt."""
     rates["acceptance"] = Acceptance((0.001,))
     request = asked(PLAIN, PLANNED, second_prompt="Once upon a time")
     with pytest.raises(BadSamplingParams, match="This leaves no two lanes to compare"):
         plan_race(pair, request, LOCAL.nodes)
 
 
-def test_a_useless_draft_still_races_a_chain(pair: Pair, rates: dict[str, Any]) -> None:
-    """The planned tree is plain decoding then, and plain decoding is not raced twice."""
+def test_with_a_useless_draft_a_chain_still_races(pair: Pair, rates: dict[str, Any]) -> None:
+    """The planned tree is then the same as plain decoding, so its lane is left out."""
     rates["acceptance"] = Acceptance((0.0,))
     plan = plan_race(pair, asked(PLAIN, TUNED, PLANNED), LOCAL.nodes)
     assert [len(lane.chosen.tree) for lane in plan.lanes] == [1, 2]
@@ -230,11 +234,11 @@ def test_the_page_says_which_texts_trees_were_planned_on(
     assert plan_race(pair, asked(PLAIN, chain), LOCAL.nodes).notes == ()
 
 
-def test_with_two_prompts_the_page_says_which_texts_were_for_which(
+def test_with_two_prompts_the_page_names_the_texts_for_each_prompt(
     pair: Pair, rates: dict[str, Any]
 ) -> None:
-    """For each prompt, it names the texts that acceptance was recorded on. If these are the same
-    for both prompts, it names them once."""
+    """For each prompt, the page names the texts that acceptance was recorded on. If the words are
+    the same for both prompts, the page says them once."""
 
     def note(prompt: str) -> str:
         request = asked(PLAIN, TUNED, prompt=prompt, second_prompt="Once upon a time")
@@ -251,8 +255,9 @@ def test_with_two_prompts_the_page_says_which_texts_were_for_which(
     )
 
 
-def test_a_race_of_trees_without_a_tuned_chain_says_what_it_would_do(pair: Pair) -> None:
-    """The page gives the predicted speed-up of the tuned chain, unless a lane has that chain."""
+def test_in_a_race_without_the_tuned_chain_the_page_predicts_its_speed_up(pair: Pair) -> None:
+    """If a lane has a branching tree, but no lane has the tuned chain, the page gives the chain's
+    predicted speed-up."""
     chain = best_chain(RATES, PROFILE, slack=0.01)
     words = (
         f"A tuned chain of {len(chain.tree)} nodes, not in this race, would reach "
@@ -265,9 +270,9 @@ def test_a_race_of_trees_without_a_tuned_chain_says_what_it_would_do(pair: Pair)
     assert plan_race(pair, asked(same, KARY), LOCAL.nodes).notes == ()
 
 
-def test_the_machine_named_for_the_tree_is_another_than_the_clocks(pair: Pair) -> None:
-    """Two of the profiles in the clock menu are of an A100. A race timed on one of them must not
-    name the other."""
+def test_the_other_machine_named_is_not_the_clocks_own(pair: Pair) -> None:
+    """The plan names another machine, on which a tree would beat the best chain. Two of the
+    profiles in the clock menu are of an A100. A race timed on one of them must not name an A100."""
     elsewhere = plan_race(pair, asked(PLAIN, TUNED), LOCAL.nodes).elsewhere
     assert elsewhere is not None
     assert "A100" not in elsewhere.machine
@@ -292,8 +297,7 @@ def test_the_machine_named_for_the_tree_is_another_than_the_clocks(pair: Pair) -
         {"elsewhere": {"machine": "an A100"}},
     ],
 )
-def test_a_file_may_say_anything_of_its_plan(meta: dict[str, Any]) -> None:
-    """Wrong values are ignored."""
+def test_wrong_values_in_the_plan_of_a_file_are_ignored(meta: dict[str, Any]) -> None:
     assert plan_meta(meta) == {}
     assert elsewhere_in(meta) is None
 
@@ -304,7 +308,7 @@ def test_a_saved_race_keeps_all_notes_of_its_plan(pair: Pair) -> None:
     assert plan_meta(plan.meta) == plan.meta
 
 
-def test_what_a_file_says_of_its_plan_is_cut() -> None:
+def test_notes_in_a_file_are_cut_if_they_are_too_many_or_too_long() -> None:
     kept = plan_meta({"notes": ["x" * 10_000] * 100})["notes"]
     assert len(kept) == MOST_NOTES
     assert {len(note) for note in kept} == {400}
@@ -314,7 +318,7 @@ def test_what_a_file_says_of_its_plan_is_cut() -> None:
 
 
 def test_every_step_takes_the_simulated_time_of_its_tree(pair: Pair, model_host: ModelHost) -> None:
-    """This machine is not measured for that."""
+    """This machine need not be measured."""
     pair.measured.profile = None
     log, _ = raced(model_host, asked(PLAIN, TUNED, PLANNED))
     assert len(log.lanes) == 3
@@ -325,7 +329,7 @@ def test_every_step_takes_the_simulated_time_of_its_tree(pair: Pair, model_host:
     assert pair.measured.profile is None
 
 
-def test_nothing_of_a_simulated_race_is_called_measured(model_host: ModelHost) -> None:
+def test_nothing_in_a_simulated_race_is_called_measured(model_host: ModelHost) -> None:
     log, messages = raced(model_host, asked(PLAIN, TUNED, PLANNED, max_new_tokens=48))
     metas = [log.meta, *(lane.run.meta for lane in log.lanes)]
     assert {meta["label"] for meta in metas} == {"simulated"}
@@ -333,7 +337,7 @@ def test_nothing_of_a_simulated_race_is_called_measured(model_host: ModelHost) -
     assert log.lanes[1].run.meta["plain_label"] == "simulated"
     for message in messages:
         for result in filter(None, message.get("results", [])):
-            result["lossless"] = None  # is about tokens, not times
+            result["lossless"] = None  # not about times, so it may say "measured"
         assert "measured" not in json.dumps(message)
     results = [message["results"] for message in messages if message.get("results")][-1]
     assert "simulated" in results[1]["waterfall"]["bars"][1]["words"]
@@ -354,11 +358,11 @@ def test_a_simulated_race_reopens_as_it_was(model_host: ModelHost) -> None:
     assert again["meta"]["notes"] == log.meta["notes"]
     assert again["meta"]["elsewhere"] == log.meta["elsewhere"]
     assert [lane["kind"] for lane in again["lanes"]] == ["plain", "tuned_chain", "planned"]
-    for name in ("sentence", "places", "clock"):  # ratios differ by the rounding of saved times
+    for name in ("sentence", "places", "clock"):  # ratios differ, as saved times are rounded
         assert again["verdict"][name] == verdict_in(messages)[name]
 
 
-def test_lanes_on_two_clocks_are_no_race(model_host: ModelHost) -> None:
+def test_a_race_whose_lanes_have_two_clocks_is_refused(model_host: ModelHost) -> None:
     log, _ = raced(model_host, asked(PLAIN, TUNED))
     measured, _ = raced(model_host, asked(PLAIN, ("chain", "4", "sequoia"), clock=""))
     with pytest.raises(BadTrace, match="the same clock"):
@@ -366,8 +370,8 @@ def test_lanes_on_two_clocks_are_no_race(model_host: ModelHost) -> None:
 
 
 def test_a_replanned_lane_is_checked_on_the_same_clock(pair: Pair, model_host: ModelHost) -> None:
-    """The check of losslessness draws with trees of its own, which need no profile of this
-    machine."""
+    """The losslessness check plans new trees for its samples. They are planned for the simulated
+    clock, so this machine is not measured."""
     pair.measured.profile = None
     replanned = ("replanned", "16, 4", "sequoia")
     raced(model_host, asked(PLAIN, replanned, temperature=0.9, check=True, max_new_tokens=8))
@@ -395,8 +399,7 @@ def test_a_preset_is_a_race_that_can_be_asked_for(preset: Any) -> None:
     assert preset.about.endswith((".", "?"))
 
 
-def test_presets_of_one_budget_and_of_one_tree_keep_their_word(pair: Pair) -> None:
-    """Their lanes have the number of nodes that their description names."""
+def test_lanes_of_a_preset_have_the_nodes_that_its_description_names(pair: Pair) -> None:
     presets = {preset.key: preset for preset in PRESETS}
     for key, nodes in (("shapes", 15), ("verifiers", 15)):
         plan = plan_race(pair, asked(*presets[key].lanes), LOCAL.nodes)
@@ -447,7 +450,7 @@ def gone_on(
 def test_further_runs_are_timed_on_the_races_clock(
     pair: Pair, model_host: ModelHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The verdict is about times on that clock, too."""
+    """The verdict on all runs uses that clock, too."""
     pair.measured.profile = None
     log = gone_on(model_host, asked(PLAIN, TUNED, PLANNED), monkeypatch)
     assert len(log.pool.runs) == 2
@@ -461,7 +464,7 @@ def test_further_runs_are_timed_on_the_races_clock(
     assert pair.measured.profile is None
 
 
-def test_a_lane_that_is_not_raced_twice_is_not_raced_in_further_runs(
+def test_a_lane_left_out_of_the_race_is_left_out_of_further_runs(
     model_host: ModelHost, rates: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rates["acceptance"] = Acceptance((0.8,))
@@ -473,7 +476,7 @@ def test_a_lane_that_is_not_raced_twice_is_not_raced_in_further_runs(
 def test_the_share_that_is_done_does_not_count_a_lane_that_is_not_raced(
     model_host: ModelHost, rates: dict[str, Any]
 ) -> None:
-    """Guards against predicting too long a wait for other visitors."""
+    """If it did, the predicted wait of other visitors would be too long."""
     rates["acceptance"] = Acceptance((0.8,))
     job = RaceJob(asked(PLAIN, TUNED, PLANNED), model_host, LOCAL, RunStore(8, 10**6))
     assert (job.share(), job.demand().tokens) == (0, 72)

@@ -166,7 +166,7 @@ def test_no_message_leaves_a_gap_and_every_tree_is_sent_before_its_step(
 
 
 @pytest.mark.slow
-def test_missed_steps_are_those_that_were_sent(make: Callable[..., RaceJob]) -> None:
+def test_missed_steps_can_be_sent_again(make: Callable[..., RaceJob]) -> None:
     """A reader that missed some steps gets them from `since`."""
     run_store: RunStore = RunStore(8, 10**6)
     messages = raced(make(run_store=run_store))
@@ -443,7 +443,9 @@ def test_each_lane_is_judged_with_its_own_tree_and_verifier(
     assert [result["lossless"]["kind"] for result in saved.results[1:]] == ["undecided"] * 2
 
 
-def test_without_a_plain_lane_one_is_run_afterwards(make: Callable[..., RaceJob]) -> None:
+def test_without_a_plain_lane_plain_decoding_is_run_afterwards(
+    make: Callable[..., RaceJob],
+) -> None:
     results = results_of(raced(make(lanes=[CHAIN, KARY])))
     assert [result["lossless"]["kind"] for result in results] == ["exact", "exact"]
     assert [(result["waterfall"], result["doctor"]) for result in results] == [(None, None)] * 2
@@ -520,7 +522,7 @@ def test_lanes_draw_in_turns_and_every_round_is_sent(
     assert [counts[0]["going"] for counts in rounds] == [True] * 7 + [False]
 
 
-def test_the_position_is_in_the_plain_lanes_text_for_all_lanes(
+def test_all_lanes_are_checked_at_one_position_of_the_plain_lanes_text(
     make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The check samples the next token at one position of the plain lane's text: the first one at
@@ -716,7 +718,7 @@ def test_no_check_begins_while_another_run_waits(
     sent(other.messages())
 
 
-def test_a_stopped_race_is_not_checked_because_it_was_stopped(
+def test_a_stopped_race_says_that_it_is_not_checked_because_it_was_stopped(
     make: Callable[..., RaceJob], model_host: ModelHost, gate: Gate
 ) -> None:
     """The reason given is that the race was stopped, even if another run is waiting too."""
@@ -941,14 +943,14 @@ def test_every_lane_races_on_both_prompts_beside_plain_decoding_of_its_own(
         ({"second_prompt": "x" * 10**6}, "the second prompt has 1000000 characters"),
     ],
 )
-def test_a_race_of_two_prompts_that_cannot_be_made(changes: dict[str, Any], words: str) -> None:
+def test_an_impossible_race_of_two_prompts_is_refused(changes: dict[str, Any], words: str) -> None:
     """It is refused with the reason."""
     with pytest.raises((BadPrompt, BadSamplingParams), match=words):
         race_request(**{"second_prompt": STORY, "lanes": [PLAIN, CHAIN], **changes})
 
 
 @pytest.mark.parametrize("nothing", ["", "  \n", None, 3])
-def test_an_empty_second_prompt_is_none(nothing: Any) -> None:
+def test_an_empty_second_prompt_counts_as_no_second_prompt(nothing: Any) -> None:
     asked = race_request(second_prompt=nothing)
     assert asked.prompts == (FORM["prompt"],)
     assert {lane.on for lane in asked.lanes} == {""}

@@ -121,10 +121,10 @@ def test_a_race_streams_ends_and_can_be_saved(tab: RaceTab) -> None:
     assert tab.sessions.get("one").recording is None
 
 
-def test_a_race_goes_on_for_one_of_those_who_ask_at_once(
+def test_only_one_of_two_simultaneous_requests_continues_a_race(
     tab: RaceTab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Guards against further runs that are pooled twice because two visitors asked for them."""
+    """Guards against further runs that are made twice because two visitors asked for them."""
     monkeypatch.setattr(race_on, "Race", slowed(Race))
     name = raced(sent(tab.run(filled(tab), request())))
     tab.buttons_now(request())
@@ -144,8 +144,8 @@ def test_a_race_goes_on_for_one_of_those_who_ask_at_once(
 
 @pytest.mark.slow
 def test_a_race_has_one_output_and_waits_in_the_common_queue(model_host: ModelHost) -> None:
-    """Guards against further outputs, each of which costs milliseconds at every message, and
-    against a race at the same time as another run."""
+    """Guards against more than one output: each costs milliseconds at every message. Also guards
+    against a race that runs at the same time as another run."""
     blocks, tab = wired(model_host)
     runs = [fn for fn in blocks.fns.values() if fn.concurrency_id == "engine"]
     # the race, its check, and its further runs
@@ -158,7 +158,7 @@ def test_the_buttons_follow_the_race(tab: RaceTab, slow: None) -> None:
     assert tab.buttons_now(request()) == tab.going()
     assert tab.going()[tab.form.stop]["interactive"] is True
     assert tab.going()[tab.form.run]["interactive"] is False
-    # the button still has the file of the previous race
+    # disabled, because the button still has the file of the previous race
     assert tab.going()[tab.form.save]["interactive"] is False
     tab.stop(request())
     assert sent(racing)[-1]["stopped"]
@@ -212,7 +212,7 @@ def checked(tab: RaceTab) -> tuple[RaceJob, list[dict[str, Any]], threading.Thre
 
 
 def test_run_can_be_pressed_while_the_output_is_checked(tab: RaceTab, endless: None) -> None:
-    """Guards against a check that locks Run: pressing it ends the check."""
+    """Guards against a check that disables Run. Pressing Run ends the check."""
     first, messages, reader = checked(tab)
     buttons = tab.buttons_now(request())
     assert buttons[tab.form.run]["interactive"] is True
@@ -251,10 +251,10 @@ def test_the_end_of_a_replaced_check_leaves_stop_enabled(
     assert tab.buttons_now(request())[tab.form.run]["interactive"] is True
 
 
-def test_a_race_whose_check_was_ended_for_a_refused_one_can_be_saved(
+def test_a_race_can_be_saved_after_a_refused_race_ended_its_check(
     tab: RaceTab, endless: None
 ) -> None:
-    """The check ends when Run is pressed, although the new race is then refused."""
+    """Pressing Run ends the check before the new race is refused."""
     _, messages, reader = checked(tab)
     (message,) = sent(tab.run(filled(tab, prompt=""), request()))
     assert "the prompt is empty" in message["error"]
@@ -411,7 +411,7 @@ def test_a_bad_value_is_shown_once_and_nothing_on_screen_is_lost(
 def test_the_steps_of_a_lane_are_given_to_its_picture(
     tab: RaceTab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The browser asks for the steps part by part, with the trees and texts that it draws."""
+    """The browser asks for the steps in parts. Each answer has the trees and texts to draw, too."""
     monkeypatch.setattr(messages, "STEP_NODES", 8)
     name = raced(sent(tab.run(filled(tab), request())))
     kept = tab.stored.newest.get(name)
@@ -433,7 +433,7 @@ def test_the_steps_of_a_lane_are_given_to_its_picture(
 @pytest.mark.parametrize(
     "asked", [None, [], ["x", 0, 0], [None, 9, 0], [None, -1, 0], [None, 0, "1"], [None, 0, True]]
 )
-def test_steps_that_are_not_there_are_an_empty_answer(tab: RaceTab, asked: Any) -> None:
+def test_a_request_for_steps_that_do_not_exist_gets_no_steps(tab: RaceTab, asked: Any) -> None:
     name = raced(sent(tab.run(filled(tab), request())))
     if asked and asked[0] is None:
         asked = [name, *asked[1:]]
@@ -476,19 +476,19 @@ def test_a_preset_fills_the_form_and_says_what_it_shows(tab: RaceTab, preset: Ra
 
 
 @pytest.mark.parametrize("name", [None, 3, [], "no preset"])
-def test_any_other_preset_changes_nothing(tab: RaceTab, name: Any) -> None:
-    """If no preset has this name, the form is not filled in."""
+def test_an_unknown_preset_changes_nothing(tab: RaceTab, name: Any) -> None:
+    """The only update is a `gr.skip()` for the text about the preset."""
     assert [*tab.start_with(name)] == [tab.form.about]
 
 
-def test_a_lane_of_ones_own_is_no_longer_described_by_the_preset(tab: RaceTab) -> None:
+def test_a_new_tree_for_a_lane_clears_the_text_about_the_preset(tab: RaceTab) -> None:
     assert tab.details("chain", "planned", "")[2] == ""
 
 
-def test_another_clock_or_field_of_a_lane_is_no_longer_described_by_the_preset(
+def test_a_new_clock_or_lane_detail_clears_the_text_about_the_preset(
     model_host: ModelHost,
 ) -> None:
-    """Guards against "planned for this machine" above trees that are planned for another."""
+    """Guards against "planned for this machine" above trees planned for another machine."""
     blocks = page.page(model_host, LOCAL)
     (cleared,) = [one.targets for one in blocks.fns.values() if one.js == "() => ''"]
     names = {blocks.blocks[number].elem_id for number, _ in cleared}
@@ -499,8 +499,8 @@ def test_another_clock_or_field_of_a_lane_is_no_longer_described_by_the_preset(
 
 @pytest.mark.parametrize("kind", [*form.SHAPES, "none", None, 3, [], "nothing"])
 def test_details_of_any_kind(kind: Any) -> None:
-    """A lane shows the numbers if its shape has any, and the verifier unless it is plain. An empty
-    lane and a lane of an unknown kind show neither."""
+    """The field for numbers is shown if the shape has numbers. The menu of verifiers is shown for
+    every shape but "plain". An empty lane and a lane of an unknown kind show neither."""
     numbers, verifier = form.details_of(kind)
     fields = form.SHAPES[kind].fields if isinstance(kind, str) and kind in form.SHAPES else ()
     assert numbers["visible"] is bool(fields)
@@ -565,7 +565,7 @@ def test_a_bad_suggestion_changes_nothing(tab: RaceTab, popups: list[str], data:
 OWN = own_profile({**start_values(START), "name": "my card"})
 
 
-def test_the_visitors_own_profile_is_a_clock(tab: RaceTab) -> None:
+def test_the_visitors_own_profile_can_be_chosen_as_clock(tab: RaceTab) -> None:
     store = saved_profiles.add_entry([], OWN)
     key = saved_profiles.SAVED + "my card"
     assert tab.form.profiles in tab.form.form
@@ -689,7 +689,7 @@ def test_a_lane_in_decode_is_no_example(model_host: ModelHost) -> None:
 
 
 @pytest.mark.slow
-def test_a_measured_lane_is_restored_after_a_reload_and_its_file_is_recorded(
+def test_a_measured_lane_is_restored_after_a_reload_and_its_file_is_labelled_recorded(
     tab: RaceTab,
 ) -> None:
     name = raced(sent(tab.run(filled(tab), request())))
@@ -708,7 +708,7 @@ def test_a_measured_lane_is_restored_after_a_reload_and_its_file_is_recorded(
     assert opened["meta"]["label"] == "recorded"
 
 
-def test_a_lane_of_an_opened_race_is_recorded_whatever_its_file_says(
+def test_a_lane_of_an_opened_race_is_labelled_recorded_whatever_its_file_says(
     tab: RaceTab, tmp_path: Path
 ) -> None:
     sent(tab.run(filled(tab), request()))
@@ -730,7 +730,7 @@ def test_an_invalid_lane_is_refused(tab: RaceTab, lane: Any) -> None:
     "data", [None, 7, {}, {"lane": 0}, {"race": "gone", "lane": 0}, {"race": ["x"], "lane": 0}]
 )
 def test_a_lane_of_a_race_not_stored_is_refused(tab: RaceTab, data: Any) -> None:
-    """Guards against another race's lane in place of the one on screen."""
+    """Guards against opening a lane of another race than the one on screen."""
     with pytest.raises(gr.Error, match="Not opened: this race is no longer stored"):
         tab.open_lane(event(data), request())
 
@@ -760,12 +760,13 @@ def test_missed_steps_are_given(tab: RaceTab) -> None:
         assert "no longer stored" in json.loads(tab.stored.get_moves([name, first]))["error"]
 
 
-def test_trees_of_the_recorded_race_are_trees(tab: RaceTab) -> None:
+def test_the_trees_of_the_recorded_race_are_valid(tab: RaceTab) -> None:
     assert all(Tree.from_parents(tree) for tree in board_message(tab, tab.example())["trees"])
 
 
 def test_a_reload_shows_the_race_in_the_address_while_it_is_stored(tab: RaceTab) -> None:
-    """Its lanes then open in Decode, too. Any other name gives the recorded race."""
+    """The lanes of this race can still be opened in Decode. Any other name in the address gives the
+    recorded race."""
     messages = sent(tab.run(filled(tab), request()))
     tab.buttons_now(request())
     name = messages[-1]["race"]
@@ -779,7 +780,7 @@ def test_a_reload_shows_the_race_in_the_address_while_it_is_stored(tab: RaceTab)
     for asked in ({"race": ""}, {"race": "nobody's"}, {"race": name + "x"}, {}):
         recorded = board_message(tab, tab.load(request("three", **asked)))
         assert recorded["race"] == tab.stored.welcome.name
-        assert recorded["meta"]["label"] == "simulated"  # the recorded race's clock
+        assert recorded["meta"]["label"] == "simulated"  # the recorded race has simulated times
 
 
 # -- links -----------------------------------------------------------------------------------------
@@ -817,9 +818,7 @@ def test_the_lanes_of_a_link_fill_the_form(tab: RaceTab) -> None:
 
 
 @pytest.mark.parametrize("value", ["zzz", {}, None])
-def test_fields_that_a_lane_of_a_link_does_not_use_stay_as_they_are(
-    tab: RaceTab, value: Any
-) -> None:
+def test_a_link_leaves_the_fields_that_its_lanes_do_not_use(tab: RaceTab, value: Any) -> None:
     unused = {"numbers1": value, "numbers3": value, "verifier3": value}
     updates = tab.use_link(SimpleNamespace(_data=linked(tab, **unused)))
     assert tab.form.prompt in updates
@@ -837,7 +836,7 @@ def test_fields_that_a_lane_of_a_link_does_not_use_stay_as_they_are(
         ("clock", "mine", "Timed on: 'mine' is not a clock"),
     ],
 )
-def test_a_damaged_link_leaves_the_lanes(tab: RaceTab, name: str, value: Any, words: str) -> None:
+def test_a_damaged_link_changes_no_field(tab: RaceTab, name: str, value: Any, words: str) -> None:
     updates = tab.use_link(SimpleNamespace(_data=linked(tab, **{name: value})))
     assert [*updates] == [tab.board]
     error = json.loads(updates[tab.board])["error"]

@@ -1,6 +1,6 @@
-"""A visitor who waits may follow the current run: they see what the run's own visitor sees,
-read-only. On a public page, the run's visitor must allow this, because strangers would see their
-prompt."""
+"""A visitor who waits in the queue may follow the current run: they see, read-only, what the visitor
+who started it sees. On a public page, the visitor who started the run must allow this, because
+strangers would see the prompt."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def begin(view: LiveView, gate: Gate, shared: bool = False) -> Reading:
     return running
 
 
-def test_a_follower_gets_the_whole_run_as_someone_elses(
+def test_a_follower_gets_the_whole_run_marked_as_followed(
     make_view: Callable[[Limits], LiveView], gate: Gate
 ) -> None:
     view = make_view(LOCAL)
@@ -80,7 +80,7 @@ def test_a_follower_gets_the_whole_run_as_someone_elses(
     assert rest[-1]["done"] is True
 
 
-def test_a_visitor_who_waits_is_offered_the_run_and_gets_their_own_when_it_starts(
+def test_a_waiting_visitor_may_follow_the_current_run_and_then_gets_their_own(
     make_view: Callable[[Limits], LiveView], gate: Gate
 ) -> None:
     view = make_view(LOCAL)
@@ -101,7 +101,7 @@ def test_a_visitor_who_waits_is_offered_the_run_and_gets_their_own_when_it_start
     assert all(message["followed"] for message in sent(following))
 
 
-def test_a_visitor_for_whom_the_queue_is_full_may_follow_too(
+def test_a_visitor_refused_by_a_full_queue_may_follow_too(
     make_view: Callable[[Limits], LiveView], gate: Gate, model_host: ModelHost
 ) -> None:
     view = make_view(LOCAL)
@@ -118,7 +118,7 @@ def test_a_visitor_for_whom_the_queue_is_full_may_follow_too(
     gate.open()
     for one in (running, *waiting):
         sent(one)
-    assert sent(following)[-1]["done"] is True, "it ends with that run"
+    assert sent(following)[-1]["done"] is True, "following ends when that run ends"
 
 
 def test_among_strangers_nobody_follows_unless_the_visitor_lets_them(
@@ -161,7 +161,7 @@ def test_a_run_whose_page_has_gone_ends_for_its_followers(
 def test_a_run_that_ends_as_a_follower_enters_is_not_shown(
     make_view: Callable[[Limits], LiveView], gate: Gate
 ) -> None:
-    """Guards against an error for a visitor who presses Follow at that moment."""
+    """Guards against an error for a visitor who presses Follow just as the run ends."""
     view = make_view(LOCAL)
     running = begin(view, gate)
     run = view.sessions.get("one")
@@ -173,7 +173,7 @@ def test_a_run_that_ends_as_a_follower_enters_is_not_shown(
     assert sent(following) == []
 
 
-def test_a_visitor_who_changes_their_mind_is_followed_no_longer(
+def test_a_visitor_who_stops_sharing_is_no_longer_followed(
     make_view: Callable[[Limits], LiveView], gate: Gate
 ) -> None:
     view = make_view(PUBLIC)
@@ -188,8 +188,8 @@ def test_a_visitor_who_changes_their_mind_is_followed_no_longer(
     assert sent(following) == []
 
 
-def test_a_follower_who_leaves_while_they_enter_is_forgotten() -> None:
-    """Guards against messages that are gathered for pages which have gone."""
+def test_a_follower_who_leaves_while_joining_is_forgotten() -> None:
+    """Guards against an inbox that goes on gathering messages for a closed page."""
     followers = Followers()
     goes_on = threading.Event()
 

@@ -91,7 +91,7 @@ def test_a_file_with_a_web_address_is_not_downloaded(
     assert asked == []
 
 
-def test_a_handler_that_fails_is_one_line_without_what_was_sent(
+def test_a_failed_handler_logs_one_line_without_the_data(
     blocks: gr.Blocks, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """A failed call leaves one line in the log, without the data that was sent to the handler."""

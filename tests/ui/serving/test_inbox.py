@@ -17,7 +17,7 @@ def test_a_hundred_waiting_readers_hold_no_thread() -> None:
     async def read(one: Inbox[int]) -> list[int]:
         return [event async for events in Received(one, list) for event in events]
 
-    async def room() -> list[list[int]]:
+    async def read_all() -> list[list[int]]:
         boxes = [Inbox[int]() for _ in range(100)]
         readers = [asyncio.create_task(read(one)) for one in boxes]
         await asyncio.sleep(0.2)
@@ -28,7 +28,7 @@ def test_a_hundred_waiting_readers_hold_no_thread() -> None:
         return await asyncio.gather(*readers)
 
     before = threading.active_count()
-    assert asyncio.run(room()) == [[number] for number in range(100)]
+    assert asyncio.run(read_all()) == [[number] for number in range(100)]
 
 
 def test_events_come_in_order_and_reading_ends_with_the_last(
@@ -47,7 +47,7 @@ def test_events_come_in_order_and_reading_ends_with_the_last(
         return [event async for events in Received(box, list) for event in events]
 
     assert asyncio.run(read()) == list(range(1000))
-    box.put(1000)  # after the last one
+    box.put(1000)  # dropped, because it comes after the last event
     box.reopen()
     box.put(1001, last=True)
     assert [*Received(box, list)] == [[1001]]
@@ -67,7 +67,7 @@ def test_a_second_reader_continues() -> None:
 
 def test_two_readers_at_once_both_end() -> None:
     """A visitor who resumes a run before its last event was read has two readers. Guards against a
-    reader that waits for ever: the visitor's button would never work again."""
+    reader that waits for ever: Gradio ignores a button while the button's handler runs."""
     box = Inbox[str]()
 
     async def read() -> list[str]:
@@ -78,7 +78,7 @@ def test_two_readers_at_once_both_end() -> None:
         await asyncio.sleep(0.01)
         box.put("a")
         await asyncio.sleep(0.01)
-        assert box.is_read(0), "one of them waits"
+        assert box.is_read(0), "one of the readers still waits"
         box.put("b", last=True)
         return await asyncio.wait_for(asyncio.gather(*readers), 5)
 
@@ -87,7 +87,7 @@ def test_two_readers_at_once_both_end() -> None:
     assert [*Received(box, list)] == []
 
 
-def test_a_silent_job_gathers_no_readers_that_left() -> None:
+def test_readers_that_leave_a_silent_job_are_forgotten() -> None:
     box = Inbox[str]()
 
     async def look() -> None:

@@ -15,16 +15,16 @@ def queue_with(events: dict[str, set[str]]) -> gr.queueing.Queue:
     return blocks._queue
 
 
-def test_nothing_to_send_is_not_waited_for() -> None:
+def test_there_is_no_wait_if_nothing_is_unsent() -> None:
     assert wait_until_sent(queue_with({"visitor": set()}), 0)
 
 
-def test_the_last_message_is_waited_for() -> None:
+def test_it_waits_until_the_last_message_is_sent() -> None:
     events = {"visitor": {"run"}}
     threading.Timer(0.5, events["visitor"].clear).start()
     assert wait_until_sent(queue_with(events), 60)
     assert not events["visitor"]
 
 
-def test_a_page_that_does_not_take_its_message_is_waited_for_in_vain() -> None:
+def test_the_wait_ends_even_if_a_page_does_not_take_its_message() -> None:
     assert not wait_until_sent(queue_with({"visitor": {"run"}}), 0.1)

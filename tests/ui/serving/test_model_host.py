@@ -1,6 +1,9 @@
-"""Another pair is loaded while the page is served: loading waits its turn, and only recordings of
-the replaced pair's runs stay. If loading fails, the current pair stays or, if it was freed, is
-loaded again where possible. Also tested: the pair in the header, and loading the first pair."""
+"""Another pair (target and draft) is loaded while the page is up. Loading waits its turn. Of the
+replaced pair's runs, only the recordings stay. If loading fails, the current pair stays. If it was
+freed to make room, it is loaded again if possible.
+
+Also tested: the pair in the header, and loading the first pair.
+"""
 
 from __future__ import annotations
 
@@ -69,7 +72,7 @@ def test_another_pair_is_served_with_its_own_profile_and_acceptance(
 @pytest.mark.parametrize(
     "problem", [BadModel("no such thing"), RuntimeError("anything"), Cancelled()]
 )
-def test_a_pair_that_fails_leaves_the_current_one(
+def test_if_loading_fails_the_current_pair_stays(
     model_host: ModelHost, pair: Pair, problem: Exception
 ) -> None:
     before = model_host.status, model_host.version
@@ -79,7 +82,7 @@ def test_a_pair_that_fails_leaves_the_current_one(
     assert (model_host.status, model_host.version) == before
 
 
-def test_a_pair_that_fails_leaves_paused_runs_alone(
+def test_if_loading_fails_paused_runs_stay(
     model_host: ModelHost, make: Callable[..., DecodeJob]
 ) -> None:
     live = make()
@@ -124,7 +127,7 @@ def test_the_previous_pair_is_reloaded_after_a_failure(pair: Pair) -> None:
 
 
 @pytest.mark.slow
-def test_if_neither_can_be_loaded_the_page_says_so_and_can_load_another(
+def test_if_the_new_and_the_previous_pair_both_fail_the_error_says_so_and_a_third_can_be_loaded(
     pair: Pair, other: Pair
 ) -> None:
     answers = iter([pair])
@@ -145,7 +148,7 @@ def test_if_neither_can_be_loaded_the_page_says_so_and_can_load_another(
 
 
 @pytest.mark.slow
-def test_a_page_whose_first_models_failed_can_have_others(other: Pair) -> None:
+def test_if_the_first_pair_fails_to_load_another_can_be_loaded(other: Pair) -> None:
     model_host = opened(failing(BadModel("no such folder")))
     assert model_host.status.stage == "failed"
     assert model_host.change(lambda: other, never, ignore) is other
@@ -166,8 +169,8 @@ def opened(load: Callable[[], Pair]) -> ModelHost:
 def test_loading_waits_for_a_running_decode_and_later_runs_get_the_new_pair(
     model_host: ModelHost, other: Pair
 ) -> None:
-    """Guards against a run that gets the pair before its turn, and then decodes with a pair that
-    was unloaded meanwhile."""
+    """Guards against a run that gets its pair while it waits. That pair may have been unloaded by
+    the time the run decodes."""
     places = list[int]()
     got = list[Pair]()
     running = threading.Event()
@@ -215,10 +218,10 @@ def test_a_visitor_who_waits_to_load_can_leave(
 
 
 @pytest.mark.slow
-def test_a_count_is_made_with_the_pair_of_its_turn(
+def test_acceptance_is_counted_with_the_pair_that_is_loaded_when_the_turn_comes(
     model_host: ModelHost, other: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A job that counts acceptance waits while other models are loaded. It then uses these."""
+    """The job waits while another pair is loaded, and then counts with the new pair."""
     got = list[Pair]()
     task = AcceptanceJob(model_host, ["def f(x):"], decode_request(tokens=8).params, 20.0)
     measure = task.measure
@@ -282,7 +285,7 @@ def test_a_resumed_run_that_waits_does_not_keep_the_previous_models(
 
 @pytest.mark.slow
 def test_the_previous_models_are_freed(other: Pair) -> None:
-    """Guards against recordings or paused runs that keep gigabytes of weights."""
+    """Guards against recordings or paused runs that keep gigabytes of weights in memory."""
     model = fakes.tiny_model()
     model_host = opened(lambda: fakes.pair_of(model, model, fakes.tiny_tokenizer()))
     sessions = Sessions[DecodeJob](LOCAL)
@@ -302,12 +305,12 @@ def test_the_previous_models_are_freed(other: Pair) -> None:
 # -- the pair in the header ------------------------------------------------------------------------
 
 
-def test_names_leave_the_owner_out_at_the_top(other: Pair) -> None:
+def test_the_header_leaves_out_the_owners_of_the_models(other: Pair) -> None:
     other = dataclasses.replace(other, name="Qwen/Qwen3-8B + Qwen/Qwen3-0.6B")
     assert words_for(other).startswith("Qwen3-8B + Qwen3-0.6B pair · ")
 
 
-def test_the_placement_of_an_offloaded_target_is_shown_at_the_top(other: Pair) -> None:
+def test_the_header_shows_the_placement_of_an_offloaded_target(other: Pair) -> None:
     assert words_for(other).endswith(" · cpu")
     placed = TreeModel(
         other.target.hf, "placed", placement="1 of 2 layers streamed from host memory"
@@ -320,7 +323,7 @@ def test_the_placement_of_an_offloaded_target_is_shown_at_the_top(other: Pair) -
 # -- loading the first pair ------------------------------------------------------------------------
 
 
-def test_the_header_shows_the_news_of_loading_but_not_passed_checks() -> None:
+def test_the_header_shows_loading_progress_but_not_passed_checks() -> None:
     model_host = ModelHost(failing(BadModel("unused")), 4)
     model_host.on_progress("loading the weights of the target")
     model_host.on_progress(PassedCheck("tokenizer", "the same for both"))
@@ -331,7 +334,7 @@ def test_the_header_shows_the_news_of_loading_but_not_passed_checks() -> None:
     }
 
 
-def test_news_after_loading_does_not_change_the_header(model_host: ModelHost) -> None:
+def test_progress_after_loading_does_not_change_the_header(model_host: ModelHost) -> None:
     before = model_host.status
     model_host.on_progress("loading the weights of the target")
     assert model_host.status == before
@@ -348,14 +351,14 @@ def test_a_view_has_no_pair_while_none_is_loaded() -> None:
     assert pair_now(opened(failing(BadModel("no such folder")))) is None
 
 
-def test_an_unexpected_failure_keeps_its_details_for_the_log() -> None:
+def test_the_header_leaves_the_details_of_an_unexpected_error_to_the_log() -> None:
     model_host = opened(failing(ZeroDivisionError("division by zero")))
     assert model_host.status == Status(
         "failed", "an unexpected error; see the server's log for details"
     )
 
 
-def test_a_view_that_came_early_waits_until_loading_has_ended() -> None:
+def test_a_view_opened_early_waits_until_loading_has_ended() -> None:
     model_host = ModelHost(failing(BadModel("no such folder")), 4)
 
     async def come() -> str:

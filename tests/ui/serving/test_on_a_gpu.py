@@ -65,7 +65,7 @@ def test_a_run_that_begins_is_not_disturbed_by_another_that_is_stopped(
 
 
 @pytest.mark.gpu
-def test_a_gpu_that_stops_working_ends_the_run_and_later_ones_say_so() -> None:
+def test_after_a_gpu_failure_the_run_ends_and_later_runs_report_it() -> None:
     script = Path(__file__).with_name("gpu_failure.py")
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     run = subprocess.run(

@@ -63,7 +63,7 @@ def test_an_address_has_no_limit_by_default() -> None:
         enter(one_each, str(number), sent_from("10.0.0.1"))
 
 
-def test_an_address_has_so_many_jobs_in_line() -> None:
+def test_an_address_has_a_limited_number_of_jobs() -> None:
     """At most two, the limit given to `OneEach`."""
     one_each = OneEach(2)
     jobs = [enter(one_each, who, sent_from("10.0.0.1")) for who in "ab"]

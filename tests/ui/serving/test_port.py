@@ -9,7 +9,7 @@ import pytest
 from ui.serving.port import PortRefused, require_port, wanted_port
 
 
-def test_a_taken_port_is_named_and_what_to_do() -> None:
+def test_the_message_for_a_port_in_use_names_it_and_the_option() -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()

@@ -59,7 +59,7 @@ def test_a_job_at_rest_is_freed_at_once(model_host: ModelHost) -> None:
     assert job.freed_while_busy == [False]
 
 
-def test_a_job_that_gets_no_thread_is_not_going(
+def test_a_job_that_gets_no_thread_is_not_running(
     model_host: ModelHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Guards against a visitor whose run counts as busy for ever."""
@@ -94,8 +94,8 @@ class EndsSlowly(OneStep):
 
 
 def test_a_job_that_is_ending_starts_again_after_its_last_event(model_host: ModelHost) -> None:
-    """The job is started again while its first run is ending. Guards against discarding the events
-    of the second run as if that were over too."""
+    """The job is started again while its first run is ending. Guards against treating the second
+    run as over too, and discarding its events."""
     job = EndsSlowly(model_host)
     job.goes_on.set()
     job._released = True
@@ -104,7 +104,7 @@ def test_a_job_that_is_ending_starts_again_after_its_last_event(model_host: Mode
     again = threading.Thread(target=job.start)
     again.start()
     again.join(0.05)
-    assert again.is_alive(), "it waits for the last event of the first run"
+    assert again.is_alive(), "start() waits for the last event of the first run"
     job.freed.set()
     again.join(10)
     wait(lambda: not job.busy)

@@ -40,7 +40,7 @@ def error(view: LiveView, updates: dict[Any, Any]) -> str:
     return json.loads(updates[view.stage])["error"]
 
 
-def test_a_press_that_never_arrived_is_said(view: LiveView) -> None:
+def test_a_press_that_never_arrived_is_reported(view: LiveView) -> None:
     """The page gets an error message, and its buttons can be pressed again."""
     updates = view.job_state(asked(heard=False), request())
     assert updates[view.form.run]["interactive"] is True
@@ -73,7 +73,9 @@ def test_a_run_whose_messages_broke_off_can_be_resumed(
     assert "this run paused. Press Resume." in error(view, updates)
 
 
-def test_one_job_in_line_in_all_views(view: LiveView, model_host: ModelHost) -> None:
+def test_a_visitor_has_one_job_at_a_time_in_all_views(
+    view: LiveView, model_host: ModelHost
+) -> None:
     """Guards against a visitor who has a run, a race and a measurement in the queue at once."""
     with laid_out():
         view.build()
@@ -173,7 +175,7 @@ def test_a_run_that_ends_while_the_page_asks_is_not_called_lost(
     sent(running)
 
 
-def test_the_file_is_made_although_the_run_is_put_away_meanwhile(
+def test_the_file_is_made_although_the_recording_is_dropped_meanwhile(
     view: LiveView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`buttons_now` is called when a run ends, and when a page asks about its job. If both happen

@@ -12,7 +12,7 @@ from ui.serving.model_host import ModelHost
 from ui.serving.short_pauses import ShortPauses
 
 
-def test_objects_are_left_out_once_for_each_pair(
+def test_existing_objects_are_excluded_once_for_each_pair(
     model_host: ModelHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     done: list[str] = []
@@ -30,7 +30,7 @@ def test_objects_are_left_out_once_for_each_pair(
     assert done == ["unfreeze", "collect", "freeze"], "unloaded objects may still be frozen"
 
 
-def test_nothing_is_left_out_while_models_load() -> None:
+def test_nothing_is_excluded_while_models_load() -> None:
     frozen = gc.get_freeze_count()
     ShortPauses(ModelHost(fakes.tiny_pair, 4)).look()
     assert gc.get_freeze_count() == frozen

@@ -1,5 +1,5 @@
-"""Short work of handlers runs in threads. Guards against threads that never end, and against work
-that blocks the event loop."""
+"""The short blocking work of handlers runs in threads. Guards against threads that never end, and
+against work that blocks the event loop."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from anyio._backends._asyncio import WorkerThread
 from ui.serving.short_work import in_thread
 
 
-def test_many_at_once_use_few_threads_which_anyio_can_end() -> None:
+def test_many_calls_at_once_share_a_few_threads_of_anyio() -> None:
+    """AnyIO ends its threads when they are no longer needed (see idle_threads.py)."""
+
     def work(number: int, *, offset: int) -> tuple[int, threading.Thread]:
         time.sleep(0.01)
         return number + offset, threading.current_thread()

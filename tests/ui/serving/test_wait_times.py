@@ -1,5 +1,5 @@
-"""How long a visitor waits, learned from recent jobs. Guards against estimates of Gradio's kind, an
-average over all jobs, which is wrong wherever short and long ones wait together."""
+"""Estimates of how long a visitor waits, learned from recent jobs of each kind. Gradio's own
+estimate is an average over all jobs, which is wrong if short and long jobs wait together."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ REPORT = 3.0  # seconds between two estimates
 
 
 class Job:
-    """A random job, and how long it will take. It is a run, a run with a plain run after it, a
-    step, a race, or now and then a measurement. Times of equal jobs vary by a fifth."""
+    """A random job, and how long it will take. A compared run is followed by a run of plain
+    decoding. A profile is a measurement of the machine. Times of equal jobs vary by about a
+    fifth."""
 
     def __init__(self, chance: random.Random) -> None:
         kinds = ["run", "compared run", "step", "race", "profile"]
@@ -42,9 +43,10 @@ class Job:
 
 
 def judged(waiting: int, jobs: int) -> list[bool]:
-    """There are always `waiting` jobs in the queue, including the one that runs. For each wait of
-    at least 10 seconds after the warm-up: whether the latest estimate made at least 10 seconds
-    before the end of the wait was right."""
+    """Simulates a queue that always has `waiting` jobs, including the one that runs. Returns, for
+    each wait of at least 10 seconds after the warm-up, whether its estimate was right: off by at
+    most 25% or 5 seconds, whichever is more. The estimate judged is the latest one made at least
+    10 seconds before the wait ended."""
     chance = random.Random(waiting)
     times = WaitTimes()
     line = [Job(chance) for _ in range(waiting)]
@@ -87,7 +89,7 @@ def test_one_kind_for_all_jobs_would_not_do(monkeypatch: pytest.MonkeyPatch) -> 
     assert sum(right) < 0.9 * len(right)
 
 
-def test_a_kind_is_learned_by_itself_and_by_what_it_asks_for() -> None:
+def test_each_kind_is_learned_separately_and_time_grows_with_tokens() -> None:
     """Runs teach nothing about races. A run with half as many tokens is expected to take half as
     long."""
     times = WaitTimes(token_seconds=0.01)
@@ -104,12 +106,13 @@ def test_a_kind_is_learned_by_itself_and_by_what_it_asks_for() -> None:
     assert times.expected(run) == pytest.approx(2.0)
 
 
-def test_the_job_that_is_on_counts_by_its_own_pace() -> None:
+def test_a_running_job_is_also_estimated_by_its_own_pace() -> None:
     """The estimate for a running job also depends on its own progress."""
     times = WaitTimes(token_seconds=0.1)
     run = Demand("run", 100, 60)
     assert times.remaining(run, 4, 0) == pytest.approx(6)
-    # 10 s were expected; at its own pace the job takes 20 s; the estimate is between: 14 s in all
+    # 10 s were expected. At its pace so far, the job takes 20 s. The estimate lies between them:
+    # 14 s in all, of which 4 s have passed.
     assert times.remaining(run, 4, 0.2) == pytest.approx(10)
     assert times.remaining(run, 4, 0.8) == pytest.approx(1)
     assert times.remaining(run, 20, 0) == pytest.approx(2)  # overdue
@@ -135,7 +138,7 @@ def test_durations_in_words(seconds: float, words: str) -> None:
 
 
 def test_words_are_within_the_tolerance_of_the_estimate() -> None:
-    """Guards against rounding that alone uses up over 80% of the error an estimate may have."""
+    """Rounding to words uses up at most 80% of the error that an estimate may have."""
     for seconds in range(5, 3600):
         words = duration_words(seconds)
         number = 1.0 if "a minute" in words else float(words.split()[1])

@@ -15,7 +15,7 @@ from ui.shared.theme import theme
 
 DATA = json.loads(colours.FILE.read_text(encoding="utf-8"))
 COLOUR = re.compile(r"#(?:[0-9a-fA-F]{3,4}){1,2}\b(?!-)|\brgba?\(\s*\d")
-# Transparency and masks: no colour is seen.
+# Lines that contain one of these are allowed: full transparency and masks show no colour.
 NO_COLOUR = ("rgba(0,0,0,0)", "mask-image")
 
 
@@ -53,7 +53,7 @@ def test_a_colour_outside_the_file_is_found() -> None:
 def test_a_colour_has_a_light_and_a_dark_form_and_is_used(name: str) -> None:
     assert set(DATA["variables"][name]) == {"light", "dark"}
     used = "\n".join(texts().values())
-    # method_style.js makes the names of the methods' colours: --race- and the method's key
+    # method_style.js composes the names of some colours, such as --race-plain, from a key in it
     kind = name.removeprefix("race-")
     styles = re.findall(r"\w+", texts()["shared/web/method_style.js"])
     assert f"--{name}" in used or f'"{name}' in used or kind in styles

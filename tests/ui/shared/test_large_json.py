@@ -1,5 +1,5 @@
-"""Uploaded JSON: small files and large ones give the same values and the same refusals, and hostile
-ones are refused before they take memory or time."""
+"""Uploaded JSON: small and large files give the same values and the same refusals. Hostile files
+are refused before they take much memory or time."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ def read(path: Path, text: str | bytes) -> Any:
 def file(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     if request.param == "large":
         monkeypatch.setattr(large_json, "LARGE", -1)
-        monkeypatch.setattr(large_json, "read_json", None)  # so that it cannot be used
+        monkeypatch.setattr(large_json, "read_json", None)  # a call would fail
     return tmp_path / "file.json"
 
 
-def test_values_are_the_same(file: Path) -> None:
+def test_small_and_large_files_give_the_same_values(file: Path) -> None:
     assert read(file, json.dumps(GOOD)) == GOOD
     assert read(file, json.dumps(GOOD, ensure_ascii=False)) == GOOD
 
@@ -72,6 +72,7 @@ def test_a_hostile_file_is_refused_before_it_is_parsed(tmp_path: Path, kind: str
 
 @pytest.mark.parametrize("depth", [json_worker.MAX_DEPTH, json_worker.MAX_DEPTH + 1])
 def test_depth_is_scanned_outside_of_texts(depth: int) -> None:
+    """Brackets inside a JSON string do not count."""
     text = json.dumps('[[[[[[[[[[[[[[[["\\[{').encode()
     data = b"[" * (depth - 1) + b'{"a": ' + text + b"}" + b"]" * (depth - 1)
     if depth <= json_worker.MAX_DEPTH:
@@ -82,8 +83,8 @@ def test_depth_is_scanned_outside_of_texts(depth: int) -> None:
 
 
 @pytest.mark.parametrize("opener", [b"[", b'{"a":', b'[{"a":', b'{"a":['])
-def test_lists_and_objects_have_one_limit(opener: bytes) -> None:
-    """Guards against a limit that alternating lists and objects pass at twice the depth."""
+def test_lists_and_objects_share_one_limit_on_depth(opener: bytes) -> None:
+    """With a limit for each kind, alternating lists and objects could be nested twice as deep."""
     levels = len(opener.replace(b'"a":', b""))
     closer = opener[::-1].translate(bytes.maketrans(b"[{", b"]}"), b'"a:')
     times = json_worker.MAX_DEPTH // levels
@@ -95,6 +96,7 @@ def test_lists_and_objects_have_one_limit(opener: bytes) -> None:
 def test_the_other_process_has_little_memory_and_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Large files are parsed in another process."""
     text = json.dumps({**GOOD, "x": list(range(200_000))})
     assert read(tmp_path / "file.json", text)
     monkeypatch.setattr(large_json, "MEMORY", 24 * 1024 * 1024)
@@ -108,7 +110,7 @@ def test_the_other_process_has_little_memory_and_time(
 
 @pytest.mark.parametrize("most", [20, 400, 10_000])
 def test_values_come_in_small_pieces(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Guards against a large file whose values arrive in one piece, while everybody waits."""
+    """While the server reads a piece, all its other threads wait."""
     value = {"a": [{"b": list(range(50)), "c": "x" * i} for i in range(60)], "d": {"e": []}, "f": 1}
     monkeypatch.setattr(json_worker, "PIECE", most)
     pieces = [*json_worker.pieces_of(value)]

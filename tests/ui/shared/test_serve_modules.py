@@ -1,6 +1,7 @@
-"""The joined modules, Plotly and the parts of saved pages, as a real Gradio server serves them:
-with and without a login, and under a root path. The modules are compressed for browsers that accept
-gzip. Nothing else is served under their path."""
+"""The page's JavaScript modules joined into one, Plotly's script, and the scripts and styles of
+saved pages, as a real Gradio server serves them: with and without a login, and under a root path.
+The modules are compressed for browsers that accept gzip. No other files are served under the same
+path."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ PLOTLY = f"{FOLDER}/plotly.min.js"
 
 @pytest.fixture(scope="module")
 def serve() -> Iterator[Served]:
-    """Serves an empty page as ui/page.py does; returns a client of it."""
+    """A function that serves an empty page as ui/page.py does, and returns a client of it."""
     open_ones: list[tuple[gr.Blocks, httpx.Client]] = []
 
     def start(**options: Any) -> httpx.Client:
@@ -66,7 +67,7 @@ def test_the_modules_are_served_as_a_script(client: httpx.Client) -> None:
     assert answer.content == joined().text
 
 
-def test_they_are_packed_for_browsers_that_take_it(client: httpx.Client) -> None:
+def test_the_modules_are_compressed_for_browsers_that_accept_gzip(client: httpx.Client) -> None:
     with client.stream("GET", MODULES, headers={"Accept-Encoding": "gzip, br"}) as answer:
         packed = b"".join(answer.iter_raw())
     assert answer.headers["content-encoding"] == "gzip"
@@ -75,7 +76,7 @@ def test_they_are_packed_for_browsers_that_take_it(client: httpx.Client) -> None
     assert len(packed) < len(joined().text) / 2
 
 
-def test_they_are_served_plain_for_all_others(client: httpx.Client) -> None:
+def test_the_modules_are_not_compressed_for_other_browsers(client: httpx.Client) -> None:
     answer = client.get(MODULES, headers={"Accept-Encoding": "identity"})
     assert "content-encoding" not in answer.headers
     assert answer.content == joined().text
@@ -111,7 +112,7 @@ def test_the_style_sheet_of_saved_pages_is_served(client: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize("view", saved_pages())
-def test_a_saved_page_needs_no_address(view: str) -> None:
+def test_a_saved_page_needs_no_other_file(view: str) -> None:
     """Its styles name no other file, and its script fetches none."""
     assert set(re.findall(r"url\(([^)]*)\)", css())) <= {'"#sq-hatch"'}
     script = join([saved_pages()[view]])
@@ -120,14 +121,14 @@ def test_a_saved_page_needs_no_address(view: str) -> None:
 
 
 @pytest.mark.parametrize("path", [MODULES, PLOTLY])
-def test_browsers_keep_them_for_good(client: httpx.Client, path: str) -> None:
+def test_browsers_may_keep_the_scripts_for_a_year(client: httpx.Client, path: str) -> None:
     kept = client.get(path).headers["cache-control"].split(", ")
     assert {"private", "immutable", "max-age=31536000"} == set(kept)
 
 
 @pytest.mark.parametrize("name", ["modules.js", "plotly.min.js"])
 def test_another_version_is_not_found(client: httpx.Client, name: str) -> None:
-    """Guards against a page of an old version that gets the modules of a new one."""
+    """Guards against a page of an old version with modules of a new version."""
     assert client.get(f"{PATH}/0123456789abcdef/{name}").status_code == 404
 
 
@@ -153,7 +154,7 @@ def test_nothing_else_is_served(client: httpx.Client, name: str) -> None:
     assert client.get(f"{FOLDER}/{name}").status_code == 404
 
 
-def test_they_can_only_be_read(client: httpx.Client) -> None:
+def test_the_modules_can_only_be_read(client: httpx.Client) -> None:
     assert client.post(MODULES).status_code == 405
     assert client.delete(MODULES).status_code == 405
 
@@ -165,7 +166,7 @@ def test_without_a_login_there_is_nothing_to_see(locked: httpx.Client, path: str
     assert stranger.get(path, headers={"Cookie": "access-token=wrong"}).status_code == 401
 
 
-def test_with_a_login_they_are_served(locked: httpx.Client) -> None:
+def test_with_a_login_the_scripts_are_served(locked: httpx.Client) -> None:
     wrong = locked.post("/login", data={"username": "me", "password": "wrong"})
     assert wrong.status_code == 400
     assert locked.get(MODULES).status_code == 401
@@ -175,15 +176,16 @@ def test_with_a_login_they_are_served(locked: httpx.Client) -> None:
     assert locked.get(PLOTLY).status_code == 200
 
 
-def test_a_login_by_another_library_counts_too(serve: Served) -> None:
-    """`auth_dependency` is Gradio's other way to know who may see a page."""
+def test_a_login_by_auth_dependency_counts_too(serve: Served) -> None:
+    """With `auth_dependency`, Gradio has no login of its own. It calls this function to find out who
+    the visitor is."""
     dependency = serve(auth_dependency=lambda request: request.headers.get("x-user"))
     assert dependency.get(MODULES).status_code == 401
     assert dependency.get(MODULES, headers={"X-User": "me"}).status_code == 200
 
 
 def test_under_a_root_path_they_are_served_behind_the_proxy(serve: Served) -> None:
-    """The page's requests start with the root path; a proxy may remove it or leave it."""
+    """The paths that the page requests start with the root path. A proxy may remove it or not."""
     client = serve(root_path="/x")
     assert '"root":"http://127.0.0.1' in (page := client.get("/").text)
     assert "/x" in page

@@ -24,12 +24,13 @@ def test_every_requested_name_is_explained() -> None:
 
 
 def test_no_explanation_is_unused() -> None:
-    every = SCRIPTS.lower()  # a script may contain a name without its "button "
+    every = SCRIPTS.lower()
     shown = [name for name in TOOLTIPS if not name.startswith(MADE)]
     assert [name for name in shown if not any(f'"{one}"' in every for one in forms(name))] == []
 
 
 def forms(name: str) -> set[str]:
+    """What a script may contain for `name`. Case is ignored, and "button " may be left out."""
     return {name.lower(), name.lower().removeprefix("button ")}
 
 

@@ -1,10 +1,10 @@
 /* Remembers whether the form was changed since its run began. */
 import { formValues } from "../../shared/web/form_values.js";
 
-const SAVED = "kept:"; // prefix of the field `clock` if the clock is a saved profile
+const SAVED = "kept:"; // begins the value of the field `clock` if the clock is a saved profile
 let changedSince = false;
 let changedBefore = false; // the value of `changedSince` before the last call of `began`
-/** @type {string | undefined} the saved profile that the run is timed on, as JSON */
+/** @type {string | undefined} the saved profile that the run's times come from, as JSON */
 let profile;
 
 /** @type {(clock: any, profiles?: string[] | null) => string | undefined} */
@@ -36,7 +36,7 @@ export function refused() {
 export const isChanged = () => changedSince;
 
 /**
- * A field of the form was changed, so the form may no longer ask for the run on screen.
+ * A field of the form was changed, so the form may no longer match the run on screen.
  * @returns {boolean} true
  */
 export function changed() {
@@ -48,9 +48,9 @@ export function changed() {
 }
 
 /**
- * The profiles saved in the browser were changed. The form counts as changed only if its clock is
- * now another profile than the one that the run began with, or that profile was changed.
- * @param {any} clock its key
+ * The profiles saved in the browser were changed. This counts as a change of the form if the form's
+ * clock is now a different profile than when the run began, or the profile's values changed.
+ * @param {any} clock value of the field `clock`
  * @param {string[]} profiles as JSON
  * @returns {boolean} whether this counts as a change of the form
  */

@@ -49,7 +49,7 @@ export class Headline {
     this.own.classList.add("sq-btn-main");
   }
 
-  /** @param {boolean} isOpening whether this is the recording on which the page opens */
+  /** @param {boolean} isOpening whether this run is the recording that the page opens with */
   paint(isOpening) {
     const { store } = this;
     const totals = store.totals(store.written);
@@ -95,8 +95,9 @@ function claim(times, store) {
   return textsDiffer(store) ? compared : compared + ", and the same text in the end";
 }
 
-// Whether the text of plain decoding is known and differs from the run's, as far as both go. The
-// last piece of the plain text may end with an incomplete character that the run's piece lacks.
+// Whether the text of plain decoding is known and differs from the run's, compared over the length
+// that both have. The last piece of the plain text need only begin with the run's piece, because it
+// also has the text that was held back until then, such as an incomplete character.
 /** @type {(store: RunStore) => boolean} */
 function textsDiffer({ steps, meta }) {
   const plain = meta.plain?.text ?? [];

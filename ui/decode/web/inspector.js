@@ -1,6 +1,6 @@
-/* The selected node with its numbers and a sentence that explains its state, and below it the story
-   of the step. During slow motion, except at temperature 0, the card of the walk replaces the
-   node. */
+/* The panel "Why". It shows the selected node with its numbers and a sentence that explains its
+   state. Below is the story of the step (see step_story.js). During slow motion above
+   temperature 0, a WalkCard shows the node instead. */
 import { DrawMeter } from "../../shared/web/draw_meter.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { StepStory } from "./step_story.js";
@@ -79,7 +79,7 @@ export class Inspector {
     const state = view.stateOf(node);
     const label = view.label(node);
     const isShownOtherwise = view.piece(node) !== label;
-    const hint = "the token’s text, invisible characters made visible";
+    const hint = "the token’s text with invisible characters made visible";
     text(this.token, label);
     attr(this.token, "title", isShownOtherwise ? hint : null);
     text(this.state, stepWords.states[state]);
@@ -99,7 +99,10 @@ export class Inspector {
     this.paintKicker(view, node, true);
   }
 
-  /** @type {(view: StepView, node: NodeId | null, isWalk?: boolean) => void} which node this is */
+  /**
+   * Say above the card why its node is shown.
+   * @type {(view: StepView, node: NodeId | null, isWalk?: boolean) => void}
+   */
   paintKicker(view, node, isWalk = false) {
     const { hover, pin } = this.store;
     let word = view.trials.length ? "last token tried" : "no trial in this step";

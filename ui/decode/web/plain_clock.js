@@ -1,4 +1,4 @@
-/* How many tokens plain decoding of the same prompt has emitted by a given time. */
+/* How many tokens plain decoding of a run's prompt has emitted by a given time. */
 
 /** @import { Meta } from "../../shared/web/run_facts.js" */
 

@@ -1,6 +1,6 @@
 /* Presenter mode: shows the step on screen so large that the last row of a lecture hall can read
    it. One dialog over the whole window contains the tree with its caption, the card about the node
-   being tried, and the playback track. The keys are those of the view. */
+   being tried, and the playback track. The view's keyboard shortcuts work in the dialog, too. */
 import { headlineNumber } from "./headline.js";
 import { PresenterBeat } from "./presenter_beat.js";
 import { button, el, setIcon, show, text } from "../../shared/web/dom.js";
@@ -21,7 +21,7 @@ const KEYS = [
 ];
 const SCALE = 2.34; // 12 px type is shown as 28 px
 const ROOM = { wide: 1000, tall: 700 }; // px; in a smaller window the scale is smaller
-const MOST_ROWS = 9; // a tree with more rows is shown in the focus layout
+const MOST_ROWS = 9; // a tree with more rows is shown in the focus layout (focus_layout.js)
 
 /** A dialog over the window, made when it is first opened. */
 export class Presenter {
@@ -30,7 +30,7 @@ export class Presenter {
 
   /**
    * @param {RunStore} store
-   * @param {HTMLElement} root of the view, whose keys it uses
+   * @param {HTMLElement} root of the view; inside it, the view's keyboard shortcuts work
    */
   constructor(store, root) {
     this.store = store;
@@ -137,8 +137,8 @@ export class Presenter {
     }
   }
 
-  // `reveal` names the node to keep in view: the one being tried, if there is one. Otherwise it is
-  // the end of the path if the result is shown, and else the root.
+  // `reveal` names the node to keep in view. While a node is being tried, it is that node. When the
+  // result is shown, it is the end of the accepted path. Otherwise it is the root.
   /** @type {(step: StepView) => StepLook} */
   look(step) {
     const { store, stage } = this;

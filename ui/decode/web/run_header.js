@@ -24,7 +24,7 @@ const TILES = [
   ["acceptedPerStep", "accepted per step", "accepted per step"],
   ["tokens", "tokens emitted", "tokens emitted"],
 ];
-/** @type {Record<string, string>} labels of the speed-up by verdict; by default the one in TILES */
+/** @type {Record<string, string>} verdict -> label of the speed-up; else the label in TILES */
 const SPEED = { slower: "slower than plain", even: "no clear difference" };
 const EVEN = 0.005; // a speed-up that differs from 1 by less than this is no clear difference
 const INTERVAL =
@@ -41,7 +41,7 @@ export class RunHeader {
   /**
    * @param {RunStore} store
    * @param {Element} host
-   * @param {() => void} [follow] asks for another visitor's run
+   * @param {() => void} [follow] asks the server for another visitor's run
    */
   constructor(store, host, follow) {
     this.store = store;
@@ -137,8 +137,8 @@ export class RunHeader {
   }
 
   /**
-   * A speed-up below 1 is shown too. At the last step received, the label also says if the run was
-   * slower or if the difference is not clear.
+   * A speed-up below 1 is shown too. If the totals are those of all steps received, the label says
+   * if the run was slower, or if there is no clear difference.
    * @param {Totals} totals
    */
   paintSpeed(totals) {

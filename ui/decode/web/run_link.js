@@ -29,8 +29,8 @@ export function linkRun(store, fill) {
   });
 }
 
-// The step for the address: the one on screen. Null if there is none, and while the run plays, is
-// followed or shows its whole text.
+// The step for the address: the one on screen. Null if no step is on screen. Also null while the
+// run plays, while the newest step is followed, or while the whole text is shown.
 const shownStep = ({ at, playing, follow, isWhole }) =>
   at < 0 || playing || follow || isWhole ? null : at;
 
@@ -41,7 +41,7 @@ const seekWhenThere = (store, step) =>
     () => store.seek(step),
   );
 
-// Wait for the first message of a run, because it would clear an earlier error or notice.
+// Wait for the first message of a run: that message clears any error or notice shown before it.
 const whenRun = (store, act) => once(store, ({ run }) => run !== null, act);
 
 function once(store, isTime, act) {

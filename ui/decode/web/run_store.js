@@ -22,16 +22,16 @@ import * as treeLayout from "../../shared/web/tree_layout.js";
  */
 
 /**
- * A message from the server (ui/decode/messages.py). Without `run`, it changes only `error` and
- * `notice`.
+ * A message from the server (ui/decode/messages.py). A message without `run` changes only `error`
+ * and `notice`.
  * @typedef {object} RunMessage
  * @property {string} [run] name of the run
  * @property {number} [from] index of the first of `steps`
  * @property {Meta} [meta]
- * @property {number[][]} [trees] those that no earlier message had, each as the parents of its
- *   nodes; in an answer to `get_steps`, all trees of the run
- * @property {Record<string, string>} [pieces] texts by token id; those that no earlier message had,
- *   or all, like `trees`
+ * @property {number[][]} [trees] the trees that no earlier message had, each as the parents of
+ *   its nodes; in an answer to `get_steps`, all trees of the run
+ * @property {Record<string, string>} [pieces] texts by token id: those that no earlier message had;
+ *   in an answer to `get_steps`, all of them
  * @property {Step[]} [steps]
  * @property {boolean} [done]
  * @property {string} [end] why the run ended or paused
@@ -40,7 +40,7 @@ import * as treeLayout from "../../shared/web/tree_layout.js";
  * @property {string | null} [notice]
  */
 
-const EASY = 5; // a recorded run should take at least this many seconds
+const EASY = 5; // playing a recorded run should take at least this many seconds
 const STEP = 0.2; // least seconds of a step at the rate "easy"; seconds of a missing step in "slow"
 const VIEWS_KEPT = 200;
 
@@ -76,7 +76,9 @@ export class RunStore extends Playback {
     this.at = -1;
     this.follow = true;
     this.playing = false;
-    this.opening = false; // whether it plays automatically: the visitor has not chosen a moment
+    // whether the run started to play by itself, and the visitor has not chosen a step or pressed
+    // Play since
+    this.opening = false;
     this.isWhole = false; // whether the whole text is shown beside one step
     // `slow` is not set yet when the base constructor calls `reset`
     if (this.slow) this.slow.picture = null;
@@ -173,7 +175,7 @@ export class RunStore extends Playback {
   }
 
   /**
-   * How often a slot was accepted.
+   * How often the node at one position of a tree was accepted.
    * @param {number} tree
    * @param {number} node
    * @returns {number} the share of the steps with this tree, 0 to 1
@@ -235,16 +237,16 @@ export class RunStore extends Playback {
     return { n: most("n", 0), rows: most("rows", 1), levels: most("levels", 1) };
   }
 
-  // Called after each message. The first steps open the run. After later ones, the newest step is
-  // shown if the run is followed.
+  // Called after each message. When the first steps have arrived, opens the run. After that, shows
+  // the newest step if the run is followed.
   settle(before) {
     if (!this.steps.length) return;
     if (before === 0 || this.at < 0) this.open();
     else if (this.follow) this.move(this.last);
   }
 
-  // Follow the run, or play it: from its start, or from another step if `openSlowly` chooses one.
-  // A recorded run is not played if it has only one step or if the visitor's system asks for no
+  // Follow the run, or play it: from its start, or from the step that `openSlowly` chooses. A
+  // recorded run is not played if it has only one step, or if the visitor's system asks for reduced
   // motion.
   open() {
     this.follow = !this.recorded && !this.isPaced;
@@ -258,7 +260,7 @@ export class RunStore extends Playback {
     if (this.recorded && this.meta.opening) this.openSlowly();
   }
 
-  // Start at the step of `openingStep`, in slow motion unless the visitor chose another rate.
+  // Start at the step that `openingStep` chooses, in slow motion unless the visitor chose a rate.
   openSlowly() {
     this.move(openingStep(this));
     if (!this.isRateChosen) this.rate = "slow";
@@ -401,8 +403,8 @@ export class RunStore extends Playback {
     if (this.at >= this.last) this.arrive();
   }
 
-  // In slow motion, `clock` is the time since the step on screen began. At other rates, the step
-  // after the one on screen is in progress, and `clock` is the time since it began.
+  // In slow motion, the step on screen is in progress. At other rates, the next step is. `clock` is
+  // the time since the step in progress began.
   advanceSlowly() {
     while (this.clock >= this.duration(this.at)) {
       if (this.at >= this.last) return this.standAtResult();
@@ -432,8 +434,8 @@ export class RunStore extends Playback {
     if (this.done) this.rest();
   }
 
-  // Stop playing. If the run played automatically, or the visitor's system asks for no motion, show
-  // its best step beside the whole text.
+  // Stop playing. If `opening`, or if the visitor's system asks for reduced motion, show the run's
+  // best step beside the whole text.
   rest() {
     this.playing = false;
     if (this.opening || prefersStillness()) {

@@ -30,7 +30,8 @@ const saveRun = (store) =>
   });
 
 /**
- * The run for a saved page: most fields of a message from the server (ui/decode/messages.py).
+ * The run as the data of a saved page. It has the form of a message from the server
+ * (ui/decode/messages.py). The script saved_page.js adds the fields that are the same for all runs.
  * @param {RunStore} store
  * @returns {any}
  */

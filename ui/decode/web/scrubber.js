@@ -1,7 +1,7 @@
-/* The playback bar of the Decode view. Its track shows the run as a row of blocks: one for each
-   step, or for several steps that are too narrow to see. A block is hatched for the time of the
-   draft, and solid for the rest. A second row above shows the steps of plain decoding on the same
-   time axis, if their times are known. */
+/* The playback bar of the Decode view. Its track shows the run as a row of blocks, one for each
+   step. Steps that are too narrow to see share a block. The part of a block in which the draft runs
+   is hatched, and the rest is solid. If the step times of plain decoding are known, a second row
+   above shows its steps on the same time axis. */
 import { drawnBlocks } from "./track_blocks.js";
 import { attr, el, show, svg, text } from "../../shared/web/dom.js";
 import * as format from "../../shared/web/format.js";
@@ -42,8 +42,8 @@ const WORDS = {
 };
 
 /**
- * row: name of the group with a row's numbers. drafting, passing: names of the paths with its
- * hatched and its solid blocks.
+ * Where a row is drawn. row: name of the SVG group of its numbers. drafting, passing: names of the
+ * SVG paths of the hatched and the solid parts of its blocks.
  * @typedef {{row: "plain" | "run", drafting: string, passing: string}} Row
  */
 
@@ -54,7 +54,7 @@ const RUN_ROW = { row: "run", drafting: "draft", passing: "pass" };
 
 /** The playback's controls. */
 export class Scrubber extends PlaybackBar {
-  shape = ""; // key of what the drawn blocks depend on
+  shape = ""; // everything that the drawn blocks depend on, as one string
   written = { plain: 0, run: 0 }; // how many numbers each row shows
   /** @type {{from: number, to: number} | null} the steps in the panel "Time per step"; null until
    * that panel is painted */
@@ -117,7 +117,7 @@ export class Scrubber extends PlaybackBar {
     if (some) this.paintTime();
   }
 
-  // Show blocks up to the moment on screen. A number appears once its block is complete.
+  // Show blocks up to the current playback time. A number appears once its block is complete.
   paintTime() {
     const { store } = this;
     const { ends } = store.plain;
@@ -215,7 +215,7 @@ export class Scrubber extends PlaybackBar {
     this.written[row] += 1;
   }
 
-  // A step that did not arrive has no known time, so a mark stands between its neighbours.
+  // A step that was not received has no known time, so it is a mark between its neighbours.
   drawLost(y, wide, parts) {
     const { steps, sums } = this.store;
     steps.forEach((step, i) => {
@@ -231,7 +231,7 @@ export class Scrubber extends PlaybackBar {
     return `step ${i + 1} · ${format.count(step.emitted.length, "token")} · ${time}`;
   }
 
-  // Index of the step in progress at a share of the track, from 0 to 1.
+  // Index of the step in progress at `share` of the track: 0 is its start, 1 is its end.
   at(share) {
     const { last, sums } = this.store;
     const time = share * this.span;
@@ -240,7 +240,7 @@ export class Scrubber extends PlaybackBar {
   }
 }
 
-/** @type {(tree: {n: number, rows: number}) => string} for the largest tree of the run */
+/** @type {(tree: {n: number, rows: number}) => string} name of the run's row; tree: its largest */
 function rowName({ n, rows }) {
   if (n === 1) return "alone";
   return rows > 1 ? "with tree" : "with chain";

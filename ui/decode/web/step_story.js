@@ -57,8 +57,8 @@ export class StepStory {
   }
 
   /**
-   * Scroll to the row of the last token tried, if it is selected. Called after painting, because it
-   * needs a layout.
+   * Scroll to the row of the last trial if that row is selected. Called after painting, because
+   * scrolling needs the layout.
    */
   settle() {
     if (this.wanted) reveal(this.list, this.wanted);
@@ -143,7 +143,7 @@ class TrialRow {
     text(this.spoken, `${state}, level ${level}`);
   }
 
-  // Without a draw u, and at temperature 0, nothing is compared.
+  // Without a draw u (top-k match) or at temperature 0, there is no comparison to show.
   fillDraw(trial, isDrawn) {
     const ratio = stepWords.acceptanceRatio(trial);
     const pair = isDrawn ? format.apart(trial.u, ratio) : [];

@@ -14,20 +14,20 @@ import { Legend } from "../../shared/web/tree_legend.js";
  */
 
 const ABOVE = 480; // px that the page needs above and below the tree
-const LEAST_ROOF = 300; // px; a large tree gets at least this height in a window of any height
-const FLAT = 5; // rows; outside the focus layout, a tree of at most this many rows gets a low box
-const EASED = 0.4; // seconds; steps that play faster than this change colours without a transition
+const LEAST_ROOF = 300; // px; a large tree gets at least this height, however low the window is
+const FLAT = 5; // rows; if all nodes are shown and no tree of the run has more, the box is low
+const EASED = 0.4; // seconds per step; at this pace or faster, colours change without a transition
 
 /** The panel "Token tree". */
 export class TreePanel {
-  // The version of the run on screen, and the first step of it that was drawn.
+  // The step that was drawn first in the run on screen: its index, and the version of the run.
   /** @type {{version: number, i: number} | null} */
   opened = null;
 
   /**
    * @param {RunStore} store
    * @param {Element} host
-   * @param {Element} controls contains the buttons of the phases
+   * @param {Element} controls the element for the buttons of a step's four phases
    */
   constructor(store, host, controls) {
     this.store = store;
@@ -73,8 +73,8 @@ export class TreePanel {
   look(step) {
     const { store } = this;
     const { selected, pin, focused, opened } = store;
-    const isMoving = store.playing || (store.follow && !store.done);
-    const isEased = !isMoving || store.slow.picture !== null || store.duration(step.i) > EASED;
+    const isAdvancing = store.playing || (store.follow && !store.done);
+    const isEased = !isAdvancing || store.slow.picture !== null || store.duration(step.i) > EASED;
     return {
       isFocused: focused,
       opened,
@@ -89,8 +89,9 @@ export class TreePanel {
     };
   }
 
-  // Preferred height of the tree in px. In the focus layout it depends on the window only. In the
-  // other layout it depends on the rows and, unless the tree is flat, on the window too.
+  // Preferred height of the tree in px. In the focus layout it depends on the window only. If all
+  // nodes are shown, it depends on the rows, and for more than FLAT rows also on the window. rows:
+  // the most rows of any tree of the run.
   height(rows, focused) {
     const isFlat = rows <= FLAT && !focused;
     const least = Math.min(rows * LEAST_PITCH + 14, 690);
@@ -99,8 +100,8 @@ export class TreePanel {
     return Math.round(isFlat ? Math.max(rows * 46 + 30, 104) : wish + 22);
   }
 
-  // The node to bring into view: the end of the accepted path, or the root if this step is the
-  // first of its run that was drawn.
+  // The node to scroll into view: the root in the step that was drawn first (see `opened`), and the
+  // end of the accepted path in all others.
   reveal({ i, path }) {
     const { version } = this.store;
     if (this.opened?.version !== version && this.view.size.w) this.opened = { version, i };
@@ -124,7 +125,7 @@ export class TreePanel {
     return nodes.filter(holds);
   }
 
-  /** Scroll the node of `reveal` into view. Called after painting, because it needs a layout. */
+  /** Scroll the node of `reveal` into view. This forces a layout, so call it after painting. */
   settle() {
     this.drawing.settle();
   }

@@ -153,7 +153,7 @@ export class TreeNote {
   }
 }
 
-/** @type {(limit: string, nodes: number) => string} for the last tree, of `nodes` nodes */
+/** @type {(limit: string, nodes: number) => string} why the last tree has only `nodes` nodes */
 const limited = (limit, nodes) =>
   nodes === 1
     ? `The ${limit} limit left room for one token, so the last step drafted nothing.`

@@ -1,7 +1,7 @@
 /* Scrolling a text so that its first visible line is not cut. */
 
-// px below the last line, as in base.css. They let the text scroll until its first visible line is
-// whole.
+// The padding below the text in px, as in base.css. It lets the text scroll until its first visible
+// line is whole.
 const SPARE = 30;
 const MARGIN = 8; // least px between a piece of text and the lower edge of the box
 

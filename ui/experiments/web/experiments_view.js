@@ -15,8 +15,8 @@ import { RunControls } from "./run_controls.js";
  * The requests that the view sends to the server.
  * @typedef {object} Asks
  * @property {(name: string) => Promise<Recorded>} recorded
- * @property {(name: string, isAgain: boolean) => void} run `isAgain`: whether to run finished
- *   units again
+ * @property {(name: string, isAgain: boolean) => void} run `isAgain`: whether to delete the
+ *   finished parts first
  * @property {() => void} halt
  */
 

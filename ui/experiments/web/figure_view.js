@@ -13,7 +13,7 @@ const PAIRED =
 
 /** The panel with the plots of the result. */
 export class FigureView {
-  /** @type {Result | undefined | null} null before the first call of `show` */
+  /** @type {Result | undefined | null} null before the method `show` is first called */
   result = null;
   drawnWidth = 0;
 

@@ -19,7 +19,7 @@ export class ResultHead {
 
   /**
    * @param {HTMLElement} host
-   * @param {(side: Side) => void} turn called when the visitor chose which result to show
+   * @param {(side: Side) => void} turn called when the visitor chooses which result to show
    */
   constructor(host, turn) {
     this.panel = makePanel(host, { part: "head", title: "Experiment", cls: "xp-head" });

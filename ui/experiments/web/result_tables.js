@@ -1,5 +1,5 @@
-/* The two tables of the shown result: its rows, sometimes with the paper's numbers beside them, and
-   its comparisons with their intervals. */
+/* The two tables of the result on screen. One has the result's rows, sometimes beside the paper's
+   numbers. The other has its comparisons, with their 95% intervals. */
 import { button, el, show, text } from "../../shared/web/dom.js";
 import { apart, short } from "../../shared/web/format.js";
 import { makePanel } from "../../shared/web/panel.js";
@@ -97,7 +97,7 @@ function paintCells(line, texts, classes) {
   });
 }
 
-// The parent of a group's rows, with a heading for them if they have one.
+// Makes the element for a group's rows, and starts it with the group's heading, if there is one.
 function groupBody(host, title, shared, width) {
   const body = el("tbody", {}, host);
   if (!title) return body;
@@ -137,6 +137,6 @@ function paintComparison(line, { text: name, comparison }) {
   el("td", { class: "xp-text", "data-verdict": verdict, text: verdict || "–" }, line);
 }
 
-/** @type {(comparison: Comparison) => string} with enough digits to tell both ends from 1 */
+/** @type {(comparison: Comparison) => string} each end has enough digits to differ from 1 */
 const intervalText = ({ low, high }) =>
   low === null || high === null ? "–" : `${apart(low, 1)[0]} to ${apart(high, 1)[0]}`;

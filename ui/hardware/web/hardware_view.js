@@ -36,16 +36,18 @@ import { RunPanel } from "./run_panel.js";
  *   `most`, the largest timed size
  * @property {string | null} supposed a warning if times and acceptance may be of different models
  * @property {string} why sentences: why this tree is the fastest
- * @property {string} default sentences: the tree that the default of Decode chooses, whatever
- *   “Max nodes” is
+ * @property {string} default sentences: the tree that Decode's default setting chooses; “Max nodes”
+ *   has no effect on it
  * @property {string | null} levels a sentence: the overhead per level; null if the profile has none
  * @property {string | null} averaged a sentence: the times of a target pass that planning uses
- *   instead of the measured ones; null if they are the same
- * @property {string | null} there a sentence: the best plan for the profile `against`
+ *   instead of the measured ones; null if these are nearly equal
+ * @property {string | null} there a sentence: the best plan for the profile `against`; null if
+ *   `against` is null
  * @property {number[]} tree the parent of each node
  * @property {{heat: Figure, verify: Figure, small: Figure}} figures
  * @property {ComparedRun | null} run the latest run; null if it cannot be compared
- * @property {import("../../shared/web/acceptance_table.js").AcceptanceByLevel[]} atlas
+ * @property {import("../../shared/web/acceptance_table.js").AcceptanceByLevel[]} atlas acceptance
+ *   by rank and depth
  *
  * @typedef {object} Profile
  * @property {string} name
@@ -65,7 +67,7 @@ import { RunPanel } from "./run_panel.js";
  * @property {number} tokens expected per step
  * @property {number} seconds predicted per step
  * @property {number} speedup predicted
- * @property {number} plain the time of one plain token
+ * @property {number} plain the time of one token in plain decoding
  *
  * @typedef {object} ComparedRun
  * @property {string} sentence

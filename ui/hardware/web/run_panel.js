@@ -65,7 +65,7 @@ export class RunPanel {
     addTerm(this.row([say(predicted), ...found]), ...PARTS[name]);
   }
 
-  // Add a row to the table. Returns its first cell, which is still empty.
+  // Add a row to the table. Returns the row's first cell, which is still empty.
   row(values, cls = "") {
     const row = el("tr", { class: cls }, this.table);
     const head = el("th", { scope: "row" }, row);

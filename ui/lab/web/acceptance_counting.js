@@ -13,7 +13,8 @@ const TYPED = "typed"; // menu entry for the visitor's own text
 /** @typedef {{key: string, label: string}} Entry of a menu */
 
 /**
- * A message about the measurement, from ui/lab/tab.py. `interrupted`: why it is not running.
+ * A message about the measurement, from ui/lab/tab.py. `interrupted`: why the measurement that the
+ * page waits for is not running.
  * @typedef {{share?: number, words?: string, over?: boolean, error?: string, interrupted?: string,
  *   result?: Count}} CountMessage
  */
@@ -29,7 +30,7 @@ const TYPED = "typed"; // menu entry for the visitor's own text
 export class AcceptanceCounting {
   busy = false;
   /**
-   * The origin of the vector from the last measurement; null if that has no result (yet).
+   * The origin of the last measurement's vector; null if there is no vector (yet).
    * @type {import("./lab_state.js").Origin | null}
    */
   last = null;
@@ -141,7 +142,7 @@ export class AcceptanceCounting {
     this.link.count({ ...result, origin: this.last });
   }
 
-  // The field that an error is about, if the server's message begins with its name.
+  // The field whose name the server's error message begins with, if any.
   fieldOf(error) {
     const fields = { temperature: this.temperature, top_p: this.topP, "your text": this.own };
     return fields[error.split(":")[0]];

@@ -18,7 +18,8 @@ const CAPTION = `the last ${MOST}, side by side; each cell: acceptance rate, and
  * @property {number} temperature
  * @property {number} top_p
  * @property {string} unit "roots" or "positions"
- * @property {import("../../shared/web/acceptance_table.js").AcceptanceByLevel} atlas
+ * @property {import("../../shared/web/acceptance_table.js").AcceptanceByLevel} atlas acceptance
+ *   by rank and depth
  */
 
 /**
@@ -34,7 +35,7 @@ export class AcceptanceCounts {
   /**
    * @param {HTMLElement} host
    * @param {(rates: number[], origin: import("./lab_state.js").Origin) => void} onUse called when
-   *   a measurement's "Use" is pressed
+   *   "Use" is pressed on a measurement
    */
   constructor(host, onUse) {
     this.onUse = onUse;

@@ -1,5 +1,6 @@
-/* The panel in which the acceptance vector is chosen, edited, pasted, saved and measured. Its rates
-   can be edited as bars, as numbers, or as a curve with sliders. */
+/* The panel in which the acceptance vector is chosen, edited, pasted, saved and measured. The vector
+   says how often verification accepts a node's first child, its second, and so on. These rates can
+   be edited as bars, as numbers, or as a curve with sliders. */
 import { AcceptanceBars } from "./acceptance_bars.js";
 import { AcceptanceCounting } from "./acceptance_counting.js";
 import * as vectors from "./acceptance_vectors.js";
@@ -42,12 +43,12 @@ export class AcceptanceEditor {
    * @type {number[] | null} */
   onCurve = null;
   kind = OWN; // key of the preset in use; OWN: none
-  /** The latest changes of the same rate, with no other edit between them. k: the index of the
-   * rate. before: the vector before the first change; after: the vector after the last. The other
+  /** The latest consecutive changes of one rate, such as by dragging its bar. k: the index of the
+   * rate. before: the vector before the first change. after: the vector after the last. The other
    * rates are always scaled from `before`.
    * @type {{k: number, before: number[], after: number[]} | null} */
   moved = null;
-  factor = 1; // the other rates are those of `moved.before` times this; 1 after any other edit
+  factor = 1; // `move` multiplied the other rates by this; 1 after any other kind of edit
   /**
    * The vector before any edit; `key` is that of its preset.
    * @type {{rates: number[], origin: Origin, key?: string}}

@@ -1,5 +1,4 @@
-/* The presets of acceptance vectors, the reading of a pasted vector, and the mathematics of
-   vectors. */
+/* Presets of acceptance vectors, a parser for pasted vectors, and calculations with vectors. */
 import * as planner from "../../shared/web/planner.js";
 
 const MOST_CHARS = 64 * 1024;
@@ -13,13 +12,13 @@ const MOST_CHARS = 64 * 1024;
  */
 
 /**
- * One entry of a pair's survey, the file acceptance.json.
+ * One entry of a pair's survey. The survey is the file acceptance.json.
  * @typedef {object} Surveyed
  * @property {string} [kind] kind of text
  * @property {number} temperature
- * @property {number[]} rates of the root's children, counted
- * @property {number[]} accepted accepted children by rank
- * @property {number} visited roots at which they were counted
+ * @property {number[]} rates counted acceptance rates of the root's children, by rank
+ * @property {number[]} accepted number of accepted children, by rank
+ * @property {number} visited number of roots at which children were counted
  * @property {{rates: number[], nodes: number}} [fitted] rates fitted to the tokens per step of runs
  *   with trees of `nodes` nodes
  */
@@ -32,8 +31,8 @@ export const PAPER = [
 ];
 
 /**
- * Expected tokens of the best trees for the vector PAPER, computed in Python:
- * [nodes, level cap, tokens].
+ * Expected tokens per step of the best trees for the vector PAPER: [nodes, level cap, tokens]. They
+ * were computed in Python. The browser's results are checked against them (see paper_check.js).
  */
 export const KNOWN = [
   [64, null, 5.917],
@@ -68,8 +67,8 @@ export const MADE = [
 ];
 
 /**
- * The vectors of a survey. Each entry of the survey has a counted vector. If it also has a fitted
- * one, that comes first.
+ * The vectors of a survey. Each entry of the survey has a counted vector. If an entry also has a
+ * fitted vector, the fitted one comes first.
  * @param {{measured?: Surveyed[], date?: string}} survey
  * @returns {Preset[]}
  */
@@ -107,7 +106,7 @@ function counted(one, date) {
 }
 
 /**
- * Vectors of the loaded models, which the server measured when it first needed them.
+ * Vectors of the loaded models. The server measured each vector when it first needed it.
  * @param {{name: string, rates: number[], temperature: number}[]} [vectors]
  * @returns {Preset[]}
  */
@@ -137,7 +136,8 @@ export function power(exponent, first, length) {
 
 /**
  * The vector with one rate changed. The sum may not exceed 1, because at most one child is
- * accepted. If it would, the other rates are multiplied by `factor`; else `factor` is 1.
+ * accepted. If the sum would exceed 1, the other rates are multiplied by `factor`. Otherwise
+ * `factor` is 1.
  * @param {number[]} rates
  * @param {number} k
  * @param {number} rate from 0 to 1
@@ -195,8 +195,8 @@ function fromCsv(text) {
 }
 
 // Whether each line is a rank and its rate. Ranks count from 0 or 1. A single line such as `0,0.7`
-// could also be a vector. It counts as a vector if its sum is at most 1, except below a header line
-// with two column names.
+// could also be a vector of two rates. Below a header line with two column names, it is a rank and
+// its rate. Without such a header, it is a vector if its sum is at most 1.
 function isRanked(rows, names) {
   if (!rows.length || !["0", "1"].includes(rows[0][0])) return false;
   const start = Number(rows[0][0]);
@@ -225,7 +225,7 @@ export function fitPower(rates) {
 }
 
 /**
- * The 95% Wilson interval of hits in trials.
+ * The 95% Wilson interval for the share of hits in trials.
  * @param {number} hits
  * @param {number} trials
  * @returns {[number, number]}

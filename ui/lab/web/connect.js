@@ -25,8 +25,8 @@ export function connect(element, props, watch, trigger) {
   });
   const isBusy = () => view.lab.editor.counting.busy;
   const job = watchJob({ isBusy, ask: (asked) => trigger("ask", asked) });
-  // `take` uses its argument only while `isBusy()` is false. The view has already taken the
-  // message. If that is about a running job, `isBusy()` is true by now.
+  // `false` is right for every message: if the message is about a running job, the view has made
+  // `isBusy()` true by now, and then `job.take` ignores its argument.
   const taken = () => job.take(false);
   connectComponent(root, props, watch, { ...view, take: view.ingest }, { taken });
   linkLab(view.lab);

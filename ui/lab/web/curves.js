@@ -1,5 +1,5 @@
-/* The Lab's two figures by size of the tree. One has the expected tokens of every shape. The other
-   has the predicted speed-up, and what the n-th node gains and costs. */
+/* The Lab's two figures with the number of nodes on the x axis. One shows the expected tokens of
+   every shape. The other shows the predicted speed-up, and what the n-th node gains and costs. */
 import { makePanel } from "../../shared/web/panel.js";
 import * as planner from "../../shared/web/planner.js";
 import { PUBLISHED_TREES } from "./published_trees.js";
@@ -40,7 +40,7 @@ const LINE = { type: "scatter", mode: "lines" };
 class Figure {
   /**
    * @param {HTMLElement} host
-   * @param {string} plotly address of Plotly's script; empty: the figure is SVG
+   * @param {string} plotly address of Plotly's script; if empty, the figure is SVG
    * @param {{part: string, title: string, term: string, cls: string}} about
    * @param {string} word shown beside the title, such as "predicted"
    */
@@ -97,9 +97,9 @@ export class Curves {
   }
 }
 
-// The expected tokens that a shape approaches if n grows and its k stays as it is now. The best
-// tree approaches the tree in which every node has a child of every rank. Under a level cap, it
-// approaches the first levels of that tree.
+// The expected tokens that each shape approaches as n grows. A shape with a number k keeps the k it
+// has now. The best tree approaches the tree in which every node has a child of every rank. Under a
+// level cap, the best tree approaches the first levels of that tree.
 function shapeLimits(state) {
   const { n, even, cap } = state;
   const best = (label, levels) => ({
@@ -159,8 +159,9 @@ function point(state, name, label, parents) {
   };
 }
 
-/** The speed-up by size, and below it what the n-th node gains and what it costs, in tokens. The
- * chosen profile gives the times. */
+/** The speed-up by size, and below it what the n-th node gains and what it costs, both in tokens.
+ * The cost is the time that the node adds, times the tree's tokens per second. The chosen profile
+ * gives the times. */
 export class Margins {
   /**
    * @param {HTMLElement} host

@@ -1,4 +1,5 @@
-/* What a person chose in the Lab: the vector, the tree and its limits, and the hardware profile. */
+/* What a person chose in the Lab: the acceptance vector, the tree and its limits, and the hardware
+   profile. */
 import { OWN } from "./acceptance_editor.js";
 import * as shapes from "./tree_shapes.js";
 
@@ -8,11 +9,11 @@ import * as shapes from "./tree_shapes.js";
 /**
  * @typedef {object} LabChoices
  * @property {string} [vector] key of a preset with fixed rates
- * @property {number[]} [rates] of any other vector
+ * @property {number[]} [rates] of a vector that is not such a preset
  * @property {Origin} [origin] of `rates`
  * @property {number} [n] node budget
  * @property {number | null} [levels] level cap; null: none
- * @property {string} [shown] name of the tree shown: "best", "fitted", "hand" or a shape
+ * @property {string} [shown] name of the tree shown, as in LabState
  * @property {number[]} [hand] parents of the tree drawn by hand
  * @property {Partial<Kinds>} [kinds] settings of the shapes
  * @property {string} [profile] key of a hardware profile

@@ -9,14 +9,15 @@ import * as shapes from "./tree_shapes.js";
  * @typedef {object} Origin
  * @property {string} label "measured", "recorded", "paper", "synthetic", "imported", ...
  * @property {string} words more about the source, such as the prompt and the temperature
- * @property {number[]} [accepted] accepted children by rank; only of a vector that was counted
- * @property {number} [visited] roots or positions at which they were counted
+ * @property {number[]} [accepted] number of accepted children by rank, if they were counted
+ * @property {number} [visited] number of tree roots or text positions at which they were counted
  * @property {Origin} [from] the origin of the vector before it was edited by hand
  */
 
 /**
- * Settings of the shapes: the number k of sequences, the k of the k-ary tree (each null for the k
- * that is best at the tree's size), and the children per level of the branching tree.
+ * Settings of the shapes. `sequences`: the number of sequences. `kary`: the k of the k-ary tree.
+ * For both, null stands for the number that is best at the tree's size. `branching`: for each
+ * level of the branching tree, the number of children of each node.
  * @typedef {{sequences: number | null, kary: number | null, branching: number[]}} Kinds
  */
 
@@ -35,9 +36,9 @@ export class LabState {
   n = FIRST_NODES; // node budget, root included
   /** @type {number | null} */
   levels = null; // level cap as it was entered; null: none
-  shown = "best"; // or "hand", "fitted", or a shape's name
+  shown = "best"; // or "fitted" (see `fastest`), "hand", or a shape's name
   hand = [-1]; // parents of the tree drawn by hand
-  past = new TreeEdits(); // of the tree drawn by hand
+  past = new TreeEdits(); // edits of the tree drawn by hand, for undo
   /** @type {import("../../shared/web/planner.js").Profile | null} */
   profile = null;
   /** @type {string | null} */
@@ -45,7 +46,7 @@ export class LabState {
   most = planner.MAX_NODES; // max nodes of a tree that can run here
   /** @type {Kinds} */
   kinds = { sequences: null, kary: null, branching: [1, 1, 3, 1, 1, 1, 1, 1] };
-  pick = 0; // index of the bar being edited
+  pick = 0; // index of the rate being edited
   version = 0; // number of changes of the properties in OF_THE_TREE
 
   /** @type {(() => void)[]} */
@@ -146,7 +147,7 @@ export class LabState {
 
   /**
    * The parents of a tree.
-   * @param {string} name "best", "fitted", "hand" or a shape's
+   * @param {string} name "best", "fitted", "hand" or a shape's name
    * @returns {number[]}
    */
   parentsOf(name) {

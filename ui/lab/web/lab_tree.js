@@ -26,7 +26,7 @@ export class LabTree {
   foldable = false; // whether the tree is so large or deep that some nodes are hidden without `all`
   at = 0; // the node that the Tab key reaches, if it is drawn
   query = "";
-  name = ""; // of the tree that was read last
+  name = ""; // of the tree at the last `read`
   /** @type {number[]} */
   parents = [];
   /** @type {number | null} */
@@ -140,7 +140,8 @@ export class LabTree {
     this.at = Math.min(this.at, this.parents.length - 1);
   }
 
-  // All nodes are collapsed, unless the new tree has the same name and its nodes the same numbers.
+  // Collapses all nodes, unless the tree has the same name as before and its nodes have kept their
+  // numbers.
   takeTree(name, parents) {
     if (this.name !== name || !keepsNumbers(this.parents, parents)) this.opened.clear();
     this.name = name;

@@ -34,8 +34,8 @@ export class LabTreeCaption {
     if (hand) this.compare(tree);
   }
 
-  // How far the tree drawn by hand is from the best tree of its size. If it keeps to the level cap,
-  // it is compared with the best tree under the cap.
+  // How far the tree drawn by hand is from the best tree of its size. A tree that keeps to the
+  // level cap is compared with the best tree under the cap.
   compare({ state, topo }) {
     const { n, growth, freeGrowth, cap } = state;
     const size = state.hand.length;
@@ -71,7 +71,7 @@ function verdict(trees, own, best, optimal) {
 }
 
 // Explains the node under the pointer, else the node with the focus, else the whole tree. In a tree
-// drawn by hand, the node that last had the focus stays explained.
+// drawn by hand, the node that last had the focus stays explained instead of the whole tree.
 function sentence(tree) {
   const hand = tree.state.shown === "hand";
   const focused = hand || tree.view.svg.contains(document.activeElement) ? tree.at : null;

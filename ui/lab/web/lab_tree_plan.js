@@ -11,8 +11,7 @@ const DRAWN = 110; // max nodes of such a tree that are drawn at first: those wi
  */
 
 /**
- * `hidden`: how many nodes are hidden: the children of `node` that are not drawn, and all
- * descendants of these children.
+ * `hidden`: how many children of `node` are not drawn, plus the number of all their descendants.
  * @typedef {Cell & {node: number, hidden: number}} Item
  */
 /** @typedef {{items: Item[], rows: number, cols: number}} Plan */
@@ -82,8 +81,8 @@ export function planTree(topo, { all, opened, best, deepest }) {
 
 /**
  * The nodes that a query finds.
- * @param {string} query a node's number, or the ranks on the path to it, such as 1.2.1; a single
- *   rank ends with a dot: 1.
+ * @param {string} query a node's number, or the sibling ranks on the path to it, such as "1.2.1".
+ *   A single rank needs a dot after it, as in "1.", because "1" is a node's number
  * @param {Topology} topo
  * @param {number} first the number of the root
  * @returns {number[]}

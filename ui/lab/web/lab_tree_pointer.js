@@ -1,10 +1,10 @@
-/* What happens when a person points at a node of the Lab's tree, presses it, or types there. */
+/* What happens when a person points at a node of the Lab's tree, presses it, or presses a key. */
 import { formatShare } from "./export_tree.js";
 import { nodeOf } from "../../shared/web/tree_scene.js";
 
 /**
- * What the canvas of the Lab's tree calls. `key` is the key of a node's cell, as in tree_scene.js;
- * `node` is the node's number.
+ * The `Actions` (see tree_keys.js) of the Lab's tree. `key` identifies a node's cell, as in
+ * tree_scene.js; `node` is the node's number.
  */
 export class LabTreePointer {
   /** @param {import("./lab_tree.js").LabTree} tree */
@@ -60,8 +60,7 @@ export class LabTreePointer {
     tree.state.changed();
   }
 
-  // Draws the children of a node. If there is only one, its children are drawn too, and so on: a
-  // chain expands at once.
+  // Expands a node. An only child is expanded too, and so on, so that a chain expands at once.
   unfold(node) {
     const { opened, topo } = this.tree;
     let at = node;
@@ -84,9 +83,10 @@ export class LabTreePointer {
   }
 
   /**
+   * Handle a key press.
    * @param {KeyboardEvent} event
-   * @param {string | null} cell key of the node with the focus
-   * @returns {boolean} whether the key was used
+   * @param {string | null} cell the cell that has the keyboard focus; null: none
+   * @returns {boolean} whether the key press was handled
    */
   type({ key, ctrlKey, metaKey, altKey }, cell) {
     const { tree } = this;

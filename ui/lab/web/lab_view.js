@@ -11,7 +11,8 @@ import { ReadOuts } from "./read_outs.js";
 import { ShapesTable } from "./shapes_table.js";
 import { el, show, sized } from "../../shared/web/dom.js";
 
-const USUAL_TEMPERATURE = 0.6; // of the recorded vector that the Lab opens with
+// Temperature of the recorded vector that the Lab selects if the loaded models have no vectors.
+const USUAL_TEMPERATURE = 0.6;
 const STILL_MS = 140; // how long nothing must change before the figures are redrawn
 
 /** @typedef {import("../../shared/web/planner.js").Profile} Profile */
@@ -47,7 +48,7 @@ const KNOWN = ["survey", "profile", "profiles", "most"];
 /** The panels and their state. */
 export class Lab {
   open = false; // whether its tab is visible
-  // Whether the first tree is settled: the fastest, that of a link or file, or the visitor's own.
+  // Whether the first tree has been chosen: by the Lab, by a link or file, or by the visitor.
   hasOpened = false;
   chosen = false; // whether the server's vectors have arrived
   loading = false; // whether models are being loaded
@@ -141,9 +142,9 @@ export class Lab {
     return this.editor.kind === this.usual;
   }
 
-  // Whether models were loaded since the last call, so that the vector on screen must be replaced.
-  // At the first call with models, it is replaced only if these models have vectors of their own,
-  // and if the Lab itself selected the one on screen.
+  // Whether the vector on screen must be replaced, because models were loaded since the last call.
+  // At the first call with models, it stays unless the Lab itself selected it and the models have
+  // vectors of their own.
   isOfOtherModels({ measurable, pair }, own) {
     if (!measurable || pair === this.pair) return false;
     const first = this.pair === undefined;

@@ -1,4 +1,5 @@
-/* Expected tokens for the paper's acceptance vector, as computed in Python and in this browser. */
+/* A table of expected tokens per step for the paper's acceptance vector. It compares numbers that
+   were computed in Python with those that this browser computes. */
 import { makePanel } from "../../shared/web/panel.js";
 import * as vectors from "./acceptance_vectors.js";
 import { DpTable } from "./dp/dp_table.js";
@@ -19,8 +20,9 @@ export class PaperCheck {
     const body = el("tbody", {}, table);
     const rows = vectors.KNOWN.map((known) => makeRow(body, known));
     const note =
-      "Python and this browser each compute the best tree’s expected tokens per step with the paper’s recurrence, " +
-      "for the acceptance vector in its appendix E. “…” means not computed yet, “Equal” means equal to three decimals.";
+      "Python and this browser each compute the best tree’s expected tokens per step with the " +
+      "paper’s recurrence, for the vector in the paper’s appendix E. “…” means not computed yet. " +
+      "“Equal” means equal to three decimals.";
     el("p", { class: "sq-lab-note", text: note }, panel.body);
     dom.onceVisible(panel.body, () => fill(rows, new Map()));
   }

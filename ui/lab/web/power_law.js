@@ -42,8 +42,8 @@ export class PowerLaw {
   }
 
   /**
-   * Set the sliders to the power law nearest to `rates`, as far as their bounds allow. If fewer
-   * than two rates are positive, the exponent stays as it is.
+   * Set the sliders to the power law nearest to `rates`, as far as the sliders' bounds allow. If
+   * fewer than two rates are positive, the exponent stays as it is.
    * @param {number[]} rates
    */
   follow(rates) {

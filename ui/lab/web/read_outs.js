@@ -1,5 +1,6 @@
-/* The numbers of the tree shown: its expected tokens, its predicted step time and speed-up with the
-   chosen profile, and for the best tree whether its last node is worth its cost. */
+/* The numbers of the tree shown: its expected tokens, and its step time and speed-up as predicted
+   from the chosen hardware profile. For the best tree, also whether its last node is worth its
+   cost. */
 import { makePanel } from "../../shared/web/panel.js";
 import { ClockMenu } from "./clock_menu.js";
 import * as exportTree from "./export_tree.js";
@@ -33,7 +34,7 @@ const TILES = [
 
 /** @typedef {import("./lab_state.js").LabState} LabState */
 /**
- * What the page around the Lab can do. `run`: null if it cannot run a tree.
+ * What the page around the Lab can do. `run`: null if the page cannot run trees.
  * @typedef {{run: ((parents: number[], clock: string) => void) | null, savePage?: () => void,
  *   copyLink?: () => void}} Link
  */
@@ -72,14 +73,15 @@ export class ReadOuts {
     this.use = button(this.plan, { text: "Use this tree", hint, act: () => this.useBest() });
   }
 
-  /** Another profile was chosen. If a tree with the most expected tokens is shown, replace it by
-   * the one that is fastest with this profile. */
+  /** Called when another profile was chosen. If the best tree is shown, replace it with the tree
+   * that is fastest with the new profile. */
   chosen() {
     if (this.state.shown === "best") this.useBest();
     this.settle();
   }
 
-  /** Show the fastest tree, by setting the node budget and, only if necessary, a level cap. */
+  /** Show the fastest tree: set the node budget to its size, and a level cap if the best tree of
+   * this size without a cap is another tree. */
   useBest() {
     const { state } = this;
     if (!state.profile) return;
@@ -280,7 +282,7 @@ const NOT_TIMED = "this machine has not been timed yet";
 const NO_PLAN =
   "The fastest tree for this machine is named here once the models are loaded and timed.";
 const NO_PLAN_SAVED =
-  "This page was saved before its machine was timed, so it cannot name the fastest tree for that machine.";
+  "This page was saved before the machine was timed, so it cannot name that machine’s fastest tree.";
 
 function fastest({ parents, levels, speedup, nodes }, profile, { where, source, isShown }) {
   const size = `${format.count(parents.length, "node")} on ${format.count(levels, "level")}`;

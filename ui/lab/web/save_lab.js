@@ -1,4 +1,4 @@
-/* Saves the Lab as one HTML file, without the counts of the panel “Measured acceptance”. */
+/* Saves the Lab as one HTML file. The list in the panel “Measured acceptance” is not saved. */
 import { choicesOf } from "./lab_choices.js";
 import * as shapes from "./tree_shapes.js";
 import { count } from "../../shared/web/format.js";
@@ -27,8 +27,8 @@ export async function saveLab(lab) {
 }
 
 /**
- * What the saved page needs to show the same vector, tree and profile. Labels "measured" become
- * "recorded".
+ * What the saved page needs to show the same acceptance vector, tree and hardware profile. Texts
+ * say "recorded" instead of "measured", because the numbers in a file were measured earlier.
  * @param {Lab} lab
  * @returns {any}
  */

@@ -1,8 +1,9 @@
-/* Edits of a tree drawn by hand: add, remove, replace, undo. Trees are lists of parents. */
+/* Edits of a tree drawn by hand: add, remove, replace, undo. A tree is the list of its nodes'
+   parents. */
 import { count } from "../../shared/web/format.js";
 import * as planner from "../../shared/web/planner.js";
 
-const PAST = 200; // changes that can be undone
+const PAST = 200; // maximum number of edits that can be undone
 
 /** The edits of one tree. `past` has the trees before the latest edits, for undo. */
 export class TreeEdits {
@@ -61,7 +62,7 @@ export class TreeEdits {
 
   /**
    * @param {number[]} parents
-   * @returns {number[]} the tree before the last edit; `parents` if none is left to undo
+   * @returns {number[]} the tree before the last edit; `parents` if there is no edit to undo
    */
   undo(parents) {
     return this.past.pop() || parents;

@@ -1,4 +1,5 @@
-/* The bug of the chosen decoder: what is wrong, where it shows, and why it hides elsewhere. */
+/* Describes the bug that the chosen decoder has on purpose: what is wrong, where the bug shows, and
+   why it hides elsewhere. */
 import { el, show, text } from "../../shared/web/dom.js";
 import { makePanel } from "../../shared/web/panel.js";
 
@@ -10,7 +11,7 @@ const PARTS = [
   ["hides", "Why it hides elsewhere"],
 ];
 
-/** The panel of the chosen bug; hidden for the correct decoder. */
+/** The panel that describes the bug; hidden for the correct decoder. */
 export class BugPanel {
   /** @param {HTMLElement} host */
   constructor(host) {

@@ -1,4 +1,5 @@
-/* The table of cells: how often each was sampled, and how often it should have been. */
+/* The table of cells, which are the outcomes that a test counts. It shows how often each was
+   sampled, and how often it was expected. */
 import { csvName, csvRows, nameOf } from "./cell_rows.js";
 import { isFar } from "./deviation.js";
 import { button, el, show, text } from "../../shared/web/dom.js";
@@ -10,7 +11,7 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 /** @typedef {import("./lossless_view.js").Row} Row */
 /** @typedef {import("./lossless_view.js").Test} Test */
 
-const MOST = 24; // rows shown
+const MOST = 24; // max rows shown
 const COLUMNS = ["cell", "probability", "expected", "samples", "difference"];
 
 /** The panel with the table. */

@@ -37,6 +37,7 @@ import { VerdictPanel } from "./verdict_panel.js";
  * @property {string} verdict
  * @property {Finds[]} finds
  *
+ * Which other samples a row counts; see `_name` in ui/lossless/messages.py.
  * @typedef {"" | "other" | "rare" | "more" | "other more" | "impossible"} Rest
  * @typedef {{tokens: string[], rest: Rest, share: number, seen: number}} Row
  * @typedef {{key: string, label: string, distance: number | null, power: number | null,
@@ -44,10 +45,10 @@ import { VerdictPanel } from "./verdict_panel.js";
  */
 
 const SCOPE =
-  "Apart from a bug put in on purpose, drafted tokens are drawn and verified as in real runs. With a toy, p and q are as typed; with " +
-  "the pair, they come from the reference forward pass, with the target in float32. So this test " +
-  "does not cover the forward pass over a tree or the KV cache; the self-test at load and the " +
-  "check after a race do.";
+  "Apart from a bug put in on purpose, drafted tokens are drawn and verified as in real runs. " +
+  "With a toy, p and q are as typed; with the pair, they come from the reference forward pass, " +
+  "with the target in float32. So this test does not cover the forward pass over a tree or the " +
+  "KV cache; the self-test at load and the check after a race do.";
 
 class LosslessView {
   /**

@@ -1,4 +1,5 @@
-/* A recorded test of the correct decoder beside a recorded test of a broken decoder. */
+/* Two recorded losslessness tests side by side: one of the correct decoder, one of a decoder with a
+   bug. */
 import { el } from "../../shared/web/dom.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { nameOf } from "./cell_rows.js";
@@ -7,7 +8,8 @@ import RECORDED from "../../../assets/losslessness.json" with { type: "json" };
 
 /** @typedef {import("./lossless_view.js").Row} Row */
 /**
- * A recorded test, made by ui/record_losslessness.py. For the fields see Test in lossless_view.js.
+ * A recorded test, made by ui/record_losslessness.py. Its fields are explained in lossless_view.js,
+ * at Test.
  * @typedef {object} Recorded
  * @property {string} decoder
  * @property {string | null} broken
@@ -25,7 +27,7 @@ const WORDS = {
     "The draft got the same random numbers at each step. Each first word still comes out as often " +
     "as it should, but some pairs of words come out far too often or far too rarely.",
 };
-// The share whose bar fills its whole track.
+// The largest share of all rows. A bar of this share fills its whole track.
 const LARGEST = Math.max(...RECORDED.tests.flatMap(({ rows, draws }) => sharesOf(rows, draws)));
 
 /**

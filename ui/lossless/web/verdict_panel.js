@@ -1,4 +1,4 @@
-/* The verdict of a test in one or two sentences, and the figures behind it. */
+/* The verdict of a losslessness test in one or two sentences, and the figures behind it. */
 import { el, show, text } from "../../shared/web/dom.js";
 import { count, percent, short } from "../../shared/web/format.js";
 import { makePanel } from "../../shared/web/panel.js";
@@ -14,7 +14,7 @@ const TILES = [
   ["distance", "Total variation", "total variation"],
 ];
 
-/** The panel above the table. */
+/** The panel above the table of cells. */
 export class VerdictPanel {
   /** @param {HTMLElement} host */
   constructor(host) {

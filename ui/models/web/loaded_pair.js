@@ -3,23 +3,23 @@ import { el, show } from "../../shared/web/dom.js";
 import { makePanel } from "../../shared/web/panel.js";
 
 /**
- * The pair in use; `loaded` in ui/models/view.py.
+ * The pair in use, as sent by `loaded` in ui/models/view.py.
  * @typedef {object} Loaded
  * @property {string} name
  * @property {LoadedModel} target
  * @property {LoadedModel} draft
  * @property {number} vocab size of the vocabulary, in tokens
  * @property {number} limit longest context, in tokens
- * @property {string} why why the model with the lower limit can process less than its config
- *   states; "" if it can process as much
+ * @property {string} why the reason, if the model that sets `limit` can process less than its
+ *   config states; otherwise ""
  * @property {boolean} chat whether the models have a chat template that works
  *
  * @typedef {object} LoadedModel
  * @property {string} name
  * @property {string} numbers dtype of the weights, such as "bfloat16"
  * @property {string} forward the forward pass in use, in words
- * @property {string} no_fast_forward why the faster forward pass tried last was rejected; "" if
- *   one is in use or there is none
+ * @property {string} no_fast_forward why no faster forward pass is in use; "" if one is in use or
+ *   none exists
  * @property {string} no_gpu_verification why the kernel that verifies trees on the GPU was
  *   rejected; "" if it was not
  * @property {string} device

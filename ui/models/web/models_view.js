@@ -1,5 +1,5 @@
-/* The Models view: the pair in use, the progress of a load, the suggested pairs and the model
-   types. */
+/* The Models view: the target and draft in use, the progress of a load, the suggested pairs and the
+   model types. */
 import { connectComponent, whenShown } from "../../shared/web/connect_component.js";
 import { canStop } from "../../shared/web/form_buttons.js";
 import { watchJob } from "../../shared/web/job_watch.js";
@@ -10,10 +10,11 @@ import { ModelTypes } from "./model_types.js";
 import { PairTable } from "./pair_table.js";
 
 /**
- * A message from ui/models/view.py. It has either the whole view except the progress of a load, or
- * only that progress: `load` and `field`. `load` is null to hide the progress; then the form's
- * element md-problem says why nothing is loaded. `field`: the form field that md-problem, or the
- * error of the load, is about. `error`: why a message could not be read.
+ * A message from ui/models/view.py. If it has `load` and `field`, it is about the progress of a
+ * load. Otherwise it has the rest of the view. `load`: the progress, or null to hide it. If it is
+ * null, the form's element md-problem says why nothing is being loaded. `field`: the form field
+ * that caused this problem or the load's error, if any. `error` alone: why a message could not be
+ * read.
  * @typedef {object} Message
  * @property {string} [error]
  * @property {string | null} [field]
@@ -62,8 +63,8 @@ class ModelsView {
   }
 }
 
-// Mark the field `wrong` of the form as invalid, and the others as valid. `error`: the id of the
-// element with the message.
+// Mark the form's field `wrong` (if any) as invalid, and all others as valid. `error`: the id of
+// the element with the error message.
 function markField(wrong, error) {
   for (const name of FIELDS) {
     const field = document.querySelector(`#md-${name} :is(input, textarea)`);

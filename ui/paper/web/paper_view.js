@@ -1,5 +1,5 @@
-/* The Paper tab. The server writes its tables; this module adds the figure and connects the buttons
-   that open another tab. It computes nothing. */
+/* The Paper tab. The server writes the tab's tables. This module only adds the figure and connects
+   the buttons that open another tab. */
 import { connectComponent } from "../../shared/web/connect_component.js";
 import { followTheme } from "../../shared/web/chart.js";
 import { text } from "../../shared/web/dom.js";

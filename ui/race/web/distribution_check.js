@@ -11,10 +11,10 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 /** @typedef {import("./race_store.js").Count} Count */
 /** @typedef {import("./race_store.js").RaceStore} RaceStore */
 /** @typedef {import("./race_store.js").Result} Result */
-/** @typedef {{i: number, count: Count, p: number | null}} Counted a lane with its counts */
+/** @typedef {{i: number, count: Count, p: number | null}} Counted a lane's counts and p-value */
 /**
- * A row of the table: one cell of the test, or the sum of all cells that are not listed. `left`:
- * the number of cells in such a sum; 0 for one cell.
+ * A row of the table: one cell of the chi-square test, or the sum of all cells that are not in the
+ * message. `left`: the number of cells in such a sum; 0 for one cell.
  * @typedef {import("./race_store.js").Cell & {left: number}} Row
  */
 
@@ -50,7 +50,7 @@ export class DistributionCheck {
     show(this.panel.root, counted.length > 0);
     if (!counted.length) return;
     const drawn = counted.filter((one) => one.count.draws > 0);
-    // only the times of a simulated race are simulated, not its tokens
+    // in a simulated race, the times are simulated but the tokens are real
     text(this.word, word === "simulated" ? "" : word);
     if (drawn.length) this.paintPosition(counted[0].count);
     else text(this.where, readable(results[counted[0].i].lossless.words));

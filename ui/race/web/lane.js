@@ -1,4 +1,4 @@
-/* The card of one lane, for the race time shown. */
+/* The card of one lane of a race: the lane's text and figures up to the race time shown. */
 import { laneMark } from "./lane_style.js";
 import { LaneText } from "./lane_text.js";
 import { intervalInWords, placeInWords, speedInterval, speedRatio } from "./lane_totals.js";
@@ -53,7 +53,7 @@ export class LaneView {
    * @param {number} index of the lane
    * @param {LaneStyle} style
    * @param {{trigger: Trigger | null, showTree: (lane: number) => void}} act
-   *   trigger: null for a card without the button that opens the lane in Decode
+   *   trigger: null: the card has no button that opens the lane in the Decode tab
    */
   constructor(store, host, index, style, { trigger, showTree }) {
     this.store = store;
@@ -270,7 +270,7 @@ export class LaneView {
 
   /**
    * @param {LaneTotals} total
-   * @param {LaneTotals | undefined} other those of the lane that this one is compared with
+   * @param {LaneTotals | undefined} other totals of the lane that this one is compared with
    * @param {number} reference the index of that lane
    */
   paintSpeed(total, other, reference) {
@@ -325,8 +325,8 @@ function baseline({ plain, on }, self) {
 // The rule by which a planned tree was chosen; `ChosenTree.rule` in ui/shared/tree_request.py.
 const RULE = /, among (trees|chains) within .*$/;
 
-// `how` without the rule, and with the machine's name in place of the clock's whole name. The
-// tooltip has all of `how`.
+// `how` without the rule. The clock's name is cut at its first comma, which leaves the name of the
+// machine. The tooltip has all of `how`.
 /** @type {(how: string, meta: any) => string} */
 function briefly(how, { clock }) {
   const words = String(how ?? "").replace(RULE, "");

@@ -1,5 +1,5 @@
-/* A lane's text, with the origin of each part: draft or target. The elements of a step are made
-   once, and then only shown or hidden. */
+/* A lane's text. Its style shows which tokens come from the draft and which from the target. The
+   elements of a step are made once, and then only shown or hidden. */
 import { el, show, text } from "../../shared/web/dom.js";
 import { readable } from "../../shared/web/format.js";
 import { addTerm } from "../../shared/web/tooltips.js";
@@ -14,8 +14,8 @@ export class LaneText {
    * @param {string} name of the lane
    */
   constructor(host, name) {
-    // The box is a reversed column, so that it stays scrolled to its end as text grows. A script
-    // that scrolls would cost a layout.
+    // The box has flex-direction: column-reverse, so it stays scrolled to its end as text grows.
+    // Scrolling by script would cost a layout.
     const label = "Text of " + name;
     const attributes = { tabindex: "0", role: "region", "aria-label": label };
     this.box = el("div", { class: "sq-text-box race-text", ...attributes }, host);
@@ -29,8 +29,8 @@ export class LaneText {
 
   /**
    * @param {LaneTotals} total
-   * @param {number} count number of its steps that are shown
-   * @param {string} ending why the lane ended; empty unless all steps are shown
+   * @param {number} count how many of the lane's steps to show
+   * @param {string} ending why the lane ended; empty while steps are still to come
    * @param {string} loops in words, how much of the text is repeated
    */
   paint(total, count, ending, loops) {
@@ -52,7 +52,8 @@ export class LaneText {
   }
 
   /**
-   * Append tokens of one origin. Leading spaces are not underlined, unless all is white space.
+   * Append tokens that all come from the draft, or all from the target. Leading spaces are not
+   * underlined. Text that is only white space is underlined as a whole.
    * @param {HTMLElement} group
    * @param {string[]} pieces
    * @param {string} cls

@@ -1,9 +1,9 @@
 /* The token tree of the leading lane or of a chosen lane, at the race time shown.
    Until a lane has completed a step, no lane leads, and only the tree of a chosen lane is shown.
-   While the race time moves, the last complete step is shown (at the start, the first one), or the
-   current step, animated, if playback is slow enough. When the race is paused, the step at that
-   time is shown. At the end of the race, it is the lane's best step, which emitted the most
-   tokens. */
+   While the race time moves, the last complete step is shown (at the start, the first step). If
+   playback is slow enough, the current step is animated instead. While the race is paused, the step
+   at the paused time is shown. At the end of the race, the lane's best step is shown: the one that
+   emitted the most tokens. */
 import { laneName } from "./lane.js";
 import { leadingLane } from "./lane_totals.js";
 import { RaceSteps } from "./race_steps.js";
@@ -27,7 +27,8 @@ const EACH = { done: 100, running: 300 }; // ms between two trees while the race
 const LEAD_KEPT = 800; // ms for which each leader is shown at least: a short lead would flicker
 const READABLE = 0.5; // a step that is on screen for this many seconds or more is animated
 const STANDS = 400; // ms that the race must be paused at a step's end before the step is played
-const SLOW = 0.2; // s; during a race, details are requested only for lanes with slower steps
+// Seconds per step. During a race, details of steps are requested only for slower lanes.
+const SLOW = 0.2;
 
 /** The panel below the lanes. */
 export class LeadTree {
@@ -114,8 +115,8 @@ export class LeadTree {
   }
 
   /**
-   * Whether a step takes long enough on screen to be animated; never while the race runs, or if
-   * playback counts steps per second.
+   * Whether a step takes long enough on screen to be animated. No step does while the race still
+   * runs, or if the playback rate is in steps per second.
    * @param {number} lane
    * @param {number} i
    * @returns {boolean}

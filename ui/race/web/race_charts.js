@@ -1,5 +1,5 @@
-/* The charts: tokens over decode time, and speed-up with its confidence interval. They are drawn in
-   turns, each at most four times a second. */
+/* The charts: tokens over decode time, and speed-up with its confidence interval. They are drawn
+   alternately, each at most four times a second. */
 import { laneName } from "./lane.js";
 import { laneStyles } from "./lane_style.js";
 import { referenceLane, speedInterval, speedRatio } from "./lane_totals.js";
@@ -32,7 +32,7 @@ const NO_STEP = "No chart: no lane made a step.";
 const NO_SPEEDUP = "No speed-up: fewer than two lanes on the same prompt made a step.";
 const PAUSE = 125; // ms between two drawings, at least
 const LONGEST = 1000; // ms; the longest pause, after slow drawings
-const SHARE = 0.1; // share of a running race's time for drawing, which takes cores from the models
+const SHARE = 0.1; // drawing's share of the time while a race runs; drawing slows down the models
 const MARKERS = 9; // at most, on one line
 
 // Plotly's automatic margins would cost a second layout at each drawing.
@@ -136,7 +136,7 @@ export class RaceCharts {
     return old.sort((a, b) => a.at - b.at)[0];
   }
 
-  /** Draw both charts again, in other colours. */
+  /** Draw both charts again, because the colour theme may have changed. */
   drawAgain() {
     this.tokens.shows = "";
     this.speedup.shows = "";

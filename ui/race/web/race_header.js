@@ -1,4 +1,5 @@
-/* The header: the models, settings, state, prompts and notes of the race, and banners. */
+/* The header of the Race view: the models, settings, state, prompts and notes of the race, and
+   banners. */
 import { FollowBar } from "../../shared/web/follow_bar.js";
 import { laneName } from "./lane.js";
 import { placeInWords, placesByPrompt } from "./lane_totals.js";
@@ -88,7 +89,7 @@ export class RaceHeader {
     }
     this.following.paint();
     const over = store.done && store.end;
-    // read nothing out while further runs are made: the verdict changes after each
+    // while further runs of the race are made, read nothing out: the verdict changes after each
     if (store.pool?.planned) return;
     text(
       this.spoken,
@@ -141,7 +142,7 @@ export function raceFacts(meta) {
   ]);
 }
 
-/** @type {(store: RaceStore) => boolean} whether a finished race is shown at an earlier time */
+/** @type {(store: RaceStore) => boolean} whether a race that finished is shown before its end */
 const isReplay = ({ state, isOver, end }) => state === "finished" && end > 0 && !isOver;
 
 /**
@@ -154,7 +155,7 @@ export function stateInWords(store) {
   return store.playing ? "replaying" : "replay paused";
 }
 
-/** @type {(store: RaceStore) => string} the time that the race has taken so far */
+/** @type {(store: RaceStore) => string} the time that the race took, or has taken so far */
 function timeInWords(store) {
   if (!store.end) return "";
   const time = seconds(store.end);
@@ -163,7 +164,8 @@ function timeInWords(store) {
 }
 
 /**
- * The places of the lanes in words, for screen readers; the lane with the least decode time first.
+ * The places of the lanes in words, for screen readers. The lane with the least decode time comes
+ * first.
  * @param {RaceStore} store
  * @returns {string}
  */

@@ -65,7 +65,7 @@ export class RaceScrubber extends PlaybackBar {
   }
 
   /**
-   * The tokens of every lane at t, in words.
+   * How many tokens each lane has at time t, in words.
    * @param {number} t
    * @returns {string}
    */
@@ -93,7 +93,7 @@ const HELP = [
   ["?", "this list"],
 ];
 
-/** Keys for the form beside the view, which a saved page does not have. */
+/** Keys for the form beside the view. A saved page has no form, so it does not list them. */
 const OF_THE_FORM = ["Ctrl Enter", "Esc"];
 
 /** The keys of the Race view. */

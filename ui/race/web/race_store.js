@@ -5,10 +5,10 @@ import { addTrees } from "../../shared/web/tree_numbers.js";
 import { LaneTotals } from "./lane_totals.js";
 
 /**
- * What is known of a lane before its first step; `StoredRace.lanes` in ui/race/messages.py.
+ * What is known of a lane before its first step; see `StoredRace.lanes` in ui/race/messages.py.
  * `most`: maximum nodes of a tree. `changes`: whether the tree changes from step to step. `on`: in
- * a race of two prompts, the name of the lane's prompt. `kind`: the menu's key for its tree, or
- * null. `number`: the lane's number in the form, from 1; null if the race is from a file.
+ * a race of two prompts, the name of the lane's prompt. `kind`: the menu's key for the lane's tree,
+ * or null. `number`: the lane's number in the form, from 1; null if the race is from a file.
  * @typedef {{name: string, how: string, verifier: string, plain: boolean, most: number,
  *   changes: boolean, on?: string, kind?: string | null, number?: number | null}} Lane
  */
@@ -18,7 +18,7 @@ import { LaneTotals } from "./lane_totals.js";
  *   seconds: {draft: number, verify: number, overhead: number}, finish: string | null}} Step
  */
 /**
- * The samples of the check at a temperature above 0; `counted` in
+ * The samples of the check of losslessness at a temperature above 0; see `counted` in
  * sequoia/saved_files/race_file.py.
  * @typedef {{draws: number, wanted: number, going: boolean, at: number, lane: number, bits: number,
  *   rule: string, context: string, statistic: number | null, freedom: number,
@@ -26,7 +26,7 @@ import { LaneTotals } from "./lane_totals.js";
  * @typedef {{text: string | null, more: boolean, share: number, seen: number}} Cell
  */
 /**
- * The analysis of a lane after the race; `checked` in sequoia/saved_files/race_file.py.
+ * The analysis of a lane after the race; see `checked` in sequoia/saved_files/race_file.py.
  * @typedef {{kind: string, words: string, at: number | null, p: number | null,
  *   count: Count | null}} Lossless
  * @typedef {{name: string, value: number, loss: number, words: string}} Bar
@@ -37,11 +37,11 @@ import { LaneTotals } from "./lane_totals.js";
  */
 /**
  * Who won and how sure that is; `Verdict` in sequoia/diagnosis/race_verdict describes all fields.
- * `order`: lanes that made steps, fastest first, those on the first prompt before the others.
+ * `order`: lanes that made steps, fastest first; all lanes on the first prompt come first.
  * `places`: null for a lane that made no step. `details`: the sentences under "How sure?".
  * `more_to_separate`: how many further runs would separate the two fastest lanes on each prompt.
- * `more_races`: how many would detect a difference of 10% between them. Both are 0 if no more are
- * needed, and null if not known or too many.
+ * `more_races`: how many further runs would detect a difference of 10% between these lanes. Either
+ * number is 0 if no more runs are needed, and null if it is unknown or too large.
  * @typedef {{place: number, tied: boolean}} Place
  * @typedef {[number, number]} Range
  * @typedef {{faster: number, slower: number, ratio: number, least: number, most: number,
@@ -58,7 +58,8 @@ import { LaneTotals } from "./lane_totals.js";
  *   planned: number | null}} Pool
  */
 /**
- * A message from the server; ui/race/messages.py. Without a `race` it has only words to show.
+ * A message from the server; see ui/race/messages.py. A message without a `race` has only words to
+ * show.
  * @typedef {{race?: string | null, from?: number, meta?: any, lanes?: Lane[], trees?: number[][],
  *   moves?: Step[], done?: boolean, stopped?: boolean, error?: string | null,
  *   notice?: string | null, results?: (Result | null)[], verdict?: Verdict,
@@ -79,8 +80,8 @@ export class RaceStore extends Playback {
   following = new Following();
 
   /**
-   * Forget the race, because another one follows.
-   * @param {string | null} race the name of the other race
+   * Forget the race, because another race follows.
+   * @param {string | null} race the name of the next race
    */
   reset(race) {
     this.race = race;
@@ -126,7 +127,7 @@ export class RaceStore extends Playback {
    */
   take(message, refill) {
     const race = message.race ?? null;
-    if (isOfFurtherRuns(message) && race !== this.race) return; // its race is off the screen
+    if (isOfFurtherRuns(message) && race !== this.race) return; // the page shows another race
     if (race !== null && race !== this.race) this.reset(race);
     const steps = message.moves || [];
     const before = this.steps.length;

@@ -37,7 +37,7 @@ export class WhereTimeWent {
     /** @type {(Result | null)[] | null} */
     this.results = null;
     this.lanes = store.lanes;
-    this.shown = ""; // the results that the panels show, as a key
+    this.shown = ""; // the parts of the results that the panels show, as JSON
     this.root = el("div", { class: "race-whys", "data-part": "whys" }, host);
   }
 
@@ -45,8 +45,8 @@ export class WhereTimeWent {
     const { lanes } = this.store;
     const results = this.store.results || [];
     if (this.results === results && this.lanes === lanes) return;
-    // A check of losslessness in progress changes other parts of the results. The panels are not
-    // rebuilt for that, so that no button is replaced under the pointer.
+    // While the check of losslessness runs, it changes other parts of the results. The panels are
+    // not rebuilt then, so that no button is replaced under the pointer.
     const shown = JSON.stringify(results.map((result) => [result?.waterfall, result?.doctor]));
     const same = this.shown === shown && this.lanes === lanes;
     this.results = results;
@@ -145,8 +145,8 @@ export class WhereTimeWent {
     if (label) addTerm(source, readable(label), /what if/.test(label) ? "what if" : label);
     const gain = signed(rounded(predicted) - rounded(speedup));
     source.append(gain && label ? ", " + gain : gain);
-    // No button in a race of two prompts: this tree suits only one of them, but a lane that is set
-    // in the form races on both.
+    // No button in a race of two prompts (`on`): the tree suits one prompt, but a lane of the form
+    // races on both.
     if (!parents || !this.trigger || this.lanes[i].on) return;
     const lane = this.lanes[i].number ?? i + 1;
     const text = "Use in lane " + lane;

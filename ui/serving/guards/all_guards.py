@@ -1,4 +1,4 @@
-"""The list of all guards, in the order in which a request passes them."""
+"""Lists all guards (ASGI middleware) of the server, in the order in which a request passes them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Ensures that Gradio fetches nothing from other machines for a visitor. Gradio's file route would
-also accept a web address and answer with the content at that address. If the path of a file given
-to a handler is a web address, Gradio would download that file."""
+"""Ensures that Gradio fetches nothing from other machines for a visitor. Without these guards,
+Gradio's file route accepts a web address in place of a path, and answers with the content at that
+address. Gradio also downloads a file given to a handler if the file's path is a web address."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ async def _refuse_download(*_: object, **__: object) -> NoReturn:
 
 
 class NoFetching:
-    """ASGI middleware that refuses web addresses in paths."""
+    """ASGI middleware that refuses requests whose path contains a web address."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

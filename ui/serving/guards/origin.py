@@ -1,10 +1,10 @@
-"""Accepts a request that may change something only if it comes from the server's own page, or from
-a program other than a browser. This guards against a page of another site that uses the visitor's
-browser to send requests here: uploads, runs, downloads of models.
+"""Refuses requests that may change something if a page of another site sends them through the
+visitor's browser: uploads, runs, downloads of models.
 
-A browser sends the page's origin with every request that changes something, so such a request
-without an origin normally comes from another program. If it is nevertheless marked as cross-site,
-which only a browser does, it is refused. Links from other sites work, as they only read.
+A browser names the page's origin in every request that may change something. If this is not the
+server's own origin, the request is refused. A request without an origin normally comes from another
+program, and is accepted. But if a header marks it as cross-site, a browser sent it, and it is
+refused too. Links from other sites work: they only read, and name no origin.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ class OriginRule:
         )
 
     def _is_own(self, origin: str, who: Sender) -> bool:
-        """Whether `origin` has the host and port of the request, and its scheme (or https, for one
-        of the `https_names`)."""
+        """Whether `origin` has the host, port and scheme of the request. For a host among
+        `https_names`, the scheme may also be https."""
         try:
             parts = urlsplit(origin)
         except ValueError:

@@ -1,8 +1,8 @@
-"""Finds out who sent a request, and to which address: from the connection, or from the headers of a
-trusted proxy.
+"""Finds out who sent a request, and to which address it was sent.
 
-Anyone can write X-Forwarded headers. They count only if the connection comes from an address given
-with --trusted-proxy, or on a Hugging Face Space, where every connection comes from its proxy.
+A proxy reports both in X-Forwarded headers, but anyone can send such headers. So they count only if
+the connection comes from an address given with --trusted-proxy. They also count on a Hugging Face
+Space, where every connection comes from the Space's proxy.
 """
 
 from __future__ import annotations
@@ -50,13 +50,16 @@ def sender(scope: Scope, proxies: Sequence[Network]) -> Sender:
 
 
 def _joined(headers: Headers, name: str) -> str:
-    """All values of a header. A proxy may add its own line after that of the client."""
+    """All values of a header, separated by commas. A request can have the header twice, as a proxy
+    may add a line of its own after the client's."""
     return ",".join(headers.getlist(name))
 
 
 def household(client: str) -> str:
-    """`client`; if it is an IPv6 address, only its first _PREFIX bits, because a device can choose
-    the rest. An IPv4 address that is written as an IPv6 one is returned as IPv4, with all bits."""
+    """The part of the address `client` that all devices of a household share. For an IPv6 address
+    these are its first _PREFIX bits, because a device can choose the rest. An IPv4 address is
+    returned whole; if it is written as IPv6, it is first converted to IPv4. Any other text is
+    returned unchanged."""
     try:
         found = ipaddress.ip_address(client)
     except ValueError:
@@ -100,7 +103,8 @@ def _last(value: str) -> str:
 
 
 def _last_untrusted(value: str, proxies: Sequence[Network]) -> str:
-    """The last address in `value` that is not a trusted proxy's. If all are, the last one."""
+    """The last address in `value` that is not a trusted proxy's. If there is none, as on a Space,
+    where every address is trusted, the last address."""
     addresses = [address.strip() for address in value.split(",")]
     outside = [address for address in addresses if not is_in(address, proxies)]
     return (outside or addresses)[-1]

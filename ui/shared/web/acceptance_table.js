@@ -5,8 +5,8 @@ import { addTerm } from "./tooltips.js";
 
 /**
  * How often the children of one rank were accepted: visits of their parents, times accepted, and
- * the two ends of the 95% confidence interval of the rate. The number of times accepted may be an
- * expected value, which can be a fraction.
+ * the lower and upper end of the 95% confidence interval of the rate. The times accepted may be an
+ * expected value and thus a fraction.
  * @typedef {[number, number, number, number]} Counts
  *
  * Counts by rank and depth, made by `by_level_table` in ui/shared/acceptance_table.py.
@@ -18,7 +18,8 @@ import { addTerm } from "./tooltips.js";
  * @property {number} depths number of depths in the table
  * @property {number} ranks number of ranks in the table
  * @property {[number, number]} of number of depths and of ranks that were counted
- * @property {[number, number, number, number, number, number][]} cells depth, rank and Counts
+ * @property {[number, number, number, number, number, number][]} cells each as
+ *   depth, rank and Counts
  * @property {Counts[]} all the counts of each rank, summed over all depths
  * @property {boolean | null} holds whether acceptance depends on the rank alone; null if unknown
  * @property {[number, number] | null} doubtful depth and rank of the cell that differs most clearly

@@ -1,5 +1,6 @@
 /* Figures in the colours of the page, drawn by Plotly, or as SVG if Plotly is missing. A figure
-   names its colours as `var(--name)`. Plotly cannot read that, so it gets their values. */
+   names its colours as `var(--name)`. Plotly cannot read such names, so it gets the colours' values
+   instead. */
 import * as dom from "./dom.js";
 import * as pictures from "./save_picture.js";
 import { loadPlotly } from "./plotly.js";

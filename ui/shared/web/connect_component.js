@@ -4,7 +4,7 @@ const ASK_MS = 2000; // after which a missing first value is requested
 
 /**
  * The arguments that Gradio passes to a component's js_on_load. Props: the component's properties;
- * its value is a message as JSON text. Watch: calls `changed` whenever the property `name` changes.
+ * `value` is a message as JSON text. Watch: calls `changed` whenever the property `name` changes.
  * Trigger: triggers an event of the component. Server: the component's server functions, which
  * answer with JSON text.
  * @typedef {{value?: string}} Props
@@ -15,16 +15,16 @@ const ASK_MS = 2000; // after which a missing first value is requested
 
 /**
  * Call `view.take` with every new value of a component: the parsed message, or {error} if the value
- * is not JSON. Sets `root.view` to the view. Code outside the view finds its store there, and so do
- * tests and the browser's console.
+ * is not JSON. Also set `root.view` to the view, for code outside the view, for tests and for the
+ * browser's console.
  * @template M the type of the component's messages
  * @param {HTMLElement} root
  * @param {Props} props
  * @param {Watch} watch
  * @param {{take: (message: M) => void}} view
  * @param {object} [around]
- * @param {() => void} [around.ask] requests the first value; called if none has arrived after
- *   ASK_MS: a tab that is built while the page loads can miss it
+ * @param {() => void} [around.ask] requests the first value. Called if none has arrived after
+ *   ASK_MS, because a tab that is built while the page loads can miss its first value
  * @param {(message: M) => void} [around.taken] called after each message
  */
 export function connectComponent(root, props, watch, view, { ask, taken } = {}) {

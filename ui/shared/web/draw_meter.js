@@ -1,4 +1,4 @@
-/* A bar that compares the draw u with the bound p/q, with u written above it and p/q below it. */
+/* A bar that compares the draw u with the bound p/q. u is written above the bar, p/q below. */
 import { attr, el, show, text } from "./dom.js";
 import { DrawBar } from "./draw_bar.js";
 import { apart, known } from "./format.js";
@@ -19,7 +19,7 @@ export class DrawMeter {
     el("span", { text: "1" }, this.under);
   }
 
-  /** @param {Trial | null | undefined} trial without a trial or its u, the meter is hidden */
+  /** @param {Trial | null | undefined} trial the meter is hidden without a trial that has a u */
   paint(trial) {
     const isShown = Boolean(trial) && known(trial.u);
     show(this.root, isShown);

@@ -9,11 +9,10 @@ import * as pictures from "./save_picture.js";
 
 /**
  * @param {HTMLElement} host
- * @param {{part: string, title: string, term?: string, cls?: string}} about as for
- *   `makePanel`
+ * @param {{part: string, title: string, term?: string, cls?: string}} about see `makePanel`
  * @param {{caption?: () => string[], name?: () => string}} [saved] `caption`: the lines above
- *   the saved figure; `name`: the middle of its file's name, after "sequoia-"; by default
- *   `about.part`
+ *   the saved figure; `name`: the file name of the saved figure, without "sequoia-" and the
+ *   suffix; default: `about.part`
  * @returns {{panel: ReturnType<typeof makePanel>, word: HTMLElement, chart: Chart}} `word`: the
  *   line beside the title
  */

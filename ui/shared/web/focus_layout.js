@@ -9,15 +9,15 @@ import { keyOf } from "./tree_scene.js";
 
 /** Trees with more nodes than this are shown in the focus layout by default. */
 export const LARGE = 160;
-// How many rejected and untried siblings are drawn one by one. If two or more of the same kind
-// remain, they are folded together.
+// How many of a node's rejected and untried children are drawn one by one. If two or more of the
+// same kind remain, they are folded together.
 const FIRST_REJECTED = 9;
 const LAST_REJECTED = 3;
 const FIRST_UNTRIED = 2;
 
 /**
- * What a cell of the drawn tree hides. A cell of one node has only `folded`. A cell that represents
- * several siblings has the other fields, and its key is "g<parent>:<kind>".
+ * What a cell of the drawn tree hides. A cell for one node has only the field `folded`. A cell for
+ * several siblings has the other fields instead, and its key is "g<parent>:<kind>".
  * @typedef {object} Fold
  * @property {number} [folded] number of nodes below the cell; 0 if the cell is unfolded
  * @property {number} [count] number of siblings folded together
@@ -74,7 +74,7 @@ export function focusLayout(topo, view, opened, hasBonus) {
 }
 
 /**
- * The keys of all cells that may hide a node. If they are unfolded, the node is drawn.
+ * The keys of all cells that may hide a node. If all of them are unfolded, the node is drawn.
  * @param {Topology} topo
  * @param {number} node
  * @returns {string[]}
@@ -92,8 +92,8 @@ export function keysAbove({ parents }, node) {
  */
 export const hidesNodes = (cells) => cells.some(({ folded, count }) => Boolean(folded || count));
 
-// The children of an open node: numbers of nodes that are drawn one by one, and groups, which are
-// drawn as one cell such as "… 13 more (83 nodes)".
+// The children of a node that is not folded. A number is a child that is drawn by itself. A group
+// is drawn as one cell, such as "… 13 more (83 nodes)".
 function choose(topo, view, opened, node) {
   const children = topo.children[node];
   const rejected = children.filter((child) => view.state[child] === "rejected");

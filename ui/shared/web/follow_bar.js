@@ -1,5 +1,5 @@
-/* Lets a visitor follow another visitor's run: a button to do so, and a sentence above the run that
-   is followed. */
+/* Lets a visitor follow another visitor's run or race: a button that starts following, and a
+   sentence above the run or race that is followed. */
 import { button, el, show, text } from "./dom.js";
 
 /**
@@ -8,7 +8,7 @@ import { button, el, show, text } from "./dom.js";
  * A store of runs or races.
  * @typedef {object} Followable
  * @property {Following} following
- * @property {boolean} done whether the run on screen has ended or paused
+ * @property {boolean} done whether the run or race on screen has ended or paused
  */
 
 /** The button and the sentence, for runs or for races. */
@@ -16,7 +16,7 @@ export class FollowBar {
   /**
    * @param {Followable} store
    * @param {Element} host
-   * @param {string} what is followed, "run" or "race"
+   * @param {string} what "run" or "race", for the words on the page
    * @param {(() => void) | undefined} follow asks the server for the current run or race
    */
   constructor(store, host, what, follow) {

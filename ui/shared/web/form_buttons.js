@@ -21,7 +21,7 @@ const HINTS = {
  */
 
 /**
- * @param {string} form the prefix of the ids of the form's elements
+ * @param {string} form the prefix of the ids of the form's elements, such as "pg"
  * @returns {FormBeside}
  */
 export const formBeside = (form) => ({
@@ -33,7 +33,7 @@ export const formBeside = (form) => ({
 });
 
 /**
- * @param {string} form the prefix of the ids of the form's elements
+ * @param {string} form the prefix of the ids of the form's elements, such as "pg"
  * @returns {boolean} whether the form's Stop button can be pressed; false while it says "Start
  *   over"
  */
@@ -49,7 +49,8 @@ function press(id) {
   return true;
 }
 
-// Sets a button's tooltip each time: Gradio sometimes rebuilds buttons.
+// Sets a button's tooltip whenever the pointer or the focus enters the button: Gradio sometimes
+// rebuilds buttons, and then their tooltips are lost.
 function setHint(event) {
   const button = event.target.closest?.(".pg-go button");
   const key = button?.textContent.trim() === "Start over" ? "button start over" : HINTS[button?.id];

@@ -4,7 +4,7 @@ import { showForm } from "./form_side.js";
 import { rove } from "./roving_focus.js";
 import { markTerm, openTooltip } from "./tooltips.js";
 
-/** @type {[RegExp, string][]} pattern of the ids of fields, and their key in tooltips.json */
+/** @type {[RegExp, string][]} a pattern for ids of fields, and the fields' key in tooltips.json */
 const FIELDS = [
   [/^(pg|rc|ls)-temperature$/, "temperature"],
   [/^(pg|rc|ls)-top-p$/, "top-p"],
@@ -57,8 +57,9 @@ function fieldOf(target) {
   return [];
 }
 
-// Marks a label as a term when the pointer or the focus enters its field: Gradio sometimes rebuilds
-// labels. Opens its tooltip if the pointer is on the label, or if the Tab key moved the focus.
+// Gives a label its tooltip whenever the pointer or the focus enters its field: Gradio sometimes
+// rebuilds labels. Opens the tooltip if the pointer is on the label, or if the Tab key moved the
+// focus.
 function explain(event) {
   const [field, key] = fieldOf(event.target);
   /** @type {HTMLElement} */

@@ -19,7 +19,7 @@ const isShown = ({ classList }) =>
 /**
  * Show or hide the form of a tab.
  * @param {Element} view the tab's view, or any other element of the tab
- * @param {boolean} wanted whether to show it
+ * @param {boolean} wanted whether to show the form
  */
 export function showForm(view, wanted) {
   const page = view.closest(".pg-page");
@@ -43,8 +43,8 @@ export function followForm() {
   button?.setAttribute("aria-expanded", String(isOpen));
 }
 
-// Closes the drawer when the visitor presses beside it, or presses a button that starts or stops
-// something.
+// Closes the drawer when the visitor clicks beside it, or on a button that starts or stops
+// something. After a click on a tab, updates the header's button.
 function press(event) {
   const target = /** @type {Element} */ (event.target);
   const isTab = target.closest?.("[role=tab], .overflow-dropdown button");
@@ -57,7 +57,7 @@ function press(event) {
 function closeByKey(event) {
   const page = openPage();
   if (event.key !== "Escape" || !NARROW.matches || !page || !isShown(page)) return;
-  // Ignore a key that something else used, and the Escape that menus.js sends to close a menu.
+  // Ignore an Escape that was handled already, and one that menus.js sends to close a menu.
   if (event.defaultPrevented || !event.isTrusted) return;
   event.preventDefault();
   showForm(page, false);

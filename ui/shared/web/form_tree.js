@@ -1,5 +1,6 @@
-/* The small picture of the tree that the fields of a form describe. When a field changes, the
-   server is asked for the tree. The picture is hidden if the server answers with no tree. */
+/* The small picture of the tree that a form's fields describe. When a field on which the tree
+   depends changes, the page asks the server for the tree. If there is none, the picture is
+   hidden. */
 import { el, show, text } from "./dom.js";
 import { watchFormValues } from "./form_values.js";
 import { TreeThumbnail, isChain, sizeInWords } from "./tree_thumbnail.js";
@@ -10,8 +11,8 @@ import { TreeThumbnail, isChain, sizeInWords } from "./tree_thumbnail.js";
 const SIZE = [96, 40];
 const PAUSE = 120; // ms without another change before the server is asked
 const AGAIN = 1000; // ms before the server is asked again while models load
-const SAVED = "kept:"; // begins the value of the field `clock` if that is a saved profile
-// Names of the fields on which a tree depends.
+const SAVED = "kept:"; // prefix of the value of the field `clock` if a saved profile is chosen
+// Names of the fields on which a tree depends. OF_ALL: in Decode and for every lane of a race.
 const OF_ALL = ["chat", "temperature", "top_p", "clock"];
 const OF_DECODE = ["tree", "first", "second", "branching", "verifier"];
 const OF_A_LANE = ["kind", "numbers", "verifier"];
@@ -73,7 +74,7 @@ class FormTree {
     }
   }
 
-  // Whether the fields ask for a tree that is planned for speed. It may be a chain.
+  // Whether the fields ask for a tree that is planned for speed. Such a tree may be a chain.
   get isPlanned() {
     const { kind, tree } = JSON.parse(this.#question);
     return (kind ?? tree) === "planned";
@@ -83,7 +84,7 @@ class FormTree {
   paint(parents) {
     show(this.host, Boolean(parents));
     this.picture.show(parents);
-    const of = this.lane ? "Next race" : "Next run"; // the one on screen may have another tree
+    const of = this.lane ? "Next race" : "Next run"; // a run on screen may use another tree
     const isBest = parents && this.isPlanned && isChain(parents);
     const best = isBest ? "for these settings the best tree is " : "";
     text(this.words, parents ? `${of}: ${best}${sizeInWords(parents)}` : "");

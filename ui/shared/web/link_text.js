@@ -2,8 +2,8 @@
    fragment contains the open tab and the values that this tab shows. Pure. */
 import { FIELDS } from "./link_fields.js";
 
-/** Maximum length of a fragment in characters, without “#”. encodeLink writes only characters of
- * one byte. */
+/** Maximum length of a fragment in characters, without “#”. For the fragments that encodeLink
+ * writes, it is also the length in bytes: they are ASCII. */
 export const MOST_BYTES = 2000;
 
 /**
@@ -11,8 +11,9 @@ export const MOST_BYTES = 2000;
  */
 
 /**
- * The fragment for a tab and its values. If it would be too long, the longest values are left out.
- * Values that are null or undefined are ignored, and so are names that the tab does not have.
+ * The fragment for a tab and its values. If the fragment would be too long, the longest values are
+ * left out. Values that are null or undefined are ignored, and so are names that the tab does not
+ * have.
  * @param {string} tab
  * @param {Record<string, any>} values by the names in link_fields.js
  * @returns {{hash: string, left: string[]}} `hash`: the fragment; `left`: the names of the values

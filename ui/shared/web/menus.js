@@ -1,5 +1,5 @@
-/* Finds out whether a different option of a menu was chosen (called from ui/shared/menus.py). Also
-   closes a menu that is left with the Tab key: gradio 6.31 leaves it open. */
+/* Finds out whether a different option of a menu was chosen; ui/shared/menus.py says why this is
+   needed. Also closes a menu that is left with the Tab key: gradio 6.31 leaves it open. */
 
 /** @type {Record<string, any>} the current option of each menu that has had the focus */
 const before = {};
@@ -19,7 +19,7 @@ export function opened(menu, option) {
  * Called when an option may have been chosen.
  * @param {string} menu its id
  * @param {any} option
- * @returns {any} `option` if it differs from the menu's last one, else null
+ * @returns {any} `option` if it differs from the menu's previous option, else null
  */
 export function chosen(menu, option) {
   if (before[menu] === option) return null;
@@ -32,7 +32,7 @@ let tabbed = false;
 function closeMenu({ target }) {
   if (!tabbed || !target.matches?.("[role=combobox]")) return;
   const escape = new KeyboardEvent("keydown", { key: "Escape", bubbles: true });
-  setTimeout(() => target.dispatchEvent(escape)); // later, or it would open again
+  setTimeout(() => target.dispatchEvent(escape)); // not at once, or the menu would open again
 }
 
 document.addEventListener("focusout", closeMenu);

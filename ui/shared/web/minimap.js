@@ -1,27 +1,28 @@
-/* A small picture of the whole tree. A frame can mark the part that a larger view of it shows. The
-   nodes of each state are drawn as one path, so that a large tree is drawn quickly. */
+/* A small picture of the whole tree. A frame can mark the part of the tree that the larger picture
+   shows. All nodes in the same state are drawn as one path, so that a large tree is drawn
+   quickly. */
 import { attr, el, svg } from "./dom.js";
 import { StatePaths } from "./tree_dots.js";
 
 /**
  * @import { StepView } from "./step_view.js"
  * @import { NodeId } from "./tree_scene.js"
- * @typedef {{x: number, y: number, w: number, h: number}} Part left, top, width and height as
- *   shares of the whole picture's width and height
+ * @typedef {{x: number, y: number, w: number, h: number}} Part left, top, width and height, each
+ *   as a share of the picture's width or height
  */
 
 const ORDER = ["never", "untested", "rejected", "accepted"];
 const LEFT = 0.3; // free room before the first column, in columns
 const RIGHT = 0.2; // how much wider the picture is than the tree's columns, in columns
 
-/** The picture. A press on it picks the nearest node. */
+/** The picture. */
 export class Minimap {
   /** @type {import("./tree_layout.js").Topology | null} */
   topo = null;
 
   /**
    * @param {Element} host
-   * @param {(node: number) => void} onPick called with the node that is pressed
+   * @param {(node: number) => void} onPick called with the node nearest to a press
    */
   constructor(host, onPick) {
     this.root = el("div", { class: "sq-mini", "data-part": "minimap", hidden: "" }, host);
@@ -37,8 +38,8 @@ export class Minimap {
 
   /**
    * @param {StepView} view
-   * @param {NodeId} selected node that is marked
-   * @param {NodeId[]} hits nodes that match a search
+   * @param {NodeId} selected the node to mark as selected
+   * @param {NodeId[]} hits the nodes that match a search
    */
   paint(view, selected, hits) {
     const { topo } = view;

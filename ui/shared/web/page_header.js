@@ -1,5 +1,5 @@
-/* The header of the page: the state of loading the models, and the buttons that hide the form and
-   switch between dark and light. */
+/* The header of the page. It shows the state of loading the models. Its buttons hide and show the
+   form, and switch between dark and light. */
 import { connectComponent } from "./connect_component.js";
 import { followForm, toggleForm } from "./form_side.js";
 import { followAddress } from "./page_link.js";
@@ -56,7 +56,7 @@ function focusView() {
 
 /** @type {(element: HTMLElement, status: LoadStatus) => void} */
 function showStatus(element, { stage, words }) {
-  if (!stage) return; // an error about an unreadable message: keep the old status
+  if (!stage) return; // the message could not be read: keep the old status
   /** @type {HTMLElement} */
   const box = element.querySelector(".pg-status");
   box.dataset.stage = stage;

@@ -17,12 +17,12 @@ const ENTITIES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "
 
 const escaped = (text) => String(text).replace(/[&<>"']/g, (letter) => ENTITIES[letter]);
 
-// A browser ends a script at the closing tag, even inside a string. After "<!--" and "<script", it
-// ignores that tag. A backslash prevents both. It does not change the meaning of a string or
-// regular expression.
+// "</script" ends a script, even inside a string. But if "<!--" and then "<script" come before it,
+// the browser skips it. A backslash after the "<" prevents both cases. The backslash does not
+// change the meaning of a string, or of a regular expression without the flags u and v.
 const inScript = (source) => source.replace(/<(?=\/script|!--)/gi, "<\\");
 
-// The same for a style element. In a CSS string, "\2f " is a slash.
+// "</style" ends a style element, even inside a string. In a CSS string, "\2f " is a slash.
 const inStyle = (source) => source.replace(/<\/(?=style)/gi, "<\\2f ");
 
 /**

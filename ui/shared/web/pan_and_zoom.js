@@ -18,7 +18,7 @@ export class PanAndZoom {
   /**
    * @param {ZoomedView} view
    * @param {() => void} changed called after a zoom
-   * @param {number} [head] px at the top of the box that the picture cannot use
+   * @param {number} [head] height at the top of the box that the picture cannot use, in px
    */
   constructor(view, changed, head = 0) {
     this.view = view;
@@ -32,7 +32,8 @@ export class PanAndZoom {
   /**
    * Zoom while one point of the picture stays in place.
    * @param {number} zoom
-   * @param {{x: number, y: number}} [at] that point in the window; by default the middle of the box
+   * @param {{x: number, y: number}} [at] where in the window the point is; by default the middle
+   *   of the box
    */
   zoomTo(zoom, at) {
     const { view } = this;
@@ -57,8 +58,8 @@ export class PanAndZoom {
     this.zoomTo(this.view.zoom * factor);
   }
 
-  /** Zoom so that the whole picture fits the box, with a zoom from LEAST_ZOOM to 1. If that is the
-   * zoom already, return to zoom 1. */
+  /** Zoom so that the whole picture fits the box, but never below LEAST_ZOOM or above 1. If the
+   * picture has this zoom already, return to zoom 1. */
   zoomFit() {
     const { frame, size, zoom } = this.view;
     if (!frame) return;
@@ -88,7 +89,7 @@ export class PanAndZoom {
       start = { x, y, id: event.pointerId };
     });
     scroller.addEventListener("pointermove", (event) => {
-      if (!event.buttons) end(); // released outside, before the pointer was captured
+      if (!event.buttons) end(); // released outside the box, before the pointer was captured
       if (!start) return;
       const dx = start.x - event.clientX - scroller.scrollLeft;
       const dy = start.y - event.clientY - scroller.scrollTop;

@@ -1,5 +1,6 @@
-/* Buttons for the four phases of the step on screen, and one for its next picture. Also a caption
-   for the current picture, and the time that the current phase took. */
+/* Buttons for the four phases of the step on screen, and a button for the step's next picture (see
+   step_frames.js). Also a caption for the current picture, and the time that the current phase
+   took. */
 import { attr, button, el, show, text } from "./dom.js";
 import { ms } from "./format.js";
 import { rove } from "./roving_focus.js";
@@ -12,8 +13,8 @@ import { sourced } from "./run_words.js";
  * @import { StepMotion } from "./step_motion.js"
  */
 
-/** @type {[Phase, string, string | null][]} phase, label, and the key of its time in a step's
- * `seconds`; null without a time of its own */
+/** @type {[Phase, string, string | null][]} phase, label, and the model pass whose time is shown: a
+ * key of a step's `seconds`, or null if the time is not that of a model pass */
 const PHASES = [
   ["guess", "1. guess", "draft"],
   ["check", "2. check", "verify"],
@@ -61,8 +62,8 @@ export class PhaseBar {
     text(this.caption, shown ? shown.words : result(step));
   }
 
-  // The time that a phase took, in words. The phase "walk" includes the rest of the step, and
-  // "result" stands for the whole step.
+  // The time that a phase took, in words. For "walk", it is the time outside both models. For
+  // "result", it is the time of the whole step.
   times(seconds, phase, source) {
     const key = PHASES.find(([name]) => name === phase)[2];
     const { draft = 0, verify = 0, overhead = 0 } = seconds;

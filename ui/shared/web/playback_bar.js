@@ -1,4 +1,5 @@
-/* The bar that controls a playback: buttons, a track to drag on, the playback speed, and LIVE. */
+/* The bar that controls a playback: buttons, a track to drag on, the playback speed, and a button
+   LIVE that jumps to the newest step and follows the run. */
 import { attr, button, el, setIcon, show, sized, svg, text } from "./dom.js";
 import { rove } from "./roving_focus.js";
 
@@ -62,7 +63,8 @@ export class PlaybackBar {
     rove(group);
   }
 
-  /** @type {(share: number) => number} the value to seek at a share of the track, from 0 to 1 */
+  /** @type {(share: number) => number} the value to seek at a point of the track. `share`: where
+   * the point is, from 0 (left end) to 1 (right end) */
   at() {
     throw new Error("a subclass must define at()");
   }

@@ -42,7 +42,8 @@ export class Refusal {
   }
 
   /**
-   * Whether to leave the typed text in `field`: it was refused, or the visitor is still typing.
+   * Whether to leave the text in `field` as typed, because the text was refused or the visitor is
+   * still typing.
    * @param {HTMLElement} field
    * @returns {boolean}
    */

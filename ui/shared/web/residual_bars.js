@@ -84,7 +84,7 @@ class ResidualBar {
 
 const setWidth = (bar, share) => (bar.style.width = share * 100 + "%");
 
-// Two decimals without the leading 0; "<.01" below 0.005, and "0" for almost nothing.
+// Two decimals without a leading 0. A share below 0.005 is "<.01", or "0" if it is almost 0.
 function digits(share) {
   if (share < 0.005) return share > 0.00005 ? "<.01" : "0";
   return share.toFixed(2).replace(/^0/, "");

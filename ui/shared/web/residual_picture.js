@@ -120,9 +120,9 @@ function markOf(step, at) {
   return isDropped(step, at) ? "dropped" : "rejected";
 }
 
-// Whether the rejected token is removed from q, as when siblings are drawn without replacement. If
-// so, q is rescaled, and another token's share is larger at the next trial. False if no sibling is
-// tried next.
+// Whether the rejected token is removed from q, as when siblings are drawn without replacement.
+// Removing it rescales q, so another token's share is larger at the next trial. False if no sibling
+// is tried next.
 function isDropped(step, at) {
   if (!hasSibling(step, at)) return false;
   const [moment, next] = [step.residuals[at], step.residuals[at + 1]];

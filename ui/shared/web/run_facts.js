@@ -1,5 +1,5 @@
-/* The models and short facts of a run or a race, such as its temperature: as a strip on the page,
-   or as lines of text in a saved picture or page. */
+/* The models and short facts (such as the temperature) of a run, or of a race of several runs. They
+   are shown as a strip on the page, or as lines of text in a saved picture or page. */
 import { el } from "./dom.js";
 import { known, readable } from "./format.js";
 import { rove } from "./roving_focus.js";
@@ -10,8 +10,8 @@ const PAGE_WIDE = 160; // max characters of a line at the top of a saved page
 
 /**
  * Meta: the models, settings and machine of a run or a race. `recorded` in ui/decode/messages.py
- * lists the fields for a run. Fact: [name, value, term]. The name may be empty; term is the key of
- * its tooltip, by default the name.
+ * lists the fields for a run. Fact: [name, value, term]. The name may be empty. Term is the key of
+ * the name's tooltip, by default the name itself.
  * @typedef {Record<string, any>} Meta
  * @typedef {[string, string, string?]} Fact
  */
@@ -57,9 +57,9 @@ function factChip([name, value, term = name]) {
 export const dtypes = (dtype) => (dtype?.includes(", draft ") ? "target " + dtype : dtype);
 
 /**
- * The facts that runs and races have in common, together with their own.
+ * The facts that runs and races have in common, with `own` inserted before the date.
  * @param {Meta} meta
- * @param {Fact[]} own the facts that only runs or only races have; they precede the date
+ * @param {Fact[]} own the facts that only runs have, or that only races have
  * @returns {Fact[]} without facts whose value is missing
  */
 export function sharedFacts({ title, device, clock, dtype, policy: params, date }, own) {

@@ -122,7 +122,7 @@ export const verifier = (name) => VERIFIERS[name] || name;
 export const finish = (reason) => ENDS[reason]?.[1] || reason;
 
 /**
- * Why a run ended or paused, as a verb after "Run", such as "finished at its token limit".
+ * Why a run ended or paused, in words that follow "Run", such as "finished at its token limit".
  * @param {string} reason a key of ENDS
  * @returns {string}
  */

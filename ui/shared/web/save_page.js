@@ -66,7 +66,8 @@ export async function saveRecording(store, { view, what, start, data, facts }) {
   }
 }
 
-/** @type {(store: any, what: string, start: string) => string} "" if it can be saved */
+/** @type {(store: any, what: string, start: string) => string} why the run or race cannot be saved;
+ * "" if it can */
 function whyNot({ steps, done }, what, start) {
   if (!steps.length) return `there is no ${what} on screen; ${start} or open a file first`;
   if (steps.includes(null)) return `some steps of the ${what} did not arrive; start it again`;
@@ -121,7 +122,8 @@ export function relabelled(value) {
 }
 
 /**
- * The meta of a run or a race for a file. A run labelled "measured" becomes "recorded".
+ * The meta of a run or a race, as it is stored in a file. The label "simulated" stays. Any other
+ * label becomes "recorded".
  * @param {Record<string, any>} meta
  * @returns {Record<string, any>}
  */

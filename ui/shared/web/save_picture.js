@@ -45,7 +45,7 @@ function pictureLayout(node) {
   const colour = ground(node);
   return {
     ...node.layout,
-    // A picture is drawn without the page's fonts, so sizes measured with them would not fit.
+    // A saved picture cannot use the page's web fonts, so Plotly must not measure text in them.
     font: { ...node.layout.font, family: "sans-serif" },
     paper_bgcolor: colour,
     plot_bgcolor: colour,
@@ -69,8 +69,8 @@ const captionTitle = ([title, ...lines]) => ({
 const svgBlob = (source) => URL.createObjectURL(new Blob([source], { type: "image/svg+xml" }));
 
 /**
- * Save the source of an SVG as a PNG.
- * @param {string} source
+ * Save an SVG as a PNG.
+ * @param {string} source XML of the SVG
  * @param {number} width px
  * @param {number} height px
  * @param {string} name of the file, without its suffix
@@ -83,7 +83,7 @@ async function raster(source, width, height, name) {
 }
 
 /**
- * Save what `draw` draws as a PNG. If it would be too large, it gets fewer pixels.
+ * Save a PNG of what `draw` draws. If the canvas would be too large, the resolution is reduced.
  * @param {number} width px
  * @param {number} height px
  * @param {(pen: CanvasRenderingContext2D) => void} draw
@@ -100,7 +100,7 @@ export function canvas(width, height, draw, name) {
   sheet.toBlob((blob) => saveAddress(`${name}.png`, URL.createObjectURL(blob)), "image/png");
 }
 
-/** Plotly's options. Its own tools would cover the legend, so the panel has buttons instead. */
+/** Plotly's options. Its toolbar would cover the legend, so `buttons` adds other buttons. */
 export const CONFIG = { displayModeBar: false, responsive: false };
 
 /**

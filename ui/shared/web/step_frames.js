@@ -1,7 +1,7 @@
 /* A step in slow motion, as a series of still pictures. First the draft adds one level after
-   another. Then the target checks all nodes in one pass. Then the walk tries one child after
-   another (with Traversal: one path after another), and the result follows. Pure: a picture is
-   plain data. */
+   another. Then the target checks all nodes in one pass. Then the verifier walks through the tree
+   and tries one child after another (the verifier Traversal: one path after another). The last
+   picture shows the result. Nothing is drawn here: a picture is plain data. */
 import * as captions from "./step_captions.js";
 
 /** @import { StepView } from "./step_view.js" */
@@ -15,7 +15,8 @@ import * as captions from "./step_captions.js";
  * @property {string[]} states of the nodes: those of StepView, or "hidden" (not drafted yet),
  *   "checked" (during the target's pass), or "drafted" (not decided)
  * @property {boolean} hasBonus whether the token from the target is visible
- * @property {number | null} trial index of the trial that is shown; null if none is
+ * @property {number | null} trial index of the trial (of a child or a path) that is shown; null if
+ *   none is
  * @property {string} words the caption
  * @property {number} hold seconds for which the picture is shown in slow motion
  */
@@ -26,7 +27,7 @@ const ALL_LEVELS = 2.6; // at most, for all levels together; the last one gets L
 const PASS = 1.6;
 const TRIAL = 0.85;
 const ALL_TRIALS = 6; // at most, for all trials together, except the one that gets TURN
-const TURN = 1.9; // for the rejection where a chain would have ended
+const TURN = 1.9; // for the rejection that would have ended the step of a chain
 const RESULT = 2.4;
 
 /**

@@ -1,5 +1,6 @@
-/* Plays one step picture by picture: in slow motion, or with the times that the step really took,
-   at real speed or slower. */
+/* Plays one step picture by picture. In slow motion, each picture stays long enough to be read.
+   Otherwise the pictures keep the times that the step really took, at real speed or a fraction of
+   it. */
 import { SLOWEST_FRAME, prefersStillness } from "./playback.js";
 import { STEP_RATES } from "./speeds.js";
 import { StepMotion } from "./step_motion.js";
@@ -14,13 +15,13 @@ export class StepPlayer extends StepMotion {
   /** @type {StepView | null} */
   #step = null;
   #rate = /** @type {StepRate} */ ("slow");
-  #frame = 0;
+  #frame = 0; // id of the requested animation frame; 0: none
   #before = 0; // time of the last frame in ms; 0: none yet
-  clock = 0; // seconds since the step began; in slow motion if the rate is "slow", else real time
+  clock = 0; // seconds since the step began: of slow motion at the rate "slow", else of real time
   playing = false;
 
-  /** @param {() => void} changed called after a change of the picture, the rate or `playing`,
-   *   except by `take` and `pause` */
+  /** @param {() => void} changed called when the picture, the rate or `playing` changes. `take` and
+   *   `pause` do not call it */
   constructor(changed) {
     super();
     this.changed = changed;
@@ -42,7 +43,7 @@ export class StepPlayer extends StepMotion {
   }
 
   /**
-   * Show a step, at its result. If the step is shown already, nothing changes.
+   * Show the result of a step. If the step is shown already, nothing changes.
    * @param {StepView | null} step
    */
   take(step) {
@@ -92,8 +93,8 @@ export class StepPlayer extends StepMotion {
 
   // -- playing ------------------------------------------------------------------------------------
 
-  /** Play from the current picture; at the end of the step, from the first one. If the visitor's
-   * system asks for reduced motion, only show that picture. */
+  /** Play from the current picture, or from the first one if the result is shown. If the visitor's
+   * system asks for reduced motion, show that picture without playing. */
   play() {
     if (!this.#step) return;
     if (prefersStillness()) this.stand(this.picture ?? 0);
@@ -137,9 +138,9 @@ export class StepPlayer extends StepMotion {
     if (!this.playing) return;
     const passed = this.#before ? Math.min((now - this.#before) / 1000, SLOWEST_FRAME) : 0;
     this.#before = now;
-    const before = this.picture;
+    const old = this.picture;
     this.advance(passed);
-    if (this.picture !== before || !this.playing) this.changed();
+    if (this.picture !== old || !this.playing) this.changed();
     if (this.playing) this.#next();
   }
 

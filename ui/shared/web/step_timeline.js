@@ -1,4 +1,5 @@
-/* The times of a step's pictures, both in slow motion and in the real time of the step. Pure. */
+/* When each picture of a step (see step_frames.js) begins and ends, both in slow motion and in the
+   step's real time. */
 import { stepFrames } from "./step_frames.js";
 
 /**
@@ -6,7 +7,7 @@ import { stepFrames } from "./step_frames.js";
  * @import { StepView } from "./step_view.js"
  */
 
-/** For each phase of the pictures, the keys of a step's `seconds` that it covers. */
+/** For each phase of the pictures, the keys in a step's `seconds` whose times belong to it. */
 const CLOCKS = { guess: ["draft"], check: ["verify"], walk: ["overhead"], result: [] };
 
 // The seconds of each level's draft pass; null if they are not known.

@@ -18,7 +18,7 @@ const MARKERS = 9; // maximum number of markers on a line, unless its trace sets
 const DASHES = { dot: "2 3", dash: "7 4", dashdot: "7 4 2 4", longdash: "11 4" };
 
 /**
- * The edges of a part of the figure in px, and a plot with its axes.
+ * Area: a part of the figure, as its edges in px. Plot: such an area with its axes.
  * @typedef {{left: number, right: number, top: number, bottom: number}} Area
  * @typedef {Area & {x: Axis, y: Axis}} Plot
  */
@@ -48,7 +48,8 @@ export function drawFigure(node, { data, layout }, { w, h }) {
   node.replaceChildren(frame);
 }
 
-/** @type {(traces: any[], layout: any, area: Area) => Record<string, Plot>} by y axis */
+// The plots by the names of their y axes.
+/** @type {(traces: any[], layout: any, area: Area) => Record<string, Plot>} */
 function makePlots(traces, layout, { left, right, top, bottom }) {
   const { shapes = [] } = layout;
   const xs = [...traces.flatMap(({ x }) => x), ...ends(shapes, "x")];

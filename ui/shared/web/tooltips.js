@@ -5,7 +5,8 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 const GAP = 6; // px between card and word
 const EDGE = 8; // px between card and the edges of the window
-const FORM = ".pg-side"; // the column with the form; the card of a word in it is placed beside it
+// The column with the form. The cards of its words are placed beside it.
+const FORM = ".pg-side";
 
 /**
  * A new word with a tooltip, appended to `host`.
@@ -21,7 +22,8 @@ export function addTerm(host, word, key = word, cls = "") {
 }
 
 /**
- * Give `node` the tooltip that tooltips.json has for `key`. If it has none, remove the tooltip.
+ * Give `node` the tooltip that tooltips.json has for `key`. If there is no such tooltip, remove the
+ * one that `node` has.
  * @template {HTMLElement} T
  * @param {T} node
  * @param {string} [key]

@@ -16,7 +16,10 @@ const LEAST = 2.2;
 const LABEL_PITCH = 18;
 const LABEL_COLUMN = 42;
 
-/** Draws all marks of a state as one path, which is fast. Marks of later states are on top. */
+/**
+ * Draws the dots or the edges of many nodes. Those of nodes in the same state are one path, which
+ * is fast. States later in `states` are drawn on top.
+ */
 export class StatePaths {
   /**
    * @param {SVGElement} root
@@ -28,11 +31,11 @@ export class StatePaths {
     this.states = states;
   }
 
-  /** @param {[string, string][]} marks state and path of each mark */
-  draw(marks) {
+  /** @param {[string, string][]} shapes for each node, its state and the path of its dot or edge */
+  draw(shapes) {
     /** @type {Record<string, string[]>} */
     const parts = {};
-    for (const [state, d] of marks) (parts[state] ||= []).push(d);
+    for (const [state, d] of shapes) (parts[state] ||= []).push(d);
     this.states.forEach((state, i) => attr(this.paths[i], "d", (parts[state] ?? []).join("")));
   }
 }

@@ -20,7 +20,7 @@ const MOST_SIZE = 13.5;
 const LEAST_DRAWN = 8; // px; labels are hidden if their zoomed type is smaller
 const NARROWEST = 50; // px, least width of a column whose text may be cut, if all columns then fit
 const NARROW = 64; // px, least width of such a column if the box has to scroll anyway
-const WIDEST = 190; // px, largest width that a column gets only because there is room
+const WIDEST = 190; // px, largest width to which spare room widens a column
 /** Largest width of a text in px. */
 export const MOST_TEXT = 240;
 const MOST_WHOLE = { x: 84, y: 26 }; // most px between columns of dots (x) and between rows (y)
@@ -29,7 +29,7 @@ const INSIDE = 7; // px by which a pill is wider than its text
 const CACHED = 20_000; // widths
 /** @type {Map<string, number>} results of `widthOf` */
 const widths = new Map();
-let pen = null; // of a canvas, for measuring text
+let pen = null; // 2D context of a canvas, for measuring text
 
 /**
  * A place in the grid.
@@ -50,7 +50,8 @@ let pen = null; // of a canvas, for measuring text
  * @property {number} [column] width of a column in px, for a whole tree drawn as dots
  * @property {number} least room for a note in the narrowest column, px. A heading may also use the
  *   gutter
- * @property {(col: number) => number} x position of a column's left edge, px
+ * @property {(col: number) => number} x position of a column's left edge, px; for dots, their
+ *   centre
  * @property {(col: number) => number} text width for text in a column, px
  * @property {(row: number) => number} y position of a row's middle, px
  */
@@ -134,8 +135,8 @@ const between = (least, value, most) => Math.max(least, Math.min(most, value));
  * @param {boolean} grid.focus whether this is the focus layout, which shows a part of a tree
  * @param {number[]} [grid.wants] only for the focus layout: px of each column's text in small type.
  *   If equal columns do not fit, each column gets a width according to its text
- * @param {number} [grid.word] width of the widest text at a type size of 1 px. With it, each column
- *   has room for that text in small type
+ * @param {number} [grid.word] not for the focus layout: width of the widest text at a type size of
+ *   1 px. If given, each column has room for that text in small type
  * @param {number} [grid.tail] px kept free after the last column
  * @returns {Frame}
  */

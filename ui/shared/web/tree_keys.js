@@ -1,6 +1,7 @@
-/* Reports what a person does to a tree with the pointer and the keyboard, and to which cell.
-   The right arrow moves the focus to the first child, or from a leaf to the next cell of its row;
-   left to the parent; up and down to the nearest cell in that direction. */
+/* Calls a view's actions when a person points at a cell of its tree, presses it or moves the
+   keyboard focus. A cell usually shows one node. The tree grows to the right. The right arrow moves
+   the focus to the first child, or from a leaf to the next cell in its row. The left arrow moves it
+   to the parent, up and down to the nearest cell in that direction. */
 import { attr } from "./dom.js";
 
 /**
@@ -11,12 +12,12 @@ import { attr } from "./dom.js";
 const ASIDE = 3; // a distance of one column counts as much as this many rows
 
 /**
- * What a view does when a person acts on its tree. `key` is that of the cell; null: no cell.
+ * What a view does when a person acts on its tree. `key`: the key of a cell; null: no cell.
  * @typedef {object} Actions
  * @property {() => void} changed draws again, because the size, the zoom or a font has changed
  * @property {(key: string | null) => void} hover called with the cell pointed at. When the pointer
- *   leaves the cells, called with the cell that has the keyboard focus. When a cell loses the
- *   focus, called with null
+ *   leaves the cells, called with the cell that has the keyboard focus, if any. When a cell loses
+ *   the focus, called with null
  * @property {(key: string, shift: boolean) => void} press called with the cell that was pressed
  * @property {(key: string) => void} focus called with the cell that has received the focus
  * @property {(key: string) => string | null} name returns the name of a cell for screen readers;
@@ -45,7 +46,7 @@ export function listen(view, actions) {
     const key = keyAt(event);
     if (key && !pan.dragged) actions.press(key, event.shiftKey);
   });
-  // Not on the SVG: a listener for the focus would make it a tab stop.
+  // These listeners are not on the SVG itself, because that would make the SVG a tab stop.
   scroller.addEventListener("focusin", (event) => focused(view, actions, event));
   scroller.addEventListener("focusout", () => hover(null));
   scroller.addEventListener("keydown", (event) => {
@@ -94,7 +95,8 @@ function beside(cells, here, arrow) {
   return there.sort((a, b) => far(a) - far(b))[0];
 }
 
-// The token from the target is in the last column, after nodes that are not its parents.
+// The nearest cell to the right in the same row. It may be the token from the target. That cell is
+// in the last column and is a child of another cell.
 /** @type {(cells: Cell[], here: Cell) => Cell | undefined} */
 function nextInRow(cells, here) {
   const right = cells.filter(({ row, col }) => row === here.row && col > here.col);

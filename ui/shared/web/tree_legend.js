@@ -1,10 +1,11 @@
-/* The legend of a step's tree. It explains the colours and counts the nodes of each state, or it
-   explains the shades. */
+/* The legend of a step's tree. If the tree shows states of nodes, the legend explains their
+   colours and counts the nodes in each state. If the tree shows shades, it explains the shades. */
 import { el, show, svg, text } from "./dom.js";
 
 /** @import { StepView } from "./step_view.js" */
 
-/** @type {[number, string][]} the largest share of each shade, and its label */
+// A node's shade shows in what share of the steps with this tree the node was accepted.
+/** @type {[number, string][]} the largest share for each shade, and the shade's label */
 const SHADES = [
   [0, "0%"],
   [0.05, "up to 5%"],

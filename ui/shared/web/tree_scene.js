@@ -44,13 +44,13 @@
  * @property {number} cols of the grid
  * @property {boolean} [focus] whether this is the focus layout, in which columns may be as wide
  *   as their text
- * @property {boolean} [reserved] whether text of other columns must not extend into the last one
+ * @property {boolean} [reserved] whether the last column is kept free of text from other columns
  * @property {number} [word] width of the widest label at a type size of 1 px; with it, each column
  *   has room for that label
  * @property {number} [tail] px kept free after the last column
  * @property {Column[]} [columns]
- * @property {Record<string, string[]>} [marks] for each class, such as is-pinned, the keys of the
- *   cells that get it
+ * @property {Record<string, string[]>} [marks] for each CSS class, such as is-pinned, the keys of
+ *   the cells that get it
  * @property {string} [home] key of the cell that the Tab key reaches
  * @property {boolean} [isEased] whether colours change gradually, which lowers the frame rate
  */

@@ -27,10 +27,11 @@ const FADE = "26px"; // width of a fading edge
  * @property {string} cls class of the box
  * @property {string} [label] of the tree, for screen readers
  * @property {string[]} [dots] states to draw as dots, later states on top. The whole tree then
- *   always fits its box. Without it, the tree has pills, in a box that scrolls
+ *   always fits its box. Without `dots`, the nodes are pills (rounded boxes with a label), and the
+ *   box scrolls
  * @property {boolean} [hasColumns] whether the columns have headings
  * @property {string[]} [numbers] names of the numbers below a pill
- * @property {boolean} [isLazy] whether only rows near the visible ones are written
+ * @property {boolean} [isLazy] whether text is written only in rows near the visible ones
  * @property {boolean} [fades] whether an edge of the box fades if the tree continues beyond it
  */
 

@@ -7,7 +7,7 @@ import * as treeFrame from "./tree_frame.js";
  * @import { Cell, Scene } from "./tree_scene.js"
  */
 
-const NEAR = 14; // px; a pointer farther than this from every dot points at none
+const NEAR = 14; // px; a pointer farther than this from every dot points at no node
 
 /**
  * A cell and all its ancestors, the root last.
@@ -52,7 +52,7 @@ export class TreeWay {
    * @param {Scene | null} scene null: highlight nothing
    * @param {Frame | null} frame
    * @param {string | null} key of the cell pointed at
-   * @returns {string[]} keys of its ancestors
+   * @returns {string[]} keys of the cell's ancestors
    */
   draw(scene, frame, key) {
     this.cells = scene && frame ? wayTo(scene, key) : [];
@@ -63,11 +63,11 @@ export class TreeWay {
   }
 }
 
-// There may be rejected children between a correction and its parent. The correction's edge passes
-// above them.
+// A correction is the target's token where none of the drafted children was accepted. The children
+// may lie between the correction and its parent, so the correction's edge passes above them.
 /** @type {(scene: Scene, cell: Cell) => typeof treeFrame.edge} */
 function edgeOf({ cells, looks }, cell) {
   const { state } = looks[cells.indexOf(cell)];
-  const isPast = state === "correction" && cell.row === cell.parent.row;
-  return isPast ? treeFrame.lifted : treeFrame.edge;
+  const isAbove = state === "correction" && cell.row === cell.parent.row;
+  return isAbove ? treeFrame.lifted : treeFrame.edge;
 }

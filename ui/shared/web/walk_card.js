@@ -1,5 +1,5 @@
 /* The card beside the tree. It explains one node: its probabilities as bars, its draw u compared
-   with p/q, and p and q after the rejections so far. */
+   with p/q, and the residual p and q after the rejections so far. */
 import { el, show, text } from "./dom.js";
 import { DrawMeter } from "./draw_meter.js";
 import { prob } from "./format.js";
@@ -52,17 +52,18 @@ export class WalkCard {
     if (picture && node !== "bonus") show(this.bars, false); // the picture has both bars
   }
 
-  // Shows p and q of the trial. If there is no trial, or if it decided about a whole path, shows
-  // those of the node. p is shown only once the node is decided.
+  // Shows p and q of the node's trial, which may be residual probabilities (see `isResidual`). If
+  // the node has no trial, or if its trial decided about a whole path, shows the original p and q.
+  // p is shown only once the node is decided.
   paintNumbers(step, node, isDecided) {
     const trial = isDecided && node !== "bonus" ? step.trial(node) : undefined;
     const compared = step.fromLeaves ? undefined : trial;
     const isDrafted = node !== "bonus" && node > 0;
     show(this.bars, isDrafted);
     if (isDrafted) {
-      const isLeft = isResidual(step, compared);
-      this.draft.paint(compared?.q ?? step.q(node), isLeft);
-      this.target.paint(isDecided ? (compared?.p ?? step.p(node)) : null, isLeft);
+      const areResidual = isResidual(step, compared);
+      this.draft.paint(compared?.q ?? step.q(node), areResidual);
+      this.target.paint(isDecided ? (compared?.p ?? step.p(node)) : null, areResidual);
     }
     this.meter.paint(step.greedy ? null : trial);
   }
@@ -77,8 +78,8 @@ function placeOf({ topo, trials }, node) {
   return at < 0 ? place : `${place}; trial ${at + 1} of ${trials.length}`;
 }
 
-// Whether a sibling was rejected before the trial, so that it compares residual probabilities. With
-// top-k match, no trial does.
+// Whether the trial compares residual probabilities, because a sibling was rejected before it.
+// Top-k match has no residual probabilities.
 function isResidual({ topo, trials, matched }, trial) {
   if (!trial || matched) return false;
   const isSibling = ({ node }) => topo.parents[node] === topo.parents[trial.node];
@@ -104,10 +105,10 @@ class ShareBar {
     this.value = el("span", { class: "sq-prob-value" }, value);
   }
 
-  /** @type {(share: number | null, isLeft: boolean) => void} */
-  paint(share, isLeft) {
-    show(this.names[0], !isLeft);
-    show(this.names[1], isLeft);
+  /** @type {(share: number | null, isOfResidual: boolean) => void} */
+  paint(share, isOfResidual) {
+    show(this.names[0], !isOfResidual);
+    show(this.names[1], isOfResidual);
     this.bar.style.width = (share ?? 0) * 100 + "%";
     text(this.value, prob(share ?? NaN));
   }

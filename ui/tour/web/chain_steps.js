@@ -3,8 +3,9 @@
 /** @import { Step } from "../../shared/web/step_view.js" */
 
 /**
- * The chances that exactly 0, 1, ... guesses of a chain are kept, if guesses are independent.
- * @param {number} a chance that a guess is kept
+ * The chances that exactly 0, 1, ... guesses of a chain are kept. Guesses are tried in order until
+ * one is rejected. Each tried guess is kept with the same chance, independently of the others.
+ * @param {number} a chance that a tried guess is kept
  * @param {number} guesses
  * @returns {number[]}
  */
@@ -37,7 +38,7 @@ export const ofHundred = (shares) => shares.map((share) => Math.round(100 * shar
  */
 
 /**
- * Count the guesses kept in a recorded run. Steps with a shorter chain, such as the last step, are
+ * Count the guesses kept in a recorded run. Steps with a shorter chain (often the last step) are
  * left out.
  * @param {Step[]} steps of the run
  * @param {number} guesses length of the whole chain

@@ -1,5 +1,5 @@
-/* The inputs in which a visitor answers a question of the tour. All have the type Control. Three
-   simple ones are here. */
+/* The inputs in which a visitor answers a question of the tour. All have the type Control. The
+   simple ones are in this file. */
 import { attr, el, show, text } from "../../shared/web/dom.js";
 
 /** @import { Answer } from "./tour_state.js" */
@@ -45,7 +45,7 @@ export class NumberControl {
   }
 }
 
-/** A choice of one among a few. */
+/** A choice of one option, as radio buttons. */
 export class ChoiceControl {
   /**
    * @param {Element} host

@@ -1,5 +1,6 @@
-/* One token drawn by guess, test and correction. p and q are the target's and the draft's
-   distributions, both in the same unit, such as percent. Tokens are indices. */
+/* One token drawn as in speculative decoding: a guess, a test, and a correction if the test fails.
+   p and q are the target's and the draft's distributions, both in the same unit, such as percent.
+   Tokens are indices. */
 
 const sum = (values) => values.reduce((total, value) => total + value, 0);
 
@@ -25,8 +26,8 @@ export const left = (p, q) => p.map((one, i) => Math.max(one - q[i], 0));
 export const keepChance = (p, q) => Math.min(1, p / q);
 
 /**
- * @param {number[]} given
- * @param {number[]} right has the same sum
+ * @param {number[]} given the amount given to each token
+ * @param {number[]} right the amount that each token should have; the sum is the same
  * @returns {number} how much was given to wrong tokens, in total
  */
 export const misplaced = (given, right) => sum(left(given, right));
@@ -65,7 +66,7 @@ export function draw(p, q, random) {
  * @param {number[]} q
  * @param {number} count
  * @param {() => number} random
- * @returns {number[]} how often each token came out
+ * @returns {number[]} how often each token came out in `count` draws
  */
 export function counts(p, q, count, random) {
   const found = p.map(() => 0);

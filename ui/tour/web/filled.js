@@ -1,5 +1,5 @@
 /* Puts values into the sentences of the tour. */
-const ROUNDING = 1e-9; // a computed value may be too large by this much
+const ROUNDING = 1e-9; // rounding may make a computed value too large by up to this much
 const NAME = /\{(\w+)\}/g;
 
 /**
@@ -24,7 +24,7 @@ export function filled(words, facts) {
 export const figure = (value, decimals = 1) => String(Number(value.toFixed(decimals)));
 
 /**
- * An upper limit for a sentence: `value`, rounded up to one decimal.
+ * The upper limit that a sentence states for `value`: rounded up to one decimal.
  * @param {number} value
  * @returns {string}
  */

@@ -1,5 +1,5 @@
-/* The control in which a visitor builds a tree by placing guesses. Dashed slots show where the next
-   guess may go. */
+/* The control in which a visitor builds a tree by placing guesses (draft tokens). Dashed slots show
+   where the next guess may go. */
 import { attr, el, svg, text } from "../../shared/web/dom.js";
 import { filled } from "./filled.js";
 import { freePlaces, without } from "./placing.js";
@@ -16,7 +16,7 @@ export class PlaceControl {
   /**
    * @param {HTMLElement} host
    * @param {{nodes: number, ranks: number, words: Record<string, string>}} about
-   *   `nodes`: guesses to place; `ranks`: most children of a node
+   *   `nodes`: guesses to place; `ranks`: the most children that a node may have
    */
   constructor(host, { nodes, ranks, words }) {
     this.nodes = nodes;

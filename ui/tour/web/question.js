@@ -1,4 +1,5 @@
-/* One question of a stop: its words, the control for the answer, and the verdict on the answer. */
+/* One question of a stop of the tour: its words, the control for the answer, and the verdict on the
+   answer. */
 import { button, el, show, text } from "../../shared/web/dom.js";
 import { LESSON } from "./lesson.js";
 import { isAnswered, keyOf } from "./tour_state.js";
@@ -76,7 +77,7 @@ export class Question {
     next.scrollIntoView({ block: "center" });
   }
 
-  /** @param {boolean} isReached whether all questions before it are answered */
+  /** @param {boolean} isReached whether all questions before this one are answered */
   paint(isReached) {
     show(this.root, isReached);
     const { stop, name } = this.about;

@@ -1,4 +1,4 @@
-/* The first stop: the cost of a pass over several tokens. */
+/* The first stop of the tour: the cost of a pass over several tokens. */
 import { el } from "../../shared/web/dom.js";
 import { LengthControl } from "./controls.js";
 import { CurveChart } from "./curve_chart.js";
@@ -9,7 +9,7 @@ import { Stop } from "./stop.js";
 
 /** @import { Tour } from "./tour_view.js" */
 
-const CLOSE = 1.2; // a guess that is off by a smaller factor counts as right
+const CLOSE = 1.2; // the visitor's guess counts as right if it is off by less than this factor
 
 /** The stop "The cost". */
 export class CostStop extends Stop {
@@ -72,7 +72,7 @@ export class CostStop extends Stop {
 
   reveal(host, said) {
     const { label, real } = this.words.questions.length;
-    if (said === null) this.questions[0].control.remove(); // the solution was shown without a guess
+    if (said === null) this.questions[0].control.remove(); // the visitor made no guess
     const head = this.block(host, this.say(label), this.times, "is-pass");
     el("b", { text: this.say(real) }, head);
     const { source } = this.here;

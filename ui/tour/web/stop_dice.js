@@ -1,5 +1,5 @@
-/* The second stop: how guesses are kept or rejected so that the output has the target's
-   distribution. */
+/* The tour's second stop: how guesses (draft tokens) are kept or rejected so that the output has
+   the target's distribution. */
 import { NumberControl } from "./controls.js";
 import { DrawCard } from "./draw_card.js";
 import { kept, left, misplaced } from "./draws.js";

@@ -1,5 +1,5 @@
-/* The fourth stop: one recorded step, in which a second guess is kept where a chain would have
-   ended. */
+/* The fourth stop of the tour: one recorded step, in which a second guess is kept where a chain
+   would have ended. */
 import { StepStage } from "../../shared/web/step_stage.js";
 import { ChoiceControl, NumberControl } from "./controls.js";
 import { figure } from "./filled.js";
@@ -13,7 +13,8 @@ const NEAR = 2; // an answer to "chance" (times in 100) counts as right if at mo
 
 /** The stop "The tree". */
 export class TreeStop extends Stop {
-  /** @type {string | undefined} the open question that the picture was set up for */
+  /** @type {string | undefined} the open question that the picture was last set up for; "" at
+   *   first, undefined if all were answered */
   shownFor = "";
 
   /**

@@ -1,4 +1,5 @@
-/* The fifth stop: where to place guesses, and on which machines a tree is worth its longer step. */
+/* The fifth stop of the tour: where to place guesses, and on which machines a tree is worth its
+   longer step. */
 import { el } from "../../shared/web/dom.js";
 import { ChoiceControl, NumberControl } from "./controls.js";
 import { figure } from "./filled.js";
@@ -11,7 +12,7 @@ import { Stop } from "./stop.js";
 
 /** @import { Tour } from "./tour_view.js" */
 
-const EVEN = 1e-9; // guesses per step; a smaller difference is rounding
+const EVEN = 1e-9; // differences below this, in guesses per step, are rounding errors
 const CLOSE = 0.02; // a ratio counts as right if it is off by at most this
 const SHADES = 5; // how many colours the page has for shading tables
 
@@ -121,8 +122,8 @@ export class WhichStop extends Stop {
     });
   }
 
-  // For each machine, bars for the lengths of a chain's and a tree's step. If the tree's bar ends
-  // beyond the mark at `ratio`, the chain is faster.
+  // For each machine, one bar for the time of the chain's step and one for that of the tree's step.
+  // If the tree's bar ends beyond the mark at `ratio`, the chain is faster.
   beats(host) {
     const scale = 100 / Math.max(...this.longer);
     const list = el("div", { class: "sq-tour-beats" }, host);

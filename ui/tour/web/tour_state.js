@@ -1,4 +1,4 @@
-/* Where a visitor is in the tour, and the answers so far. Pure. */
+/* Where a visitor is in the tour, and the answers so far. All functions are pure. */
 
 export const STOPS = ["cost", "dice", "chain", "tree", "which", "yours"];
 /** @type {Record<string, string[]>} the questions of each stop, in order */
@@ -55,7 +55,7 @@ export const isAnswered = (state, stop, question) =>
 /**
  * @param {TourState} state
  * @param {string} stop
- * @returns {string | undefined} the first question without an answer; undefined if there is none
+ * @returns {string | undefined} the first unanswered question; undefined if all are answered
  */
 export const openQuestion = (state, stop) =>
   QUESTIONS[stop].find((question) => !isAnswered(state, stop, question));
@@ -65,8 +65,8 @@ export const isDone = (state, stop) => openQuestion(state, stop) === undefined;
 
 /**
  * @param {string} stop
- * @param {number} by 1 or -1
- * @returns {string | undefined} the stop after or before it; undefined if there is none
+ * @param {number} by 1 for the next stop, -1 for the previous one
+ * @returns {string | undefined} that stop; undefined if there is none
  */
 export const neighbour = (stop, by) => STOPS[STOPS.indexOf(stop) + by];
 
@@ -75,8 +75,8 @@ export const written = ({ stop, answers }) => JSON.stringify({ v: VERSION, stop,
 
 /**
  * Parse a stored state, which may come from another version of the program or have been edited. If
- * it cannot be used, the tour is at its start. Answers to unknown questions are dropped, and so are
- * values that are no Answer. Whether an answer fits its question is not checked.
+ * it cannot be used, the start of the tour is returned. Answers to unknown questions are dropped,
+ * and so are values that are not an Answer. Whether an answer fits its question is not checked.
  * @param {string | null} text
  * @returns {TourState}
  */

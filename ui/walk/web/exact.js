@@ -10,7 +10,7 @@ import { sum } from "./rules/residuals.js";
  * @import { Toy } from "./toy.js"
  */
 
-/** The most outcomes of a tree that are visited. */
+/** The maximum number of outcomes that are visited for one tree. */
 export const MOST_OUTCOMES = 60_000;
 const A_PART = 200; // outcomes between two pauses
 
@@ -19,22 +19,23 @@ const A_PART = 200; // outcomes between two pauses
  * @typedef {object} Exact
  * @property {number[]} first probability of each first token
  * @property {number[]} pairs probability of each pair of first two tokens, at index
- *   first * words + second. If a step emits a single token, the second comes from the next step
+ *   first * words + second. If a step emits a single token, the second is the next step's first
  * @property {number[]} byRank for each child of the root, the probability that it is accepted
  * @property {number} tokens mean number of tokens that a step emits
- * @property {number} outcomes how many were visited
+ * @property {number} outcomes how many outcomes were visited
  */
 
 /**
- * A Chance that follows a script, and after its end chooses the first possible outcome.
+ * A Chance whose choices follow a script. Choices after the end of the script take the first
+ * possible outcome.
  */
 class Enumerator {
   weight = 1;
-  /** @type {[number, number][]} for each choice so far: the index of the chosen outcome among the
-   * possible ones, and how many are possible */
+  /** @type {[number, number][]} for each choice so far: the index of the chosen outcome in the list
+   * of possible outcomes, and the length of this list */
   taken = [];
 
-  /** @param {number[]} script for each choice, the index of its outcome among the possible ones */
+  /** @param {number[]} script for each choice, an index in the list of possible outcomes */
   constructor(script) {
     this.script = script;
   }
@@ -106,7 +107,7 @@ function* wholeStep(toy) {
 }
 
 // Verification from the root down decides each level without looking at the levels below it. So
-// each level can be computed alone.
+// each level can be computed on its own.
 /** @type {(toy: Toy, children: number[]) => Generator<void, Exact | null>} */
 function* levelByLevel(toy, [first, second]) {
   const above = yield* outcomesOf(toy, toyTree([first, 0]));

@@ -43,7 +43,7 @@ export class MomentPanel {
   /**
    * @param {StepView | null} step
    * @param {NodeId | null} node
-   * @param {boolean} isBefore whether the walk has not begun
+   * @param {boolean} isBefore true before the walk begins
    */
   paint(step, node, isBefore) {
     const moment = step && !isBefore ? momentAt(step, node) : null;

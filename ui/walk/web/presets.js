@@ -60,7 +60,7 @@ export const PRESETS = [
     key: "whole-path",
     label: "Traversal tests whole paths",
     about:
-      "Traversal starts at the leaves and tests whole paths. A word that is less probable under p than under q is kept more often if the word after it is more probable under p than under q.",
+      "Traversal starts at the leaves and tests whole paths. A word with p < q is kept more often if the next word on its path has p > q.",
     toy: { p: [0.2, 0.5, 0.3], q: [0.6, 0.2, 0.2], children: [2, 1], verifier: "traversal" },
     seed: 8,
   },
@@ -76,7 +76,7 @@ export const PRESETS = [
     key: "traversal-below",
     label: "Traversal accepts fewer guesses than Sequoia",
     about:
-      "On some trees Traversal does worse: here it accepts 1.0625 guesses per step on average, Sequoia 1.125. The first guess has two children, and only the second has a child of its own. After “dog”, Traversal always keeps “cat” if it is the first child. This uses up the probability of “cat” there. So Traversal never keeps “cat” as the second child, and never reaches the longer path below it. Sequoia can.",
+      "On some trees Traversal does worse: here it accepts 1.0625 guesses per step on average, Sequoia 1.125. The first guess has two children, and only the second child has a child of its own. After “dog”, Traversal always keeps “cat” if it is the first child. This uses up the probability of “cat”. So after “dog” it never keeps “cat” as the second child, nor the longer path below. Sequoia can.",
     toy: {
       p: [0.75, 0.25],
       q: [0.25, 0.75],

@@ -84,8 +84,9 @@ export function scaledShares(values) {
 
 const safe = (value) => (value > 0 ? Math.min(value, 1) : 0);
 
-// The values rounded to multiples of 1 / ROUND that sum to 1. All but the one at `fixed` are first
-// rounded down. Then those that lost most are raised by 1 / ROUND until the sum is 1.
+// The values rounded to multiples of 1 / ROUND that sum to 1. The one at `fixed` (-1: none) is
+// rounded to the nearest multiple, the others down. Then those that lost most by rounding down are
+// raised by 1 / ROUND until the sum is 1.
 function rounded(values, fixed) {
   const exact = values.map((value) => value * ROUND);
   const made = exact.map((value, i) => (i === fixed ? Math.round(value) : Math.floor(value)));

@@ -1,4 +1,5 @@
-/* The form of a toy: menus for a preset, the verifier and the tree, and the fields of p and q. */
+/* The form of a toy (see toy.js). It has menus for a preset, the verifier and the tree, and fields
+   for p (target) and q (draft). */
 import { attr, el, show, text } from "../../shared/web/dom.js";
 import { addTerm } from "../../shared/web/tooltips.js";
 import { PRESETS } from "./presets.js";

@@ -1,7 +1,7 @@
 """Historical bugs, reproduced on purpose to show that the losslessness test finds them.
 
-bug.py says what a bug is. There is one file for each kind of bug, and BUGS lists them all. The
-engine cannot decode with them.
+bug.py defines Bug. Each of the other files has the bugs of one kind. BUGS has all bugs, by key.
+Only the losslessness test can use them.
 """
 
 from __future__ import annotations

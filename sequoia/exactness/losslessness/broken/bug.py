@@ -1,4 +1,4 @@
-"""Bug: one change to the randomness of a sample, or to a verifier."""
+"""Bug: a deliberate error in the randomness of a sample or in a verifier."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from sequoia.algorithm.verifiers.verifier import Verifier
 from sequoia.exactness.losslessness.enumerator import Enumerator
 
 BROKEN = "broken on purpose"
-# they accept if a uniform random number is below a probability
+# verifiers that accept a token if a uniform random number is below a probability
 WALKING = frozenset({SEQUOIA.key, SPECINFER.key, TRAVERSAL.key})
-DISTINCT = frozenset({SEQUOIA.key, TRAVERSAL.key})  # they draw children without replacement
+DISTINCT = frozenset({SEQUOIA.key, TRAVERSAL.key})  # draw children without replacement
 
-ChanceOfStep = Callable[[], Chance]  # called before each step of one sample
+# Called before each step of one sample. Returns the source of randomness for the step.
+ChanceOfStep = Callable[[], Chance]
 
 
 @dataclass(frozen=True)
@@ -60,10 +61,10 @@ class Bug:
     keys of the verifiers that can have the bug.
 
     The other fields default to correct behaviour; a bug replaces at least one of them.
-    `seeded(seed)`: the randomness of one sample. `enumerated(enumerator)`: the same for an
-    Enumerator. `wrap`: changes the verifier. `drawn(q)`: the distribution of a single child's
-    token. `output(known)`: the exact distribution of the first token. is_joint: whether a step
-    depends on earlier steps in other ways than through the text.
+    `seeded(seed)`: the randomness of one sample. `enumerated(enumerator)`: the same if an
+    Enumerator chooses the random outcomes. `wrap`: changes the verifier. `drawn(q)`: the
+    distribution of a single child's token. `output(known)`: the exact distribution of the first
+    token. is_joint: whether a step depends on earlier steps beyond the text that they emitted.
     """
 
     key: str

@@ -1,5 +1,5 @@
-"""Children with a small q are dropped after they were drawn, and the step is verified as if they
-had never been drawn."""
+"""A bug on purpose: children with a small q are dropped after they were drawn. The step is then
+verified as if they had never been drawn."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _kept(tree: Tree, tokens: Sequence[int], q: DistributionOf) -> list[int]:
 
 
 def _output(known: Known) -> np.ndarray:
-    """As `right_output`, but if the child is dropped, the token is drawn from p."""
+    """As `right_output` in bug.py, but if the child is dropped, the token is drawn from p."""
     is_kept = known.q >= LEAST_Q
     accepted = np.where(is_kept, known.accepted, 0)
     dropped = known.drawn[~is_kept].sum()
@@ -63,9 +63,9 @@ DROPPED_CHILDREN = Bug(
     key="dropped",
     label="unlikely children dropped after the draw",
     about=(
-        "A child with q below 0.1 is dropped after it was drawn, to save a node of the tree, and "
-        "the step is verified as if it had never been drawn. Taken together, tokens with such a q "
-        "are then emitted less often than p demands, and the others too often."
+        "A child with q below 0.1 is dropped after it was drawn, to save a node of the tree. The "
+        "step is verified as if the child had never been drawn. Taken together, tokens with such a "
+        "q are then emitted less often than p demands, and the others too often."
     ),
     shows=(
         "Where the draft spreads over several tokens, some with q above 0.1 and some below. The "

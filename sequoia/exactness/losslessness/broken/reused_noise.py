@@ -1,5 +1,6 @@
-"""Two bugs in which random numbers are drawn once for a whole sample and reused at each step: those
-that draft children, or the u that accept and reject them."""
+"""Two bugs in which random numbers are drawn once for a whole sample and reused at each step. In
+the first bug, these are the random numbers that draft children. In the second, they are the u that
+accept or reject children."""
 
 from __future__ import annotations
 
@@ -46,9 +47,9 @@ def _enumerated_u(chance: Enumerator) -> ChanceOfStep:
 
 
 class RepeatedDrafts:
-    """The Chance of one step. It drafts the same tokens as in the first step. For toys only: their
-    q does not depend on the text, so reused noise draws the same tokens again. remembered: the
-    draws of the first step, shared by all steps of a sample."""
+    """The Chance of one step. It drafts the same tokens as in the first step. This works only for a
+    Toy (toy.py): its q does not depend on the text, so reused random numbers draw the same tokens
+    again. remembered: the draws of the first step, shared by all steps of a sample."""
 
     def __init__(self, chance: Enumerator, remembered: list[Drawn]) -> None:
         self._chance = chance
@@ -80,7 +81,8 @@ class UnknownU:
     high: Any = 1
 
     def is_below(self, share: Any, chance: Enumerator) -> bool:
-        """Whether u < share, an outcome that `chance` chooses. Narrows [low, high) accordingly."""
+        """Whether u < share. `chance` chooses the outcome, and [low, high) is narrowed to the u
+        that fit it."""
         middle = min(max(share, self.low), self.high)
         is_below = chance.choose((self.high - middle, middle - self.low)) == 1
         if is_below:
@@ -91,8 +93,8 @@ class UnknownU:
 
 
 class RepeatedU:
-    """The Chance of one step. The first `accept` of every step uses the same u, the second another
-    u, and so on. remembered: the u so far, shared by all steps of a sample."""
+    """The Chance of one step. The n-th `accept` of every step uses the same u. remembered: the u
+    used so far, shared by all steps of a sample."""
 
     def __init__(self, chance: Enumerator, remembered: list[UnknownU]) -> None:
         self._chance = chance

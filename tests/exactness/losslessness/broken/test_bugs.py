@@ -50,7 +50,7 @@ def test_no_bug_is_a_verifier_of_the_engine(key: str) -> None:
         verifier_named(key)
 
 
-def test_a_bug_without_a_place_is_refused() -> None:
+def test_a_bug_that_the_verifier_cannot_have_is_refused() -> None:
     """A verifier can only have a bug in something that it does. Top-k match, for example, draws no
     random number u, so it cannot reuse one. Unknown bugs are refused too."""
     with pytest.raises(BadSamplingParams, match="top-k match cannot have this bug"):

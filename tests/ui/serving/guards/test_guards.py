@@ -1,4 +1,4 @@
-"""Each rule on a request, without Gradio. The name of a test says which defence it guards."""
+"""The server's guards (see ui/serving/guards/all_guards.py), tested without Gradio."""
 
 from __future__ import annotations
 
@@ -57,7 +57,9 @@ def serve(
         *("demo.example.org", "DEMO.example.org:443"),
     ],
 )
-def test_own_names_and_addresses_are_served(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_own_names_and_all_ip_addresses_are_served(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(host.socket, "gethostname", lambda: "Desk")
     monkeypatch.setenv("SPACE_HOST", "me-sequoia.hf.space")
     address = Address(["demo.example.org"])
@@ -71,7 +73,7 @@ def test_own_names_and_addresses_are_served(name: str, monkeypatch: pytest.Monke
         *("demo.example.org.evil.example", "desk.evil.example", "", "[::1", "1.2.3.4.5", "0x7f.1"),
     ],
 )
-def test_other_names_are_refused_and_the_flag_is_named(name: str) -> None:
+def test_other_names_are_refused_and_the_message_names_allow_host(name: str) -> None:
     answer = serve(Address(["demo.example.org"])).get("/", headers={"host": name})
     assert answer.status_code == 403
     assert "--allow-host" in answer.json()["detail"]
@@ -134,10 +136,10 @@ def test_our_own_page_and_programs_are_served() -> None:
     assert named.post("/", headers={"origin": "http://localhost:80"}).status_code == 200
 
 
-def test_pages_of_other_sites_are_refused_without_an_origin_too() -> None:
+def test_posts_from_other_sites_are_refused_even_without_an_origin_header() -> None:
     elsewhere = {"sec-fetch-site": "cross-site"}
     assert serve().post("/", headers=elsewhere).status_code == 403
-    assert serve().get("/", headers=elsewhere).status_code == 200, "a link from another site"
+    assert serve().get("/", headers=elsewhere).status_code == 200, "a link from another site works"
 
 
 # -- behind a proxy --------------------------------------------------------------------------------
@@ -158,7 +160,7 @@ def test_forwarded_headers_count_only_from_a_trusted_proxy(peer: str, status: in
 
 
 def test_of_several_forwarded_headers_the_last_one_counts() -> None:
-    """A proxy may add its own line after one that a client has forged."""
+    """A proxy may add its own header line after the client's, which may be forged."""
     lines = [
         (b"host", b"127.0.0.1"),
         *((b"x-forwarded-for", value) for value in (b"203.0.113.6", b"198.51.100.9")),
@@ -239,7 +241,7 @@ def pieces(size: int, piece: int = 1000) -> Iterator[bytes]:
         yield b"x" * min(piece, size - start)
 
 
-def test_requests_are_limited_also_if_they_declare_no_size() -> None:
+def test_requests_are_limited_even_if_they_declare_no_size() -> None:
     client = serve()
     assert client.post("/run", content=b"x" * 1000).text == "1000"
     assert client.post("/run", content=pieces(1000)).text == "1000"
@@ -248,21 +250,22 @@ def test_requests_are_limited_also_if_they_declare_no_size() -> None:
 
 
 @pytest.mark.parametrize("piece", ["[],", '{"a":1},', "[[[[", "1,"])
-def test_requests_of_many_values_are_refused(piece: str) -> None:
+def test_requests_with_too_many_values_or_lists_are_refused(piece: str) -> None:
     limits = replace(SMALL, request=4 * MIB)
     body = piece * (4 * MIB // len(piece))
     assert serve(limits=limits).post("/run", content=body).status_code == 413
     assert serve(limits=limits).post("/run", content=body[:10_000]).status_code == 200
 
 
-def test_an_upload_is_limited_also_if_it_declares_no_size() -> None:
+def test_an_upload_is_limited_even_if_it_declares_no_size() -> None:
     client = serve()
     assert client.post("/upload", content=b"x" * 2 * MIB).status_code == 200
     assert client.post("/upload", content=b"x" * 3 * MIB).status_code == 413
     assert client.post("/upload", content=pieces(3 * MIB, MIB)).status_code != 200
 
 
-def test_one_address_and_all_together_upload_only_so_much(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_uploads_are_limited_per_address_and_in_total(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Within `upload_seconds`, at most `uploads_each` bytes per address and `uploads` in total."""
     now = [0.0]
     monkeypatch.setattr(bodies.time, "monotonic", lambda: now[0])
     uploads = bodies.RecentUploads(SMALL)
@@ -276,7 +279,7 @@ def test_one_address_and_all_together_upload_only_so_much(monkeypatch: pytest.Mo
     now[0] = 101
     uploads.add("a", 5 * MIB)
     uploads.check("c", 3 * MIB)
-    assert uploads._of == {"a": 5 * MIB}, "addresses are forgotten"
+    assert uploads._of == {"a": 5 * MIB}, "the address without recent uploads is forgotten"
 
 
 def test_uploads_count_for_the_address_behind_a_trusted_proxy() -> None:
@@ -290,7 +293,7 @@ def test_uploads_count_for_the_address_behind_a_trusted_proxy() -> None:
     assert upload("198.51.100.10") == 200
 
 
-def test_uploads_count_for_a_whole_household() -> None:
+def test_uploads_from_all_ipv6_addresses_of_a_household_count_together() -> None:
     client = serve(Address([], ["10.0.0.2"]), client="10.0.0.2")
 
     def upload(address: str) -> int:
@@ -301,7 +304,7 @@ def test_uploads_count_for_a_whole_household() -> None:
     assert upload("2001:db8:1:3::1") == 200
 
 
-def test_nobody_evades_the_limit_by_writing_the_header() -> None:
+def test_a_forged_x_forwarded_for_header_does_not_evade_the_upload_limit() -> None:
     client = serve()
     found = [
         client.post(
@@ -312,8 +315,8 @@ def test_nobody_evades_the_limit_by_writing_the_header() -> None:
     assert found == [200, 200, 413]
 
 
-def test_tiny_files_count_as_a_block_of_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Guards against uploads that are small in bytes and take all inodes of the disk."""
+def test_each_tiny_file_counts_as_a_disk_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Guards against uploads of so many tiny files that the disk runs out of inodes."""
     part = b'Content-Disposition: form-data; name="files"; FileName="a"\r\n\r\n1\r\n'
     client = serve(limits=replace(SMALL, uploads_each=100 * bodies._BLOCK))
     assert client.post("/upload", content=part * 60).status_code == 200
@@ -347,7 +350,9 @@ def test_a_refused_request_is_one_line_in_the_log_without_its_body(
         assert line.startswith("POST /run fake line from 192.0.2.7: 4")
 
 
-def test_an_unexpected_error_is_one_line_without_its_text(caplog: pytest.LogCaptureFixture) -> None:
+def test_an_unexpected_error_is_logged_as_one_line_without_its_text(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     answer = serve().get("/broken")
     assert answer.status_code == 500
     assert answer.json() == {"detail": "an unexpected error; see the server's log"}

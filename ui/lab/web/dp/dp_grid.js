@@ -1,5 +1,6 @@
-/* The picture of one level of the table: n to the right, b downwards, one colour per cell. The
-   marks of the selected cell are on a second canvas, so that the cells need not be redrawn. */
+/* The picture of the DP table T[n, levels, b] for one number of levels: n to the right, b
+   downwards, one colour per cell. The marks of the selected cell are on a second canvas, so that
+   the cells need not be redrawn. */
 import * as dpShade from "./dp_shade.js";
 import * as dom from "../../../shared/web/dom.js";
 import { el } from "../../../shared/web/dom.js";
@@ -87,8 +88,8 @@ export class DpGrid {
     this.on.redraw();
   }
 
-  // If a cell is out of view, scroll until it is in view with a margin. A cell with more children
-  // than the table has rates is in no row, so it stays out of view.
+  // If a cell is out of view, scroll until it is in view with a margin. The table has no row for a
+  // cell with more children than acceptance rates, so such a cell stays out of view.
   reveal({ n, b }) {
     const { from, count } = this.window;
     if (n < from) this.show(n - Math.round(count / 8), count);
@@ -247,8 +248,8 @@ export class DpGrid {
     ctx.fillText(KEYS, (w + 20) / 2, floor + 19);
   }
 
-  // The best b of each n in view, as a stepped line. It has a gap where that b is out of view or no
-  // tree exists.
+  // The best b of each n in view, as a stepped line. The line has a gap where the best b is out of
+  // view or no tree exists.
   ridge(ctx, levels) {
     const { table } = this;
     const { from, count } = this.window;
@@ -284,8 +285,8 @@ export class DpGrid {
 
   // -- marks of the selected cell ------------------------------------------------------------
 
-  // Mark `cell`, and if `split` is not null, the two cells that its value is computed from. `home`:
-  // the cell where the traceback began, or null if that is `cell`.
+  // Mark `cell`. If `split` is not null, also mark the two cells from which the value of `cell` is
+  // computed. `home`: the cell where the traceback began, or null if it began at `cell`.
   paintMarks(cell, split, home, pinned) {
     const ctx = this.start(this.over);
     if (!ctx || !this.inks) return;

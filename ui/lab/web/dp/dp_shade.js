@@ -1,14 +1,18 @@
-/* The colour of a cell: the number that it shows, the strength of the colour for that number, and
-   the numbers below the legend. */
+/* The colours of the DP table's cells: the number that a colour shows, the strength of the colour
+   for that number, and the numbers below the legend. */
 import * as format from "../../../shared/web/format.js";
 
 /** @typedef {import("./dp_table.js").DpTable} DpTable */
 /** @typedef {{low: number, high: number, cut: boolean}} Range `cut`: some values exceed `high` */
 
 /**
- * The numbers that a colour can show. `of` returns the number of a cell, in tokens per step, or NaN
- * if the cell has no such number. It is called only if a tree exists for the cell. Loss and gain
- * are tiny in most of the table, so their colours follow the cube root.
+ * The kinds of numbers that colours can show.
+ * - `of` returns the number of a cell, in tokens per step, or NaN if the cell has no such number.
+ *   It is called only if a tree exists for the cell.
+ * - `power`: the exponent of the colour scale. Loss and gain are tiny in most of the table, so
+ *   their colours follow the cube root.
+ * - `strong`: whether the least or the most gets the last colour of the legend.
+ * - `share`: see `range`.
  * @type {Record<string, {name: string, title: string, power: number, strong: "least" | "most",
  *   share?: number, of: (table: DpTable, n: number, l: number, b: number) => number}>}
  */
@@ -42,8 +46,9 @@ export const KINDS = {
 };
 
 /**
- * The range of the numbers in one level. For loss and gain it ends at their quantile `share`, so
- * that a few large numbers do not make all others look alike. If that quantile is 0, it ends at the
+ * The range of numbers that the colours of level `l` cover. For "value", it covers all numbers of
+ * the level. For loss and gain, it begins at 0 and ends at the quantile `share` of these numbers,
+ * so that a few large ones do not make all others look alike. If that quantile is 0, it ends at the
  * largest number.
  * @param {string} kind
  * @param {DpTable} table
@@ -67,11 +72,12 @@ export function range(kind, table, l) {
 }
 
 /**
+ * The strength of the colour for a number.
  * @param {string} kind
  * @param {Range} range
- * @param {number} value
- * @returns {number} from 0, the first colour of the legend, to 1, the last. A better value never
- *   has a lower strength
+ * @param {number} value the number
+ * @returns {number} from 0, the first colour of the legend, to 1, the last. A better number (less
+ *   loss, or more of the others) never has a lower strength
  */
 export function strength(kind, { low, high }, value) {
   const { power, strong } = KINDS[kind];
@@ -80,7 +86,7 @@ export function strength(kind, { low, high }, value) {
 }
 
 /**
- * The numbers below the legend, at its quarters.
+ * The five numbers below the legend: at its ends, its middle and its quarters.
  * @param {string} kind
  * @param {Range} range
  * @returns {string[]}

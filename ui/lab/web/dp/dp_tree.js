@@ -1,4 +1,5 @@
-/* The tree of a cell. At a step of the traceback, each part of the tree has its own look. */
+/* The tree of one cell of the table in dp_table.js. At a step of the traceback, each part of the
+   tree has its own look. */
 import { el, show } from "../../../shared/web/dom.js";
 import { count } from "../../../shared/web/format.js";
 import { allCells, keyOf } from "../../../shared/web/tree_scene.js";
@@ -13,9 +14,9 @@ import { TreeView } from "../../../shared/web/tree_view.js";
 const PARTS = ["other", "rest", "below"];
 
 /**
- * The part that each node belongs to at a step of the traceback. "below": the subtree of the step's
- * child. "rest": the other nodes in the tree of the step's cell. "other": nodes outside that tree.
- * Without a step, all are "rest".
+ * The part of the tree that each node belongs to at a step of the traceback. "below": the step's
+ * node and the nodes below it. "rest": the other nodes in the tree of the step's cell. "other":
+ * nodes outside the tree of the step's cell. Without a step, all nodes are "rest".
  * @param {Topology} topo
  * @param {Step | null} step
  * @returns {string[]}
@@ -35,7 +36,7 @@ export function dpPartition(topo, step) {
   return part;
 }
 
-/** The picture. */
+/** The picture of the tree. */
 export class DpTree {
   /** @param {HTMLElement} host */
   constructor(host) {

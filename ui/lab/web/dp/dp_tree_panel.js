@@ -1,4 +1,5 @@
-/* The tree of the selected cell, with the buttons that pin the cell and use its tree. */
+/* The tree of the selected cell of the DP table. One button pins the cell; another uses its tree in
+   the Lab. */
 import { DpTree } from "./dp_tree.js";
 import * as dpWords from "./dp_words.js";
 import { attr, button, el, text } from "../../../shared/web/dom.js";
@@ -40,7 +41,8 @@ export class DpTreePanel {
     const { step } = this.dp.shown();
     this.tree.paint(topo, scores, step);
     attr(this.pin, "aria-pressed", String(pinned));
-    // the Lab's tree may be out of view, so the button says whether that is the cell's tree
+    // the panel with the Lab's tree may be out of view, so the button says whether it already shows
+    // the cell's tree
     const isShown = Boolean(parents) && this.dp.isShown(parents);
     this.use.disabled = !parents || isShown;
     text(this.use.querySelector("span"), isShown ? USED : USE);

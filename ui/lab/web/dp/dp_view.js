@@ -205,7 +205,8 @@ export class Dp {
   }
 
   // The nearest cell that can be selected. Such a cell either has a row in the table or is the best
-  // of its column. The best cell has no row if its tree has more children than the table has rates.
+  // of its column. The best cell has no row if the root of its tree has more children than the
+  // table has rates.
   within({ n, levels, b }) {
     const { table } = this;
     const size = clamp(n, 1, table.nodes);

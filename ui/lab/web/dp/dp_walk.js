@@ -1,5 +1,5 @@
-/* The traceback as a list of steps. Each step adds one child to a node. A node's last child is
-   added first. */
+/* The traceback of a cell of the DP table, as a list of steps. Each step adds one child to a node.
+   A node's last child is added first. */
 import * as dpWords from "./dp_words.js";
 import * as dom from "../../../shared/web/dom.js";
 import { attr, button, el, text } from "../../../shared/web/dom.js";

@@ -31,7 +31,7 @@ function impossible({ n, levels, b }) {
 }
 
 /**
- * The recurrence of a cell with its numbers, in pieces, so that its two operands can be marked.
+ * The recurrence of a cell with its numbers. It is in pieces, so that the page can mark operands.
  * @param {DpTable} table
  * @param {Cell} cell
  * @returns {{text: string, part?: string}[]}

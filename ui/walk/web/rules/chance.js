@@ -2,11 +2,11 @@
 import { scaled, sum } from "./residuals.js";
 
 /**
- * The random operations of a step. d and r: q and p of a trial; in Traversal, 1 and the
- * probability of keeping the path.
+ * The random operations of a step. d and r: the tested token's q and p; in Traversal, 1 and the
+ * probability that the path is accepted.
  * @typedef {object} Chance
- * @property {(d: number, r: number) => {accepted: boolean, u: number | null}} accept accepts with
- *   the probability that u * d < r, for u drawn from [0, 1); `u` is null if none was drawn
+ * @property {(d: number, r: number) => {accepted: boolean, u: number | null}} accept accepts if
+ *   u * d < r, for u uniform on [0, 1); `u` is null if no number was drawn (see ../exact.js)
  * @property {(weights: number[]) => number} pick draws a token with probabilities in proportion to
  *   the weights
  */
@@ -36,7 +36,7 @@ export class Dice {
 
 /**
  * Distinct tokens. Each is drawn from q without the tokens drawn before it. Once nothing is left of
- * q, all other tokens are equally probable.
+ * q, each token that has not been drawn is equally probable.
  * @param {Chance} chance
  * @param {number[]} q
  * @param {number} count

@@ -1,5 +1,6 @@
-/* The probabilities of the siblings that can be drawn. Siblings are described as sequences or as
-   sets of tokens. A set is a number whose bit i says whether it contains token i. Pure. */
+/* Siblings are the children of one node. Their tokens are drawn from q, the draft's distribution.
+   These pure functions return the probabilities of the siblings that can be drawn, as sequences or
+   as sets of tokens. A set is a number whose bit i says whether it contains token i. */
 import { likeliest } from "./chance.js";
 import { sum } from "./residuals.js";
 
@@ -28,7 +29,8 @@ export function insideEach(q, count, drawn) {
  * @param {number[]} q
  * @param {number} count
  * @param {Drawn} drawn
- * @returns {{tokens: number[], weight: number}[]} weight: its probability
+ * @returns {{tokens: number[], weight: number}[]} weight: probability of
+ *   the sequence
  */
 export function sequences(q, count, drawn) {
   if (drawn === "top") return [{ tokens: likeliest(q, count), weight: 1 }];
@@ -43,8 +45,8 @@ export function sequences(q, count, drawn) {
 }
 
 /**
- * The sum of the values in a set.
- * @param {number[]} values
+ * The sum of the values of the tokens in a set.
+ * @param {number[]} values by token
  * @param {number} set
  * @returns {number}
  */
@@ -52,7 +54,8 @@ export const massOf = (values, set) => sum(values.filter((_, token) => set & (1 
 
 const setOf = (tokens) => tokens.reduce((set, token) => set | (1 << token), 0);
 
-// Distribution of the next draw without the tokens in the set `tried`.
+// Distribution of the next draw: q without the tokens in the set `tried`. If nothing is left of q,
+// all other tokens are equally probable.
 function chances(q, tried) {
   const isFree = (token) => !(tried & (1 << token));
   const rest = q.map((one, token) => (isFree(token) ? one : 0));
@@ -83,7 +86,7 @@ function bits(set) {
   return count;
 }
 
-// For each set, the sum of the values of its subsets.
+// For each set, the sum of the values of its subsets, itself included. values: by set.
 function subsetSums(values, size) {
   const sums = [...values];
   for (let token = 0; token < size; token++)

@@ -1,7 +1,7 @@
 /* The limit for node-by-node verification: the best that a rule can reach if it is lossless at each
-   node on its own. The distributions of the drawn siblings and of the token that the text gets are
-   given; the rule couples the two. So the best rule solves a problem of optimal transport. SpecTr
-   (arXiv 2310.15141) states it for several draws. Pure. */
+   node on its own. Two distributions are given: that of the drawn siblings, and that of the emitted
+   token. A rule is a coupling of the two. So to find the best rule is a problem of optimal
+   transport. SpecTr (arXiv 2310.15141) states this problem for several draws. Pure. */
 import { insideEach, massOf, sequences } from "./draws.js";
 import { bestTransport } from "./transport.js";
 
@@ -13,8 +13,8 @@ import { bestTransport } from "./transport.js";
 /**
  * The largest probability with which one of the children of a node can be accepted.
  *
- * By the max-flow min-cut theorem it is the minimum of p(S) + P(a sibling is outside S) over all
- * sets S of tokens.
+ * By the max-flow min-cut theorem it is the minimum of p(S) + P(at least one sibling is outside S)
+ * over all sets S of tokens.
  * @param {number[]} p
  * @param {number[]} q
  * @param {number} count number of children

@@ -1,4 +1,5 @@
-/* The verifiers that a toy can have. Each has a way to draw children and a way to verify them. */
+/* The verifiers that a toy (see ../toy.js) can have. Each has a way to draw children and a way to
+   verify them. */
 import { independent, likeliest, withoutReplacement } from "./chance.js";
 import { match, rejectKeeping, rejectOut, walk } from "./top_down.js";
 import { traverse } from "./traversal.js";
