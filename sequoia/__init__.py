@@ -2,12 +2,14 @@
 tokens, and the target model verifies the whole tree in one forward pass.
 
 Short names usually mean: `p` target distribution, `q` draft distribution, `u` uniform random
-number, `k` sibling rank or number of siblings, `n` nodes of a tree (root included), `levels` of a
-tree (the root's included), `a` acceptance vector.
+number, `k` sibling rank or number of siblings, `n` number of nodes of a tree (root included),
+`levels` number of its levels (the root's included), `a` acceptance vector (the acceptance rate of
+each sibling rank).
 
-Reading order: algorithm (the paper's algorithm, without models), models (forward passes over a
-tree), decoding (one step after another), planning and measuring (the best tree for a machine),
-loading (how a pair of models is loaded), exactness and diagnosis (checking and explaining a run).
+The main packages, in reading order: algorithm (the paper's algorithm, without models), models
+(forward passes over a tree), decoding (one step after another), planning and measuring (the best
+tree for a machine), loading (how a pair of models is loaded), exactness and diagnosis (checking and
+explaining a run).
 tests/test_imports.py defines which package may import which.
 """
 
@@ -33,7 +35,7 @@ from sequoia.planning.named_profiles import named_profile, profile_names
 from sequoia.planning.plan_for_machine import Plan, best_plan
 from sequoia.saved_files.run_file import Run
 
-# Old names, which existing scripts use.
+# Old names, kept for existing scripts.
 Policy = SamplingParams
 BadPolicy = BadSamplingParams
 Shaper = TreeChoice

@@ -559,7 +559,7 @@ def indexes() -> Folders:
         },
         **{f"index names {name}": mapped(file) for name, file in files.items()},
         "index names a pickle": mapped("pytorch_model.bin", _pickled),
-        "index names pickles alone": both(
+        "index names only pickles": both(
             index(
                 lambda found: found.update(
                     weight_map=dict.fromkeys(found["weight_map"], "pytorch_model.bin")

@@ -120,7 +120,7 @@ def main() -> None:
         help="with --race: also add all further runs that the page offers",
     )
     parser.add_argument(
-        "--out", type=Path, help="folder of the file (default: where the page looks for it)"
+        "--out", type=Path, help="folder for the file (default: where the page looks for it)"
     )
     asked = parser.parse_args()
     preset = preset_named(asked.race)

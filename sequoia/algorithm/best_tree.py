@@ -203,8 +203,10 @@ class DPTable:
         n, levels, given = self._index(n, levels, 0 if branches is None else branches)
         branches = self._branches(n, levels) if branches is None else given
         if self._row(levels, branches)[n] == -np.inf:
+            children = "child" if branches == 1 else "children"
             raise BadTree(
-                f"no tree has {n} nodes, {branches} root children and at most {levels} levels"
+                f"no tree has {n} node{'s' * (n != 1)}, {branches} root {children} and at most "
+                f"{levels} level{'s' * (levels != 1)}"
             )
         return Tree(tuple(self._parents(n, levels, branches)))
 

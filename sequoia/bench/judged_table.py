@@ -15,9 +15,10 @@ RESAMPLES = 2000
 
 
 def table(after: Mapping[str, Any], before: Mapping[str, Any] | None) -> str:
-    """A text table of the figures in `after`. For kinds of text that are in `before` too, the
-    figures of `before` stand to their left, and the differences over the same excerpts follow.
-    Raises SequoiaError if the numbers of excerpts of such a kind differ."""
+    """A text table of the figures in `after`, by kind of text. If a kind is in `before` too, its
+    figures there are in a column on the left, and the differences over the same excerpts follow.
+    Raises SequoiaError if `before` and `after` have different numbers of excerpts of such a
+    kind."""
     lines = []
     for kind in after["kinds"]:
         new = after["kinds"][kind]
@@ -106,5 +107,5 @@ def weighted(forced: Sequence[Mapping[str, Any]], name: str) -> float:
 
 
 def mean(forced: Sequence[Mapping[str, Any]], name: str) -> np.ndarray:
-    """The same as `weighted`, but what is called `name` may also be a list of numbers."""
+    """The same as `weighted`, but each excerpt may also have a list of numbers called `name`."""
     return np.average([each[name] for each in forced], 0, [each["positions"] for each in forced])

@@ -69,13 +69,11 @@ class Diagnosis:
 
     @property
     def sentence(self) -> str:
-        """The speed-up, the largest loss, and the best remedy that changes only the tree. A loss by
-        acceptance is worded as a possible gain. Without such a remedy, the reason is given."""
+        """The speed-up, the largest loss, worded as a possible gain, and the best remedy that
+        changes only the tree. Without such a remedy, the reason is given."""
         words = f"{self._measured}{': slower than without drafts' * self.slow}."
         if self.losses:
-            could = self.largest_loss == "acceptance"
-            start = "The most could be gained by" if could else "The largest loss is"
-            words += f" {start} {self.losses[0].sentence}"
+            words += f" The most could be gained by {self.losses[0].sentence}"
         first = next((remedy for remedy in self.remedies if remedy.tree), None)
         if first is None:
             return f"{words} {self._no_tree_sentence}"
@@ -87,8 +85,8 @@ class Diagnosis:
         if not self.unclear:
             return ""
         return (
-            f" This run's speed-up is uncertain up to {self.noise:.2f}×, so changes predicted at "
-            "that or less are not listed."
+            " Because speed-ups are uncertain, only changes predicted above "
+            f"{self.noise:.2f}× are listed."
         )
 
     @property
@@ -108,6 +106,7 @@ class Diagnosis:
         if best is None:
             return f"No other tree is predicted to be faster.{self._left_out}"
         return (
-            f"This run's speed-up is uncertain up to {self.noise:.2f}×, so no other tree is "
-            f"recommended: the best one reaches {best.predicted:.2f}× ({best.label})."
+            f"No other tree is recommended: the best one reaches {best.predicted:.2f}× "
+            f"({best.label}). Because speed-ups are uncertain, only more than {self.noise:.2f}× "
+            "would be a clear gain."
         )

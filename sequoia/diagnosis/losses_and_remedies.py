@@ -79,8 +79,8 @@ class DiagnosedRun:
             "draft",
             plain_seconds / (self.seconds - step["draft"]),
             (
-                f"drafting, {time_words(step['draft'])} of a step's "
-                f"{time_words(self.seconds)}, measured."
+                f"faster drafting: it takes {time_words(step['draft'])} of a step's "
+                f"{time_words(self.seconds)} (measured)."
             ),
         )
         yield Loss(
@@ -92,8 +92,8 @@ class DiagnosedRun:
             "overhead",
             plain_seconds / (self.seconds - max(step["overhead"] - plain_overhead, 0)),
             (
-                f"overhead, {time_words(step['overhead'])} per step compared with "
-                f"{time_words(plain_overhead)} for a plain token, measured."
+                f"less overhead: it takes {time_words(step['overhead'])} per step, compared with "
+                f"{time_words(plain_overhead)} for a plain token (measured)."
             ),
         )
 
@@ -101,11 +101,12 @@ class DiagnosedRun:
         limit = knee(self.profile)
         n = len(self.tree)
         words = (
-            f"verification, {self.step['verify'] / self.token['verify']:.2f} times as long as a "
-            "plain token's pass, measured"
+            f"faster verification: it takes {self.step['verify'] / self.token['verify']:.2f} times "
+            "as long as a plain token's pass (measured)"
         )
         return words + (
-            f"; the knee is at {limit} nodes (predicted), and the tree has {n}."
+            f"; from {limit} nodes on, a pass takes at least twice as long as for one node "
+            f"(predicted), and the tree has {n}."
             if limit and n >= limit
             else "."
         )
@@ -123,7 +124,7 @@ class DiagnosedRun:
         """Remedies that change only the tree."""
         yield Remedy("Plain decoding", 1.0, Tree.chain(1), "measured")
         fastest = best_plan(self.acceptance, self.profile).tree
-        what = "The tree predicted to be fastest at this run's acceptance"
+        what = "The fastest tree at this run's acceptance"
         yield self._remedy(f"{what}, {size_words(fastest)}", fastest)
         for what, trees in (
             ("A smaller tree of the same shape", smaller(self.tree, self.acceptance)),

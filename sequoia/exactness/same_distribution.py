@@ -197,8 +197,9 @@ class FirstTokens:
             points = round(min(self.detectable_difference or 1, 1) * 100)
             return (
                 f"The {tokens} are consistent with the target's distribution: {result}. With this "
-                "many samples, a wrong probability of the most probable token is noticed only if "
-                f"it is off by more than about {points} percentage points."
+                "many samples, a wrong probability of the most probable token is noticed (p "
+                "below one in a million) only if it is off by more than about "
+                f"{points} percentage points."
             )
         if self.verdict == "poor":
             return (

@@ -77,12 +77,12 @@ class TextMatch:
     @property
     def sentence(self) -> str:
         if self.index is None or self.margin is None:
-            return f"All {self.compared} tokens equal plain decoding's, measured: exact."
+            return f"All {self.compared} tokens equal plain decoding's (measured): exact."
         name = str(self.dtype).removeprefix("torch.")
         start = (
             f"Token {self.index + 1} is the first that differs from plain decoding. The lower "
-            f"logit of the two tokens is {self.margin:.3g} ulp of {name} below the target's best, "
-            f"measured: {self._size}"
+            f"logit of the two tokens is {self.margin:.3g} ulp of {name} below the target's best "
+            f"(measured), {self._size}"
         )
         if not self.in_float32:
             return f"{start}: {_ENDS[self.verdict]}."

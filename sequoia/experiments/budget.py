@@ -216,10 +216,14 @@ BUDGET = Experiment(
     note=(
         f"For independent sequences, k is {_or(WIDTHS)} (if that many fit). For the k-ary tree, k "
         f"is {_or(ARITIES)}. For each size, k is the one that does best on other texts. "
-        f"{LABELS['SpecInfer']} is a chain of two tokens followed by as many chains of six as fit. "
+        f"{LABELS['SpecInfer']} has SpecInfer's shape <1, 1, 3, 1, 1, 1, 1, 1> (children per node, "
+        "level by level) with more than 3 chains if they fit: a chain of two tokens is followed by "
+        "as many chains of six as fit. (The paper gives SpecInfer independent sequences instead.) "
         "Making a long chain longer gains nothing: the draft errs, or the text ends, before the "
-        "end of the chain. A text counts as repeating itself from the first sequence of "
-        f"{REPEAT} tokens that has occurred before."
+        "end of the chain. A text counts as repeating itself from the first "
+        f"{REPEAT} tokens in a row that already occurred in it. All trees are verified with "
+        "Sequoia's verifier."
     ),
+    table="Tokens per step",
     version=2,
 )

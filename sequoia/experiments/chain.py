@@ -157,4 +157,19 @@ CHAIN = Experiment(
     units=units,
     run_unit=run_unit,
     summary=summary,
+    note="\n".join(
+        (
+            "Tuned chain: the chain of the length predicted to be fastest. In the plots, its speed "
+            "is 1.",
+            "Chain that stops when unsure: ends after a token with a low draft probability.",
+            "Planned tree: the tree predicted to be fastest.",
+            "Replanned tree: planned again while decoding, from the acceptance counted so far.",
+            "Dynamic tree: grown anew at each step, for the text so far.",
+            "Traversal: a verifier that tests whole paths. All others use Sequoia's verifier. At "
+            "temperature 0 both accept the same tokens, so there is no such number (–).",
+            "Better draft: the target with some noise in its weights. Worse draft: the draft with "
+            "noise in its weights.",
+            "A setting is one machine, kind of text, temperature and draft.",
+        )
+    ),
 )

@@ -86,8 +86,8 @@ def _by_acceptance(found: Sequence[Setting]) -> str:
         return ""
     words = (
         f"Over all machines, the planned tree has {_gain(low):.2f}× the speed of the tuned chain "
-        f"where the draft's first guess is accepted less than {middle:.0%} of the time, and "
-        f"{_gain(high):.2f}× elsewhere."
+        f"where the draft's first guess is accepted less than {middle:.0%} of the time (the "
+        f"median), and {_gain(high):.2f}× elsewhere."
     )
     return f"{words} {WHY}." if _is_explained(found, low, high) else words
 
@@ -112,5 +112,6 @@ def _winner(setting: Setting) -> str:
 
 
 def _lower(label: str) -> str:
-    """A rival's label inside a sentence: "planned tree with Traversal"."""
+    """The label of a rival (a kind of tree with a verifier) for use inside a sentence: "planned
+    tree with Traversal"."""
     return label[0].lower() + label[1:].replace(", ", " with ")

@@ -56,7 +56,8 @@ class Setting:
 
     def _words(self, one: str, other: str) -> str:
         where = f"{self.kind}, temperature {self.temperature:g}, draft {self.draft}"
-        return f"{RIVALS[one]} over {RIVALS[other]}: {machine_name(self.machine)}, {where}"
+        over = RIVALS[other][0].lower() + RIVALS[other][1:]
+        return f"{RIVALS[one]} over {over}: {machine_name(self.machine)}, {where}"
 
 
 def cost_of_nodes(machine: str) -> float:

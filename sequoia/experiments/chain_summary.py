@@ -32,14 +32,16 @@ from sequoia.planning.named_profiles import machine_name
 
 COLUMNS = (
     Column("machine", "machine"),
-    Column("kind", "prompts"),
+    Column("kind", "texts"),
     Column("temperature", "temperature"),
     Column("draft", "draft"),
     Column("first", "first guess accepted", "predicted"),
     Column("cost", f"time of a pass over {WIDE} nodes / over 1 node", "simulated"),
     Column("nodes", "tuned chain, nodes", "predicted"),
     Column("tree", "planned tree: nodes, levels, max children", "predicted"),
-    Column("stop", "stopping chain: max nodes, stops below this draft probability", "predicted"),
+    Column(
+        "stop", "stopping chain: max nodes, lowest draft probability (0: never stops)", "predicted"
+    ),
     *(Column(key, f"{label}: speed-up", "simulated") for key, label in RIVALS.items()),
 )
 

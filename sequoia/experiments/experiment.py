@@ -33,7 +33,8 @@ class Experiment:
     `run_unit(pair, unit)` returns plain JSON values, or raises a SequoiaError.
     `summary(settings, done)` returns the result of the units in `done`, which may be empty.
     ExperimentResult says which fields the summary fills in.
-    note: what a reader of the plots and tables has to know, in full sentences.
+    note: what a reader of the plots and tables has to know, in full sentences. It may have several
+    lines. table: what the numbers in the table are, if its columns do not say so.
     version: increase it when `run_unit` begins to return something different. Units that an older
     version saved are then run again.
     """
@@ -46,4 +47,5 @@ class Experiment:
     run_unit: Callable[[Pair, Unit], Mapping[str, Any]]
     summary: Callable[[Settings, Done], ExperimentResult]
     note: str = ""
+    table: str = ""
     version: int = 1

@@ -70,7 +70,7 @@ def summary(settings: Settings, done: Done) -> ExperimentResult:
             Column("verifier", "verifier"),
             Column("first", "first child rejected", "measured"),
             Column("last", "all children rejected", "measured"),
-            Column("exponent", "exponent of the power law", "measured"),
+            Column("exponent", "b of the power law k^−b", "measured"),
             Column("fit", "R² of the power law", "measured"),
         ),
         rows=tuple(rows),
@@ -116,8 +116,8 @@ def _comparisons(case: Case, found: Found) -> list[Comparison]:
     count = len(found[0][OURS])
     return [
         comparison(
-            f"{case.words}, all of {count} children rejected: {verifier_named(OURS).label} over "
-            f"{verifier_named(name).label}",
+            f"{case.words}, how often all {count} children are rejected: "
+            f"{verifier_named(OURS).label} over {verifier_named(name).label}",
             mine,
             [one[name][-1] for one in found],
         )
@@ -139,13 +139,16 @@ def _finding(rows: Sequence[Mapping[str, Any]], count: int) -> str:
     )
     return lines(
         f"With {label}, the probability that all of k children are rejected falls roughly as a "
-        f"power of k. {_against_others(rows, mine)}",
+        f"power of k. {_against_others(rows, mine, count)}",
         *cases,
     )
 
 
-def _against_others(rows: Sequence[Mapping[str, Any]], mine: Sequence[Mapping[str, Any]]) -> str:
-    """How `mine`, the rows of Sequoia, compare with the other verifiers in the same cases."""
+def _against_others(
+    rows: Sequence[Mapping[str, Any]], mine: Sequence[Mapping[str, Any]], count: int
+) -> str:
+    """How `mine`, the rows of Sequoia, compare with the other verifiers in the same cases. count:
+    the largest number of children."""
     label = verifier_named(OURS).label
     pairs = [
         (row["last"], other["last"])
@@ -156,13 +159,13 @@ def _against_others(rows: Sequence[Mapping[str, Any]], mine: Sequence[Mapping[st
     if all(ours < theirs for ours, theirs in pairs):
         others = dict.fromkeys(row["verifier"] for row in rows if row["verifier"] != label)
         names = " and ".join(others)
-        return f"In every case {label} rejects all children less often than {names} do."
+        return f"In every case {label} rejects all {count} children less often than {names} do."
     if all(ours <= theirs for ours, theirs in pairs):
         return (
-            f"In every case {label} rejects all children less often than the other verifiers, or "
-            "equally often."
+            f"In every case {label} rejects all {count} children less often than the other "
+            "verifiers, or equally often."
         )
-    return "In some cases another verifier rejects all children less often; see the table."
+    return f"In some cases another verifier rejects all {count} children less often; see the table."
 
 
 RANKS = Experiment(

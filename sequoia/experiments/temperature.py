@@ -5,11 +5,7 @@ from __future__ import annotations
 from sequoia.experiments.experiment import Done, Experiment
 from sequoia.experiments.result import Axis, ExperimentResult, Settings
 from sequoia.experiments.text_units import text_units
-from sequoia.experiments.verifiers_compared import run_unit, summary
-
-# nodes: size of each tree. chain: size of the chain. every: Traversal and block verification are
-# measured only at every 8th token. profile: the machine that the speed-up is predicted for.
-_FIXED = {"nodes": 64, "chain": 8, "every": 8, "profile": "a100-llama2-7b-jf68m"}
+from sequoia.experiments.verifiers_compared import FIXED, NOTE, run_unit, summary
 
 
 def _summary(settings: Settings, done: Done) -> ExperimentResult:
@@ -23,14 +19,14 @@ TEMPERATURE = Experiment(
     question="Which verifier emits the most tokens per step, from temperature 0 upwards?",
     sizes={
         "small": {
-            **_FIXED,
+            **FIXED,
             "kinds": ["code"],
             "temperatures": [0.0, 0.6, 1.0],
             "prompts": 4,
             "tokens": 64,
         },
         "full": {
-            **_FIXED,
+            **FIXED,
             "kinds": ["code", "prose"],
             "temperatures": [0.0, 0.3, 0.6, 1.0, 1.2],
             "prompts": 12,
@@ -40,4 +36,5 @@ TEMPERATURE = Experiment(
     units=text_units,
     run_unit=run_unit,
     summary=_summary,
+    note=NOTE,
 )

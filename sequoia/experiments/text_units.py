@@ -26,22 +26,25 @@ REPEAT = 8  # a text repeats itself if a sequence of this many tokens occurs aga
 
 @dataclass(frozen=True)
 class Case:
-    """A kind of prompt with sampling settings."""
+    """A kind of prompt with sampling settings. varies_top_p: whether the experiment compares
+    several values of top-p."""
 
     kind: str
     temperature: float
     top_p: float = 1.0
+    varies_top_p: bool = False
 
     @property
     def words(self) -> str:
-        cut = f", top-p {self.top_p:g}" if self.top_p < 1 else ""
+        cut = f", top-p {self.top_p:g}" if self.varies_top_p or self.top_p < 1 else ""
         return f"{self.kind}, temperature {self.temperature:g}{cut}"
 
 
 def cases(settings: Settings) -> list[Case]:
     """All combinations of the settings' kinds, temperatures and top-p values."""
     top_ps = settings.get("top_ps", [1.0])
-    return [Case(*one) for one in product(settings["kinds"], settings["temperatures"], top_ps)]
+    varied = product(settings["kinds"], settings["temperatures"], top_ps)
+    return [Case(*one, varies_top_p=len(top_ps) > 1) for one in varied]
 
 
 def text_units(settings: Settings) -> list[Unit]:

@@ -8,18 +8,10 @@ from dataclasses import replace
 from sequoia.experiments.experiment import Done, Experiment
 from sequoia.experiments.result import Axis, Column, ExperimentResult, Settings
 from sequoia.experiments.text_units import cases, text_units
-from sequoia.experiments.verifiers_compared import WALKS, run_unit, summary
+from sequoia.experiments.verifiers_compared import FIXED, NOTE, WALKS, run_unit, summary
 from sequoia.planning.paper_results import METHODS, paper_file
 
-# nodes, chain, every, profile: see temperature.py
-_FIXED = {
-    "nodes": 64,
-    "chain": 8,
-    "every": 8,
-    "profile": "a100-llama2-7b-jf68m",
-    "temperatures": [1.0],
-    "top_ps": [0.8, 0.9, 1.0],
-}
+_FIXED = {**FIXED, "temperatures": [1.0], "top_ps": [0.8, 0.9, 1.0]}
 # name of a verifier -> its key in the paper's tables
 _IN_PAPER = dict(zip(WALKS, METHODS, strict=True))
 
@@ -49,7 +41,9 @@ def _summary(settings: Settings, done: Done) -> ExperimentResult:
 TOP_P = Experiment(
     name="top-p",
     title="Verifiers with top-p",
-    question="Does the ranking of the verifiers change when top-p cuts off improbable tokens?",
+    question=(
+        "Which verifier emits the most tokens per step when top-p cuts off improbable tokens?"
+    ),
     sizes={
         "small": {**_FIXED, "kinds": ["code"], "prompts": 4, "tokens": 64},
         "full": {**_FIXED, "kinds": ["code", "prose"], "prompts": 12, "tokens": 112},
@@ -57,4 +51,5 @@ TOP_P = Experiment(
     units=text_units,
     run_unit=run_unit,
     summary=_summary,
+    note=NOTE,
 )

@@ -76,8 +76,8 @@ def _difference(line: str, first: str) -> str:
     except (ValueError, TypeError):
         other = []
     if not other:
-        return "The file of saved units is damaged. Starting over."
+        return "The file of saved parts is damaged. Starting over."
     return (
-        "The saved units cannot be reused. They differ from this run in: "
+        "The saved parts cannot be reused. They differ from this run in: "
         f"{', '.join(other)}. Starting over."
     )

@@ -88,8 +88,8 @@ def _is_encoder_decoder(config: Any) -> bool:
 def _encoder(config: Any) -> str:
     if config.model_type in _ENCODERS and not getattr(config, "is_decoder", False):
         return (
-            "is an encoder: its tokens attend to later tokens too, because its config does not set "
-            "is_decoder"
+            "is an encoder (its config does not set is_decoder), so its tokens attend to later "
+            "tokens too"
         )
     return ""
 

@@ -1,4 +1,5 @@
-"""Suggested pairs, each with a name. The data is in assets/pair_catalog.json."""
+"""Suggested pairs of a target and a draft, each with a name. The data is in
+assets/pair_catalog.json."""
 
 from __future__ import annotations
 
@@ -23,8 +24,8 @@ class Model:
     id: its id on the Hugging Face hub. bytes: total size of its weight files. licence: the
     licence's name. gated: the licence must be accepted on the model's page before a download. chat:
     the tokenizer has a chat template. source: where the figure in `bytes` comes from. revision: the
-    preferred commit, looked up on the hub on `revision_date`; "" prefers none. pickle: the model
-    is published only as a pickle file, which is refused.
+    preferred commit, looked up on the hub on `revision_date`; "" if none is preferred. pickle: the
+    model is published only as a pickle file, which is refused.
     """
 
     id: str
@@ -41,9 +42,9 @@ class Model:
 
 @dataclass(frozen=True)
 class Preset:
-    """A named pair. tier: what it is for, or where it comes from, in words. needs: its requirements
-    in words. note: anything else worth knowing. offload: those of the target's layers that do not
-    fit on the device are streamed from host memory."""
+    """A named pair. tier: what the pair is for, or where it comes from, in words. needs: what it
+    requires, in words. note: anything else worth knowing. offload: whether layers of the target
+    that do not fit on the device are streamed from host memory."""
 
     name: str
     tier: str
@@ -79,7 +80,7 @@ def _read(file: Path) -> tuple[Preset, ...]:
 
 
 def find(name: Any) -> Preset | None:
-    """The pair called `name`, None for the bundled pair and for unknown names."""
+    """The pair called `name`. None for the bundled pair and for unknown names."""
     return next((one for one in presets() if one.name == name), None)
 
 

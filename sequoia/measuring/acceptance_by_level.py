@@ -121,7 +121,7 @@ class DepthVerdict:
         if self.holds is None:
             return (
                 "Too few counts to tell whether acceptance depends on depth; decode more tokens "
-                "with a tree of at least 3 levels."
+                "(the tree must have at least 3 levels)."
             )
         parent = f"a node at depth {self.depth}" if self.depth else "the root"
         found = (
@@ -134,9 +134,10 @@ class DepthVerdict:
             found += f", corrected for {self.compared} tests"
         if self.holds:
             among = (
-                "The cell with the smallest p-value"
+                "The clearest deviation"
                 if self.compared > 1
-                else "Only one cell has enough counts for a test"
+                else "Only one cell has enough counts for a test (at least "
+                f"{_LEAST:g} acceptances and {_LEAST:g} rejections expected)"
             )
             return f"No evidence that acceptance depends on depth. {among}: {found}."
         return f"The positional assumption fails here: {found}."

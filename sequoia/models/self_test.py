@@ -45,10 +45,12 @@ _PASSES_ELSEWHERE = 4
 # cached something that only fits 3.
 _PREFIX = 7
 _BRANCH = "its logits for a branch of a tree differ from those for the same tokens in a row"
-_ALONE = "its logits for a text with an explicit mask and positions differ from those without"
-_IGNORES_MASK = "; it ignores the mask or the positions that a tree needs"
+_ALONE = "with explicit mask and positions, its logits change"
+_IGNORES_MASK = "; probably it ignores the mask or the positions that a tree needs"
 _OVERFLOWS = ", or its activations overflow in float16: choose float32"
-_OWN_POSITIONS = "; it counts positions in its own way, or lets tokens attend to later ones"
+_OWN_POSITIONS = (
+    "; probably it counts positions in its own way, or lets tokens attend to later ones"
+)
 
 
 def self_test(model: TreeModel) -> None:

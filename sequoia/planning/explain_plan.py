@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sequoia.algorithm.acceptance import Acceptance
@@ -70,19 +71,16 @@ def why(grid: SpeedupGrid, profile: HardwareProfile) -> str:
     deeper = _one_more_level(grid, best, column)
     same = second is not None and deeper is not None and second.tree == deeper.tree
     if deeper:
-        nodes = f"{len(best.tree)} nodes"
         rival = (
-            f"The runner-up also has {nodes}, but on one more level; it"
+            _runner_up_words(deeper)
             if same
-            else f"With one more level, a tree of {nodes}"
+            else f"With one more level, the best tree of {len(best.tree)} nodes"
         )
-        words += f". {rival} would {_trade(deeper, best, profile)}"
+        words += f". {rival} is {_trade(deeper, best, profile)}"
     elif no_deeper := _no_deeper(best.tree, grid):
         words += f". {no_deeper}"
     if second and not same:
-        words += (
-            f". The runner-up, {size_words(second.tree)}, would {_trade(second, best, profile)}"
-        )
+        words += f". {_runner_up_words(second)} is {_trade(second, best, profile)}"
     return f"{words}. {calibration_words(best.tree, profile)}".rstrip()
 
 
@@ -110,6 +108,10 @@ def runner_up(grid: SpeedupGrid) -> Plan | None:
     best = fastest(grid)
     others = [plan for row in grid.plans for plan in row if plan and plan.tree != best.tree]
     return max(others, key=lambda plan: plan.predicted_speedup, default=None)
+
+
+def _runner_up_words(plan: Plan) -> str:
+    return f"The runner-up, {size_words(plan.tree)},"
 
 
 def _best_words(best: Plan) -> str:
@@ -145,41 +147,39 @@ def _no_deeper(tree: Tree, grid: SpeedupGrid) -> str:
 
 
 def _trade(rival: Plan, best: Plan, profile: HardwareProfile) -> str:
-    """What `rival` gains and loses compared with `best`: "add 0.21 tokens per step but cost 1.4 ms
-    per step (1.2 ms of it drafting): 2.28× plain, 1.32% slower than the best"."""
+    """How fast `rival` is compared with `best`, and what a step gains and loses: "1.32% slower
+    (2.28×): a step gives 0.21 more tokens but takes 1.4 ms longer (1.2 ms of it drafting)"."""
     tokens = rival.expected_tokens - best.expected_tokens
     seconds = rival.predicted_seconds - best.predicted_seconds
-    end = f": {rival.predicted_speedup:.2f}× plain, {_slower(rival, best)}"
-    cost = _cost(rival, best, profile)
+    start = f"{_slower(rival, best)} ({rival.predicted_speedup:.2f}×): a step"
+    longer = _longer(rival, best, profile)
     if tokens > _SAME and seconds > 0:
-        return f"add {_few(tokens)} tokens per step but cost {cost}{end}"
+        return f"{start} gives {_few(tokens)} more tokens but takes {longer}"
     if tokens < -_SAME and seconds < 0:
-        return f"save {cost} but lose {_few(-tokens)} tokens per step{end}"
-    change = "add no tokens" if tokens > -_SAME else f"lose {_few(-tokens)} tokens per step"
-    return f"cost {cost} and {change}{end}"
+        return f"{start} takes {longer} but gives {_few(-tokens)} fewer tokens"
+    change = "no more tokens" if tokens > -_SAME else f"{_few(-tokens)} fewer tokens"
+    return f"{start} takes {longer} and gives {change}"
 
 
 def _slower(rival: Plan, best: Plan) -> str:
     share = 1 - rival.predicted_speedup / best.predicted_speedup
-    return "as fast as the best" if share < 5e-4 else f"{share:.2%} slower than the best"
+    return "practically as fast" if share < 5e-4 else f"{share:.2%} slower"
 
 
-def _cost(rival: Plan, best: Plan, profile: HardwareProfile) -> str:
-    """The difference in step time, with the phase that changes most: "1.4 ms per step (1.2 ms of it
-    drafting)". If this phase explains the whole difference: "1.4 ms of drafting per step". If the
+def _longer(rival: Plan, best: Plan, profile: HardwareProfile) -> str:
+    """The difference in step time, with the phase that changes most: "1.4 ms longer (1.2 ms of it
+    drafting)". If this phase explains the whole difference: "1.4 ms longer (drafting)". If the
     phase and the step change in opposite directions, the phase's time has a minus sign."""
     mine = phases(rival.tree, profile)
     theirs = phases(best.tree, profile)
     change = {phase: mine[phase] - theirs[phase] for phase in PHASES}
     total = sum(change.values())
     most = max(change, key=lambda phase: abs(change[phase]))
+    words = f"{time_words(abs(total))} {'less' if total < 0 else 'longer'}"
     if math.isclose(change[most], total, rel_tol=0.02):
-        return f"{time_words(abs(total))} of {_ACTIVITY[most]} per step"
+        return f"{words} ({_ACTIVITY[most]})"
     sign = "" if change[most] * total > 0 else "−"
-    return (
-        f"{time_words(abs(total))} per step "
-        f"({sign}{time_words(abs(change[most]))} of it {_ACTIVITY[most]})"
-    )
+    return f"{words} ({sign}{time_words(abs(change[most]))} of it {_ACTIVITY[most]})"
 
 
 def why_chain(tree: Tree, acceptance: Acceptance) -> str:
@@ -211,11 +211,14 @@ class Part:
 
     @property
     def difference(self) -> str:
-        """The measured value compared with the predicted one: "1.2 ms more", "0.31 tokens
-        fewer"."""
-        change = self.measured - self.predicted
-        if self.name == "tokens":
-            return f"{_few(abs(change))} tokens {'more' if change > 0 else 'fewer'}"
+        """The measured value compared with the predicted one: "1.2 ms more", "0.31 fewer". This is
+        the difference of the two values as they are shown, unless these are equal."""
+        tokens = self.name == "tokens"
+        shown_as = _as_few if tokens else _as_time
+        change = shown_as(self.measured) - shown_as(self.predicted)
+        change = change or self.measured - self.predicted
+        if tokens:
+            return f"{_few(abs(change))} {'more' if change > 0 else 'fewer'}"
         return f"{time_words(abs(change))} {'more' if change > 0 else 'less'}"
 
 
@@ -234,7 +237,8 @@ class Comparison:
 
     @property
     def sentence(self) -> str:
-        """Both speed-ups, and the parts that explain the difference, the largest effect first."""
+        """Both speed-ups, and the parts that explain the difference: those that raised the
+        speed-up and those that lowered it, the largest effect first."""
         ordered = sorted(
             filter(self.matters, self.parts),
             key=lambda part: -abs(math.log(part.alone / self.predicted)),
@@ -245,24 +249,26 @@ class Comparison:
             else "; with the measured steps and the profile's time per plain token,"
         )
         start = f"Predicted {self.predicted:.2f}×{base} {self.measured:.2f}×"
-        return (
-            f"{start}: {'; '.join(map(_part, ordered))}."
-            if ordered
-            else f"{start}: no part alone changes the speed-up by more than 0.5%."
-        )
+        if not ordered:
+            return f"{start}: no part alone changes the speed-up by more than 0.5%."
+        changes: dict[str, list[str]] = {}
+        for part in ordered:
+            change = "Raised" if part.alone > self.predicted else "Lowered"
+            changes.setdefault(change, []).append(_part(part))
+        return " ".join([f"{start}.", *(f"{how} by {_listed(by)}." for how, by in changes.items())])
 
     def matters(self, part: Part) -> bool:
         """Whether `part` alone changes the speed-up by more than half a per cent."""
         return abs(math.log(part.alone / self.predicted)) > 0.005
 
     def effect(self, part: Part) -> str:
-        """The effect of `part`: "1.2 ms more, which alone makes 1.50× instead of 1.90×"."""
+        """The effect of `part`: "1.2 ms more: alone, this would give 1.50× instead of 1.90×"."""
         if math.isclose(part.predicted, part.measured, rel_tol=0.005):
             return "as predicted"
         if not self.matters(part):
             return f"{part.difference}, hardly any effect"
         return (
-            f"{part.difference}, which alone makes {part.alone:.2f}× instead of "
+            f"{part.difference}: alone, this would give {part.alone:.2f}× instead of "
             f"{self.predicted:.2f}×"
         )
 
@@ -315,16 +321,14 @@ def compare(
 
 
 def _part(part: Part) -> str:
+    """How a part differs from its prediction: "fewer tokens per step", "slower drafting"."""
+    is_more = part.measured > part.predicted
     if part.name == "tokens":
-        return (
-            f"{part.measured:.2f} tokens per step instead of {part.predicted:.2f} (which alone "
-            f"makes {part.alone:.2f}×)"
-        )
-    what = "a plain token took" if part.name == "plain" else f"{_ACTIVITY[part.name]} took"
-    return (
-        f"{what} {time_words(part.measured)} instead of {time_words(part.predicted)} (which alone "
-        f"makes {part.alone:.2f}×)"
-    )
+        return f"{'more' if is_more else 'fewer'} tokens per step"
+    if part.name == "overhead":
+        return f"{'more' if is_more else 'less'} overhead"
+    what = "plain decoding" if part.name == "plain" else _ACTIVITY[part.name]
+    return f"{'slower' if is_more else 'faster'} {what}"
 
 
 # -- words -----------------------------------------------------------------------------------------
@@ -345,6 +349,22 @@ def time_words(seconds: float) -> str:
     if 0 < seconds < 0.9995e-3:
         return f"{seconds * 1e6:.0f} µs"
     return f"{seconds * 1e3:.{0 if seconds >= 0.1 else 1}f} ms"
+
+
+def _as_time(seconds: float) -> float:
+    """`seconds` rounded as in `time_words`."""
+    if 0 < seconds < 0.9995e-3:
+        return round(seconds, 6)
+    return round(seconds, 2 if seconds >= 0.9995 else 3 if seconds >= 0.1 else 4)
+
+
+def _as_few(tokens: float) -> float:
+    return round(tokens, 2)
+
+
+def _listed(words: Sequence[str]) -> str:
+    """The words as a list: "a and b", "a, b and c"."""
+    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
 
 
 def _few(tokens: float) -> str:

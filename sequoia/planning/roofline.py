@@ -5,7 +5,7 @@ A pass over n nodes launches kernels, reads the weights and the KV cache, copies
 weights from the host, and computes. Launching, reading and copying overlap, so only the longest of
 these times counts. It is called `fixed`, because it hardly depends on n. The time of computing,
 `compute`, is proportional to n. The whole pass takes a smooth maximum of the two, sqrt(fixed² +
-compute²): nearly flat at first, then a knee where they are equal, then nearly proportional to n.
+compute²): nearly flat at first, then a bend where they are equal, then nearly proportional to n.
 The arithmetic of attention is left out, because it is small for contexts of a few thousand tokens.
 """
 
@@ -56,8 +56,8 @@ class RooflineDevice:
 
 @dataclass(frozen=True)
 class RooflineModel:
-    """The work of a forward pass of a model. Raises BadProfile naming the field that is invalid, and
-    why.
+    """The work of a forward pass of a model. Raises BadProfile naming the field that is invalid,
+    and why.
 
     parameters: number of weights; every pass reads all of them. launch_us_per_layer: microseconds
     to launch one layer's kernels: hundreds if each is launched from Python (eager), tens in a CUDA
@@ -85,9 +85,9 @@ class RooflineModel:
 
 @dataclass(frozen=True)
 class Roofline:
-    """Two models on one device. Each of these three may be given as a mapping of its fields, as read
-    from a file. prefix_length: tokens in the KV cache before the pass. Raises BadProfile if a field
-    is invalid, or if a model is offloaded and the device has no link_gb_per_s."""
+    """Two models on one device. Each of these three may be given as a mapping of its fields, as
+    read from a file. prefix_length: tokens in the KV cache before the pass. Raises BadProfile if a
+    field is invalid, or if a model is offloaded and the device has no link_gb_per_s."""
 
     device: RooflineDevice
     target: RooflineModel

@@ -63,7 +63,10 @@ def read(out: Path, tokenizer: PreTrainedTokenizerBase) -> Encoded:
     try:
         manifest = json.loads((out / MANIFEST).read_text())
         train = np.memmap(out / TRAIN, np.uint16, "r")
-        held = {kind: np.fromfile(out / f"held-{kind}.u16", np.uint16) for kind in manifest["held"]}
+        held = {
+            kind: np.frombuffer((out / f"held-{kind}.u16").read_bytes(), np.uint16)
+            for kind in manifest["held"]
+        }
         mark = manifest["tokenizer"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise BadTraining(

@@ -48,12 +48,13 @@ class Size:
     def parse(cls, text: str) -> Size:
         """The size in `text`, four numbers "hidden,layers,heads,mlp". Raises BadTraining for other
         text."""
-        parts = text.split(",")
-        if len(parts) != 4 or not all(part.strip().isdecimal() for part in parts):
+        try:
+            hidden, layers, heads, mlp = map(int, text.split(","))
+        except ValueError:  # also raised for a number of more than 4,300 digits
             raise BadTraining(
                 f"size {text[:60]!r} is not four whole numbers: hidden,layers,heads,mlp"
-            )
-        return cls(*map(int, parts))
+            ) from None
+        return cls(hidden, layers, heads, mlp)
 
 
 @dataclass(frozen=True)

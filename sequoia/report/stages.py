@@ -121,7 +121,7 @@ def _checks(machine: Machine) -> Iterator[Stage]:
         ("check-recovery", "decoding after a failure", ("recovery",), 85, 30, skip),
         ("check-offload", "streamed layers with random delays", ("offload", "50"), 70, 30, skip),
         ("check-memory", "memory compared with its prediction", ("memory",), 70, 60, skip),
-        ("check-crossing", "the slowest step of a run whose text grows long", ("crossing",), 50, 15, ""),
+        ("check-crossing", "the slowest step as the text grows", ("crossing",), 50, 15, ""),
         (
             "check-sanitizer",
             "races and memory errors in the kernel",

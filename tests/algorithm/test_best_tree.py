@@ -298,7 +298,7 @@ BAD: dict[str, tuple[Any, str]] = {
     "one level, heap": (lambda: best_tree(DOWN, 2, 1), "2 nodes do not fit in 1 level"),
     "one level, table": (
         lambda: best_tree(UP, 2, 1),
-        "no tree has 2 nodes, 1 root children and at most 1 levels",
+        "no tree has 2 nodes, 1 root child and at most 1 level",
     ),
     "growth too small": (
         lambda: best_first(DOWN, 4).tree(5),

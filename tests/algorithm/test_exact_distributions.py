@@ -103,8 +103,8 @@ def test_every_small_tree_has_the_target_distribution(name: str, vocab: int, nod
 @EVERY
 @pytest.mark.parametrize("siblings", [2, 3])
 def test_siblings_with_many_tables_have_the_target_distribution(name: str, siblings: int) -> None:
-    """A chain does not test the updates between siblings; these trees do. A table gives p or q
-    after every context, and 20 pairs of tables are tried."""
+    """After a rejection, p and q may change for the next sibling. A chain has no siblings, so it
+    does not test this. A table gives p or q after every context; 20 pairs of tables are tried."""
     for seed in range(20):
         p = table(("p", seed), 4)
         q = table(("q", seed), 4)
@@ -115,8 +115,8 @@ def test_siblings_with_many_tables_have_the_target_distribution(name: str, sibli
 @EVERY
 @pytest.mark.parametrize("parents", [(-1,), (-1, 0), (-1, 0, 0), (-1, 0, 1)])
 def test_two_steps_have_the_joint_target_distribution(name: str, parents: tuple[int, ...]) -> None:
-    """If noise is reused in the next step, every single step is right and only the joint
-    distribution is wrong."""
+    """If a bug reuses noise in the next step, every single step is right. Only the joint
+    distribution of the two steps is wrong."""
     for seed in range(3):
         p = table((seed, "p"), 3)
         q = table((seed, "q"), 3)
@@ -189,8 +189,8 @@ SAMPLING = [
 )
 @pytest.mark.parametrize("name", list(VERIFIERS))
 def test_floats_have_the_target_distribution(name: str, params: SamplingParams) -> None:
-    """The real temperature, top-p and draws with torch rows, float32 q and float64 p: rounding
-    errors stay below 1e-12."""
+    """Temperature, top-p and draws are those of real runs: torch rows, float32 q, float64 p. The
+    only error left is rounding, at most 1e-12."""
     trees = [tree for n in (1, 2, 3, 4) for tree in ordered_trees(n)]
     for tree in trees:
         assert (
@@ -202,7 +202,7 @@ def test_floats_have_the_target_distribution(name: str, params: SamplingParams) 
 
 
 def _all_rejected(name: str) -> Fraction:
-    """Probability that two children drawn from Q = [1/2, 1/2] are both rejected for P = [1, 0]."""
+    """Probability that two children drawn from q = [1/2, 1/2] are both rejected if p = [1, 0]."""
     p = same([Fraction(1), Fraction(0)])
     q = same([HALF, HALF])
 
@@ -239,11 +239,11 @@ def test_top_k_match_accepts_less_even_if_the_draft_equals_the_target() -> None:
     assert accepted("sequoia") == accepted("specinfer") == 1
 
 
-# -- edge cases of the walk ------------------------------------------------------------------------
+# -- edge cases of verification --------------------------------------------------------------------
 
 
 class Rejecting(Enumerator):
-    """Rejects every child. With exact arithmetic, none is rejected if p equals q."""
+    """Rejects every child. If p equals q, only rounding errors can make a real run do that."""
 
     def accept(self, d: object, r: object) -> tuple[bool, None]:
         return False, None
@@ -264,8 +264,8 @@ def test_a_zero_residual_leaves_the_distribution_unchanged() -> None:
 
 @pytest.mark.parametrize("reject", [without_replacement, with_replacement])
 def test_a_rejection_does_not_change_its_arguments(reject: Callable) -> None:
-    """The residual can be the row of p that the step keeps. In-place arithmetic would falsify what
-    the page shows, and the next walk."""
+    """Before the first rejection at a node, the residual is the array p itself. It must not be
+    changed in place, because p is still needed afterwards."""
     residual = np.array([0.25, 0.75])
     draft = np.array([0.5, 0.5])
     found = reject(residual, draft, 0)
@@ -282,8 +282,8 @@ def test_a_walk_does_not_change_its_arguments() -> None:
 
 
 def test_a_draft_with_too_few_tokens_continues_uniformly() -> None:
-    """q has one token and the node two children: the second is drawn uniformly from the rest and
-    verified with that distribution."""
+    """q gives one token all the probability, but the node has two children. The second child is
+    drawn uniformly from the other tokens, and verified with this uniform distribution as q."""
     p = same([Fraction(0), HALF, HALF])
     q = same([Fraction(1), Fraction(0), Fraction(0)])
     tree = Tree.kary(2, 2)

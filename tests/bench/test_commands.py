@@ -32,7 +32,7 @@ def test_a_command_prints_its_options(
     assert not ended.value.code
     words = capsys.readouterr().out
     assert f"usage: python -m {module} " in words
-    assert "(default: True)" not in words  # the default of --no-graphs is that graphs are used
+    assert "(default: True)" not in words  # would be misread beside --no-graphs
 
 
 def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
@@ -44,7 +44,7 @@ def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
 
 
 def test_a_check_that_a_file_can_be_written_changes_nothing(tmp_path: Path) -> None:
-    """Except that the folder of a new file is created."""
+    """The only exception: the folder of a new file is created."""
     old, new = tmp_path / "old", tmp_path / "folder" / "new"
     old.write_text("kept")
     require_writable(old)
@@ -55,7 +55,7 @@ def test_a_check_that_a_file_can_be_written_changes_nothing(tmp_path: Path) -> N
         require_writable(tmp_path)
 
 
-def test_one_model_alone_is_offered_only_where_it_is_accepted() -> None:
+def test_the_help_says_whether_one_model_needs_the_other_too() -> None:
     for together in (True, False):
         parser = option_parser("command", "What it does.")
         add_pair_options(parser, together)

@@ -77,7 +77,7 @@ def in_words(found: Found) -> Iterator[str]:
     for name, values in found["new"].items():
         new = spread(values)
         if "old" not in found:
-            yield f"  {name:44s} {new}"
+            yield f"  {name:48s} {new}"
             continue
         before = found["old"][name]
-        yield f"  {name:44s} new {new}   old {spread(before)}   new/old {ratios(values, before)}"
+        yield f"  {name:48s} new {new}   old {spread(before)}   new/old {ratios(values, before)}"

@@ -41,11 +41,11 @@ def frame_times(browser: Browser, address: str) -> Figures:
     context.close()
     return {
         "recording in slow motion: % of frames in 33 ms": smooth_share(slow),
-        "recording in slow motion: frame, 95 %": at_share(slow, 0.95),
+        "recording in slow motion: frame, 95th percentile": at_share(slow, 0.95),
         "recording, step by step: % of frames in 33 ms": smooth_share(steps),
-        "recording, step by step: frame, 95 %": at_share(steps, 0.95),
+        "recording, step by step: frame, 95th percentile": at_share(steps, 0.95),
         "while decoding: frames a second": 1000 * len(decoding) / sum(decoding),
-        "while decoding: frame, 95 %": at_share(decoding, 0.95),
+        "while decoding: frame, 95th percentile": at_share(decoding, 0.95),
     }
 
 

@@ -18,7 +18,7 @@ FIRST_PAINT = "performance.getEntriesByName('first-contentful-paint')[0].startTi
 
 
 def paint_times(browser: Browser, address: str) -> Figures:
-    """The app's page, models loaded: milliseconds from the start of the navigation to each paint
+    """The app's page with models loaded: milliseconds from the start of navigation to each paint
 
     The page is opened with an empty cache, then reloaded. view_cost.py prints the line above as the
     heading of a table.

@@ -1,4 +1,4 @@
-"""How smoothly four lanes of 64-node trees are painted, and how soon Stop ends them.
+"""How smoothly a race of four 64-node trees is painted, and how soon Stop ends a race.
 
 Run it with `python tests/browser/race_cost.py [--tokens 512]`.
 

@@ -97,8 +97,8 @@ PILLS = """() => [...document.querySelectorAll('.sq-n')]
 
 
 def collisions(page: Any) -> list[tuple[str, str]]:
-    """Pairs of pills that cover each other by more than half a pixel, and pills
-    narrower than their text."""
+    """Pairs of pills (the boxes of tokens in the tree) that overlap by more than half a pixel, and
+    pills narrower than their text."""
     boxes = page.evaluate(PILLS)
     found = [(box["key"], "its text") for box in boxes if box["text"] > box["w"] + 0.5]
     for i, a in enumerate(boxes):
@@ -151,7 +151,7 @@ def test_a_gap_is_shown_and_its_place_kept(page: Any, canned: dict[str, Any]) ->
 
 
 def test_a_gap_is_filled_from_the_server(page: Any, canned: dict[str, Any]) -> None:
-    """Checks the repair: one request to the server; afterwards the totals count every step once."""
+    """The page asks the server once. Afterwards, the totals count every step once."""
     run = canned["64"]
     page.evaluate(
         """([steps, trees, pieces]) => {
@@ -208,13 +208,12 @@ def test_strange_messages_break_nothing(page: Any, canned: dict[str, Any]) -> No
 def test_a_recorded_run_plays_and_a_measured_one_is_followed(
     page: Any, canned: dict[str, Any]
 ) -> None:
-    """Checks the first second of the page: a recording must play automatically, a live run
-    must show its newest step."""
+    """As soon as a recorded run arrives, it must play. A live run must show its newest step."""
     begin = "text => { stage.ingest(text); return [stage.store.at, stage.store.playing]; }"
     begun = page.evaluate(begin, json.dumps(canned["16"]))
     assert begun == [0, True]
     total = "[...stage.store.steps.keys()].reduce((sum, i) => sum + stage.store.duration(i), 0)"
-    assert page.evaluate(total) >= 5, "steps of milliseconds are shown slowly enough to be seen"
+    assert page.evaluate(total) >= 5, "steps of milliseconds are played too fast to be seen"
     page.evaluate("stage.setRate('s20')")
     page.wait_for_function("stage.store.isWhole && !stage.store.playing", timeout=8000)
     assert text(page, "[data-part=badge]") == "recorded"
@@ -252,11 +251,11 @@ def test_a_finished_measured_run_shows_when_and_where_it_was_measured(
     assert (badge.inner_text(), badge.get_attribute("title")) == ("recorded", None)
 
 
-def test_the_opening_rests_on_its_best_step_beside_the_whole_text(
+def test_the_opening_run_rests_on_its_best_step_beside_the_whole_text(
     page: Any, canned: dict[str, Any]
 ) -> None:
-    """The opening run must not stop at its last step, whose tree is often cut to a few nodes. If a
-    visitor plays it again, it does stop there."""
+    """The run that the page opens with must not stop at its last step, whose tree is often cut to a
+    few nodes. If a visitor plays the run again, it stops at its last step."""
     run = canned["16"]
     stump = made([-1])["steps"][0]
     last = {
@@ -278,8 +277,8 @@ def test_the_opening_rests_on_its_best_step_beside_the_whole_text(
 
 
 def test_a_small_last_step_leads_back_to_a_full_tree(page: Any, canned: dict[str, Any]) -> None:
-    """The last step of a run often has only a few nodes; the page must say why and offer a way
-    back."""
+    """The last step of a run often has only a few nodes. The page must say why, and offer a button
+    that goes back to the last full tree."""
     run = canned["16"]
     stump = made([-1])["steps"][0]
     last = {
@@ -307,7 +306,7 @@ def test_a_small_last_step_leads_back_to_a_full_tree(page: Any, canned: dict[str
 
 
 def test_a_slightly_cut_tree_does_not_count_as_full(page: Any, canned: dict[str, Any]) -> None:
-    """Near the end of a run, trees lose level after level; the way back leads to the last tree
+    """Near the end of a run, trees lose level after level. The button must go back to the last tree
     that has lost none."""
     run = canned["16"]
     trees = run["trees"]
@@ -390,7 +389,7 @@ def test_totals_are_those_of_decode_stats(page: Any, canned: dict[str, Any]) -> 
 
 
 def test_a_slow_run_says_slower(page: Any, canned: dict[str, Any]) -> None:
-    """Below 1, the tile shows the figure and the word "slower"."""
+    """If the speed-up is below 1, the tile shows the figure and the word "slower"."""
     run = canned["one"]
     watch(page, {**run, "meta": {**run["meta"], "plain_seconds": 0.002}}, LAST)
     tile = page.locator("[data-total=speedup]")
@@ -405,16 +404,16 @@ def test_the_speed_up_is_shown_with_its_interval_if_there_is_one(
     """Guards against a speed-up that looks exact. The interval is computed from `plain_spread`.
     Files of earlier versions lack it, and are shown without an interval."""
     run = canned["64"]
-    unit = page.locator("[data-total=speedup] .sq-tile-unit")
+    note = page.locator("[data-total=speedup] .sq-tile-note")
     watch(page, run, LAST)
-    assert unit.inner_text() == "×"
+    assert note.inner_text().startswith("plain: ")
     spread = [run["meta"]["plain_seconds"] * share for share in (0.9, 1.2)]
     watch(page, {**run, "meta": {**run["meta"], "plain_spread": spread}}, LAST)
     speed = page.evaluate("stage.store.totals().speedup")
-    assert unit.inner_text() == f"× ({speed * 0.9:.2f}–{speed * 1.2:.2f})"
+    assert note.inner_text() == f"95% CI {speed * 0.9:.2f}–{speed * 1.2:.2f}"
     page.evaluate("stage.seek(3)")
     settle(page)
-    assert unit.inner_text() == "×"  # the interval and the verdict are for the whole run
+    assert note.inner_text().startswith("plain: ")  # interval and verdict are for the whole run
     assert page.locator("[data-total=speedup]").get_attribute("data-verdict") == ""
     watch(page, {**run, "meta": {**run["meta"], "plain_spread": spread}}, LAST)
     assert (
@@ -450,7 +449,7 @@ def test_an_interval_that_includes_one_is_no_clear_difference(
     includes 1."""
     run = canned["64"]
     watch(page, run, LAST)
-    # makes the speed-up 1
+    # plain_seconds for which the speed-up is 1
     plain = run["meta"]["plain_seconds"] / page.evaluate("stage.store.totals().speedup")
     tile = page.locator("[data-total=speedup]")
     for by, verdict in ((1.1, "even"), (0.9, "even"), (1.5, "faster"), (0.6, "slower")):
@@ -466,7 +465,8 @@ def test_an_interval_that_includes_one_is_no_clear_difference(
 
 
 def test_the_badge_says_once_where_the_totals_come_from(page: Any, canned: dict[str, Any]) -> None:
-    """Only a plain baseline from elsewhere is labelled on its tile."""
+    """The tiles do not repeat the label of the badge. If the times of plain decoding have a
+    different label, one tile shows that label."""
     for label, plain in (("measured", "recorded"), ("recorded", "recorded")):
         meta = {**canned["64"]["meta"], "label": label, "plain_label": plain}
         give(page, {**first(canned["64"], 5), "run": label, "meta": meta})
@@ -500,8 +500,8 @@ def test_every_node_shows_its_state(page: Any, canned: dict[str, Any], name: str
 
 
 def test_no_pill_touches_another_at_128_nodes(page: Any, canned: dict[str, Any]) -> None:
-    """Guards against pills that overlap and text wider than its pill, at 1280 pixels, on every
-    fourth step."""
+    """On every fourth step, in a window of 1280 pixels, no pills overlap and no text is wider than
+    its pill."""
     watch(page, canned["128"])
     assert len(page.evaluate(PILLS)) == 129
     for i in range(0, len(canned["128"]["steps"]), 4):
@@ -561,7 +561,7 @@ def test_numbers_below_tokens_touch_nothing(page: Any, parents: list[int]) -> No
 
 
 def test_text_at_128_nodes_can_be_read(page: Any, canned: dict[str, Any]) -> None:
-    """Guards against a tree squeezed until its type is too small. The type must have at least 12
+    """Guards against a tree squeezed until its text is too small. The font size must be at least 12
     pixels, and no pill may extend beyond the panel's sides."""
     watch(page, canned["128"], 4)
     assert (
@@ -579,8 +579,8 @@ def test_text_at_128_nodes_can_be_read(page: Any, canned: dict[str, Any]) -> Non
 
 
 def test_focus_is_the_default_for_a_large_tree(page: Any, canned: dict[str, Any]) -> None:
-    """Focus mode draws the path and the trials and folds the rest. A click unfolds a cell, and F
-    switches to all nodes and back."""
+    """Focus mode draws the accepted path and the nodes that were tried, and folds most others into
+    cells. A click unfolds a cell. F switches to all nodes and back."""
     run = canned["512"]
     i = 4
     watch(page, run, i)
@@ -602,7 +602,8 @@ def test_focus_is_the_default_for_a_large_tree(page: Any, canned: dict[str, Any]
 
 
 def test_search_finds_and_unfolds(page: Any, canned: dict[str, Any]) -> None:
-    """'/' opens the search; keys typed there do nothing else; Enter unfolds a hit and shows it."""
+    """'/' opens the search. Keys typed there have no other effect. Enter unfolds a hit and shows
+    it."""
     run = canned["512"]
     i = 2
     watch(page, run, i)
@@ -760,7 +761,7 @@ def test_text_carries_its_origin_and_leads_to_its_step(page: Any, canned: dict[s
 
 
 def test_spaces_stay_spaces_in_the_text_and_are_marked_in_the_tree(page: Any) -> None:
-    """Also in tokens that consist of spaces only."""
+    """This includes tokens that consist of spaces only."""
     for i, piece in enumerate((" ", "    ", " a b")):
         give(
             page,
@@ -816,7 +817,7 @@ def test_an_incomplete_character_is_shown_at_the_end_until_it_is_complete(
     assert text(page, "[data-part=tail]") == ""
 
 
-def test_a_run_with_a_different_prompt_from_the_forms_is_marked(
+def test_a_run_whose_prompt_is_not_that_of_the_form_is_marked(
     page: Any, canned: dict[str, Any]
 ) -> None:
     """Guards against a recorded run that looks like the output for the prompt in the form."""
@@ -853,8 +854,9 @@ def test_space_plays_after_a_click_but_presses_a_button_reached_by_tab(
 
 
 def test_run_and_stop_have_keys(page: Any, canned: dict[str, Any]) -> None:
-    """Control+Enter runs, except in the search field and the help. Escape stops, also in a text
-    area but not in an input. If a node is pinned, Escape only unpins it."""
+    """Control+Enter starts a run, except in the search field and in the help. Escape stops the run.
+    It does so in a text area, but not in an input, the search field or the help. If a node is
+    pinned, Escape only unpins the node."""
     watch(page, canned["64"], 10)
     page.evaluate(
         "() => { window.done = []; stage.stage.keys.page = {run: () => done.push('run'), stop: () "
@@ -928,8 +930,9 @@ def test_nothing_is_animated_while_steps_arrive(page: Any, canned: dict[str, Any
     )
 
 
-def test_live_stops_following_and_resumes(page: Any, canned: dict[str, Any]) -> None:
-    """Looking back stops follow mode, L resumes it, and steps keep arriving in between."""
+def test_following_a_live_run_stops_and_resumes(page: Any, canned: dict[str, Any]) -> None:
+    """Going back to an earlier step stops follow mode, and L resumes it. Steps keep arriving in
+    between."""
     run = canned["64"]
     give(page, first(run, 5))
     page.keyboard.press("ArrowLeft")
@@ -942,8 +945,8 @@ def test_live_stops_following_and_resumes(page: Any, canned: dict[str, Any]) -> 
 
 
 def test_a_block_has_its_number_once_its_step_is_counted(page: Any, canned: dict[str, Any]) -> None:
-    """In slow motion, the block of the current step is on the track before its tokens are written.
-    Until then it has no number."""
+    """On the track, each step is a block with the number of tokens that it emitted. In slow motion,
+    the block of the current step has no number until its tokens are added to the text."""
     shown = """() => { const numbers = document.querySelectorAll('.sq-beat-numbers')[1];
         const cut = parseFloat(/[\\d.]+(?=%)/.exec(numbers.style.clipPath)) / 100;
         const end = (1 - cut) * numbers.ownerSVGElement.viewBox.baseVal.width;
@@ -977,8 +980,8 @@ def test_the_row_of_the_run_is_named_after_its_tree(
 
 
 def test_track_and_bars_seek(page: Any, canned: dict[str, Any]) -> None:
-    """On both time lines a click goes to the step under the pointer; the bars show the time of each
-    phase."""
+    """A click on the track or on the bars goes to the step under the pointer. The bars show the
+    time of each phase."""
     run = canned["128"]
     watch(page, run, 0)
     box = page.locator("[data-part=track]").bounding_box()
@@ -996,14 +999,14 @@ def test_track_and_bars_seek(page: Any, canned: dict[str, Any]) -> None:
 
 def test_the_tree_can_be_walked_by_keyboard(page: Any, canned: dict[str, Any]) -> None:
     """Without a pointer: arrow keys move from cell to cell, Enter pins, and the label of a cell
-    gives its level."""
+    gives its depth."""
     watch(page, canned["16"], 3)
     page.locator(".sq-n[data-node='0']").focus()
     page.keyboard.press("ArrowRight")
     settle(page)
     focused = "document.activeElement"
     assert page.evaluate(f"{focused}.dataset.key") == "n1"
-    assert "level 2" in page.evaluate(f"{focused}.getAttribute('aria-label')")
+    assert "guess 1" in page.evaluate(f"{focused}.getAttribute('aria-label')")
     page.keyboard.press("Enter")
     assert page.evaluate("stage.store.pin") == 1
     assert at(page) == 3
@@ -1054,16 +1057,24 @@ NO = [1, 0.002, 0.31, 0.44, False, 0.7]
 
 
 REASONS = [  # temperature, trials, path, node, the expected sentence
-    (1, [YES], [0, 1, 3], 1, "u = 0.41 is below p/q = 0.83, so the token is accepted."),
+    (
+        1,
+        [YES],
+        [0, 1, 3],
+        1,
+        "The target gives this token p = 50%, the draft q = 60%. The random number u = 0.41 is "
+        "below p/q = 0.83, so the token is accepted.",
+    ),
     (
         1,
         [NO],
         [0],
         1,
         (
-            "The target gives this token 0.2%, the draft 31%. u = 0.44 is above p/q = 0.0065, so "
-            "it is rejected. The draft’s probabilities are subtracted from the target’s (never "
-            "below 0), and the rest is rescaled to sum to 1."
+            "The target gives this token p = 0.2%, the draft q = 31%. The random number u = 0.44 "
+            "is above p/q = 0.0065, so the token is rejected. What comes next depends on the "
+            "rest: the target’s probabilities minus the draft’s (never below 0), rescaled to sum "
+            "to 1."
         ),
     ),
     (
@@ -1071,22 +1082,25 @@ REASONS = [  # temperature, trials, path, node, the expected sentence
         [[1, 0.6, 0.5, 0.9, True, None]],
         [0, 1],
         1,
-        "The target gives this token 60%, the draft 50%. Since p ≥ q, it is always accepted.",
+        "The target gives this token p = 60%, the draft q = 50%. Since p ≥ q, it is always "
+        "accepted.",
     ),
     (
         1,
         [[1, 0.0, 0.5, 0.0, False, 1.0]],
         [0],
         1,
-        "The target gives this token 0%, the draft 50%. Since p = 0, it is rejected for any u.",
+        "The target gives this token p = 0%, the draft q = 50%. Since p = 0, it is always "
+        "rejected.",
     ),
     (
         1,
         [NO, [2, 0.0, 0.89, 0.039, False, 0.7]],
         [0],
         2,
-        "After the earlier rejections the target’s residual gives this token 0%, the draft’s "
-        "89%. Since p = 0, it is rejected for any u.",
+        "A sibling was rejected before. In what is left of the target’s distribution (the "
+        "residual), this token has p = 0%; the draft now gives it q = 89%. Since p = 0, it is "
+        "always rejected.",
     ),
     (
         0,
@@ -1160,7 +1174,8 @@ def test_the_figures_say_which_probability_was_compared(page: Any) -> None:
         "0.890",
     )
     assert shown["residual mass"] == "70%"
-    assert "residual gives this token 0%, the draft’s 89%" in text(page, "[data-part=why]")
+    assert {"p / q", "residual p / q"} & shown.keys() == {"residual p / q"}
+    assert "this token has p = 0%; the draft now gives it q = 89%" in text(page, "[data-part=why]")
 
 
 def test_at_temperature_0_no_draw_is_shown(page: Any) -> None:
@@ -1187,7 +1202,7 @@ def test_the_meter_never_contradicts_its_caption(page: Any, canned: dict[str, An
 
 
 def test_columns_are_headed_by_what_they_are(page: Any, canned: dict[str, Any]) -> None:
-    """The root is the current token, not a guess of the draft."""
+    """The root is the last token of the text so far, so its column must not be called a guess."""
     run = canned["16"]
     watch(page, run, 3)
     levels = page.evaluate("stage.store.view().topo.levels")
@@ -1303,8 +1318,8 @@ def test_painting_times(
 
 
 def test_the_walk_has_its_card_in_the_column_beside_the_tree(page: Any, canned: Any) -> None:
-    """It is shown only in slow motion and above temperature 0. Otherwise the node's figures are in
-    its place."""
+    """The walk is the verification of a step, shown in slow motion. Its card explains one node at a
+    time. Outside slow motion, and at temperature 0, the node's figures are shown instead."""
     card, figures = page.locator(part("walk-card")), page.locator(part("card"))
     watch(page, canned["16"], 1)
     expect(card).to_be_hidden()

@@ -328,7 +328,7 @@ def test_the_tree_is_handed_over(page: Any) -> None:
     page.locator("[data-part=dp-use]").click()
     settle(page)
     # the Lab's tree may be scrolled away, so the button says that this tree is now used there
-    assert page.locator("[data-part=dp-use]").inner_text() == "Already in use"
+    assert page.locator("[data-part=dp-use]").inner_text() == "This tree is in use"
     assert page.locator("[data-part=dp-use]").is_disabled()
     (chosen,) = page.evaluate("chosen")
     assert chosen == list(table.tree(75, 8).parents)

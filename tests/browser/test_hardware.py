@@ -196,7 +196,7 @@ def test_words_are_explained_by_pointer_and_by_keyboard(opened: Callable[..., Pa
     card = page.locator(".sq-explains")
     knee.focus()
     expect(card).to_contain_text("at least twice as long as that of one node")
-    expect(page.locator("[data-tile=knee]")).to_contain_text("at least 2× a 1-node pass")
+    expect(page.locator("[data-tile=knee]")).to_contain_text("≥ 2× the time of 1 node")
     page.keyboard.press("Escape")
     expect(card).to_be_hidden()
     page.locator("#hw-view").get_by_role("button", name="positional assumption").hover()

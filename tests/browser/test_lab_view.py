@@ -1188,7 +1188,7 @@ def test_a_tree_is_offered_only_while_another_one_is_shown(page: Page) -> None:
     use.click()
     expect(use).to_be_hidden()
     expect(page.locator(part("plan"))).to_contain_text("The tree shown is the fastest")
-    expect(in_table).to_have_text("Already in use")
+    expect(in_table).to_have_text("This tree is in use")
     expect(in_table).to_be_disabled()
     put(page, shown="hand", hand=[-1, 0, 0])
     expect(use).to_be_visible()
@@ -1333,7 +1333,7 @@ def test_the_lab_starts_with_the_vectors_that_the_other_tabs_use(page: Page) -> 
         assert second["rates"] == row["rates"]
         nodes = row["fitted"]["nodes"]
         assert (
-            f"for a tree of {nodes} nodes, the prediction agrees with the measured tokens per step"
+            f"prediction for a tree of {nodes} nodes agrees with the measured tokens per step"
             in first["origin"]["words"]
         )
         assert second["origin"]["visited"] == row["visited"]

@@ -55,7 +55,7 @@ def test_the_headline_shows_the_speedup_with_its_step_times_and_their_source(see
     expect(words).to_contain_text(f"tokens in {each * 1e3:.3g} ms")
     expect(words).to_contain_text(f"The large model alone: {plain * 1e3:.3g} ms per token.")
     expect(seen.locator("[data-part=basis]")).to_contain_text(
-        "The prompt that both texts begin with is typical: on 24 prompts the median"
+        "This prompt is typical: over 24 prompts the median"
     )
     expect(seen.locator("[data-part=basis]")).to_contain_text("Recorded on")
 

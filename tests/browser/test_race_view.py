@@ -728,7 +728,7 @@ def test_the_verdict_lists_the_tokens_per_step_and_step_time_of_each_pair(page: 
         "0.01",
     ]
     assert text(page, "[data-part=verdict-scope]") == (
-        "The verdict holds for this prompt (1 recorded run of 96 tokens)."
+        "The result applies to this prompt (1 recorded run of 96 tokens)."
     )
     assert page.locator("[data-part=race-on]").is_hidden()  # without a pool, as in an old file
 
@@ -737,11 +737,12 @@ def test_a_race_goes_on_with_one_button_and_its_intervals_narrow(page: Page) -> 
     whole = race(lanes=3)
     still(page, {**whole, "verdict": VERDICT, "pool": POOL})
     words = text(page, "[data-part=race-on-words]")
-    assert "over other code prompts, each with its own seed" in words
-    assert "Predicted from the spread within this run: about 130 more runs" in words
-    assert "about 30 more runs would show a difference of 10%" in words
+    assert "on other code prompts, each with its own seed" in words
+    assert "in this run, about 130 more runs should separate them." in words
+    assert "(Predicted from the spread within this run.)" in words
+    assert "About 30 more runs would be enough to detect a difference as small as 10%." in words
     button = page.locator("[data-part=race-on-button]")
-    assert button.inner_text() == "Race on: 30 more runs"
+    assert button.inner_text() == "Make 30 more runs"
     button.click()
     settle(page)
     assert page.evaluate("said.at(-1)") == ["more", {"race": whole["race"]}]
@@ -758,7 +759,7 @@ def test_a_race_goes_on_with_one_button_and_its_intervals_narrow(page: Page) -> 
     give(page, further(2, 31, 1.5))
     assert "finished" in text(page, "[data-part=state]")
     assert button.inner_text() == "Stop"
-    assert text(page, "[data-part=race-on-words]").startswith("Run 3 of 31, over other code")
+    assert text(page, "[data-part=race-on-words]").startswith("Run 3 of 31, on other code")
     assert page.locator("[data-part=race-on] progress").evaluate("bar => bar.value") == 2
     assert "These figures are averages over 2 recorded runs. They hold for the 2 prompts " in text(
         page, "[data-part=verdict-scope]"
@@ -1452,8 +1453,10 @@ def test_the_counts_of_first_tokens_are_shown_on_the_page(page: Page) -> None:
     bar = page.locator(f"{lane(0)} progress")
     assert (bar.get_attribute("value"), bar.get_attribute("max")) == ("5", "400")
     assert text(page, "[data-part=distribution-where]").startswith(
-        "Each lane with a draft repeats one step with different seeds. The first token of each "
-        "repetition is counted. It follows …a  b⏎, in the place of token 4 in the text of Plain."
+        "Each lane with a draft repeats one step, each time with another seed, and the first token "
+        "of the step is counted. Every repetition continues the same text, …a  b⏎, so the counted "
+        "token takes the place of token 4 in the text of Plain. This position was chosen before "
+        "sampling: "
     )
     assert "the first: 1.5 bits (what is a bit?)" in text(page, "[data-part=distribution-where]")
     judged(page, whole, counts(400, False, (230, 170)), None, counts(400, False, (250, 150)))

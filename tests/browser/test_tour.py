@@ -151,6 +151,7 @@ def test_it_is_walked_through_by_keyboard_and_resumed_where_it_was_left(page: Pa
     typed(page, "guess", "2")
     press(page, "[data-part=recorded]")
     expect(page.locator("[data-part=division]")).to_contain_text("recorded run")
+    expect(page.locator("[data-part=source]")).to_contain_text("The run: recorded, ")
     assert page.locator(".sq-tour-stops .is-done").count() == len(STOPS)
 
 
@@ -247,6 +248,8 @@ def test_the_last_stop_divides_the_visitors_own_run(page: Page) -> None:
     page.get_by_role("tab", name="Tour").click()
     division = page.locator("[data-part=division]")
     expect(division).to_contain_text("measured run")
+    source = page.locator(".sq-tour-stop [data-part=source]")
+    expect(source).to_contain_text("Your last run in Decode: measured, ")
     cells = division.locator("tbody tr").nth(1).locator("td").all_inner_texts()
     assert float(cells[0]) == pytest.approx(totals["tokensPerStep"], abs=0.006)
     assert float(cells[2]) == pytest.approx(totals["speedup"], abs=0.006)

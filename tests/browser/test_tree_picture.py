@@ -71,7 +71,7 @@ def test_a_picture_says_what_it_shows_and_needs_nothing_from_the_page(
     assert words[0].startswith("Step 4 (recorded): ")
     assert words[1] == f"{run['meta']['target']} + {run['meta']['draft']}"
     assert {"text so far", "large model"} <= {*words}
-    assert any(one.endswith(" parent ruled out") for one in words)
+    assert any(one.endswith(" out of reach") for one in words)
     names = {name for one in picture.iter() for name in one.attrib}
     assert not {
         name
@@ -165,7 +165,7 @@ def test_a_picture_with_heat_explains_its_shades(page: Any, canned: dict[str, An
     mode(page, "all", heat=True)
     words = words_of(drawing(page, 2))
     assert {"accepted in", "0%", "up to 100% of steps with this tree"} <= {*words}
-    assert not any(one.endswith(" parent ruled out") for one in words)
+    assert not any(one.endswith(" out of reach") for one in words)
 
 
 def test_a_group_of_nodes_has_no_heat(page: Any) -> None:

@@ -1,4 +1,5 @@
-"""The command that measures the page's cost: its options, its statistics, and one short round."""
+"""The command view_cost.py, which measures how much time the page costs. The tests cover its
+options, its statistics and one short round of measurements."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ def test_help_names_every_option() -> None:
         "--tokens",
     )
     assert [option for option in options if option not in shown] == []
-    assert "decode_cost" not in sys.modules  # its import of torch would delay --help
+    # decode_cost imports torch, which would delay --help
+    assert "decode_cost" not in sys.modules
 
 
 @pytest.mark.parametrize(
@@ -51,7 +53,7 @@ def test_wrong_options_are_explained(
     assert reason in capsys.readouterr().err
 
 
-def test_a_folder_needs_an_app_and_one_of_the_two_test_pages(tmp_path: Path) -> None:
+def test_a_checkout_needs_an_app_and_a_new_or_old_test_page(tmp_path: Path) -> None:
     assert why_not_a_checkout(tmp_path) == "it has no app.py"
     (tmp_path / "app.py").touch()
     assert "demo.html" in why_not_a_checkout(tmp_path)
@@ -64,7 +66,7 @@ def test_a_folder_needs_an_app_and_one_of_the_two_test_pages(tmp_path: Path) -> 
 
 def test_a_ratio_is_taken_within_each_round() -> None:
     assert spread([3, 1, 8, 2]) == Spread(2.5, 1, 8)
-    # The ratio of the medians would be 1: the rounds differ more than the checkouts.
+    # The ratio of the medians would be 1, because both medians are 20.
     assert ratios([2, 20, 30], [1, 40, 20]) == Spread(1.5, 0.5, 2)
     assert str(ratios([2, 20, 30], [1, 40, 20])) == "1.50 (0.50 to 2.00)"
     with pytest.raises(ValueError, match="longer"):
@@ -72,12 +74,12 @@ def test_a_ratio_is_taken_within_each_round() -> None:
 
 
 @pytest.mark.parametrize(("share", "value"), [(0.5, 10), (0.95, 19), (0.96, 20), (1, 20)])
-def test_a_share_of_the_values_lies_at_or_below(share: float, value: int) -> None:
-    """`at_share` finds the smallest value that at least `share` of the values do not exceed."""
+def test_at_share_finds_a_percentile(share: float, value: int) -> None:
+    """The smallest value v such that at least the fraction `share` of the values is at most v."""
     assert at_share(list(range(20, 0, -1)), share) == value
 
 
-def test_rounds_alternate_their_order_and_the_first_is_left_out() -> None:
+def test_each_round_reverses_the_order_and_the_first_round_is_left_out() -> None:
     order: list[str] = []
 
     def way(name: str) -> dict[str, float]:
@@ -89,7 +91,7 @@ def test_rounds_alternate_their_order_and_the_first_is_left_out() -> None:
     assert found == {"new": {"ms": [3, 6]}, "old": {"ms": [4, 5]}}
 
 
-def test_a_table_has_the_ratio_only_of_two_checkouts() -> None:
+def test_a_table_has_ratios_only_if_there_are_two_checkouts() -> None:
     new = {"ms": [150.0, 30.0, 2.0]}
     [line] = in_words({"new": new})
     assert line.split() == ["ms", "30.0", "(2.00", "to", "150)"]

@@ -124,7 +124,7 @@ def pan_cost(browser: Browser, address: str) -> Figures:
     assert moved > len(frames) / 2, f"the tree moved in {moved} of {len(frames)} frames only"
     return {
         "frame, median": at_share(frames, 0.5),
-        "frame, 95 %": at_share(frames, 0.95),
+        "frame, 95th percentile": at_share(frames, 0.95),
         "processor time of the main thread per frame": busy / len(frames),
     }
 

@@ -24,15 +24,15 @@ from two_checkouts import Checkout, why_not_a_checkout
 ROOT = Path(__file__).resolve().parents[2]
 EPILOG = """\
 examples:
-  python tests/browser/view_cost.py                           what the page costs the decode
+  python tests/browser/view_cost.py                           how much the page slows down decoding
   python tests/browser/view_cost.py --live --pan              this checkout alone
   python tests/browser/view_cost.py --paint --against ../old  this checkout (new) and another (old)
 
-All figures are measured on this machine. The first round warms up and is left out. In the others
-the checkouts, or the three ways to decode, take turns. For the decode, the median and the best
-round are printed. A table of a page's figures shows the median and, in parentheses, the lowest and
-highest round; new/old is taken within each round. With six rounds or more the range of new/old
-contains the true median with 95 % confidence, if the rounds are independent of each other.
+All figures are measured on this machine. The first round warms up and is left out. In the other
+rounds, the checkouts or the three ways to decode take turns. For the decode, the median and the
+best round are printed. A table of a page's figures shows the median and, in parentheses, the lowest
+and highest round; new/old is computed within each round. With six rounds or more the range of
+new/old contains the true median with 95 % confidence, if the rounds are independent of each other.
 """
 
 
@@ -68,14 +68,16 @@ def command() -> argparse.ArgumentParser:
         "--against",
         type=Path,
         metavar="FOLDER",
-        help="another checkout of the project to compare with, as git worktree makes one",
+        help="another checkout of the project to compare with, such as a git worktree",
     )
     made.add_argument("--rounds", type=int, default=7, help="rounds that count (default: 7)")
     decode = made.add_argument_group(
         "the decode, measured without --live, --pan, --paint, --frames"
     )
-    decode.add_argument("--nodes", type=int, default=64, help="of its tree (default: 64)")
-    decode.add_argument("--levels", type=int, default=8, help="of its tree (default: 8)")
+    decode.add_argument("--nodes", type=int, default=64, help="nodes of the tree (default: 64)")
+    decode.add_argument(
+        "--levels", type=int, default=8, help="maximum levels of the tree (default: 8)"
+    )
     decode.add_argument("--tokens", type=int, default=256, help="to decode (default: 256)")
     return made
 

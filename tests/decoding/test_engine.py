@@ -152,14 +152,14 @@ def test_plain_decoding_takes_the_models_own_best_token(kind: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("tree", TREES.values(), ids=TREES)
 @pytest.mark.parametrize("kind", KINDS)
-def test_greedy_text_is_plain_text_in_float32(kind: str, tree: Tree) -> None:
+def test_greedy_text_is_that_of_plain_decoding_in_float32(kind: str, tree: Tree) -> None:
     for prompt in PROMPTS:
         assert emitted(steps_of(made(kind), prompt, GREEDY, tree)) == plain_tokens((kind,), prompt)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
-def test_greedy_text_is_plain_text_in_float64(kind: str) -> None:
+def test_greedy_text_is_that_of_plain_decoding_in_float64(kind: str) -> None:
     for tree in (TREES["ragged"], TREES["bushy"]):
         assert emitted(steps_of(made(kind, "float64"), PROMPTS[0], GREEDY, tree)) == plain_tokens(
             (kind, "float64"), PROMPTS[0]
@@ -168,7 +168,7 @@ def test_greedy_text_is_plain_text_in_float64(kind: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("verifier", VERIFIERS)
-def test_greedy_text_is_plain_text_with_every_verifier(verifier: str) -> None:
+def test_greedy_text_is_that_of_plain_decoding_with_every_verifier(verifier: str) -> None:
     for tree in TREES.values():
         assert emitted(steps_of(made(), PROMPTS[1], GREEDY, tree, verifier)) == plain_tokens(
             (), PROMPTS[1]
@@ -489,7 +489,12 @@ def _same_weights(
 def test_siblings_are_the_drafts_best_at_temperature_0(verifier: str) -> None:
     """At temperature 0, with every verifier, the draft takes its most probable tokens in order,
     each once."""
-    for step in steps_of(made(), PROMPTS[0], GREEDY, TREES["bushy"], verifier):
+    decoder = Decoder(made(), PROMPTS[0], GREEDY, TREES["bushy"], verifier)
+    prompt = list(decoder.prompt)
+    first, *later = run(decoder)
+    best = made().draft.open(len(prompt) + 8).extend(prompt).topk(len(first.tree.children[0]))
+    assert [first.tokens[child] for child in first.tree.children[0]] == best.indices.tolist()
+    for step in (first, *later):
         for children in step.tree.children:
             weights = [step.draft_p[child] for child in children]
             assert weights == sorted(weights, reverse=True)

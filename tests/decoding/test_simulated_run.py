@@ -1,5 +1,5 @@
-"""A recorded run with simulated times: its tokens stay, its times are all of one clock, and files
-and pages keep the label."""
+"""A recorded run whose measured times are replaced by simulated ones. Its tokens do not change. All
+its times come from one clock. Files and the page keep the label "simulated"."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def run(pair: Pair) -> Run:
 
 @pytest.fixture(scope="module")
 def simulated(run: Run) -> Run:
-    """`run` with the times of CLOCK, as the page makes it."""
+    """`run` with the times that CLOCK predicts, and a meta that says so."""
     meta = {
         "label": "simulated",
         "clock": CLOCK.name,
@@ -85,7 +85,7 @@ def test_tokens_trees_and_acceptance_are_those_that_ran(run: Run, simulated: Run
 
 
 def test_each_step_takes_the_time_of_its_own_tree(simulated: Run) -> None:
-    """Also the last ones, whose trees the token limit cut."""
+    """This includes the last steps, whose trees are smaller because of the token limit."""
     sizes = {len(step.tree) for step in simulated.steps}
     assert len(sizes) > 1
     for step in simulated.steps:

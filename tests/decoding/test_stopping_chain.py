@@ -46,7 +46,7 @@ def test_bad_bounds_are_refused(max_nodes: int, min_prob: float, message: str) -
 
 
 @pytest.mark.parametrize("verifier", ["sequoia", "traversal"])
-def test_greedy_text_is_plain_text(verifier: str) -> None:
+def test_greedy_text_is_that_of_plain_decoding(verifier: str) -> None:
     pair = tiny_pair()
     decoder = Decoder(pair, PROMPTS[0], GREEDY, StoppingChain(6, 0.3), verifier)
     steps = [*run(decoder)]

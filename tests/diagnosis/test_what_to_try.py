@@ -120,7 +120,7 @@ def test_the_first_remedy_to_apply_is_the_planned_tree_of_the_calibrated_machine
     assert first.tree == plan.tree
     # PLAIN takes exactly as long as PROFILE says, so both speed-ups have the same base
     assert first.predicted == pytest.approx(plan.predicted_speedup, rel=1e-9)
-    assert first.words.startswith("The tree predicted to be fastest at this run's acceptance, ")
+    assert first.words.startswith("The fastest tree at this run's acceptance, ")
 
 
 def test_speedups_are_over_the_measured_plain_token_even_if_its_pass_is_slower() -> None:
@@ -138,11 +138,11 @@ def test_the_knee_is_mentioned_only_beyond_it() -> None:
     wide = Tree.kary(5, 4)
     few = Tree.chain(4)
     assert (
-        "the knee is at 86 nodes (predicted), and the tree has 156."
-        in diagnose(run(wide), wide, PLAIN, RATES, PROFILE).losses[0].sentence
+        "from 86 nodes on, a pass takes at least twice as long as for one node (predicted), and "
+        "the tree has 156." in diagnose(run(wide), wide, PLAIN, RATES, PROFILE).losses[0].sentence
     )
     words = [loss.sentence for loss in diagnose(run(few), few, PLAIN, RATES, PROFILE).losses]
-    assert not any("knee" in sentence for sentence in words)
+    assert not any("twice as long" in sentence for sentence in words)
 
 
 def test_the_speedup_without_a_loss_is_that_of_the_run_without_it() -> None:
@@ -338,12 +338,12 @@ def test_changes_predicted_within_the_noise_are_not_recommended() -> None:
         assert again.remedies == found.remedies[:left]
         assert len(again.remedies) + len(again.unclear) == len(everything)
         if any(remedy.tree for remedy in again.remedies):
-            left_out = f"uncertain up to {again.noise:.2f}×, so changes predicted at that or less"
+            left_out = f"only changes predicted above {again.noise:.2f}× are listed"
             assert (left_out in again.sentence) == bool(again.unclear)
     best_with_tree = max(remedy.predicted for remedy in everything if remedy.tree)
     assert (
-        f"This run's speed-up is uncertain up to {best * 2:.2f}×, so no other tree is recommended: "
-        f"the best one reaches {best_with_tree:.2f}× (predicted)."
+        f"No other tree is recommended: the best one reaches {best_with_tree:.2f}× (predicted). "
+        f"Because speed-ups are uncertain, only more than {best * 2:.2f}× would be a clear gain."
     ) in diagnose(
         stats, TREE, PLAIN, RATES, PROFILE, interval=SpeedupInterval(found.speedup, 0.1, best * 2)
     ).sentence
@@ -354,12 +354,11 @@ def test_a_change_of_the_models_is_never_called_another_tree() -> None:
     tree = Remedy("A larger tree", 1.55, Tree.chain(3))
     found = Diagnosis(1.5, (), (), 1.65, (draft,))
     assert found.sentence == (
-        "1.50× plain decoding, measured. No other tree is predicted to be faster. This "
-        "run's speed-up is uncertain up to 1.65×, so changes predicted at that or less are not "
-        "listed."
+        "1.50× plain decoding, measured. No other tree is predicted to be faster. Because "
+        "speed-ups are uncertain, only changes predicted above 1.65× are listed."
     )
     again = replace(found, unclear=(draft, tree))
-    assert "no other tree is recommended: the best one reaches 1.55× (predicted)." in again.sentence
+    assert "No other tree is recommended: the best one reaches 1.55× (predicted)." in again.sentence
 
 
 def test_plain_decoding_is_never_called_a_prediction() -> None:

@@ -1,6 +1,6 @@
-"""A text differs from plain decoding's, and the target has a router and runs in bfloat16. A second
-run in float32 then decides the verdict. Also tested: the verdict if that run is not possible or
-not needed."""
+"""If a text differs from plain decoding's (without a draft), rounding or a bug may be the reason.
+For a target with a router (mixture of experts) in bfloat16, the prompt is decoded again in float32
+to decide this. Also tested: the verdict if the run in float32 is not possible or not needed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PROMPT = "def add(a, b):"
 LENGTH = 12
 AT = 5
 TREE = Tree.from_branching([2, 2, 1])
-made = cache(toy_pair)  # shared by the tests, which only decode with these pairs
+made = cache(toy_pair)  # shared by all tests, so no test may change a pair
 
 
 def routed() -> Pair:
@@ -42,7 +42,7 @@ def routed() -> Pair:
 
 
 def changed(pair: Pair) -> tuple[list[int], list[int]]:
-    """Plain decoding's tokens: with the token at AT replaced by the least probable one, and
+    """Plain decoding's tokens twice: with the token at AT replaced by the least probable one, and
     unchanged."""
     right = emitted(plain(pair, PROMPT, SamplingParams(max_new_tokens=LENGTH, ignore_eos=True)))
     worst = int(reference_logits(pair, PROMPT, right[:AT]).argmin())
@@ -73,8 +73,8 @@ def test_the_copy_is_in_float32_and_the_target_is_not_changed() -> None:
     assert wide.vocab == pair.target.vocab
 
 
-def test_a_difference_larger_than_rounding_is_undecided() -> None:
-    """The run in float32 is right, so the difference is not called a bug either."""
+def test_a_difference_that_rounding_cannot_explain_is_undecided() -> None:
+    """Neither a tie nor a bug: rounding is too small, but the run in float32 is right."""
     found = checked(routed())
     assert found.verdict == "undecided"
     assert "The same run in float32 equals plain decoding's." in found.sentence
@@ -82,10 +82,10 @@ def test_a_difference_larger_than_rounding_is_undecided() -> None:
 
 
 @pytest.mark.slow
-def test_a_difference_as_large_as_rounding_is_a_tie(
+def test_a_difference_that_rounding_can_explain_is_a_tie(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A copy with quite different weights imitates rounding that changes logits a lot."""
+    """A float32 copy with very different weights imitates rounding that changes logits a lot."""
 
     def far_apart(pair: Pair) -> Pair:
         wide = in_float32(pair)
@@ -114,7 +114,9 @@ def test_a_run_that_is_wrong_in_float32_too_is_a_bug(monkeypatch: pytest.MonkeyP
     assert found.sentence.endswith("a bug): a bug.")
 
 
-def test_without_memory_for_float32_it_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_memory_for_float32_the_verdict_is_undecided(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(memory, "free_bytes", lambda _: 50_000)
     found = checked(routed())
     assert found.verdict == "undecided"
@@ -122,7 +124,7 @@ def test_without_memory_for_float32_it_is_undecided(monkeypatch: pytest.MonkeyPa
     assert "on cpu; 0.1 MB is free: undecided." in found.sentence
 
 
-def test_without_memory_for_the_passes_after_the_run_it_is_undecided(
+def test_without_memory_for_the_reference_passes_the_verdict_is_undecided(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def no_room(*_: object) -> torch.Tensor:
@@ -146,7 +148,7 @@ def test_weights_on_several_devices_are_not_copied() -> None:
 
 @pytest.mark.parametrize("looks", [0, 1, 3])
 def test_a_stopped_check_is_undecided(looks: int) -> None:
-    """Stopped before the copy is made, or after a step."""
+    """Stopped before the copy is made (looks=0), or after a step of the run in float32."""
     seen = []
 
     def stops() -> bool:
@@ -159,7 +161,7 @@ def test_a_stopped_check_is_undecided(looks: int) -> None:
     assert len(seen) == looks + 1
 
 
-def test_a_check_that_is_stopped_between_the_passes_after_the_run_is_undecided(
+def test_a_check_that_is_stopped_between_the_reference_passes_is_undecided(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     passes = []
@@ -182,7 +184,7 @@ def test_the_run_in_float32_gets_a_tree_choice_of_its_own() -> None:
     assert calls == [1]
 
 
-def test_a_dense_target_is_called_a_bug_without_float32(
+def test_a_difference_of_a_dense_target_is_a_bug_without_a_run_in_float32(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(memory, "free_bytes", lambda _: 50_000)
@@ -190,7 +192,7 @@ def test_a_dense_target_is_called_a_bug_without_float32(
     assert (found.verdict, found.in_float32) == ("bug", "")
 
 
-def test_a_router_in_float32_needs_no_second_run() -> None:
+def test_a_target_that_is_in_float32_already_needs_no_second_run() -> None:
     found = checked(in_float32(routed()))
     assert (found.verdict, found.in_float32) == ("bug", "")
     assert found.dtype == torch.float32

@@ -162,7 +162,8 @@ def test_the_sentences_contain_the_numbers() -> None:
     assert counted((0.5, 0.5), (190, 210)).sentence == (
         "The first tokens of 400 samples are consistent with the target's distribution: χ² = 1.0, "
         "1 degree of freedom, p = 0.32. With this many samples, a wrong probability of the most "
-        "probable token is noticed only if it is off by more than about 12 percentage points."
+        "probable token is noticed (p below one in a million) only if it is off by more than "
+        "about 12 percentage points."
     )
     poor = counted((0.5, 0.5), (160, 240))
     assert poor.verdict == "poor"

@@ -67,7 +67,7 @@ def test_the_first_difference_is_found_within_the_shorter_text(
 def test_greedy_text_in_float32_is_exact(kind: str) -> None:
     found = check_text(made(kind), PROMPTS[0], *texts(made(kind), PROMPTS[0]))
     assert (found.verdict, found.compared, found.index, found.margin) == ("exact", 48, None, None)
-    assert found.sentence == "All 48 tokens equal plain decoding's, measured: exact."
+    assert found.sentence == "All 48 tokens equal plain decoding's (measured): exact."
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from sequoia.assets_folder import ASSETS
-from sequoia.experiments import budget, specinfer, verifiers_compared
+from sequoia.experiments import budget, hardware, ranks, specinfer, verifiers_compared
 from sequoia.experiments.registry import EXPERIMENTS
 from sequoia.experiments.result import Comparison, ExperimentResult
 from sequoia.experiments.shapes import LABELS
@@ -50,7 +50,6 @@ def test_a_recorded_result_is_complete_and_has_the_present_settings(file: Path) 
     ("name", "words"),
     [
         ("budget", budget._finding),
-        ("specinfer", specinfer._finding),
         ("temperature", verifiers_compared._finding),
         ("top-p", verifiers_compared._finding),
     ],
@@ -60,6 +59,47 @@ def test_a_recorded_finding_is_what_the_program_says_of_its_comparisons(
 ) -> None:
     result = recorded(name)
     assert result.finding == words(list(result.comparisons))
+
+
+def test_other_recorded_findings_are_what_the_program_says_of_their_numbers() -> None:
+    grid = recorded("specinfer")
+    assert grid.finding == specinfer._finding(list(grid.comparisons), grid.rows)
+    rejected = recorded("ranks")
+    assert rejected.finding == ranks._finding(rejected.rows, rejected.settings["ranks"])
+    machines = recorded("hardware")
+    gains = [one for one in machines.comparisons if one.text.endswith("over tree of 8 nodes")]
+    answer = hardware._against_one_size(gains, "8", machines.settings)
+    assert machines.finding.splitlines()[0] == answer
+
+
+def test_the_verifier_with_the_most_tokens_per_step_is_named_only_if_it_is_clear() -> None:
+    def answer(**lows: list[float]) -> str:
+        """lows: the low ends of the ratios of Sequoia to each verifier; each interval is 0.4."""
+        return verifiers_compared._finding(
+            [
+                Comparison(f"case {i}: Sequoia over {name}", low + 0.2, low, low + 0.4)
+                for name, some in lows.items()
+                for i, low in enumerate(some)
+            ]
+        ).splitlines()[0]
+
+    won, lost, unclear = 1.1, 0.5, 0.8
+    assert answer(SpecInfer=[won, won], Traversal=[lost, lost]) == (
+        "Traversal emits the most tokens per step: clearly more than Sequoia in all 2 cases. "
+        "Sequoia emits clearly more than SpecInfer in all 2."
+    )
+    assert answer(SpecInfer=[won, won, won], Traversal=[unclear, won, won]) == (
+        "Sequoia emits the most tokens per step: clearly more than SpecInfer in all 3 and than "
+        "Traversal in 2 of 3 cases."
+    )
+    assert answer(SpecInfer=[unclear, unclear], Traversal=[lost, unclear]) == (
+        "Traversal emits clearly more tokens per step than Sequoia in 1 of 2 cases. Sequoia emits "
+        "clearly more than SpecInfer in none of 2."
+    )
+    assert answer(SpecInfer=[unclear], Traversal=[unclear]) == (
+        "Sequoia emits clearly more tokens per step than SpecInfer and Traversal in none of 1 "
+        "cases."
+    )
 
 
 def test_losses_are_explained_only_if_the_reason_fits_all_of_them() -> None:
@@ -79,17 +119,26 @@ def test_losses_are_explained_only_if_the_reason_fits_all_of_them() -> None:
     assert "long chain" not in finding(cut)
 
 
-def test_the_finding_on_specinfer_says_how_often_sequoia_is_clearly_lower() -> None:
+def test_the_finding_on_specinfer_says_how_often_sequoia_is_lower_and_which_tree_is_best() -> None:
     words = specinfer._finding(
         [
             Comparison("won", 1.2, 1.1, 1.3),
             Comparison("lost", 0.9, 0.8, 0.95),
             Comparison("unclear", 1.0, 0.9, 1.1),
-        ]
+        ],
+        [
+            {"case": case, "width": width, "depth": 8, "specinfer": tokens}
+            for case, width, tokens in (("a", 1, 3.0), ("a", 2, 2.0), ("b", 2, 4.0), ("c", 1, 1.0))
+        ],
     )
     assert words.startswith("In 1 of 3 comparisons, Sequoia's tree emits clearly more tokens")
     assert "It emits clearly fewer in 1.\n" in words
-    lost_only = specinfer._finding([Comparison("lost", 0.9, 0.8, 0.95)])
+    assert words.endswith(
+        "Of SpecInfer's trees, the one with 1 sequence of 8 tokens emits the most tokens per step "
+        "(a; c).\nOf SpecInfer's trees, the one with 2 sequences of 8 tokens emits the most tokens "
+        "per step (b)."
+    )
+    lost_only = specinfer._finding([Comparison("lost", 0.9, 0.8, 0.95)], [])
     assert lost_only.startswith("In none of 1 comparisons, ")
 
 
@@ -104,7 +153,7 @@ def test_recorded_results_use_the_labels_of_new_ones() -> None:
     for file in FILES:
         text = file.read_text(encoding="utf-8")
         assert not re.search(
-            "before repetition|block over chain|planned over|(fewer|slower) in 0", text
+            "before repetition|block over chain|planned over|(fewer|slower) in 0|over Tuned", text
         )
 
 

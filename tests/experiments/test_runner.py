@@ -126,7 +126,7 @@ def test_another_pair_other_settings_and_another_version_start_anew(
     assert asked(pair, SETTINGS) == []
     assert asked(other, SETTINGS) == [0, 1, 2, 3]
     assert [one for one in messages if one] == [
-        "The saved units cannot be reused. They differ from this run in: pair. Starting over."
+        "The saved parts cannot be reused. They differ from this run in: pair. Starting over."
     ]
     assert asked(other, {"units": 2}) == [0, 1]
     assert "settings" in messages[0]
@@ -157,7 +157,7 @@ def test_a_pair_with_one_changed_matrix_starts_anew(pair: Pair, tmp_path: Path) 
     [
         ({"version": 2}, "They differ from this run in: version."),
         ({"format": "other", "extra": None}, "They differ from this run in: format, extra."),
-        ({}, "The file of saved units is damaged."),  # only the spaces in the JSON differ
+        ({}, "The file of saved parts is damaged."),  # only the spaces in the JSON differ
     ],
 )
 def test_the_message_names_every_difference_in_the_header(

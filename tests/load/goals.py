@@ -10,7 +10,7 @@ from dataclasses import dataclass
 @dataclass(frozen=True)
 class Goal:
     """name: what was counted or measured. found: the value, or NaN if there was nothing to measure.
-    In that case, the goal counts as reached. least, most: the limits for `found`. note: further
+    In that case, the goal is not reached. least, most: the limits for `found`. note: further
     figures."""
 
     name: str
@@ -21,7 +21,7 @@ class Goal:
 
     @property
     def is_reached(self) -> bool:
-        return math.isnan(self.found) or self.least <= self.found <= self.most
+        return self.least <= self.found <= self.most  # False for NaN
 
     def __str__(self) -> str:
         bounds = [f"at most {self.most:g}"] if self.most < math.inf else []
@@ -50,10 +50,13 @@ def percentile(values: Sequence[float], share: float) -> float:
 
 
 def slope(points: Sequence[tuple[float, float]]) -> float:
-    """The slope of the least-squares line through the points; NaN for fewer than two points."""
+    """The slope of the least-squares line through the points; 0 if all x are equal, NaN for fewer
+    than two points."""
     if len(points) < 2:
         return math.nan
     middle_x = sum(x for x, _ in points) / len(points)
     middle_y = sum(y for _, y in points) / len(points)
     across = sum((x - middle_x) ** 2 for x, _ in points)
+    if across == 0:
+        return 0.0
     return sum((x - middle_x) * (y - middle_y) for x, y in points) / across

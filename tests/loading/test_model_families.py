@@ -1,6 +1,6 @@
-"""Which classes of `transformers` can run a tree: tiny random models of each, saved, loaded by
-`load_pair`, decoded with token trees and compared with plain decoding. Those that cannot are
-refused with the reason."""
+"""Which model classes of `transformers` can verify a token tree. For each class that can, a tiny
+random model is saved and loaded with `load_pair`. Its text must be the same with trees as with
+plain decoding. Classes that cannot must be refused with the reason."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ USUAL = {
     "intermediate_size": 2 * WIDTH,
     "max_position_embeddings": CONTEXT,
 }
-SHARED = {**USUAL, "num_key_value_heads": 2}  # several heads share keys and values
+SHARED = {**USUAL, "num_key_value_heads": 2}  # query heads share keys and values
 GPT = {**TOKEN_IDS, "n_embd": WIDTH, "n_layer": 2, "n_head": 4, "n_positions": CONTEXT}
 EXPERTS = {**SHARED, "num_experts_per_tok": 2}
 
-RUN = {  # class of the config: its shape
+RUN = {  # config class: its arguments
     "LlamaConfig": SHARED,
     "MistralConfig": {**SHARED, "sliding_window": None},
     "Qwen2Config": SHARED,
@@ -57,7 +57,7 @@ RUN = {  # class of the config: its shape
     "MixtralConfig": {**EXPERTS, "num_local_experts": 4, "sliding_window": None},
     "Qwen3MoeConfig": {**EXPERTS, "num_experts": 4, "moe_intermediate_size": WIDTH, "head_dim": 8},
 }
-# classes that write out attention instead of calling PyTorch's function for it
+# classes whose own code computes attention, without PyTorch's function for it
 WRITTEN_OUT = {"GPTJConfig": {**GPT, "rotary_dim": 4}, "CodeGenConfig": {**GPT, "rotary_dim": 4}}
 HYBRID = {"num_hidden_layers": 4, "hidden_size": WIDTH, "vocab_size": VOCAB}
 REFUSED = {
@@ -84,7 +84,8 @@ REFUSED = {
 
 
 def tiny(name: str, shape: dict[str, Any], folder: Path) -> tuple[str, str]:
-    """Folders of a random target of this class and of a draft that is nearly the same."""
+    """Folders of a random target with the config class `name`, and of a draft that is nearly the
+    same."""
     with torch.random.fork_rng(devices=[]), torch.no_grad():
         torch.manual_seed(0)
         model = AutoModelForCausalLM.from_config(getattr(transformers, name)(**shape)).eval()
@@ -96,8 +97,8 @@ def tiny(name: str, shape: dict[str, Any], folder: Path) -> tuple[str, str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [*RUN, *WRITTEN_OUT])
 def test_a_tiny_model_of_each_class_decodes_losslessly(name: str, tmp_path: Path) -> None:
-    """A wrong mask, position or cache layout of any class changes the greedy text
-    within a few steps."""
+    """A class with a wrong mask, position or cache layout would change the greedy text within a few
+    steps."""
     reported: list[LoadNews] = []
     target, draft = tiny(name, {**RUN, **WRITTEN_OUT}[name], tmp_path)
     pair = load_pair(
@@ -118,7 +119,9 @@ def test_a_tiny_model_of_each_class_decodes_losslessly(name: str, tmp_path: Path
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_a_class_that_cannot_branch_is_refused_with_the_reason(name: str, tmp_path: Path) -> None:
+def test_a_class_that_cannot_verify_trees_is_refused_with_the_reason(
+    name: str, tmp_path: Path
+) -> None:
     shape, reason = REFUSED[name]
     getattr(transformers, name)(**shape).save_pretrained(tmp_path / "model")
     with pytest.raises(BadModel, match=reason):

@@ -1,8 +1,9 @@
-"""Teacher-forced acceptance equals the acceptance rates of `walk` at every position, and is close
-to what decoding counts.
+"""Teacher-forced acceptance adds up acceptance probabilities over the positions of a text. At each
+position, their mean over all draws of siblings must equal the acceptance rates of `walk`
+(verifiers/walk.py). Averaged over texts, they must be close to the rates that decoding counts.
 
-One test compares two random measurements. Its seeds are fixed; with fresh ones it would raise a
-false alarm less than once in a million runs.
+One test compares two random measurements. Its seeds are fixed. With other seeds, it would fail by
+chance less than once in a million runs.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ GREEDY = SamplingParams(max_new_tokens=40, ignore_eos=True)
 
 
 def accepted_rank(p: np.ndarray, q: np.ndarray, ranks: int, chance: Any) -> int:
-    """The rank that a real step accepts at a node, or `ranks` if it accepts none."""
+    """The rank of the child that a decoding step accepts, or `ranks` if it accepts none."""
     verifier = EXACT["sequoia"]
     tokens = verifier.draw(chance, q[None], [ranks])[0]
     verdict = verifier.verify(
@@ -49,7 +50,7 @@ def accepted_rank(p: np.ndarray, q: np.ndarray, ranks: int, chance: Any) -> int:
 
 
 def expected_rates(p: np.ndarray, q: np.ndarray, ranks: int) -> list[Fraction]:
-    """Mean of `sibling_rates` over all draws."""
+    """Mean of `sibling_rates` over all draws of siblings."""
 
     def drawn(chance: Enumerator) -> tuple[Fraction, ...]:
         return tuple(
@@ -65,8 +66,8 @@ def expected_rates(p: np.ndarray, q: np.ndarray, ranks: int) -> list[Fraction]:
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4])
 @pytest.mark.parametrize("seed", range(12))
 def test_the_mean_over_draws_equals_the_acceptance_rates_of_walk(seed: int, ranks: int) -> None:
-    """Guards against any other recursion. The rates are equal as fractions, for distributions over
-    four tokens, some of which have probability zero."""
+    """The rates are compared as exact fractions, for distributions over four tokens. Some tokens
+    have probability zero."""
     p = table((seed, "p"), 4)(())
     q = table((seed, "q"), 4)(())
     real = distribution(lambda chance: accepted_rank(p, q, ranks, chance))
@@ -77,15 +78,15 @@ def test_rates_by_hand() -> None:
     p, q = (
         np.array([Fraction(x, 10) for x in row], dtype=object) for row in ((2, 5, 3), (5, 3, 2))
     )
-    # Token 0 is accepted with probability 2/5. Otherwise the target's residual is (0, 2/3, 1/3) and
-    # the rest of the draft's distribution (0, 3/5, 2/5), so token 2 is accepted with probability
-    # 5/6. If it is not, token 1 is accepted for certain.
+    # Token 0 is accepted with probability 2/5. If it is rejected, the target's residual is
+    # (0, 2/3, 1/3), and the draft's distribution without token 0 is (0, 3/5, 2/5). So token 2 is
+    # accepted with probability 5/6. If token 2 is rejected too, token 1 is certainly accepted.
     assert sibling_rates(p, q, (0, 2, 1)) == [Fraction(2, 5), Fraction(1, 2), Fraction(1, 10)]
     assert sibling_rates(p, q, (1, 0)) == [1, 0]
 
 
 def test_a_draft_without_mass_left_continues_uniformly() -> None:
-    """Guards against a division by zero: q has all its mass on one token, p on the two others."""
+    """Guards against a division by zero: q has all its mass on token 0, and p has none there."""
     p = np.array([0.0, 0.5, 0.5])
     q = np.array([1.0, 0.0, 0.0])
     assert sibling_rates(p, q, (0, 2, 1)) == [0, 1, 0]
@@ -96,7 +97,7 @@ def test_a_draft_without_mass_left_continues_uniformly() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("temperature", [0.0, 0.7])
-def test_the_same_weights_are_always_right(temperature: float) -> None:
+def test_a_draft_with_the_targets_weights_is_always_right(temperature: float) -> None:
     found = teacher_forced_acceptance(
         same_pair(), PROMPTS, replace(WARM, temperature=temperature), ranks=4
     )
@@ -113,8 +114,8 @@ def test_a_hopeless_draft_is_never_right() -> None:
 def test_greedy_counts_are_the_ranks_of_the_targets_tokens(
     monkeypatch: pytest.MonkeyPatch, block: int
 ) -> None:
-    """Checks the contexts: the rank at each position is computed with the bare models. The block
-    size must not matter."""
+    """Each position must have the right context, whatever the block size. The expected ranks are
+    computed with the bare `transformers` models."""
     monkeypatch.setattr(acceptance_teacher_forced, "BLOCK", block)
     pair = tiny_pair()
     text = PROMPTS[0]
@@ -130,8 +131,8 @@ def test_greedy_counts_are_the_ranks_of_the_targets_tokens(
 
 @pytest.mark.slow
 def test_the_targets_own_text_is_the_one_it_decodes() -> None:
-    """Guards against an end that is off by one: as many positions as tokens, each with the context
-    that its token was drawn in."""
+    """Guards against an off-by-one error at the end of the text. There must be one position for
+    each decoded token, with the context from which that token was drawn."""
     pair = tiny_pair()
     made = [token for step in plain(pair, PROMPTS[1], WARM) for token in step.emitted]
     text, first, _ = acceptance_teacher_forced._text(pair, PROMPTS[1], WARM, True, lambda _: None)
@@ -141,8 +142,8 @@ def test_the_targets_own_text_is_the_one_it_decodes() -> None:
 
 
 def test_repetition_is_that_of_the_decoded_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All decoded tokens count, the last one too, and those of the prompt do not. If nothing is
-    decoded, those of the prompt count."""
+    """It is the repetition of all decoded tokens, including the last, without the prompt. If
+    nothing is decoded (own=False), it is the repetition of the prompt."""
     seen = []
     monkeypatch.setattr(
         acceptance_teacher_forced, "repetition", lambda tokens: seen.append([*tokens]) or 0.25
@@ -156,11 +157,12 @@ def test_repetition_is_that_of_the_decoded_tokens(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.slow
-def test_it_agrees_with_counting_on_policy() -> None:
-    """Guards against distributions that are not the decoder's (another warp, another draw).
-    Compares rates at 3,000 positions with counts at about 2,000 nodes. At each rank they differ by
-    less than 5.5 standard errors, where the error of a teacher-forced rate is taken to be that of a
-    count."""
+def test_teacher_forced_rates_agree_with_counts_from_decoding() -> None:
+    """Guards against distributions or draws of siblings that differ from the decoder's.
+
+    Rates at 3,000 positions are compared with rates counted at about 2,000 nodes. At each rank they
+    must differ by less than 5.5 standard errors. The standard error of a count is used for both,
+    although that of a teacher-forced rate is smaller."""
     pair = tiny_pair()
     params = replace(WARM, max_new_tokens=300)
     prompts = [f"def f{i}(x):" for i in range(10)]
@@ -185,7 +187,7 @@ def test_rates_sum_to_at_most_1_and_lie_in_their_intervals() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("own", [True, False])
-def test_it_is_repeatable_and_reports_progress_position_by_position(own: bool) -> None:
+def test_measuring_is_repeatable_and_reports_progress_at_every_position(own: bool) -> None:
     shares: list[float] = []
     once = teacher_forced_acceptance(tiny_pair(), PROMPTS, WARM, own=own, progress=shares.append)
     assert once == teacher_forced_acceptance(tiny_pair(), iter(PROMPTS), WARM, own=own)

@@ -147,7 +147,7 @@ REQUESTS = (
     Mutation(
         "a visitor makes the server fetch a web address",
         "ui/serving/guards/no_fetching.py",
-        '"://" in scope["path"].replace(":/", "://")',
+        '":/" in scope["path"]',
         "False",
         _GUARDS + "test_the_server_fetches_no_web_address",
     ),
@@ -316,7 +316,7 @@ FILES = (
         _LARGE + "test_the_other_process_has_little_memory_and_time",
     ),
     Mutation(
-        "everybody waits while the server reads a large parsed file from the other process",
+        "everybody waits while the server reads a large file from the process that parsed it",
         "ui/shared/json_worker.py",
         "or len(marshal.dumps(value)) <= PIECE:",
         "or True:",

@@ -14,6 +14,7 @@ from sequoia.algorithm.step_trace import DecodeStats
 from sequoia.algorithm.tree import Tree
 from sequoia.errors import BadProfile, BadTrace
 from sequoia.planning.explain_plan import (
+    Part,
     calibration_words,
     chosen,
     compare,
@@ -106,28 +107,22 @@ def test_the_sentence_has_the_numbers_of_the_plans() -> None:
     )
     assert deeper.tree != best.tree
     more = re.search(
-        r"(?:The runner-up also has \d+ nodes, but on one more level; it|"
-        r"With one more level, a tree of \d+ nodes) would add ([\d.]+) tokens per step but "
-        r"cost ([\d.]+) ms of drafting per step: ([\d.]+)×",
+        r"(?:The runner-up, \d+ nodes on \d+ levels,|"
+        r"With one more level, the best tree of \d+ nodes) is [^(]+ \(([\d.]+)×\): a step gives "
+        r"([\d.]+) more tokens but takes ([\d.]+) ms longer \(drafting\)",
         words,
     )
     assert [float(part) for part in more.groups()] == pytest.approx(
         [
+            deeper.predicted_speedup,
             deeper.expected_tokens - best.expected_tokens,
             (deeper.predicted_seconds - best.predicted_seconds) * 1e3,
-            deeper.predicted_speedup,
         ],
         abs=0.051,
     )
     second = runner_up(GRID)
-    if second.tree == deeper.tree:
-        assert f"runner-up also has {len(best.tree)} nodes, but on one more level; it" in words
-    else:
-        assert (
-            f"The runner-up, {len(second.tree)} nodes on {second.tree.levels} levels, would "
-            in words
-        )
-    assert f": {second.predicted_speedup:.2f}×" in words
+    assert f"The runner-up, {len(second.tree)} nodes on {second.tree.levels} levels, is " in words
+    assert f" ({second.predicted_speedup:.2f}×): a step" in words
 
 
 def test_nothing_is_said_of_a_level_that_the_grid_does_not_have() -> None:
@@ -175,12 +170,12 @@ def test_every_kind_of_trade_off_is_described() -> None:
         words = why(grid, profile)
         seen |= {
             part
-            for part in ("would add", "would save", "would cost", "Best: plain decoding")
+            for part in ("more tokens but", " less (", " fewer tokens", "Best: plain decoding")
             if part in words
         }
         assert "-" not in words.replace("runner-up", "").replace("e-0", "")
         assert words.endswith(".")
-    assert seen == {"would add", "would save", "would cost", "Best: plain decoding"}
+    assert seen == {"more tokens but", " less (", " fewer tokens", "Best: plain decoding"}
 
 
 @pytest.mark.parametrize(
@@ -287,7 +282,7 @@ def test_only_the_slow_phase_is_blamed(phase: str) -> None:
     assert found[phase].measured == pytest.approx(2 * found[phase].predicted)
     assert re.fullmatch(
         (
-            rf"[\d.]+ [mµ]s more, which alone makes {found[phase].alone:.2f}× instead of "
+            rf"[\d.]+ [mµ]s more: alone, this would give {found[phase].alone:.2f}× instead of "
             rf"{comparison.predicted:.2f}×"
         ),
         comparison.effect(found[phase]),
@@ -304,10 +299,10 @@ def test_effects_use_more_and_less_and_fewer() -> None:
     """Guards against wrong signs. For example, slower plain decoding makes the speed-up larger."""
     comparison = compare(stats(10, draft=0.5), PLAN, PROFILE, PROFILE.plain_seconds * 2)
     effects = {part.name: comparison.effect(part) for part in comparison.parts}
-    assert re.match(r"[\d.]+ tokens fewer, which alone makes ", effects["tokens"])
-    assert re.match(r"[\d.]+ [mµ]s less, which alone makes ", effects["draft"])
+    assert re.match(r"[\d.]+ fewer: alone, this would give ", effects["tokens"])
+    assert re.match(r"[\d.]+ [mµ]s less: alone, this would give ", effects["draft"])
     assert effects["plain"].endswith(
-        f"ms more, which alone makes {2 * PLAN.predicted_speedup:.2f}× instead of "
+        f"ms more: alone, this would give {2 * PLAN.predicted_speedup:.2f}× instead of "
         f"{PLAN.predicted_speedup:.2f}×"
     )
 
@@ -315,12 +310,28 @@ def test_effects_use_more_and_less_and_fewer() -> None:
 def test_the_sentence_starts_with_the_largest_part() -> None:
     words = compare(stats(10, verify=1.1), PLAN, PROFILE, 0.021).sentence
     assert words.startswith(f"Predicted {PLAN.predicted_speedup:.2f}×, measured ")
-    assert words.index("1.00 tokens per step instead of") < words.index("verifying took")
-    assert "draft" not in words
-    assert "a plain token" not in words
+    assert words.endswith(". Lowered by fewer tokens per step and slower verifying.")
     untimed = compare(stats(10, verify=1.1), PLAN, PROFILE).sentence
     start = f"Predicted {PLAN.predicted_speedup:.2f}×; with the measured steps and the profile's"
     assert untimed.startswith(start)
+
+
+def test_the_sentence_says_what_raised_the_speedup_and_what_lowered_it() -> None:
+    run = stats(60, draft=1.5, verify=1.1, overhead=0.5)
+    words = compare(run, PLAN, PROFILE, PROFILE.plain_seconds * 0.9).sentence
+    raised, lowered = re.fullmatch(r".*×\. Raised by (.*)\. Lowered by (.*)\.", words).groups()
+    assert re.split(", | and ", raised) == ["more tokens per step", "less overhead"]
+    assert {*re.split(", | and ", lowered)} == {
+        "slower drafting",
+        "slower verifying",
+        "faster plain decoding",
+    }
+
+
+def test_the_difference_is_that_of_the_values_shown() -> None:
+    assert Part("verify", 0.01624, 0.01886, 1.0).difference == "2.7 ms more"
+    assert Part("tokens", 2.004, 2.506, 1.0).difference == "0.51 more"
+    assert Part("draft", 0.01624, 0.01618, 1.0).difference == "60 µs less"  # both shown as 16.2 ms
 
 
 def test_a_run_without_steps_is_rejected() -> None:

@@ -124,6 +124,9 @@ def test_a_bad_name_is_refused(name: Any) -> None:
         ("18-core laptop", "an 18-core laptop"),
         ("180-core laptop", "a 180-core laptop"),
         ("4090", "a 4090"),
+        ("Ultra 7", "an Ultra 7"),
+        ("unnamed machine", "an unnamed machine"),
+        ("Unified workstation", "a Unified workstation"),
     ],
 )
 def test_a_machine_gets_the_right_article(name: str, named: str) -> None:

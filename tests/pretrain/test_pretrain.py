@@ -639,6 +639,11 @@ def test_refusals_name_value_and_bound(
     assert len(message.splitlines()) == 1
 
 
+def test_a_size_with_more_digits_than_python_converts_is_refused() -> None:
+    with pytest.raises(BadTraining, match=r"size '9+' is not four whole numbers"):
+        Size.parse("9" * 5000 + ",2,2,64")
+
+
 def test_text_that_exists_is_kept_by_resume(tmp_path: Path, text_file: Path) -> None:
     command = ["text", "--text", str(text_file), "--out", str(tmp_path), *FLAGS]
     assert main(command) == 0
@@ -676,6 +681,15 @@ def test_text_is_read_with_the_tokenizer_that_encoded_it(tmp_path: Path) -> None
     assert len(encoded.read(tmp_path, first).train)
     with pytest.raises(BadTraining, match="another tokenizer; run the step `text` again"):
         encoded.read(tmp_path, other)
+
+
+@pytest.mark.parametrize("name", [encoded.TRAIN, "held-text.u16"])
+def test_a_text_of_an_odd_number_of_bytes_is_refused(tmp_path: Path, name: str) -> None:
+    tokenizer = train_tokenizer(["one two " * 50], 300)
+    encoded.write(tmp_path, tokenizer, ["one two " * 50], {"text": ["two one " * 9]}, {})
+    (tmp_path / name).write_bytes((tmp_path / name).read_bytes()[:-1])
+    with pytest.raises(BadTraining, match=r"no prepared text .*run the step `text`"):
+        encoded.read(tmp_path, tokenizer)
 
 
 def test_the_device_is_the_card_if_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,6 @@
-/* The names of a test's cells, and the CSV file. If the decoder has a bug, the file's name and
-   every line below the heading say so. */
+/* The names of the cells of a losslessness test, and its CSV file. A cell is a group of outputs
+   that the test counts together. If the decoder is broken on purpose, the file's name and every
+   line below the heading say so. */
 import { test } from "node:test";
 import assert from "node:assert/strict";
 import { csvName, csvRows, nameOf } from "../../ui/lossless/web/cell_rows.js";

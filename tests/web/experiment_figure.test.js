@@ -114,6 +114,16 @@ test("tags in names from a file are escaped, so they are shown as text", () => {
   assert.equal(layout.annotations[0].text, "&lt;i&gt;");
 });
 
+test("a linear vertical axis starts at 0; a logarithmic one cannot", () => {
+  const mode = (scale) => {
+    const y = { name: "tokens", label: "tokens per step", scale };
+    const { layout } = experimentFigure(made(four.series, { y }), 900);
+    return [layout.yaxis.rangemode, layout.yaxis4.rangemode, layout.xaxis.rangemode];
+  };
+  assert.deepEqual(mode("linear"), ["tozero", "tozero", undefined]);
+  assert.deepEqual(mode("log"), [undefined, undefined, undefined]);
+});
+
 test("ticks of a logarithmic axis", () => {
   assert.deepEqual(logTicks([16, 64, 512]), [16, 32, 64, 128, 256, 512]);
   assert.deepEqual(logTicks([0.02, 0.6]), [0.02, 0.05, 0.1, 0.2, 0.5]);

@@ -30,6 +30,13 @@ test("the first experiment is chosen, and a later list leaves the choice alone",
   assert.equal(state.experiment.name, "ranks");
 });
 
+test("the names of hardware profiles stay when a later message has none", () => {
+  const state = opened();
+  state.take({ profiles: { a100: "A100" } });
+  state.take({ run: { going: false } });
+  assert.deepEqual(state.profiles, { a100: "A100" });
+});
+
 test("an error goes when another experiment is chosen", () => {
   const state = opened();
   state.error = "The recorded result could not be fetched.";

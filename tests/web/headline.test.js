@@ -40,7 +40,7 @@ const ALONE = "than the large model alone";
 const SAME = ALONE + ", and the same text in the end";
 const plain = (text) => ({ plain: { seconds: text.map(() => 0.03), text } });
 
-test("at temperature 0 the same text is not claimed where plain decoding wrote another", () => {
+test("at temperature 0, 'the same text' is not claimed if plain decoding wrote a different text", () => {
   const run = ["a", "b", "c"];
   assert.equal(claimed(run, {}), SAME);
   for (const text of [run, ["a", "b"], ["a", "b", "c", "d"], ["a", "b", "c\ufffd"]])
@@ -54,7 +54,7 @@ test("above temperature 0 the same output distribution is claimed, whatever the 
   assert.equal(claimed(["a"], drawn), ALONE + ", and the same output distribution");
 });
 
-test("in slow motion of step 1, plain decoding is called untimed only if it is", () => {
+test("in slow motion of step 1, plain decoding is called untimed only if it was not timed", () => {
   const inStepOne = (store) => {
     store.seek(0);
     store.slow.turn(-1);

@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { FakeNode, made } from "./fake_page.js";
 import { Inspector } from "../../ui/decode/web/inspector.js";
 import { viewStep } from "../../ui/shared/web/step_view.js";
+import { why } from "../../ui/shared/web/step_words.js";
 import { topology } from "../../ui/shared/web/tree_layout.js";
 
 const TRIAL = ["tq", "tp", "ratio", "u", "mass"];
@@ -14,9 +15,14 @@ function shownOfTrial(trial, temperature) {
   const step = { tokens: [0, 1], path: [0], trials: [trial], q: [null, 0.6], p: [null, 0.5] };
   const meta = { policy: { temperature } };
   const view = viewStep(/** @type {any} */ (step), topology([-1, 0]), new Map(), meta);
-  const figures = TRIAL.map((key) => ({ key, box: new FakeNode(), value: new FakeNode() }));
+  return shownFigures(view, 1, TRIAL);
+}
+
+/** Those of `keys` whose numbers are shown for the trial of `node`. */
+function shownFigures(view, node, keys) {
+  const figures = keys.map((key) => ({ key, box: new FakeNode(), value: new FakeNode() }));
   const store = { share: () => NaN };
-  made(Inspector, { store, figures }).paintFigures(view, 1, view.trial(1));
+  made(Inspector, { store, figures }).paintFigures(view, node, view.trial(node));
   return figures.filter(({ box }) => !box.hidden).map(({ key }) => key);
 }
 
@@ -25,4 +31,20 @@ test("above temperature 0, a trial of top-k match has no numbers", () => {
   assert.deepEqual(shownOfTrial(matched, 1), []);
   assert.deepEqual(shownOfTrial(matched, 0), ["tq", "tp"]);
   assert.deepEqual(shownOfTrial(drawn, 1), ["tq", "tp", "ratio", "u"]);
+});
+
+test("after a rejected sibling, p and q are named as residuals", () => {
+  const trials = [
+    [1, 0.1, 0.6, 0.9, false, 0.5],
+    [2, 0.1, 0.5, 0.9, false, 0.5],
+    [3, 0.6, 0.5, 0.9, true, null],
+  ];
+  const step = { tokens: [0, 1, 2, 3], path: [0, 3], trials };
+  const view = viewStep(/** @type {any} */ (step), topology([-1, 0, 0, 0]), new Map(), {});
+  const ratios = [1, 2, 3].map((node) => shownFigures(view, node, ["ratio", "tratio"]));
+  assert.deepEqual(ratios, [["ratio"], ["tratio"], ["tratio"]]);
+  const reasons = [1, 2, 3].map((node) => why(view, node));
+  assert.match(reasons[0], /^The target gives this token p = 10%, the draft q = 60%\./);
+  assert.match(reasons[1], /^A sibling was rejected before\. .* \(the residual\), this token/);
+  assert.match(reasons[2], /^Siblings were rejected before\. .* \(the residual\), this token/);
 });

@@ -11,6 +11,7 @@ import { hiddenWords, roomWords } from "../../ui/lab/web/lab_tree_caption.js";
 import { bestNodes, planTree } from "../../ui/lab/web/lab_tree_plan.js";
 import { LabTreePointer } from "../../ui/lab/web/lab_tree_pointer.js";
 import { labelOf } from "../../ui/lab/web/dp/dp_tree.js";
+import * as dpWords from "../../ui/lab/web/dp/dp_words.js";
 import { ReadOuts } from "../../ui/lab/web/read_outs.js";
 import { ShapesTable } from "../../ui/lab/web/shapes_table.js";
 import { topology } from "../../ui/shared/web/tree_layout.js";
@@ -47,6 +48,24 @@ test("nodes stay expanded if the tree keeps its name and its node numbers", () =
 test("the label of a cell's tree counts nodes and levels, singular or plural", () => {
   assert.equal(labelOf(topology([-1])), "The cell's tree: 1 node on 1 level");
   assert.equal(labelOf(topology([-1, 0])), "The cell's tree: 2 nodes on 2 levels");
+});
+
+test("the words about a cell count the nodes below the last child and all other nodes", () => {
+  const meaning = (n, b, m, branches) => {
+    const table = /** @type {any} */ ({ split: () => ({ m, branches }) });
+    return dpWords.meaning(table, { n, levels: 4, b });
+  };
+  assert.equal(
+    meaning(8, 2, 2, 1),
+    "Child 2 and the nodes below it are m = 2 nodes; in the best shape, child 2 has 1 child. " +
+      "The root and the subtree of child 1 have the other 6 nodes.",
+  );
+  assert.equal(
+    meaning(6, 3, 1, 0),
+    "Child 3 has no nodes below it, so m = 1. " +
+      "The root and the subtrees of children 1 to 2 have the other 5 nodes.",
+  );
+  assert.match(meaning(3, 1, 2, 1), /The root is the other node\.$/);
 });
 
 test("a Lab that was saved without times does not promise any", () => {

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 import { FIELDS } from "../../ui/shared/web/link_fields.js";
-import { MOST_BYTES, decodeLink, encodeLink } from "../../ui/shared/web/link_text.js";
+import { MOST_CHARACTERS, decodeLink, encodeLink } from "../../ui/shared/web/link_text.js";
 import { readShares } from "../../ui/walk/web/shares.js";
 import { WORDS } from "../../ui/walk/web/toy.js";
 
@@ -97,7 +97,7 @@ test("values that are too long are left out and listed", () => {
   const hand = [-1, ...Array.from({ length: 1023 }, (_, i) => i)];
   const lab = encodeLink("lab", { ...STATES.lab, hand });
   assert.deepEqual(lab.left, ["hand"]);
-  assert.ok(lab.hash.length <= MOST_BYTES);
+  assert.ok(lab.hash.length <= MOST_CHARACTERS);
   assert.equal(decodeLink(lab.hash).values.hand, undefined);
 });
 

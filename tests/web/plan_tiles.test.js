@@ -19,6 +19,6 @@ function kneeSays(knee) {
 }
 
 test("the knee takes at least twice the time of one node", () => {
-  assert.equal(kneeSays({ nodes: 86, most: 512 }), "86 nodes at least 2× a 1-node pass");
+  assert.equal(kneeSays({ nodes: 86, most: 512 }), "86 nodes ≥ 2× the time of 1 node");
   assert.equal(kneeSays({ nodes: null, most: 64 }), "–  not up to 64 nodes");
 });

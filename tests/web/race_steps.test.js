@@ -55,6 +55,11 @@ test("a step is drawn with its tree and its path", () => {
   assert.deepEqual([path, topo.n, made.best(0), made.rows(0)], [[0, 1], 2, 0, 1]);
 });
 
+test("a token without a text yet is shown as …, and an empty text as ∅", () => {
+  const { label } = stepsOf([{ ...WHOLE, text: [""] }]).at(0, 0);
+  assert.deepEqual([label(0), label(1), label("bonus")], ["…", "∅", "…"]);
+});
+
 test("a step whose tree never arrived is not drawn, but the steps after it are", () => {
   const made = stepsOf([
     { lane: 0, tree: 9, text: ["x"] },

@@ -3,7 +3,7 @@ import "./fake_page.js";
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 import { FakeNode, made } from "./fake_page.js";
-import { RaceCharts } from "../../ui/race/web/race_charts.js";
+import { legendRows, RaceCharts } from "../../ui/race/web/race_charts.js";
 import { stateInWords } from "../../ui/race/web/race_header.js";
 import { RaceOn } from "../../ui/race/web/race_on.js";
 import { RaceKeys } from "../../ui/race/web/race_scrubber.js";
@@ -90,7 +90,7 @@ test("a page without a form lists no keys for the form", () => {
   );
 });
 
-/** The button “Race on” of a race that can have further runs. */
+/** The button “Make more runs” of a race that can have further runs. */
 function raceOn() {
   const pool = { runs: [{}], more: 30, most: 40, kind: "code", seeds: true, planned: null };
   const verdict = { more_to_separate: 126, more_races: 30 };
@@ -117,7 +117,7 @@ test("the words beside the button say how many more runs would separate the two 
   const on = raceOn();
   on.paint();
   const said = on.words.textContent;
-  assert.match(said, /: about 130 more runs would separate the two fastest lanes; /);
+  assert.match(said, / in this run, about 130 more runs should separate them\. /);
 });
 
 test("a press disables the button for further runs, and a refusal enables it again", () => {
@@ -129,6 +129,13 @@ test("a press disables the button for further runs, and a refusal enables it aga
     return on.button.disabled;
   });
   assert.deepEqual(disabled, [true, false, false]);
+});
+
+test("the legend of a chart has as many rows as its entries need", () => {
+  const short = ["Plain", "Tuned chain", "Sequoia"];
+  const long = short.flatMap((name) => [`${name} on prose`, `${name} on code`]);
+  assert.deepEqual([legendRows(short, 400), legendRows(short, 200)], [1, 3]);
+  assert.deepEqual([legendRows(long, 400), legendRows(long, 100)], [3, 6]);
 });
 
 test("a race that ended without a speed-up says why there is no chart", () => {

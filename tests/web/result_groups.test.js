@@ -16,7 +16,7 @@ const COLUMNS = [
 const row = (kind, share, nodes, tokens) => ({ case: kind, share, nodes, tokens });
 const grouped = (rows) => groupedRows(/** @type {any} */ ({ columns: COLUMNS, rows }));
 
-test("what is the same in all rows of each group moves to the group's heading", () => {
+test("a column with a single value in each group moves to the groups' headings", () => {
   const { columns, groups } = grouped([
     row("code", null, 16, 2),
     row("code", null, 32, 3),
@@ -47,7 +47,7 @@ test("what is the same in all rows of each group moves to the group's heading", 
   ]);
 });
 
-test("a heading says where its number comes from if the table's numbers have several sources", () => {
+test("a heading names its number's source if the table's numbers have several sources", () => {
   const columns = [...COLUMNS, { name: "paper", label: "paper", kind: "paper" }];
   const rows = [row("code", 0.5, 16, 2), row("code", 0.5, 32, 3)].map((one, i) => ({
     ...one,
@@ -60,7 +60,7 @@ test("a heading says where its number comes from if the table's numbers have sev
   assert.equal(onlyKind([]), "");
 });
 
-test("a column stays if one group has two values in it", () => {
+test("a column stays in the table if it has two values in one group", () => {
   const rows = [row("code", 0.5, 16, 2), row("code", 0.25, 32, 3), row("prose", 1, 16, 2)];
   assert.deepEqual(
     grouped(rows).columns.map(({ name }) => name),
@@ -68,7 +68,7 @@ test("a column stays if one group has two values in it", () => {
   );
 });
 
-test("rows with different first values stay together without a heading", () => {
+test("rows whose first values all differ stay in one group without a heading", () => {
   const { columns, groups } = grouped([row("code", null, 16, 2), row("prose", null, 32, 3)]);
   assert.equal(columns.length, COLUMNS.length);
   assert.deepEqual(groups, [
@@ -83,7 +83,7 @@ test("rows with different first values stay together without a heading", () => {
   ]);
 });
 
-test("comparisons are grouped by what stands before the last colon", () => {
+test("comparisons are grouped by the text before their last colon", () => {
   const named = (text) => ({ text, ratio: 1, low: null, high: null });
   const groupTexts = (...texts) =>
     groupedComparisons(texts.map(named)).map(({ title, members }) => [

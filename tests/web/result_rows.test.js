@@ -34,13 +34,13 @@ const result = /** @type {any} */ ({
   total: 4,
 });
 
-test("numbers in a column are rounded, unless none of them has more than one decimal", () => {
+test("numbers in a column are rounded only if one of them has more than one decimal", () => {
   assert.deepEqual(rows.cellTexts(["code", 1234, null]), ["code", "1,234", "–"]);
   assert.deepEqual(rows.cellTexts([0, 0.6, 1]), ["0", "0.6", "1"]);
   assert.deepEqual(rows.cellTexts([3.456, 3, 0.012345]), ["3.46", "3.00", "0.0123"]);
 });
 
-test("in the CSV file of the points, the interval's fields are empty if there is none", () => {
+test("in the CSV file of the points, a point without an interval has empty low and high fields", () => {
   assert.deepEqual(rows.pointRows(result), [
     ["experiment", "panel", "series", "nodes", "tokens", "low", "high", "prompts"],
     ["budget", "code, T = 0", "Sequoia", 16, 3.5, 3.1, 3.9, 24],
@@ -55,11 +55,13 @@ test("the table as CSV says where each column's numbers come from", () => {
   ]);
 });
 
-test("a comparison decides only where its interval is on one side of 1", () => {
+test("a comparison is higher or lower only if its whole interval is above or below 1, and equal if the interval is just 1", () => {
   const verdict = (low, high) => rows.verdictOf({ text: "", ratio: 1, low, high });
   assert.equal(verdict(1.01, 1.2), "higher");
   assert.equal(verdict(0.8, 0.99), "lower");
   assert.equal(verdict(0.9, 1.1), "no clear difference");
+  assert.equal(verdict(1, 1.1), "no clear difference");
+  assert.equal(verdict(1, 1), "equal");
   assert.equal(verdict(null, null), "");
 });
 
@@ -76,6 +78,31 @@ test("facts leave out what is empty", () => {
   assert.equal(
     rows.facts(result).at(-1)[1],
     "kinds of text: code, prose; prompts of each kind: 24",
+  );
+});
+
+test("settings name hardware profiles, and say what several numbers mean", () => {
+  const words = (settings) =>
+    rows.facts({ ...result, settings }, { "a100-7b": "A100, 7B with 68M" }).at(-1)[1];
+  assert.equal(words({ profile: "a100-7b" }), "hardware profile: “A100, 7B with 68M”");
+  assert.equal(
+    words({ machines: ["new", "a100-7b"] }),
+    "hardware profiles: “new”, “A100, 7B with 68M”",
+  );
+  assert.equal(
+    words({
+      conditions: [
+        [0, "as it is"],
+        [0.6, "worse"],
+      ],
+      stride: 6,
+      planning: [4, 48],
+    }),
+    "temperature (draft): 0 (as it is), 0.6 (worse); a step is measured every 6 tokens; the stopping chain is planned on 4 texts of 48 tokens each",
+  );
+  assert.equal(
+    words({ every: 8 }),
+    "with Traversal and block verification, a step is measured every 8 tokens",
   );
 });
 

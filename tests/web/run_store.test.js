@@ -66,9 +66,9 @@ test("the tooltip of the speed-up explains the confidence interval only if it is
   const header = made(RunHeader, { store, readouts });
   for (const i of [0, 1, 2]) {
     header.paintSpeed(store.totals(i));
-    const { tile, unit } = readouts.speedup;
-    assert.equal(unit.textContent.includes("("), i === 2);
-    assert.equal(tile.getAttribute("title").includes("In parentheses"), i === 2);
+    const { tile, note } = readouts.speedup;
+    assert.equal(note.textContent.startsWith("95% CI "), i === 2);
+    assert.equal(tile.getAttribute("title").includes("confidence interval"), i === 2);
   }
 });
 

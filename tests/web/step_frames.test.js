@@ -95,12 +95,12 @@ test("the caption says where a chain would have ended, and what the tree gained"
   assert.equal(
     trial(step, 1),
     "“b” is not what the large model writes. A chain, with one guess per position, would end its step here with 2 tokens in all. " +
-      "The tree has another child to try.",
+      "The tree has another guess to try.",
   );
   assert.equal(
     result(step),
-    "3 tokens from one step. 2 guesses stayed; the large model adds a token of its own. " +
-      "A chain would have stopped when “b” was rejected; with its sibling “c”, the second child, the step emitted 1 token more.",
+    "3 tokens from one step. 2 guesses were accepted; the large model added a token of its own. " +
+      "A chain would have ended at the rejected “b”. The tree had a second guess there, “c”: 1 token more.",
   );
 });
 
@@ -135,7 +135,7 @@ test("after a rejected sibling, the caption says that p and q are residuals", ()
   const step = forked({ temperature: 0.6 });
   assert.equal(
     trial(step, 2),
-    "In the residual after a rejection, p is at least q for “c”, so it stays.",
+    "In the residual after a rejection, p is at least q for “c”, so it is accepted.",
   );
 });
 
@@ -145,7 +145,7 @@ test("the caption says if there was no guess", () => {
   assert.match(result(alone), /^1 token from one step\. There was no guess:/);
 });
 
-test("the caption names a child after the eighth by its number: “child 9”", () => {
+test("the caption names a guess after the seventh by its number: “guess number 9”", () => {
   const trials = Array.from({ length: 9 }, (_, i) => [i + 1, 0, 1, null, i === 8, null]);
   const tokens = [0, 1, 2, 3, 4, 5, 1, 2, 3, 4];
   const step = { i: 0, tree: 0, tokens, trials, path: [0, 9], bonus: 5, emitted: [4, 5] };
@@ -153,7 +153,7 @@ test("the caption names a child after the eighth by its number: “child 9”", 
   const wide = viewStep(/** @type {any} */ (step), topo, PIECES, { policy: { temperature: 0 } });
   assert.match(
     result(wide),
-    /when “a” was rejected; with its sibling “c”, child 9, the step emitted 1 token more\.$/,
+    /at the rejected “a”\. The tree had guess number 9 there, “c”: 1 token more\.$/,
   );
 });
 
@@ -165,7 +165,7 @@ test("a step without an accepted guess gives the target's own token", () => {
     ],
     { path: [0] },
   );
-  assert.match(result(step), /^1 token from one step\. No guess stayed/);
+  assert.match(result(step), /^1 token from one step\. No guess was accepted/);
   assert.match(trial(step, 1), /There is no other guess to try in its place\.$/);
   assert.equal(chainEnd(step), 0);
 });
@@ -241,12 +241,12 @@ test("a step verified from the leaves tries whole paths, and its captions mentio
   assert.equal(
     trial(step, 1),
     "The path down to “c” is accepted with probability 0.70. " +
-      "The draw u = 0.30 is below that, so the path stays.",
+      "The draw u = 0.30 is below that, so the path is accepted.",
   );
   const walk = stepFrames(step).filter(({ phase }) => phase === "walk");
   assert.deepEqual(walk[0].states, ["root", "drafted", "drafted", "rejected", "drafted"]);
   assert.equal(
     result(step),
-    "3 tokens from one step. 2 guesses stayed; the large model adds a token of its own.",
+    "3 tokens from one step. 2 guesses were accepted; the large model added a token of its own.",
   );
 });

@@ -1,4 +1,4 @@
-// Two stops of the tour: which run the last stop uses, and the table of draws at “The dice”.
+// Two stops of the tour: which run the last stop uses, and the table of draws at “The draw”.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FakeNode, made } from "./fake_page.js";

@@ -44,8 +44,8 @@ LOADING = "loading models…"
 STOP = "Stop"
 START_OVER = "Start over"
 EXAMPLES_ABOUT = (
-    "Recorded runs of the bundled models; in one, the draft’s weights were shuffled. Some runs are "
-    "slower than plain decoding."
+    "Recorded runs of the bundled models. Some are slower than plain decoding; one has a useless "
+    "draft (its weights were shuffled)."
 )
 
 

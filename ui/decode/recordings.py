@@ -25,7 +25,10 @@ from ui.shared.large_json import uploaded_json
 RUNS = ASSETS / "runs"
 WELCOME = "welcome"
 WELCOME_TITLE = "The opening run"
-WELCOME_ABOUT = "One of 24 prompts at temperature 0. Its speed-up is typical: near the median."
+WELCOME_ABOUT = (
+    "The run that the page opens with, at temperature 0. Its speed-up is near the median of 24 "
+    "prompts."
+)
 NODE_BYTES = 100  # approximate memory of one node of one step
 
 

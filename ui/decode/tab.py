@@ -185,7 +185,7 @@ class LiveView(RunView[DecodeJob]):
         try:
             async for message in run.messages():
                 yield message
-        finally:  # also if the page is closed, which ends this generator at its next yield
+        finally:  # also if the page is closed: Gradio then closes this generator
             run.halt()
 
     def _begin(self, data: FormData, request: gr.Request, steps: int | None) -> DecodeJob:

@@ -19,7 +19,7 @@ SIZE = "small"  # the size of every experiment that is run in the page
 SECONDS_PER_RESULT = 0.7  # minimum time between two results sent while units are run
 # After this time, a job makes way for a waiting job, and queues again for its remaining units.
 TURN_SECONDS = 20.0
-ALL_DONE = "All units were already done. This is their result."
+ALL_DONE = "All parts were already done. This is their result."
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class ExperimentJob(MeasurementJob):
             )
         except OSError as problem:
             raise SequoiaError(
-                f"the finished units cannot be read or saved: {problem.strerror}"
+                f"the finished parts cannot be read or saved: {problem.strerror}"
             ) from None
         return Found(result, self._message)
 

@@ -14,6 +14,7 @@ from sequoia.experiments.result import ExperimentResult
 from ui.experiments.experiment_job import SIZE, Found
 from ui.serving.measurement_job import Report
 from ui.shared.message_text import message_text
+from ui.shared.saved_profiles import shipped
 
 FOLDER = ASSETS / "experiments"
 MISSING = (
@@ -26,8 +27,12 @@ _numbers = count(1)
 
 
 def list_message() -> str:
-    """A message with all experiments, in the order in which they are shown."""
-    return message_text({"list": [_about(one) for one in EXPERIMENTS.values()]})
+    """A message with all experiments, in the order in which they are shown, and with the names of
+    the hardware profiles that settings may mention."""
+    profiles = {key: entry.name for key, entry in shipped().items()}
+    return message_text(
+        {"list": [_about(one) for one in EXPERIMENTS.values()], "profiles": profiles}
+    )
 
 
 def _about(experiment: Experiment) -> dict[str, Any]:
@@ -37,6 +42,7 @@ def _about(experiment: Experiment) -> dict[str, Any]:
         "title": experiment.title,
         "question": experiment.question,
         "note": experiment.note,
+        "table": experiment.table,
         "units": len(experiment.units(experiment.sizes[SIZE])),
         "command": f"{command} --size {SIZE}",
         "full": f"{command} --size full --out assets/experiments --source recorded",

@@ -78,7 +78,7 @@ class ExperimentsTab(SessionView[ExperimentJob]):
         try:
             async for report in job.reports():
                 yield report_message(report, experiment.name)
-        finally:  # also when the page is closed, which ends this generator at its next yield
+        finally:  # also if the page is closed: Gradio then closes this generator
             job.halt()
 
     def _job(self, experiment: Experiment, request: gr.Request, again: bool) -> ExperimentJob:

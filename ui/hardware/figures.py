@@ -62,7 +62,7 @@ def small_curves(profiles: Sequence[Named]) -> Figure:
             colour = _SECOND if i else COLOURS[phase]
             most = _most(profiles, f"{phase}_seconds")
             traces += _curve(name_of, points, most, colour, i, symbol)
-    title = "nodes in the level (draft) or in the step (overhead)"
+    title = "nodes of a level (draft) or of the tree (overhead)"
     axes = _axes(title, "ms", profiles, ["draft_seconds", "overhead_seconds"])
     return {"data": traces, "layout": {**axes, "showlegend": True}}
 

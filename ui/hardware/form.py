@@ -59,7 +59,7 @@ class HardwareForm:
             # not a gr.Number, because Gradio shows an empty one as 0
             self.nodes = gr.Textbox(
                 label="Max nodes",
-                placeholder="128; more if the profile has more",
+                placeholder="128, or the profile’s largest size",
                 max_lines=1,
                 max_length=8,
                 elem_id="hw-nodes",

@@ -1,5 +1,6 @@
 """The Hardware view: the handlers of its form and of its board. The board is the component that the
-browser draws. Every handler is safe for any caller and any value."""
+browser draws. Anyone can call the handlers with any value, so they check what they
+get."""
 
 from __future__ import annotations
 
@@ -302,7 +303,7 @@ class HardwareTab(SessionView[ProfileJob]):
                     shown = self._shown(
                         replace(self.form.values(data), profile=HERE), request, notice
                     )
-        finally:  # also when the page is closed, which ends this generator at its next yield
+        finally:  # also if the page is closed: Gradio then closes this generator
             task.halt()
         yield {**self.form.measuring(False), **shown}
 

@@ -186,9 +186,9 @@ def _levels(profile: HardwareProfile) -> str | None:
     if not profile.level_overhead:
         return None
     return (
-        f"The overhead curve leaves out {time_words(profile.level_overhead)} for each drafted "
-        "level, however many nodes the level has: the time to sample its tokens, and to walk down "
-        "one more level to accept or reject them."
+        f"Not in the overhead curve: {time_words(profile.level_overhead)} per drafted level, "
+        "however many nodes it has. In this time the level's tokens are sampled, and later "
+        "accepted or rejected."
     )
 
 
@@ -232,18 +232,17 @@ def _default(default: Plan, plan: Plan, second: Plan | None, here: bool) -> str:
     acceptance. plan: the fastest tree. second: the runner-up. here: whether the times are this
     machine's."""
     rule = (
-        f"In Decode, “Sequoia, planned for this machine” {'uses' if here else 'would use'} the "
-        "tree with the most expected tokens among those at most "
-        f"{SLACK * 100:g}% slower than the fastest"
+        f"In Decode, “Sequoia, planned for this machine” {'takes' if here else 'would take'}, of "
+        f"all trees at most {SLACK * 100:g}% slower than the fastest, the one with the most "
+        "expected tokens per step. Here"
     )
     if default.tree == plan.tree:
-        return f"{rule}. With these figures that is the fastest tree."
+        return f"{rule} that is the fastest tree."
     if second and default.tree == second.tree:
-        return f"{rule}. With these figures that is the runner-up."
+        return f"{rule} that is the runner-up."
     return (
-        f"{rule}. With these figures that tree has {len(default.tree)} nodes on "
-        f"{default.tree.levels} levels: {default.expected_tokens:.2f} tokens per step, "
-        f"{default.predicted_speedup:.2f}× plain (predicted)."
+        f"{rule} that tree has {size_words(default.tree)}: {default.expected_tokens:.2f} tokens "
+        f"per step, {default.predicted_speedup:.2f}× plain (predicted)."
     )
 
 

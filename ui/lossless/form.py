@@ -36,7 +36,7 @@ LABELS = {
     "top_p": "Top-p",
     "children": "Tree: children, level by level",
     "verifier": "Verifier",
-    "places": "Counted",
+    "places": "What is counted",
     "samples": "Samples",
     "bug": "Decoder",
 }
@@ -44,8 +44,8 @@ LABELS = {
 RUN = "Run the test"
 COUNTED = [
     ("the first token", 1),
-    ("two tokens together", 2),
-    ("three tokens together", 3),
+    ("the first two tokens", 2),
+    ("the first three tokens", 3),
 ]
 _TOY_ONLY = ("p", "q")
 _PAIR_ONLY = ("prompt", "temperature", "top_p")

@@ -136,16 +136,16 @@ def verdict(sampled: Sampled, going: bool) -> str:
             f"{draws} are this far off in at most about one in {_times(1 / ALARM)} tests."
         )
     early = f" (stopped; {wanted:,} were planned)" * (comparison.draws < wanted)
-    return f"No difference found in {draws}{early}; {_what_it_would_find(sampled)}."
+    return f"No difference found in {draws}{early}. {_what_it_would_find(sampled)}"
 
 
 def _what_it_would_find(sampled: Sampled) -> str:
-    """In words: which bug is the hardest to find among those with a power of at least SHOWS, and
+    """A sentence: which bug is the hardest to find among those with a power of at least SHOWS, and
     how likely the test is to find it."""
     if not sampled.findable:
         return (
-            "none of the bugs can be put into this verifier, so it is unknown what the test would "
-            "find"
+            "None of the bugs can be put into this verifier, so it is unknown what the test would "
+            "find."
         )
     powers = [
         (round(one.power, 9), one.distance, one.bug.label)
@@ -153,10 +153,11 @@ def _what_it_would_find(sampled: Sampled) -> str:
         if one.power is not None and one.power >= SHOWS
     ]
     if not powers:
-        return "no bug in the table below is known to show in this setting, so this says little"
+        return "No bug in the table below is known to show in this setting, so this says little."
     power, _, label = min(powers)
     return (
-        f"a bias as large as that of “{label}” would be found with probability {_near_one(power)}"
+        f"Of the bugs below that are known to show here, even the hardest to find (“{label}”) "
+        f"would be found with probability {_near_one(power)}."
     )
 
 

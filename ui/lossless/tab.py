@@ -1,5 +1,5 @@
-"""The Lossless tab: its form, the component that the browser draws, and their handlers. Every
-handler is safe for any caller and any value."""
+"""The Lossless tab: its form, the component that the browser draws, and their handlers. Anyone
+can call the handlers with any value, so they check what they get."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class LosslessTab(SessionView[LosslessJob]):
             async for report in task.reports():
                 refused = self._refused_late(report)
                 yield refused or {self.board: report_message(report, setting)}
-        finally:  # also when the page is closed, which ends this generator at its next yield
+        finally:  # also if the page is closed: Gradio then closes this generator
             task.halt()
         yield {**refused, **busy_buttons(form.run, form.stop, False)}
 

@@ -23,9 +23,9 @@ def summary(known: KnownTypes) -> str:
     than the installed one."""
     counts = (
         f"transformers {known.transformers} can load {len(known.types)} model types as causal "
-        f"language models. In tests of tiny models, {known.count('runs')} types run with their "
-        f"default config, {known.count('partly')} run only with a changed config, and "
-        f"{len(known.types) - known.count('runs') - known.count('partly')} do not run"
+        f"language models. Tested with a tiny model of each type: {known.count('runs')} run with "
+        f"their default config, {known.count('partly')} run only with a config other than the "
+        f"default, and {len(known.types) - known.count('runs') - known.count('partly')} do not run"
     )
     installed = transformers.__version__
     other = (
@@ -40,9 +40,13 @@ def words(one: ModelType) -> str:
     """Whether a type runs, and why not, in words. For a refused type, a changed config is mentioned
     only if it is is_decoder=True, because the reason suggests that change."""
     if one.result == "runs":
-        return "runs" + "".join(_not_with(option, why) for option, why in one.without)
+        exceptions = " or ".join(_exception(option, why) for option, why in one.without)
+        return f"runs, except {exceptions}" if exceptions else "runs"
     if one.result == "partly":
-        return f"runs with a changed config: {one.condition}. By default it {one.reason}."
+        return (
+            f"runs only if the model's config has {one.condition}. With the default config, it "
+            f"{one.reason}."
+        )
     if one.result == "not built":
         return f"transformers cannot build it: {one.reason}"
     return f"refused: it {one.reason}" + "".join(
@@ -50,10 +54,9 @@ def words(one: ModelType) -> str:
     )
 
 
-def _not_with(option: str, why: str) -> str:
+def _exception(option: str, why: str) -> str:
     """Words for an option with which a type does not run, and why. The width of a sliding window in
-    `option` is only an example, so the words call it the tested one."""
-    field, _, value = option.partition("=")
-    if field != "sliding_window":
-        return f"; not with {option}: it {why}"
-    return f"; not with a sliding window (tested: {value} tokens): {why.partition('; ')[2]}"
+    `option` is only an example, so the words leave it out."""
+    if option.partition("=")[0] != "sliding_window":
+        return f"with {option} (it {why})"
+    return f"with a sliding window ({why.partition('; ')[2]})"

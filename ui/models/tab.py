@@ -135,7 +135,7 @@ class ModelsTab(SessionView[LoadJob]):
             async for report in task.reports():
                 field = field_of(report.error, form) if report.error else None
                 yield {self.board: view.report_message(report, field)}
-        finally:  # also when the page is closed, which ends this generator at its next yield
+        finally:  # also if the page is closed: Gradio then closes this generator
             task.halt()
         yield {self.board: self._whole(), **busy_buttons(self.load_it, self.stop_it, False)}
 

@@ -214,20 +214,34 @@ def _memory(
     all of them; with a streamed target, only the first is used. dtype: of the weights; None for the
     narrowest that is fast on the first device."""
     first = devices[0]
-    width = (dtype or narrowest_dtype(first)).itemsize
     if one.offload:
-        return _streamed(one, first, width)
-    needed = ROOM * sum(model.parameters for model in one.models) * width
+        return _streamed(one, first, dtype)
+    dtype = dtype or narrowest_dtype(first)
+    weights = ROOM * sum(model.parameters for model in one.models)
+    needed = weights * dtype.itemsize
     used = devices if needed > total_bytes(first) else (first,)
     total = sum(map(total_bytes, used))
     if needed > total:
-        return _verdict("no", f"too large: needs {size(needed)}; {_owner(used)} {size(total)}")
+        least = weights * _NARROWEST.itemsize
+        also = f", {size(least)} in {_name(_NARROWEST)}" if least <= total else ""
+        return _verdict(
+            "no",
+            f"too large in {_name(dtype)}: needs {size(needed)}{also}; {_owner(used)} "
+            f"{size(total)}",
+        )
     free = sum(map(free_bytes, used))
     if needed > free:
         return _verdict(
-            "tight", f"needs {size(needed)}; only {size(free)} of {size(total)} free now"
+            "tight",
+            f"needs {size(needed)} in {_name(dtype)}; only {size(free)} of {size(total)} free now",
         )
-    return _verdict("yes", f"fits this machine: needs {size(needed)}; {size(free)} free")
+    return _verdict(
+        "yes", f"fits this machine in {_name(dtype)}: needs {size(needed)}; {size(free)} free"
+    )
+
+
+def _name(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
 
 
 def _owner(devices: Sequence[torch.device]) -> str:
@@ -236,15 +250,17 @@ def _owner(devices: Sequence[torch.device]) -> str:
     return "the GPU has" if devices[0].type == "cuda" else "this machine has"
 
 
-def _streamed(one: Preset, device: torch.device, width: int) -> dict[str, str]:
-    """`_memory` for a pair whose target is streamed from host memory. width: bytes per
-    parameter."""
+def _streamed(one: Preset, device: torch.device, dtype: torch.dtype | None) -> dict[str, str]:
+    """`_memory` for a pair whose target is streamed from host memory. Without a GPU, the narrowest
+    dtype of the form stands for None."""
     host = torch.device("cpu")
+    dtype = dtype or (narrowest_dtype(device) if device.type == "cuda" else _NARROWEST)
+    width = dtype.itemsize
     needed = ROOM * one.target.parameters * width
     drafts = ROOM * one.draft.parameters * width
     on_card = drafts + _LEAST_ON_CARD * needed
     if device.type != "cuda" or total_bytes(device) < on_card:
-        return _verdict("no", f"needs a GPU with {size(on_card)}")
+        return _verdict("no", f"needs a GPU with {size(on_card)} for {_name(dtype)}")
     # As in sequoia/loading/load.py: if the weights are not converted to another dtype, host memory
     # holds only the streamed ones, which are those that do not fit on the GPU.
     if narrowest_dtype(device) == torch.bfloat16 and width == torch.bfloat16.itemsize:
@@ -252,14 +268,19 @@ def _streamed(one: Preset, device: torch.device, width: int) -> dict[str, str]:
     if needed > total_bytes(host):
         return _verdict(
             "no",
-            f"too large: needs {size(needed)} of host memory; this machine has "
+            f"too large in {_name(dtype)}: needs {size(needed)} of host memory; this machine has "
             f"{size(total_bytes(host))}",
         )
     free = free_bytes(host)
     if needed > free:
-        return _verdict("tight", f"needs {size(needed)} of host memory; only {size(free)} free now")
+        return _verdict(
+            "tight",
+            f"needs {size(needed)} of host memory in {_name(dtype)}; only {size(free)} free now",
+        )
     return _verdict(
-        "yes", f"fits this machine: needs {size(needed)} of host memory; {size(free)} free"
+        "yes",
+        f"fits this machine in {_name(dtype)}: needs {size(needed)} of host memory; "
+        f"{size(free)} free",
     )
 
 

@@ -10,8 +10,8 @@ from sequoia.planning.paper_results import OURS, SEQUENCES, PaperRow, PaperTable
 from ui.paper.words import METHODS, deviation, signed, spread, times
 from ui.shared.markup import Markup, element
 
-HEADS = (  # of all columns except the first
-    ("Verifier", "nodes / levels"),
+SEQUENCES_HEAD = "sequen\u00adces"  # may be broken, because on a phone the column is narrow
+HEADS = (  # of all columns except the first two
     ("Tokens per step", "paper"),
     ("Speed-up", "paper"),
     ("Speed-up", "simulated"),
@@ -23,10 +23,12 @@ def speedup_table(table: PaperTable) -> Markup:
     """The markup of `table`. Each row becomes a group of lines, one line for each verifier."""
     title = f"{table.target} with {table.draft}"
     first = "Top-p" if table.panel == "top-p" else "Texts"
+    sizes = "nodes / levels" + f", or {SEQUENCES_HEAD} × tokens" * (table.sequences is not None)
+    heads = ((first, ""), ("Verifier", sizes), *HEADS)
     return element(
         "table",
         element("caption", element("b", title), f" · {table.source}"),
-        element("thead", element("tr", _head(first, ""), *(_head(*head) for head in HEADS))),
+        element("thead", element("tr", *(_head(*head) for head in heads))),
         *(_row(table, row) for row in table.rows),
         class_="sq-table pp-table",
     )

@@ -4,7 +4,7 @@ A state: {runs, more, most, kind, seeds, planned}.
 runs: [{prompt, seed, seconds}, ...]. The race itself is the first run. `prompt` is the beginning of
 the prompt, or of both prompts. `seconds` are per token, one value for each lane, null for a lane
 without steps.
-more: how many further runs "Race on" would make, 0 if none are possible.
+more: how many further runs "Make more runs" would make, 0 if none are possible.
 most: the most runs that a race may have.
 kind: the kind of text of the further prompts: "code" or "prose". For two prompts it is both, in the
 order of the prompts: "code and prose" or "prose and code". Empty if further runs keep the prompts.
@@ -52,7 +52,7 @@ def pool_state(log: RaceLog, verdict: Verdict, race_request: RaceRequest | None)
 
 
 def next_runs(log: RaceLog, verdict: Verdict, race_request: RaceRequest) -> list[FurtherRun]:
-    """The further runs that "Race on" would make."""
+    """The further runs that "Make more runs" would make."""
     made = len(log.pool.runs) if log.pool else 0
     most = how_many_more(verdict, MOST_RUNS - 1 - made)
     return further_runs(race_request.prompts, race_request.params, made, most)

@@ -341,8 +341,8 @@ class RaceJob(RunJob):
         if not (self.request.check and is_single) or self._must_end() or awaited:
             words = (
                 f"Not checked: {self._why_unchecked(awaited)}. (At temperature "
-                f"{finished.params.temperature:g}, even lossless texts differ by chance, so texts "
-                "cannot be compared.)"
+                f"{finished.params.temperature:g}, even lossless texts differ by chance, so "
+                "comparing texts would show nothing.)"
             )
             yield {
                 i: exactness_result("none", words)

@@ -1,4 +1,5 @@
-"""Starts a race or further runs as soon as the visitor's last race allows it."""
+"""Starts a race (several ways to decode a prompt, side by side) or further runs of a race. What the
+visitor's last race is still doing is first awaited or ended."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ Started = TypeVar("Started", RaceJob, RaceOnJob)
 @dataclass(eq=False)
 class _Start:
     """A race or further runs that are about to start. meanwhile: the updates of the buttons until
-    then. cancelled: why nothing starts after all, or ""."""
+    the start. cancelled: why nothing starts after all; "" if not cancelled."""
 
     meanwhile: Updates
     cancelled: str = ""
@@ -54,10 +55,13 @@ class Starts:
             start.cancelled = why
 
     async def start(self, who: str, begin: Callable[[], Started], meanwhile: Updates) -> Started:
-        """Wait for the analysis of the visitor's last race, end its check or its further runs, then
-        call `begin` in a thread. meanwhile: the updates of the buttons until then. Raises Stopped
-        if this start is cancelled or the visitor starts something else, and what `begin` raises. If
-        that happens while `begin` runs, what it starts is stopped."""
+        """Wait for the analysis of the visitor's last race, end that race's check or further runs,
+        then call `begin` in a thread. meanwhile: the updates of the buttons until `begin` returns.
+
+        Raises Stopped if, during the wait for the last race, this start is cancelled or the visitor
+        starts something else. If either happens later, the job from `begin` is stopped and then
+        returned. Errors that `begin` raises are passed on.
+        """
         self.cancel(who, "something else was started")
         self._by_visitor[who] = start = _Start(meanwhile)
         try:
@@ -66,7 +70,7 @@ class Starts:
             if start.cancelled:
                 raise Stopped(start.cancelled)
             started = await in_thread(begin)
-            if start.cancelled:  # while it began
+            if start.cancelled:  # while `begin` ran
                 started.halt()
             return started
         finally:
@@ -74,9 +78,9 @@ class Starts:
                 self._by_visitor.pop(who, None)
 
     async def _await_analysis(self, who: str) -> None:
-        """Wait until the visitor's last race is analysed, at most _ANALYSED_WITHIN seconds, and
-        only while a page reads its messages. The button for further runs can be pressed before the
-        analysis ends."""
+        """Wait until the visitor's last race is analysed. The button for further runs can be
+        pressed before that. Waits at most _ANALYSED_WITHIN seconds, and only while a page reads the
+        messages of that race."""
         race = self._sessions.get(who)
         if not isinstance(race, RaceJob):
             return
@@ -86,9 +90,9 @@ class Starts:
 
     async def _end_replaceable(self, who: str) -> None:
         """End the check or the further runs of the visitor's last race, if one of them is running.
-        Then wait until that race has made its last message. If it came after the new race had
-        begun, it would bring the old race back to the screen. Waits at most _REPLACED_WITHIN
-        seconds, and only while a page reads the messages."""
+        Then wait until that race has made its last message. A message sent after the new race has
+        begun would bring the old race back to the screen. Waits at most _REPLACED_WITHIN seconds,
+        and only while a page reads the messages of the old race."""
         race = self._sessions.get(who)
         if race is None or not race.is_replaceable:
             return
@@ -96,5 +100,5 @@ class Starts:
         end = time.monotonic() + _REPLACED_WITHIN
         while (race.busy or race.is_replaceable) and race.is_read and time.monotonic() < end:
             await asyncio.sleep(SECONDS_PER_BATCH)
-        if race.recording is not None:  # if nothing starts after all, it can still be saved
+        if race.recording is not None:  # can still be saved if nothing starts after all
             self._stored.newest.put(race.recording)

@@ -1,5 +1,5 @@
-"""The Race view: its components and their handlers. Every handler is safe for any caller and any
-value."""
+"""The Race view: its components and their handlers. Anyone can call the handlers with any
+value, so they check what they get."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
                 yield message
                 if race.checking:
                     return
-        finally:  # also when the page is closed, which ends this generator at its next yield
+        finally:  # also if the page is closed: Gradio then closes this generator
             if not race.checking:
                 race.halt()
 

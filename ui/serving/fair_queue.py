@@ -128,7 +128,7 @@ class FairQueue:
             while (ahead := self._tickets.index(ticket)) > 0:
                 if should_stop():
                     raise Cancelled
-                now = time.monotonic()
+                now = self._clock()
                 if ahead != reported or now - reported_at >= _REPORT_SECONDS:
                     on_wait(Wait(ahead, self._seconds_before(ahead)))
                     reported = ahead

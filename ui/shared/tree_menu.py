@@ -73,9 +73,9 @@ SHAPES = {
         ", planned for this machine",
         "planned for this machine",
         about=(
-            "Planned for speed: of all trees predicted to be faster than plain decoding and within "
-            "1% of the fastest, the one expected to emit the most tokens per step. On small "
-            "machines this is often just a chain."
+            "Planned for speed: among the trees predicted to be at most 1% slower than the "
+            "fastest, the one expected to give the most tokens per step. On small machines this is "
+            "often just a chain."
         ),
     ),
     "wide": Shape(

@@ -26,8 +26,8 @@ class Elsewhere:
     @property
     def sentence(self) -> str:
         return (
-            f"On {self.machine}, the tree planned for it would be {100 * (self.ratio - 1):.0f}% "
-            "ahead of the best chain (predicted)."
+            f"On {self.machine}, a tree planned for that machine would be "
+            f"{100 * (self.ratio - 1):.0f}% ahead of the best chain (predicted)."
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -214,8 +214,8 @@ def _what_would(verdict: Verdict) -> str:
         return "; a difference of 10% would have shown"
     runs = "run" if verdict.more_races == 1 else "runs"
     return (
-        f"; about {_round(verdict.more_races):,} more {runs} would show a 10% difference "
-        "(predicted)"
+        f"; about {_round(verdict.more_races):,} more {runs} would be enough to detect a "
+        "difference as small as 10% (predicted)"
     )
 
 
@@ -264,7 +264,7 @@ def _details(verdict: Verdict, several: bool) -> Iterator[str]:
     else:
         yield from _of_different_texts(verdict)
     where = f"{verdict.scope} ({_runs(verdict)})"
-    yield f"The verdict holds for {where}; on other prompts it may differ."
+    yield f"The result applies to {where}; on other prompts it may differ."
 
 
 def _of_different_texts(verdict: Verdict) -> Iterator[str]:
@@ -272,10 +272,9 @@ def _of_different_texts(verdict: Verdict) -> Iterator[str]:
     expected = [pair.expected for pair in verdict.pairs]
     if any(expected):
         yield (
-            "Where lanes wrote different texts, tokens per step are expected values, not counts. "
-            "They follow from both models’ probabilities, which give the number of steps that each "
-            "lane would need on average to write the texts of all lanes. So no lane gains or loses "
-            "by chance."
+            "Where lanes wrote different texts, tokens per step are expected values, not counts: "
+            "the models’ probabilities give the number of steps that each lane would need, on "
+            "average, for all these texts. So no lane is ahead because of lucky draws."
         )
     if not all(expected):
         start = "Without expected values, a" if any(expected) else "A"
@@ -297,8 +296,8 @@ def _corrections(verdict: Verdict) -> str:
     if verdict.looks == 1:
         return f"{words}."
     return (
-        f"{words} and for computing the verdict {verdict.looks} times, each time with more "
-        "runs (Bonferroni)."
+        f"{words}, and because the verdict was computed {verdict.looks} times, each time with "
+        "more runs (Bonferroni)."
     )
 
 

@@ -27,8 +27,8 @@ def drafted(
     tree: Tree, verifier: Verifier, q: Model, prefix: Text, chance: Any
 ) -> tuple[list[int], list[Text]]:
     """(tokens, contexts), each with an entry for every node. A node's context is the text up to and
-    including its token; that of the root is `prefix`. Children are drawn from q(context) of their
-    parent, breadth first."""
+    including its token. The root's context is `prefix`; its entry in tokens is -1. A node's
+    children are drawn from q(its context), node by node, breadth first."""
     tokens = [-1] * len(tree)
     contexts = [prefix] * len(tree)
     for node, children in enumerate(tree.children):

@@ -130,7 +130,7 @@ class Downloads:
             only = f", only {', '.join(others[:3])}" if others else ""
             raise BadModel(
                 f"{model} has no complete set of model.safetensors files{only}; other weight "
-                "formats can run code and are not loaded"
+                "formats may run code and are not loaded"
             )
         used = {name: files[name] for name in [*small_files(files), *weights]}
         return Listing(model, str(found["commit"]), used, newest=not revision)

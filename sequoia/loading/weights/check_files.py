@@ -41,7 +41,7 @@ def weight_paths(folder: Path, title: str) -> list[Path]:
             "that says which tensor is in which file"
         )
     raise BadModel(
-        f"{title} has no .safetensors file; other weight formats can run code and are not loaded"
+        f"{title} has no .safetensors file; other weight formats may run code and are not loaded"
     )
 
 
@@ -91,7 +91,7 @@ def _weight_map(folder: Path, title: str) -> dict[str, str]:
         if not _SAFETENSORS.fullmatch(file):
             raise BadModel(
                 f"{what} names {shown(file)}, which is not a .safetensors file in the folder; "
-                "other weight formats can run code and are not loaded"
+                "other weight formats may run code and are not loaded"
             )
         if not (folder / file).is_file():
             raise BadModel(f"{what} names {shown(file)}, which is not in the folder")

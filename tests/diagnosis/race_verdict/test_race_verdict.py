@@ -274,7 +274,10 @@ def test_a_second_verdict_on_the_same_runs_doubles_p() -> None:
     once, twice = race_verdict(lanes), race_verdict(lanes, looks=2)
     assert 0 < once.pairs[0].p < 0.5
     assert twice.pairs[0].p == pytest.approx(2 * once.pairs[0].p)
-    assert "the verdict 2 times, each time with more runs (Bonferroni)" in twice.details[0]
+    assert (
+        "the verdict was computed 2 times, each time with more runs (Bonferroni)"
+        in twice.details[0]
+    )
     assert twice.more_races >= once.more_races
 
 
@@ -399,7 +402,7 @@ def test_a_tie_says_what_would_settle_it() -> None:
     words = race_verdict(lanes).sentence
     assert words.startswith("Too close to call between ")
     assert "× plain) after 1 run of 96 tokens; about " in words
-    assert words.endswith(" more runs would show a 10% difference (predicted).")
+    assert words.endswith(" as small as 10% (predicted).")
 
 
 def test_the_verdict_names_what_it_holds_for() -> None:
@@ -646,7 +649,8 @@ def test_a_chain_that_wins_names_a_machine_on_which_the_tree_would() -> None:
     assert words.startswith("The tuned chain wins here, ")
     assert "Sequoia’s steps are " in words
     assert words.endswith(
-        " On an A100, the tree planned for it would be 35% ahead of the best chain (predicted)."
+        " On an A100, a tree planned for that machine would be 35% ahead of the best chain "
+        "(predicted)."
     )
     assert "On an A100" not in race_verdict(CHAIN_WINS).sentence
 
@@ -666,7 +670,9 @@ def test_a_draw_on_a_simulated_clock_names_no_other_machine() -> None:
     ]
     assert "On an A100" in race_verdict(draw, elsewhere=ELSEWHERE).sentence
     timed = [on_clock(lane, A100) for lane in draw]
-    assert "the tree planned for it" not in race_verdict(timed, elsewhere=ELSEWHERE).sentence
+    assert (
+        "a tree planned for that machine" not in race_verdict(timed, elsewhere=ELSEWHERE).sentence
+    )
 
 
 def test_two_prompts_with_one_winner_each_are_not_a_draw() -> None:

@@ -1,5 +1,6 @@
 """Hostile values: whatever the form sends becomes either a DecodeRequest or a SequoiaError that
-says what is wrong. Also the clock of a run, and the way from a run back to the form."""
+says what is wrong. Also the clock that times a run, measured or simulated, and the form values that
+request a run again."""
 
 from __future__ import annotations
 
@@ -108,8 +109,8 @@ def test_a_bad_tree_is_named(kind: str, change: dict[str, Any], says: str) -> No
 
 
 def test_every_field_survives_every_kind_of_junk() -> None:
-    """Guards against exceptions of other kinds: for every kind of tree, each value in each field
-    gives a request or a SequoiaError."""
+    """For every kind of tree, each of these values in each field gives a request or a SequoiaError.
+    No other exception is raised."""
     junk = [
         None,
         True,
@@ -140,7 +141,7 @@ def test_every_field_survives_every_kind_of_junk() -> None:
 
 @pytest.mark.parametrize(("field", "label"), labels.RUN.items())
 def test_messages_name_fields_by_their_labels(field: str, label: str) -> None:
-    """Guards against the program's own names on the page."""
+    """The messages are shown on the page, so they must not contain names from the code."""
     for value in (None, -1, "x", math.nan):
         with pytest.raises(SequoiaError) as caught:
             DecodeRequest.parse({**GOOD, field: value}, LOCAL)
@@ -207,8 +208,8 @@ def test_public_pages_have_their_own_limits(field: str, value: Any, bound: str) 
 A100 = "a100-llama-2-7b-eager"
 
 
-def test_every_ready_simulated_profile_is_a_clock_and_no_other() -> None:
-    """A run timed on a measured or published profile would be labelled simulated."""
+def test_the_clocks_are_the_shipped_profiles_with_simulated_times() -> None:
+    """A run timed on any other profile would wrongly be labelled simulated."""
     keys = [key for _, key in clocks.clock_choices()]
     assert keys[0] == ""
     assert set(keys[1:]) == {
@@ -249,8 +250,7 @@ def test_a_clock_of_the_menu_is_accepted() -> None:
 @pytest.mark.parametrize(
     "clock", [None, 0, [], {}, "A100", "epyc-2-cores-bundled", "a100-llama2-7b-jf68m", "x" * 999]
 )
-def test_another_clock_is_refused_with_those_there_are(clock: Any) -> None:
-    """The message lists the clocks that exist."""
+def test_an_unknown_clock_is_refused_with_a_list_of_the_clocks(clock: Any) -> None:
     with pytest.raises(SequoiaError, match=f"^Timed on: .* is not a clock; .*{A100}"):
         DecodeRequest.parse({**GOOD, "clock": clock}, LOCAL)
 
@@ -279,7 +279,7 @@ def test_the_settings_of_an_unknown_clock_are_refused() -> None:
 
 
 @pytest.mark.parametrize("kind", SHAPES)
-def test_the_settings_of_a_run_request_it_again(kind: str) -> None:
+def test_a_run_can_be_requested_again_with_its_settings(kind: str) -> None:
     tree_request = TreeRequest(kind, SHAPES[kind].start)
     params = {"temperature": 0.3, "top_p": 0.9, "max_new_tokens": 20, "seed": 5}
     meta = {

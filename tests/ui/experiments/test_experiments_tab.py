@@ -278,7 +278,7 @@ def test_files_that_cannot_be_written_are_a_message(
     path.rmdir()
     path.write_text("")  # a file in the folder's place
     last = parsed(runs(tab))[-1]
-    assert last["error"].startswith("Not finished: the finished units cannot be read or saved: ")
+    assert last["error"].startswith("Not finished: the finished parts cannot be read or saved: ")
     assert toy.ran == []
 
 
@@ -287,12 +287,18 @@ def test_files_that_cannot_be_written_are_a_message(
 
 def test_the_list_needs_no_models(made: Callable[..., ExperimentsTab]) -> None:
     tab = made(host=ModelHost(lambda: pytest.fail("loaded"), 1))
-    listed = json.loads(tab.list_experiments())["list"]
+    message = json.loads(tab.list_experiments())
+    listed = message["list"]
     assert [one["name"] for one in listed] == list(EXPERIMENTS)
     for one in listed:
         assert one["question"].endswith("?")
         assert one["command"] == f"python -m sequoia.experiments {one['name']} --size small"
         assert one["units"] > 0
+    sizes = [settings for one in EXPERIMENTS.values() for settings in one.sizes.values()]
+    used = {one for settings in sizes for one in settings.get("machines", [])}
+    used |= {settings["profile"] for settings in sizes if "profile" in settings}
+    assert used <= message["profiles"].keys()
+    assert message["profiles"]["m1-max-qwen3-8b"] == "Apple M1 Max, Qwen3-8B with 0.6B"
 
 
 @pytest.fixture

@@ -233,7 +233,7 @@ def test_a_profile_is_not_compared_with_itself(tab: HardwareTab) -> None:
     }
     plan = best_plan(vectors[both["rates"]["name"]], saved_profiles.shipped()[key].profile, 64)
     assert f"{plan.predicted_speedup:.2f}× plain decoding" in both["there"]
-    assert both["levels"].startswith("The overhead curve leaves out ")
+    assert both["levels"].startswith("Not in the overhead curve: ")
     # a paper's profile has no overhead per level
     assert view(tab, tab.look(asked(tab, profile=key), request()))["levels"] is None
     itself = tab.look(asked(tab, profile=key, against=key), request())

@@ -27,7 +27,7 @@ CHOSEN = (
     "config: dtype is a number",
     "weights cut to half",
     "weights with NaN for one token",
-    "index names pickles alone",
+    "index names only pickles",
     "model.safetensors is a dangling link",
     "a part is a named pipe",
     "tokenizer backtracks on a",

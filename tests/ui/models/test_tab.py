@@ -167,13 +167,13 @@ def test_it_lists_every_model_type_with_its_result_in_words(tab: ModelsTab) -> N
     assert len(rows) == len(known_types().types)
     assert rows["llama"] == {"name": "llama", "result": "runs", "words": "runs"}
     assert rows["gemma2"]["words"] == (
-        "runs with a changed config: full attention in every layer. By default it has layers of "
-        "type “sliding_attention”; a tree works only with full attention."
+        "runs only if the model's config has full attention in every layer. With the default "
+        "config, it has layers of type “sliding_attention”; a tree works only with full attention."
     )
-    assert "not with alibi=True: it derives positions from the order" in rows["falcon"]["words"]
+    assert "runs, except with alibi=True (it derives positions" in rows["falcon"]["words"]
     assert rows["xlm"]["words"].startswith("refused: it builds its own attention mask")
     assert rows["phi3"]["words"] == (
-        "runs; not with a sliding window (tested: 16 tokens): a tree works only with full attention"
+        "runs, except with a sliding window (a tree works only with full attention)"
     )
     assert "With is_decoder=True, it cannot run a tree" in rows["roberta"]["words"]
     assert (
@@ -202,7 +202,7 @@ def test_whether_memory_suffices_is_shown_with_figures(
     found = models_view._memory(preset("qwen3-8b"), torch.device("cpu"))
     assert found["fits"] == fits
     assert " GB" in found["words"]
-    assert found["words"].startswith("fits this machine: needs") == (fits == "yes")
+    assert found["words"].startswith("fits this machine in ") == (fits == "yes")
     why = models_view._why_not(preset("qwen3-8b"), found["fits"], torch.device("cpu"))
     assert why == ("does not fit this machine" if fits == "no" else "")
     assert models_view._why_not(preset("qwen3-8b"), found["fits"], torch.device("cuda")) == ""
@@ -217,7 +217,8 @@ def test_the_memory_of_a_pair_depends_on_the_precision_in_the_form(
     memory = SimpleNamespace(total=8e9, available=8e9)
     monkeypatch.setattr(psutil, "virtual_memory", lambda: memory)
     monkeypatch.setattr(models_view, "narrowest_dtype", lambda _: torch.float32)
-    refusal = nullcontext() if fits else pytest.raises(BadModel, match="too large: needs 8")
+    said = "too large in float32: needs 8"
+    refusal = nullcontext() if fits else pytest.raises(BadModel, match=said)
     with refusal:
         models_view.require_fit(PairRequest("smollm2-1.7b", device="cpu", dtype=dtype))
 
@@ -230,6 +231,10 @@ def test_a_pair_that_fits_in_another_precision_may_be_chosen(
     monkeypatch.setattr(models_view, "narrowest_dtype", lambda _: torch.float32)
     row = models_view._row(preset("smollm2-1.7b"), (torch.device("cpu"),), 10**12)
     assert row["memory"]["fits"] == "no"
+    assert re.fullmatch(
+        r"too large in float32: needs 8[\d.]* GB, 4[\d.]* GB in bfloat16; this machine has 8 GB",
+        row["memory"]["words"],
+    )
     assert row["why_not"] == ""
 
 
@@ -252,9 +257,10 @@ def test_a_pair_may_be_spread_over_all_gpus_unless_one_gpu_is_chosen(
 
 
 def test_a_streamed_pair_does_not_fit_without_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(models_view, "narrowest_dtype", lambda _: torch.bfloat16)
+    """The figure is for the narrowest precision, whatever the CPU would use."""
+    monkeypatch.setattr(models_view, "narrowest_dtype", lambda _: torch.float32)
     found = models_view._memory(preset("qwen3-32b-offload"), torch.device("cpu"))
-    assert found == {"fits": "no", "words": "needs a GPU with 23.3 GB"}
+    assert found == {"fits": "no", "words": "needs a GPU with 23.3 GB for bfloat16"}
 
 
 @pytest.mark.parametrize(
@@ -409,7 +415,7 @@ def test_a_pair_that_the_table_calls_too_large_is_refused_before_anything_is_fet
     monkeypatch.setattr(psutil, "virtual_memory", lambda: memory)
     monkeypatch.setattr(LoadJob, "start", lambda *_: pytest.fail("loading was begun"))
     said = refusal(tab, tab.change(filled(tab, pair="qwen3-8b"), request()))
-    assert "qwen3-8b does not fit this machine (too large: needs " in said
+    assert "qwen3-8b does not fit this machine (too large in " in said
     said = refusal(tab, tab.change(filled(tab, pair="qwen3-32b-offload"), request()))
     assert "(needs a GPU with " in said
 

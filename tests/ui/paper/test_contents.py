@@ -53,7 +53,8 @@ def test_the_markup_is_well_formed() -> None:
 
 @pytest.mark.parametrize("table", paper_tables(), ids=lambda table: table.key)
 def test_a_table_holds_the_papers_figures_and_their_deviation(table: PaperTable) -> None:
-    lines = Cells(speedup_table(table)).lines[1:]
+    heads, *lines = Cells(speedup_table(table)).lines
+    assert ("× tokens" in heads[1]) == (table.sequences is not None)
     results = [result for row in table.rows for result in row.results]
     assert len(lines) == len(results)
     for line, result in zip(lines, results, strict=True):
@@ -144,6 +145,14 @@ def _forget() -> None:
 def test_without_recordings_the_page_says_so(folder: Path) -> None:
     assert list(folder.iterdir()) == []
     assert page().count("No result recorded yet.") == 3
+    assert "Here each verifier" not in page()
+
+
+def test_a_note_on_our_trees_follows_the_recorded_finding() -> None:
+    (note,) = [one["here"] for one in paper_file()["claims"] if "here" in one]
+    recording = json.loads((recorded.FOLDER / "temperature.json").read_text(encoding="utf-8"))
+    assert f"its own tree of {recording['settings']['nodes']} nodes" in note
+    assert note in page()
 
 
 def test_a_recorded_finding_stands_beside_the_papers(folder: Path) -> None:

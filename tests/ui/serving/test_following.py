@@ -1,6 +1,6 @@
-"""A visitor who waits in the queue may follow the current run: they see, read-only, what the visitor
-who started it sees. On a public page, the visitor who started the run must allow this, because
-strangers would see the prompt."""
+"""A visitor who waits in the queue may follow the current run: they see, read-only, what the
+visitor who started it sees. On a public page, the visitor who started the run must allow this,
+because strangers would see the prompt."""
 
 from __future__ import annotations
 

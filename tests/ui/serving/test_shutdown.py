@@ -1,5 +1,6 @@
 """How the app ends: after a signal, or by itself if it cannot start. Guards against a core dump, a
-cache that stays behind, pages without a message, and a process that does not end."""
+temporary folder that is not removed, open pages that get no last message, and a process that does
+not end."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ from running_app import ROOT, App, free_port
 
 pytestmark = pytest.mark.slow
 STOPPED = "The server was stopped."
-# An app whose steps take an hour from the third on.
+# An app in which each decoding step from the third on takes an hour.
 STUCK = f"""
 import sys, time
 sys.path.insert(0, {str(ROOT)!r})
@@ -43,7 +44,7 @@ app.main()
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Callable[..., App]]:
-    """Starts an app whose temporary folder is in the folder of the test."""
+    """A function that starts an app. The app creates its temporary folder in `tmp_path`."""
     started: list[App] = []
 
     def begin(folder: Path = ROOT) -> App:
@@ -67,7 +68,7 @@ def stuck_app(start: Callable[..., App], tmp_path_factory: pytest.TempPathFactor
 
 
 def running(url: str) -> Iterator[dict[str, Any]]:
-    """The events of a long run that has made its first step."""
+    """Start a long run and wait for the first message about its steps. Returns the later events."""
     client = Client(url)
     assert client.join("decode_run", pg_max_new_tokens=4096, pg_prompt="0 0 0 0").status_code == 200
     events = client.events()
@@ -77,7 +78,7 @@ def running(url: str) -> Iterator[dict[str, Any]]:
 
 
 def ended(app: App, number: int, seconds: float = 5) -> float:
-    """Send a signal and wait for the end. Returns the seconds it took."""
+    """Send a signal and wait until the app has ended. Returns the seconds that this took."""
     start = time.monotonic()
     app.process.send_signal(number)
     app.process.wait(seconds)
@@ -88,9 +89,9 @@ def left_in(folder: Path) -> list[str]:
     return [path.name for path in folder.iterdir() if path.name.startswith("sequoia-")]
 
 
-def test_a_step_that_does_not_end_is_not_waited_for(stuck_app: App, tmp_path: Path) -> None:
+def test_the_app_ends_even_if_a_step_is_stuck(stuck_app: App, tmp_path: Path) -> None:
     events = running(stuck_app.url)
-    time.sleep(1)  # until it is stuck
+    time.sleep(1)  # until the step is stuck
     begun = time.monotonic()
     stuck_app.process.send_signal(signal.SIGTERM)
     assert STOPPED in "".join(json.dumps(event) for event in events)
@@ -111,7 +112,7 @@ def test_a_second_signal_ends_it_at_once() -> None:
         [sys.executable, "-c", script], cwd=ROOT, stdout=subprocess.PIPE
     ) as process:
         process.stdout.readline()
-        time.sleep(0.5)  # until it waits
+        time.sleep(0.5)  # until the process waits for a signal
         process.send_signal(signal.SIGINT)
         time.sleep(0.5)
         assert process.poll() is None
@@ -132,7 +133,7 @@ def test_a_signal_before_the_page_is_served(start: Callable[..., App], tmp_path:
 
 
 def refused(*flags: str, **changes: str) -> subprocess.CompletedProcess[str]:
-    """An app that must end by itself, with the modules that it imports on stderr."""
+    """Run an app that must end by itself. Python lists the imported modules on its stderr."""
     return subprocess.run(
         [sys.executable, "-X", "importtime", "app.py", *flags],
         cwd=ROOT,
@@ -144,14 +145,14 @@ def refused(*flags: str, **changes: str) -> subprocess.CompletedProcess[str]:
 
 
 def sentences(process: subprocess.CompletedProcess[str]) -> list[str]:
-    """The lines that `process` printed on stderr, except those about imports. Fails if it began one
-    of the slow imports."""
+    """The lines that `process` printed on stderr, without the list of imports. Fails if it imported
+    modules of torch or Gradio, which are slow to import."""
     assert "torch" not in process.stderr
     assert not re.search(r"\| +gradio\b", process.stderr)
     return [line for line in process.stderr.splitlines() if not line.startswith("import time")]
 
 
-def test_a_taken_port_is_one_sentence_before_the_slow_imports() -> None:
+def test_a_port_in_use_is_reported_in_one_line_before_the_slow_imports() -> None:
     """The app prints why it cannot start, and ends before it imports torch or Gradio."""
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
@@ -163,7 +164,7 @@ def test_a_taken_port_is_one_sentence_before_the_slow_imports() -> None:
             assert f"port {port} is in use" in line
 
 
-def test_a_temporary_folder_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
+def test_a_temporary_folder_that_cannot_be_made_is_reported_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     process = refused(GRADIO_TEMP_DIR=str(tmp_path / "file" / "below"))
     assert process.returncode == 1
@@ -171,7 +172,7 @@ def test_a_temporary_folder_that_cannot_be_made_is_one_sentence(tmp_path: Path) 
     assert "cannot create a temporary folder" in line
 
 
-def test_a_second_app_gets_the_next_port_and_ctrl_c_ends_its_run(tmp_path: Path) -> None:
+def test_a_second_app_gets_another_port_and_ctrl_c_ends_it_during_a_run(tmp_path: Path) -> None:
     first = free_port()
     environment = {**os.environ, "GRADIO_NUM_PORTS": "100", "TMPDIR": str(tmp_path)}
     environment.pop("GRADIO_SERVER_PORT", None)
@@ -213,6 +214,8 @@ def test_a_second_app_gets_the_next_port_and_ctrl_c_ends_its_run(tmp_path: Path)
 
 
 def ctrl_c_during_a_run_ends_it_in_order(process: subprocess.Popen[str], port: int) -> None:
+    """Send Ctrl-C during a run. The page must get the last message, and the app must end without an
+    error."""
     events = running(f"http://127.0.0.1:{port}/")
     process.send_signal(signal.SIGINT)
     last = [event for event in events if event["msg"].startswith("process")]

@@ -177,8 +177,8 @@ def test_with_a_login_the_scripts_are_served(locked: httpx.Client) -> None:
 
 
 def test_a_login_by_auth_dependency_counts_too(serve: Served) -> None:
-    """With `auth_dependency`, Gradio has no login of its own. It calls this function to find out who
-    the visitor is."""
+    """With `auth_dependency`, Gradio has no login of its own. It calls this function to find out
+    who the visitor is."""
     dependency = serve(auth_dependency=lambda request: request.headers.get("x-user"))
     assert dependency.get(MODULES).status_code == 401
     assert dependency.get(MODULES, headers={"X-User": "me"}).status_code == 200

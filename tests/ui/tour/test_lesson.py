@@ -1,4 +1,5 @@
-"""What the server sends to the tour: recordings and profiles, by the names of tour.json."""
+"""What the server sends to the tour: recorded runs and hardware profiles, by their names in
+tour.json."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ def test_every_stop_has_words_and_questions() -> None:
         assert all(one["ask"] for one in words["questions"].values())
 
 
-def test_the_machines_are_profiles_of_the_program() -> None:
+def test_the_machines_have_named_hardware_profiles() -> None:
     tour = lesson.tour()
     assert set(tour["machines"]) <= set(profile_names())
     named = [tour["cost"]["machine"], tour["cost"]["card"], tour["chain"]["machine"]]
@@ -44,7 +45,7 @@ def test_the_message_has_every_run_and_profile_that_the_stops_name() -> None:
     assert {run["meta"]["label"] for run in message["runs"].values()} == {"recorded"}
 
 
-def test_the_runs_were_recorded_with_the_settings_of_the_file() -> None:
+def test_the_runs_were_recorded_with_the_settings_in_tour_json() -> None:
     for name, settings in lesson.tour()["recordings"].items():
         run = lesson.recorded_run(name)
         request = request_of(settings)
@@ -54,7 +55,7 @@ def test_the_runs_were_recorded_with_the_settings_of_the_file() -> None:
         assert run.meta["tree"]["wish"] == list(settings["tree"])
 
 
-def test_the_recorded_step_keeps_a_second_child() -> None:
+def test_the_step_that_the_tree_stop_shows_accepts_a_child_that_is_not_the_first() -> None:
     words = lesson.tour()["tree"]
     assert accepts_side_child(lesson.recorded_run(words["recording"]).steps[words["step"]])
 

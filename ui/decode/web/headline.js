@@ -150,8 +150,7 @@ function basis(meta) {
   if (!opening) return [readable(meta.about), stated].filter(Boolean).join(" ");
   const [low, high] = opening.range.map((one) => one.toFixed(1) + "×");
   return (
-    `The prompt that both texts begin with is typical: on ${opening.prompts.length} prompts the ` +
-    `median speed-up is ${opening.median.toFixed(1)}×, and about 8 in 10 speed-ups lie between ` +
-    `${low} and ${high}. ${stated}`
+    `This prompt is typical: over ${opening.prompts.length} prompts the median speed-up is ` +
+    `${opening.median.toFixed(1)}×, and most lie between ${low} and ${high}. ${stated}`
   );
 }

@@ -21,16 +21,17 @@ import { WalkCard } from "../../shared/web/walk_card.js";
 const FIGURES = {
   id: "token id",
   node: "node",
-  level: "guess",
+  level: "depth",
   rank: "child",
   q: "q, draft",
   p: "p, target",
   tq: "residual q",
   tp: "residual p",
   ratio: "p / q",
+  tratio: "residual p / q",
   u: "u",
   mass: "residual mass",
-  share: "acceptance rate at this position",
+  share: "accepted in this run, at this node",
 };
 
 /** The panel "Why". */
@@ -144,11 +145,14 @@ export class Inspector {
 
 // At temperature 0 acceptance depends on neither u nor p/q. With top-k match it depends only on the
 // token that the target sampled.
-function trialFigures({ p, q, u, mass }, { greedy, matched, fromLeaves }) {
+function trialFigures(trial, view) {
+  const { p, q, u, mass } = trial;
+  const { greedy, matched, fromLeaves } = view;
   if (matched && !greedy) return {};
   const left = known(mass) ? { mass: percent(mass) } : {};
   if (fromLeaves) return greedy ? left : { ...left, u: known(u) ? prob(u) : "none" };
   const residual = { tq: prob(q), tp: prob(p), ...left };
   if (greedy) return residual;
-  return { ...residual, ratio: prob(q > 0 ? p / q : NaN), u: known(u) ? prob(u) : "none" };
+  const ratio = stepWords.isResidual(view, trial) ? "tratio" : "ratio";
+  return { ...residual, [ratio]: prob(q > 0 ? p / q : NaN), u: known(u) ? prob(u) : "none" };
 }

@@ -59,7 +59,7 @@ export class PlainText {
     this.texts = meta.plain?.text ?? [];
     this.count = -1;
     const isGreedy = meta.policy?.temperature === 0;
-    text(this.note, isGreedy ? "one token per pass" : "sampled separately, one token per pass");
+    text(this.note, "one token per pass" + (isGreedy ? "" : ", with its own random draws"));
     text(this.prompt, lines(readable(meta.prompt)));
   }
 }

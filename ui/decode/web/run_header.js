@@ -28,8 +28,8 @@ const TILES = [
 const SPEED = { slower: "slower than plain", even: "no clear difference" };
 const EVEN = 0.005; // a speed-up that differs from 1 by less than this is no clear difference
 const INTERVAL =
-  " In parentheses: 95% confidence interval (approx.), estimated from how much the speed varies " +
-  "within each run.";
+  " The 95% confidence interval (approx.) is estimated from how much the speed varies within each " +
+  "run.";
 
 /** The strip with the facts and totals, and the banners. */
 export class RunHeader {
@@ -150,9 +150,10 @@ export class RunHeader {
     const { speedup, speedups } = totals;
     const ends = speedups.map((one) => one.toFixed(2)).join("–");
     const source = label === meta.label ? "" : label; // the badge already shows the run's own label
-    const unit = ["×", ends && `(${ends})`, source].filter(Boolean).join(" ");
+    const unit = ["×", source].filter(Boolean).join(" ");
     const value = known(speedup) ? speedup.toFixed(2) : "–";
-    this.put("speedup", value, known(speedup) ? unit : "", "plain: " + ms(plain) + " per token");
+    const note = ends ? "95% CI " + ends : "plain: " + ms(plain) + " per token";
+    this.put("speedup", value, known(speedup) ? unit : "", note);
     attr(tile, "title", spread ? comparedWith(meta, ends) : null);
     const verdict = verdictOf(totals);
     if (tile.dataset.verdict !== verdict) tile.dataset.verdict = verdict;

@@ -134,13 +134,12 @@ class TrialRow {
   /** @type {(view: StepView, trial: Trial) => void} */
   fill(view, trial) {
     const state = trial.accepted ? "accepted" : "rejected";
-    const level = view.topo.depth[trial.node] + 1;
     this.node.dataset.s = state;
     this.node.dataset.node = String(trial.node);
     text(this.sign, trial.accepted ? "✓" : "✕");
     text(this.word, view.label(trial.node));
     this.fillDraw(trial, known(trial.u) && !view.greedy);
-    text(this.spoken, `${state}, level ${level}`);
+    text(this.spoken, `${state}, guess ${view.topo.depth[trial.node]}`);
   }
 
   // Without a draw u (top-k match) or at temperature 0, there is no comparison to show.

@@ -114,10 +114,13 @@ function axes({ x, y, series }, count, { cells }) {
     x,
     points.map((point) => point.x),
   );
-  const up = axis(
-    y,
-    points.flatMap(({ mean, low, high }) => [mean, low ?? mean, high ?? mean]),
-  );
+  const up = {
+    ...axis(
+      y,
+      points.flatMap(({ mean, low, high }) => [mean, low ?? mean, high ?? mean]),
+    ),
+    ...(y.scale !== "log" && { rangemode: "tozero" }),
+  };
   const made = {};
   for (let i = 0; i < count; i++) {
     const cell = cells[i];

@@ -8,6 +8,7 @@
  * @property {string} title
  * @property {string} question
  * @property {string} [note] sentences below the plots
+ * @property {string} [table] what the numbers in the table are, if its columns do not say so
  * @property {number} units number of separate pieces of work in a run started from the page
  * @property {string} command the shell command for such a run with the bundled pair of models
  * @property {string} full the shell command that records a full result of the bundled pair
@@ -53,7 +54,12 @@
  * @property {string} [notice]
  * @property {Result} [result]
  *
- * @typedef {{list?: Listed[], run?: Run, error?: string}} Message
+ * @typedef {object} Message
+ * @property {Listed[]} [list]
+ * @property {Record<string, string>} [profiles] the names of hardware profiles by their keys
+ * @property {Run} [run]
+ * @property {string} [error]
+ *
  * @typedef {"recorded" | "own"} Side
  */
 
@@ -61,6 +67,8 @@
 export class ExperimentsState {
   /** @type {Listed[]} */
   list = [];
+  /** @type {Record<string, string>} the names of hardware profiles by their keys */
+  profiles = {};
   chosen = "";
   /** @type {Map<string, Recorded>} */
   recorded = new Map();
@@ -119,8 +127,9 @@ export class ExperimentsState {
   }
 
   /** @param {Message} message */
-  take({ list, run, error }) {
+  take({ list, profiles, run, error }) {
     this.error = error ?? "";
+    if (profiles) this.profiles = profiles;
     if (list) {
       this.list = list;
       this.chosen ||= list[0]?.name ?? "";

@@ -90,7 +90,7 @@ export class ExperimentsView {
     this.head.paint(state);
     this.controls.paint(state);
     this.figure.show(state.result, state.experiment?.note);
-    this.tables.show(state.result);
+    this.tables.show(state.result, state.experiment?.table);
     this.command.show(state.experiment);
   }
 }

@@ -62,7 +62,7 @@ export class ResultHead {
     show(this.sides, state.hasBoth);
     for (const { side, node } of this.sideButtons)
       attr(node, "aria-pressed", (side === "own") === isOwn ? "true" : "false");
-    this.paintFacts(result);
+    this.paintFacts(result, state.profiles);
   }
 
   /** @param {string} finding */
@@ -84,11 +84,14 @@ export class ResultHead {
     show(this.partial, isPartial);
   }
 
-  /** @param {Result | undefined} result */
-  paintFacts(result) {
+  /**
+   * @param {Result | undefined} result
+   * @param {Record<string, string>} profiles
+   */
+  paintFacts(result, profiles) {
     this.facts.replaceChildren();
     show(this.facts, Boolean(result));
-    for (const [name, value] of result ? facts(result) : []) {
+    for (const [name, value] of result ? facts(result, profiles) : []) {
       el("dt", { text: name }, this.facts);
       el("dd", { text: value }, this.facts);
     }

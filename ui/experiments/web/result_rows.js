@@ -1,5 +1,5 @@
 /* The texts of a result: the cells of its table, its CSV files, its settings and its finding. */
-import { grouped, known, prob, rate } from "../../shared/web/format.js";
+import { count, grouped, known, prob, rate } from "../../shared/web/format.js";
 
 /** @import { Comparison, Result } from "./experiments_state.js" */
 
@@ -53,13 +53,14 @@ export function tableRows({ columns, rows }) {
 }
 
 /**
- * Whether the first method of a comparison is higher or lower than the second. Empty for a ratio
- * without an interval.
+ * Whether the first method of a comparison is higher or lower than the second. "equal": they are
+ * equal for every prompt. Empty for a ratio without an interval.
  * @param {Comparison} comparison
- * @returns {"higher" | "lower" | "no clear difference" | ""}
+ * @returns {"higher" | "lower" | "equal" | "no clear difference" | ""}
  */
 export function verdictOf({ low, high }) {
   if (low === null || high === null) return "";
+  if (low === 1 && high === 1) return "equal";
   if (low > 1) return "higher";
   return high < 1 ? "lower" : "no clear difference";
 }
@@ -67,22 +68,23 @@ export function verdictOf({ low, high }) {
 /**
  * The models, machine, date and settings of a result, as names and values.
  * @param {Result} result
+ * @param {Record<string, string>} [profiles] the names of hardware profiles by their keys
  * @returns {[string, string][]}
  */
-export function facts({ target, draft, machine, date, settings }) {
+export function facts({ target, draft, machine, date, settings }, profiles = {}) {
   /** @type {[string, string][]} */
   const all = [
     ["Target", target],
     ["Draft", draft],
     ["Machine", machine],
     ["Date", date],
-    ["Settings", settingWords(settings)],
+    ["Settings", settingWords(settings, profiles)],
   ];
   return all.filter(([, value]) => value);
 }
 
-// The names that the page shows for settings. A setting that is not listed here is shown under its
-// own name.
+// The names that the page shows for settings, or a function that returns the whole words for a
+// value. A setting that is not listed here is shown under its own name.
 const SETTINGS = {
   kinds: "kinds of text",
   prompts: "prompts of each kind",
@@ -94,25 +96,29 @@ const SETTINGS = {
   widths: "sequences",
   depths: "tokens per sequence",
   ranks: "children",
-  every: "tokens between measured steps",
-  stride: "tokens between measured steps",
-  planning: "texts for planning the stopping chain, and tokens of each",
-  profile: "hardware profile",
-  machines: "hardware profiles",
-  conditions: "temperature and draft",
+  every: (tokens) =>
+    `with Traversal and block verification, a step is measured every ${count(tokens, "token")}`,
+  stride: (tokens) => `a step is measured every ${count(tokens, "token")}`,
+  planning: ([texts, tokens]) =>
+    `the stopping chain is planned on ${count(texts, "text")} of ${count(tokens, "token")} each`,
+  profile: (key, profiles) => `hardware profile: ${profileName(key, profiles)}`,
+  machines: (keys, profiles) =>
+    `hardware profiles: ${keys.map((key) => profileName(key, profiles)).join(", ")}`,
+  conditions: (pairs) =>
+    `temperature (draft): ${pairs.map(([temperature, draft]) => `${temperature} (${draft})`).join(", ")}`,
 };
 
-const settingWords = (settings) =>
+const profileName = (key, profiles) => `“${profiles[key] ?? key}”`;
+
+const settingWords = (settings, profiles) =>
   Object.entries(settings)
     .filter(([, value]) => typeof value !== "object" || Array.isArray(value))
-    .map(([name, value]) => `${SETTINGS[name] ?? name}: ${listed(value)}`)
+    .map(([name, value]) => {
+      const words = SETTINGS[name] ?? name;
+      if (typeof words === "function") return words(value, profiles);
+      return `${words}: ${[value].flat().join(", ")}`;
+    })
     .join("; ");
-
-const listed = (value) =>
-  [value]
-    .flat()
-    .map((one) => [one].flat().join(" "))
-    .join(", ");
 
 /**
  * The lines above a saved figure, which say what it shows.

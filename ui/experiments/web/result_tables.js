@@ -33,14 +33,17 @@ export class ResultTables {
     this.ratios = table(this.comparisons.body, "Table of comparisons");
   }
 
-  /** @param {Result | undefined} result */
-  show(result) {
+  /**
+   * @param {Result | undefined} result
+   * @param {string} [about] what the numbers in the table are
+   */
+  show(result, about = "") {
     if (result === this.result) return;
     this.result = result;
     show(this.rows.root, Boolean(result?.rows.length));
     show(this.comparisons.root, Boolean(result?.comparisons.length));
     const isBeside = result?.columns.some(({ kind }) => kind === "paper");
-    text(this.title, isBeside ? "Results beside the paper’s" : "Results");
+    text(this.title, (about || "Results") + (isBeside ? ", beside the paper’s" : ""));
     const kind = onlyKind(result?.columns ?? []);
     show(this.kind, Boolean(kind));
     text(this.kind, kind);

@@ -50,7 +50,7 @@ export class PlanTiles {
     this.put("tokens", [plan.tokens.toFixed(2), "tokens"], "predicted");
     this.put("step", duration(plan.seconds), "predicted");
     this.put("plain", duration(plan.plain), profile.label);
-    if (knee.nodes) this.put("knee", [String(knee.nodes), "nodes"], "at least 2× a 1-node pass");
+    if (knee.nodes) this.put("knee", [String(knee.nodes), "nodes"], "≥ 2× the time of 1 node");
     else this.put("knee", ["–", ""], noKnee(knee.most));
     this.parts.speedup.tile.dataset.verdict = speedup > 1.0005 ? "faster" : "";
   }

@@ -8,13 +8,13 @@ import { figurePanel } from "../../shared/web/figure_panel.js";
 
 /** @typedef {import("./hardware_view.js").ComparedRun} ComparedRun */
 
-const COLUMNS = ["per step", "predicted", "measured", "effect on the speed-up"];
+const COLUMNS = ["part", "predicted", "measured", "effect on the speed-up"];
 /** @type {Record<string, [string, string]>} the label of each part, and the name of its tooltip */
 const PARTS = {
   tokens: ["tokens per step", "tokens a step"],
-  draft: ["drafting", "draft"],
-  verify: ["verifying", "verify"],
-  overhead: ["overhead", "overhead"],
+  draft: ["drafting, per step", "draft"],
+  verify: ["verifying, per step", "verify"],
+  overhead: ["overhead, per step", "overhead"],
   plain: ["one plain token", "plain token"],
 };
 const EMPTY =

@@ -1,4 +1,5 @@
-/* The rates of an acceptance vector as bars that the pointer or arrow keys move. */
+/* An acceptance vector (the acceptance rate of each child rank) as bars. The visitor changes a rate
+   by dragging its bar or with keys. */
 import * as vectors from "./acceptance_vectors.js";
 import { formatShare } from "./export_tree.js";
 import { attr, el, pool, show, text } from "../../shared/web/dom.js";
@@ -33,7 +34,7 @@ export class AcceptanceBars {
    * @param {HTMLElement} host
    * @param {import("./lab_state.js").LabState} state
    * @param {{pick: (k: number) => void, move: (k: number, rate: number) => void}} on `pick`:
-   *   a bar was selected; `move`: a bar was dragged or stepped with a key to `rate`
+   *   a bar was selected; `move`: a bar was moved to `rate`, by dragging or with a key
    */
   constructor(host, state, on) {
     this.state = state;
@@ -77,7 +78,8 @@ export class AcceptanceBars {
   }
 
   press(event, k) {
-    const rate = this.state.rates[k]; // from the state: the next key may come before the next frame
+    // from the state, because the bar still shows the old rate if two keys come within one frame
+    const rate = this.state.rates[k];
     const step = event.shiftKey ? 0.1 : event.altKey ? 0.001 : 0.01;
     const moves = {
       ArrowUp: rate + step,
@@ -164,7 +166,7 @@ function paintRange(style, [low, high]) {
 function note(length, shown, smoothed) {
   if (length > shown) return `Showing ranks 1 to ${shown} of ${length}; planning uses all of them.`;
   return smoothed
-    ? "The rates rise somewhere. Trees and predictions use the smoothed vector (horizontal ticks)."
+    ? "Some rates rise with k. Trees and predictions use the smoothed vector (horizontal ticks)."
     : "";
 }
 
@@ -172,7 +174,7 @@ function title(k, rate, smoothed, counts, interval) {
   const parts = [`child ${k + 1}: ${rate.toPrecision(4)}`];
   if (interval) {
     const [low, high] = interval.map((value) => value.toFixed(4));
-    // counts along a fixed text are expected values, so they may have fractions
+    // teacher-forced counts are sums of probabilities, so they may have fractions
     const accepted = Number((counts.accepted[k] ?? 0).toFixed(1));
     const hits = `accepted ${accepted} of ${counts.visited} times`;
     parts.push(`${hits}, 95% interval ${low} to ${high}`);

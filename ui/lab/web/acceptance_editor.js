@@ -1,6 +1,6 @@
-/* The panel in which the acceptance vector is chosen, edited, pasted, saved and measured. The vector
-   says how often verification accepts a node's first child, its second, and so on. These rates can
-   be edited as bars, as numbers, or as a curve with sliders. */
+/* The panel in which the acceptance vector is chosen, edited, pasted, saved and measured. The
+   vector says how often verification accepts a node's first child, its second, and so on. These
+   rates can be edited as bars, as numbers, or as a curve with sliders. */
 import { AcceptanceBars } from "./acceptance_bars.js";
 import { AcceptanceCounting } from "./acceptance_counting.js";
 import * as vectors from "./acceptance_vectors.js";

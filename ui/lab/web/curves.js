@@ -181,7 +181,7 @@ export class Margins {
     text(
       figure.note,
       profile
-        ? "As long as a node gains more than it costs, a larger tree is faster. The cost at n nodes is an average over sizes from about 7n/8 to 9n/8, so it can differ from the cost of node n alone. Its line has a gap where the cost is 0."
+        ? "Cost is in tokens: those that the tree emits in the time that a node adds. As long as a node gains more than it costs, a larger tree is faster. The cost line shows an average over sizes from about 7n/8 to 9n/8, so it can differ from the cost of node n alone. It has a gap where the cost is 0."
         : "This figure needs step times. The app measures those of its machine when it loads models.",
     );
     if (!profile) return;

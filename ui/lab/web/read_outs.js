@@ -278,6 +278,12 @@ export class ReadOuts {
   }
 }
 
+const TIMES = {
+  measured: "measured",
+  recorded: "recorded",
+  paper: "the paper’s",
+  simulated: "simulated",
+};
 const NOT_TIMED = "this machine has not been timed yet";
 const NO_PLAN =
   "The fastest tree for this machine is named here once the models are loaded and timed.";
@@ -288,7 +294,7 @@ function fastest({ parents, levels, speedup, nodes }, profile, { where, source, 
   const size = `${format.count(parents.length, "node")} on ${format.count(levels, "level")}`;
   const limit = nodes > 1 && parents.length === nodes ? " (the largest size tried)" : "";
   const which = isShown ? `The tree shown is the fastest ${where}` : `Fastest ${where}`;
-  const times = `Computed from pass times (${profile.source}) of ${source}.`;
+  const times = `Computed from ${TIMES[profile.source]} pass times: ${source}.`;
   return `${which} for the chosen acceptance rates: ${size}${limit}, predicted ${speedup.toFixed(2)}×. ${times}`;
 }
 

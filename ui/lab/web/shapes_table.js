@@ -48,7 +48,7 @@ const COLUMNS = [
   "predicted_speedup",
 ];
 const RULES =
-  "Every shape is cut or extended to the same size. The lengths of parallel sequences differ by at most one token. The k-ary tree’s last level is truncated. Published trees keep the first nodes of their published lists, or get chains at their leaves.";
+  "Every shape is cut or extended to the same size. The lengths of parallel sequences differ by at most one token. The k-ary tree’s last level is truncated. A published tree that is too large keeps the first nodes of its published list. One that is too small is extended by chains at its leaves.";
 const SOURCES = [
   "Published shapes are scored with this acceptance vector, as if their children were sampled the way Sequoia samples them.",
   ...["medusa", "eagle", "branching"].map((name) => TOOLTIPS["shape " + name]),
@@ -166,7 +166,7 @@ export class ShapesTable {
     const { cap } = this.state;
     if (cap === null) return "";
     const fitted =
-      " The second row is the best tree for the number of levels predicted to be fastest. It can be the same tree as the first.";
+      " The tree in the second row has the number of levels that is predicted to be fastest. It can be the same tree as the first.";
     return ` The limit of ${cap} levels set above applies to the first row only. So another row can have more tokens than the first (over 100%).${this.hasRow("fitted") ? fitted : ""}`;
   }
 

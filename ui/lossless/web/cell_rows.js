@@ -29,7 +29,7 @@ export function nameOf({ tokens, rest }) {
  * @returns {any[][]}
  */
 export function csvRows(test) {
-  const head = ["cell", "probability (exact)", "expected", "samples (measured)", "decoder"];
+  const head = ["outcome", "probability (exact)", "expected", "samples (measured)", "decoder"];
   const body = test.rows.map((row) => {
     const { tokens, rest } = nameOf(row);
     const name = [...tokens, rest].filter(Boolean).join(" ");

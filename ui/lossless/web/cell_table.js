@@ -3,7 +3,7 @@
 import { csvName, csvRows, nameOf } from "./cell_rows.js";
 import { isFar } from "./deviation.js";
 import { button, el, show, text } from "../../shared/web/dom.js";
-import { count, percent } from "../../shared/web/format.js";
+import { count, grouped, percent } from "../../shared/web/format.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { csv, saveText } from "../../shared/web/save_file.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
@@ -12,7 +12,7 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 /** @typedef {import("./lossless_view.js").Test} Test */
 
 const MOST = 24; // max rows shown
-const COLUMNS = ["cell", "probability", "expected", "samples", "difference"];
+const COLUMNS = ["outcome", "probability", "expected", "samples", "difference"];
 
 /** The panel with the table. */
 export class CellTable {
@@ -21,7 +21,8 @@ export class CellTable {
 
   /** @param {HTMLElement} host */
   constructor(host) {
-    const about = { part: "cells", title: "Samples in each cell", cls: "ls-cells", term: "cells" };
+    const title = "Samples of each outcome";
+    const about = { part: "cells", title, cls: "ls-cells", term: "cells" };
     this.panel = makePanel(host, about);
     this.save = button(this.panel.tools, {
       text: "CSV",
@@ -33,7 +34,7 @@ export class CellTable {
       class: "ls-table sq-more-below",
       tabindex: "0",
       role: "region",
-      "aria-label": "Cells",
+      "aria-label": "Outcomes",
     };
     this.table = el("table", { class: "sq-table" }, el("div", box, this.panel.body));
     this.note = el("p", { class: "ls-dim", "data-part": "cells-note" }, this.panel.foot);
@@ -53,7 +54,7 @@ export class CellTable {
     const left = test.count - Math.min(test.rows.length, MOST);
     const more =
       left > 0
-        ? `${count(left, "more cell")} in the CSV file${test.going ? ", once the test is over" : ""}. `
+        ? `${count(left, "more outcome")} in the CSV file${test.going ? ", once the test is over" : ""}. `
         : "";
     text(this.note, more + "Probabilities are exact, samples are measured.");
   }
@@ -76,8 +77,8 @@ function paintRow(body, row, draws) {
   if (rest) el("span", { text: rest }, name);
   const expected = row.share * draws;
   el("td", { text: percent(row.share, 1) }, line);
-  el("td", { text: expected.toFixed(expected < 100 ? 1 : 0) }, line);
-  el("td", { text: row.seen.toLocaleString("en-US") }, line);
+  el("td", { text: expected < 100 ? expected.toFixed(1) : grouped(Math.round(expected)) }, line);
+  el("td", { text: grouped(row.seen) }, line);
   const away = row.seen - expected;
   el("td", { text: signed(away), class: isFar(row, draws) ? "ls-far" : null }, line);
 }

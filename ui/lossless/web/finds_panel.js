@@ -61,13 +61,13 @@ function paintRow(body, one) {
 }
 
 function biasText(distance) {
-  if (!known(distance)) return "not computed";
+  if (!known(distance)) return "–";
   return distance < NO_BIAS ? "none here" : percent(distance, 1);
 }
 
 function powerText({ power, distance }) {
   if (!known(power)) return "not computed for this setting";
-  if (distance < NO_BIAS) return "hidden here";
+  if (distance < NO_BIAS) return "never: no bias here";
   if (power > NEAR_ONE) return "above 0.999999";
   if (power < SHOWS) return `hidden here (${power.toPrecision(2)})`;
   return power.toPrecision(6);

@@ -13,7 +13,7 @@ const OR = "or first break the decoder:";
 const EXAMPLES = [
   ["draft-noise", "Give the draft the same random numbers at each step"],
   ["walk-u", "Give the verifier the same random numbers at each step"],
-  ["last-token", "Draw a step’s last token as if no guess was rejected"],
+  ["last-token", "After a rejection, sample as if nothing was rejected"],
 ];
 
 /**

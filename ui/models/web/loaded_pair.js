@@ -59,7 +59,7 @@ function facts({ target, draft, vocab, limit, why, chat }) {
       "Chat template",
       chat
         ? "yes; used if “As a chat message” is ticked in Decode or Race"
-        : "none that works with these models; prompts are used as typed",
+        : "none usable; prompts are used as typed",
     ],
   ];
 }

@@ -75,12 +75,14 @@ export class DistributionCheck {
    */
   paintPosition({ context, at, lane, rule }) {
     const how =
-      "Each lane with a draft repeats one step with different seeds. The first token of each repetition is counted. It follows ";
+      "Each lane with a draft repeats one step, each time with another seed, and the first token of the step is counted. Every repetition continues the same text, ";
     this.where.replaceChildren(how);
     el("code", { text: "…" + readable(context) }, this.where);
     const name = laneName(this.lanes[lane], lane);
-    this.where.append(`, in the place of token ${at + 1} in the text of ${name}. `);
-    this.where.append(`The position was chosen before sampling: ${readable(rule)} `);
+    this.where.append(
+      `, so the counted token takes the place of token ${at + 1} in the text of ${name}. `,
+    );
+    this.where.append(`This position was chosen before sampling: ${readable(rule)} `);
     const aside = el("span", { class: "race-what-is-a-bit", text: "(" }, this.where);
     addTerm(aside, "what is a bit?", "bits");
     aside.append(").");

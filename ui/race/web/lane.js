@@ -53,7 +53,7 @@ export class LaneView {
    * @param {number} index of the lane
    * @param {LaneStyle} style
    * @param {{trigger: Trigger | null, showTree: (lane: number) => void}} act
-   *   trigger: null: the card has no button that opens the lane in the Decode tab
+   *   trigger: if null, the card has no button that opens the lane in the Decode tab
    */
   constructor(store, host, index, style, { trigger, showTree }) {
     this.store = store;

@@ -12,9 +12,9 @@ import { addTerm } from "../../shared/web/tooltips.js";
 
 // Heading of each column, and the name of its tooltip.
 const COLUMNS = [
-  ["tokens per step", "tokens per step"],
-  ["step time", "step time ratio"],
-  ["pace (both combined)", "pace ratio"],
+  ["tokens per step (ratio)", "tokens per step"],
+  ["step time (ratio)", "step time ratio"],
+  ["pace (ratio of the two)", "pace ratio"],
   ["p", "race p"],
 ];
 

@@ -35,9 +35,11 @@ const LONGEST = 1000; // ms; the longest pause, after slow drawings
 const SHARE = 0.1; // drawing's share of the time while a race runs; drawing slows down the models
 const MARKERS = 9; // at most, on one line
 
-// Plotly's automatic margins would cost a second layout at each drawing.
+// Plotly's automatic margins would cost a second layout at each drawing. The legend is in the
+// upper margin; if that is too small, Plotly may move the legend down onto the curves.
 const MARGIN = { l: 52, r: 12, b: 42 };
-const NARROW = 480; // px; a narrower chart needs two lines for its legend
+const ROW = 19; // px, height of a row of the legend
+const ABOVE = 26; // px, the space above and below the legend
 const axis = (label, range) => ({ title: { text: label }, automargin: false, range });
 
 /** The two chart panels. */
@@ -109,7 +111,7 @@ export class RaceCharts {
     text(
       this.words,
       whom +
-        "Line: speed-up from the start of the race up to each moment. Marker with error bar: speed-up at the moment shown, with its 95% confidence interval (approx.), estimated from at most eight segments of each lane’s text.",
+        "Line: speed-up from the start up to each moment. Marker with error bar: speed-up at the player’s position, with its 95% CI (approx.). For a lane that has finished it may lie off the line, because the other lane is still running.",
     );
     this.drawSoon();
   }
@@ -217,7 +219,9 @@ export class RaceCharts {
     const { done, end } = this.store;
     const room = done ? end * 1.02 : 1.5 ** Math.ceil(Math.log(end) / Math.log(1.5));
     const xaxis = axis("decode time (s)", [0, room]);
-    const margin = { ...MARGIN, t: this.tokens.chart.size.w < NARROW ? 46 : 28 };
+    const names = this.store.lanes.map(laneName);
+    const rows = legendRows(names, this.tokens.chart.size.w - MARGIN.l - MARGIN.r);
+    const margin = { ...MARGIN, t: ABOVE + ROW * rows };
     return { showlegend: true, margin, xaxis, yaxis: axis(label, [0, top]) };
   }
 
@@ -284,6 +288,18 @@ function overWhat(lanes, reference) {
       ? "each over plain decoding of its own prompt"
       : "each over the slowest lane on its prompt";
   return (plain ? "over " : "over the slowest, ") + laneName(lanes[reference], reference);
+}
+
+/**
+ * How many rows a legend has, at most. In several rows, all entries are as wide as the widest.
+ * @param {string[]} names
+ * @param {number} room its width in px
+ * @returns {number}
+ */
+export function legendRows(names, room) {
+  const widths = names.map((name) => 40 + 6.4 * name.length);
+  if (widths.reduce((sum, wide) => sum + wide, 0) <= room) return 1;
+  return Math.ceil(names.length / Math.max(1, Math.floor(room / Math.max(...widths))));
 }
 
 const GREY = "var(--sq-dim-fixed)";

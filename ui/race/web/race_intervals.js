@@ -112,7 +112,7 @@ export class RaceIntervals {
 function barsAndCircles(pairs) {
   if (!pairs.some(({ expected }) => expected)) return ". Circles: single runs.";
   const where = pairs.every(({ expected }) => expected) ? "" : ", where it can be computed";
-  return ` of the expected ratio of paces${where}. Circles: the ratio in each single run. It also depends on which tokens were drawn by chance, so circles may lie outside the bar.`;
+  return ` of the expected ratio of paces${where}. Circles: the actual ratio in each run. Unlike the expected ratio, it depends on which tokens were drawn, so circles may lie outside the bar.`;
 }
 
 function makeRow(host) {

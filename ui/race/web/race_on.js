@@ -1,5 +1,5 @@
-/* "Race on": makes further runs of a finished race, with other prompts or seeds. The verdict is
-   then about the race and its further runs together. */
+/* "Make more runs": makes further runs of a finished race, with other prompts or seeds. The verdict
+   is then about the race and its further runs together. */
 import { button, el, show, text } from "../../shared/web/dom.js";
 import { count } from "../../shared/web/format.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
@@ -27,7 +27,11 @@ export class RaceOn {
     this.trigger = trigger;
     this.page = page;
     this.root = el("div", { class: "race-on", "data-part": "race-on" }, host);
-    const look = { text: "Race on", cls: "race-on-button", hint: TOOLTIPS["button race on"] };
+    const look = {
+      text: "Make more runs",
+      cls: "race-on-button",
+      hint: TOOLTIPS["button race on"],
+    };
     this.button = button(this.root, { ...look, part: "race-on-button", act: () => this.press() });
     this.words = el("p", { class: "race-on-words", "data-part": "race-on-words" }, this.root);
     const label = "Runs completed";
@@ -56,7 +60,7 @@ export class RaceOn {
     if (!pool) return;
     show(this.button, going || more > 0);
     this.button.disabled = waits && !going;
-    text(this.button.lastElementChild, going ? "Stop" : `Race on: ${count(pool.more, "more run")}`);
+    text(this.button.lastElementChild, going ? "Stop" : `Make ${count(pool.more, "more run")}`);
     this.button.title = TOOLTIPS[going ? "button stop racing on" : "button race on"];
     text(this.words, going ? progress(pool) : offer({ ...pool, more }, verdict));
     show(this.bar, going);
@@ -71,10 +75,10 @@ export class RaceOn {
  * @param {Pool} pool
  * @returns {string}
  */
-const over = ({ kind, seeds }) =>
+const onPrompts = ({ kind, seeds }) =>
   kind
-    ? `over other ${kind} prompts${seeds ? ", each with its own seed" : ""}`
-    : "over the same two prompts, each run with its own seed";
+    ? `on other ${kind} prompts${seeds ? ", each with its own seed" : ""}`
+    : "on the same two prompts, each run with its own seed";
 
 /**
  * @param {Pool} pool
@@ -82,7 +86,7 @@ const over = ({ kind, seeds }) =>
  */
 function progress(pool) {
   const number = Math.min(pool.runs.length + 1, pool.planned);
-  return `Run ${number} of ${pool.planned}, ${over(pool)}. p-values follow after the last run.`;
+  return `Run ${number} of ${pool.planned}, ${onPrompts(pool)}. p-values follow after the last run.`;
 }
 
 /**
@@ -99,25 +103,30 @@ function offer(pool, verdict) {
       ? `This race has reached its limit of ${pool.most} runs.`
       : "";
   if (verdict.more_to_separate === 0)
-    return `Further runs of the same lanes ${over(pool)} show whether the result holds, and narrow the interval.`;
+    return `Further runs show whether the result holds, and narrow the interval. They use the same lanes, ${onPrompts(pool)}.`;
   const spread = pool.runs.length > 1 ? "so far" : "within this run";
-  const words = needed(verdict);
-  const prediction = words && ` Predicted from the spread ${spread}: ${words}.`;
-  return `Further runs use the same lanes ${over(pool)}.${prediction}`;
+  const found = needed(verdict, pool);
+  const words = found && ` ${found} (Predicted from the spread ${spread}.)`;
+  return `Further runs use the same lanes, ${onPrompts(pool)}.${words}`;
 }
 
 /**
- * In words, how many further runs would separate the two fastest lanes, and how many would show a
- * difference of 10% between them. Empty if neither number is known and above 0.
+ * In words, how many further runs would separate the two fastest lanes if they really differ as
+ * measured, and how many would detect a difference of 10% between them. Empty if neither number is
+ * known and above 0.
  * @param {Verdict} verdict
+ * @param {Pool} pool
  * @returns {string}
  */
-function needed({ more_to_separate: separate, more_races: ten }) {
+function needed({ more_to_separate: separate, more_races: ten }, { runs }) {
+  const made = runs.length > 1 ? "these runs" : "this run";
   const found = [
-    separate ? `about ${more(separate)} would separate the two fastest lanes` : "",
-    ten ? `about ${more(ten)} would show a difference of 10%` : "",
+    separate
+      ? `If the two fastest lanes really differ as much as in ${made}, about ${more(separate)} should separate them.`
+      : "",
+    ten ? `About ${more(ten)} would be enough to detect a difference as small as 10%.` : "",
   ].filter(Boolean);
-  return found.join("; ");
+  return found.join(" ");
 }
 
 /**

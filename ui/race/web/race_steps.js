@@ -18,6 +18,7 @@ import { viewStep } from "../../shared/web/step_view.js";
 
 const PAUSE = 1000; // ms between two requests while a race runs
 const WAIT = 4000; // ms before the same step is requested again
+const NOT_LOADED = "…"; // shown for a token whose text has not arrived; an empty text is shown as ∅
 
 /** The steps of all lanes. */
 export class RaceSteps {
@@ -141,7 +142,7 @@ export class RaceSteps {
   }
 
   /**
-   * A step with the content of messages only. Tokens that were not emitted have no text.
+   * A step with the content of messages only. Tokens that were not emitted have no text yet.
    * @param {number} lane
    * @param {number} i
    * @returns {StepView}
@@ -151,10 +152,10 @@ export class RaceSteps {
     const { path, text, seconds, finish } = made;
     const topo = this.topology(this.store.trees[made.tree]);
     const bonus = topo.n;
-    const pieces = new Map(topo.parents.map((_, node) => [String(node), ""]));
-    pieces.set("0", this.byLane[lane][i - 1]?.text.at(-1) ?? "");
-    path.slice(1).forEach((node, k) => pieces.set(String(node), text[k] ?? ""));
-    pieces.set(String(bonus), text[path.length - 1] ?? "");
+    const pieces = new Map(topo.parents.map((_, node) => [String(node), NOT_LOADED]));
+    pieces.set("0", this.byLane[lane][i - 1]?.text.at(-1) ?? NOT_LOADED);
+    path.slice(1).forEach((node, k) => pieces.set(String(node), text[k] ?? NOT_LOADED));
+    pieces.set(String(bonus), text[path.length - 1] ?? NOT_LOADED);
     const tokens = topo.parents.map((_, node) => node);
     const emitted = [...path.slice(1), bonus].slice(0, text.length);
     const step = { i, tree: made.tree, tokens, path, bonus, emitted, text, seconds, finish };

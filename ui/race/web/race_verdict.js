@@ -12,6 +12,10 @@ import { rove } from "../../shared/web/roving_focus.js";
 /** @typedef {import("./race_store.js").RaceStore} RaceStore */
 /** @typedef {import("../../shared/web/form_buttons.js").FormBeside} FormBeside */
 
+// Added if the verdict is about expected tokens.
+const COUNTED =
+  " The lanes below count the tokens drawn in this run, so their figures may differ and are usually less certain.";
+
 /** The banner over the lanes. */
 export class RaceVerdict {
   /**
@@ -70,14 +74,16 @@ function scopeInWords({ verdict, pool: pooled, word }) {
   const own = isSimulated ? "" : word;
   const times = isSimulated ? " with simulated step times" : "";
   const made = count(runs, [own, "run"].filter(Boolean).join(" "));
+  const isExpected = verdict.pairs.some(({ expected }) => expected);
   if (runs === 1) {
     const about = `${made} of ${count(verdict.tokens, "token")}${times}`;
-    return readable(`The verdict holds for ${verdict.scope} (${about}).`);
+    return readable(
+      `The result applies to ${verdict.scope} (${about}).${isExpected ? COUNTED : ""}`,
+    );
   }
-  const isExpected = verdict.pairs.some(({ expected }) => expected);
   const how = isExpected ? "expected values, averaged" : "averages";
   const source = isExpected
-    ? ": they come from the models’ probabilities, not from the tokens that happened to be drawn"
+    ? ": they are computed from the models’ probabilities, not from the tokens that happened to be drawn"
     : "";
   const scope = verdict.scope.replace(/^these (\d+ prompts)$/, "the $1 listed under “How sure?”");
   return readable(

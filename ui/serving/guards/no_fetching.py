@@ -31,6 +31,6 @@ class NoFetching:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and "://" in scope["path"].replace(":/", "://"):
+        if scope["type"] == "http" and ":/" in scope["path"]:
             return await refuse(scope, receive, send, 403, _REASON)
         await self._app(scope, receive, send)

@@ -4,7 +4,7 @@ import { FIELDS } from "./link_fields.js";
 
 /** Maximum length of a fragment in characters, without “#”. For the fragments that encodeLink
  * writes, it is also the length in bytes: they are ASCII. */
-export const MOST_BYTES = 2000;
+export const MOST_CHARACTERS = 2000;
 
 /**
  * @typedef {{tab: string, values: Record<string, any>}} LinkState
@@ -28,7 +28,7 @@ export function encodeLink(tab, values) {
     .filter(([, text]) => text !== null)
     .map(([name, text]) => ({ name, text: String(new URLSearchParams([[name, text]])) }));
   const size = () => parts.reduce((sum, { text }) => sum + text.length + 1, tab.length);
-  while (size() > MOST_BYTES) left.push(dropLongest(parts));
+  while (size() > MOST_CHARACTERS) left.push(dropLongest(parts));
   return { hash: ["#" + tab, ...parts.map(({ text }) => text)].join("&"), left };
 }
 
@@ -49,9 +49,9 @@ function dropLongest(parts) {
 export function decodeLink(hash) {
   const text = hash.replace(/^#/, "");
   if (!text) return null;
-  if (text.length > MOST_BYTES)
+  if (text.length > MOST_CHARACTERS)
     throw new RangeError(
-      `it has ${text.length} characters after “#”; at most ${MOST_BYTES} are allowed`,
+      `it has ${text.length} characters after “#”; at most ${MOST_CHARACTERS} are allowed`,
     );
   const [tab, ...rest] = text.split("&");
   if (!Object.hasOwn(FIELDS, tab)) {

@@ -68,8 +68,8 @@ export function sharedFacts({ title, device, clock, dtype, policy: params, date 
   const facts = [
     ["", title],
     clock ? ["models ran on", device, "on"] : ["on", device],
-    ["times simulated for", clock, "timed on"],
     ["", dtypes(dtype)],
+    ["times simulated for", clock, "timed on"],
     ["temperature", known(temperature) ? String(temperature) : ""],
     ["top-p", topP < 1 ? String(topP) : ""],
     ...own,

@@ -4,7 +4,8 @@ import { draftedOf } from "./step_view.js";
 
 /** @import { StepView, Trial } from "./step_view.js" */
 
-const ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"];
+// By rank; the first child has rank 0.
+const ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh"];
 
 // The text of a token in quotes. A line break with indentation is described in words instead.
 function quoted(step, node) {
@@ -46,7 +47,7 @@ export function check({ topo }) {
 
 /**
  * Index of the trial at which a chain of first children would have ended, while the tree had
- * another child to try. -1 if there is no such trial. A step verified from the leaves never has
+ * another guess to try. -1 if there is no such trial. A step verified from the leaves never has
  * one.
  * @param {StepView} step
  * @returns {number}
@@ -74,11 +75,11 @@ export function trial(step, i) {
 function kept(step, one) {
   const word = quoted(step, one.node);
   if (step.fromLeaves) return pathKept(step, one);
-  if (one.u === null) return `${word} is the token that the large model drew, so it stays.`;
-  if (step.greedy) return `${word} is what the large model writes, so it stays.`;
+  if (one.u === null) return `${word} is the token that the large model drew, so it is accepted.`;
+  if (step.greedy) return `${word} is what the large model writes, so it is accepted.`;
   if (one.p >= one.q) return certainlyKept(step, one);
   const [u, ratio] = apart(one.u, one.p / one.q);
-  return `The draw u = ${u} is below p/q = ${ratio}, so ${word} stays.`;
+  return `The draw u = ${u} is below p/q = ${ratio}, so ${word} is accepted.`;
 }
 
 // After a sibling was rejected, p and q are residual probabilities.
@@ -87,8 +88,8 @@ function certainlyKept(step, one) {
   const word = quoted(step, one.node);
   const isRejected = ({ node, accepted }) => !accepted && parents[node] === parents[one.node];
   if (step.trials.some(isRejected))
-    return `In the residual after a rejection, p is at least q for ${word}, so it stays.`;
-  return `The large model finds ${word} at least as likely as the small one does, so it stays.`;
+    return `In the residual after a rejection, p is at least q for ${word}, so it is accepted.`;
+  return `The large model finds ${word} at least as likely as the small one does, so it is accepted.`;
 }
 
 function dropped(step, one) {
@@ -104,10 +105,10 @@ function dropped(step, one) {
 // If a step is verified from the leaves, a trial decides about the whole path down to its node.
 function pathKept(step, one) {
   const path = `the path down to ${quoted(step, one.node)}`;
-  if (step.greedy) return `${path} is what the large model writes, so it stays.`;
-  if (one.p >= 1) return `${path} is certain to be accepted, so it stays.`;
+  if (step.greedy) return `${path} is what the large model writes, so it is accepted.`;
+  if (one.p >= 1) return `${path} is certain to be accepted.`;
   const [u, chance] = apart(one.u, one.p);
-  return `${path} is accepted with probability ${chance}. The draw u = ${u} is below that, so the path stays.`;
+  return `${path} is accepted with probability ${chance}. The draw u = ${u} is below that, so the path is accepted.`;
 }
 
 function pathDropped(step, one) {
@@ -125,9 +126,9 @@ function afterwards(step, i) {
   const next = trials[i + 1];
   const hasNext = next && topo.parents[next.node] === topo.parents[trials[i].node];
   if (!hasNext) return "There is no other guess to try in its place.";
-  if (chainEnd(step) !== i) return "The next child is tried.";
+  if (chainEnd(step) !== i) return "The next guess is tried.";
   const words = `A chain, with one guess per position, would end its step here with ${count(i + 1, "token")} in all.`;
-  return `${words} The tree has another child to try.`;
+  return `${words} The tree has another guess to try.`;
 }
 
 /**
@@ -139,12 +140,11 @@ export function result(step) {
   const { emitted } = step.step;
   const stayed = draftedOf(step.step);
   const total = count(emitted.length, "token") + " from one step.";
-  if (step.topo.n === 1)
-    return `${total} There was no guess: the large model writes its own token.`;
+  if (step.topo.n === 1) return `${total} There was no guess: the large model wrote its own token.`;
   if (!stayed)
-    return `${total} No guess stayed: the large model writes its own token, as it would alone.`;
-  const own = emitted.length > stayed ? "; the large model adds a token of its own." : ".";
-  const guesses = stayed === 1 ? "1 guess stayed" : `${stayed} guesses stayed`;
+    return `${total} No guess was accepted: the large model wrote its own token, as it would alone.`;
+  const own = emitted.length > stayed ? "; the large model added a token of its own." : ".";
+  const guesses = count(stayed, "guess was", "guesses were") + " accepted";
   return [total, guesses + own, side(step), ending(step)].filter(Boolean).join(" ");
 }
 
@@ -156,11 +156,11 @@ function side(step) {
   const child = step.trials.slice(at).find(({ accepted }) => accepted);
   if (!child || gained < 1) return "";
   const rank = step.topo.rank[child.node];
-  const name = ORDINALS[rank] ? `the ${ORDINALS[rank]} child` : `child ${rank + 1}`;
+  const name = ORDINALS[rank] ? `a ${ORDINALS[rank]} guess` : `guess number ${rank + 1}`;
   const rejected = quoted(step, step.trials[at].node);
-  const sibling = `with its sibling ${quoted(step, child.node)}, ${name}`;
-  const gain = `the step emitted ${count(gained, "token")} more`;
-  return `A chain would have stopped when ${rejected} was rejected; ${sibling}, ${gain}.`;
+  const saved = `The tree had ${name} there, ${quoted(step, child.node)}`;
+  const gain = `${count(gained, "token")} more`;
+  return `A chain would have ended at the rejected ${rejected}. ${saved}: ${gain}.`;
 }
 
 function ending({ step }) {

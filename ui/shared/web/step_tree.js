@@ -61,8 +61,8 @@ const MINIMAP_NODES = 60; // only trees with more nodes have a minimap
 export const KEY = [
   ["accepted", "green", "accepted"],
   ["rejected", "red", "rejected"],
-  ["untested", "outlined", "not tried"],
-  ["never", "faint", "parent ruled out"],
+  ["untested", "grey outline", "not tried"],
+  ["never", "faint", "out of reach"],
   ["", "q", "probability under the small model"],
   ["", "p", "probability under the large model"],
 ];

@@ -13,7 +13,7 @@ export const states = {
   accepted: "accepted",
   rejected: "rejected",
   untested: "not tried",
-  never: "parent ruled out",
+  never: "out of reach",
   bonus: "bonus, from the target",
   correction: "correction, from the target",
 };
@@ -28,35 +28,50 @@ const token = (view, node) => "“" + view.label(node) + "”";
 export const acceptanceRatio = ({ p, q }) => (q > 0 ? p / q : p > 0 ? Infinity : 0);
 
 /**
- * The token of a node with its level and state, for a screen reader.
+ * The token of a node with its depth and state, for a screen reader.
  * @param {StepView} view
  * @param {NodeId} node
  * @returns {string}
  */
 export function spokenNode(view, node) {
-  const level = node === "bonus" ? "" : ", level " + (view.topo.depth[node] + 1);
-  return `${view.label(node)}${level}, ${states[view.stateOf(node)]}`;
+  const depth = node === "bonus" || !node ? "" : ", guess " + view.topo.depth[node];
+  return `${view.label(node)}${depth}, ${states[view.stateOf(node)]}`;
 }
 
+/** @type {(view: StepView, trial: Trial) => number} how many siblings were rejected before it */
+function rejectedBefore({ topo, trials }, { node }) {
+  const siblings = trials.filter((trial) => topo.parents[trial.node] === topo.parents[node]);
+  return siblings.findIndex((trial) => trial.node === node);
+}
+
+/**
+ * Whether a trial compared residual probabilities, because a sibling was rejected before it. Top-k
+ * match has no residual probabilities.
+ * @param {StepView} view
+ * @param {Trial} trial
+ * @returns {boolean}
+ */
+export const isResidual = (view, trial) => !view.matched && rejectedBefore(view, trial) > 0;
+
 /** @type {(view: StepView, trial: Trial) => string} the probabilities that the trial compared */
-function odds(view, { node, p, q }) {
-  const parent = view.topo.parents[node];
-  const before = view.trials.filter((trial) => view.topo.parents[trial.node] === parent);
-  const isResidual = before[0].node !== node;
-  const [target, draft] = isResidual
-    ? ["After the earlier rejections the target’s residual", "the draft’s"]
-    : ["The target", "the draft"];
-  return `${target} gives this token ${percent(p, 1)}, ${draft} ${percent(q, 1)}`;
+function odds(view, trial) {
+  const [p, q] = [percent(trial.p, 1), percent(trial.q, 1)];
+  const before = rejectedBefore(view, trial);
+  if (!before) return `The target gives this token p = ${p}, the draft q = ${q}.`;
+  return (
+    `${before === 1 ? "A sibling was" : "Siblings were"} rejected before. In what is left of the ` +
+    `target’s distribution (the residual), this token has p = ${p}; the draft now gives it q = ${q}.`
+  );
 }
 
 // If a step is verified from the leaves, a trial accepts or rejects the whole path to its node.
 function pathOdds(view, { p, u }, isTaken) {
-  const chance = `The whole path down to here is accepted with probability ${percent(p, 1)}`;
-  if (p >= 1) return `${chance}: any u accepts it.`;
-  if (p === 0) return `${chance}, so it is rejected for any u.`;
+  const chance = `The whole path down to here is accepted with probability ${percent(p, 1)}.`;
+  if (p >= 1 || p === 0) return chance;
   const [draw, bound] = apart(u, p);
-  if (isTaken) return `${chance}: u = ${draw} is below ${bound}, so the path is accepted.`;
-  return `${chance}: u = ${draw} is above ${bound}, so the path ends higher up, or another path is tried.`;
+  const drawn = `${chance} The random number u = ${draw} is`;
+  if (isTaken) return `${drawn} below ${bound}, so the path is accepted.`;
+  return `${drawn} above ${bound}, so the path ends higher up, or another path is tried.`;
 }
 
 function accepted(view, trial) {
@@ -64,9 +79,9 @@ function accepted(view, trial) {
   if (trial.u === null) return "The target sampled this very token, so it is accepted.";
   if (view.greedy) return "This is the target’s most probable token, so it is accepted.";
   const ratio = acceptanceRatio(trial);
-  if (ratio >= 1) return odds(view, trial) + ". Since p ≥ q, it is always accepted.";
+  if (ratio >= 1) return odds(view, trial) + " Since p ≥ q, it is always accepted.";
   const [u, bound] = apart(trial.u, ratio);
-  return `u = ${u} is below p/q = ${bound}, so the token is accepted.`;
+  return `${odds(view, trial)} The random number u = ${u} is below p/q = ${bound}, so the token is accepted.`;
 }
 
 function rejected(view, trial) {
@@ -74,11 +89,12 @@ function rejected(view, trial) {
   if (trial.u === null) return "The target sampled another token, so this one is rejected.";
   if (view.greedy)
     return "At temperature 0 only the target’s most probable token is accepted, and this is not it.";
-  if (trial.p === 0) return odds(view, trial) + ". Since p = 0, it is rejected for any u.";
+  if (trial.p === 0) return odds(view, trial) + " Since p = 0, it is always rejected.";
   const [u, bound] = apart(trial.u, acceptanceRatio(trial));
   return (
-    `${odds(view, trial)}. u = ${u} is above p/q = ${bound}, so it is rejected. The draft’s ` +
-    "probabilities are subtracted from the target’s (never below 0), and the rest is rescaled to sum to 1."
+    `${odds(view, trial)} The random number u = ${u} is above p/q = ${bound}, so the token is ` +
+    "rejected. What comes next depends on the rest: the target’s probabilities minus the draft’s " +
+    "(never below 0), rescaled to sum to 1."
   );
 }
 

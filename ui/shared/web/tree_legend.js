@@ -25,8 +25,8 @@ const KEYS = [
   ["accepted", "accepted"],
   ["rejected", "rejected"],
   ["untested", "not tried"],
-  ["never", "parent ruled out"],
-  ["own", "from the target"],
+  ["never", "out of reach"],
+  ["own", "from the large model"],
 ];
 
 /** The legend of a step's tree. */

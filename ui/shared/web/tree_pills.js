@@ -156,8 +156,8 @@ export class TreePills {
   paint(pill, { state, heat = null, share }) {
     const { g } = pill;
     attr(g, "data-heat", heat);
-    const height = share === undefined ? "" : Math.sqrt(share).toFixed(3);
-    if (pill.share !== share) g.style.setProperty("--h", height);
+    const strength = share === undefined ? "" : Math.sqrt(share).toFixed(3);
+    if (pill.share !== share) g.style.setProperty("--h", strength);
     pill.share = share;
     if (pill.state === state) return;
     pill.state = state;

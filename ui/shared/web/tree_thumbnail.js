@@ -80,7 +80,7 @@ export class TreeThumbnail {
     this.show(null);
   }
 
-  /** @param {number[] | null} parents of the tree; null: hide the picture */
+  /** @param {number[] | null} parents of the nodes; null: hide the picture */
   show(parents) {
     this.root.style.display = parents ? "" : "none";
     if (!parents || this.#parents === parents) return;

@@ -52,16 +52,16 @@ export class WalkCard {
     if (picture && node !== "bonus") show(this.bars, false); // the picture has both bars
   }
 
-  // Shows p and q of the node's trial, which may be residual probabilities (see `isResidual`). If
-  // the node has no trial, or if its trial decided about a whole path, shows the original p and q.
-  // p is shown only once the node is decided.
+  // Shows p and q of the node's trial, which may be residual probabilities. If the node has no
+  // trial, or if its trial decided about a whole path, shows the original p and q. p is shown only
+  // once the node is decided.
   paintNumbers(step, node, isDecided) {
     const trial = isDecided && node !== "bonus" ? step.trial(node) : undefined;
     const compared = step.fromLeaves ? undefined : trial;
     const isDrafted = node !== "bonus" && node > 0;
     show(this.bars, isDrafted);
     if (isDrafted) {
-      const areResidual = isResidual(step, compared);
+      const areResidual = Boolean(compared) && stepWords.isResidual(step, compared);
       this.draft.paint(compared?.q ?? step.q(node), areResidual);
       this.target.paint(isDecided ? (compared?.p ?? step.p(node)) : null, areResidual);
     }
@@ -76,14 +76,6 @@ function placeOf({ topo, trials }, node) {
   const place = `guess ${topo.depth[node]}, child ${topo.rank[node] + 1} of ${siblings}`;
   const at = trials.findIndex((trial) => trial.node === node);
   return at < 0 ? place : `${place}; trial ${at + 1} of ${trials.length}`;
-}
-
-// Whether the trial compares residual probabilities, because a sibling was rejected before it.
-// Top-k match has no residual probabilities.
-function isResidual({ topo, trials, matched }, trial) {
-  if (!trial || matched) return false;
-  const isSibling = ({ node }) => topo.parents[node] === topo.parents[trial.node];
-  return trials.find(isSibling) !== trial;
 }
 
 /** @type {Record<string, [string, string]>} label of a probability, and of a residual one */

@@ -1,5 +1,5 @@
 /* Tokens drawn by guess, test and correction. One box shows a single draw with its test. A table
-   shows how often each token came out in thousands of draws, and how often it must. */
+   shows how often each token came out in thousands of draws, and how often it must come out. */
 import { attr, button, el, text } from "../../shared/web/dom.js";
 import { seeded } from "../../shared/web/random.js";
 import { apart } from "../../shared/web/format.js";
@@ -12,7 +12,7 @@ const sum = (values) => values.reduce((total, value) => total + value, 0);
 export class DrawCard {
   /**
    * @param {HTMLElement} host
-   * @param {Record<string, any>} words the settings and words of the stop
+   * @param {Record<string, any>} words settings and texts of this stop of the tour
    */
   constructor(host, words) {
     this.words = words;

@@ -37,7 +37,7 @@ export class PlaceControl {
     const all = [...placed, ...free].sort();
     this.box.style.height = placesHeight(all) + "px";
     drawPlaces(this.lines, all, free);
-    const look = { class: "sq-tour-root", "data-place": "", text: "now" };
+    const look = { class: "sq-tour-root", "data-place": "", text: "text" };
     const root = el("span", look, this.box);
     this.moveTo(root, "", all);
     for (const place of all) this.spot(place, all, free.includes(place));

@@ -1,5 +1,6 @@
 /* The picture of a small tree of guesses. A first child is to the right of its parent. The other
-   children are in rows below. Places are named as in placing.js. */
+   children are in rows below. A place in the tree is named by the ranks on the path to it, as in
+   placing.js. */
 import { el, svg } from "../../shared/web/dom.js";
 import { chanceAt } from "./placing.js";
 
@@ -8,8 +9,8 @@ const COLUMN = 66;
 const TALL = 32;
 const ROW = 44;
 
-// Each place without a first child is the last of its row. The rows are in depth-first order. Other
-// places share the row of their first child.
+// There is one row per leaf, in depth-first order. Every other place is in the row of its first
+// child.
 function rowOf(place, all) {
   const ends = [...all].filter((one) => !all.includes(one + "0")).sort();
   const below = ends.findIndex((one) => one.startsWith(place));
@@ -55,7 +56,7 @@ export function drawPlaces(host, all, free) {
 }
 
 /**
- * Highlight the path from the root to the place under the pointer or with the focus.
+ * Highlight the path from the root to the place that is under the pointer or has the focus.
  * @param {HTMLElement} box
  */
 export function lightWays(box) {
@@ -84,7 +85,7 @@ export function showPlaces(host, places, rates) {
   drawPlaces(svg("svg", { class: "sq-tour-lines", "aria-hidden": "true" }, box), all, []);
   lightWays(box);
   for (const place of ["", ...all]) {
-    const words = place ? String(Number(chanceAt(place, rates).toFixed(4))) : "now";
+    const words = place ? String(Number(chanceAt(place, rates).toFixed(4))) : "text";
     const cls = place ? "sq-tour-spot" : "sq-tour-root";
     const made = el("span", { class: cls, "data-place": place, text: words }, box);
     const { x, y } = spotOf(place, all);

@@ -1,6 +1,7 @@
 /* A control of the tour, with a slider and a bar for each token. The slider sets how many of the
    rejected guesses are replaced by this token. */
 import { attr, el, text } from "../../shared/web/dom.js";
+import { count } from "../../shared/web/format.js";
 import { kept, left } from "./draws.js";
 import { filled } from "./filled.js";
 
@@ -60,7 +61,11 @@ export class SharesControl {
     const { given } = this;
     given.forEach((value, i) => {
       this.bars[i].style.width = this.wide(value);
-      const words = `${this.words.sum} ${this.kept[i]} + ${value} = ${this.kept[i] + value}`;
+      const words = filled(this.words.sum, {
+        kept: this.kept[i],
+        given: count(value, "replacement"),
+        total: this.kept[i] + value,
+      });
       text(this.sums[i], words);
       attr(this.inputs[i], "aria-valuetext", words);
     });

@@ -6,7 +6,7 @@ import { bestFirst, growthSeconds, plainSeconds } from "../../shared/web/planner
 /**
  * Speed-ups over plain decoding, one row per level cap and one column per size. NaN if the size is
  * below the cap.
- * @param {number[]} rates
+ * @param {number[]} rates acceptance rates of a first child, a second child, and so on
  * @param {Profile} profile
  * @param {number[]} sizes nodes, with the root
  * @param {number[]} levels level caps, with the root

@@ -31,6 +31,8 @@ export class ChainStop extends Stop {
     this.facts = {
       n,
       a,
+      nth: SUPERSCRIPTS[n],
+      chance: figure(a ** n, 2),
       of: Math.round(a * 5),
       out_of: 5,
       all: this.all,
@@ -78,7 +80,7 @@ export class ChainStop extends Stop {
 
   bars(host) {
     const { bars, predicted, recorded, acceptance, guesses } = this.words;
-    el("h4", { class: "sq-tour-sub", text: bars }, host);
+    el("h4", { class: "sq-tour-sub", text: this.say(bars) }, host);
     const key = el("p", { class: "sq-tour-key" }, host);
     el("span", { class: "is-predicted", text: predicted }, key);
     el("span", { class: "is-recorded", text: recorded }, key);

@@ -28,7 +28,6 @@ export class CostStop extends Stop {
       times: figure(this.times),
       card_times: figure(timesOne(this.there, tokens), 2),
       card: LESSON.machines[card].name,
-      card_name: LESSON.machines[card].short,
       card_label: this.there.source,
       machine: LESSON.machines[machine].name,
       machine_label: this.here.source,

@@ -9,7 +9,7 @@ import { Stop } from "./stop.js";
 
 /** @import { Tour } from "./tour_view.js" */
 
-/** The stop "The dice". */
+/** The stop "The draw". */
 export class DiceStop extends Stop {
   /**
    * @param {HTMLElement} host

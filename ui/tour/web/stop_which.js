@@ -32,7 +32,8 @@ export class WhichStop extends Stop {
     this.loser = machines[worst];
     const keeps = (places) => figure(placing.keeps(places, place.rates), 4);
     this.facts = {
-      first: place.rates[0],
+      first_of: Math.round(100 * place.rates[0]),
+      second_of: Math.round(100 * place.rates[1]),
       second: place.rates[1],
       nodes: place.nodes,
       best: keeps(this.best),
@@ -40,6 +41,7 @@ export class WhichStop extends Stop {
       fourth: figure(place.rates[0] ** place.nodes, 4),
       size: compare.nodes - 1,
       guesses: compare.guesses,
+      rates: [compare.rates.slice(0, -1).join(", "), compare.rates.at(-1)].join(" and "),
       tree_tokens: figure(this.pair.treeTokens),
       chain_tokens: figure(this.pair.chainTokens),
       ratio: figure(this.pair.ratio, 2),
@@ -54,7 +56,7 @@ export class WhichStop extends Stop {
 
   sourceOf(key) {
     const { short, models } = LESSON.machines[key];
-    return `${short} with ${models}, ${this.tour.profiles[key].source}`;
+    return `${short} (${models}, ${this.tour.profiles[key].source})`;
   }
 
   askPlace() {

@@ -1,5 +1,5 @@
-/* The last stop. The visitor guesses the speed-up of a run, then makes the run or takes a recorded
-   one. */
+/* The last stop of the tour. The visitor guesses the speed-up of a run, then makes the run or takes
+   a recorded one. */
 import { button, el, show, text } from "../../shared/web/dom.js";
 import { finishedRun } from "../../shared/web/finished_run.js";
 import { showForm } from "../../shared/web/form_side.js";
@@ -18,7 +18,7 @@ import { Stop } from "./stop.js";
 const MOST = 50; // largest number that may be guessed
 const FRAMES = 120; // most frames to wait until the Decode tab is shown
 
-/** Two numbers, the tokens per step and the length of a step, and their quotient. */
+/** The tokens per step, the length of a step in plain passes, and their quotient. */
 class GuessControl {
   constructor(host, words) {
     this.words = words;
@@ -96,8 +96,8 @@ export class YoursStop extends Stop {
     this.tour.paint();
   }
 
-  // The visitor's latest run, if plain decoding was timed too and the visitor did not choose the
-  // recorded run instead. Else the recorded run, if the visitor chose it. Else null.
+  // The visitor's latest run, if plain decoding was timed too and the visitor has not chosen the
+  // recorded run since. Else the recorded run, if the visitor ever chose it. Else null.
   get run() {
     const own = finishedRun();
     if (own && own !== this.replaced && !Number.isNaN(own.plainSeconds)) return own;
@@ -106,7 +106,9 @@ export class YoursStop extends Stop {
 
   paint() {
     const { run } = this;
-    this.facts = run || { label: "none yet", device: "" };
+    const { own, other } = this.words;
+    const which = run === finishedRun() ? own : other;
+    this.facts = { ...(run || { label: "none yet", device: "" }), which };
     super.paint();
     show(this.source, Boolean(run));
     if (!this.result) return;

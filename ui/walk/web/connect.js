@@ -7,7 +7,7 @@ import { WalkView } from "./walk_view.js";
 /** @import { Props, Server, Trigger, Watch } from "../../shared/web/connect_component.js" */
 
 /**
- * Called from the component's js_on_load with what Gradio gives it.
+ * Called from the component's js_on_load with the arguments that Gradio provides.
  * @param {HTMLElement} element
  * @param {Props} props
  * @param {Watch} watch

@@ -1,4 +1,5 @@
-/* The limits of node-by-node verification on a toy. Pure. */
+/* The limits of node-by-node verification on a toy: the best that a verifier can do if it is
+   lossless at every single node. Pure. */
 import { nodeLimit, tokensLimit } from "./rules/limit.js";
 import { scaled } from "./rules/residuals.js";
 import { verifierNamed } from "./rules/verifiers.js";
@@ -30,7 +31,7 @@ export function limitsOf(toy) {
 }
 
 /**
- * Whether a verifier exceeds the limit on tokens. Only a verifier that tests whole paths can.
+ * Whether a verifier exceeds the limit on tokens. Only a verifier that tests whole paths can do so.
  * @param {number} tokens its mean number of tokens per step
  * @param {Limits} limits
  * @returns {boolean}

@@ -16,7 +16,7 @@ const LETTERS = 9; // most characters of a name
 const PREFIX = 2; // columns; width of the cell for the text before the tree
 const PLACE_WIDE = 44; // px; width of the positions
 const HINT =
-  "Each row is a node, and its filled cells are the tokens it may attend to. The wide first column is the text before the root (the first row). Point at a node, here or in the tree, to highlight its row.";
+  "Each row is a node, and its filled cells are the tokens it may attend to. The first row is the root, and the wide first column is the text before it. Point at a node, here or in the tree, to highlight its row.";
 
 /** The panel "Tree attention mask". */
 export class MaskPanel {
@@ -163,7 +163,7 @@ export class MaskPanel {
     const above = seenBy(topo, node).slice(0, -1);
     const quoted = above.map((one) => `“${label(one)}”`).join(", ");
     const seen = ["all tokens before the tree", ...(quoted ? [quoted] : [])].join(", ");
-    return `Node ${node}, “${label(node)}”, attends to ${seen} and itself; to no other node.`;
+    return `Node ${node}, “${label(node)}”, attends to ${seen} and itself, and to no other node.`;
   }
 }
 

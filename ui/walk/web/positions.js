@@ -52,5 +52,5 @@ export function positionWords(topo, byIndex, label) {
   const rest = wrong.length - named.length;
   const list = [...named, ...(rest ? [`and ${rest} more`] : [])].join(", ");
   const verb = wrong.length === 1 ? "gets" : "get";
-  return `A bug: ${count(wrong.length, "node")} of ${topo.n} ${verb} a wrong position: ${list}. The target then treats these words as if more words came before them, so its p belongs to a different text. In a chain the bug does not show.`;
+  return `A bug: ${count(wrong.length, "node")} of ${topo.n} ${verb} a wrong position: ${list}. The target then treats these words as if more words came before them, so its distribution p is that of a different text. In a chain the bug does not show.`;
 }

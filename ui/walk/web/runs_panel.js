@@ -1,5 +1,6 @@
-/* The panel for many runs of the toy. It compares their output with p and with the exact output
-   distribution. It also lists exact figures of all verifiers. */
+/* The panel for many runs of the toy (see toy.js). It compares the words that the runs emit with
+   the target's distribution p and with the exact output distribution. It also lists exact figures
+   of all verifiers. */
 import { button, el, show, text } from "../../shared/web/dom.js";
 import { grouped, percent, prob, rate } from "../../shared/web/format.js";
 import { makePanel } from "../../shared/web/panel.js";
@@ -21,12 +22,13 @@ import { MOST_WORDS, treeOf, WORDS } from "./toy.js";
 
 const RUNS = 10_000;
 const A_FRAME = 250; // runs per frame
-const REST_MS = 250; // from the last change of the toy until the exact figures are computed
-const ROUNDING = 1e-9; // error of a sum of up to 60,000 floats
-const SLICE_MS = 12; // time of the exact computation between two pauses
+const REST_MS = 250; // from the last change of the toy to the start of the exact computation
+const ROUNDING = 1e-9; // more than the rounding error of a sum of MOST_OUTCOMES floats
+const SLICE_MS = 12; // how long the exact computation runs between two pauses
 const LIMIT = "limit for node-by-node verification";
+const LIMITS = "Lower and upper limit in each row";
 const LIMIT_WORDS =
-  ": no verifier that is lossless at every single node, and draws children as the verifier of that row does, can do better (computed exactly, by optimal transport). Traversal tests whole paths, so it may exceed its limit. On a chain, Traversal is the same as block verification.";
+  ": the best that any verifier can reach that draws children as this row’s verifier does and is lossless at every single node (computed exactly, by optimal transport). Traversal tests whole paths, so it may exceed its upper limit. On a chain, Traversal is the same as block verification, a verifier that tests all guesses of a chain together.";
 const TOO_MANY = `over ${grouped(MOST_OUTCOMES)} outcomes`;
 
 /** The panel "Run it 10,000 times". */
@@ -116,7 +118,7 @@ export class RunsPanel {
     const body = el("tbody", {}, table);
     this.note = el("p", { class: "wk-note", "data-part": "outcomes" }, host);
     const about = el("p", { class: "wk-note", "data-part": "limit" }, host);
-    addTerm(about, LIMIT, LIMIT);
+    addTerm(about, LIMITS, LIMIT);
     about.append(LIMIT_WORDS);
     this.verifiers = VERIFIERS.map(({ key, label }) => {
       const row = el("tr", { "data-verifier": key }, body);

@@ -24,11 +24,11 @@ import { verifierNamed } from "./rules/verifiers.js";
  * @property {string} [shape] of the tree, a key of SHAPES; by default "levels"
  */
 
-/** The words of a toy. A toy uses the first of them, as many as p has values. */
+/** The words of the toys. A toy uses the first `p.length` of them. */
 export const WORDS = ["cat", "dog", "owl", "fox", "hen", "cow", "bear", "crow"];
 export const LEAST_WORDS = 2;
 export const MOST_WORDS = WORDS.length;
-/** The most children of the root, and of each of its children. */
+/** The largest number of children of the root, and of each of its children. */
 export const MOST_CHILDREN = [5, 3];
 
 /**
@@ -39,7 +39,7 @@ export const SHAPES = [
   { key: "levels", label: "children per level, as set below", parents: null },
   {
     key: "uneven",
-    label: "uneven: 1 child, 2 below it, 1 below the second",
+    label: "uneven: 1 child with 2 children, the second with 1",
     parents: [-1, 0, 1, 1, 3],
   },
 ];
@@ -67,9 +67,9 @@ export function treeOf(toy) {
 export const parentsOf = (shape) => SHAPES.find(({ key }) => key === shape)?.parents ?? null;
 
 /**
- * The numbers of children in the tree of a toy with the shape "levels". They may be lower than
- * `toy.children`: a node cannot have more children than there are words or than MOST_CHILDREN
- * allows, or more than one in a chain.
+ * The numbers of children in the tree of a toy with the shape "levels": `toy.children`, but at most
+ * MOST_CHILDREN, at most the number of words, and at most 1 in a chain. The root has at least one
+ * child.
  * @param {Toy} toy
  * @returns {number[]} of the root, and of each of its children
  */
@@ -94,8 +94,8 @@ export function toyTree([first, second]) {
  * @param {Toy} toy
  * @param {Chance} chance
  * @param {Topology} topo
- * @param {boolean} [isLazy] whether only those guesses are drawn that verification reaches; the
- *   output has the same distribution
+ * @param {boolean} [isLazy] whether to draw only the guesses that verification reaches; this does
+ *   not change the distribution of the output
  * @returns {{drafted: Drafted, verdict: Verdict}}
  */
 export function toyStep(toy, chance, topo, isLazy = false) {
@@ -113,7 +113,7 @@ export const emittedBy = ({ tokens }, { path, bonus }) => [
 ];
 
 /**
- * A step of a toy as the pictures need it, made with random numbers from a seed.
+ * A step of a toy in the form that the pictures need. The seed determines all random numbers.
  * @param {Toy} toy
  * @param {number} seed
  * @returns {StepView}

@@ -30,7 +30,7 @@ import { toyView } from "./toy.js";
  */
 
 const KEYS =
-  "Keys: “.” next frame, “,” previous frame, Space play or pause; with a toy, N makes new random draws; with a recorded run, ← and → change the step.";
+  "Keys: “.” next frame, “,” previous frame, Space play or pause; with a toy, N makes new random draws; with a real step, ← and → show another one.";
 const MARKS = `In the tree: ${KEY.map(([, name, meaning]) => `${name}: ${meaning}`).join("; ")}.`;
 const NEW_DRAWS = "Run the step again with new random numbers (N)";
 const NO_LINK = "Walk cannot link to a step of Decode. Use “Copy link” in Decode.";
@@ -121,7 +121,7 @@ export class WalkView {
     } else this.real.open(wanted);
   }
 
-  /** Show the toy that the tab opens with. The address stays. */
+  /** Show the toy that the tab opens with. The address of the page does not change. */
   restart() {
     this.hasShown = false;
     this.isReal = false;
@@ -135,7 +135,7 @@ export class WalkView {
     return this.isReal && !this.real.isRecorded;
   }
 
-  /** Called each time the view becomes visible. Decode may show another step by then. */
+  /** Called each time the view becomes visible. Meanwhile, Decode may have changed its step. */
   shown() {
     if (this.isOfDecode && !this.real.wanted) this.real.open();
   }
@@ -217,8 +217,8 @@ export class WalkView {
     this.paintMoment();
   }
 
-  // Show the trial of `node`, or else of the node that the animation explains. Before the walk,
-  // show none.
+  // Show the trial (the test for acceptance) of `node`. If `node` is null, show the trial of the
+  // node that the animation explains. Before verification begins, show no trial.
   paintMoment() {
     const { step, stage } = this;
     if (!step) return this.moment.paint(null, null, false);

@@ -72,8 +72,9 @@ DROPPED_CHILDREN = Bug(
         "bias shows even in the first token."
     ),
     hides=(
-        "At low temperatures nearly all drawn children have q above 0.1. And where every token has "
-        "q below 0.1, all children are dropped and the target samples alone, which is correct."
+        "The bug has no effect if no drawn child has q below 0.1 (often so at low temperatures). "
+        "It has none either if every token has q below 0.1: then all children are dropped and the "
+        "target samples alone."
     ),
     verifiers=WALKING,
     wrap=dropping,

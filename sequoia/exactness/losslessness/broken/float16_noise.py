@@ -1,4 +1,4 @@
-"""Children are drawn as the argmax of log(u) / q, computed in float16."""
+"""A deliberate bug: children are drawn as the argmax of log(u) / q, computed in float16."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from sequoia.exactness.losslessness.enumerator import Enumerator, TooManyOutcome
 VALUES = 2048  # a uniform float16 number is k / 2048, with k from 0 to 2047
 _LOGS = (torch.arange(VALUES) / VALUES).half().log().numpy()
 TOKENS_AT_ONCE = 4096
-NEVER = -200.0  # scores below it are ignored; the best score is hardly ever this low
+NEVER = -200.0  # `first_drawn` ignores scores below it; the best score is hardly ever so low
 
 
 class Float16Race(Seeded):
-    """Draws children by an exponential race with noise in float16."""
+    """Draws children by an exponential race (see Seeded.successive) with noise in float16."""
 
     def without_replacement(self, q: torch.Tensor, counts: Sequence[int]) -> Drawn:
         noise = torch.randint(0, VALUES, q.shape, generator=self._device)
         negative = -scores(noise, q).float().numpy()
-        if max(counts) == 1:  # for speed: argmin gives the first of equal ones, as sorting does
+        if max(counts) == 1:  # a faster way; of equal scores, argmin too takes the first
             first = negative.argmin(-1).tolist()
             return [[token][:count] for token, count in zip(first, counts, strict=True)]
         order = negative.argsort(-1, kind="stable").tolist()
@@ -58,9 +58,10 @@ def _high_scores(q: np.ndarray, first: int) -> tuple[np.ndarray, np.ndarray, np.
 
 
 def _chances_of_the_best(token: np.ndarray, rank: np.ndarray, tokens: int) -> np.ndarray:
-    """For each score, the probability that its token gets it and wins. A token wins if every other
-    token gets a lower score, or the same score but has a higher id. token, rank: those of each
-    score, in increasing order of score. tokens: the size of the vocabulary."""
+    """For each score, the probability that its token gets this score and wins. The highest score
+    wins; of equal scores, that of the token with the lowest id. token, rank (see `_high_scores`):
+    those of each score, from the score that loses to all others to the one that beats all others.
+    tokens: the size of the vocabulary."""
     # by token: how many scores are below NEVER; at least one, because u = 0 gives minus infinity
     below = VALUES - np.bincount(token, minlength=tokens)
     gain = np.log1p(1 / rank)
@@ -70,7 +71,8 @@ def _chances_of_the_best(token: np.ndarray, rank: np.ndarray, tokens: int) -> np
 
 
 class Float16Odds:
-    """The same race for an Enumerator. For nodes with one child only."""
+    """The race of Float16Race, with outcomes that an Enumerator chooses. For nodes with one child
+    only."""
 
     def __init__(self, chance: Enumerator) -> None:
         self._chance = chance

@@ -3,13 +3,11 @@ that test and its tab of the page can use them."""
 
 from __future__ import annotations
 
-import ast
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
 from goodness_of_fit import fit
+from test_imports import FILES, ROOT, imports
 
 from sequoia.algorithm.sampling import Seeded
 from sequoia.algorithm.tree import Tree
@@ -19,20 +17,16 @@ from sequoia.exactness.losslessness.broken import BUGS
 from sequoia.exactness.losslessness.broken.float16_noise import Float16Race, first_drawn
 from sequoia.exactness.losslessness.sampling import Decoding, bug_named
 
-ROOT = Path(__file__).resolve().parents[4]
 ROOM = "sequoia.exactness.losslessness"
 Q = np.array([0.6, 0.3, 0.0985, 0.0015], dtype=np.float32)
 
 
 def test_only_the_losslessness_test_and_its_tab_import_the_bugs() -> None:
-    users = set()
-    for path in [*(ROOT / "sequoia").rglob("*.py"), *(ROOT / "ui").rglob("*.py")]:
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        imported = [
-            node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)
-        ]
-        if any(f"{ROOM}.broken" in name for name in imported):
-            users.add(path.relative_to(ROOT).parts[:3])
+    users = {
+        path.relative_to(ROOT).parts[:3]
+        for module, path in FILES.items()
+        if any(name.startswith(f"{ROOM}.broken") for name in imports(module))
+    }
     assert users == {
         ("sequoia", "exactness", "losslessness"),
         ("ui", "lossless", "form.py"),

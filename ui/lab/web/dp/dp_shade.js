@@ -19,7 +19,7 @@ import * as format from "../../../shared/web/format.js";
 export const KINDS = {
   regret: {
     name: "Loss",
-    title: "tokens lost vs. the best b, same n",
+    title: "tokens per step lost vs. the best b for the same n",
     power: 1 / 3,
     strong: "least",
     share: 0.9,
@@ -27,7 +27,7 @@ export const KINDS = {
   },
   gain: {
     name: "Gain",
-    title: "tokens gained vs. n − 1 nodes, same b",
+    title: "tokens per step gained vs. n − 1 nodes and the same b",
     power: 1 / 3,
     strong: "most",
     share: 0.98,

@@ -8,7 +8,7 @@ import { rove } from "../../../shared/web/roving_focus.js";
 import TOOLTIPS from "../../../../assets/tooltips.json" with { type: "json" };
 
 const USE = "Use this tree";
-const USED = "Already in use";
+const USED = "This tree is in use";
 
 /** A heading with the two buttons, and the picture of the tree. */
 export class DpTreePanel {

@@ -149,7 +149,8 @@ export class Dp {
   }
 
   refuse(words) {
-    text(this.error, words && `Not updated: ${words}. The table is still for the previous vector.`);
+    const kept = this.table ? " The table is still for the previous vector." : "";
+    text(this.error, words && `Not updated: ${words}.${kept}`);
     show(this.error, Boolean(words));
   }
 

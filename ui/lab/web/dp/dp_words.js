@@ -70,14 +70,13 @@ export function meaning(table, cell) {
   const split = table.split(n, levels, b);
   if (!split) return "";
   const { m, branches } = split;
-  const inside =
+  const last =
     m === 1
-      ? `child ${b} alone`
-      : `child ${b} included; in the best shape, it has ${children(branches)}`;
+      ? `Child ${b} has no nodes below it, so m = 1.`
+      : `Child ${b} and the nodes below it are m = ${nodes(m)}; in the best shape, child ${b} has ${children(branches)}.`;
   const earlier = b === 2 ? "the subtree of child 1" : `the subtrees of children 1 to ${b - 1}`;
-  const others = b === 1 ? "the root is the other" : `the root and ${earlier} have the other`;
-  const subtree = `The subtree of child ${b} has m = ${nodes(m)}`;
-  return `${subtree} (${inside}); ${others} ${n - m}.`;
+  if (b === 1) return `${last} The root is the other node.`;
+  return `${last} The root and ${earlier} have the other ${nodes(n - m)}.`;
 }
 
 /**

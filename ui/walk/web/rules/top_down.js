@@ -1,6 +1,6 @@
-/* Verification from the root down, which tries child after child at each node. The same rules are
-   in walk.py, sequoia.py, specinfer.py and top_k_match.py of sequoia/algorithm/verifiers; tests
-   compare the results. */
+/* Verification from the root down: at each node of the path, one child after another is tried. The
+   same rules are in walk.py, sequoia.py, specinfer.py and top_k_match.py of
+   sequoia/algorithm/verifiers; tests compare the results. */
 import { draftAt, residualAfter, scaled, without } from "./residuals.js";
 
 /**
@@ -9,9 +9,10 @@ import { draftAt, residualAfter, scaled, without } from "./residuals.js";
  */
 
 /**
- * A trial of one token: the fields of Trial in step_view.js, and more. residual and draft: the
- * residual p and q before the trial. In Traversal, residual is the residual p for the token after
- * the node, and draft is null.
+ * The trial of one token. node, p, q, u, accepted and mass are as in Trial of step_view.js.
+ * residual, draft: p and q as changed by the rejections of earlier siblings; unchanged with top-k
+ * match. In Traversal, draft is null. There, residual is p for the token after the node, as changed
+ * by the rejections of the node's children.
  * @typedef {object} Tried
  * @property {number} node
  * @property {number} token
@@ -27,12 +28,12 @@ import { draftAt, residualAfter, scaled, without } from "./residuals.js";
  */
 
 /**
- * The result of a step. left: the distribution from which the target's own token is drawn.
+ * The result of a step. left: the distribution from which the bonus token was drawn.
  * @typedef {{path: number[], bonus: number, trials: Tried[], left: number[]}} Verdict
  */
 
 /**
- * The residual p and q after the rejection of a token, and the mass of p before scaling.
+ * p and q after the rejection of a token. mass: the sum of p before it was scaled to sum to 1.
  * @typedef {{residual: number[], draft: number[], mass: number}} Left
  * @typedef {(residual: number[], draft: number[], token: number) => Left} Reject
  */
@@ -66,7 +67,7 @@ export function walk(drafted, { p, q }, chance, reject) {
   }
 }
 
-// Try the children of one node until one is accepted.
+// Try the children of a node in order until one of them is accepted.
 function tryChildren(drafted, node, { p, q }, chance, reject) {
   let left = { residual: p, draft: scaled(q), mass: 1 };
   /** @type {Tried[]} */
@@ -89,8 +90,8 @@ function tryChildren(drafted, node, { p, q }, chance, reject) {
 }
 
 /**
- * Verify a tree by top-k match: the target samples a token at each node of the path, and the child
- * with this token is accepted.
+ * Verify a tree by top-k match: at each node of the path, a token is sampled from the target. The
+ * child with this token is accepted. If there is no such child, the step ends with this token.
  * @param {Drafted} drafted
  * @param {{p: number[], q: number[]}} models
  * @param {Chance} chance
