@@ -263,11 +263,17 @@ def _count(number: int, total: int) -> str:
 
 
 def _range(name: str, found: Sequence[Comparison]) -> str:
+    """A sentence on the range of the differences between Sequoia and `name`. The one that is more
+    often clearly ahead comes first."""
     counts = score(found)
-    low, high = (signed_percent(pick(one.ratio for one in found) - 1) for pick in (min, max))
-    other = ("fewer", counts.lower) if counts.higher >= counts.lower else ("more", counts.higher)
-    but = f", and clearly {other[0]} in {other[1]} of {counts.total} cases" if other[1] else ""
-    return f"{OURS} compared with {name}: {low} to {high} tokens per step{but}."
+    ratios = [one.ratio for one in found]
+    first, second, fewer = OURS, name, counts.lower
+    if counts.lower > counts.higher:
+        first, second, fewer = name, OURS, counts.higher
+        ratios = [1 / ratio for ratio in ratios]
+    low, high = (signed_percent(pick(ratios) - 1) for pick in (min, max))
+    but = f", and clearly fewer in {fewer} of {counts.total} cases" if fewer else ""
+    return f"{first} compared with {second}: {low} to {high} tokens per step{but}."
 
 
 def _gain(found: Comparison) -> str:

@@ -2,9 +2,9 @@
 vector is counted along the final paths, and then fitted to the tokens per step. The final path of a
 step is its accepted path.
 
-At a root whose children are leaves, Traversal accepts exactly as Algorithm 2 does. In deeper trees,
-whether it accepts a child also depends on the nodes below the child. So Traversal needs a vector of
-its own.
+At a root whose children are leaves, Traversal accepts exactly as the default verifier does. In
+deeper trees, whether it accepts a child also depends on the nodes below the child. So Traversal
+needs a vector of its own.
 """
 
 from __future__ import annotations
@@ -62,8 +62,9 @@ def path_acceptance(
 
 
 def _counted(by_level: AcceptanceByLevel, usual: Acceptance) -> Acceptance:
-    """Rates by rank over all depths. Each rank is counted at its own set of nodes, so the rates can
-    sum to more than 1 by chance. If they do, they are scaled down to a sum of 1."""
+    """Rates by rank over all depths. A rank without counts takes its rate from `usual`. The others
+    are counted only at nodes that have a child of that rank. So the rates can sum to more than 1;
+    then they are scaled down to a sum of 1."""
     cells = [by_level.by_rank(rank) for rank in range(len(usual.rates))]
     rates = [
         cell.rate if cell.visits else rate for cell, rate in zip(cells, usual.rates, strict=True)

@@ -153,10 +153,10 @@ def _what_it_would_find(sampled: Sampled) -> str:
         if one.power is not None and one.power >= SHOWS
     ]
     if not powers:
-        return "No bug in the table below is known to show in this setting, so this says little."
+        return "No bug in the table below is known to bias the output here, so this says little."
     power, _, label = min(powers)
     return (
-        f"Of the bugs below that are known to show here, even the hardest to find (“{label}”) "
+        f"Of the bugs that are known to bias the output here, the hardest to find (“{label}”) "
         f"would be found with probability {_near_one(power)}."
     )
 

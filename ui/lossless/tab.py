@@ -79,8 +79,7 @@ class LosslessTab(SessionView[LosslessJob]):
         return {**updates, self.form.fields["bug"]: gr.update(value=bug)}
 
     def choose_distributions(self, where: Any) -> Updates:
-        """Show the fields for a toy with a few words and hide those for the model pair, or the
-        reverse."""
+        """Show only the fields of the chosen distributions: those of a toy or those of the pair."""
         return self.form.shaped(where)
 
     async def test_losslessness(

@@ -163,7 +163,7 @@ def _row(one: Preset, devices: Sequence[torch.device], disk: int) -> dict[str, A
     """The table's row for a pair; see PairRow in web/pair_table.js. devices: those that it may use.
     disk: free bytes."""
     models = {role: _model(getattr(one, role)) for role in ("target", "draft")}
-    memory = _memory(one, *devices)
+    narrowest = _memory(one, *devices, dtype=_NARROWEST)
     missing = sum(model.bytes for model in one.models if not is_here(model.id))
     return {
         "name": one.name,
@@ -174,10 +174,21 @@ def _row(one: Preset, devices: Sequence[torch.device], disk: int) -> dict[str, A
         "bytes": size(sum(model.bytes for model in one.models)),
         "licences": _licences(one),
         "gated": [model.id for model in one.models if model.gated],
-        "memory": memory,
+        "memory": _in_any_dtype(_memory(one, *devices), narrowest, devices[0]),
         "disk": _disk(one, missing, disk),
-        "why_not": _why_not(one, _memory(one, *devices, dtype=_NARROWEST)["fits"], devices[0]),
+        "why_not": _why_not(one, narrowest["fits"], devices[0]),
     }
+
+
+def _in_any_dtype(
+    usual: dict[str, str], narrowest: dict[str, str], device: torch.device
+) -> dict[str, str]:
+    """A verdict on memory: `usual`, that for the dtype which is chosen automatically. If the pair
+    fits only in the narrowest dtype, both verdicts in one."""
+    if usual["fits"] != "no" or narrowest["fits"] == "no":
+        return usual
+    dtype = _name(narrowest_dtype(device))
+    return _verdict("tight", f"too large in {dtype}, the default; {narrowest['words']}")
 
 
 def _licences(one: Preset) -> str:
@@ -222,12 +233,9 @@ def _memory(
     used = devices if needed > total_bytes(first) else (first,)
     total = sum(map(total_bytes, used))
     if needed > total:
-        least = weights * _NARROWEST.itemsize
-        also = f", {size(least)} in {_name(_NARROWEST)}" if least <= total else ""
         return _verdict(
             "no",
-            f"too large in {_name(dtype)}: needs {size(needed)}{also}; {_owner(used)} "
-            f"{size(total)}",
+            f"too large in {_name(dtype)}: needs {size(needed)}; {_owner(used)} {size(total)}",
         )
     free = sum(map(free_bytes, used))
     if needed > free:

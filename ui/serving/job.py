@@ -85,7 +85,7 @@ class Job(ABC, Generic[Event]):
         """The last event of a job that failed."""
 
     def refused(self, problem: SequoiaError) -> str:
-        """The error message if `problem` ended the job or kept it from starting."""
+        """The error message for a `problem` that `work` raised."""
         return str(problem)
 
     def free_caches(self) -> None:

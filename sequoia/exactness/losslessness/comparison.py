@@ -57,8 +57,8 @@ class Grouping:
 class Comparison:
     """Samples compared with the target's distribution. counts: samples in each cell so far.
 
-    Only the verdict at the end is valid. If the p-value is computed again after every sample, then
-    even a correct decoder's falls below any fixed level sooner or later.
+    Only the verdict at the end is valid. If the p-value is computed again after every sample, it
+    falls below any fixed level sooner or later, even for a correct decoder.
     """
 
     grouping: Grouping

@@ -235,10 +235,11 @@ def test_lanes_that_share_a_place_are_never_different() -> None:
         ({(0, 1), (0, 2)}, [1, 2, 2]),
         ({(0, 1), (0, 2), (1, 2)}, [1, 2, 3]),
         ({(1, 2)}, [1, 1, 2]),
-        ({(0, 2), (2, 3)}, [1, 1, 2, 3]),  # lane 3 is apart only from lane 2, which is 2nd
+        # Lane 3 is apart from one lane only. But that lane is 2nd, so lane 3 is 3rd.
+        ({(0, 2), (2, 3)}, [1, 1, 2, 3]),
     ],
 )
-def test_a_place_counts_the_lanes_that_are_apart(
+def test_a_lane_comes_after_all_faster_lanes_that_are_apart_from_it(
     apart: set[tuple[int, int]], places: list[int]
 ) -> None:
     """apart: the pairs of lanes that count as different. The lanes are numbered by pace."""
@@ -265,8 +266,9 @@ def test_a_stopped_race_has_intervals_and_no_p() -> None:
     assert race_verdict(lanes).pairs[0].p is not None
 
 
-def test_a_second_verdict_on_the_same_runs_doubles_p() -> None:
-    """Otherwise, racing on until a difference shows would find false differences too often."""
+def test_a_second_verdict_doubles_p() -> None:
+    """Otherwise, adding runs until a difference shows would find false differences too often. Here
+    both verdicts are on the same runs, so that only `looks` differs."""
     lanes = [
         lane_of("a", "tree", drafted(0.01), 7, 6),
         lane_of("b", "tree", drafted(0.014), 8, 6),
@@ -341,7 +343,7 @@ def test_a_tree_that_wins_is_compared_with_the_chain() -> None:
 def test_a_chain_that_wins_says_what_the_trees_steps_cost_and_save(
     tokens: int, seconds: float, ahead: int, why: str
 ) -> None:
-    """The sentence is about steps, not nodes: the tree may have no more nodes than the chain."""
+    """The sentence does not speak of nodes, because the tree may have as few as the chain."""
     words = sentence_of(
         Plain=("plain", 1, 0.01), Chain=("chain", 4, 0.02), Sequoia=("tree", tokens, seconds)
     )
@@ -373,8 +375,9 @@ def test_a_lead_that_may_be_luck_is_not_called_a_win() -> None:
     assert any("even if chance is not ruled out" in line for line in found.details)
 
 
-def test_a_lead_over_a_chain_that_may_only_be_unlucky_is_not_called_a_win() -> None:
-    """A tree that leads is compared with the best chain, which need not be the second lane."""
+def test_a_lead_is_not_called_a_win_if_the_chain_may_just_have_been_unlucky() -> None:
+    """A tree that leads is compared with the best chain, even if a lane between them is faster than
+    this chain."""
     lanes = [
         LaneRuns("Other", "tree", steady(4, 0.022)),
         LaneRuns("Sequoia", "tree", steady(5, 0.025)),
@@ -576,7 +579,7 @@ def test_speed_ups_that_are_too_close_are_not_called_different() -> None:
         ((2, 0.018), "The tuned chain’s speed-up over plain decoding is 2.25× as large on code"),
     ],
 )
-def test_a_lane_is_named_in_every_sentence_alike(prose: tuple[int, float], words: str) -> None:
+def test_a_lane_has_the_same_name_in_every_sentence(prose: tuple[int, float], words: str) -> None:
     lanes = [
         replace(lane, name="Tuned chain") if lane.kind == "tree" else lane
         for lane in on_two_prompts((5, 0.02), prose)
@@ -663,7 +666,8 @@ def test_a_tree_that_wins_names_no_other_machine() -> None:
 
 
 def test_a_draw_on_a_simulated_clock_names_no_other_machine() -> None:
-    """The visitor who chose that clock has chosen another machine already."""
+    """After a draw, another machine is named only if the times were measured. After a chain's win,
+    it is named in either case."""
     draw = [
         lane_of("Tuned chain", "chain", drafted(0.01), 2),
         lane_of("Sequoia", "tree", drafted(0.01), 3),
@@ -676,7 +680,8 @@ def test_a_draw_on_a_simulated_clock_names_no_other_machine() -> None:
 
 
 def test_two_prompts_with_one_winner_each_are_not_a_draw() -> None:
-    """The chain wins on each prompt. So there are two leaders, but they do not tie."""
+    """The chain wins on each prompt. So there are two leaders but no draw, and the other machine is
+    named although the times are simulated."""
     lanes = [
         on_clock(LaneRuns(name, kind, (LaneRun(on, 0, ((4, seconds),) * 60),), on), A100)
         for on in ("code", "prose")
@@ -689,7 +694,8 @@ def test_two_prompts_with_one_winner_each_are_not_a_draw() -> None:
 def test_the_other_machine_is_the_first_on_which_the_tree_is_clearly_ahead() -> None:
     rates = Acceptance((0.9, 0.05, 0.01))
     clocks = [
-        SimulatedClock(named_profile(name), name)  # the file's name: the menu's are long
+        # named after their files, because the names in the menu are long
+        SimulatedClock(named_profile(name), name)
         for name in ("m1-max-qwen3-8b", "a100-llama-2-7b-eager", "l40-llama-2-70b-offloaded")
     ]
     found = tree_elsewhere(rates, clocks)

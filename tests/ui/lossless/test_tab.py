@@ -76,7 +76,7 @@ def test_the_correct_decoder_passes(made: Callable[..., LosslessTab]) -> None:
     assert test["rows"][0]["tokens"] == ["c", "c"]
     found, rest = test["verdict"].split(". ", maxsplit=1)
     assert found == "No difference found in 2,000 samples"
-    assert rest.startswith("Of the bugs below that are known to show here")
+    assert rest.startswith("Of the bugs that are known to bias the output here")
 
 
 @pytest.mark.parametrize("key", ["draft-noise", "walk-u", "last-token"])

@@ -230,9 +230,10 @@ def test_a_pair_that_fits_in_another_precision_may_be_chosen(
     monkeypatch.setattr(psutil, "virtual_memory", lambda: memory)
     monkeypatch.setattr(models_view, "narrowest_dtype", lambda _: torch.float32)
     row = models_view._row(preset("smollm2-1.7b"), (torch.device("cpu"),), 10**12)
-    assert row["memory"]["fits"] == "no"
+    assert row["memory"]["fits"] == "tight"
     assert re.fullmatch(
-        r"too large in float32: needs 8[\d.]* GB, 4[\d.]* GB in bfloat16; this machine has 8 GB",
+        r"too large in float32, the default; fits this machine in bfloat16: needs 4[\d.]* GB; "
+        r"8 GB free",
         row["memory"]["words"],
     )
     assert row["why_not"] == ""

@@ -118,7 +118,7 @@ def test_every_app_has_its_own_folder(tmp_path: Path, monkeypatch: pytest.Monkey
     assert second.exists()
 
 
-def test_a_folder_that_cannot_be_made_is_named(
+def test_the_error_names_the_variable_if_no_folder_can_be_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").write_text("")

@@ -9,7 +9,7 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 /** @import { Result } from "./experiments_state.js" */
 
 const PAIRED =
-  "Error bars: 95% confidence intervals over prompts. Comparisons are made prompt by prompt, so a difference can be clear although the bars overlap.";
+  "Error bars: 95% confidence intervals over prompts. Comparisons are made prompt by prompt, so a difference can be clear (its own 95% interval excludes 0) although the bars overlap.";
 
 /** The panel with the plots of the result. */
 export class FigureView {

@@ -30,7 +30,8 @@ const TYPED = "typed"; // menu entry for the visitor's own text
 export class AcceptanceCounting {
   busy = false;
   /**
-   * The origin of the last measurement's vector; null if there is no vector (yet).
+   * The origin of the vector from the last measurement. Null before the first measurement, while
+   * one is running, and if the last one gave no vector.
    * @type {import("./lab_state.js").Origin | null}
    */
   last = null;

@@ -41,7 +41,7 @@ const COLUMNS = [
 const NOTE =
   "Sizes are published figures, and the memory needed is predicted from them. Before a " +
   "download, the exact sizes are read from the Hugging Face Hub. Other pairs can be loaded too: " +
-  "choose “two models of your own”. Both models must have the same tokenizer, be published as " +
+  "choose “two models of your own”. Both models must have the same tokenizer, be stored as " +
   "safetensors and be of a supported type (listed below).";
 const GATED = "gated: first accept the licence on the Hugging Face Hub";
 

@@ -76,7 +76,8 @@ export const written = ({ stop, answers }) => JSON.stringify({ v: VERSION, stop,
 /**
  * Parse a stored state, which may come from another version of the program or have been edited. If
  * it cannot be used, the start of the tour is returned. Answers to unknown questions are dropped,
- * and so are values that are not an Answer. Whether an answer fits its question is not checked.
+ * and so are values of other types and lists of more than MOST_PARTS parts. Whether an answer fits
+ * its question is not checked.
  * @param {string | null} text
  * @returns {TourState}
  */

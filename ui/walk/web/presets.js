@@ -15,7 +15,7 @@ export const PRESETS = [
     key: "second-child",
     label: "A second child is accepted",
     about:
-      "The draft (small model) and the target (large model) prefer different words, so the first child is often rejected. The next child is then tested against what is left of p (target) and q (draft).",
+      "The draft (small model) and the target (large model) prefer different words, so the first child is often rejected. Then q (draft) is subtracted from p (target), and the rejected word is taken out of q. The next child is tested with what is left of both.",
     toy: {
       p: [0.4, 0.3, 0.2, 0.1],
       q: [0.1, 0.2, 0.3, 0.4],
