@@ -258,9 +258,9 @@ def efficiency(pair: Pair, profile: HardwareProfile) -> dict[str, float]:
 
 
 def against_accelerate(pair: Pair, rounds: int = 5) -> dict[str, float]:
-    """A figure, by name: how many times as long a one-token pass takes with `accelerate`'s
-    offloading as with ours. `accelerate` takes over the target's weights, so the target of `pair`
-    cannot be used afterwards."""
+    """One figure, by name: the time of a one-token pass with `accelerate`'s offloading, divided by
+    its time with ours. `accelerate` takes over the target's weights, so the target of `pair` cannot
+    be used afterwards."""
     assert isinstance(pair.target, StreamedModel)
     own = _median_pass(pair.target, rounds)
     return {

@@ -24,7 +24,7 @@ from sequoia.models.tree_forward import TreeModel
 from sequoia.planning.fit_acceptance import fitted
 
 OURS = "Sequoia"
-# name -> method, which decides the colour
+# name -> the method of its series in the plot, which decides the colour of the series
 SHAPES = {
     OURS: SEQUOIA.key,
     "chain": "chain",

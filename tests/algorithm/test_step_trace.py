@@ -215,8 +215,8 @@ def test_a_character_cut_off_by_a_pause_is_completed_by_the_next_step() -> None:
 
 @pytest.mark.parametrize("kind", ["byte-level", "byte fallback, Llama", "word pieces"])
 def test_the_texts_of_the_steps_join_to_the_whole_text_in_messages_and_file(kind: str) -> None:
-    """If tokens are bytes, some steps end inside a character. Only the last step cannot: the last
-    token completes the last character."""
+    """If tokens are bytes, a step may end inside a character. The last step does not, because the
+    last token completes the last character."""
     tokenizer = KINDS[kind]()
     ids = tokenizer("the 你好世界 👩\u200d💻 a🙂", add_special_tokens=False)["input_ids"]
     prompt = tuple(ids[:1])

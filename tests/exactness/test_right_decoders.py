@@ -77,7 +77,7 @@ def _must_be_right(pair: Pair, match: TextMatch) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", SOME)
-def test_right_decoders_of_one_type_of_each_sort_are_not_called_a_bug(kind: str) -> None:
+def test_right_decoders_of_some_types_are_not_called_a_bug(kind: str) -> None:
     """The nightly test has all types."""
     found = verdicts(kind, range(1))
     assert sum(found[verdict] for verdict in NO_BUG) == len(PROMPTS)

@@ -91,7 +91,8 @@ def test_every_type_that_does_not_run_has_a_reason() -> None:
     ],
 )
 def test_a_refused_config_gives_the_reason_of_the_list(kind: str, tmp_path: Path) -> None:
-    """These are refused before any weights are loaded, so all of them can be tested here."""
+    """The default configs of these types are refused before any weights are loaded. That is quick,
+    so all of them are tested, not only nightly."""
     found = try_config(kind, {}, tmp_path)
     assert (found.status, found.words) == (
         "refused",
@@ -143,7 +144,7 @@ def test_variants_follow_from_the_fields_of_the_config() -> None:
     assert variants("gemma2")["factors"]["attn_logit_softcapping"] == 5.0
 
 
-def test_a_type_with_other_layers_is_also_tested_with_full_attention() -> None:
+def test_a_type_with_sliding_windows_is_also_tested_with_full_attention() -> None:
     """Some layers of Gemma 2 have a sliding window. All its variants except "base" have full
     attention in every layer instead."""
     name, needed = condition("gemma2")
@@ -214,7 +215,8 @@ def test_a_config_that_transformers_refuses_is_not_a_fault(tmp_path: Path) -> No
 
 
 def dying(kind: str, changes: Mapping[str, Any], folder: Path) -> Outcome:
-    """A trial that ends its process, as a fault in native code does."""
+    """A trial in which the variant with `mlp_bias` ends its process, as a fault in native code
+    does."""
     if changes.get("mlp_bias"):
         os.kill(os.getpid(), signal.SIGSEGV)
     return Outcome("runs")
@@ -274,7 +276,7 @@ def test_outcomes_are_summed_up_as_a_line_of_the_list(
     assert summary("t", found, name) == wanted
 
 
-def test_the_command_prints_faults_and_then_writes_nothing(
+def test_if_there_are_faults_the_command_prints_them_and_writes_no_list(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """If there are no faults, it writes the list."""

@@ -94,7 +94,8 @@ class Finished:
 
 
 class Storable(Protocol):
-    """An item of a RunStore. node_count: its size, as the number of nodes in all its steps."""
+    """An item of a RunStore. node_count: its size, usually the number of nodes in all its steps;
+    more for a race whose texts take more memory than its nodes."""
 
     @property
     def name(self) -> str: ...
@@ -145,8 +146,8 @@ class Shown:
 
 
 def opened(path: Any, most: int) -> Run:
-    """The run in the file at `path`, with its meta as in `played`. most: as for `json_of`. Raises
-    BadTrace if the file contains no valid run, or a run without steps."""
+    """The run in the file at `path`, relabelled by `played`, which also checks its meta. most: as
+    for `json_of`. Raises BadTrace if the file contains no valid run, or a run without steps."""
     return played(Run.from_dict(json_of(path, most, "run")))
 
 

@@ -99,7 +99,7 @@ def as_recorded(message: Any) -> Any:
 
 
 @pytest.mark.parametrize("tree", [None, "chain", {}, {"wish": "chain"}, {"wish": [["chain"]]}])
-def test_a_lane_whose_file_names_no_known_tree_has_no_kind(tree: Any) -> None:
+def test_a_lane_whose_file_has_no_tree_in_the_known_form_has_no_kind(tree: Any) -> None:
     run = Run({"tree": tree}, {}, (), ())
     lane = LaneLog("a", "", "sequoia", plain=False, most=4, changes=False, run=run)
     assert StoredRace({}, [lane]).lanes[0]["kind"] is None
@@ -217,8 +217,8 @@ def test_a_finished_race_has_a_verdict(make: Callable[..., RaceJob]) -> None:
     assert [*map(float, opened[1::2])] == pytest.approx([*map(float, words[1::2])], rel=0.1)
 
 
-def test_a_lanes_run_is_shown_beside_the_plain_lane(make: Callable[..., RaceJob]) -> None:
-    """Each lane except the plain one stores the plain lane's seconds per token with its run."""
+def test_each_lane_stores_the_plain_lanes_seconds_per_token(make: Callable[..., RaceJob]) -> None:
+    """The plain lane itself stores none."""
     race = make()
     raced(race)
     plain, *others = race.recording.log().lanes
@@ -764,12 +764,11 @@ def test_a_search_for_a_position_that_was_cut_short_says_so(
         ({2: 1}, "bug"),
     ],
 )
-def test_too_few_first_tokens_say_nothing(
+def test_first_tokens_are_judged_only_if_there_are_enough(
     make: Callable[..., RaceJob], counts: dict[int, int], kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Guards against calling distributions equal before anything was compared. The other cases have
-    enough tokens for a verdict, or contain a token that the target can never draw, which proves a
-    bug."""
+    """Guards against calling distributions equal before anything was compared. One token is too
+    few, unless the target can never draw it, which proves a bug."""
     found = FirstTokens(torch.tensor([0.5, 0.5, 0.0], dtype=torch.float64), counts)
     monkeypatch.setattr(distribution_check, "first_tokens", lambda *_: iter([found]))
     monkeypatch.setattr(distribution_check, "SECONDS", 0.5)
@@ -848,7 +847,7 @@ def test_too_few_first_tokens_say_nothing(
         ({"lanes": [PLAIN, ("chain", "4", [])]}, BadSamplingParams, "Lane 2: unknown verifier"),
     ],
 )
-def test_bad_values_are_refused_by_name_and_bound(
+def test_the_refusal_of_a_bad_value_names_the_field_and_its_limits(
     changes: dict[str, Any], error: type[Exception], words: str
 ) -> None:
     with pytest.raises(error, match=words):
@@ -857,8 +856,8 @@ def test_bad_values_are_refused_by_name_and_bound(
 
 def test_a_planned_lane_shows_which_of_the_fast_trees_it_uses(make: Callable[..., RaceJob]) -> None:
     """Of the trees that are nearly as fast as the fastest, the lane uses the one with the most
-    expected tokens per step. Guards against giving it the same name as the fastest tree, which the
-    analysis may suggest."""
+    expected tokens per step. Guards against describing this tree in the words for the fastest tree.
+    The analysis after the race may suggest the fastest tree, which is a different one."""
     messages = raced(make(lanes=[PLAIN, ("planned", "", "sequoia")], clock=A100))
     lanes = next(message["lanes"] for message in messages if "lanes" in message)
     assert lanes[1]["how"].endswith("the one with the most expected tokens per step")
@@ -885,11 +884,10 @@ STORY = "On the first morning the wind fell. He said"
 
 
 @pytest.mark.parametrize("temperature", [0.0, 0.9])
-def test_every_lane_races_on_both_prompts_beside_plain_decoding_of_its_own(
+def test_every_lane_races_on_both_prompts_and_each_prompt_has_a_plain_lane(
     make: Callable[..., RaceJob], pair: Pair, temperature: float
 ) -> None:
-    """Each prompt has its own Plain lane. Each other lane is compared only with the Plain lane of
-    its own prompt."""
+    """Each other lane is compared only with the plain lane of its own prompt."""
     job = make(
         lanes=[PLAIN, CHAIN],
         second_prompt=STORY,
@@ -950,7 +948,7 @@ def test_an_impossible_race_of_two_prompts_is_refused(changes: dict[str, Any], w
 
 
 @pytest.mark.parametrize("nothing", ["", "  \n", None, 3])
-def test_an_empty_second_prompt_counts_as_no_second_prompt(nothing: Any) -> None:
+def test_a_second_prompt_that_is_empty_or_no_text_counts_as_none(nothing: Any) -> None:
     asked = race_request(second_prompt=nothing)
     assert asked.prompts == (FORM["prompt"],)
     assert {lane.on for lane in asked.lanes} == {""}

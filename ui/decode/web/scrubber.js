@@ -23,7 +23,7 @@ const GROWTH = 1.25; // factor by which the track's time span grows when a run o
 const KEY = "striped: guessing by the small model; solid: rest of the step";
 const RATES = [
   SLOW,
-  ["easy", "at least 0.2 s per step"],
+  ["easy", "≥ 0.2 s per step"],
   ...SHARES.map(slowed),
   REAL,
   ["s1", "1 step / s"],

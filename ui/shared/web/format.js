@@ -29,7 +29,7 @@ export function visible(text) {
   let out = shown.get(key);
   if (out === undefined) {
     out = readable(key).replace(/^ +| +$/g, (run) => "·".repeat(run.length)) || "∅";
-    if (shown.size > CACHED) shown.clear();
+    if (shown.size >= CACHED) shown.clear();
     shown.set(key, out);
   }
   return out;

@@ -205,9 +205,9 @@ export class Dp {
     this.at({ n: size, levels: height, b: table.best(size, height).branches });
   }
 
-  // The nearest cell that can be selected. Such a cell either has a row in the table or is the best
-  // of its column. The best cell has no row if the root of its tree has more children than the
-  // table has rates.
+  // The nearest cell that can be selected: one with a row in the table, or the best of its column.
+  // The best one may have no row. With two levels, for example, all nodes but the root are its
+  // children, and the table has no row for more children than it has rates.
   within({ n, levels, b }) {
     const { table } = this;
     const size = clamp(n, 1, table.nodes);
