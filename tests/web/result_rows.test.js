@@ -84,7 +84,7 @@ test("facts leave out what is empty", () => {
 test("settings name hardware profiles, and say what several numbers mean", () => {
   const words = (settings) =>
     rows.facts({ ...result, settings }, { "a100-7b": "A100, 7B with 68M" }).at(-1)[1];
-  assert.equal(words({ profile: "a100-7b" }), "hardware profile: “A100, 7B with 68M”");
+  assert.equal(words({ profile: "a100-7b" }), "speed-ups are predicted for “A100, 7B with 68M”");
   assert.equal(
     words({ machines: ["new", "a100-7b"] }),
     "hardware profiles: “new”, “A100, 7B with 68M”",
@@ -98,11 +98,11 @@ test("settings name hardware profiles, and say what several numbers mean", () =>
       stride: 6,
       planning: [4, 48],
     }),
-    "temperature (draft): 0 (as it is), 0.6 (worse); a step is measured every 6 tokens; the stopping chain is planned on 4 texts of 48 tokens each",
+    "temperature (draft): 0 (as it is), 0.6 (worse); a step is measured after every 6 tokens of the text; the stopping chain is planned on 4 texts of 48 tokens each",
   );
   assert.equal(
     words({ every: 8 }),
-    "with Traversal and block verification, a step is measured every 8 tokens",
+    "with Traversal and block verification, a step is measured after every 8 tokens of the text",
   );
 });
 

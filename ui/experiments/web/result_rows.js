@@ -97,11 +97,11 @@ const SETTINGS = {
   depths: "tokens per sequence",
   ranks: "children",
   every: (tokens) =>
-    `with Traversal and block verification, a step is measured every ${count(tokens, "token")}`,
-  stride: (tokens) => `a step is measured every ${count(tokens, "token")}`,
+    `with Traversal and block verification, a step is measured after every ${count(tokens, "token")} of the text`,
+  stride: (tokens) => `a step is measured after every ${count(tokens, "token")} of the text`,
   planning: ([texts, tokens]) =>
     `the stopping chain is planned on ${count(texts, "text")} of ${count(tokens, "token")} each`,
-  profile: (key, profiles) => `hardware profile: ${profileName(key, profiles)}`,
+  profile: (key, profiles) => `speed-ups are predicted for ${profileName(key, profiles)}`,
   machines: (keys, profiles) =>
     `hardware profiles: ${keys.map((key) => profileName(key, profiles)).join(", ")}`,
   conditions: (pairs) =>

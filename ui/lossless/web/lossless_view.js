@@ -48,8 +48,8 @@ const SCOPE =
   "Apart from a bug put in on purpose, drafted tokens are drawn and verified as in real runs. " +
   "With a toy, p and q are as typed. With the pair, they come from a plain forward pass over the " +
   "whole text, without a tree or a KV cache, with the target in float32. So this test does not " +
-  "cover the forward pass over a tree or the KV cache; the self-test at load and the check after " +
-  "a race do.";
+  "cover the forward pass over a tree or the KV cache. The self-test at load and the check after " +
+  "a race cover both.";
 
 class LosslessView {
   /**

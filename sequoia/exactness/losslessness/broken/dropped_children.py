@@ -72,9 +72,9 @@ DROPPED_CHILDREN = Bug(
         "bias shows even in the first token."
     ),
     hides=(
-        "The bug has no effect if no drawn child has q below 0.1 (often so at low temperatures). "
-        "It has none either if every token has q below 0.1: then all children are dropped and the "
-        "target samples alone."
+        "The bug has no effect in two cases. Either no drawn child has q below 0.1, so none is "
+        "dropped (common at low temperatures). Or every token has q below 0.1, so all children are "
+        "dropped and the target samples alone."
     ),
     verifiers=WALKING,
     wrap=dropping,
