@@ -95,9 +95,9 @@ class LosslessTab(SessionView[LosslessJob]):
         except SequoiaError as problem:
             yield self._refused(problem)
             return
-        yield {**busy_buttons(form.run, form.stop, True), **form.refused(None)}
         refused: Updates = {}
         try:
+            yield {**busy_buttons(form.run, form.stop, True), **form.refused(None)}
             async for report in task.reports():
                 refused = self._refused_late(report)
                 yield refused or {self.board: report_message(report, setting)}

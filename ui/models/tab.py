@@ -127,11 +127,11 @@ class ModelsTab(SessionView[LoadJob]):
         except SequoiaError as problem:
             yield self._refused(f"Not loaded: {problem}", field_of(str(problem), form))
             return
-        yield {
-            self.problem: gr.update(visible=False),
-            **busy_buttons(self.load_it, self.stop_it, True),
-        }
         try:
+            yield {
+                self.problem: gr.update(visible=False),
+                **busy_buttons(self.load_it, self.stop_it, True),
+            }
             async for report in task.reports():
                 field = field_of(report.error, form) if report.error else None
                 yield {self.board: view.report_message(report, field)}

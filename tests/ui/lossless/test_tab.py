@@ -11,7 +11,7 @@ from typing import Any
 
 import gradio as gr
 import pytest
-from visits import Reading, laid_out
+from visits import Reading, laid_out, wait
 
 from sequoia import SamplingParams, plain
 from sequoia.exactness.losslessness.broken import BUGS
@@ -283,7 +283,9 @@ def test_one_test_per_visitor_at_a_time(made: Callable[..., LosslessTab]) -> Non
     next(going)
     (message,) = results_of(tab)
     assert "one run at a time" in message["error"]
+    job = tab.sessions.get("a")
     going.close()  # as when the page is closed
+    wait(lambda: not job.busy, 30)
 
 
 def test_an_error_that_names_no_field_belongs_to_none() -> None:
