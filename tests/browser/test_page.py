@@ -228,6 +228,7 @@ def test_a_run_streams_to_its_end(visit: Visit) -> None:
     assert "measured here" in text
 
 
+@pytest.mark.nightly
 def test_messages_are_few_and_steps_come_while_it_runs(visit: Visit) -> None:
     """Guards against a view that shows nothing before the end, and against one message per step."""
     page = visit()
@@ -267,6 +268,7 @@ def test_stop_ends_a_run_at_once_and_step_continues_it(visit: Visit) -> None:
     assert store(page, "meta.plain_seconds") is None
 
 
+@pytest.mark.nightly
 def test_a_run_by_keyboard_says_that_it_was_stopped(visit: Visit) -> None:
     """Presses Ctrl+Enter and Escape in the prompt, where they are used most. Checks that the end of
     the text says "stopped"."""

@@ -115,6 +115,7 @@ def test_a_copied_link_shows_the_same(open_at: Open) -> None:
         expect(other.locator(field)).to_have_value(page.locator(field).input_value())
 
 
+@pytest.mark.nightly
 def test_a_long_prompt_is_left_out_of_a_link(open_at: Open) -> None:
     page = open_at("")
     page.wait_for_selector("[data-part=own]:visible")
