@@ -20,7 +20,8 @@ from sequoia.diagnosis.calibrated_profile import calibrated, scaled
 from sequoia.diagnosis.diagnosis import Loss, Remedy
 from sequoia.diagnosis.smaller_trees import smaller
 from sequoia.diagnosis.where_time_went import per_step, per_token
-from sequoia.planning.explain_plan import knee, size_words, time_words
+from sequoia.planning.explain_plan import knee
+from sequoia.planning.figure_words import size_words, time_words
 from sequoia.planning.fit_acceptance import fitted
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import best_plan, predict

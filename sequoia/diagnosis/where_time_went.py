@@ -24,7 +24,7 @@ from itertools import pairwise
 
 from sequoia.algorithm.step_trace import PHASES, DecodeStats, require_one_clock
 from sequoia.errors import BadTrace
-from sequoia.planning.explain_plan import time_words
+from sequoia.planning.figure_words import time_words
 from sequoia.validate_input import number, whole
 
 _FASTER = (

@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 
 def lines(answer: str, *details: str) -> str:
     """A finding: the answer to the experiment's question, then each detail on a line of its own.
     Empty details are left out."""
     return "\n".join((answer, *filter(None, details)))
-
-
-def and_list(words: Sequence[str]) -> str:
-    """`words` as a list in a sentence, such as "a, b and c". There must be at least one."""
-    *first, last = words
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 def count_or_none(count: int) -> str:

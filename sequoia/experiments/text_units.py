@@ -4,7 +4,7 @@ temperature and top-p."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
@@ -32,7 +32,7 @@ class Case:
     kind: str
     temperature: float
     top_p: float = 1.0
-    varies_top_p: bool = False
+    varies_top_p: bool = field(default=False, compare=False)
 
     @property
     def words(self) -> str:

@@ -14,7 +14,7 @@ from sequoia.algorithm.verifiers.specinfer import SPECINFER
 from sequoia.algorithm.verifiers.top_k_match import TOP_K_MATCH
 from sequoia.algorithm.verifiers.traversal import TRAVERSAL
 from sequoia.experiments.experiment import Done, Unit
-from sequoia.experiments.finding_words import and_list, count_or_none, lines, signed_percent
+from sequoia.experiments.finding_words import count_or_none, lines, signed_percent
 from sequoia.experiments.intervals import Score, comparison, point, score
 from sequoia.experiments.planned import planning_vector
 from sequoia.experiments.result import (
@@ -39,6 +39,7 @@ from sequoia.experiments.text_units import (
 )
 from sequoia.experiments.traversal_gain import traversal_gain
 from sequoia.models.pair import Pair
+from sequoia.planning.figure_words import and_list
 from sequoia.planning.named_profiles import machine_name, named_profile
 from sequoia.planning.simulated_step_times import step_seconds
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sequoia.algorithm.acceptance import Acceptance
@@ -12,6 +11,13 @@ from sequoia.algorithm.best_tree import scores
 from sequoia.algorithm.step_trace import PHASES, DecodeStats
 from sequoia.algorithm.tree import Tree
 from sequoia.errors import BadProfile, BadTrace
+from sequoia.planning.figure_words import (
+    and_list,
+    as_shown,
+    size_words,
+    time_words,
+    token_words,
+)
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import Plan, SpeedupGrid
 from sequoia.planning.simulated_step_times import phases
@@ -154,10 +160,10 @@ def _trade(rival: Plan, best: Plan, profile: HardwareProfile) -> str:
     start = f"{_slower(rival, best)} ({rival.predicted_speedup:.2f}×): a step"
     longer = _longer(rival, best, profile)
     if tokens > _SAME and seconds > 0:
-        return f"{start} gives {_few(tokens)} more tokens but takes {longer}"
+        return f"{start} gives {token_words(tokens)} more tokens but takes {longer}"
     if tokens < -_SAME and seconds < 0:
-        return f"{start} takes {longer} but gives {_few(-tokens)} fewer tokens"
-    change = "no more tokens" if tokens > -_SAME else f"{_few(-tokens)} fewer tokens"
+        return f"{start} takes {longer} but gives {token_words(-tokens)} fewer tokens"
+    change = "no more tokens" if tokens > -_SAME else f"{token_words(-tokens)} fewer tokens"
     return f"{start} takes {longer} and gives {change}"
 
 
@@ -190,8 +196,8 @@ def why_chain(tree: Tree, acceptance: Acceptance) -> str:
     *_, last = scores(tree, acceptance)
     second = scores(Tree((-1, 0, 0)), acceptance)[2]
     return (
-        f"A chain: its last node is predicted to add {_few(last)} tokens per step, a second child "
-        f"of the root only {_few(second)}."
+        f"A chain: its last node is predicted to add {token_words(last)} tokens per step, a second "
+        f"child of the root only {token_words(second)}."
     )
 
 
@@ -213,12 +219,12 @@ class Part:
     def difference(self) -> str:
         """The measured value compared with the predicted one: "1.2 ms more", "0.31 fewer". This is
         the difference of the two values as they are shown, unless these are equal."""
-        tokens = self.name == "tokens"
-        shown_as = _as_few if tokens else _as_time
-        change = shown_as(self.measured) - shown_as(self.predicted)
+        if self.name == "tokens":
+            change = round(self.measured, 2) - round(self.predicted, 2)
+            change = change or self.measured - self.predicted
+            return f"{token_words(abs(change))} {'more' if change > 0 else 'fewer'}"
+        change = as_shown(self.measured) - as_shown(self.predicted)
         change = change or self.measured - self.predicted
-        if tokens:
-            return f"{_few(abs(change))} {'more' if change > 0 else 'fewer'}"
         return f"{time_words(abs(change))} {'more' if change > 0 else 'less'}"
 
 
@@ -255,7 +261,9 @@ class Comparison:
         for part in ordered:
             change = "Raised" if part.alone > self.predicted else "Lowered"
             changes.setdefault(change, []).append(_part(part))
-        return " ".join([f"{start}.", *(f"{how} by {_listed(by)}." for how, by in changes.items())])
+        return " ".join(
+            [f"{start}.", *(f"{how} by {and_list(by)}." for how, by in changes.items())]
+        )
 
     def matters(self, part: Part) -> bool:
         """Whether `part` alone changes the speed-up by more than half a per cent."""
@@ -332,40 +340,3 @@ def _part(part: Part) -> str:
 
 
 # -- words -----------------------------------------------------------------------------------------
-
-
-def size_words(tree: Tree) -> str:
-    """A tree's size: "6 nodes on 3 levels"."""
-    return (
-        f"{len(tree)} node{'s' * (len(tree) > 1)} on {tree.levels} level{'s' * (tree.levels > 1)}"
-    )
-
-
-def time_words(seconds: float) -> str:
-    """A time in the most readable unit: "1.20 s", "340 ms", "3.4 ms", "250 µs". The same words as
-    those of ui/hardware/web/duration.js."""
-    if seconds >= 0.9995:
-        return f"{seconds:.2f} s"
-    if 0 < seconds < 0.9995e-3:
-        return f"{seconds * 1e6:.0f} µs"
-    return f"{seconds * 1e3:.{0 if seconds >= 0.1 else 1}f} ms"
-
-
-def _as_time(seconds: float) -> float:
-    """`seconds` rounded as in `time_words`."""
-    if 0 < seconds < 0.9995e-3:
-        return round(seconds, 6)
-    return round(seconds, 2 if seconds >= 0.9995 else 3 if seconds >= 0.1 else 4)
-
-
-def _as_few(tokens: float) -> float:
-    return round(tokens, 2)
-
-
-def _listed(words: Sequence[str]) -> str:
-    """The words as a list: "a and b", "a, b and c"."""
-    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
-
-
-def _few(tokens: float) -> str:
-    return f"{tokens:.2f}" if tokens >= 0.1 or tokens == 0 else f"{tokens:.2g}"

@@ -318,7 +318,8 @@ def test_a_run_is_compared_with_its_prediction(opened: Callable[..., Page]) -> N
     effects = page.locator("#hw-view .hw-parts td:last-child").all_inner_texts()
     assert effects[:5] == [part[3] for part in board(page, "view.run.parts")]
     assert all(
-        "alone, this would give" in effect or "predicted" in effect or "hardly" in effect for effect in effects
+        "alone, this would give" in effect or "predicted" in effect or "hardly" in effect
+        for effect in effects
     )
     assert page.locator("#hw-view .hw-one").first.get_attribute("data-label") == "measured"
 

@@ -22,7 +22,6 @@ from sequoia.planning.explain_plan import (
     knee,
     phases,
     runner_up,
-    time_words,
     why,
     why_chain,
 )
@@ -342,21 +341,3 @@ def test_a_run_without_steps_is_rejected() -> None:
 def test_a_chain_has_no_use_for_one_more_level() -> None:
     grid = speedup_grid(Acceptance((0.95,)), PROFILE, (1, 2, 3), (1, 2, 3, 4))
     assert "3 nodes cannot use more than 3 levels" in why(grid, PROFILE)
-
-
-@pytest.mark.parametrize(
-    ("seconds", "words"),
-    [
-        (0, "0.0 ms"),
-        (0.0000066, "7 µs"),
-        (0.0009994, "999 µs"),
-        (0.0009996, "1.0 ms"),
-        (0.0066, "6.6 ms"),
-        (0.9994, "999 ms"),
-        (0.9996, "1.00 s"),
-        (2.346, "2.35 s"),
-    ],
-)
-def test_the_unit_of_a_time_fits_the_rounded_value(seconds: float, words: str) -> None:
-    """The same words as in tests/web/duration.test.js."""
-    assert time_words(seconds) == words

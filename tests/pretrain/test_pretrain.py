@@ -20,13 +20,14 @@ import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from sequoia.errors import BadTraining, SequoiaError
-from sequoia.pretrain import __main__ as command_line
-from sequoia.pretrain import corpus, encoded, sample, stage
-from sequoia.pretrain.__main__ import STOPPED, _write_kept_out, device_of, main
+from sequoia.pretrain import corpus, encoded, sample, stage, steps
+from sequoia.pretrain.__main__ import STOPPED, device_of, main
 from sequoia.pretrain.feed import BLOCK, Blocks, Mixture, Samples
+from sequoia.pretrain.flags import parser
 from sequoia.pretrain.model import distillation, next_token, overlap
 from sequoia.pretrain.prepare import Prepared, Text
 from sequoia.pretrain.recipe import WARMUP_STEPS, Recipe, Schedule, Size
+from sequoia.pretrain.steps import _write_kept_out
 from sequoia.pretrain.tokenizer import (
     END,
     MAX_VOCAB,
@@ -465,12 +466,12 @@ def test_with_all_only_the_target_starts_from_given_weights(
 ) -> None:
     """The draft has another size, so those weights do not fit it."""
     text = SimpleNamespace(train=TEXT, fingerprint="", held={})
-    monkeypatch.setattr(command_line, "_text", lambda _: text)
-    monkeypatch.setattr(command_line, "_tokenizer", lambda _: None)
-    monkeypatch.setattr(command_line, "_teacher", lambda _: None)
+    monkeypatch.setattr(steps, "_text", lambda _: text)
+    monkeypatch.setattr(steps, "_tokenizer", lambda _: None)
+    monkeypatch.setattr(steps, "_teacher", lambda _: None)
     for step, draft in (("all", None), ("draft", tmp_path)):
-        args = command_line.parser().parse_args([step, "--warm", str(tmp_path)])
-        warm = [command_line._stage(args, name, 1, False).warm for name in ("target", "draft")]
+        args = parser(steps.STEPS).parse_args([step, "--warm", str(tmp_path)])
+        warm = [steps._stage(args, name, 1, False).warm for name in ("target", "draft")]
         assert warm == [tmp_path, draft]
 
 

@@ -18,10 +18,9 @@ from sequoia.planning.explain_plan import (
     fastest,
     knee,
     runner_up,
-    size_words,
-    time_words,
     why,
 )
+from sequoia.planning.figure_words import and_list, size_words, time_words
 from sequoia.planning.plan_for_machine import Plan, bounds, levels_for, predict, speedup_grid
 from ui.decode import recordings
 from ui.hardware import figures
@@ -203,7 +202,7 @@ def _averaged(profile: HardwareProfile) -> str | None:
     if not changed:
         return None
     flat = dict.fromkeys(map(profile.verify_seconds, changed))
-    averages = " and ".join(_average(profile, seconds) for seconds in flat)
+    averages = and_list([_average(profile, seconds) for seconds in flat])
     return (
         "More nodes cannot take less time, so a fall in the curve is noise, and planning uses "
         f"an average: {averages}."

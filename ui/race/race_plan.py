@@ -14,7 +14,7 @@ from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
 from sequoia.diagnosis.race_verdict.elsewhere import Elsewhere, tree_elsewhere
 from sequoia.errors import BadSamplingParams
 from sequoia.measuring.defaults import default_chain
-from sequoia.planning.explain_plan import size_words
+from sequoia.planning.figure_words import size_words
 from sequoia.planning.named_profiles import machine_of
 from sequoia.validate_input import number
 from ui.decode import clocks

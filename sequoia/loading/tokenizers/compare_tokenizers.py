@@ -20,6 +20,7 @@ from sequoia.errors import BadModel, BadPair
 from sequoia.loading.folder_check import TOKENIZER, TOKENIZER_CONFIG, read_tokenizer
 from sequoia.loading.model_checks import Source, refused
 from sequoia.loading.tokenizers.try_tokenizer import refuse_slow, refuse_unopenable
+from sequoia.planning.figure_words import and_list
 
 _PROBES = (
     "def f(x):\n    return x + 1\n",
@@ -103,17 +104,13 @@ def _compared(pieces: int, different: list[str]) -> str:
         f"all {pieces:,} tokens are the same in both, and {len(_PROBES)} test texts are split alike"
     )
     if not different:
-        return f"{what}; {_listed(same)} are the same too"
+        return f"{what}; {and_list(same)} are the same too"
     verb = "differs" if len(different) == 1 and not different[0].endswith("s") else "differ"
     return (
-        f"{what}; {_listed(different)} {verb}, so the draft may see texts split differently than "
+        f"{what}; {and_list(different)} {verb}, so the draft may see texts split differently than "
         "in its training and predict worse; the target's tokenizer is used, and the output still "
         "has the target's distribution"
     )
-
-
-def _listed(words: list[str]) -> str:
-    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
 def as_json(tokenizer: Any) -> str:

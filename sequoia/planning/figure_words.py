@@ -1,0 +1,47 @@
+"""Sizes, times, tokens and lists in words, for sentences that people read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sequoia.algorithm.tree import Tree
+
+
+def size_words(tree: Tree) -> str:
+    """A tree's size: "6 nodes on 3 levels"."""
+    return (
+        f"{len(tree)} node{'s' * (len(tree) > 1)} on {tree.levels} level{'s' * (tree.levels > 1)}"
+    )
+
+
+def time_words(seconds: float) -> str:
+    """A time in the most readable unit: "1.20 s", "340 ms", "3.4 ms", "250 µs". The same words as
+    those of ui/hardware/web/duration.js."""
+    unit, per_second, digits = _unit(seconds)
+    return f"{seconds * per_second:.{digits}f} {unit}"
+
+
+def as_shown(seconds: float) -> float:
+    """`seconds`, rounded to the digits that `time_words` shows."""
+    _, per_second, digits = _unit(seconds)
+    return round(seconds * per_second, digits) / per_second
+
+
+def _unit(seconds: float) -> tuple[str, float, int]:
+    """The unit of a time in words, how many of it are a second, and the digits after the point."""
+    if seconds >= 0.9995:
+        return "s", 1, 2
+    if 0 < seconds < 0.9995e-3:
+        return "µs", 1e6, 0
+    return "ms", 1e3, 0 if seconds >= 0.1 else 1
+
+
+def token_words(tokens: float) -> str:
+    """A number of tokens, with two digits after the point or, if it is small, two digits."""
+    return f"{tokens:.2f}" if tokens >= 0.1 or tokens == 0 else f"{tokens:.2g}"
+
+
+def and_list(words: Sequence[str]) -> str:
+    """`words` as a list in a sentence, such as "a, b and c". There must be at least one."""
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last

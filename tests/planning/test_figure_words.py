@@ -1,0 +1,35 @@
+"""Times and lists in words."""
+
+from __future__ import annotations
+
+import pytest
+
+from sequoia.planning.figure_words import and_list, as_shown, time_words
+
+PER_SECOND = {"µs": 1e6, "ms": 1e3, "s": 1}
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0, "0.0 ms"),
+        (0.0000066, "7 µs"),
+        (0.0009994, "999 µs"),
+        (0.0009996, "1.0 ms"),
+        (0.0066, "6.6 ms"),
+        (0.9994, "999 ms"),
+        (0.9996, "1.00 s"),
+        (2.346, "2.35 s"),
+    ],
+)
+def test_the_unit_of_a_time_fits_the_rounded_value(seconds: float, words: str) -> None:
+    """The same words as in tests/web/duration.test.js."""
+    assert time_words(seconds) == words
+    value, unit = words.split()
+    assert as_shown(seconds) == pytest.approx(float(value) / PER_SECOND[unit])
+
+
+def test_a_list_has_commas_and_a_last_and() -> None:
+    assert and_list(["a"]) == "a"
+    assert and_list(["a", "b"]) == "a and b"
+    assert and_list(["a", "b", "c"]) == "a, b and c"
