@@ -25,8 +25,8 @@ def fake_two_gpus(places: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
 
 def onto(places: list[str]) -> Any:
     """A replacement for `spread` in placement.py. It places layer i on places[i] and everything
-    else on the CPU. `needs` also has the device "meta", because a placement with only one device
-    would not count as spread."""
+    else on the CPU. The placement's `needs` also lists the device "meta", because a placement with
+    only one device would not count as spread."""
 
     def spread(parts: Any, *_: Any) -> SpreadPlacement:
         where = dict.fromkeys((*parts.ahead, *parts.behind), "cpu") | dict(

@@ -44,7 +44,8 @@ from sequoia.validate_input import whole
 FILE = ASSETS / "bench" / "recorded_steps" / "expected.json"
 MOST_RACES = 1_000_000
 TEXTS = 3  # texts in a race of three lanes: each lane emits one
-FREEDOM = 7  # degrees of freedom of an error that is estimated from one race
+# degrees of freedom of the interval from one race: one less than its segments, as in `compare_race`
+FREEDOM = 7
 TEMPERATURE = 0.6
 # for each text, by lane: the expected steps in each segment of the text (see ExpectedSteps)
 Texts = Sequence[Mapping[str, list[float]]]

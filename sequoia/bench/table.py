@@ -156,8 +156,8 @@ def _by_prompt(rounds: Sequence[Sequence[DecodeStats]]) -> list[float]:
 def print_table(rows: Sequence[Row], title: str) -> None:
     """Print the table. Below it, print for each tree of `--sizes` the time that a step spends
     outside both models. If there is a row for Sequoia, also print its speed relative to plain
-    decoding, and to those of `generate()`, assisted `generate()`, the fastest tree of `--grid` and
-    `accelerate` that were timed."""
+    decoding, and relative to each of these that was timed: `generate()`, assisted `generate()`, the
+    fastest tree of `--grid`, and `accelerate`."""
     print(title)
     print(
         f"  {'decoder':<46}{'ms/token':>22}{'speed-up over plain':>24}{'predicted':>11}"

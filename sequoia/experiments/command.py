@@ -141,7 +141,7 @@ def _parser() -> ArgumentParser:
         "--dtype",
         default="float32",
         help="dtype of both models; auto chooses one for the machine. For small models on a CPU it "
-        "measures, so a resumed run may get another dtype and start over",
+        "times several, so a resumed run may get another dtype and start over",
     )
     parser.add_argument(
         "--prompts",

@@ -153,7 +153,7 @@ def _best_size(here: Here, sizes: Sequence[str]) -> str:
 def _series(here: Here, sizes: Sequence[str]) -> Iterator[Series]:
     panel = f"{machine_name(here.machine)}: {here.case.words}"
     points = tuple(point(int(size), here.speeds(size)) for size in sizes)
-    yield Series("Most tokens per step at each size", "other", panel, points)
+    yield Series("Trees with the most tokens per step", "other", panel, points)
     yield Series("Planned for the machine", SEQUOIA.key, panel, (_planned_point(here),))
 
 

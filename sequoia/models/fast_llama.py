@@ -29,9 +29,8 @@ FAMILIES = ("llama", "mistral", "qwen2", "qwen3")
 INT8_ROWS = 8
 INT8_STEP = 16  # torch's int8 kernel reads this many inputs at a time
 _POSITIONS = 1024  # positions in the first table of rotations
-_PACKED_UP_TO = (
-    2**30
-)  # bytes of weights; packing adds up to the same amount, or with int8 up to 2.5 times the amount
+# Bytes of weights. The packed copies take up to as many bytes again, with int8 up to 2.5 times.
+_PACKED_UP_TO = 2**30
 
 
 def fast_forward(hf: Any, int8: bool = False) -> FastLlama | None:

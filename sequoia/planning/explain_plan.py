@@ -337,6 +337,3 @@ def _part(part: Part) -> str:
         return f"{'more' if is_more else 'less'} overhead"
     what = "plain decoding" if part.name == "plain" else _ACTIVITY[part.name]
     return f"{'slower' if is_more else 'faster'} {what}"
-
-
-# -- words -----------------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ def as_shown(seconds: float) -> float:
 
 
 def _unit(seconds: float) -> tuple[str, float, int]:
-    """The unit of a time in words, how many of it are a second, and the digits after the point."""
+    """The unit of a time, how many of that unit make a second, and the digits after the point."""
     if seconds >= 0.9995:
         return "s", 1, 2
     if 0 < seconds < 0.9995e-3:
@@ -37,7 +37,7 @@ def _unit(seconds: float) -> tuple[str, float, int]:
 
 
 def token_words(tokens: float) -> str:
-    """A number of tokens, with two digits after the point or, if it is small, two digits."""
+    """A number of tokens with two digits after the point, or two significant digits below 0.1."""
     return f"{tokens:.2f}" if tokens >= 0.1 or tokens == 0 else f"{tokens:.2g}"
 
 

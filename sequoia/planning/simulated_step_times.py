@@ -18,9 +18,10 @@ from sequoia.errors import BadProfile
 from sequoia.planning.hardware_profile import MAX_TEXT, HardwareProfile
 from sequoia.validate_input import short_text
 
-# Names that take "an": those that begin with A, E, I or O ("A100"), with "Ul" or "Un" if no "i"
-# follows ("Ultra 7"), with a letter that is spelled out and then sounds like a vowel ("L40", "M3"),
-# or with 8, 11 or 18 ("8-core laptop").
+# The beginnings of names that take "an":
+# - A, E, I and O ("A100"), and "Ul" and "Un" if no "i" follows ("Ultra 7");
+# - 8, 11 and 18 ("8-core laptop");
+# - a letter that is read by its name, if that begins with a vowel ("L40" is read "el forty").
 _VOWEL = re.compile(r"[AEIOaeio]|[Uu][ln](?!i)|8|1[18](?!\d)|[FHLMNRSX](?=[A-Z0-9])")
 
 

@@ -20,7 +20,7 @@ HELD_OUT = 0.02  # fraction of the files, approximately
 MAX_CHARS = 2_000_000
 MIN_SPLIT = 4000  # characters; texts of at least this length are split in two, if possible
 
-# places where a text can be split: before a definition, or before a paragraph
+# places where a text can be split: before a definition, or before a long paragraph
 STARTS = {
     "code": re.compile(r"(?<=\n\n)(?:@[^\n]*\n)*(?:def |class |async def )"),
     "prose": re.compile(r"(?<=\n\n)[A-Z][^\n]{200}"),

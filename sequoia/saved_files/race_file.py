@@ -40,7 +40,10 @@ from sequoia.validate_input import (
 )
 
 MOST_LANES = 4
-# the verdicts on whether decoding was lossless, by their names in files
+# The verdicts on whether decoding was lossless, by their names in files. At temperature 0: "exact",
+# "tie", "bug" and "undecided". At higher temperatures: "law" (the samples fit the distribution),
+# "poor" (they fit it poorly), "bug", and "blind" (no difference could have been found). "none":
+# there was nothing, or too little, to compare.
 KINDS = ("exact", "tie", "bug", "undecided", "law", "poor", "blind", "none")
 # how the speed-up of a remedy can have been obtained, by the labels in files
 LABELS = ("predicted", "predicted, what if", "measured", "recorded", "simulated")

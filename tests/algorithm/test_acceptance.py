@@ -83,13 +83,13 @@ def test_smoothing_keeps_the_sum_and_does_not_change_ordered_vectors() -> None:
 
 
 def test_a_fit_finds_the_power_law_again() -> None:
-    distribution = Acceptance.power_law(exponent=1.7, first=0.45, length=20)
-    assert distribution.rates[0] == 0.45
+    acceptance = Acceptance.power_law(exponent=1.7, first=0.45, length=20)
+    assert acceptance.rates[0] == 0.45
     assert all(
         b / a == pytest.approx(((k + 1) / k) ** -1.7)
-        for k, (a, b) in enumerate(pairwise(distribution.rates), start=1)
+        for k, (a, b) in enumerate(pairwise(acceptance.rates), start=1)
     )
-    assert distribution.fit_power_law() == pytest.approx((0.45, 1.7), rel=1e-9)
+    assert acceptance.fit_power_law() == pytest.approx((0.45, 1.7), rel=1e-9)
 
 
 def test_power_law_fit_weights_points_by_their_rate() -> None:

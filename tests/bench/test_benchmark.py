@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import torch
 from fakes import PROMPTS, noisy, same_pair, save, tiny_model, tiny_pair
+from nightly_cases import nightly
 
 from sequoia import Acceptance, HardwareProfile, SamplingParams, Tree, measure_profile
 from sequoia.algorithm.best_tree import best_tree, expected_tokens
@@ -496,7 +497,7 @@ def test_a_survey_is_written_as_a_file(folders: list[str], tmp_path: Path) -> No
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "kind", ["llama", pytest.param("qwen2", marks=pytest.mark.nightly)]
+    "kind", ["llama", *nightly("qwen2")]
 )  # in qwen2, embedding and head share their weights
 def test_offloading_is_compared_with_accelerate(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

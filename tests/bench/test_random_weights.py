@@ -88,6 +88,7 @@ def test_a_streamed_shape_gives_the_same_logits_as_without_streaming(
     )
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_streamed_shape_is_compared_with_accelerate(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path

@@ -1,4 +1,4 @@
-"""How much the live view slows a decode down.
+"""How much the Decode view slows decoding down.
 
 Run it with
 `python tests/browser/view_cost.py [--rounds 7] [--nodes 64] [--levels 8] [--tokens 256]`.

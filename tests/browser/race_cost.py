@@ -84,7 +84,7 @@ def measure(visit: Page, tokens: int, steps: int = 100) -> Iterator[str]:
     fill(visit, tokens)
     yield from smooth(visit)
     visit.wait_for_selector("#rc-run:not([disabled])", timeout=120_000)
-    visit.fill("#rc-tokens input", "2000")  # so many that the race is still running then
+    visit.fill("#rc-tokens input", "2000")  # enough to still be running when stopped
     yield stopped(visit, steps)
 
 

@@ -838,8 +838,8 @@ def test_a_run_whose_prompt_is_not_that_of_the_form_is_marked(
 def test_space_plays_after_a_click_but_presses_a_button_reached_by_tab(
     page: Any, canned: dict[str, Any], button: str
 ) -> None:
-    """Guards against a space that presses the last clicked button again. For keyboard users it must
-    press the focused button."""
+    """Guards against a space bar that presses the last clicked button again. A button reached with
+    Tab must be pressed."""
     watch(page, canned["64"], 10)
     page.click(button)
     page.keyboard.press(" ")
@@ -1297,6 +1297,7 @@ def test_nothing_overflows(page: Any, canned: dict[str, Any], width: int, height
         )
 
 
+@pytest.mark.nightly
 def test_painting_times(
     page: Any, canned: dict[str, Any], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -156,6 +156,7 @@ def test_a_usual_table_is_made_within_three_frames(page: Any) -> None:
     assert best < 50
 
 
+@pytest.mark.nightly
 def test_a_large_table_leaves_the_page_alive(page: Any) -> None:
     """A table of 1,024 nodes, 18 levels and 31 branches is made in slices, and a timer of the page
     ticks between them. It would not tick at all if the table were made in one piece."""
@@ -409,6 +410,7 @@ def test_the_canvas_is_as_sharp_as_the_screen_and_follows_the_theme(sharp: Any) 
     assert (sum(light[0]) - sum(light[1])) * (sum(dark[0]) - sum(dark[1])) < 0, (light, dark)
 
 
+@pytest.mark.nightly
 def test_a_thousand_columns_through_a_window(page: Any) -> None:
     """The large table is shown, keeps the selected cell, and scrolls with the keyboard to its far
     end."""

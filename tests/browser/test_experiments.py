@@ -44,6 +44,7 @@ def test_a_recorded_result_is_shown_if_there_is_one(page: Page, part: Part) -> N
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
+@pytest.mark.nightly
 def test_a_table_fades_out_as_long_as_more_rows_follow(page: Page) -> None:
     table = page.locator("#xp-view .xp-scroll").first
     expect(table).to_have_css("mask-size", "100% 100%")

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from nightly_cases import nightly
 from playwright.sync_api import Locator, Page, expect
 from tree_files import (
     from_node_link,
@@ -133,6 +134,7 @@ def profile(rng: random.Random) -> HardwareProfile:
     )
 
 
+@pytest.mark.nightly
 def test_growth_and_smoothing_are_as_in_python(page: Page) -> None:
     for given in vectors(40):
         for levels in (None, 2, 4):
@@ -359,6 +361,7 @@ def test_a_typed_rate_out_of_bounds_is_refused_and_nothing_is_lost(page: Page) -
     assert page.input_value(part("rate")) == "0.35"
 
 
+@pytest.mark.nightly
 def test_a_curve_of_two_parameters_replaces_any_vector_and_undo_brings_it_back(
     page: Page,
 ) -> None:
@@ -574,7 +577,7 @@ INSIDE = """box => { const around = box.getBoundingClientRect();
       .filter((pill) => pill.left < around.left || pill.right > around.right).length; }"""
 
 
-@pytest.mark.parametrize("width", [1280, 1920])
+@pytest.mark.parametrize("width", [1280, *nightly(1920)])
 def test_nothing_of_a_tree_is_cut_at_its_sides(page: Page, width: int) -> None:
     """Each node is drawn as a pill. The last pills of the top row, which is the longest, were once
     outside the panel. Also checks how many nodes the page says are shown."""
@@ -613,7 +616,7 @@ def test_nothing_of_a_tree_is_cut_at_its_sides(page: Page, width: int) -> None:
     assert "to 64 of the 64 drawn" in page.inner_text(part("explain"))
 
 
-@pytest.mark.parametrize("width", [1280, 1920])
+@pytest.mark.parametrize("width", [1280, *nightly(1920)])
 def test_no_cell_of_the_table_overruns_its_column(page: Page, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 800})
     put(page, n=1024, shown="hand", hand=[-1, 0])
@@ -637,6 +640,7 @@ def test_a_vector_is_read_from_a_file(page: Page) -> None:
     assert origin_of(page) == "imported rates.csv"
 
 
+@pytest.mark.nightly
 def test_trees_of_up_to_1024_nodes_stay_readable(page: Page) -> None:
     page.select_option(part("presets"), "paper")
     for n in (128, 512, 1024):
@@ -677,6 +681,7 @@ def zoom_at(page: Page, pill: Locator, times: int) -> tuple[float, float]:
     return x, y
 
 
+@pytest.mark.nightly
 def test_the_tree_is_zoomed_about_the_pointer_and_dragged(page: Page) -> None:
     """Guards against a zoom that jumps to a corner of the picture, and a drag that ends as a click
     on a node."""
@@ -835,7 +840,7 @@ SMALL_TEXT = """() => { const found = new Set();
     return [...found]; }"""
 
 
-@pytest.mark.parametrize("width", [390, 1024, 1280, 1920])
+@pytest.mark.parametrize("width", [390, *nightly(1024, 1280, 1920)])
 def test_no_text_is_tiny_and_no_panel_is_cut(page: Page, width: int) -> None:
     page.goto(f"{address('lab')}?plotly={PLOTLY}")
     page.set_viewport_size({"width": width, "height": 800})
@@ -881,6 +886,7 @@ def test_without_a_profile_nothing_is_predicted(page: Page) -> None:
     assert "once the models are loaded" in page.inner_text(part("plan"))
 
 
+@pytest.mark.nightly
 def test_the_limits_of_the_shapes_are_those_of_python(page: Page) -> None:
     """The limit of a shape: the expected tokens that it approaches as n grows. For the best trees,
     it is that of the tree in which every node has a child of every rank."""
@@ -915,7 +921,8 @@ def test_the_figures_are_drawn_and_follow_light_and_dark(page: Page) -> None:
     )
 
 
-def test_a_tree_from_the_lab_runs_in_the_live_view(visit: Callable[..., Page]) -> None:
+@pytest.mark.nightly
+def test_a_tree_from_the_lab_runs_in_the_decode_view(visit: Callable[..., Page]) -> None:
     page = visit()
     page.wait_for_selector(".pg-status[data-stage=ready]", timeout=40_000)
     page.fill("#pg-tokens input", "24")
@@ -1179,6 +1186,7 @@ def test_the_lab_opens_on_the_fastest_tree_and_follows_the_clock_chosen_in_decod
         assert page.input_value(part("clock")) == "here"
 
 
+@pytest.mark.nightly
 def test_a_tree_is_offered_only_while_another_one_is_shown(page: Page) -> None:
     use = page.locator(part("plan")).get_by_role("button", name="Use this tree")
     in_table = page.locator(part("dp-use"))
@@ -1249,7 +1257,7 @@ def pixel(page: Page, file: Any) -> list[int]:
     return page.evaluate(PIXEL, "data:image/png;base64," + base64.b64encode(data).decode())
 
 
-@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("dark", [True, *nightly(False)])
 def test_figures_are_saved_as_png_with_the_pages_background(page: Page, dark: bool) -> None:
     page.goto(f"{address('lab')}?plotly={PLOTLY}" + ("&dark" if dark else ""))
     page.wait_for_selector(".sq-lab-curves .main-svg")

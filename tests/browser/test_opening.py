@@ -118,6 +118,7 @@ def test_keys_move_by_one_picture_and_a_phase_can_be_chosen(seen: Page) -> None:
     assert store(seen, "slow.picture") is None
 
 
+@pytest.mark.nightly
 def test_the_run_stops_at_its_end_and_can_be_played_again(page: Page) -> None:
     page.evaluate(f"{STORE}.chooseRate('s20')")
     page.wait_for_function(f"{STORE}.isWhole", timeout=20_000)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from nightly_cases import nightly
 from playwright.sync_api import Page, expect
 from running_app import CALLED, App, open_tab
 from view_pages import settle
@@ -169,7 +170,7 @@ def test_no_label_is_cut_or_tiny(visit: Visit) -> None:
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-@pytest.mark.parametrize("width", [390, pytest.param(1024, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("width", [390, *nightly(1024)])
 def test_in_a_narrow_window_the_form_is_a_drawer_over_the_result(visit: Visit, width: int) -> None:
     page = visit(viewport={"width": width, "height": 800}, has_form=False)
     for tab, side in (("Decode", "pg"), ("Race", "rc"), ("Hardware", "hw")):
@@ -202,6 +203,7 @@ def the_form_is_a_drawer(page: Page, width: int, side: str) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.nightly
 def test_starting_a_run_closes_the_drawer(visit: Visit) -> None:
     page = visit(viewport={"width": 390, "height": 800}, has_form=False)
     ready(page)
@@ -290,6 +292,7 @@ def test_a_run_by_keyboard_says_that_it_was_stopped(visit: Visit) -> None:
     expect(page.locator("#pg-step")).to_be_enabled()
 
 
+@pytest.mark.nightly
 def test_a_recorded_run_is_not_shown_as_a_run_of_the_form(visit: Visit) -> None:
     """Guards against a Resume button that continues a run no longer on screen. Also guards against
     showing a recorded run as if it used the prompt in the form."""
@@ -333,6 +336,7 @@ def test_steps_one_by_one_then_the_rest(visit: Visit) -> None:
     expect(page.locator("#pg-stop")).to_have_text("Stop")
 
 
+@pytest.mark.nightly
 def test_a_run_whose_settings_were_changed_meanwhile_is_not_resumed(visit: Visit) -> None:
     page = visit()
     ready(page)
@@ -348,6 +352,7 @@ def test_a_run_whose_settings_were_changed_meanwhile_is_not_resumed(visit: Visit
     expect(page.locator("#pg-run")).to_have_text("Resume")
 
 
+@pytest.mark.nightly
 def test_after_a_refused_press_the_button_says_run(visit: Visit) -> None:
     page = visit()
     ready(page)
@@ -363,6 +368,7 @@ def test_after_a_refused_press_the_button_says_run(visit: Visit) -> None:
     expect(page.locator("#pg-run")).to_have_text("Run")
 
 
+@pytest.mark.nightly
 def test_a_run_that_is_stepped_through_can_be_started_over(visit: Visit) -> None:
     page = visit()
     ready(page)
@@ -382,6 +388,7 @@ def test_a_run_that_is_stepped_through_can_be_started_over(visit: Visit) -> None
     until(page, "s.meta.label === 'measured' && s.steps.length === 1")
 
 
+@pytest.mark.nightly
 def test_the_settings_of_a_recorded_run_can_be_used(visit: Visit) -> None:
     page = visit()
     ready(page)
@@ -398,6 +405,7 @@ def test_the_settings_of_a_recorded_run_can_be_used(visit: Visit) -> None:
     expect(page.get_by_text("Copy to form")).to_be_hidden()
 
 
+@pytest.mark.nightly
 def test_the_menu_of_trees_says_what_the_chosen_one_is(visit: Visit) -> None:
     page = visit()
     ready(page)
@@ -431,6 +439,7 @@ def test_a_bad_value_is_named_and_the_run_on_screen_stays(visit: Visit) -> None:
     assert page.input_value("#pg-temperature input") == "0.6"
 
 
+@pytest.mark.nightly
 def test_an_error_is_shown_once_until_the_next_run(visit: Visit) -> None:
     """Guards against the same words in a pop-up and in the banner."""
     page = visit()
@@ -449,6 +458,7 @@ def test_an_error_is_shown_once_until_the_next_run(visit: Visit) -> None:
     expect(shown).to_be_hidden()
 
 
+@pytest.mark.nightly
 def test_looking_into_a_menu_changes_nothing_that_was_typed(visit: Visit) -> None:
     page = visit()
     ready(page)
@@ -480,6 +490,7 @@ def test_looking_into_a_menu_changes_nothing_that_was_typed(visit: Visit) -> Non
     expect(field).to_be_hidden()
 
 
+@pytest.mark.nightly
 def test_markup_typed_by_a_visitor_stays_text(visit: Visit) -> None:
     page = visit()
     ready(page)
@@ -617,6 +628,7 @@ def test_space_plays_after_a_click_on_a_button_and_run_keys_do_nothing_on_anothe
     until(page, "s.playing")
 
 
+@pytest.mark.nightly
 def test_presets_and_shapes_fill_the_form(visit: Visit) -> None:
     page = visit()
     for chip in page.locator(".pg-chip").all():
@@ -632,7 +644,7 @@ def test_presets_and_shapes_fill_the_form(visit: Visit) -> None:
     assert page.input_value("#pg-second input") == "5"
 
 
-@pytest.mark.parametrize(("width", "dark"), [(1280, False), (1920, True)])
+@pytest.mark.parametrize(("width", "dark"), [(1280, False), *nightly((1920, True))])
 def test_light_dark_narrow_and_wide(visit: Visit, width: int, dark: bool) -> None:
     height = 800 if width == 1280 else 1080
     page = visit(

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import unquote_plus
 
 import pytest
+from nightly_cases import nightly
 from playwright.sync_api import Browser, Page, expect
 from running_app import App, Visit
 
@@ -128,6 +129,7 @@ def test_a_long_prompt_is_left_out_of_a_link(open_at: Open) -> None:
     expect(page.locator("#pg-view [data-part=notice]")).to_contain_text("without the prompt")
 
 
+@pytest.mark.nightly
 def test_a_link_to_a_race_fills_its_lanes(open_at: Open) -> None:
     page = open_at(f"#race&seed=9&{LANES}")
     expect(page.locator("#rc-seed input")).to_have_value("9")
@@ -146,6 +148,7 @@ def test_a_link_to_the_lab_chooses_tree_rates_and_clock(open_at: Open) -> None:
     expect(page.locator("#lab-view [data-part=whence]")).to_contain_text("from a link")
 
 
+@pytest.mark.nightly
 def test_a_link_to_a_profile_shows_it(open_at: Open) -> None:
     page = open_at("#hardware&profile=a100-llama-2-7b-eager&nodes=64")
     page.wait_for_selector("#hw-view .hw-stage[data-profile^=A100]")
@@ -156,11 +159,11 @@ def test_a_link_to_a_profile_shows_it(open_at: Open) -> None:
     ("damaged", "words"),
     [
         ("#decode&temperature=abc", "temperature: “abc” is not a number"),
-        pytest.param(
-            "#decode&prompt=" + "x" * 3000, "at most 2000 are allowed", marks=pytest.mark.nightly
+        *nightly(
+            ("#decode&prompt=" + "x" * 3000, "at most 2000 are allowed"),
+            ("#<script>alert(1)</script>", "is not a tab"),
+            ("#lab&hand=5,5", "is not a tree"),
         ),
-        pytest.param("#<script>alert(1)</script>", "is not a tab", marks=pytest.mark.nightly),
-        ("#lab&hand=5,5", "is not a tree"),
     ],
 )
 def test_a_damaged_link_gives_a_message_and_the_opening_view(

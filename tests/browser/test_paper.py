@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import Page
 from running_app import open_tab
 
@@ -38,6 +39,7 @@ def test_the_tab_at_the_width_of_a_phone(visit: Callable[..., Page]) -> None:
     assert not page.evaluate(too_wide)
 
 
+@pytest.mark.nightly
 def test_the_figure_is_as_wide_as_its_panel(visit: Callable[..., Page]) -> None:
     page = visit(has_form=False, viewport={"width": 1280, "height": 900})
     open_tab(page, "Paper")

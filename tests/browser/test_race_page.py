@@ -227,6 +227,7 @@ def test_keys_race_and_stop_only_where_the_race_is_in_front(visit: Visit) -> Non
     )
 
 
+@pytest.mark.nightly
 def test_a_suggested_tree_is_copied_to_the_form(visit: Visit) -> None:
     page = visit()
     page.get_by_role("tab", name="Race").click()

@@ -18,6 +18,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from nightly_cases import nightly
 from playwright.sync_api import Page, expect
 from view_pages import PLOTLY, ROOT, opened, settle
 
@@ -262,7 +263,7 @@ def drawn(page: Page, figure: str) -> list[dict[str, Any]]:
 # -- totals ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, *nightly(2, 3)])
 def test_speedups_and_their_spread_are_as_in_python(page: Page, seed: int) -> None:
     """Guards against ratios taken at the wrong moment, and intervals computed from the wrong
     steps."""
@@ -847,6 +848,7 @@ def tree_texts(page: Page) -> list[str]:
     return page.locator("[data-part=lead-tree] .sq-tree-svg text").all_text_contents()
 
 
+@pytest.mark.nightly
 def test_the_tree_below_the_lanes_is_that_of_the_leader_at_the_time_shown(page: Page) -> None:
     whole = race(lanes=3)
     panel = page.locator("[data-part=lead-tree]")
@@ -1139,7 +1141,7 @@ def of_kinds(*kinds: str) -> dict[str, Any]:
 STROKES = "nodes => nodes.map(n => getComputedStyle(n).stroke)"
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", ["dark", *nightly("light")])
 def test_a_method_has_one_colour_and_marker_in_every_race(page: Page, theme: str) -> None:
     """The colour is the same in lanes, charts and scrubber. It has a contrast of at least 3:1 with
     the lane's background."""
@@ -1382,10 +1384,12 @@ def test_reasons_badges_and_buttons(page: Page) -> None:
 @pytest.mark.parametrize(
     ("kind", "word", "colour"),
     [
-        ("exact", "exact", "--sq-accepted-soft"),
-        ("tie", "tie", "--sq-target-soft"),
-        ("undecided", "undecided", "--sq-target-soft"),
         ("bug", "bug", "--sq-rejected-soft"),
+        *nightly(
+            ("exact", "exact", "--sq-accepted-soft"),
+            ("tie", "tie", "--sq-target-soft"),
+            ("undecided", "undecided", "--sq-target-soft"),
+        ),
     ],
 )
 def test_each_verdict_on_a_text_has_its_word_and_colour(
@@ -1682,8 +1686,8 @@ def test_an_unreadable_message_is_reported_and_the_race_stays(page: Page, bad: s
     assert page.locator(".race-lane").count() == 4
 
 
-@pytest.mark.parametrize("width", [600, 1000, 1280, 1920])
-@pytest.mark.parametrize("panels", [1, 2, 3])
+@pytest.mark.parametrize("width", [600, 1280, *nightly(1000, 1920)])
+@pytest.mark.parametrize("panels", [1, 3, *nightly(2)])
 def test_reasons_fill_their_rows(page: Page, width: int, panels: int) -> None:
     """Guards against half-empty rows."""
     page.set_viewport_size({"width": width, "height": 900})
@@ -1720,13 +1724,10 @@ def test_reasons_fill_their_rows(page: Page, width: int, panels: int) -> None:
 @pytest.mark.parametrize(
     ("width", "lanes", "columns"),
     [
-        (1920, 4, 4),
-        (1280, 4, 4),
         (1000, 4, 4),
         (900, 4, 2),
-        (1000, 3, 3),
-        (1280, 2, 2),
         (480, 2, 1),
+        *nightly((1920, 4, 4), (1280, 4, 4), (1000, 3, 3), (1280, 2, 2)),
     ],
 )
 def test_lanes_are_side_by_side_where_there_is_room(

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from nightly_cases import nightly
 from playwright.sync_api import Browser, Page, expect
 from running_app import ROOT
 from view_pages import COLOUR_RULES, all_hostile, made, settle, stop_transitions
@@ -137,9 +138,7 @@ def test_a_saved_lab_still_plans_trees(saved: dict[str, Path], open_file: Open) 
 
 
 @pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not installed: npm --prefix .ci ci")
-@pytest.mark.parametrize(
-    ("width", "theme"), [(390, "dark"), pytest.param(1280, "light", marks=pytest.mark.nightly)]
-)
+@pytest.mark.parametrize(("width", "theme"), [(390, "dark"), *nightly((1280, "light"))])
 @pytest.mark.parametrize("tab", SAVE)
 def test_axe_finds_nothing_wrong(
     saved: dict[str, Path], open_file: Open, tab: str, width: int, theme: str
@@ -198,6 +197,7 @@ def test_hostile_text_stays_text(
     expect(page.locator("[data-part=badge]")).to_have_text("recorded")
 
 
+@pytest.mark.nightly
 def test_a_simulated_run_plays_and_stays_simulated(
     visit: Callable[..., Page], open_file: Open, tmp_path: Path
 ) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from nightly_cases import nightly
 from playwright.sync_api import Browser, Page, expect
 from running_app import ROOT, App, Visit
 from view_pages import settle, stop_transitions
@@ -228,6 +229,7 @@ def test_every_verdict_is_reached_and_its_text_is_complete(tour: Page) -> None:
         assert verdicts == ({"shown"} if key == "yours.guess" else {"right", "off", "shown"}), key
 
 
+@pytest.mark.nightly
 def test_the_last_stop_divides_the_visitors_own_run(page: Page) -> None:
     """A table divides the run's tokens per step by the length of a step, which gives the
     speed-up."""
@@ -257,9 +259,7 @@ def test_the_last_stop_divides_the_visitors_own_run(page: Page) -> None:
 
 
 @pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not installed: npm --prefix .ci ci")
-@pytest.mark.parametrize(
-    ("theme", "width"), [pytest.param("light", 1280, marks=pytest.mark.nightly), ("dark", 390)]
-)
+@pytest.mark.parametrize(("theme", "width"), [("dark", 390), *nightly(("light", 1280))])
 def test_axe_finds_nothing_wrong_in_any_stop(
     visit: Callable[..., Page], theme: str, width: int
 ) -> None:

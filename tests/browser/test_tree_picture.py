@@ -10,6 +10,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from nightly_cases import nightly
 from view_pages import HOSTILE, all_hostile, give, made, opened, settle, watch
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -87,7 +88,7 @@ def test_a_picture_says_what_it_shows_and_needs_nothing_from_the_page(
     assert (int(ground[1:3], 16) < 60) == dark
 
 
-@pytest.mark.parametrize("name", ["16", "128", "chain", "one"])
+@pytest.mark.parametrize("name", ["16", "one", *nightly("128", "chain")])
 def test_a_picture_contains_what_is_drawn_and_nothing_hidden(
     page: Any, canned: dict[str, Any], name: str
 ) -> None:
@@ -184,7 +185,7 @@ WIDE = "漢字" * 20
 
 
 @pytest.mark.parametrize("look", ["all", "focus"])
-@pytest.mark.parametrize("shape", ["canned", "stump", "bush", "wide"])
+@pytest.mark.parametrize("shape", ["canned", "bush", *nightly("stump", "wide")])
 def test_nothing_is_cut_off(page: Any, canned: dict[str, Any], shape: str, look: str) -> None:
     """Nothing sticks out of a picture, whatever the tree and however long its words. The page's
     style sheets are off for this, because a saved picture is drawn without them."""

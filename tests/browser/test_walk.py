@@ -66,8 +66,8 @@ def test_a_toy_is_walked_edited_and_run(page: Page) -> None:
     assert float(cells.nth(0).text_content()) < 0.03  # sampling noise is about 0.007
     page.wait_for_function("location.hash.startsWith('#walk&p=0.41')")
 
-    # Traversal exceeds the limit of node-by-node verification on a chain, where it is block
-    # verification, but not on an uneven tree
+    # on a chain, Traversal is block verification, and exceeds the limit of node-by-node
+    # verification; on an uneven tree it does not exceed that limit
     part(page, "preset").select_option("block-passes")
     row = part(page, "verifiers").locator("[data-verifier=traversal]")
     expect(row).to_contain_text("Traversal (block verification)")
@@ -100,6 +100,7 @@ def test_invalid_probabilities_are_refused_but_stay_in_the_field(page: Page) -> 
     expect(part(page, "p0")).to_have_value("0.5")
 
 
+@pytest.mark.nightly
 def test_the_mask_panel_shows_ancestors_and_positions(page: Page) -> None:
     """The panel says which nodes a node attends to: its ancestors and itself. It can also show, on
     purpose, a bug: each node's position is its index in the tree, not its depth."""

@@ -26,6 +26,7 @@ from exact import (
 )
 from fakes import PROMPTS, hopeless_pair, same_pair, tiny_pair
 from goodness_of_fit import fit
+from nightly_cases import nightly
 
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.sampling_params import SamplingParams
@@ -134,7 +135,7 @@ def small_vocabulary() -> Pair:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["dynamic", "replanned"])
+@pytest.mark.parametrize("kind", ["dynamic", *nightly("replanned")])
 def test_sampled_runs_follow_the_target_distribution(kind: str) -> None:
     """The joint distribution of three tokens in 600 runs of the engine. A false alarm has a
     probability of 1e-6."""

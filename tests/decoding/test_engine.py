@@ -23,6 +23,7 @@ import torch
 from decoded import emitted, joint, nucleus_by_hand
 from fakes import KINDS, PROMPTS, hopeless_pair, same_pair, tiny_pair
 from goodness_of_fit import fit
+from nightly_cases import nightly
 
 from sequoia.algorithm.sampling import Seeded
 from sequoia.algorithm.sampling_params import SamplingParams
@@ -184,6 +185,7 @@ def test_greedy_text_is_that_of_plain_decoding_without_grouped_heads() -> None:
     )
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_bfloat16_text_first_differs_from_the_plain_one_at_a_near_tie() -> None:
     """Where the two texts first differ, one of the two tokens is the target's best. The other
@@ -396,7 +398,7 @@ def test_the_token_limit_cuts_anywhere(verifier: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_models_context_is_filled_and_not_passed(kind: str) -> None:
+def test_the_models_context_is_filled_but_not_exceeded(kind: str) -> None:
     """The tree is cut to the levels that fit. With one token too many, GPT-2 would raise an error,
     because it has no embedding for that position."""
     for room in (1, 2, 3, 9):
@@ -663,9 +665,7 @@ def test_an_unknown_verifier_and_too_many_children_are_refused() -> None:
 @pytest.mark.parametrize(
     ("verifier", "temperature", "top_p"),
     [
-        pytest.param("sequoia", 1.0, 1.0, marks=pytest.mark.nightly),
-        pytest.param("sequoia", 1.0, 0.8, marks=pytest.mark.nightly),
-        ("specinfer", 1.0, 1.0),
+        *nightly(("sequoia", 1.0, 1.0), ("sequoia", 1.0, 0.8), ("specinfer", 1.0, 1.0)),
         ("sequoia", 0.7, 0.8),
     ],
 )
@@ -791,7 +791,7 @@ def test_recording_heads_changes_nothing_else(verifier: str) -> None:
     assert [dataclasses.replace(step, residual_heads=()) for step in full] == bare
 
 
-@pytest.mark.parametrize("verifier", VERIFIERS)
+@pytest.mark.parametrize("verifier", ["sequoia", *nightly("specinfer", "topk", "traversal")])
 def test_the_expectation_agrees_with_many_steps(verifier: str) -> None:
     """The mean over many steps of accepted minus expected tokens is 0, within 3.5 standard
     errors."""

@@ -226,7 +226,7 @@ def test_scaled_times_keep_their_relative_spread() -> None:
     assert scaled(points, 0.5) == ((1, 0.01, 0.0005), (8, 0.02, 0.002))
 
 
-def test_levels_keep_their_share_of_the_overhead_beyond_that_of_plain_decoding() -> None:
+def test_levels_keep_their_share_of_the_overhead_but_leave_plain_decodings() -> None:
     deep = replace(PROFILE, level_overhead=0.0005)
     predicted = phases(TREE, deep)["overhead"]
     twice = DecodeStats(

@@ -19,6 +19,7 @@ import pytest
 import torch
 from fakes import PROMPTS, tiny_pair
 from goodness_of_fit import fit
+from nightly_cases import nightly
 from wrong_rejections import REJECTIONS, residual_with_the_token_zeroed
 
 from sequoia.algorithm.acceptance import Acceptance
@@ -105,6 +106,7 @@ def test_p_values_agree_with_those_of_goodness_of_fit() -> None:
             )
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_p_values_of_right_decoders_are_uniform_and_peeking_finds_small_ones() -> None:
     """Of 1,000 right decoders, about 1 in 20 has a p-value below 0.05 after 200 draws. Many more
@@ -234,6 +236,7 @@ def test_a_draw_that_belongs_to_another_verifier_differs(
     assert last("mutant").verdict == "differs"
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_trees_made_for_each_draw_are_tested_too() -> None:
     """A FixedTree gives exactly the same counts as its tree. A new dynamic tree for each draw fits
@@ -405,7 +408,7 @@ def test_a_nearly_certain_distribution_cannot_show_differences() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("verifier", VERIFIERS)
+@pytest.mark.parametrize("verifier", ["sequoia", *nightly("specinfer", "topk", "traversal")])
 def test_a_later_position_is_compared_with_its_own_distribution(verifier: str) -> None:
     """The counts after some tokens of a text fit the distribution there. They do not fit the
     distribution right after the prompt."""

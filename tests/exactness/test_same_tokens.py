@@ -70,6 +70,7 @@ def test_greedy_text_in_float32_is_exact(kind: str) -> None:
     assert found.sentence == "All 48 tokens equal plain decoding's (measured): exact."
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_greedy_text_in_bfloat16_is_exact_or_a_tie() -> None:
     """Whether any text differs depends on the processor."""

@@ -156,6 +156,7 @@ def test_repetition_is_that_of_the_decoded_tokens(monkeypatch: pytest.MonkeyPatc
     assert found.repetition == 0.25
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_teacher_forced_rates_agree_with_counts_from_decoding() -> None:
     """Guards against distributions or draws of siblings that differ from the decoder's.

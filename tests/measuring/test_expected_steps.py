@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 from fakes import tiny_pair
+from nightly_cases import nightly
 
 from sequoia import Pair, SamplingParams, Tree, speculate
 from sequoia.algorithm.step_trace import emitted_tokens
@@ -21,7 +22,6 @@ from sequoia.measuring.expected_steps import (
 
 PROMPT = "def add(a, b):\n    return"
 TREE = Tree((-1, 0, 0, 0, 1, 1, 4))
-RULES = ("sequoia", "specinfer", "topk")
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def pair() -> Pair:
     return tiny_pair()
 
 
-@pytest.mark.parametrize("verifier", RULES)
+@pytest.mark.parametrize("verifier", ["sequoia", *nightly("specinfer", "topk")])
 def test_expected_steps_are_the_mean_of_the_real_steps(pair: Pair, verifier: str) -> None:
     """The real steps equal the expected ones on average, and with topk in every run."""
     base = SamplingParams(temperature=0.9, max_new_tokens=32, ignore_eos=True)

@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 import torch
 from fakes import PROMPTS, tiny_pair
+from nightly_cases import nightly
 
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.sampling_params import SamplingParams
@@ -81,12 +82,8 @@ def flat(second: float, until: int = 1024) -> Callable[[int], float]:
 @pytest.mark.parametrize(
     ("until", "largest"),
     [
-        (16, 128),
-        pytest.param(64, 128, marks=pytest.mark.nightly),
         (128, 256),
-        pytest.param(256, 512, marks=pytest.mark.nightly),
-        pytest.param(512, 1024, marks=pytest.mark.nightly),
-        (1024, 1024),
+        *nightly((16, 128), (64, 128), (256, 512), (512, 1024), (1024, 1024)),
     ],
 )
 def test_larger_sizes_are_measured_while_they_are_nearly_free_simulated(

@@ -223,6 +223,7 @@ def test_a_run_with_graphs_emits_the_same_text(temperature: float) -> None:
 
 
 def _without_lean_forward(pair: Pair) -> Pair:
+    """`pair`, with the forward of `transformers` in place of a faster one."""
     for model in (pair.target, pair.draft):
         model.forward = TreeModel(model.hf, model.name).forward
     return pair

@@ -40,8 +40,8 @@ def states(heads: int, kv_heads: int, rows: int, columns: int) -> list[torch.Ten
 def test_it_equals_attention_to_repeated_keys(
     heads: int, kv_heads: int, rows: int, columns: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One of the cases has a single key head. There `transformers` repeats keys as a view with
-    stride 0 instead of a copy."""
+    """With (8, 1) there is a single key head. `transformers` then repeats it as a view with stride
+    0 instead of a copy."""
     module = SimpleNamespace(num_key_value_groups=heads // kv_heads, is_causal=True)
     given = states(heads, kv_heads, rows, columns)
     expected, _ = sdpa_attention_forward(module, *given, scaling=0.3)

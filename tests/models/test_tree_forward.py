@@ -299,9 +299,9 @@ def causal(mask: torch.Tensor) -> torch.Tensor:
 
 @pytest.mark.parametrize("call", range(1, 6))
 def test_the_self_test_refuses_a_model_whose_logits_are_nan(call: int) -> None:
-    """The test at the start makes six passes and compares the logits of all but the first. Here one
-    of these five passes gives NaN. NaN compares false with everything, so Python's max may miss
-    it."""
+    """At the start of a text, the self-test makes six passes and compares the logits of all but the
+    first. Here one of these five passes gives NaN. NaN compares false with everything, so Python's
+    max may miss it."""
     hf = tiny_model()
     calls = itertools.count()
     forward = hf.forward

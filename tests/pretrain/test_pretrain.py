@@ -205,6 +205,7 @@ def test_parts_of_a_step_give_the_gradient_of_the_whole(monkeypatch: pytest.Monk
     assert losses(3, fresh(RECIPE, 64, 0)) == pytest.approx(whole, rel=2e-3)
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_compiled_network_trains_the_same_weights() -> None:
     """Guards against `network or state.model`, because a compiled network raises an error if used
@@ -409,6 +410,7 @@ def test_a_pair_is_trained_saved_and_resumed(
     capsys.readouterr()
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_decay_starts_from_the_constant_run_and_does_not_change_it(
     tmp_path: Path, text_file: Path

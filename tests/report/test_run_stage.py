@@ -46,7 +46,7 @@ def test_a_stage_that_takes_too_long_has_failed(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("modules")
-def test_a_stage_that_the_budget_ends_is_cut(tmp_path: Path) -> None:
+def test_a_stage_that_is_stopped_because_no_time_is_left_is_called_cut(tmp_path: Path) -> None:
     assert outcome(tmp_path, "sleeps", seconds=1.0).status == "cut"
 
 
@@ -63,10 +63,10 @@ def test_a_line_that_is_looked_for_but_was_not_printed_is_named(tmp_path: Path) 
 
 @pytest.mark.usefixtures("modules")
 @pytest.mark.parametrize("module", ["sleeps", "starts_another"])
-def test_a_process_ends_with_the_command_that_started_it(tmp_path: Path, module: str) -> None:
-    """When the command is killed, the standard input of the stage's process closes. Then that
-    process ends, and so do the processes that it started: the read below returns only when no
-    process has the output open."""
+def test_a_stage_ends_when_the_process_that_started_it_ends(tmp_path: Path, module: str) -> None:
+    """When the process that started a stage is killed, the stage's standard input closes. Here the
+    test closes it. The stage then ends, and so do the processes that it started: the read below
+    returns only when none of them has the output open."""
     process = runner._started(stage("one", module), tmp_path, tmp_path / "scratch", subprocess.PIPE)
     assert process.stdin
     assert process.stdout

@@ -1,5 +1,5 @@
-// RaceSteps: the steps of a race, as pictures of their trees need them. Some of the messages were
-// lost or damaged.
+// RaceSteps, which prepares the steps of a race for the pictures of their trees. In some tests,
+// messages were lost or damaged.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { RaceSteps } from "../../ui/race/web/race_steps.js";

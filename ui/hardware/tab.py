@@ -1,6 +1,5 @@
 """The Hardware view: the handlers of its form and of its board. The board is the component that the
-browser draws. Anyone can call the handlers with any value, so they check what they
-get."""
+browser draws. Anyone can call the handlers with any value, so they check what they get."""
 
 from __future__ import annotations
 

@@ -183,8 +183,8 @@ def _row(one: Preset, devices: Sequence[torch.device], disk: int) -> dict[str, A
 def _in_any_dtype(
     usual: dict[str, str], narrowest: dict[str, str], device: torch.device
 ) -> dict[str, str]:
-    """A verdict on memory: `usual`, that for the dtype which is chosen automatically. If the pair
-    fits only in the narrowest dtype, both verdicts in one."""
+    """The verdict on memory for the dtype that is chosen automatically, which is `usual`. If the
+    pair is too large in this dtype but not in the narrowest one, both verdicts in one."""
     if usual["fits"] != "no" or narrowest["fits"] == "no":
         return usual
     dtype = _name(narrowest_dtype(device))
@@ -259,8 +259,8 @@ def _owner(devices: Sequence[torch.device]) -> str:
 
 
 def _streamed(one: Preset, device: torch.device, dtype: torch.dtype | None) -> dict[str, str]:
-    """`_memory` for a pair whose target is streamed from host memory. Without a GPU, the narrowest
-    dtype of the form stands for None."""
+    """`_memory` for a pair whose target is streamed from host memory. If `dtype` is None and there
+    is no GPU, the narrowest dtype of the form is used."""
     host = torch.device("cpu")
     dtype = dtype or (narrowest_dtype(device) if device.type == "cuda" else _NARROWEST)
     width = dtype.itemsize

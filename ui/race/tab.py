@@ -138,9 +138,9 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
     # -- races -------------------------------------------------------------------------------------
 
     async def run(self, data: FormData, request: gr.Request) -> AsyncIterator[str]:
-        """Run a race and send its messages up to the check of losslessness at temperatures above 0;
-        `check` sends the rest. Before the race begins, wait for the analysis of the visitor's last
-        race, and end that race's check or further runs (see `race_on`)."""
+        """Run a race and send its messages. At temperatures above 0, a check of losslessness may
+        come last; `check` sends its messages. Before the race begins, wait for the analysis of the
+        visitor's last race, and end that race's check or further runs (see `race_on`)."""
         try:
             race = await self._start(request, data)
         except SequoiaError as problem:

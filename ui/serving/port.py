@@ -14,7 +14,7 @@ class PortRefused(Exception):
 
 def wanted_port(given: int | None) -> int | None:
     """The port given by --port, else by GRADIO_SERVER_PORT. None means the first free port from
-    7860 up. Raises PortRefused if GRADIO_SERVER_PORT is not a port."""
+    7860 up. Raises PortRefused if there is no --port and GRADIO_SERVER_PORT is not a port."""
     text = os.environ.get("GRADIO_SERVER_PORT", "")
     if given is not None or not text:
         return given

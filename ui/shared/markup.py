@@ -73,7 +73,8 @@ def plotly_text(text: str) -> str:
 
 
 def error_banner(text: Any) -> str:
-    """HTML that shows `text` literally as an error, which screen readers announce."""
+    """HTML that shows `text` as an error, literally and cut as by `toast`. Screen readers announce
+    it."""
     return (
         '<div class="sq-stage"><p class="sq-banner sq-banner-error" role="alert">'
         f"{toast(text)}</p></div>"

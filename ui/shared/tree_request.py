@@ -50,7 +50,7 @@ class ChosenTree:
     how: the tree in words. acceptance: the vector that the tree was planned from, before smoothing.
     source: where that vector comes from, such as "recorded code" for one recorded on Python code.
     For a fixed shape, such as a chain of 6 nodes, `acceptance` is None and `source` is empty. rule:
-    how a planned tree or chain was chosen, in words; empty for others.
+    how a planned tree or chain was chosen, in words (see `TreeRequest._rule`); empty for others.
     """
 
     tree: Tree | TreeChoice

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from nightly_cases import nightly
 from packaging.version import Version
 
 pytest.importorskip("triton", reason="there is no Triton for this system")
@@ -302,7 +303,7 @@ def test_a_step_has_the_trace_of_the_host_step() -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("on_device")
-@pytest.mark.parametrize("verifier", ["sequoia", "specinfer"])
+@pytest.mark.parametrize("verifier", ["sequoia", *nightly("specinfer")])
 def test_the_first_token_follows_the_target(verifier: str) -> None:
     """A chi-square test over seeds, of the target's five likeliest tokens and all others together.
     It fails by chance with probability 1e-6."""

@@ -22,6 +22,7 @@ import torch
 from accelerate import dispatch_model
 from fake_gpus import LAYERS, fake_two_gpus
 from fakes import PROMPTS, noisy, save, tiny_model, tree_logits
+from nightly_cases import nightly
 from transformers import AutoModelForCausalLM
 from transformers.integrations.sdpa_attention import repeat_kv
 
@@ -163,7 +164,9 @@ def test_where_grouped_attention_differs_a_placed_target_does_without_it(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "places", [["disk", "disk", "cpu", "disk"], ["disk"] * LAYERS], ids=["three layers", "all"]
+    "places",
+    [["disk", "disk", "cpu", "disk"], *nightly(["disk"] * LAYERS)],
+    ids=["three layers", "all"],
 )
 def test_a_target_spread_over_cpu_and_disk_decodes_the_same_cpu(
     places: list[str], folders: dict[str, str], monkeypatch: pytest.MonkeyPatch
@@ -215,8 +218,8 @@ def test_the_kv_cache_is_on_the_devices_of_its_layers_cpu_and_meta(
 def test_masks_and_positions_come_to_each_device_once_a_pass_cpu_and_meta(
     llama: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each pass copies them once per device, not once per layer. The second pass has new ones, so
-    it copies them again."""
+    """Each pass copies its masks and positions once per device, not once per layer. The second pass
+    has new ones, so it copies again."""
     hf = AutoModelForCausalLM.from_pretrained(llama["target"], dtype=torch.float32)
     seen: list[dict[str, Any]] = []
     sent: list[torch.device] = []

@@ -19,6 +19,7 @@ import torch
 import transformers
 from fake_gpus import LAYERS, fake_two_gpus
 from fakes import WIDTH, _draw, save, tiny_model
+from nightly_cases import nightly
 from transformers import AutoModelForCausalLM
 
 from sequoia.errors import BadModel
@@ -150,7 +151,9 @@ def loaded(how: str, folder: str, monkeypatch: pytest.MonkeyPatch) -> TreeModel:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize(
+    "name", ["llama3", *nightly(*(name for name in FAMILIES if name != "llama3"))]
+)
 def test_every_way_of_loading_gives_what_transformers_alone_gives(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -327,7 +327,6 @@ def test_the_name_of_a_saved_file_contains_its_date_alone(date: Any, name: str) 
 
 
 def test_only_a_change_of_a_runs_fields_turns_resume_into_run(model_host: ModelHost) -> None:
-    """Changing one of them turns the button from Resume to Run."""
     with gr.Blocks() as blocks:
         view = LiveView(model_host, LOCAL, header())
         view.build()

@@ -258,7 +258,8 @@ def test_a_pair_may_be_spread_over_all_gpus_unless_one_gpu_is_chosen(
 
 
 def test_a_streamed_pair_does_not_fit_without_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The figure is for the narrowest precision, whatever the CPU would use."""
+    """The figure is for bfloat16, the narrowest precision in the form, even if this CPU would use
+    float32."""
     monkeypatch.setattr(models_view, "narrowest_dtype", lambda _: torch.float32)
     found = models_view._memory(preset("qwen3-32b-offload"), torch.device("cpu"))
     assert found == {"fits": "no", "words": "needs a GPU with 23.3 GB for bfloat16"}
@@ -668,8 +669,8 @@ def test_the_message_says_that_models_stay_loaded_only_if_some_are_loaded(
 def test_a_reload_cannot_be_stopped_by_the_job_that_loaded_the_pair_first(
     model_host: ModelHost, folders: tuple[str, str]
 ) -> None:
-    """A page that is closed after its load halts the job. Later the pair may be unloaded to make
-    room for another one. If that one fails to load, the first pair must load again."""
+    """Closing the page after a load halts the job. Later the pair may be unloaded to make room for
+    another one. If that one fails to load, the first pair must load again."""
     task = LoadJob(model_host, PairRequest("bundled", *folders, "cpu", "float32", False), False)
     task.start()
     assert list(task.reports())[-1].done

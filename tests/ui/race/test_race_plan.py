@@ -369,6 +369,7 @@ def test_a_race_whose_lanes_have_two_clocks_is_refused(model_host: ModelHost) ->
         replace(log, lanes=(log.lanes[0], measured.lanes[1]))
 
 
+@pytest.mark.nightly
 def test_a_replanned_lane_is_checked_on_the_same_clock(pair: Pair, model_host: ModelHost) -> None:
     """The losslessness check plans new trees for its samples. They are planned for the simulated
     clock, so this machine is not measured."""

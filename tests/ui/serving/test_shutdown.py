@@ -89,6 +89,7 @@ def left_in(folder: Path) -> list[str]:
     return [path.name for path in folder.iterdir() if path.name.startswith("sequoia-")]
 
 
+@pytest.mark.nightly
 def test_the_app_ends_even_if_a_step_is_stuck(stuck_app: App, tmp_path: Path) -> None:
     events = running(stuck_app.url)
     time.sleep(1)  # until the step is stuck

@@ -184,7 +184,7 @@ def test_a_login_by_auth_dependency_counts_too(serve: Served) -> None:
     assert dependency.get(MODULES, headers={"X-User": "me"}).status_code == 200
 
 
-def test_under_a_root_path_they_are_served_behind_the_proxy(serve: Served) -> None:
+def test_under_a_root_path_the_modules_are_served_behind_the_proxy(serve: Served) -> None:
     """The paths that the page requests start with the root path. A proxy may remove it or not."""
     client = serve(root_path="/x")
     assert '"root":"http://127.0.0.1' in (page := client.get("/").text)

@@ -1,7 +1,7 @@
 /* Remembers whether the form was changed since its run began. */
 import { formValues } from "../../shared/web/form_values.js";
 
-const SAVED = "kept:"; // begins the value of the field `clock` if the clock is a saved profile
+const SAVED = "kept:"; // prefix of the field `clock` if it names a saved profile
 let changedSince = false;
 let changedBefore = false; // the value of `changedSince` before the last call of `began`
 /** @type {string | undefined} the saved profile that the run's times come from, as JSON */

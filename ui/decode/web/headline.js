@@ -96,8 +96,9 @@ function claim(times, store) {
 }
 
 // Whether the text of plain decoding is known and differs from the run's, compared over the length
-// that both have. The last piece of the plain text need only begin with the run's piece, because it
-// also has the text that was held back until then, such as an incomplete character.
+// that both have. The last piece of the plain text need only begin with the run's piece: plain
+// decoding ended there, so its piece may also have text that the run's piece holds back, such as an
+// incomplete character.
 /** @type {(store: RunStore) => boolean} */
 function textsDiffer({ steps, meta }) {
   const plain = meta.plain?.text ?? [];

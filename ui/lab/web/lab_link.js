@@ -35,9 +35,9 @@ function apply(lab, values) {
   report(lab, choose(lab, { ...rest, ...vectorOf(lab, values), levels, kinds }));
 }
 
-// The choice of an acceptance vector. It overrides the link's own values. A vector that is not in
-// the menu may belong to models that are still being loaded. It is chosen after loading, unless the
-// visitor has chosen or edited a vector by then.
+// The link's `rates` or `vector` as `choose` needs them; empty if they need no change. A vector
+// that is not in the menu may belong to models that are still being loaded. It is chosen after
+// loading, unless the visitor has chosen or edited a vector by then.
 function vectorOf(lab, { rates, vector }) {
   if (rates) return { rates: within1(rates), origin: ORIGIN };
   if (!vector || !lab.loading || lab.editor.has(vector)) return {};

@@ -143,8 +143,8 @@ export class Lab {
   }
 
   // Whether the vector on screen must be replaced, because models were loaded since the last call.
-  // At the first call with models, it stays unless the Lab itself selected it and the models have
-  // vectors of their own.
+  // At the first call with models, it is replaced only if the Lab itself selected it and the models
+  // have vectors of their own.
   isOfOtherModels({ measurable, pair }, own) {
     if (!measurable || pair === this.pair) return false;
     const first = this.pair === undefined;

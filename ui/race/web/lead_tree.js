@@ -115,8 +115,8 @@ export class LeadTree {
   }
 
   /**
-   * Whether a step takes long enough on screen to be animated. No step does while the race still
-   * runs, or if the playback rate is in steps per second.
+   * Whether a step takes long enough on screen to be animated. False while the race still runs, or
+   * if the playback rate is in steps per second.
    * @param {number} lane
    * @param {number} i
    * @returns {boolean}

@@ -142,7 +142,7 @@ export function raceFacts(meta) {
   ]);
 }
 
-/** @type {(store: RaceStore) => boolean} whether a race that finished is shown before its end */
+/** @type {(store: RaceStore) => boolean} whether the page shows a finished race at a time before its end */
 const isReplay = ({ state, isOver, end }) => state === "finished" && end > 0 && !isOver;
 
 /**

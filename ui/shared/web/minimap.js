@@ -13,7 +13,14 @@ import { StatePaths } from "./tree_dots.js";
 
 const ORDER = ["never", "untested", "rejected", "accepted"];
 const LEFT = 0.3; // free room before the first column, in columns
-const RIGHT = 0.2; // how much wider the picture is than the tree's columns, in columns
+const DASH = 0.7; // length of a node's dash, in columns
+const RIGHT = 0.2; // free room after the dashes of the last column, in columns
+
+/**
+ * The width of the picture of a tree with this many levels, in columns.
+ * @param {number} levels
+ */
+const columns = (levels) => LEFT + levels - 1 + DASH + RIGHT;
 
 /** The picture. */
 export class Minimap {
@@ -44,9 +51,9 @@ export class Minimap {
   paint(view, selected, hits) {
     const { topo } = view;
     if (this.topo !== topo)
-      attr(this.box, "viewBox", `${-LEFT} -0.5 ${topo.levels + RIGHT} ${topo.rows}`);
+      attr(this.box, "viewBox", `${-LEFT} -0.5 ${columns(topo.levels)} ${topo.rows}`);
     this.topo = topo;
-    const line = (node) => `M${topo.depth[node]} ${topo.row[node]}h.7`;
+    const line = (node) => `M${topo.depth[node]} ${topo.row[node]}h${DASH}`;
     const lines = (nodes) =>
       nodes
         .filter((node) => node !== "bonus")
@@ -66,16 +73,16 @@ export class Minimap {
     this.window.style.display = part ? "" : "none";
     if (!part || !this.topo) return;
     const { levels, rows } = this.topo;
-    attr(this.window, "x", (-LEFT + part.x * (levels + RIGHT)).toFixed(3));
+    attr(this.window, "x", (-LEFT + part.x * columns(levels)).toFixed(3));
     attr(this.window, "y", (-0.5 + part.y * rows).toFixed(3));
-    attr(this.window, "width", (part.w * (levels + RIGHT)).toFixed(3));
+    attr(this.window, "width", (part.w * columns(levels)).toFixed(3));
     attr(this.window, "height", (part.h * rows).toFixed(3));
   }
 
   nearest(event) {
     const { levels, rows, depth, row } = this.topo;
     const box = this.box.getBoundingClientRect();
-    const x = ((event.clientX - box.left) / box.width) * (levels + RIGHT) - LEFT - 0.35;
+    const x = ((event.clientX - box.left) / box.width) * columns(levels) - LEFT - DASH / 2;
     const y = ((event.clientY - box.top) / box.height) * rows - 0.5;
     const away = depth.map((col, node) => Math.hypot((col - x) / levels, (row[node] - y) / rows));
     return away.indexOf(Math.min(...away));

@@ -95,8 +95,8 @@ function beside(cells, here, arrow) {
   return there.sort((a, b) => far(a) - far(b))[0];
 }
 
-// The nearest cell to the right in the same row. It may be the token from the target. That cell is
-// in the last column and is a child of another cell.
+// The nearest cell to the right in the same row. It may be the token from the target, which is in
+// the last column, although its parent is another cell.
 /** @type {(cells: Cell[], here: Cell) => Cell | undefined} */
 function nextInRow(cells, here) {
   const right = cells.filter(({ row, col }) => row === here.row && col > here.col);

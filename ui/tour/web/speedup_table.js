@@ -5,7 +5,7 @@ import { bestFirst, growthSeconds, plainSeconds } from "../../shared/web/planner
 
 /**
  * Speed-ups over plain decoding, one row per level cap and one column per size. NaN if the size is
- * below the cap.
+ * below the cap, because such a tree cannot have that many levels.
  * @param {number[]} rates acceptance rates of a first child, a second child, and so on
  * @param {Profile} profile
  * @param {number[]} sizes nodes, with the root

@@ -39,7 +39,7 @@ export const SHAPES = [
   { key: "levels", label: "children per level, as set below", parents: null },
   {
     key: "uneven",
-    label: "uneven: 1 child with 2 children, the second with 1",
+    label: "uneven: 1 child, 2 below it, 1 below the second",
     parents: [-1, 0, 1, 1, 3],
   },
 ];

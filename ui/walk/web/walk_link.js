@@ -1,6 +1,6 @@
 /* The Walk tab's values in the page's address: the toy (see toy.js) and its seed, or the recorded
-   run and its step. For a step of the run in the Decode tab there are none. An address without
-   values shows the toy that the tab opens with, unless a step of that run is on screen. */
+   run and its step. A step of the run in the Decode tab has no values in the address. An address
+   without values shows the toy that the tab opens with, unless a step of that run is on screen. */
 import { linkChanged, linkView } from "../../shared/web/page_link.js";
 import { verifierNamed } from "./rules/verifiers.js";
 import { readShares } from "./shares.js";

@@ -71,7 +71,7 @@ def test_the_race_in_float16_loses_rare_tokens() -> None:
     assert first_drawn(rare)[1:].sum() < 0.45
 
 
-def test_several_children_of_the_race_are_distinct() -> None:
+def test_the_race_in_float16_draws_distinct_children() -> None:
     drawn = Float16Race(1).without_replacement(torch.tensor(Q)[None].repeat(2, 1), [3, 2])
     assert [len(set(tokens)) for tokens in drawn] == [3, 2]
 
