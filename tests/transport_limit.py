@@ -43,8 +43,8 @@ def largest(gains: Row, rows: Sequence[Row], bounds: Row) -> Fraction:
 def best_worth(
     p: Row, drawn: dict[tuple[int, ...], Fraction], worth: Sequence[Fraction]
 ) -> Fraction:
-    """The largest possible expected worth of the child that is accepted at a node. It counts as 0
-    if all are rejected. drawn: the joint distribution of the children's tokens. worth: what
+    """The largest possible expected worth of the child that is accepted at a node. Rejecting all
+    children is worth 0. drawn: the joint distribution of the children's tokens. worth: what
     accepting the first, the second, ... child is worth."""
     variables = [(tokens, rank) for tokens in drawn for rank in range(len(worth))]
     of_draw = [[Fraction(int(one == tokens)) for one, _ in variables] for tokens in drawn]

@@ -94,13 +94,13 @@ class Seeded:
         distribution of successive draws (Plackett-Luce). Tokens with q = 0 come last, in uniformly
         random order."""
         times = self.noise(q.shape, q.device).neg_().log1p_().neg_()  # (rows, vocab)
-        return (times / q.double().clamp_(min=_ZERO_RATE)).topk(k, largest=False).indices
+        return (times / q.double().clamp(min=_ZERO_RATE)).topk(k, largest=False).indices
 
     def _distinct(self, q: torch.Tensor, counts: Sequence[int]) -> Drawn:
         """`without_replacement` with about one random number per drawn token; the race in
         `successive` needs one per token of the vocabulary. The most probable token is tried first.
-        If only one token is needed and this is the one drawn, cumulative sums are almost never
-        computed."""
+        If only one token is needed and the most probable one is drawn, cumulative sums are almost
+        never computed."""
         distributions = q.numpy()
         drawn: Drawn = []
         for row, (token, count) in enumerate(
@@ -121,7 +121,8 @@ class Seeded:
         cumulative = distribution.cumsum(-1, dtype=torch.float64).numpy().data
         total = left = cumulative[-1]
         interval = _interval(cumulative, top)
-        at = u * total - interval[1]  # position after the top token's interval is cut out
+        # position on the line from which the top token's interval is cut out; negative inside it
+        at = u * total - interval[1]
         token = top if at < 0 else bisect_right(cumulative, _skip(at, [interval]))
         if count == 1 and token < len(cumulative):  # for speed: the loop has the same result
             return [token]

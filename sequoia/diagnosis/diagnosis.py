@@ -69,8 +69,8 @@ class Diagnosis:
 
     @property
     def sentence(self) -> str:
-        """The speed-up, the largest loss, worded as a possible gain, and the best remedy that
-        changes only the tree. Without such a remedy, the reason is given."""
+        """The speed-up, the largest loss (worded as a possible gain), and the best remedy that
+        changes only the tree. If there is no such remedy, the sentence says why."""
         words = f"{self._measured}{': slower than without drafts' * self.slow}."
         if self.losses:
             words += f" The most could be gained by {self.losses[0].sentence}"

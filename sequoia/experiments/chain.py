@@ -166,7 +166,7 @@ CHAIN = Experiment(
             "Replanned tree: planned again while decoding, from the acceptance counted so far.",
             "Dynamic tree: grown anew at each step, for the text so far.",
             "Traversal: a verifier that tests whole paths. All others use Sequoia's verifier. At "
-            "temperature 0 both accept the same tokens, so there is no such number (–).",
+            "temperature 0 both accept the same tokens, so Traversal is left out (–).",
             "Better draft: the target with some noise in its weights. Worse draft: the draft with "
             "noise in its weights.",
             "A setting is one machine, kind of text, temperature and draft.",

@@ -72,11 +72,12 @@ _HOT = " above temperature 0"
 # the speed-up is predicted for.
 FIXED = {"nodes": 64, "chain": 8, "every": 8, "profile": "a100-llama2-7b-jf68m"}
 NOTE = (
-    f"Each tree verifier has its own tree of {FIXED['nodes']} nodes, planned with its own "
-    "acceptance rates; but Traversal uses Sequoia's. A tree with more levels takes longer to "
-    "draft, so equal tokens per step can give different speed-ups. The speed-up is predicted with "
-    "the paper's times on an A100 (Llama2-7B with JF68M). It assumes that a target pass takes "
-    "equally long for any number of nodes."
+    "A case is a kind of text with one setting of temperature and top-p. Each tree verifier has "
+    f"its own tree of {FIXED['nodes']} nodes, planned with its own acceptance rates; but Traversal "
+    "uses Sequoia's. A tree with more levels takes longer to draft, so equal tokens per step can "
+    "give different speed-ups. The speed-up is predicted with the paper's times on an A100 "
+    "(Llama2-7B with JF68M). It assumes that a target pass takes equally long for any number of "
+    "nodes."
 )
 
 

@@ -53,7 +53,7 @@ def write(
     for kind, texts in held.items():
         encode(tokenizer, texts).tofile(out / f"held-{kind}.u16")
     manifest = {"tokenizer": fingerprint(tokenizer), "held": sorted(held), **notes}
-    (out / MANIFEST).write_text(json.dumps(manifest, indent=1))
+    (out / MANIFEST).write_text(json.dumps(manifest, indent=1), encoding="utf-8")
     return read(out, tokenizer)
 
 
@@ -61,7 +61,7 @@ def read(out: Path, tokenizer: PreTrainedTokenizerBase) -> Encoded:
     """The text that `write` wrote to `out`. Raises BadTraining if one of its files is missing or
     cannot be read, or if it was encoded with another tokenizer."""
     try:
-        manifest = json.loads((out / MANIFEST).read_text())
+        manifest = json.loads((out / MANIFEST).read_text(encoding="utf-8"))
         train = np.memmap(out / TRAIN, np.uint16, "r")
         held = {
             kind: np.frombuffer((out / f"held-{kind}.u16").read_bytes(), np.uint16)

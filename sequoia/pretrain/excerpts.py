@@ -53,7 +53,7 @@ def _of_source(folder: Path, find: Callable[[str], Excerpt | None]) -> Iterator[
     """The excerpt that `find` returns for each file in `folder`. The order is that of a hash of the
     file names. Files without an excerpt are skipped."""
     for path in sorted(folder.iterdir(), key=lambda path: content_hash(_name(path))):
-        parts = find(path.read_text())
+        parts = find(path.read_text(encoding="utf-8"))
         if parts is not None:
             prompt, rest = parts
             yield {"source": folder.name, "file": _name(path), "prompt": prompt, "rest": rest}

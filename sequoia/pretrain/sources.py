@@ -321,7 +321,7 @@ def manuals(folders: Sequence[Path | str]) -> Iterator[tuple[Manual, Source]]:
 
 def _manual_source(root: Path, manual: Manual) -> Source:
     version = root / "VERSION"
-    number = version.read_text().strip() if version.exists() else "unknown"
+    number = version.read_text(encoding="utf-8").strip() if version.exists() else "unknown"
     found = {
         path
         for pattern in manual.globs

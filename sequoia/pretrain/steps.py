@@ -79,7 +79,7 @@ def _write_kept_out(out: Path, prepared: Prepared) -> None:
         for i, text in enumerate(prepared.of(kind, "kept")):
             path = folder / kind / text.source / f"{i:04d}-{text.name.replace('/', '-')}"
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text.text)
+            path.write_text(text.text, encoding="utf-8")
 
 
 def _new_tokenizer(args: Namespace, train: Sequence[str]) -> PreTrainedTokenizerBase:
@@ -164,7 +164,7 @@ def excerpts_step(args: Namespace, _tokens: int | None) -> bool:
             source = known[item["source"]]
             item |= {key: source[key] for key in ("version", "licence")}
         path = args.out / f"judge-{kind}.json"
-        path.write_text(json.dumps(found, indent=1) + "\n")
+        path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
         print(f"{path}: {len(found)} excerpts")
     return True
 

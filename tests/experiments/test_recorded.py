@@ -74,7 +74,7 @@ def test_other_recorded_findings_are_what_the_program_says_of_their_numbers() ->
 
 def test_the_verifier_with_the_most_tokens_per_step_is_named_only_if_it_is_clear() -> None:
     def answer(**lows: list[float]) -> str:
-        """lows: the low ends of the ratios of Sequoia to each verifier; each interval is 0.4."""
+        """lows: low ends of the ratios of Sequoia to each verifier; each interval is 0.4 wide."""
         return verifiers_compared._finding(
             [
                 Comparison(f"case {i}: Sequoia over {name}", low + 0.2, low, low + 0.4)

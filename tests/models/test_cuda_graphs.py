@@ -144,7 +144,7 @@ def test_no_step_waits_for_a_capture_when_the_text_grows_beyond_a_reach(
 ) -> None:
     """Captures are made between steps, before the first pass that needs them."""
     monkeypatch.setattr(cuda_graphs, "STEP", 64)
-    pair = _without_lean_forward(tiny_pair())
+    pair = _with_plain_forward(tiny_pair())
     params = SamplingParams(max_new_tokens=300, ignore_eos=True)
     expected = [step.emitted for step in run(Decoder(pair, PROMPTS[0], params, TREE))]
     in_a_step = [False]
@@ -186,7 +186,7 @@ def test_what_other_verifiers_would_accept_is_known_until_the_next_step(
     capture may come between a step and the question. The test asks about the run's own verifier,
     because the step contains the right answer for it."""
     monkeypatch.setattr(cuda_graphs, "STEP", 64)
-    pair = _without_lean_forward(tiny_pair())
+    pair = _with_plain_forward(tiny_pair())
     capture = use_graphs(pair.target)
     params = SamplingParams(temperature=0.9, max_new_tokens=200, ignore_eos=True)
     decoder = Decoder(pair, PROMPTS[0], params, TREE, has_expected=True)
@@ -213,7 +213,7 @@ def test_a_run_with_graphs_emits_the_same_text(temperature: float) -> None:
     params = SamplingParams(temperature=temperature, max_new_tokens=40, ignore_eos=True, seed=3)
     texts = []
     for graphed in (False, True):
-        pair = _without_lean_forward(
+        pair = _with_plain_forward(
             pair_of(tiny_model(), tiny_model(seed=1), tiny_tokenizer(), "float32")
         )
         counts = [use_graphs(model) for model in (pair.target, pair.draft)] if graphed else []
@@ -222,7 +222,7 @@ def test_a_run_with_graphs_emits_the_same_text(temperature: float) -> None:
     assert texts[0] == texts[1]
 
 
-def _without_lean_forward(pair: Pair) -> Pair:
+def _with_plain_forward(pair: Pair) -> Pair:
     """`pair`, with the forward of `transformers` in place of a faster one."""
     for model in (pair.target, pair.draft):
         model.forward = TreeModel(model.hf, model.name).forward
@@ -231,7 +231,7 @@ def _without_lean_forward(pair: Pair) -> Pair:
 
 @pytest.mark.slow
 def test_a_fixed_tree_is_captured_before_the_first_step() -> None:
-    pair = _without_lean_forward(tiny_pair())
+    pair = _with_plain_forward(tiny_pair())
     captures = [use_graphs(model) for model in (pair.target, pair.draft)]
     decoder = Decoder(pair, PROMPTS[0], GREEDY, TREE)
     decoder.prefill()
@@ -372,7 +372,7 @@ def test_a_run_is_not_refused_for_a_cache_that_is_allocated_already(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Guards against counting the KV cache twice when a second run takes over that of the first."""
-    pair = _without_lean_forward(tiny_pair())
+    pair = _with_plain_forward(tiny_pair())
     for model in (pair.target, pair.draft):
         use_graphs(model)
     first = Decoder(pair, PROMPTS[0], GREEDY, TREE)
@@ -451,7 +451,7 @@ def test_a_cache_that_is_far_too_large_is_not_used() -> None:
 def test_a_run_that_does_not_fit_frees_the_caches_of_finished_ones(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    pair = _without_lean_forward(tiny_pair())
+    pair = _with_plain_forward(tiny_pair())
     use_graphs(pair.target)
     pair.target.open(100)
     assert pair.target.graphs is not None

@@ -475,7 +475,7 @@ VISITORS = (
         "return self.busy and self.is_shared and self.recording is not None",
         "return self.busy and self.recording is not None",
         "tests/ui/serving/test_following.py::"
-        "test_among_strangers_nobody_follows_unless_the_visitor_lets_them",
+        "test_on_a_public_page_nobody_follows_unless_the_runs_visitor_allows_it",
     ),
     Mutation(
         "someone who begins to follow a run just as it ends gets an error",

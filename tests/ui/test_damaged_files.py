@@ -130,7 +130,6 @@ def test_files_are_where_gradio_keeps_them(view: LiveView, tmp_path: Path) -> No
 def test_a_full_disk_does_not_matter_if_nothing_is_downloaded(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """If nothing has to be downloaded, a full disk does not matter."""
     monkeypatch.setattr(hub_download, "disk_free", lambda: 0)
     hub_download.require_room(0)
     with pytest.raises(hub_download.NotDownloaded):

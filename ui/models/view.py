@@ -85,13 +85,13 @@ def require_fit(pair_request: PairRequest) -> None:
     one = find(pair_request.name)
     if one is None or pair_request.device == "spread":
         return
-    offload = one.offload or bool(pair_request.offload)
-    dtype = checked_dtype(pair_request.dtype)
-    memory = _memory(replace(one, offload=offload), *_devices(pair_request.device), dtype=dtype)
+    placed = replace(one, offload=one.offload or bool(pair_request.offload))
+    devices = _devices(pair_request.device)
+    memory = _memory(placed, *devices, dtype=checked_dtype(pair_request.dtype))
     if memory["fits"] == "no":
-        raise BadModel(
-            f"{one.name} does not fit this machine ({memory['words']}); choose a smaller pair"
-        )
+        narrower = _memory(placed, *devices, dtype=_NARROWEST)["fits"] != "no"
+        advice = f"{_name(_NARROWEST)} or a smaller pair" if narrower else "a smaller pair"
+        raise BadModel(f"{one.name} does not fit this machine ({memory['words']}); choose {advice}")
 
 
 def loaded(pair: Pair) -> dict[str, Any]:

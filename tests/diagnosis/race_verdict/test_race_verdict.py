@@ -376,8 +376,8 @@ def test_a_lead_that_may_be_luck_is_not_called_a_win() -> None:
 
 
 def test_a_lead_is_not_called_a_win_if_the_chain_may_just_have_been_unlucky() -> None:
-    """A tree that leads is compared with the best chain, even if a lane between them is faster than
-    this chain."""
+    """A tree that leads is compared with the best chain, even if another lane is faster than this
+    chain."""
     lanes = [
         LaneRuns("Other", "tree", steady(4, 0.022)),
         LaneRuns("Sequoia", "tree", steady(5, 0.025)),

@@ -144,8 +144,8 @@ def test_all_gpus_share_a_target_that_is_spread() -> None:
 
 
 def test_gpus_that_stay_empty_are_not_named() -> None:
-    """The draft and the head fill about 70% of the last GPU, so the others may be filled as far.
-    Then two of them hold all layers, and the third stays empty."""
+    """The draft and the head fill about 70% of the last GPU, so each other GPU may be filled to
+    70% too. Two of them then hold all layers, and the third stays empty."""
     plan = spread(PARTS, ExtraBytes(10 * MB, 600 * MB), free(900, 900, 900, 900), all_of_them=True)
     assert set(plan.layer_devices) == {CARDS[0], CARDS[1]}
     assert plan.words == "spread over cuda:0 and cuda:1 and cuda:3"
@@ -250,8 +250,8 @@ def test_too_little_host_memory_is_refused() -> None:
 
 @pytest.mark.parametrize("converted", [False, True])
 def test_on_the_cpu_streamed_layers_and_all_else_share_its_memory(converted: bool) -> None:
-    """The CPU's memory holds the streamed layers, two buffers and everything else. If loading
-    converts the weights, the results are the streamed layers, so they do not count twice."""
+    """The CPU's memory holds the streamed layers, two buffers and everything else. Converting the
+    weights needs no more memory, because they do not also stay there in their stored dtype."""
     needed = 10 * 100 + (ALL - 1000 + 200)
     room = {HOST: round(needed * MB / SHARE) + 1}
     assert offload(PARTS, BESIDE, HOST, room, 0, converted).output == HOST

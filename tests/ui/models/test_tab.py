@@ -217,7 +217,7 @@ def test_the_memory_of_a_pair_depends_on_the_precision_in_the_form(
     memory = SimpleNamespace(total=8e9, available=8e9)
     monkeypatch.setattr(psutil, "virtual_memory", lambda: memory)
     monkeypatch.setattr(models_view, "narrowest_dtype", lambda _: torch.float32)
-    said = "too large in float32: needs 8"
+    said = "too large in float32: needs 8.*; choose bfloat16 or a smaller pair"
     refusal = nullcontext() if fits else pytest.raises(BadModel, match=said)
     with refusal:
         models_view.require_fit(PairRequest("smollm2-1.7b", device="cpu", dtype=dtype))

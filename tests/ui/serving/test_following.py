@@ -121,7 +121,7 @@ def test_a_visitor_refused_by_a_full_queue_may_follow_too(
     assert sent(following)[-1]["done"] is True, "following ends when that run ends"
 
 
-def test_among_strangers_nobody_follows_unless_the_visitor_lets_them(
+def test_on_a_public_page_nobody_follows_unless_the_runs_visitor_allows_it(
     make_view: Callable[[Limits], LiveView], gate: Gate
 ) -> None:
     view = make_view(replace(PUBLIC, waiting=4))

@@ -38,7 +38,7 @@ export function bestStep(store) {
  * The first step with a turn (see `hasTurn`) after the first FEW steps. If there is none, the best
  * step.
  * @param {RunStore} store
- * @returns {number} its index
+ * @returns {number} its index; -1 if there are no steps
  */
 export function openingStep(store) {
   const found = store.steps.findIndex((step, i) => step && i >= FEW && hasTurn(store, i));

@@ -11,10 +11,10 @@ import { PairTable } from "./pair_table.js";
 
 /**
  * A message from ui/models/view.py. If it has `load` and `field`, it is about the progress of a
- * load. Otherwise it has the rest of the view. `load`: the progress, or null to hide it. If it is
- * null, the form's element md-problem says why nothing is being loaded. `field`: the form field
- * that caused this problem or the load's error, if any. `error` alone: why a message could not be
- * read.
+ * load. Otherwise it has the rest of the view. `load`: the progress. If it is null, the progress is
+ * hidden, and the form's element md-problem says why nothing is being loaded. `field`: the form
+ * field that caused this problem or the load's error, if any. `error`: why a message could not be
+ * read; then all other fields are missing.
  * @typedef {object} Message
  * @property {string} [error]
  * @property {string | null} [field]

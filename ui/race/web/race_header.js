@@ -142,7 +142,8 @@ export function raceFacts(meta) {
   ]);
 }
 
-/** @type {(store: RaceStore) => boolean} whether the page shows a finished race at a time before its end */
+// Whether a finished race is shown at a time before its end.
+/** @type {(store: RaceStore) => boolean} */
 const isReplay = ({ state, isOver, end }) => state === "finished" && end > 0 && !isOver;
 
 /**

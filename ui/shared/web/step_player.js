@@ -17,7 +17,7 @@ export class StepPlayer extends StepMotion {
   #rate = /** @type {StepRate} */ ("slow");
   #frame = 0; // id of the requested animation frame; 0: none
   #before = 0; // time of the last frame in ms; 0: none yet
-  clock = 0; // seconds since the step began: of slow motion at the rate "slow", else of real time
+  clock = 0; // seconds since the step began: slow-motion seconds at the rate "slow", else real ones
   playing = false;
 
   /** @param {() => void} changed called when the picture, the rate or `playing` changes. `take` and

@@ -1,6 +1,6 @@
 /* The limit for node-by-node verification: the best that a rule can reach if it is lossless at each
    node on its own. Two distributions are given: that of the drawn siblings, and that of the emitted
-   token. A rule is a coupling of the two. So to find the best rule is a problem of optimal
+   token. A rule is a coupling of the two. So finding the best rule is a problem of optimal
    transport. SpecTr (arXiv 2310.15141) states this problem for several draws. Pure. */
 import { insideEach, massOf, sequences } from "./draws.js";
 import { bestTransport } from "./transport.js";
