@@ -146,6 +146,7 @@ def test_draws_without_replacement_have_the_distribution_of_successive_draws(
     assert fit(draws(Seeded(1), "without_replacement", row, k), expected) > LIMIT
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_the_last_draws_are_completed_by_a_race(monkeypatch: pytest.MonkeyPatch) -> None:
     """Once little probability is left, the other tokens are drawn by an exponential race, which

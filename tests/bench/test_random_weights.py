@@ -49,6 +49,7 @@ def test_weights_on_a_cpu_repeat_a_few_random_numbers(monkeypatch: pytest.Monkey
     assert (norm == 1).all()
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_pair_is_measured_and_written_as_a_profile(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -1033,6 +1033,7 @@ def test_measuring_asks_for_way_prompts_and_a_typed_text(page: Page) -> None:
     )
 
 
+@pytest.mark.nightly
 def test_a_vector_is_called_measured_only_while_it_is_the_measured_one(page: Page) -> None:
     """Guards against the label "measured" on figures that a visitor changed: by key, by typing, by
     adding a rank, or by choosing another vector."""

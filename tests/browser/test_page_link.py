@@ -186,6 +186,7 @@ def test_settings_that_cannot_run_here_are_refused(open_at: Open) -> None:
     expect(page.locator("#pg-temperature input")).to_have_value("0.6")
 
 
+@pytest.mark.nightly
 def test_the_query_stays_in_the_address(open_at: Open) -> None:
     """The page has a base address. A fragment alone would be resolved against that address, and the
     query would be lost."""

@@ -12,6 +12,7 @@ from running_app import open_tab
 from sequoia.planning.paper_results import paper_file, paper_tables
 
 
+@pytest.mark.nightly
 def test_the_tab_at_the_width_of_a_phone(visit: Callable[..., Page]) -> None:
     page = visit(viewport={"width": 390, "height": 844})
     open_tab(page, "Paper")

@@ -255,6 +255,7 @@ TAB_STOPS = (
 )
 
 
+@pytest.mark.nightly
 def test_the_race_tab_has_few_tab_stops(visit: Visit) -> None:
     page = visit()
     page.get_by_role("tab", name="Race").click()

@@ -144,6 +144,7 @@ def test_a_slow_target_that_is_steep_is_measured_at_every_size_simulated(
     assert [size for size, _, _ in profile.target_seconds] == [*SIZES]
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_size_that_does_not_fit_in_memory_is_not_tried_simulated(
     clock: Clock, monkeypatch: pytest.MonkeyPatch

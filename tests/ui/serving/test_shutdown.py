@@ -173,6 +173,7 @@ def test_a_temporary_folder_that_cannot_be_made_is_reported_in_one_line(tmp_path
     assert "cannot create a temporary folder" in line
 
 
+@pytest.mark.nightly
 def test_a_second_app_gets_another_port_and_ctrl_c_ends_it_during_a_run(tmp_path: Path) -> None:
     first = free_port()
     environment = {**os.environ, "GRADIO_NUM_PORTS": "100", "TMPDIR": str(tmp_path)}

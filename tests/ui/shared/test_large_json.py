@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from nightly_cases import nightly
 
 from sequoia.errors import BadTrace
 from ui.shared import json_worker, large_json
@@ -61,7 +62,7 @@ def hostile(kind: str, size: int) -> str:
     return f"[{f'{opener}{closer},' * (size // 3)}1]"
 
 
-@pytest.mark.parametrize("kind", ["[ many", "{ many", "[ deep", "text"])
+@pytest.mark.parametrize("kind", ["[ many", "{ many", "[ deep", *nightly("text")])
 def test_a_hostile_file_is_refused_before_it_is_parsed(tmp_path: Path, kind: str) -> None:
     text = hostile(kind, MOST - 1000)
     start = time.monotonic()
