@@ -1,7 +1,8 @@
 """A causal language model that can run a tree. Each forward pass processes some or all of the
 tree's nodes after a prefix. After the last pass, the accepted nodes are added to the prefix.
 
-The model is an unmodified one from `transformers`. The KV cache and the mask are ours.
+The model object is an unmodified one from `transformers`. The KV cache and the mask are ours, and
+so may be the forward pass (see choose_forward.py).
 """
 
 from __future__ import annotations
@@ -144,7 +145,8 @@ class TreeModel:
 
     @property
     def _layers_are_alike(self) -> bool:
-        """Whether the layers' keys and values are expected to be alike (see KVCache)."""
+        """Whether the keys and values of all layers are expected to have the same shape, dtype and
+        device (see KVCache)."""
         return (
             self.placement == ""
             and len({*self.layer_devices}) == 1
@@ -179,7 +181,7 @@ class Context:
         if model.graphs and capacity:
             weakref.finalize(self, model.graphs.release, self.kv_cache).atexit = False
         self._causal = causal(2, self, capacity)
-        self._captured_up_to = 0  # columns of the mask
+        self._next_capture = 0  # `capture_ahead` does nothing for masks with at most these columns
 
     @property
     def length(self) -> int:
@@ -271,7 +273,8 @@ class Context:
         for rows, last_only in passes:
             if self.length + rows <= self.capacity:
                 mask = causal(rows, self, self.length).view(self.length, 0, rows)
-                # depth 0: the only position that is certainly within the model's context
+                # All rows are at depth 0, which is the position right after the prefix: the cache
+                # may have room for more positions than the model's context.
                 depths = torch.zeros(rows, dtype=torch.long, device=self.device)
                 with self.model.capturing():
                     self._pass([0] * rows, depths, mask, last_only)
@@ -283,9 +286,10 @@ class Context:
         soon. Then no step has to wait."""
         graphs = self.model.graphs
         columns = min(self.length + most + _AHEAD, self.capacity)
-        if not graphs or columns <= self._captured_up_to:
+        if not graphs or columns <= self._next_capture:
             return
-        self._captured_up_to = columns + _AHEAD
+        # The graphs for `columns` are enough until the prefix is _AHEAD tokens longer.
+        self._next_capture = columns + _AHEAD
         for rows, last_only in graphs.ahead(self.kv_cache, columns):
             if self.length + rows <= self.capacity:
                 self.kv_cache.reserve(rows)

@@ -1,5 +1,5 @@
-"""Write canned.json: short runs over toy distributions, for the browser tests and their pages. The
-tokens are drawn and verified by the real code.
+"""Write canned.json: short runs over toy distributions, for the browser tests and the test pages in
+`pages`. The tokens are drawn and verified by the real code.
 
     PYTHONPATH=. python tests/browser/make_canned.py
 

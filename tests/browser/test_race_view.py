@@ -376,7 +376,7 @@ def test_lanes_without_a_clear_difference_share_a_place_and_have_a_neutral_colou
 
 def test_a_place_counts_only_the_lanes_that_are_clearly_ahead(page: Page) -> None:
     """Lane 0 is between lanes 3 and 1 and does not clearly differ from either of them, but lane 3
-    is clearly faster than lane 1. Lane 1 is 2nd, not 3rd, because only lane 3 is clearly ahead."""
+    is clearly faster than lane 1. Lane 1 may be 2nd, because only lane 3 is clearly ahead."""
     whole = paced(96, {0: 0.010, 1: 0.012, 2: 0.03, 3: 0.009}, wild=(0,))
     still(page, whole)
     verdicts = page.evaluate(
@@ -387,7 +387,7 @@ def test_a_place_counts_only_the_lanes_that_are_clearly_ahead(page: Page) -> Non
     assert [text(page, lane(index, "place")) for index in (3, 0, 1, 2)] == [
         "tied for 1st (within noise)",
         "tied for 1st (within noise)",
-        "2nd",
+        "2nd or 3rd (within noise)",
         "4th",
     ]
 

@@ -156,7 +156,7 @@ test("a tree drawn by hand that is smaller or larger than the budget is not comp
   assert.equal(table.notCompared({ nodes: 80 })[1], "80 nodes drawn, budget 64: not compared");
 });
 
-test("a field that may stay empty shows “best”, the other an example", () => {
+test("a field that may stay empty shows “auto”, the other an example", () => {
   Object.assign(document, { createElement: () => new FakeNode() });
   const host = { appendChild() {} };
   const placeholder = (name) => {
@@ -165,7 +165,7 @@ test("a field that may stay empty shows “best”, the other an example", () =>
     return row.field.getAttribute("placeholder");
   };
   const found = ["sequences", "kary", "branching"].map(placeholder);
-  assert.deepEqual(found, ["best", "best", "such as 2, 1"]);
+  assert.deepEqual(found, ["auto", "auto", "such as 2, 1"]);
 });
 
 test("the CSV of the shapes has the rows of the table", () => {

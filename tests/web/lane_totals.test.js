@@ -149,9 +149,33 @@ function wavering(next) {
   });
 }
 
+/** The places of lanes on one prompt, in words. Lanes with the same place are tied. */
+function inWords(...taken) {
+  const places = taken.map((place) => ({
+    place,
+    tied: taken.filter((p) => p === place).length > 1,
+  }));
+  const lanes = /** @type {Lane[]} */ (taken.map(() => ({})));
+  return taken.map((_place, i) => placeInWords(i, lanes, places));
+}
+
 test("places have English ordinal endings", () => {
-  const words = [1, 2, 3, 4].map((place) => placeInWords({ place, tied: false }));
-  assert.deepEqual(words, ["1st", "2nd", "3rd", "4th"]);
+  assert.deepEqual(inWords(1, 2, 3, 4), ["1st", "2nd", "3rd", "4th"]);
+});
+
+test("a lane that is clearly slower than only some of the lanes before it may have several places", () => {
+  const tied = "tied for 1st";
+  assert.deepEqual(inWords(1, 1, 2), [tied, tied, "2nd or 3rd"]);
+  assert.deepEqual(inWords(1, 1, 3), [tied, tied, "3rd"]);
+  assert.deepEqual(inWords(1, 1, 1, 2), [tied, tied, tied, "2nd to 4th"]);
+});
+
+test("places in words count only the lanes on the same prompt", () => {
+  const lanes = /** @type {Lane[]} */ ([{ on: "a" }, { on: "a" }, { on: "b" }, { on: "b" }]);
+  const first = { place: 1, tied: true };
+  const places = [first, first, { place: 1, tied: false }, { place: 2, tied: false }];
+  assert.equal(placeInWords(3, lanes, places), "2nd");
+  assert.equal(placeInWords(2, lanes, [first, first, null, null]), "");
 });
 
 test("the lane with the most tokens leads; among equals, the lane that had them first", () => {

@@ -75,5 +75,5 @@ test("no other k has more expected tokens than the best k", () => {
 test("the label of the fastest tree says how many levels it has", () => {
   const labelOf = (fastest) => label("fitted", 1, /** @type {any} */ ({ fastest }));
   const labels = [labelOf({ levels: 1 }), labelOf({ levels: 2 })];
-  assert.deepEqual(labels, ["Sequoia, 1 level", "Sequoia, 2 levels"]);
+  assert.deepEqual(labels, ["Sequoia, fastest (1 level)", "Sequoia, fastest (2 levels)"]);
 });

@@ -231,9 +231,9 @@ def _default(default: Plan, plan: Plan, second: Plan | None, here: bool) -> str:
     acceptance. plan: the fastest tree. second: the runner-up. here: whether the times are this
     machine's."""
     rule = (
-        f"In Decode, “Sequoia, planned for this machine” {'takes' if here else 'would take'}, of "
-        f"all trees at most {SLACK * 100:g}% slower than the fastest, the one with the most "
-        "expected tokens per step. Here"
+        f"In Decode, “Sequoia, planned for this machine” {'is' if here else 'would be'} the tree "
+        "with the most expected tokens per step of those that are at most "
+        f"{SLACK * 100:g}% slower than the fastest. Here"
     )
     if default.tree == plan.tree:
         return f"{rule} that is the fastest tree."

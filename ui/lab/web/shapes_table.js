@@ -24,7 +24,7 @@ const ROWS = [
   "branching",
   "chain",
 ];
-const BEST = "best"; // what an empty field means
+const BEST = "auto"; // shown in an empty field, for which the best number is computed
 const named = (words) => ({ "aria-label": words, title: words });
 const NUMBERS = {
   sequences: { ...named("Number of sequences; empty for the best"), placeholder: BEST },

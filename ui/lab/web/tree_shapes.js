@@ -176,7 +176,8 @@ export const cappedName = (cap) => `Sequoia, ≤ ${cap} levels`;
 
 const OWN = {
   best: ({ cap }) => (cap ? cappedName(cap) : "Sequoia"),
-  fitted: ({ fastest }) => "Sequoia, " + (fastest ? count(fastest.levels, "level") : "? levels"),
+  fitted: ({ fastest }) =>
+    `Sequoia, fastest (${fastest ? count(fastest.levels, "level") : "? levels"})`,
   hand: () => "Drawn by hand",
 };
 

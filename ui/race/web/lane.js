@@ -188,20 +188,21 @@ export class LaneView {
     const total = store.totals[index];
     const other = store.totals[reference];
     const place = places[index];
+    const placed = placeInWords(index, store.lanes, places);
     const result = store.results?.[index] ?? null;
     if (this.result !== result) this.paintLossless(result);
     const wasMoving = this.wasMoving;
     this.wasMoving = store.playing || (store.live && !store.done);
     const done = total.count(store.t);
     const { line, state } = store;
-    const key = [done, other?.count(store.t), reference, JSON.stringify(place), line, state].join();
+    const key = [done, other?.count(store.t), reference, placed, line, state].join();
     if (this.key === key) return;
     this.key = key;
     const sum = total.at(store.t);
     this.text.paint(total, done, this.ending(total, done), repeatsInWords(sum));
     this.paintTree(total, done);
     this.paintFinish(total, done === total.steps.length && Boolean(total.finish), wasMoving);
-    this.paintProgress(sum, place);
+    this.paintProgress(sum, place, placed);
     this.paintFigures(sum);
     this.paintSpeed(total, other, reference);
     attr(this.root, "data-tokens", sum.tokens);
@@ -237,13 +238,15 @@ export class LaneView {
   /**
    * @param {Sum} sum
    * @param {Place | null} place
+   * @param {string} placed the place in words
    */
-  paintProgress(sum, place) {
+  paintProgress(sum, place, placed) {
     const { line } = this.store;
     const reached = Math.min(sum.tokens, line);
     show(this.place, Boolean(place));
-    text(this.place, place ? placeInWords(place) + (place.tied ? " (within noise)" : "") : "");
-    attr(this.place, "data-place", place && !place.tied ? place.place : null);
+    const isCertain = !placed.includes(" "); // not "tied for 1st" or "2nd or 3rd"
+    text(this.place, placed + (isCertain ? "" : " (within noise)"));
+    attr(this.place, "data-place", place && isCertain ? place.place : null);
     this.fill.style.transform = `scaleX(${reached / line})`;
     attr(this.bar, "aria-valuemax", line);
     attr(this.bar, "aria-valuenow", reached);

@@ -329,9 +329,22 @@ export const placesNow = ({ lanes, totals, t, done, isOver, verdict }) =>
   isOver && verdict ? verdict.places : placesByPrompt(lanes, totals, t, done);
 
 /**
- * A place in words: "1st", or "tied for 1st".
- * @param {Place} place
+ * The place of a lane in words: "1st", "tied for 1st", "2nd or 3rd"; "" if it has none. A lane is
+ * "2nd or 3rd" if two lanes share the first place and it is clearly slower than only one of them.
+ * @param {number} lane its index
+ * @param {Lane[]} lanes
+ * @param {(Place | null)[]} places of all lanes
  * @returns {string}
  */
-export const placeInWords = ({ place, tied }) =>
-  (tied ? "tied for " : "") + place + (["th", "st", "nd", "rd"][place] || "th");
+export function placeInWords(lane, lanes, places) {
+  if (!places[lane]) return "";
+  const { place, tied } = places[lane];
+  if (tied) return `tied for ${ordinal(place)}`;
+  const beside = lanesByPrompt(lanes).find((group) => group.includes(lane)) ?? [];
+  const last = 1 + beside.filter((i) => (places[i]?.place ?? place) < place).length;
+  if (last <= place) return ordinal(place);
+  return `${ordinal(place)} ${last - place > 1 ? "to" : "or"} ${ordinal(last)}`;
+}
+
+/** @type {(n: number) => string} */
+const ordinal = (n) => n + (["th", "st", "nd", "rd"][n] || "th");

@@ -175,5 +175,5 @@ function order({ lanes, totals, end, verdict }) {
   const placed = [...lanes.keys()]
     .filter((i) => places[i])
     .sort((a, b) => totals[a].clock - totals[b].clock);
-  return placed.map((i) => placeInWords(places[i]) + " " + laneName(lanes[i], i)).join(", ");
+  return placed.map((i) => placeInWords(i, lanes, places) + " " + laneName(lanes[i], i)).join(", ");
 }

@@ -14,7 +14,7 @@ import { rove } from "../../shared/web/roving_focus.js";
 
 // Added if the verdict is about expected tokens.
 const COUNTED =
-  " The lanes below count the tokens drawn in this run, so their figures may differ and are usually less certain.";
+  " The result compares the numbers of tokens to be expected per step. The lanes below show those drawn in this run, so their figures may differ and are usually less certain.";
 
 /** The banner over the lanes. */
 export class RaceVerdict {

@@ -16,10 +16,7 @@ const LEFT = 0.3; // free room before the first column, in columns
 const DASH = 0.7; // length of a node's dash, in columns
 const RIGHT = 0.2; // free room after the dashes of the last column, in columns
 
-/**
- * The width of the picture of a tree with this many levels, in columns.
- * @param {number} levels
- */
+/** @type {(levels: number) => number} the picture's width, in columns */
 const columns = (levels) => LEFT + levels - 1 + DASH + RIGHT;
 
 /** The picture. */
