@@ -10,13 +10,13 @@ from itertools import islice
 from numbers import Integral, Real
 from typing import Any, TypeVar
 
-from .errors import SequoiaError  # relative, because training may run from a renamed copy
+from .errors import SequoiaError  # relative: training may run in a copy with another package name
 
 MAX_SHOWN = 40
 # one call of the JSON encoder writes at most about this many values, which takes two milliseconds
 _AT_ONCE = 20_000
-# Larger lists and objects are written in groups of this many entries. A string counts as one value,
-# and as one more for each full group of this many characters.
+# Larger lists and objects are written in groups of _ENTRIES entries. A string counts as one value,
+# plus one for every _ENTRIES characters.
 _ENTRIES = 16
 T = TypeVar("T")
 U = TypeVar("U")

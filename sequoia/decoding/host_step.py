@@ -70,9 +70,9 @@ class HostStep:
         layout = self._nodes(tree)
         with clock.phase("verify"):
             logits = self._target.forward(drafted.tokens, layout)  # (nodes, vocab)
-        # If a node's logits overflow, the run ends only if the verifier visits the node. Otherwise
-        # the overflowed values must not stay in the KV cache, because CUDA graphs read dropped
-        # slots too (see `drop_values`).
+        # If a node's logits overflow, verification fails only if it visits the node. Otherwise the
+        # overflowed values must not stay in the KV cache, because CUDA graphs read dropped slots
+        # too (see `drop_values`).
         if self._target.model.graphs and not logits.amax(-1).isfinite().all():
             self._target.drop_values()
         self._p = {}

@@ -92,10 +92,10 @@ def known_acceptance(
 
 
 def _settings_that_matter(params: SamplingParams, verifier: str) -> tuple[SamplingParams, str]:
-    """The settings, with those that do not affect acceptance replaced by defaults. At temperature 0
-    every verifier accepts only the most probable token, and top-p never removes it. Acceptance is
-    counted with trees of two levels. In such a tree, a verifier that judges whole paths accepts
-    exactly as the default verifier does."""
+    """The settings, with a verifier or top-p that does not affect acceptance replaced by the
+    default. At temperature 0 every verifier accepts only the most probable token, and top-p never
+    removes it. Acceptance is counted with trees of two levels. In such a tree, a verifier that
+    judges whole paths accepts exactly as the default verifier does."""
     if params.temperature == 0:
         return SamplingParams(), DEFAULT_VERIFIER
     return params, DEFAULT_VERIFIER if judges_paths(verifier) else verifier

@@ -62,9 +62,9 @@ def path_acceptance(
 
 
 def _counted(by_level: AcceptanceByLevel, usual: Acceptance) -> Acceptance:
-    """Rates by rank over all depths. A rank without counts takes its rate from `usual`. The others
-    are counted only at nodes that have a child of that rank. So the rates can sum to more than 1;
-    then they are scaled down to a sum of 1."""
+    """Rates by rank over all depths. A rank without counts takes its rate from `usual`. Every other
+    rank is counted only at nodes that have a child of its own rank. The rates come from different
+    sets of nodes, so they can sum to more than 1; then they are scaled down to a sum of 1."""
     cells = [by_level.by_rank(rank) for rank in range(len(usual.rates))]
     rates = [
         cell.rate if cell.visits else rate for cell, rate in zip(cells, usual.rates, strict=True)

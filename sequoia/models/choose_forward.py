@@ -115,7 +115,7 @@ def _disagreement(model: TreeModel, usual: Forward, bound: float) -> str:
 
 def _use(model: TreeModel, plain: Forward, why: str, numbers: str) -> None:
     """Make `model` use the forward `plain`. why: the reason that a faster one is not used.
-    numbers: the dtype of the weights, for the log: a faster forward may work in another dtype."""
+    numbers: the dtype of that faster one's weights, for the log."""
     model.forward = plain
     model.no_fast_forward = why
     _log.warning("%s runs without its faster forward in %s: %s", model.name, numbers, why)

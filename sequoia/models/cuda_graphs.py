@@ -47,7 +47,7 @@ _LEAST_ROWS = 64  # rows of the smallest buffer for logits
 
 
 class GraphedForward:
-    """A Forward (ids, positions, mask, kv_cache, last_only) that runs passes of recurring sizes
+    """A Forward (ids, positions, mask, kv_cache, last_only) that runs passes of frequent sizes
     through CUDA graphs of `forward`, and all others through `forward` itself.
 
     plain: `forward` itself. failed: why capturing was abandoned, None if it was not. Once `failed`
@@ -225,8 +225,8 @@ class GraphedForward:
 
 def _to_drop(graphs: Mapping[_Size, _CapturedForward]) -> _Size:
     """The size whose graph is to be dropped. It is never the one just added. Of the rest, it is the
-    least recently used size that does not recur, or if all recur, the least recently used size. The
-    next run with the same tree needs all recurring sizes."""
+    least recently used size that is not marked as recurring, or if all are, the least recently used
+    size. The next run with the same tree needs all recurring sizes."""
     others = [*graphs][:-1]
     return min(others, key=lambda size: graphs[size].is_recurring)
 

@@ -3,8 +3,8 @@ model of `transformers` without our cache and mask.
 
 The test runs at the start of a text. If there is time, it is repeated at higher positions. The
 config may contain text lengths beyond which the computation may change: the test runs around each
-of them. It also runs near the end of the context if the config states the context's length. No long
-text is processed for this: a few tokens are given high positions.
+of them. It also runs near the end of the longest text that the model is used for, if the config
+limits that. No long text is processed for this: a few tokens are given high positions.
 
 A CUDA graph attends to a fixed number of cache slots. If the model uses graphs and there is still
 time, there is one more test, with a prefix that is too long for the shortest graphs.
@@ -40,9 +40,10 @@ from sequoia.models.tree_forward import TreeModel, transformers_forward
 SECONDS = 5.0  # time limit for all positions except the start
 _PASSES_AT_START = 6
 _PASSES_ELSEWHERE = 4
-# Tokens before the tree in the tests at other positions; fewer at the lowest positions. The test at
-# the start has 3 tokens there. Another number is used here, because the model's code may have
-# cached something that only fits 3.
+# Tokens before the tree in the tests after the one at the start. There are fewer at the lowest
+# positions, and more in the test of longer CUDA graphs. The test at the start has 3 tokens before
+# the tree. This is another number, because the model's code may have cached something that only
+# fits 3.
 _PREFIX = 7
 _BRANCH = "its logits for a branch of a tree differ from those for the same tokens in a row"
 _ALONE = "with explicit mask and positions, its logits change"
@@ -159,7 +160,7 @@ def _around_changes(model: TreeModel, seconds: float) -> Iterator[tuple[int, lis
 
 def _positions(model: TreeModel) -> Iterator[tuple[int, int]]:
     """Positions to test, each with the number of tokens before the tree, as for `_around`. If the
-    end of the context is not known, a low position is tested instead."""
+    config does not limit the length of a text, a low position replaces the one near the end."""
     has_end = model.limit < UNSTATED or is_stated(model.config)
     last = model.limit - 2 if has_end else _PREFIX + 1
     positions = {*changes_at(model.config, model.limit - 1), last}

@@ -52,8 +52,9 @@ class TokenBytes:
         self._found: dict[int, bytes | None] = {}
 
     def of(self, token: int) -> bytes | None:
-        """The bytes of `token`, b"" if there is no such token, and None for a token that represents
-        whole characters."""
+        """The bytes of `token`, b"" if there is no such token. None for a token that represents
+        whole characters, and for all tokens of a byte-level tokenizer whose `decode` removes
+        spaces: their text depends on the tokens before them."""
         if token not in self._found:
             self._found[token] = self._look(token)
         return self._found[token]
@@ -185,8 +186,8 @@ class TextStream:
         return int(text.endswith(REPLACEMENT) and not self._has_replacement(self._window[-1]))
 
     def _has_replacement(self, token: int) -> bool:
-        """Whether a replacement character is part of the token's own text, which is then
-        complete."""
+        """Whether the token's name contains a replacement character. Then a replacement character
+        at the end of the text does not stand for an incomplete character."""
         return REPLACEMENT in self._tokenizer.convert_ids_to_tokens(token)
 
     def _forget(self, held: int) -> None:

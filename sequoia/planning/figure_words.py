@@ -37,7 +37,8 @@ def _unit(seconds: float) -> tuple[str, float, int]:
 
 
 def token_words(tokens: float) -> str:
-    """A number of tokens with two digits after the point, or two significant digits below 0.1."""
+    """A number of tokens with two digits after the point, or two significant digits if it is
+    between 0 and 0.1."""
     return f"{tokens:.2f}" if tokens >= 0.1 or tokens == 0 else f"{tokens:.2g}"
 
 

@@ -1,7 +1,9 @@
 """HardwareProfile: how long forward passes of two models take on one machine.
 
 A point is (size, seconds, spread). If it was measured, `seconds` is the median of repeated
-measurements for `size` nodes, and `spread` is half their interquartile range.
+measurements for `size` nodes, and `spread` is half their interquartile range. In
+`overhead_seconds`, `seconds` is computed from such medians (see `_by_level` in
+measuring/hardware.py).
 """
 
 from __future__ import annotations

@@ -50,8 +50,8 @@ def test_a_step_is_shown_at_its_result_first(page: Any) -> None:
 
 
 def test_the_pictures_follow_the_order_of_the_step(page: Any) -> None:
-    """The draft adds level by level, the target checks all nodes, and the walk compares u with
-    p/q."""
+    """The draft adds nodes level by level, the target checks all of them, and the walk compares u
+    with p/q."""
     turn_to(page, "guess")
     assert set(page.evaluate(STATES)) == {"root", "drafted"}
     few = page.evaluate(f"{NODES}.length")

@@ -31,7 +31,8 @@ def usual(request: pytest.FixtureRequest) -> Iterator[bool]:
 
 
 def test_making_a_model_changes_no_setting(usual: bool) -> None:
-    """The model is made for a GPU, because the setting has no effect on the CPU."""
+    """The device is a GPU (it is only stored), because code that changed the setting when a model
+    is made would do so only for a GPU."""
     TreeModel(tiny_model("qwen3"), "one", torch.device("cuda"))
     assert cuda.cudnn_sdp_enabled() is usual
 

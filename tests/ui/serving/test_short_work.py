@@ -1,5 +1,5 @@
-"""The short blocking work of handlers runs in threads. Guards against threads that never end, and
-against work that blocks the event loop."""
+"""The short blocking work of handlers runs in threads. These tests guard against threads that
+never end, and against work that blocks the event loop."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ui.serving.short_work import in_thread
 
 
 def test_many_calls_at_once_share_a_few_threads_of_anyio() -> None:
-    """AnyIO ends its threads when they are no longer needed (see idle_threads.py)."""
+    """AnyIO's threads end when they are no longer needed; idle_threads.py sees to that."""
 
     def work(number: int, *, offset: int) -> tuple[int, threading.Thread]:
         time.sleep(0.01)
