@@ -19,6 +19,7 @@ import pytest
 import torch
 from exact import Enumerator, distribution, logits, over_torch, steps, true_distribution, warped
 from goodness_of_fit import fit
+from nightly_cases import nightly
 
 from sequoia.algorithm.distributions import draft_rows
 from sequoia.algorithm.sampling import Chance, Drawn, Greedy, Seeded, chance_for
@@ -103,7 +104,7 @@ Q = logits("q", 3, spread=0.5)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("verifier", list(VERIFIERS))
+@pytest.mark.parametrize("verifier", ["sequoia", *nightly("specinfer", "topk", "traversal")])
 def test_three_tokens_over_three_steps_follow_the_target(verifier: str) -> None:
     """Checks the joint distribution with real randomness. Guards against noise shared between
     draws, steps or generators, and half-precision noise.

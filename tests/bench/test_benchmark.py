@@ -118,6 +118,7 @@ def test_every_decoder_is_measured(
         assert words in said
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_every_verifier_is_timed_on_one_tree_and_on_one_chain(
     folders: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -193,6 +194,7 @@ def test_the_time_outside_the_models_is_printed_for_each_size(
     assert [row["name"].split()[0] for row in sizes] == ["4", "32"]
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_tree_that_learns_is_reset_for_each_prompt(monkeypatch: pytest.MonkeyPatch) -> None:
     """`ready` makes the new tree before the timed decoding starts."""
@@ -327,6 +329,7 @@ def test_the_greatest_seed_is_followed_by_0() -> None:
     assert seen == [2**63 - 1, 2**63 - 1, 0, 999, 1000]
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_plain_decoding_is_predicted_in_the_fastest_dtype(
     monkeypatch: pytest.MonkeyPatch,
@@ -448,6 +451,7 @@ def test_a_survey_refuses_bad_settings_before_it_measures(
         acceptance_survey.survey(tiny_pair(), prompts, temperatures, tokens, ranks, 1)
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_survey_is_written_as_a_file(folders: list[str], tmp_path: Path) -> None:
     out = tmp_path / "acceptance.json"

@@ -499,6 +499,7 @@ def test_every_node_shows_its_state(page: Any, canned: dict[str, Any], name: str
         )
 
 
+@pytest.mark.nightly
 def test_no_pill_touches_another_at_128_nodes(page: Any, canned: dict[str, Any]) -> None:
     """On every fourth step, in a window of 1280 pixels, no pills overlap and no text is wider than
     its pill."""

@@ -279,6 +279,7 @@ def test_enter_pins_a_cell(page: Any) -> None:
 # -- the tree, the traceback and bad vectors -------------------------------------------------------
 
 
+@pytest.mark.nightly
 def test_the_traceback_is_walked_cell_by_cell(page: Any) -> None:
     """Checks that each step of the walk shows the recurrence of its own cell, that the two parts of
     the picture have as many nodes as the cell says, and that the steps together give every node its
@@ -437,6 +438,7 @@ def test_a_small_tree_has_a_small_table(page: Any) -> None:
     assert page.evaluate("[dp.table.nodes, dp.grid.window.count]") == [32, 32]
 
 
+@pytest.mark.nightly
 def test_a_large_table_opens_at_the_newest_budget(page: Any) -> None:
     """The budget may change while the table is computed."""
     page.evaluate("dp.resize(1024)")

@@ -218,6 +218,7 @@ def low(tab: Page) -> Iterator[Page]:
     yield from opened(tab, "lab", height=500)
 
 
+@pytest.mark.nightly
 def test_figures_with_the_papers_vector_agree_to_three_decimals(low: Page) -> None:
     """The figures take the browser a second, so they are computed only when scrolled to."""
     lines = low.locator(".sq-lab-check tbody tr")
@@ -329,6 +330,7 @@ def test_a_dragged_bar_scales_the_others_where_the_sum_would_pass_one(page: Page
     expect(page.locator('.sq-lab-bar[data-rank="2"]')).to_be_focused()
 
 
+@pytest.mark.nightly
 def test_the_axes_of_the_bars_are_named_in_words(page: Page) -> None:
     page.select_option(part("presets"), "paper")
     page.locator('.sq-lab-bar[data-rank="1"]').focus()
@@ -397,6 +399,7 @@ PASTED = [
 ]
 
 
+@pytest.mark.nightly
 def test_vectors_are_pasted_as_json_and_csv(page: Page) -> None:
     for text, wanted in PASTED:
         page.click(part("paste"))
@@ -905,6 +908,7 @@ def test_the_labels_say_where_figures_come_from(page: Page) -> None:
         assert label in words
 
 
+@pytest.mark.nightly
 def test_the_figures_are_drawn_and_follow_light_and_dark(page: Page) -> None:
     page.goto(f"{address('lab')}?plotly={PLOTLY}")
     page.wait_for_selector(".sq-lab-curves .main-svg")
@@ -1064,6 +1068,7 @@ def test_a_vector_is_called_measured_only_while_it_is_the_measured_one(page: Pag
     assert page.inner_text(part("count-words")) == "Last measurement: code; no longer in use."
 
 
+@pytest.mark.nightly
 def test_counts_are_shown_side_by_side_and_one_is_used_for_planning(page: Page) -> None:
     assert page.locator(part("counts")).is_hidden()
     for given, words, depths in (([0.5, 0.25], "code", 1), ([0.25, 0.125], "prose", 3)):
@@ -1106,6 +1111,7 @@ SLOW = HardwareProfile(
 )
 
 
+@pytest.mark.nightly
 def test_a_drawn_tree_is_predicted_for_another_machine(page: Page) -> None:
     """Guards against losing the tree when another profile is chosen."""
     page.evaluate(
@@ -1123,6 +1129,7 @@ def test_a_drawn_tree_is_predicted_for_another_machine(page: Page) -> None:
     assert page.inner_text(part("tile-speedup")) != before
 
 
+@pytest.mark.nightly
 def test_another_profile_chooses_another_tree_at_once_and_is_shown_as_not_measured_here(
     page: Page,
 ) -> None:
@@ -1258,6 +1265,7 @@ def pixel(page: Page, file: Any) -> list[int]:
     return page.evaluate(PIXEL, "data:image/png;base64," + base64.b64encode(data).decode())
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("dark", [True, *nightly(False)])
 def test_figures_are_saved_as_png_with_the_pages_background(page: Page, dark: bool) -> None:
     page.goto(f"{address('lab')}?plotly={PLOTLY}" + ("&dark" if dark else ""))
@@ -1274,6 +1282,7 @@ def test_figures_are_saved_as_png_with_the_pages_background(page: Page, dark: bo
     assert saved_file.value.suggested_filename == "sequoia-curves.svg"
 
 
+@pytest.mark.nightly
 def test_the_table_is_saved_as_png(page: Page) -> None:
     page.evaluate("document.body.classList.add('dark')")
     settle(page)
@@ -1286,6 +1295,7 @@ def test_the_table_is_saved_as_png(page: Page) -> None:
     assert colour[3] == 255
 
 
+@pytest.mark.nightly
 def test_all_nodes_are_drawn_and_those_scrolled_to_have_text(page: Page) -> None:
     """Guards against pills that stay blank: pills get their text only when scrolled into view."""
     put(page, n=600)

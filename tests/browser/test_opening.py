@@ -134,6 +134,7 @@ def test_run_it_yourself_opens_the_form_with_the_settings_of_the_recording(page:
     expect(page.locator("[data-act=panel]")).to_have_attribute("aria-expanded", "true")
 
 
+@pytest.mark.nightly
 def test_with_reduced_motion_the_whole_run_is_shown_at_once(visit: Callable[..., Visit]) -> None:
     page = visit(has_form=False, reduced_motion="reduce")
     page.wait_for_function(f"{STORE}.steps.length > 5")

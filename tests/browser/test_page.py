@@ -89,6 +89,7 @@ const look = () => {
 requestAnimationFrame(look);"""
 
 
+@pytest.mark.nightly
 def test_the_recorded_run_is_the_first_thing_seen(browser: Any, app: App, visit: Visit) -> None:
     """The card of an empty view is never shown before the recorded run."""
     ready(visit())  # so that loading the models does not slow down the next page
@@ -318,6 +319,7 @@ def test_a_recorded_run_is_not_shown_as_a_run_of_the_form(visit: Visit) -> None:
     expect(asked).to_contain_text("This run used a different prompt")
 
 
+@pytest.mark.nightly
 def test_steps_one_by_one_then_the_rest(visit: Visit) -> None:
     page = visit()
     ready(page)

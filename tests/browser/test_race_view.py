@@ -783,6 +783,7 @@ def test_a_race_goes_on_with_one_button_and_its_intervals_narrow(page: Page) -> 
     assert page.locator("[data-part=runs] tbody tr").count() == 31
 
 
+@pytest.mark.nightly
 def test_a_lane_that_finishes_shows_its_time(page: Page) -> None:
     """The finish is animated only if the race plays up to it, not if a visitor jumps there."""
     whole = race(lanes=3)
@@ -946,6 +947,7 @@ def test_a_stream_in_small_batches_loses_nothing_and_rebuilds_nothing(page: Page
         assert trace["y"] == clock.tokens
 
 
+@pytest.mark.nightly
 def test_messages_that_come_twice_change_nothing(page: Page) -> None:
     whole = race()
     for start, stop in ((0, 10), (10, 20), (10, 20), (0, 10), (15, 30)):
@@ -1141,6 +1143,7 @@ def of_kinds(*kinds: str) -> dict[str, Any]:
 STROKES = "nodes => nodes.map(n => getComputedStyle(n).stroke)"
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("theme", ["dark", *nightly("light")])
 def test_a_method_has_one_colour_and_marker_in_every_race(page: Page, theme: str) -> None:
     """The colour is the same in lanes, charts and scrubber. It has a contrast of at least 3:1 with
@@ -1620,7 +1623,7 @@ def test_the_table_holds_every_step(page: Page) -> None:
         assert {row["label"] for row in mine} == {"recorded"}
 
 
-@pytest.mark.parametrize("form", ["svg", "png"])
+@pytest.mark.parametrize("form", ["svg", *nightly("png")])
 def test_figures_are_saved_as_pictures(page: Page, form: str) -> None:
     still(page, race())
     drawn(page, "tokens")
@@ -1630,6 +1633,7 @@ def test_figures_are_saved_as_pictures(page: Page, form: str) -> None:
     assert data.startswith(b"<svg" if form == "svg" else b"\x89PNG")
 
 
+@pytest.mark.nightly
 def test_a_saved_figure_says_what_it_shows(page: Page) -> None:
     """A saved figure is seen without the page. Names from an opened file appear as plain text."""
     whole = race()

@@ -87,6 +87,7 @@ def test_comma_and_period_turn_to_other_pictures_and_stop_playing(page: Any) -> 
     assert not page.evaluate("stage.player.playing")
 
 
+@pytest.mark.nightly
 def test_a_step_plays_to_its_end_at_the_chosen_speed(page: Any) -> None:
     page.select_option(part("step-speed"), "x0.02")
     page.click(part("step-play"))

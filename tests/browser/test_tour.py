@@ -99,6 +99,7 @@ def go_on(page: Page, stop: str) -> None:
     expect(page.locator(f".sq-tour-stop[data-part={stop}]")).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_it_is_walked_through_by_keyboard_and_resumed_where_it_was_left(page: Page) -> None:
     opened(page)
     press(page, ".sq-tour-drag", "Home")

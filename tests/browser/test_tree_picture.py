@@ -125,6 +125,7 @@ def test_states_look_as_on_the_page(page: Any) -> None:
         assert {"stroke-dasharray" in one.attrib for one in found} == {dashed}
 
 
+@pytest.mark.nightly
 def test_what_a_visitor_marked_is_not_in_the_picture(page: Any, canned: dict[str, Any]) -> None:
     """A pinned node, a search and a small zoom stay on the page and are not saved."""
     watch(page, canned["128"], 2)
@@ -275,6 +276,7 @@ def test_a_picture_is_of_the_step_that_is_drawn(page: Any, canned: dict[str, Any
     )
 
 
+@pytest.mark.nightly
 def test_a_step_that_did_not_arrive_has_no_picture(page: Any, canned: dict[str, Any]) -> None:
     """Back at a step that did arrive, the names of the levels are shown again."""
     run = canned["64"]

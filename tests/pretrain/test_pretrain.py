@@ -441,6 +441,7 @@ def test_an_earlier_run_is_not_overwritten(
     assert "continue that run with --resume" in capsys.readouterr().err
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_run_starts_from_given_weights(
     tmp_path: Path, text_file: Path, capsys: pytest.CaptureFixture

@@ -370,6 +370,7 @@ def test_as_many_layers_stay_as_fit_cpu(llama: dict[str, str]) -> None:
     assert (target.placement, target.stream._layers) == ("", [])
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_measured_times_say_how_the_target_was_placed_cpu(llama: dict[str, str]) -> None:
     whole = load(llama)
