@@ -197,8 +197,8 @@ class FirstTokens:
             points = round(min(self.detectable_difference or 1, 1) * 100)
             return (
                 f"The {tokens} are consistent with the target's distribution: {result}. With this "
-                "many samples, a wrong probability of the most probable token is noticed (p "
-                "below one in a million) only if it is off by more than about "
+                "many samples, the test notices an error (p below one in a million) only if the "
+                "most probable token comes too often or too rarely by more than about "
                 f"{points} percentage points."
             )
         if self.verdict == "poor":

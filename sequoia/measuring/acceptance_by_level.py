@@ -126,7 +126,7 @@ class DepthVerdict:
         parent = f"a node at depth {self.depth}" if self.depth else "the root"
         found = (
             f"child {self.rank + 1} of {parent} was accepted in {self.here.accepted:.6g} of "
-            f"{self.here.visits} trials ({self.here.rate:.0%}), and child {self.rank + 1} at all "
+            f"{self.here.visits} visits ({self.here.rate:.0%}), and child {self.rank + 1} at all "
             f"other depths in {self.elsewhere.accepted:.6g} of {self.elsewhere.visits} "
             f"({self.elsewhere.rate:.0%}); p = {self.p_value:.2g}"
         )

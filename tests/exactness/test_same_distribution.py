@@ -163,9 +163,9 @@ def test_adding_a_token_returns_a_new_value() -> None:
 def test_the_sentences_contain_the_numbers() -> None:
     assert counted((0.5, 0.5), (190, 210)).sentence == (
         "The first tokens of 400 samples are consistent with the target's distribution: χ² = 1.0, "
-        "1 degree of freedom, p = 0.32. With this many samples, a wrong probability of the most "
-        "probable token is noticed (p below one in a million) only if it is off by more than "
-        "about 12 percentage points."
+        "1 degree of freedom, p = 0.32. With this many samples, the test notices an error "
+        "(p below one in a million) only if the most probable token comes too often or too rarely "
+        "by more than about 12 percentage points."
     )
     poor = counted((0.5, 0.5), (160, 240))
     assert poor.verdict == "poor"

@@ -186,8 +186,8 @@ def _levels(profile: HardwareProfile) -> str | None:
         return None
     return (
         f"Not in the overhead curve: {time_words(profile.level_overhead)} per drafted level, "
-        "however many nodes it has. In this time the level's tokens are sampled, and later "
-        "accepted or rejected."
+        "however many nodes it has. It covers sampling the level's tokens and, after the "
+        "target's pass, accepting or rejecting them."
     )
 
 

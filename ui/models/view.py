@@ -184,9 +184,12 @@ def _in_any_dtype(
     usual: dict[str, str], narrowest: dict[str, str], device: torch.device
 ) -> dict[str, str]:
     """The verdict on memory for the dtype that is chosen automatically, which is `usual`. If the
-    pair is too large in this dtype but not in the narrowest one, both verdicts in one."""
-    if usual["fits"] != "no" or narrowest["fits"] == "no":
+    pair is too large in this dtype, the verdict for the narrowest one, and if only that one fits,
+    both in one."""
+    if usual["fits"] != "no":
         return usual
+    if narrowest["fits"] == "no":
+        return narrowest
     dtype = _name(narrowest_dtype(device))
     return _verdict("tight", f"too large in {dtype}, the default; {narrowest['words']}")
 

@@ -239,6 +239,17 @@ def test_a_pair_that_fits_in_another_precision_may_be_chosen(
     assert row["why_not"] == ""
 
 
+def test_a_pair_that_fits_in_no_precision_shows_what_the_narrowest_one_needs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    memory = SimpleNamespace(total=2e9, available=2e9)
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: memory)
+    monkeypatch.setattr(models_view, "narrowest_dtype", lambda _: torch.float32)
+    row = models_view._row(preset("smollm2-1.7b"), (torch.device("cpu"),), 10**12)
+    assert row["memory"]["fits"] == "no"
+    assert row["memory"]["words"].startswith("too large in bfloat16: needs 4")
+
+
 @pytest.mark.parametrize(
     ("gpus", "device", "fits"), [(2, "auto", True), (1, "auto", False), (2, "cuda", False)]
 )
