@@ -94,7 +94,8 @@ class Seeded:
         distribution of successive draws (Plackett-Luce). Tokens with q = 0 come last, in uniformly
         random order."""
         times = self.noise(q.shape, q.device).neg_().log1p_().neg_()  # (rows, vocab)
-        return (times / q.double().clamp(min=_ZERO_RATE)).topk(k, largest=False).indices
+        rates = q.to(torch.float64, copy=True).clamp_(min=_ZERO_RATE)
+        return (times / rates).topk(k, largest=False).indices
 
     def _distinct(self, q: torch.Tensor, counts: Sequence[int]) -> Drawn:
         """`without_replacement` with about one random number per drawn token; the race in

@@ -183,9 +183,8 @@ def _row(one: Preset, devices: Sequence[torch.device], disk: int) -> dict[str, A
 def _in_any_dtype(
     usual: dict[str, str], narrowest: dict[str, str], device: torch.device
 ) -> dict[str, str]:
-    """The verdict on memory for the dtype that is chosen automatically, which is `usual`. If the
-    pair is too large in this dtype, the verdict for the narrowest one, and if only that one fits,
-    both in one."""
+    """`usual`, the verdict on memory for the dtype that is chosen automatically. If the pair is too
+    large in it, the verdict for the narrowest dtype; if it fits in that one, both in one."""
     if usual["fits"] != "no":
         return usual
     if narrowest["fits"] == "no":

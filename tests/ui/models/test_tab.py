@@ -223,13 +223,18 @@ def test_the_memory_of_a_pair_depends_on_the_precision_in_the_form(
         models_view.require_fit(PairRequest("smollm2-1.7b", device="cpu", dtype=dtype))
 
 
+def row_on_a_cpu(monkeypatch: pytest.MonkeyPatch, total: float) -> dict[str, Any]:
+    """The row of a pair on a CPU that is fastest in float32, with `total` bytes of memory."""
+    memory = SimpleNamespace(total=total, available=total)
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: memory)
+    monkeypatch.setattr(models_view, "narrowest_dtype", lambda _: torch.float32)
+    return models_view._row(preset("smollm2-1.7b"), (torch.device("cpu"),), 10**12)
+
+
 def test_a_pair_that_fits_in_another_precision_may_be_chosen(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    memory = SimpleNamespace(total=8e9, available=8e9)
-    monkeypatch.setattr(psutil, "virtual_memory", lambda: memory)
-    monkeypatch.setattr(models_view, "narrowest_dtype", lambda _: torch.float32)
-    row = models_view._row(preset("smollm2-1.7b"), (torch.device("cpu"),), 10**12)
+    row = row_on_a_cpu(monkeypatch, 8e9)
     assert row["memory"]["fits"] == "tight"
     assert re.fullmatch(
         r"too large in float32, the default; fits this machine in bfloat16: needs 4[\d.]* GB; "
@@ -242,10 +247,7 @@ def test_a_pair_that_fits_in_another_precision_may_be_chosen(
 def test_a_pair_that_fits_in_no_precision_shows_what_the_narrowest_one_needs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    memory = SimpleNamespace(total=2e9, available=2e9)
-    monkeypatch.setattr(psutil, "virtual_memory", lambda: memory)
-    monkeypatch.setattr(models_view, "narrowest_dtype", lambda _: torch.float32)
-    row = models_view._row(preset("smollm2-1.7b"), (torch.device("cpu"),), 10**12)
+    row = row_on_a_cpu(monkeypatch, 2e9)
     assert row["memory"]["fits"] == "no"
     assert row["memory"]["words"].startswith("too large in bfloat16: needs 4")
 
