@@ -38,7 +38,7 @@ class StepTrace:
     residual_heads: the most probable tokens of the residual distributions (see residual_heads.py):
         one head for each trial, then one for the bonus token; empty if not recorded.
     expected_accepted: the expected number of accepted nodes without the root (see
-        expected_accepted.py); None if not recorded.
+        expected_accepted.py); None if not recorded or if it could not be computed.
     """
 
     index: int

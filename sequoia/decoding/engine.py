@@ -24,7 +24,7 @@ from sequoia.algorithm.verifiers.verifier import Verifier
 from sequoia.decoding.choose_step import step_for
 from sequoia.decoding.drafter import Drafted, Drafter
 from sequoia.decoding.tree_choice import FixedTree, TreeChoice
-from sequoia.errors import BadTree, OutOfMemory
+from sequoia.errors import BadModel, BadTree, OutOfMemory
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import Context
 from sequoia.renamed_keywords import renamed_keywords
@@ -189,13 +189,19 @@ class Decoder:
 
     def _expected(self, drafted: Drafted) -> float | None:
         self._last = drafted
-        return self.expected_under(self.verifier) if self._has_expected else None
+        if not self._has_expected:
+            return None
+        try:
+            return self.expected_under(self.verifier)
+        except BadModel:  # in logits that the step itself did not need
+            return None
 
     def expected_under(self, verifier: Verifier) -> float | None:
         """The expected number of nodes, besides the root, that `verifier` would accept in the last
         step's tree, averaged over the random numbers of the verification. `verifier` must draw
         children in the same way as the run's verifier. Call it before the next step begins. None
-        before the first step, or if a GPU verified the last step (see choose_step.py)."""
+        before the first step, or if a GPU verified the last step (see choose_step.py). Raises
+        BadModel if the logits of a node overflowed that the verification did not visit."""
         if self._last is None:
             return None
         return self._draft_and_verify.expected_accepted(self._last, verifier)

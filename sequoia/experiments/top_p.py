@@ -41,9 +41,7 @@ def _summary(settings: Settings, done: Done) -> ExperimentResult:
 TOP_P = Experiment(
     name="top-p",
     title="Verifiers with top-p",
-    question=(
-        "Which verifier emits the most tokens per step when top-p cuts off improbable tokens?"
-    ),
+    question="Which verifier emits the most tokens per step, with and without top-p?",
     sizes={
         "small": {**_FIXED, "kinds": ["code"], "prompts": 4, "tokens": 64},
         "full": {**_FIXED, "kinds": ["code", "prose"], "prompts": 12, "tokens": 112},

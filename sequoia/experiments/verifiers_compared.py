@@ -3,7 +3,6 @@ verification on a chain."""
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -226,8 +225,9 @@ def _finding(comparisons: Sequence[Comparison]) -> str:
         return ""
     over_all = [one for one in comparisons if one.text.startswith(_ALL_CASES)]
     hot = _HOT if any(_HOT in one.text for one in over_all) else ""
+    ranges = (_range(name, found, hot) for name, found in compared.items())
     gains = map(_gain, over_all)
-    return lines(_answer(compared, hot), *itertools.starmap(_range, compared.items()), *gains)
+    return lines(_answer(compared, hot), *ranges, *gains)
 
 
 def _answer(compared: Mapping[str, Sequence[Comparison]], hot: str) -> str:
@@ -264,9 +264,9 @@ def _count(number: int, total: int) -> str:
     return f"all {total}" if number == total > 1 else f"{count_or_none(number)} of {total}"
 
 
-def _range(name: str, found: Sequence[Comparison]) -> str:
+def _range(name: str, found: Sequence[Comparison], hot: str) -> str:
     """A sentence on the range of the differences between Sequoia and `name`. The one that is more
-    often clearly ahead comes first."""
+    often clearly ahead comes first. hot: words that say which cases are compared."""
     counts = score(found)
     ratios = [one.ratio for one in found]
     first, second, fewer = OURS, name, counts.lower
@@ -275,7 +275,7 @@ def _range(name: str, found: Sequence[Comparison]) -> str:
         ratios = [1 / ratio for ratio in ratios]
     low, high = (signed_percent(pick(ratios) - 1) for pick in (min, max))
     but = f", and clearly fewer in {fewer} of {counts.total} cases" if fewer else ""
-    return f"{first} compared with {second}: {low} to {high} tokens per step{but}."
+    return f"{first} compared with {second}{hot}: {low} to {high} tokens per step{but}."
 
 
 def _gain(found: Comparison) -> str:

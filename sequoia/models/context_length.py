@@ -39,8 +39,9 @@ class ContextLength:
 
 
 def context_length(config: Any) -> ContextLength:
-    """The longest text for which a model gives the same logits whether it processes the text one
-    token at a time, all at once, or as a tree. config: the config of the model's text part."""
+    """The longest text within the context that the config states (UNSTATED if it states none) for
+    which the model gives the same logits whether it processes the text one token at a time, all at
+    once, or as a tree. config: the config of the model's text part."""
     return min(map(_of_layer, layer_configs(config)), key=lambda limit: limit.tokens)
 
 

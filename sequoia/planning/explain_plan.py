@@ -154,10 +154,12 @@ def _no_deeper(tree: Tree, grid: SpeedupGrid) -> str:
 
 def _trade(rival: Plan, best: Plan, profile: HardwareProfile) -> str:
     """How fast `rival` is compared with `best`, and what a step gains and loses: "1.32% slower
-    (2.28×): a step gives 0.21 more tokens but takes 1.4 ms longer (1.2 ms of it drafting)"."""
+    (2.28×): a step gives 0.21 more tokens but takes 1.4 ms longer (1.2 ms of it drafting)". Its
+    speed-up is left out if it looks the same as that of `best` once both are rounded."""
     tokens = rival.expected_tokens - best.expected_tokens
     seconds = rival.predicted_seconds - best.predicted_seconds
-    start = f"{_slower(rival, best)} ({rival.predicted_speedup:.2f}×): a step"
+    speedup, other = (f" ({one.predicted_speedup:.2f}×)" for one in (rival, best))
+    start = f"{_slower(rival, best)}{speedup if speedup != other else ''}: a step"
     longer = _longer(rival, best, profile)
     if tokens > _SAME and seconds > 0:
         return f"{start} gives {token_words(tokens)} more tokens but takes {longer}"

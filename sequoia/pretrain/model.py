@@ -54,7 +54,7 @@ def optimisers(
     model: PreTrainedModel, peak: float
 ) -> tuple[torch.optim.Optimizer, torch.optim.Optimizer]:
     """Muon for the matrices inside the layers, and AdamW for the embedding and the norms. Both
-    start with the learning rate `peak`."""
+    are created with the learning rate `peak`; train.py sets the scheduled one before each step."""
     inner = []
     rest = []
     for name, weight in model.named_parameters():
@@ -100,10 +100,10 @@ def distillation(teacher: Forward) -> Objective:
 def overlap(
     teacher: Forward, network: Forward, windows: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """(sum min(p, q), top-1 agreement), averaged over all positions of `windows` (rows, context +
-    1). p is the teacher's distribution at temperature 1, and q is the network's. sum min(p, q) is
-    the probability that one drafted token is accepted. Top-1 agreement is the fraction of positions
-    where the two models have the same most probable token."""
+    """(sum min(p, q), top-1 agreement), averaged over the first `context` positions of `windows`
+    (rows, context + 1). p is the teacher's distribution at temperature 1, and q is the network's.
+    sum min(p, q) is the probability that one drafted token is accepted. Top-1 agreement is the
+    fraction of positions where the two models have the same most probable token."""
     tokens = windows[:, :-1]
     target = logits(teacher, tokens)
     draft = logits(network, tokens)

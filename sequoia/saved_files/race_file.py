@@ -45,7 +45,7 @@ MOST_LANES = 4
 # "poor" (they fit it poorly), "bug", and "blind" (no difference could have been found). "none":
 # there was nothing, or too little, to compare.
 KINDS = ("exact", "tie", "bug", "undecided", "law", "poor", "blind", "none")
-# how the speed-up of a remedy can have been obtained, by the labels in files
+# the labels in files that say how the speed-up of a remedy was obtained
 LABELS = ("predicted", "predicted, what if", "measured", "recorded", "simulated")
 MAX_WORDS = 2000
 MAX_NAME = 200
@@ -214,7 +214,8 @@ def checked(result: Any) -> dict[str, Any]:
 
     {waterfall: {bars: [{name, value, loss, words}]} or null (see `Bar` in where_time_went.py),
     doctor: {speedup, loss: name of the largest loss or null, words, remedies: [{words, predicted:
-    its speed-up, label: one of LABELS, parents: those of the suggested tree or null}]} or null,
+    the remedy's speed-up, predicted or not, label: one of LABELS, parents: those of the suggested
+    tree or null}]} or null,
     lossless: {kind: one of KINDS, words, at: index of the first token that differs or null, p:
     p-value or null, count: as `counted` returns it, null or missing} or null}
     """
@@ -276,9 +277,9 @@ def counted(data: Mapping[str, Any]) -> dict[str, Any]:
     freedom: its degrees of freedom. sight: roughly how far the probability of the most probable
     token must be off to be detected, or null. cells: [{text, more, share, seen}].
 
-    A cell is one token, or all rarer tokens together. text: the token's text, null for the rarer
-    tokens. more: whether this cell of a token includes the rarer tokens too. share: expected
-    probability of the cell. seen: number drawn.
+    A cell counts one token, all rarer tokens together, or one token and all rarer ones. text: the
+    token's text, null for the rarer tokens alone. more: true for a token and all rarer ones. share:
+    expected probability of the cell. seen: number drawn.
     """
 
     def count(name: str, most: int = MAX_DRAWS) -> int:

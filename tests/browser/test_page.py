@@ -705,7 +705,7 @@ def test_a_large_tree_wins_on_the_clock_of_an_a100(visit: Visit) -> None:
         "Simulated: tokens and trees are real"
     )
     for badge in ("[data-part=simulated]", "[data-part=badge]"):
-        expect(page.locator(f"#pg-view {badge}")).to_have_text("simulated: as on an A100")
+        expect(page.locator(f"#pg-view {badge}")).to_have_text("simulated for an A100")
         expect(page.locator(f"#pg-view {badge}")).to_be_visible()
     assert "measured" not in page.locator("#pg-view .sq-stage").inner_text()
     check_file(page)
@@ -757,7 +757,7 @@ def check_picture(page: Page) -> None:
     with page.expect_download() as saved:
         page.click("[data-part=tree] [data-save=svg]")
     picture = Path(saved.value.path()).read_text()
-    assert ">simulated: as on an A100</text>" in picture
+    assert ">simulated for an A100</text>" in picture
     assert "(simulated)" in picture
     red, green, blue = map(int, re.findall(r"\d+", colour)[:3])
     assert f'fill="#{red:02x}{green:02x}{blue:02x}"' in picture

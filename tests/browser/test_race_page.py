@@ -145,8 +145,8 @@ def test_a_preset_fills_the_form_and_its_race_is_simulated(visit: Visit) -> None
     until(page, "s.meta.label === 'simulated' && s.done && s.verdict")
     assert [lane["name"] for lane in store(page, "lanes")] == ["Plain", "Tuned chain", "Sequoia"]
     view = page.locator("#rc-view")
-    expect(view.locator("[data-part=badge]")).to_have_text("simulated: as on an A100")
-    expect(view.locator("[data-part=verdict-words]")).to_contain_text("Simulated as on an A100.")
+    expect(view.locator("[data-part=badge]")).to_have_text("simulated for an A100")
+    expect(view.locator("[data-part=verdict-words]")).to_contain_text("Simulated for an A100.")
     expect(view.locator("[data-part=notes]")).to_contain_text("not on this prompt")
     assert store(page, "word") == "simulated"
     page.click("#rc-kind-4 input")

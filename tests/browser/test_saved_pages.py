@@ -208,7 +208,7 @@ def test_a_simulated_run_plays_and_stays_simulated(
     assert here.evaluate("document.querySelector('#pg-view .sq-stage').view.store.playing")
     page = open_file(path)
     page.wait_for_function(f"{STAGE}.store.playing || {STAGE}.store.isWhole")
-    expect(page.locator("[data-part=badge]")).to_contain_text("simulated: as on “a larger machine”")
+    expect(page.locator("[data-part=badge]")).to_contain_text("simulated for “a larger machine”")
 
 
 @pytest.mark.nightly

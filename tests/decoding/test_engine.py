@@ -808,6 +808,32 @@ def test_the_expectation_at_temperature_0_is_what_is_accepted() -> None:
         assert step.expected_accepted == len(step.verdict.path) - 1
 
 
+def test_logits_that_overflow_in_a_node_that_was_not_visited_leave_no_expectation(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The step itself is the same as without the overflow."""
+    params = dataclasses.replace(WARM, seed=0)  # the expectation needs nodes not visited
+    usual, overflowing = (
+        Decoder(made(), PROMPTS[0], params, TREES["bushy"], has_expected=True) for _ in range(2)
+    )
+    usual.prefill()
+    expected = usual.step()
+    overflowing.prefill()
+    inner = [node for node, found in enumerate(expected.tree.children) if found]
+    unvisited = [n for n in inner if expected.target_p[expected.tree.children[n][0]] is None]
+    target = overflowing.contexts[0].model
+    forward = target.forward
+
+    def nan_where_unvisited(*given: Any) -> torch.Tensor:
+        return forward(*given).index_fill(0, torch.tensor(unvisited), math.nan)
+
+    monkeypatch.setattr(target, "forward", nan_where_unvisited)
+    found = overflowing.step()
+    assert expected.expected_accepted is not None
+    assert found.expected_accepted is None
+    assert found.emitted == expected.emitted
+
+
 def test_there_are_no_heads_at_temperature_0() -> None:
     steps = run(Decoder(made(), PROMPTS[0], GREEDY, TREES["bushy"], has_heads=True))
     assert not any(step.residual_heads for step in steps)

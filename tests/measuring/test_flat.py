@@ -1,7 +1,7 @@
 """Targets, such as offloaded ones, for which a pass over many nodes takes hardly longer than a pass
 over one node. The models are real; their times are simulated.
 
-Every pass advances the test's own clock by a time that depends only on its number of rows. So
+Every pass advances the test's own clock by a time that depends only on its number of nodes. So
 measurements are exact, and the plan that follows from them is known in advance. Nothing here says
 how long anything takes on a GPU.
 """
@@ -47,18 +47,18 @@ class Clock:
     def spend(
         self, model: TreeModel, seconds: Callable[[int], float], monkeypatch: pytest.MonkeyPatch
     ) -> list[int]:
-        """Make a pass of `model` over n rows take `seconds(n)`. Returns a list to which every pass
-        adds its number of rows."""
+        """Make a pass of `model` over n nodes take `seconds(n)`. Returns a list to which every pass
+        adds its number of nodes."""
         usual = model.forward
-        rows = list[int]()
+        nodes = list[int]()
 
         def timed(ids: torch.Tensor, *rest: Any) -> torch.Tensor:
-            rows.append(ids.shape[1])
+            nodes.append(ids.shape[1])
             self.now += seconds(ids.shape[1])
             return usual(ids, *rest)
 
         monkeypatch.setattr(model, "forward", timed)
-        return rows
+        return nodes
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ def flat(second: float, until: int = 1024) -> Callable[[int], float]:
         *nightly((16, 128), (64, 128), (256, 512), (512, 1024), (1024, 1024)),
     ],
 )
-def test_larger_sizes_are_measured_while_they_are_nearly_free_simulated(
+def test_larger_sizes_are_measured_while_they_take_hardly_longer(
     until: int, largest: int, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Times are flat up to `until` nodes, and then grow. The largest measured size is the next one
@@ -120,21 +120,21 @@ def test_larger_sizes_are_measured_while_they_are_nearly_free_simulated(
 
 
 @pytest.mark.slow
-def test_a_slow_flat_target_is_measured_at_few_sizes_simulated(
+def test_a_slow_flat_target_is_measured_at_few_sizes(
     clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One pass takes longer than the 0.8 seconds allowed for the whole measurement. So only a few
     sizes are measured, with at most 50 passes of the target."""
     pair = tiny_pair()
-    rows = clock.spend(pair.target, flat(1.0), monkeypatch)
+    passes = clock.spend(pair.target, flat(1.0), monkeypatch)
     clock.spend(pair.draft, lambda _: 0.001, monkeypatch)
     profile = measure_profile(pair, rounds=7, seconds=0.8)
     assert [size for size, _, _ in profile.target_seconds] == [1, 128, 256, 512, 1024]
     assert [size for size, _, _ in profile.draft_seconds] == [1, 4, 16, 64, 256]
-    assert len(rows) <= 50
+    assert len(passes) <= 50
 
 
-def test_a_slow_target_that_is_steep_is_measured_at_every_size_simulated(
+def test_a_slow_target_that_is_steep_is_measured_at_every_size(
     clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pair = tiny_pair()
@@ -146,7 +146,7 @@ def test_a_slow_target_that_is_steep_is_measured_at_every_size_simulated(
 
 @pytest.mark.nightly
 @pytest.mark.slow
-def test_a_size_that_does_not_fit_in_memory_is_not_tried_simulated(
+def test_a_size_that_does_not_fit_in_memory_is_not_tried(
     clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pair = tiny_pair()
@@ -158,7 +158,7 @@ def test_a_size_that_does_not_fit_in_memory_is_not_tried_simulated(
 
 
 @pytest.mark.parametrize(("device", "distributions"), [("cuda", True), ("cpu", False)])
-def test_a_size_fits_with_the_distributions_of_its_steps(
+def test_on_a_gpu_a_size_must_fit_together_with_the_distributions(
     device: str, distributions: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """On a GPU, the memory for the distributions of a step counts too. Otherwise trees would be
@@ -177,19 +177,19 @@ class Enough(Exception):
     pass
 
 
-def test_the_search_for_sizes_can_be_stopped_after_every_pass_simulated(
+def test_the_search_for_sizes_can_be_stopped_after_every_pass(
     clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pair = tiny_pair()
-    rows = clock.spend(pair.target, flat(1.0), monkeypatch)
+    passes = clock.spend(pair.target, flat(1.0), monkeypatch)
 
     def stop(_: float) -> None:
-        if len(rows) > 5:  # the prefix, and five passes
+        if len(passes) > 5:  # the prefix, and five passes
             raise Enough
 
     with pytest.raises(Enough):
         measure_profile(pair, progress=stop)
-    assert len(rows) == 6
+    assert len(passes) == 6
 
 
 # -- plans -----------------------------------------------------------------------------------------
@@ -233,7 +233,7 @@ def test_a_flat_target_gets_a_tree_of_hundreds_of_nodes() -> None:
 
 
 @pytest.mark.slow
-def test_a_slow_flat_target_is_measured_planned_and_decoded_simulated(
+def test_a_slow_flat_target_is_measured_planned_and_decoded(
     clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The profile goes up to 1024 nodes, acceptance is counted over more ranks than usual, and the

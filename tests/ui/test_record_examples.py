@@ -35,7 +35,7 @@ def test_the_recipes_are_valid_and_recorded() -> None:
     assert sum(one.shows.startswith("slower") for one in found) >= 4
 
 
-def test_a_recipe_is_checked_against_its_runs() -> None:
+def test_a_run_must_show_what_its_recipe_says() -> None:
     runs = {"a": run(0.8), "b": run(1.5)}
     for shows in ("", "slower", "slower than b"):
         require_shown(recipe("a", shows), runs)

@@ -29,18 +29,36 @@ function shownFigures(view, node, keys) {
 test("above temperature 0, a trial of top-k match has no numbers", () => {
   const [drawn, matched] = [0.4, null].map((u) => [1, 0.5, 0.6, u, true, null]);
   assert.deepEqual(shownOfTrial(matched, 1), []);
-  assert.deepEqual(shownOfTrial(matched, 0), ["tq", "tp"]);
-  assert.deepEqual(shownOfTrial(drawn, 1), ["tq", "tp", "ratio", "u"]);
+  assert.deepEqual(shownOfTrial(drawn, 1), ["ratio", "u"]);
 });
 
-test("after a rejected sibling, p and q are named as residuals", () => {
+/** A step of `verifier` with three siblings, of which the first two were rejected. */
+function thirdAccepted(verifier) {
   const trials = [
     [1, 0.1, 0.6, 0.9, false, 0.5],
     [2, 0.1, 0.5, 0.9, false, 0.5],
     [3, 0.6, 0.5, 0.9, true, null],
   ];
   const step = { tokens: [0, 1, 2, 3], path: [0, 3], trials };
-  const view = viewStep(/** @type {any} */ (step), topology([-1, 0, 0, 0]), new Map(), {});
+  return viewStep(/** @type {any} */ (step), topology([-1, 0, 0, 0]), new Map(), { verifier });
+}
+
+test("after a rejected sibling, the residual is shown, and q too unless it stays the same", () => {
+  const shown = (view) => [1, 2].map((node) => shownFigures(view, node, TRIAL));
+  assert.deepEqual(shown(thirdAccepted("sequoia")), [
+    ["ratio", "u", "mass"],
+    ["tq", "tp", "u", "mass"],
+  ]);
+  assert.deepEqual(shown(thirdAccepted("specinfer")), [
+    ["ratio", "u", "mass"],
+    ["tp", "u", "mass"],
+  ]);
+  assert.match(why(thirdAccepted("sequoia"), 2), /; the draft now gives it q = 50%\./);
+  assert.match(why(thirdAccepted("specinfer"), 2), /; the draft still gives it q = 50%\./);
+});
+
+test("after a rejected sibling, p and q are named as residuals", () => {
+  const view = thirdAccepted("sequoia");
   const ratios = [1, 2, 3].map((node) => shownFigures(view, node, ["ratio", "tratio"]));
   assert.deepEqual(ratios, [["ratio"], ["tratio"], ["tratio"]]);
   const reasons = [1, 2, 3].map((node) => why(view, node));

@@ -98,11 +98,11 @@ test("settings name hardware profiles, and say what several numbers mean", () =>
       stride: 6,
       planning: [4, 48],
     }),
-    "temperature (draft): 0 (as it is), 0.6 (worse); a step is measured after every 6 tokens of the text; the stopping chain is planned on 4 texts of 48 tokens each",
+    "temperature (draft): 0 (as it is), 0.6 (worse); the measured steps start 6 tokens apart; the stopping chain is planned on 4 texts of 48 tokens each",
   );
   assert.equal(
     words({ every: 8 }),
-    "with Traversal and block verification, a step is measured after every 8 tokens of the text",
+    "with Traversal and block verification, the measured steps start 8 tokens apart",
   );
 });
 

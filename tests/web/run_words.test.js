@@ -19,6 +19,6 @@ test("a simulated machine has the name from the server; without one, its profile
     return badge.textContent;
   };
   const known = { clock: "A100, 7B with 68M", clock_machine: "an A100" };
-  assert.equal(words(known), "simulated: as on an A100");
-  assert.equal(words({ clock: "my card" }), "simulated: as on “my card”");
+  assert.equal(words(known), "simulated for an A100");
+  assert.equal(words({ clock: "my card" }), "simulated for “my card”");
 });

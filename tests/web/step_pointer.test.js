@@ -26,26 +26,42 @@ function stageOf(cellsOf) {
   return { stage, shown };
 }
 
-test("a change of the grid scrolls to the `reveal` node again, but not in the focus layout", () => {
+/** A tree that is painted with a new grid whenever `shape` is given; `shown` lists the keys of the
+ * cells that it scrolled to. */
+function followingTree() {
   const shown = [];
   const scroll = (cell) => shown.push(cell.key);
   const view = { size: { w: 600, h: 300 }, shape: "3 rows", reveal: scroll };
-  const tree = Object.assign(Object.create(StepTree.prototype), { view, followed: "" });
-  const paint = (isFocused) => {
+  const tree = Object.assign(Object.create(StepTree.prototype), { view, followed: "", next: null });
+  const paint = (isFocused, shape = view.shape) => {
+    view.shape = shape;
     const cells = focusLayout(TOPO, /** @type {any} */ (STEP), new Set(), false).items;
     tree.follow(STEP, { cells }, { reveal: { node: 0, key: "step" } }, tree.layout(isFocused));
     tree.drawn = STEP;
     tree.settle();
   };
+  return { tree, paint, shown };
+}
+
+test("a change of the grid scrolls to the `reveal` node again, but not in the focus layout", () => {
+  const { paint, shown } = followingTree();
   paint(true);
-  view.shape = "21 rows";
-  paint(true);
+  paint(true, "21 rows");
   assert.deepEqual(shown, ["n0"]);
   paint(false);
-  view.shape = "30 rows";
-  paint(false);
+  paint(false, "30 rows");
   assert.deepEqual(shown, ["n0", "n0", "n0"]);
 });
+
+for (const isFocused of [true, false])
+  test(`a node given to revealNext is scrolled to once, focus layout: ${isFocused}`, () => {
+    const { tree, paint, shown } = followingTree();
+    paint(isFocused);
+    tree.revealNext(1);
+    paint(isFocused);
+    paint(isFocused);
+    assert.deepEqual(shown, ["n0", "n1"]);
+  });
 
 const LAYOUTS = {
   focus: (opened) => focusLayout(TOPO, STEP, opened, false).items,

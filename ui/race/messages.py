@@ -303,8 +303,8 @@ class RaceRecording(StoredRace):
             return RaceLog(self.meta, lanes, self.results, self.pool, self.expected)
 
     def _beside_plain(self, lane: LaneLog, run: Run, runs: Sequence[Run]) -> Run:
-        """`run` with the fields added to its meta that compare it with the plain lane on the same
-        prompt. Unchanged if `lane` is plain itself, or if no plain lane on its prompt has made a
+        """`run`, with fields in its meta that compare it with the plain lane on the same prompt.
+        Unchanged if `lane` is plain itself, or if no plain lane on its prompt has made a
         step."""
         plain = next(
             (

@@ -2,9 +2,10 @@
 chain it is block verification (arXiv 2403.10444).
 
 The paper was published without code; this version, for siblings drawn without replacement, was
-derived for this project. For each visited node it computes the probability that the path down to
-that node is accepted. Once all children of a node have been rejected, the node is accepted with
-this probability. If it is rejected too, its parent continues with the residual distributions.
+derived for this project. For each visited node it keeps the probability that the path down to that
+node is accepted, and updates it whenever a child is rejected. Once all children of a node have been
+rejected, the node is accepted with the probability that is left. If it is rejected too, its parent
+continues with the residual distributions.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ class PathNode:
     """A node on the current path, with the residual target and draft distributions (vocab,) after
     the rejection of the children tried so far.
 
-    path_chance: the probability that the path to this node is accepted, given all draws so far.
+    path_chance: the probability that the path to this node is accepted, given the tokens on the
+    path and the rejections so far.
     """
 
     def __init__(
@@ -62,7 +64,7 @@ class PathNode:
         if mass > 0:
             self.target = rest / mass
             self.path_chance = mass / (mass + (1 - self.path_chance))  # the divisor is never 0
-        elif self.path_chance < 1:  # no later path through this node can be accepted
+        elif self.path_chance < 1:  # neither this path nor a longer one can be accepted any more
             self.path_chance = self.path_chance * 0  # keeps the dtype
         # Else path_chance is 1, and the mass is 0 only by rounding: target and path_chance stay.
         self.draft[token] = self.draft[token] * 0  # keeps the dtype

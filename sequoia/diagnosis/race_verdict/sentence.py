@@ -20,7 +20,7 @@ def sentence(
 ) -> str:
     """Who won and by how much, or why that is open. elsewhere: a machine on which a tree is
     predicted to win. That machine is named only if a chain is in first place here."""
-    clock = f"Simulated as on {machine_of(verdict.clock)}. " if verdict.clock else ""
+    clock = f"Simulated for {machine_of(verdict.clock)}. " if verdict.clock else ""
     words = " ".join([_who_won_on_each(verdict, lanes), *_luck(verdict, lanes)])
     if elsewhere and _should_name_elsewhere(verdict, lanes):
         words = f"{words} {elsewhere.sentence}"

@@ -626,7 +626,7 @@ def test_a_verdict_on_a_simulated_clock_says_so() -> None:
     lanes = [on_clock(lane, A100) for lane in (PLAIN, lane_of("Tree", "tree", drafted(0.01), 8))]
     verdict = race_verdict(lanes)
     assert verdict.clock == A100
-    assert verdict.sentence.startswith("Simulated as on an A100. Tree wins: ")
+    assert verdict.sentence.startswith("Simulated for an A100. Tree wins: ")
     assert any(A100 in line and "simulated" in line for line in verdict.details)
     assert race_verdict([PLAIN, lane_of("Tree", "tree", drafted(0.01), 8)]).clock == ""
 

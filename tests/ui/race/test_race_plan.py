@@ -342,7 +342,7 @@ def test_nothing_in_a_simulated_race_is_called_measured(model_host: ModelHost) -
     results = [message["results"] for message in messages if message.get("results")][-1]
     assert "simulated" in results[1]["waterfall"]["bars"][1]["words"]
     assert verdict_in(messages)["clock"] == NAME
-    assert verdict_in(messages)["sentence"].startswith("Simulated as on an A100. ")
+    assert verdict_in(messages)["sentence"].startswith("Simulated for an A100. ")
 
 
 def test_the_race_runs_in_the_order_of_the_simulated_times(model_host: ModelHost) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import marshal
-import time
 from pathlib import Path
 from typing import Any
 
@@ -64,11 +63,10 @@ def hostile(kind: str, size: int) -> str:
 
 @pytest.mark.parametrize("kind", ["[ many", "{ many", "[ deep", *nightly("text")])
 def test_a_hostile_file_is_refused_before_it_is_parsed(tmp_path: Path, kind: str) -> None:
+    """The reason is never the limit on time."""
     text = hostile(kind, MOST - 1000)
-    start = time.monotonic()
-    with pytest.raises(BadTrace, match=r"more than|too much memory"):
+    with pytest.raises(BadTrace, match=r"it has more|levels deep|too much memory"):
         read(tmp_path / "file.json", text)
-    assert time.monotonic() - start < large_json.SECONDS / 2
 
 
 @pytest.mark.parametrize("depth", [json_worker.MAX_DEPTH, json_worker.MAX_DEPTH + 1])

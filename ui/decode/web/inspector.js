@@ -143,16 +143,18 @@ export class Inspector {
   }
 }
 
-// At temperature 0 acceptance depends on neither u nor p/q. With top-k match it depends only on the
-// token that the target sampled.
+// The residuals are left out where they are p and q themselves, because no sibling was rejected
+// before. At temperature 0 acceptance depends on neither u nor p/q. With top-k match it depends
+// only on the token that the target sampled.
 function trialFigures(trial, view) {
   const { p, q, u, mass } = trial;
   const { greedy, matched, fromLeaves } = view;
   if (matched && !greedy) return {};
   const left = known(mass) ? { mass: percent(mass) } : {};
   if (fromLeaves) return greedy ? left : { ...left, u: known(u) ? prob(u) : "none" };
-  const residual = { tq: prob(q), tp: prob(p), ...left };
-  if (greedy) return residual;
-  const ratio = stepWords.isResidual(view, trial) ? "tratio" : "ratio";
-  return { ...residual, [ratio]: prob(q > 0 ? p / q : NaN), u: known(u) ? prob(u) : "none" };
+  const isResidual = stepWords.isResidual(view, trial);
+  const residual = isResidual ? { ...(view.keepsQ ? {} : { tq: prob(q) }), tp: prob(p) } : {};
+  if (greedy) return { ...residual, ...left };
+  const ratio = { [isResidual ? "tratio" : "ratio"]: prob(q > 0 ? p / q : NaN) };
+  return { ...residual, ...left, ...ratio, u: known(u) ? prob(u) : "none" };
 }

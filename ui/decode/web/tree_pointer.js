@@ -50,16 +50,15 @@ export class TreePointer {
   }
 
   /**
-   * Pin a node. In the focus layout, unfold every cell that may hide the node. In the layout of all
-   * nodes, scroll the node into view.
+   * Pin a node and scroll it into view. In the focus layout, unfold every cell that may hide it.
    * @param {number} node
    */
   pick(node) {
     const { store } = this;
     const hiding = store.focused ? keysAbove(store.view().topo, node) : [];
     for (const key of hiding) store.opened.add(key);
+    this.tree.drawing.revealNext(node);
     store.set({ pin: node, hover: null });
-    if (!store.focused) this.tree.drawing.reveal(node);
   }
 
   /**

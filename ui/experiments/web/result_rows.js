@@ -97,8 +97,8 @@ const SETTINGS = {
   depths: "tokens per sequence",
   ranks: "children",
   every: (tokens) =>
-    `with Traversal and block verification, a step is measured after every ${count(tokens, "token")} of the text`,
-  stride: (tokens) => `a step is measured after every ${count(tokens, "token")} of the text`,
+    `with Traversal and block verification, the measured steps start ${count(tokens, "token")} apart`,
+  stride: (tokens) => `the measured steps start ${count(tokens, "token")} apart`,
   planning: ([texts, tokens]) =>
     `the stopping chain is planned on ${count(texts, "text")} of ${count(tokens, "token")} each`,
   profile: (key, profiles) => `speed-ups are predicted for ${profileName(key, profiles)}`,

@@ -30,7 +30,8 @@ import { addTerm } from "./tooltips.js";
 const MANY_RANKS = 4; // a table with more ranks takes the height of two others
 const MANY_DEPTHS = 7; // a table with more depths takes the whole width
 
-const ABOUT = "how often child k was accepted, by the depth of its parent";
+const ABOUT =
+  "share of the visits to a node in which its child k was accepted, by the node’s depth";
 
 const percent = (rate) => (rate * 100).toFixed(rate > 0 && rate < 0.095 ? 1 : 0);
 

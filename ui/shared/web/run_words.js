@@ -96,7 +96,7 @@ export const simulatedWords = ({ clock }) =>
  * @param {Meta} meta
  */
 export function paintSimulated(node, meta) {
-  dom.text(node, "simulated: as on " + readable(meta.clock_machine ?? `“${meta.clock}”`));
+  dom.text(node, "simulated for " + readable(meta.clock_machine ?? `“${meta.clock}”`));
   const title = [simulatedWords(meta), readable(meta.clock_note)].filter(Boolean).join("\n");
   dom.attr(node, "title", title);
   node.dataset.label = "simulated";

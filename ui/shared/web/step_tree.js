@@ -76,6 +76,8 @@ export class StepTree {
   drawn = null;
   /** @type {Item | null} the cell to scroll into view */
   wanted = null;
+  /** @type {number | null} the node given to `revealNext`, until the next picture */
+  next = null;
 
   /**
    * @param {StepMotion} motion which determines the picture
@@ -224,15 +226,17 @@ export class StepTree {
     return isFocused ? `focus ${size.w} ${size.h}` : shape;
   }
 
-  // Chooses the node to scroll into view if the key of `reveal` or the layout is new. Without
-  // `reveal`, also if the step is new.
+  // Chooses the node to scroll into view: the node given to `revealNext`; else that of `reveal`, if
+  // its key or the layout is new. Without `reveal`, also if the step is new.
   /** @type {(step: StepView, plan: Plan, look: StepLook, layout: string) => void} */
   follow(step, { cells }, { reveal }, layout) {
     const place = (reveal?.key ?? "") + ":" + layout;
     const isKnown = reveal !== undefined || this.drawn === step;
-    if (this.followed === place && isKnown) return;
+    const { next } = this;
+    if (next === null && this.followed === place && isKnown) return;
     this.followed = place;
-    const wanted = keyOf(reveal?.node ?? step.path.at(-1));
+    this.next = null;
+    const wanted = keyOf(next ?? reveal?.node ?? step.path.at(-1));
     this.wanted = cells.find((one) => one.key === wanted) ?? null;
   }
 
@@ -241,6 +245,14 @@ export class StepTree {
     const { wanted } = this;
     this.wanted = null;
     if (wanted && this.drawn) this.view.reveal(wanted);
+  }
+
+  /**
+   * Scroll a node into view once the next picture is painted, for a node that is not drawn yet.
+   * @param {number} node
+   */
+  revealNext(node) {
+    this.next = node;
   }
 
   /**

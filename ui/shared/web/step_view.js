@@ -8,6 +8,7 @@ import { visible } from "./format.js";
  */
 
 const FROM_LEAVES = "traversal"; // the verifier that tries whole paths, from the leaves
+const KEEPS_Q = "specinfer"; // the verifier whose q stays the same after a rejection
 
 /**
  * A step as the server sends it (`Packer` in sequoia/saved_files/run_file.py).
@@ -81,6 +82,7 @@ const FROM_LEAVES = "traversal"; // the verifier that tries whole paths, from th
  * @property {boolean} matched whether the step was verified by top-k match, which compares the
  *   children with a token sampled from the target; false if no node was tried
  * @property {boolean} fromLeaves whether whole paths were tried, from the leaves to the root
+ * @property {boolean} keepsQ whether the draft's probabilities stay the same after a rejection
  * @property {(node: number) => Trial | undefined} trial
  * @property {(id: number) => string} textOf the text of a token id
  * @property {(node: NodeId) => string} piece the text of a node's token
@@ -143,6 +145,7 @@ export function viewStep(step, topo, pieces, meta) {
     greedy: meta?.policy?.temperature === 0,
     matched: trials.length > 0 && trials[0].u === null,
     fromLeaves: meta?.verifier === FROM_LEAVES,
+    keepsQ: meta?.verifier === KEEPS_Q,
     trial: (node) => byNode.get(node),
     textOf,
     piece,

@@ -60,7 +60,8 @@ function odds(view, trial) {
   if (!before) return `The target gives this token p = ${p}, the draft q = ${q}.`;
   return (
     `${before === 1 ? "A sibling was" : "Siblings were"} rejected before. In what is left of the ` +
-    `target’s distribution (the residual), this token has p = ${p}; the draft now gives it q = ${q}.`
+    `target’s distribution (the residual), this token has p = ${p}; the draft ` +
+    `${view.keepsQ ? "still" : "now"} gives it q = ${q}.`
   );
 }
 
