@@ -28,7 +28,7 @@ from sequoia.this_machine.step_timer import Clock
 
 
 class HostStep:
-    """The steps of one run, for every verifier and every kind of tree."""
+    """The steps of one run. Works with any verifier and any kind of tree."""
 
     def __init__(
         self,
@@ -70,9 +70,10 @@ class HostStep:
         layout = self._nodes(tree)
         with clock.phase("verify"):
             logits = self._target.forward(drafted.tokens, layout)  # (nodes, vocab)
-        # If a node's logits overflow, verification fails only if it visits the node. Otherwise the
-        # overflowed values must not stay in the KV cache, because CUDA graphs read dropped slots
-        # too (see `drop_values`).
+        # A node whose logits overflow ends the run only if verification visits it. If it is not
+        # visited, its slot in the KV cache is dropped and must then be zeroed, because CUDA graphs
+        # read dropped slots too. It is not known yet which nodes will be visited, so `drop_values`
+        # has all slots zeroed that this step drops.
         if self._target.model.graphs and not logits.amax(-1).isfinite().all():
             self._target.drop_values()
         self._p = {}

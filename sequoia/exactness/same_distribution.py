@@ -191,15 +191,15 @@ class FirstTokens:
             return f"The {tokens} are too few to compare with the target's distribution."
         result = (
             f"χ² = {self.statistic:.1f}, {self.freedom} "
-            f"degree{'s' * (self.freedom != 1)} of freedom, p = {value:.2g}"
+            f"degree{'s' * (self.freedom != 1)} of freedom, p-value {value:.2g}"
         )
         if self.verdict == "fits":
             points = round(min(self.detectable_difference or 1, 1) * 100)
             return (
                 f"The {tokens} are consistent with the target's distribution: {result}. With this "
-                "many samples, the test notices an error (p below one in a million) only if the "
-                "most probable token comes too often or too rarely by more than about "
-                f"{points} percentage points."
+                "many samples, the p-value falls below one in a million, which counts as an "
+                "error, only if the most probable token comes too often or too rarely by more than "
+                f"about {points} percentage points."
             )
         if self.verdict == "poor":
             return (

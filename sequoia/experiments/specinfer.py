@@ -157,9 +157,11 @@ def _best(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         best = max((row for row in rows if row["case"] == case), key=lambda row: row[SPECINFER.key])
         winners.setdefault((int(best["width"]), int(best["depth"])), []).append(case)
     for (width, depth), some in winners.items():
+        where = f" ({'; '.join(some)})" if len(winners) > 1 else " in every case"
+        yields = "yields" if width == 1 else "yield"
         yield (
-            f"Of SpecInfer's trees, the one with {_sequences(width)} of {depth} tokens emits the "
-            f"most tokens per step ({'; '.join(some)})."
+            f"Of SpecInfer's settings, {_sequences(width)} of {depth} tokens {yields} the most tokens "
+            f"per step{where}."
         )
 
 
@@ -192,8 +194,9 @@ SPECINFER_GRID = Experiment(
     run_unit=run_unit,
     summary=summary,
     note=(
-        "SpecInfer: its own verifier on k independent sequences. Sequoia: its own tree and "
-        "verifier. Paper: Table 1, Llama2-7B with JF68M on C4, T = 0.6. –: not in that table."
+        "The plots show SpecInfer’s verifier on independent sequences. The table compares it with "
+        "Sequoia’s tree and verifier, and with the paper’s Table 1 (Llama2-7B with JF68M on C4, "
+        "T = 0.6); a dash means that the paper has no such setting."
     ),
     table="Tokens per step",
 )

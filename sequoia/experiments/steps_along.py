@@ -2,7 +2,8 @@
 of the same text. The time of a step comes from a machine's profile.
 
 Separate runs could not be compared: at temperatures above 0 each run writes a different text, and
-some texts are several times easier to draft than others. Here, all positions count equally.
+some texts are several times easier to draft than others. Here, all decoders make their steps at the
+same positions, and each step has the same weight.
 Decoders that draw without replacement draw the same children after the same tokens, so that little
 of the difference between them is due to chance.
 """
@@ -93,8 +94,9 @@ def speedup(steps: Sequence[DecodedStep], profile: HardwareProfile) -> float:
 
 
 class DrawsByContext(Seeded):
-    """A source of random draws without replacement. A node's children depend only on the seed, the
-    children's distribution, and the tokens from the start of the text to the node (its context).
+    """Like Seeded, except for draws without replacement: there, a node's children depend only on
+    the seed, the children's distribution, and the tokens from the start of the text to the node
+    (its context).
     Within a step no two nodes have the same context, so their draws are independent."""
 
     def __init__(self, seed: int, device: torch.device | str = "cpu") -> None:

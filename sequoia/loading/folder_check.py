@@ -23,8 +23,7 @@ CONFIG = "config.json"
 GENERATION = "generation_config.json"
 TOKENIZER = "tokenizer.json"
 TOKENIZER_CONFIG = "tokenizer_config.json"
-# Size limits in bytes. The files in _JSON are parsed here. Other files that match _SMALL are
-# not, but their names and sizes are checked.
+# Size limits in bytes of the files that are parsed here.
 _JSON = {
     CONFIG: 4_000_000,
     GENERATION: 1_000_000,
@@ -33,7 +32,9 @@ _JSON = {
     "added_tokens.json": 16_000_000,
 }
 _MOST_TEMPLATE = 1_000_000
-_MOST_OTHER = 128_000_000  # such as vocabularies; the largest published one is a third of this
+# Size limit in bytes of other files that match _SMALL. The largest published vocabulary has a third
+# of this.
+_MOST_OTHER = 128_000_000
 _SMALL = re.compile(r".*\.(json|txt|model|bpe|jinja|tiktoken)")
 _FILE = re.compile(r".*\.(json|safetensors)")
 _TEMPLATES = "additional_chat_templates"

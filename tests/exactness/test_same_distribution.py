@@ -163,15 +163,15 @@ def test_adding_a_token_returns_a_new_value() -> None:
 def test_the_sentences_contain_the_numbers() -> None:
     assert counted((0.5, 0.5), (190, 210)).sentence == (
         "The first tokens of 400 samples are consistent with the target's distribution: χ² = 1.0, "
-        "1 degree of freedom, p = 0.32. With this many samples, the test notices an error "
-        "(p below one in a million) only if the most probable token comes too often or too rarely "
-        "by more than about 12 percentage points."
+        "1 degree of freedom, p-value 0.32. With this many samples, the p-value falls below one in "
+        "a million, which counts as an error, only if the most probable token comes too often or "
+        "too rarely by more than about 12 percentage points."
     )
     poor = counted((0.5, 0.5), (160, 240))
     assert poor.verdict == "poor"
     assert poor.sentence.startswith(
         "The first tokens of 400 samples fit the target's distribution poorly: χ² = 16.0, 1 degree "
-        "of freedom, p = 6.3e-05. "
+        "of freedom, p-value 6.3e-05. "
     )
     assert "only p below 1e-06 counts as different: sample again with another seed" in poor.sentence
     bad = counted((0.5, 0.5), (100, 300))

@@ -134,9 +134,8 @@ def test_the_finding_on_specinfer_says_how_often_sequoia_is_lower_and_which_tree
     assert words.startswith("In 1 of 3 comparisons, Sequoia's tree emits clearly more tokens")
     assert "It emits clearly fewer in 1.\n" in words
     assert words.endswith(
-        "Of SpecInfer's trees, the one with 1 sequence of 8 tokens emits the most tokens per step "
-        "(a; c).\nOf SpecInfer's trees, the one with 2 sequences of 8 tokens emits the most tokens "
-        "per step (b)."
+        "Of SpecInfer's settings, 1 sequence of 8 tokens yields the most tokens per step (a; c).\n"
+        "Of SpecInfer's settings, 2 sequences of 8 tokens yield the most tokens per step (b)."
     )
     lost_only = specinfer._finding([Comparison("lost", 0.9, 0.8, 0.95)], [])
     assert lost_only.startswith("In none of 1 comparisons, ")

@@ -21,7 +21,7 @@ function shownOfTrial(trial, temperature) {
 /** Those of `keys` whose numbers are shown for the trial of `node`. */
 function shownFigures(view, node, keys) {
   const figures = keys.map((key) => ({ key, box: new FakeNode(), value: new FakeNode() }));
-  const store = { share: () => NaN };
+  const store = { slotCounts: () => [3, 9] };
   made(Inspector, { store, figures }).paintFigures(view, node, view.trial(node));
   return figures.filter(({ box }) => !box.hidden).map(({ key }) => key);
 }
@@ -65,4 +65,12 @@ test("after a rejected sibling, p and q are named as residuals", () => {
   assert.match(reasons[0], /^The target gives this token p = 10%, the draft q = 60%\./);
   assert.match(reasons[1], /^A sibling was rejected before\. .* \(the residual\), this token/);
   assert.match(reasons[2], /^Siblings were rejected before\. .* \(the residual\), this token/);
+});
+
+test("a node's position has its number of acceptances over the run", () => {
+  const view = thirdAccepted("sequoia");
+  const figures = [{ key: "share", box: new FakeNode(), value: new FakeNode() }];
+  const store = { slotCounts: (tree, node) => [node, 9] };
+  made(Inspector, { store, figures }).paintFigures(view, 3, view.trial(3));
+  assert.equal(figures[0].value.textContent, "3 of 9 steps");
 });

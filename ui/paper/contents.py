@@ -16,7 +16,7 @@ from sequoia.planning.paper_results import (
     paper_tables,
     simulated_speedup,
 )
-from ui.paper.recorded import findings
+from ui.paper.recorded import Finding, findings
 from ui.paper.tables import deviations, speedup_table, sweep_table
 from ui.paper.words import times
 from ui.shared.markup import Markup, element
@@ -113,7 +113,7 @@ def _speedups(panel: Mapping[str, Any]) -> Markup:
         _say(element("b", "Simulated vs. paper: "), f"{deviations(tables)}."),
         _say(_with_graphs(tables[0], panel["graphs"])) if "graphs" in panel else None,
         _note(f"Clock: {clocks}"),
-        _rerun(panel["experiment"]),
+        _rerun(panel),
     )
 
 
@@ -151,7 +151,7 @@ def _sweeps(about: Mapping[str, Any], sweeps: Sequence[Mapping[str, Any]]) -> Ma
             "Green: the best in its table. Empty: not in the paper. Nothing is simulated here: "
             "a simulation needs the tokens per step, which these tables do not give."
         ),
-        _rerun(about["experiment"]),
+        _rerun(about),
     )
 
 
@@ -187,8 +187,7 @@ def _here(claim: Mapping[str, str]) -> list[Markup]:
     predicted = [element("p", _shape_gain())] if experiment == "budget" else []
     found = findings().get(experiment)
     if found:
-        words = " ".join((found.answer, *([claim["here"]] if "here" in claim else [])))
-        return [*predicted, element("p", _badge(found.source), f" {words}")]
+        return [*predicted, element("p", _badge(found.source), f" {_answer(found, claim)}")]
     return predicted or [element("p", "No result recorded yet.")]
 
 
@@ -208,12 +207,18 @@ def _shape_gain() -> str:
     )
 
 
-def _rerun(experiment: str | None) -> Markup | None:
-    """The finding of the experiment that repeats a table. None if no such finding is recorded."""
-    found = findings().get(experiment or "")
+def _answer(found: Finding, about: Mapping[str, str]) -> str:
+    """The answer, and the note on our trees, if `about` has one."""
+    return " ".join((found.answer, *([about["here"]] if "here" in about else [])))
+
+
+def _rerun(about: Mapping[str, Any]) -> Markup | None:
+    """The finding of the experiment that repeats the table `about`. None if no such finding is
+    recorded."""
+    found = findings().get(about["experiment"] or "")
     if found is None:
         return None
-    words = _say(_badge(found.source), f" With the bundled pair: {found.answer}")
+    words = _say(_badge(found.source), f" With the bundled pair: {_answer(found, about)}")
     return element("div", words, _button(), class_="pp-rerun")
 
 

@@ -111,7 +111,7 @@ def test_the_size_is_checked_before_the_file_is_read(
         ),
     ],
 )
-def test_the_size_of_a_refused_file_is_exact(
+def test_the_refusal_of_a_large_file_states_its_exact_size(
     size: int, most: int, words: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "run.json"
@@ -145,21 +145,20 @@ def test_hostile_text_in_a_file_stays_text(file: str, tmp_path: Path) -> None:
     }
 
 
-class Weighty(Recording):
+class Sized(Recording):
     def __init__(self, name: str, node_count: int) -> None:
         self.name = name
         self.node_count = node_count
 
 
-def test_the_store_is_bounded_by_runs_and_by_nodes() -> None:
-    """The weight of a run is its number of nodes."""
+def test_the_store_keeps_a_bounded_number_of_runs_and_nodes_but_always_the_newest_run() -> None:
     run_store = RunStore(runs=3, nodes=100)
     for name in "abcd":
-        run_store.put(Weighty(name, 10))
+        run_store.put(Sized(name, 10))
     assert [name for name in "abcd" if run_store.get(name)] == ["b", "c", "d"]
-    run_store.put(Weighty("e", 95))
+    run_store.put(Sized("e", 95))
     assert [name for name in "bcde" if run_store.get(name)] == ["e"]
-    run_store.put(Weighty("f", 1000))
+    run_store.put(Sized("f", 1000))
     assert run_store.get("f")
     assert not run_store.get("e")
 
@@ -209,7 +208,7 @@ def test_any_readable_run_in_the_folder_is_an_example(
 
 
 @pytest.mark.parametrize("name", [None, 3, [], "nobody", "../welcome"])
-def test_only_shipped_runs_are_examples(name: Any) -> None:
+def test_an_unknown_example_is_refused(name: Any) -> None:
     with pytest.raises(BadTrace, match="there is no example"):
         recordings.example(name)
 

@@ -148,11 +148,15 @@ def test_without_recordings_the_page_says_so(folder: Path) -> None:
     assert "Here each verifier" not in page()
 
 
-def test_a_note_on_our_trees_follows_the_recorded_finding() -> None:
-    (note,) = [one["here"] for one in paper_file()["claims"] if "here" in one]
-    recording = json.loads((recorded.FOLDER / "temperature.json").read_text(encoding="utf-8"))
+@pytest.mark.parametrize("name", ["temperature", "top-p"])
+def test_a_note_on_our_trees_follows_the_recorded_finding(name: str) -> None:
+    data = paper_file()
+    about = [one for one in (*data["claims"], *data["panels"]) if one.get("experiment") == name]
+    (note,) = (one["here"] for one in about)
+    recording = json.loads((recorded.FOLDER / f"{name}.json").read_text(encoding="utf-8"))
     assert f"its own tree of {recording['settings']['nodes']} nodes" in note
-    assert note in page()
+    answer = recording["finding"].split("\n")[0]
+    assert f"{answer} {note}" in page()
 
 
 def test_a_recorded_finding_stands_beside_the_papers(folder: Path) -> None:

@@ -1,5 +1,5 @@
-"""The short blocking work of handlers runs in threads. These tests guard against threads that
-never end, and against work that blocks the event loop."""
+"""The short blocking work of handlers runs in a few threads of AnyIO, which end when they are idle.
+Its errors reach the handler, and it goes on if the handler is cancelled."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ui.serving.short_work import in_thread
 
 
 def test_many_calls_at_once_share_a_few_threads_of_anyio() -> None:
-    """AnyIO's threads end when they are no longer needed; idle_threads.py sees to that."""
+    """They must be AnyIO's threads, because idle_threads.py ends only those when they are idle."""
 
     def work(number: int, *, offset: int) -> tuple[int, threading.Thread]:
         time.sleep(0.01)

@@ -6,7 +6,7 @@ import { makePanel } from "../../shared/web/panel.js";
 import { StepStory } from "./step_story.js";
 import * as stepWords from "../../shared/web/step_words.js";
 import { attr, button, el, show, text } from "../../shared/web/dom.js";
-import { known, percent, prob } from "../../shared/web/format.js";
+import { count, known, percent, prob } from "../../shared/web/format.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import { addTerm, markTerm } from "../../shared/web/tooltips.js";
 import { WalkCard } from "../../shared/web/walk_card.js";
@@ -31,7 +31,7 @@ const FIGURES = {
   tratio: "residual p / q",
   u: "u",
   mass: "residual mass",
-  share: "accepted in this run, at this node",
+  share: "accepted at this position",
 };
 
 /** The panel "Why". */
@@ -132,13 +132,14 @@ export class Inspector {
     const { topo } = view;
     if (!node) return { node: String(node) };
     const siblings = topo.children[topo.parents[node]].length;
+    const [accepted, steps] = this.store.slotCounts(view.step.tree, node);
     return {
       node: String(node),
       level: `${topo.depth[node]} of ${topo.levels - 1}`,
       rank: `${topo.rank[node] + 1} of ${siblings}`,
       q: prob(view.q(node)),
       p: prob(view.p(node)),
-      share: percent(this.store.share(view.step.tree, node)),
+      share: `${accepted} of ${count(steps, "step")}`,
     };
   }
 }

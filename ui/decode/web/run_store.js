@@ -185,6 +185,16 @@ export class RunStore extends Playback {
   }
 
   /**
+   * In how many steps the node at one position of a tree was accepted, and how many had the tree.
+   * @param {number} tree
+   * @param {number} node
+   * @returns {[number, number]}
+   */
+  slotCounts(tree, node) {
+    return this.slots.counts(tree, node);
+  }
+
+  /**
    * Totals of the run up to the end of step `i`.
    * @param {number} [i]
    * @returns {Totals}

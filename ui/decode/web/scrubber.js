@@ -107,7 +107,7 @@ export class Scrubber extends PlaybackBar {
     const count = steps.length;
     const some = count > 0;
     this.paintControls(some);
-    text(this.place, some ? `tree: step ${at + 1} / ${count}` : "no steps");
+    text(this.place, some ? `step shown: ${at + 1} / ${count}` : "no steps");
     text(this.names[1], rowName(this.store.largest));
     show(this.key, this.store.largest.n > 1);
     const words = some ? this.describe(at) : "no steps yet";

@@ -24,12 +24,23 @@ export class SlotCounts {
   }
 
   /**
+   * In how many steps a slot was accepted.
+   * @param {number} tree
+   * @param {number} node
+   * @returns {[number, number]} the number of steps that accepted it, and of steps with this tree
+   */
+  counts(tree, node) {
+    return [this.accepted[tree]?.[node] ?? 0, this.seen[tree] ?? 0];
+  }
+
+  /**
    * How often a slot was accepted.
    * @param {number} tree
    * @param {number} node
    * @returns {number} the share of the steps with this tree, 0 to 1
    */
   share(tree, node) {
-    return this.seen[tree] ? this.accepted[tree][node] / this.seen[tree] : 0;
+    const [accepted, seen] = this.counts(tree, node);
+    return seen ? accepted / seen : 0;
   }
 }

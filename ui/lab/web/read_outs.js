@@ -73,15 +73,15 @@ export class ReadOuts {
     this.use = button(this.plan, { text: "Use this tree", hint, act: () => this.useBest() });
   }
 
-  /** Called when another profile was chosen. If the best tree is shown, replace it with the tree
-   * that is fastest with the new profile. */
+  /** Called when another profile was chosen. If Sequoia's tree is shown, it gets the size
+   * and the level cap that are fastest with the new profile. */
   chosen() {
     if (this.state.shown === "best") this.useBest();
     this.settle();
   }
 
-  /** Show the fastest tree: set the node budget to its size, and a level cap if the best tree of
-   * this size without a cap is another tree. */
+  /** Show the fastest tree: set the node budget to its size. The level cap is removed if this
+   * is also the best tree of its size without a cap; otherwise it is set to the tree's levels. */
   useBest() {
     const { state } = this;
     if (!state.profile) return;

@@ -45,7 +45,7 @@ import { VerdictPanel } from "./verdict_panel.js";
  */
 
 const SCOPE =
-  "Apart from a bug put in on purpose, drafted tokens are drawn and verified as in real runs. " +
+  "Unless a bug is chosen under Decoder, drafted tokens are drawn and verified as in real runs. " +
   "With a toy, p and q are as typed. With the pair, they come from a plain forward pass over the " +
   "whole text, without a tree or a KV cache, with the target in float32. So this test does not " +
   "cover the forward pass over a tree or the KV cache. The self-test at load and the check after " +

@@ -14,7 +14,7 @@ const TILES = [
   ["distance", "Total variation", "total variation"],
 ];
 
-/** The panel above the table of cells. */
+/** The panel above the table of outcomes (cell_table.js). */
 export class VerdictPanel {
   /** @param {HTMLElement} host */
   constructor(host) {

@@ -87,7 +87,7 @@ class FormTree {
     const of = this.lane ? "Next race" : "Next run"; // a run on screen may use another tree
     const isBest = parents && this.isPlanned && isChain(parents);
     const best = isBest ? "for these settings the best tree is " : "";
-    text(this.words, parents ? `${of}: ${best}${sizeInWords(parents)}` : "");
+    text(this.words, parents ? `${of}: ${best}${sizeInWords(parents)} (root included)` : "");
   }
 }
 

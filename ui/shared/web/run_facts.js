@@ -69,7 +69,7 @@ export function sharedFacts({ title, device, clock, dtype, policy: params, date 
     ["", title],
     clock ? ["models ran on", device, "on"] : ["on", device],
     ["", dtypes(dtype)],
-    ["times simulated for", clock, "timed on"],
+    ["times simulated for", clock && `“${clock}”`, "timed on"],
     ["temperature", known(temperature) ? String(temperature) : ""],
     ["top-p", topP < 1 ? String(topP) : ""],
     ...own,

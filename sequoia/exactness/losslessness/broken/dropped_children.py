@@ -74,7 +74,7 @@ DROPPED_CHILDREN = Bug(
     hides=(
         "The bug has no effect in two cases. Either no drawn child has q below 0.1, so none is "
         "dropped (common at low temperatures). Or every token has q below 0.1, so all children are "
-        "dropped and the target samples alone."
+        "dropped and every token is drawn from the target alone."
     ),
     verifiers=WALKING,
     wrap=dropping,
