@@ -158,10 +158,10 @@ def _best(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         winners.setdefault((int(best["width"]), int(best["depth"])), []).append(case)
     for (width, depth), some in winners.items():
         where = f" ({'; '.join(some)})" if len(winners) > 1 else " in every case"
-        yields = "yields" if width == 1 else "yield"
+        verb = "yields" if width == 1 else "yield"
         yield (
-            f"Of SpecInfer's settings, {_sequences(width)} of {depth} tokens {yields} the most tokens "
-            f"per step{where}."
+            f"Of SpecInfer's settings, {_sequences(width)} of {depth} tokens {verb} the most "
+            f"tokens per step{where}."
         )
 
 

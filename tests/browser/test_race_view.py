@@ -647,7 +647,7 @@ def test_a_lane_names_the_simulated_machine_and_its_tooltip_gives_the_rule(page:
     assert (how.get_attribute("title") or "").endswith(rule)
     facts = text(page, ".sq-chips")
     assert "models ran on cpu" in facts
-    assert "times simulated for A100, eager" in facts
+    assert "times simulated for “A100, eager”" in facts
 
 
 def test_a_race_that_was_stopped_says_so(page: Page) -> None:

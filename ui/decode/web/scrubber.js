@@ -20,7 +20,7 @@ const ROW = 20; // px
 const GAP = 4; // px between the rows, and above and below them
 const LEAST_NUMBER = 10; // px; a row has numbers if the median solid part is at least this wide
 const GROWTH = 1.25; // factor by which the track's time span grows when a run outgrows it
-const KEY = "striped: guessing by the small model; solid: rest of the step";
+const KEY = "striped: small model; solid: rest of the step";
 const RATES = [
   SLOW,
   ["easy", "≥ 0.2 s per step"],
