@@ -63,8 +63,8 @@ export const KEY = [
   ["rejected", "red", "rejected"],
   ["untested", "grey outline", "not tried"],
   ["never", "faint", "out of reach"],
-  ["", "q", "probability under the small model"],
-  ["", "p", "probability under the large model"],
+  ["", "q", "small model’s probability"],
+  ["", "p", "large model’s probability"],
 ];
 
 /** The tree with its minimap. */
