@@ -397,7 +397,7 @@ FILES = (
         "ui/decode/recordings.py",
         "or self._total() > self._nodes",
         "",
-        "tests/ui/decode/test_recordings.py::test_the_store_is_bounded_by_runs_and_by_nodes",
+        "tests/ui/decode/test_recordings.py::test_the_store_keeps_a_bounded_number_of_runs_and_nodes",
     ),
 )
 
@@ -588,7 +588,7 @@ VISITORS = (
         "ui/serving/gradio_changes.py",
         "    SessionState.__init__ = _begin_session\n",
         "",
-        "tests/ui/serving/test_gradio_changes.py::test_values_are_not_kept_for_deep_links",
+        "tests/ui/serving/test_gradio_changes.py::test_a_session_keeps_no_values_of_components",
     ),
     Mutation(
         "visitors load other models on a public page",

@@ -10,8 +10,8 @@ from sequoia.planning.paper_results import OURS, SEQUENCES, PaperRow, PaperTable
 from ui.paper.words import METHODS, deviation, signed, spread, times
 from ui.shared.markup import Markup, element
 
-SEQUENCES_HEAD = "sequen\u00adces"  # may be broken, because on a phone the column is narrow
-HEADS = (  # of all columns except the first two
+SEQUENCES_HEAD = "sequen\u00adces"  # a soft hyphen, because the column is narrow on a phone
+HEADS = (  # the heads of the columns after the first two
     ("Tokens per step", "paper"),
     ("Speed-up", "paper"),
     ("Speed-up", "simulated"),

@@ -1,7 +1,7 @@
 """The cells in which a losslessness test counts its samples, fixed before any sample is drawn. The
 cell of a text depends only on its first tokens. At each position, the most probable tokens are
-counted separately, and all other tokens share a cell. What follows a token in a shared cell does
-not matter."""
+counted separately, and all other tokens share a cell. Once a text has such a token, the rest of the
+text does not affect its cell."""
 
 from __future__ import annotations
 

@@ -151,7 +151,8 @@ class Sized(Recording):
         self.node_count = node_count
 
 
-def test_the_store_keeps_a_bounded_number_of_runs_and_nodes_but_always_the_newest_run() -> None:
+def test_the_store_keeps_a_bounded_number_of_runs_and_nodes() -> None:
+    """The newest run is kept even if it alone has too many nodes."""
     run_store = RunStore(runs=3, nodes=100)
     for name in "abcd":
         run_store.put(Sized(name, 10))

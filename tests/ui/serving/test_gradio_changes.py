@@ -63,7 +63,8 @@ def output(client: Client, name: str, **fields: object) -> object:
     return ended[0]["output"]
 
 
-def test_values_are_not_kept_for_deep_links(blocks: gr.Blocks) -> None:
+def test_a_session_keeps_no_values_of_components(blocks: gr.Blocks) -> None:
+    """Gradio would keep them for its deep links, which the page does not use."""
     client = Client(blocks.local_url)
     assert "my wordsmy words" in str(output(client, "repeat", text="my words"))
     state = blocks.app.state_holder.session_data[client.session]

@@ -52,12 +52,14 @@ import { TreeView } from "./tree_view.js";
  * @property {boolean} [reserved] see Scene
  */
 
-// Room that the key to the colours and numbers needs: px of the first column, and rows.
+// The key to the colours and numbers is shown only if the first column is wider than this (px) and
+// the tree has at least this many rows.
 const KEY_WIDE = 150;
 const KEY_ROWS = 4;
 const MINIMAP_NODES = 60; // only trees with more nodes have a minimap
 
-/** The key to a tree: the state of a node, its mark, and the meaning of that mark. */
+/** The lines of the key, each with the state of a node ("" for the numbers), how it looks in the
+ * tree, and what that means. */
 export const KEY = [
   ["accepted", "green", "accepted"],
   ["rejected", "red", "rejected"],
@@ -218,16 +220,17 @@ export class StepTree {
     };
   }
 
-  // A text that changes when the layout does; then `follow` chooses a node to scroll to. In the
-  // focus layout, the text depends only on the size of the box: when a person unfolds a cell, that
-  // cell must not be scrolled out of view.
+  // A text that tells layouts apart; when it changes, `follow` chooses a node to scroll to. In the
+  // focus layout it holds only the size of the box. So unfolding a cell does not change it, and the
+  // cell is not scrolled out of view.
   layout(isFocused) {
     const { shape, size } = this.view;
     return isFocused ? `focus ${size.w} ${size.h}` : shape;
   }
 
-  // Chooses the node to scroll into view: the node given to `revealNext`; else that of `reveal`, if
-  // its key or the layout is new. Without `reveal`, also if the step is new.
+  // Chooses the node to scroll into view. The node given to `revealNext` comes first. Otherwise it
+  // is the node of `reveal`, if its key or the layout is new. Without `reveal`, it is the end of
+  // the accepted path, if the step or the layout is new.
   /** @type {(step: StepView, plan: Plan, look: StepLook, layout: string) => void} */
   follow(step, { cells }, { reveal }, layout) {
     const place = (reveal?.key ?? "") + ":" + layout;

@@ -56,7 +56,8 @@ export function drawPlaces(host, all, free) {
 }
 
 /**
- * Highlight the path from the root to the place that is under the pointer or has the focus.
+ * Highlight the path from the root to the place last pointed at or focused, until the pointer
+ * leaves the box or its places, or the focus moves away.
  * @param {HTMLElement} box
  */
 export function lightWays(box) {
