@@ -26,8 +26,8 @@ class BadSamplingParams(SequoiaError):
 
 
 class BadPrompt(SequoiaError):
-    """A prompt that cannot be used, for example because it is empty or does not fit the model's
-    context."""
+    """A prompt that is missing or cannot be used, for example because it is empty or does not fit
+    the model's context."""
 
 
 class BadTrace(SequoiaError):

@@ -178,7 +178,7 @@ def write_file(
     data: Mapping[str, Any], name: str, max_chars: int, error: type[SequoiaError]
 ) -> str:
     """`data`, made by `as_file`, as text that `read_file` reads back. Raises `error` if the text
-    would be too long."""
+    is too long, and ValueError for NaN and infinity."""
     text = json_text(data, is_ascii=False)
     if len(text) > max_chars:
         raise error(

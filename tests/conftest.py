@@ -51,8 +51,8 @@ def _short_measurements() -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Exclude the objects of the imported modules from garbage collection. Many tests run it, and
-    without these objects it is faster. The tests' modules are imported by now."""
+    """Exclude the objects of the imported modules from garbage collection. Many tests trigger a
+    collection, which is faster without these objects. The tests' modules are imported by now."""
     gc.freeze()
 
 

@@ -176,7 +176,7 @@ OTHERS: dict[str, Any] = {
     "a billion wide in the MLP": {"intermediate_size": 10**9},
     "a million heads": {"num_attention_heads": 10**6},
     "a large head": {"head_dim": 10**8},
-    "all as large as may be": {
+    "all huge but within bounds": {
         "hidden_size": 65_536,
         "num_hidden_layers": 400,
         "intermediate_size": 262_144,
@@ -189,7 +189,7 @@ OTHERS: dict[str, Any] = {
     "a context without end": {"max_position_embeddings": 10**15},
     "a million layer types": {"layer_types": ["full_attention"] * 1_000_000},
     "too few layer types": {"layer_types": ["full_attention"]},
-    "layer types of no kind": {"layer_types": ["spiral_attention"] * 2},
+    "layer types are unknown": {"layer_types": ["spiral_attention"] * 2},
     "layer types are words": {"layer_types": "full_attention"},
     "layer types are numbers": {"layer_types": [1, 2]},
     "an unknown activation": {"hidden_act": "boom"},
@@ -236,7 +236,7 @@ OTHERS: dict[str, Any] = {
     "quantisation is a word": {"quantization_config": "int4"},
     "quantisation is a list": {"quantization_config": [4]},
     "code of its own": {"model_type": "evil", "auto_map": {"AutoConfig": "evil.Config"}},
-    "code of another place": {
+    "code of another repository": {
         "model_type": "evil",
         "auto_map": {"AutoConfig": "evil/repo--evil.Config"},
     },
@@ -451,7 +451,7 @@ def contents() -> Folders:
         "a bias of the head": "lm_head.bias",
     }
     more = {
-        f"weights with {what} more": tensors(
+        f"weights with {what} added": tensors(
             lambda found, name=name: found.update({name: torch.ones(32)})
         )
         for what, name in extra.items()
@@ -611,7 +611,7 @@ def indexes() -> Folders:
         "weights of a training run": lambda folder: (folder / WEIGHTS).rename(
             folder / "shard-00000-model-00001-of-00001.safetensors"
         ),
-        "weights of a training run beside": lambda folder: (
+        "weights and those of a training run": lambda folder: (
             folder / "shard-00000-model-00001-of-00001.safetensors"
         ).write_bytes((folder / WEIGHTS).read_bytes()),
     }
@@ -790,7 +790,7 @@ def tokenizers() -> Folders:
         "of unknown kind": model_of_tokenizer(type="Magic"),
         "with an empty vocabulary": model_of_tokenizer(vocab={}, merges=[]),
         "whose vocabulary is a list": model_of_tokenizer(vocab=["a", "b"]),
-        "with a negative number": model_of_tokenizer(vocab={"a": -1}),
+        "with a negative token id": model_of_tokenizer(vocab={"a": -1}),
         "with a far too large token id": edited(TOKENIZER, _gap),
         "with merges of unknown tokens": model_of_tokenizer(merges=[["no", "such"]]),
         "whose merges are numbers": model_of_tokenizer(merges=[1, 2]),
@@ -838,9 +838,9 @@ def tokenizer_configs() -> Folders:
         "adds a list": {"added_tokens_decoder": [1]},
         "has a number as class": {"tokenizer_class": 5},
         "has a list as class": {"tokenizer_class": ["x"]},
-        "has a number to begin": {"bos_token": 5},
-        "has a list to end": {"eos_token": ["x"]},
-        "has an object to end": {"eos_token": {"a": 1}},
+        "has a number as start token": {"bos_token": 5},
+        "has a list as end token": {"eos_token": ["x"]},
+        "has an object as end token": {"eos_token": {"a": 1}},
         "has numbers as special tokens": {"additional_special_tokens": [1, 2]},
         "has a number as map": {"auto_map": 5},
     }

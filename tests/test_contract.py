@@ -345,8 +345,7 @@ def test_a_value_is_made_of_its_fields(objects: dict[str, Any], name: str) -> No
 
 
 @pytest.mark.parametrize("name", FIELDS_TO_READ)
-def test_a_value_is_changed_by_its_fields(objects: dict[str, Any], name: str) -> None:
-    """`dataclasses.replace` accepts these fields."""
+def test_dataclasses_replace_accepts_the_fields(objects: dict[str, Any], name: str) -> None:
     value = objects[name]
     given = {field: getattr(value, field) for field in FIELDS_TO_READ[name]}
     assert dataclasses.replace(value, **given) == value
@@ -491,7 +490,7 @@ def test_a_race_is_iterated_over(race: Race) -> None:
 
 def test_a_script_can_choose_trees_itself(pair: Pair) -> None:
     class Growing:
-        """One more node at every step."""
+        """One more node at every step, up to `most`."""
 
         most = 4
         widest = 1

@@ -22,7 +22,7 @@ def test_lack_of_gpu_memory_is_one_clause() -> None:
     assert reason(problem) == "there is not enough memory"
 
 
-def test_an_error_without_text_is_not_taken_for_a_wrong_type() -> None:
+def test_an_error_without_text_and_an_internal_error_get_words() -> None:
     assert reason(AssertionError()) == "the library gives no reason"
     assert "the library cannot handle" in reason(TypeError("unhashable type: 'list'"))
 

@@ -1,6 +1,6 @@
-"""Imports go in one direction. Python modules import from the page down to the algorithm. The
-page's scripts import from a view to what all views share. The tests read the imports from the
-source code, without executing it."""
+"""Imports go in one direction: in Python, from the page down to the algorithm; in the page's
+scripts, from a view to what all views share. The tests read the imports from the source code,
+without executing it."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""assets/on_a_gpu.json lists what was tested on a real GPU and what was not. Every test and
-command that it names must exist."""
+"""assets/on_a_gpu.json lists what was tested on a real GPU and what was not. The test
+files, commands and report stages that it names must exist."""
 
 from __future__ import annotations
 

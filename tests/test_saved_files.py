@@ -1,9 +1,9 @@
 """Files that people have saved can still be opened, with the same content.
 
-The files in `tests/saved/` were saved by the version of November 2026, with the bundled pair. Only
-one profile is older: in it, the overhead of a level is not measured separately. The page's Save
-button saved the runs and races, which have at most 24 tokens. The package saved the trees, profiles
-and acceptance vectors. The files are never rewritten: only the code that reads them changes.
+The files in `tests/saved/` were saved by the version of November 2026. Only one profile is older:
+in it, the overhead of a level is not measured separately. The page's Save button saved the runs and
+races, which are of the bundled pair and have at most 24 tokens. The package saved the trees,
+profiles and acceptance rates. The files are never rewritten: only the code that reads them changes.
 """
 
 from __future__ import annotations

@@ -36,8 +36,8 @@ class Word:
 
     Before the search, the text is put in lower case and its names are split into words, so that
     `law check` also finds law_check and LawCheck. A space in the pattern also matches a hyphen, the
-    end of a line and the comment sign after it. code: search the unchanged text, with the pattern
-    as it is."""
+    end of a line and the comment sign after it. code: search the text without these changes, with
+    the pattern as it is."""
 
     wrong: str
     say: str

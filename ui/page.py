@@ -39,7 +39,7 @@ class View(Protocol):
 
 def page(model_host: ModelHost, limits: Limits, online: bool | None = None) -> gr.Blocks:
     """The page as Gradio Blocks, with a queue for its requests. online: whether models may be
-    downloaded. None means that they may, unless HF_HUB_OFFLINE is set."""
+    downloaded. None: they may, unless HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE is set."""
     with gr.Blocks(
         title=TITLE, analytics_enabled=False, fill_width=True, delete_cache=(600, 3600)
     ) as blocks:

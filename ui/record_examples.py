@@ -107,7 +107,7 @@ def record_all(
 
 
 def quietest(runs: Sequence[Run]) -> Run:
-    """The run with the least total time: its own, plus that of plain decoding of as many tokens."""
+    """The run whose time, plus the time of plain decoding for as many tokens, is shortest."""
     return min(runs, key=_seconds)
 
 

@@ -4,7 +4,8 @@ Every prompt of assets/opening_prompts.json is decoded several times at temperat
 with a tree and then without a draft. The speed-up of a prompt is the median over its runs. The page
 opens with a run of the prompt whose speed-up is nearest the median of all prompts. Two kinds of
 prompts count for the median but are never chosen: those whose text repeats itself, and those whose
-runs accept only first children. The file welcome.json also contains the speed-ups of all prompts.
+runs accept only first children. The run is written to welcome.json, with the speed-ups of all
+prompts.
 """
 
 from __future__ import annotations

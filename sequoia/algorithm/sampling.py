@@ -172,8 +172,8 @@ class Seeded:
         )
 
     def noise(self, shape: Sequence[int], device: torch.device) -> torch.Tensor:
-        """Fresh uniform float64 numbers in [0, 1). With coarser numbers some rare tokens would
-        never be drawn, although verification assumes that they can be."""
+        """Fresh uniform float64 numbers in [0, 1). With coarser numbers some rare tokens would be
+        drawn never or too often, although verification assumes that they are drawn from q."""
         return torch.rand(shape, dtype=torch.float64, device=device, generator=self._device)
 
 

@@ -52,7 +52,7 @@ class StepTrace:
     seconds: Mapping[str, float]
     finish: str | None = None
     clock: str = ""
-    level_seconds: tuple[float, ...] = field(default=(), compare=False)  # counted in `seconds`
+    level_seconds: tuple[float, ...] = field(default=(), compare=False)  # part of `seconds`
     residual_heads: tuple[ResidualHead, ...] = ()
     expected_accepted: float | None = None
 

@@ -218,7 +218,8 @@ def _checked(parents: Iterable[Any]) -> tuple[int, ...]:
 
 
 def _in_order(parents: Iterable[Any]) -> tuple[int, ...]:
-    """`parents` as ints. Raises BadTree unless every parent comes before its children."""
+    """`parents` as ints. Raises BadTree unless they are 1 to MAX_NODES integers, and every parent
+    comes before its children."""
     parents = _list(parents, "parents")
     if not 1 <= len(parents) <= MAX_NODES:
         count = f"more than {MAX_NODES}" if parents else "0"

@@ -57,7 +57,7 @@ def survey(
     temperature 0, its `own_paths` are for planning Traversal's trees. The interval treats all
     visited nodes as independent, although nodes visited after the same prompt are not.
 
-    kinds: prompts by the name of their kind. Later, plans without a prompt use the first kind.
+    kinds: prompts by the name of their kind. Plans made later without a prompt use the first kind.
     tokens: new tokens per continuation. ranks: number of siblings whose acceptance is counted.
     draws: how often each prompt is continued above temperature 0, each time with another seed.
     Raises a SequoiaError for settings that `checked` refuses, before anything is measured.

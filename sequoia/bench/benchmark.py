@@ -2,8 +2,8 @@
 
 In each round, every prompt is decoded by all decoders in turn. A decoder's time in a round is its
 time per token over all prompts, prefill included. The baseline is plain decoding by Sequoia's own
-engine in the fastest dtype. A decoder's speed-up in a round is the baseline's time divided by the
-decoder's time. The table shows medians over rounds, with the lowest and highest values.
+engine in the fastest dtype timed. A decoder's speed-up in a round is the baseline's time divided
+by the decoder's time. The table shows medians over rounds, with the lowest and highest values.
 
 The machine's profile is measured before each table, and trees are planned with it. With --sizes it
 is not measured, because the sizes of the trees are given. With --offload, accelerate's rounds come

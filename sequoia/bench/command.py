@@ -22,8 +22,8 @@ def option_parser(prog: str, doc: str | None) -> ArgumentParser:
 
 
 class _Defaults(ArgumentDefaultsHelpFormatter):
-    """Adds the default to the help of each option, except to that of flags and of options without a
-    default, and to help that already contains "(default:"."""
+    """Adds the default to the help of an option. Flags, options without a default, and help that
+    already contains "(default:" are unchanged."""
 
     def _get_help_string(self, action: Action) -> str | None:
         words = action.help or ""

@@ -44,7 +44,7 @@ from sequoia.validate_input import whole
 FILE = ASSETS / "bench" / "recorded_steps" / "expected.json"
 MOST_RACES = 1_000_000
 TEXTS = 3  # texts in a race of three lanes: each lane emits one
-# degrees of freedom of the interval from one race: one less than its segments, as in `compare_race`
+# degrees of freedom of the interval from one race: 8 segments - 1, as in `compare_race`
 FREEDOM = 7
 TEMPERATURE = 0.6
 # for each text, by lane: the expected steps in each segment of the text (see ExpectedSteps)

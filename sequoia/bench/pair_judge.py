@@ -45,7 +45,7 @@ MOST_EXCERPTS = 1_000_000
 MOST_DRAWS = 1000
 MOST_THREADS = 1024
 RANKS = 8
-# size of the tree, about as large as the trees planned for CPUs
+# size of the tree, similar to that of trees planned for CPUs
 TRIED_NODES = 12
 TRIED_LEVELS = 8
 # The tree is built for these acceptance rates by child rank. They do not depend on the pair, so all
@@ -92,7 +92,7 @@ class Continuation:
 
     @property
     def is_code(self) -> bool:
-        """Whether prompt and continuation together are valid Python, except that they may break off
+        """Whether prompt and continuation together are valid Python, possibly cut off at the end
         (see `parses`). False for an empty continuation or a loop."""
         return (
             bool(self.text.strip())

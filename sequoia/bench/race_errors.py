@@ -66,7 +66,7 @@ Line = tuple[str, float]  # kind of a lane, and the factor by which its pace is 
 
 class Resampler:
     """Races drawn at random from recorded sessions. Caches the parts of runs (see `window`) and the
-    comparisons of two of them."""
+    comparisons of two such parts."""
 
     def __init__(self, sessions: Sequence[Session], seed: int) -> None:
         self._sessions = [*sessions]
@@ -166,9 +166,9 @@ def at_enough(
     sampler: Resampler, lanes: Sequence[Line], tokens: int, races: int
 ) -> tuple[float, str]:
     """Share of verdicts that find the last two lanes different, and in words how many races the
-    verdicts took. If the two lanes truly differ, a verdict counts as finding this only if it calls
-    the last lane faster. The share leaves out verdicts for which even MOST_RACES races were not
-    enough. It is nan if no verdict is left."""
+    verdicts took. races: the number of verdicts. If the two lanes truly differ, a verdict counts as
+    finding this only if it calls the last lane faster. The share leaves out verdicts for which even
+    MOST_RACES races were not enough. It is nan if no verdict is left."""
     made = [enough_races(sampler, lanes, tokens) for _ in range(races)]
     verdicts = [verdict for verdict in made if verdict.enough]
     median = statistics.median(verdict.races for verdict in made)

@@ -82,7 +82,7 @@ TEMPERATURES = (0.0, 0.6)
 CHAIN_NODES = 6
 TREE_NODES = 12
 # At each temperature, the seed grows by this much from one session to the next. A session has fewer
-# lanes, so no two of these sessions share a seed.
+# lanes than that, so no two of these sessions share a seed.
 _SEEDS = 10
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 _LANES = {"plain": 1, "chain": 2, "tree": 4}

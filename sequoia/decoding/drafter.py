@@ -188,9 +188,8 @@ class Drafter:
         return DynamicTreeLayout(self.context, self._most)
 
     def keep(self, drafted: Drafted, verdict: Verdict) -> None:
-        """Keep the accepted path in the draft's KV cache. Sets `unread` to `verdict.bonus`,
-        preceded by the tokens before it that have not gone through the draft, such as an accepted
-        leaf's."""
+        """Keep the accepted path in the draft's KV cache. Sets `unread` to the tokens that have not
+        gone through the draft, such as an accepted leaf's. `verdict.bonus` is the last of them."""
         if not drafted.root_drafted:
             self.unread = (*self.unread, verdict.bonus)
             return

@@ -37,10 +37,10 @@ _SMALLER = "; ask for fewer tokens or a smaller tree"
 class Decoder:
     """The state of one run: the tokens known so far, and both models' caches. tree: one tree for
     all steps, or a TreeChoice that gives each step its own. has_heads, has_expected: whether to
-    fill in `residual_heads` and `expected_accepted` of the traces, if the host has the
-    distributions. Residual heads exist only above temperature 0, and never with Traversal. A step's
-    measured time includes neither field. Raises BadPrompt, BadTree, BadSamplingParams or
-    OutOfMemory."""
+    fill in `residual_heads` and `expected_accepted` of the traces. Steps that a GPU verifies have
+    neither. Residual heads exist only above temperature 0, and never with Traversal. Computing the
+    two fields is not part of a step's measured time. Raises BadPrompt, BadTree, BadSamplingParams
+    or OutOfMemory."""
 
     @renamed_keywords(policy="params")
     def __init__(
@@ -193,7 +193,7 @@ class Decoder:
             return None
         try:
             return self.expected_under(self.verifier)
-        except BadModel:  # in logits that the step itself did not need
+        except BadModel:  # logits overflowed that the step itself did not need
             return None
 
     def expected_under(self, verifier: Verifier) -> float | None:
@@ -201,7 +201,7 @@ class Decoder:
         step's tree, averaged over the random numbers of the verification. `verifier` must draw
         children in the same way as the run's verifier. Call it before the next step begins. None
         before the first step, or if a GPU verified the last step (see choose_step.py). Raises
-        BadModel if the logits of a node overflowed that the verification did not visit."""
+        BadModel if logits overflowed at a node that the verification did not visit."""
         if self._last is None:
             return None
         return self._draft_and_verify.expected_accepted(self._last, verifier)

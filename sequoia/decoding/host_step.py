@@ -55,7 +55,7 @@ class HostStep:
         draft = self._drafter.context
         if not draft.capacity:
             return Counter()
-        # q (float32) of all inner nodes is kept during the step; `nodes` is an upper bound on them
+        # q (float32) of all inner nodes is kept during the step; there are fewer than `nodes`
         return Counter({draft.device: 4 * nodes * draft.model.vocab})
 
     def __call__(self, shape: Tree | DynamicTree, clock: Clock) -> Round:
@@ -71,9 +71,9 @@ class HostStep:
         with clock.phase("verify"):
             logits = self._target.forward(drafted.tokens, layout)  # (nodes, vocab)
         # A node whose logits overflow ends the run only if verification visits it. If it is not
-        # visited, its slot in the KV cache is dropped and must then be zeroed, because CUDA graphs
-        # read dropped slots too. It is not known yet which nodes will be visited, so `drop_values`
-        # has all slots zeroed that this step drops.
+        # visited, its slot in the KV cache is dropped and must be zeroed, because CUDA graphs read
+        # dropped slots too. It is not known yet which nodes will be visited. So after
+        # `drop_values`, every slot that this step drops is zeroed.
         if self._target.model.graphs and not logits.amax(-1).isfinite().all():
             self._target.drop_values()
         self._p = {}

@@ -47,6 +47,6 @@ class Step(Protocol):
         """The expected number of nodes, besides the root, that `verifier` would accept in the last
         step's tree, averaged over the random numbers of the verification. `verifier` must draw
         children in the same way as the run's verifier. None if the distributions stayed on the
-        GPU. Raises BadModel if the logits of a node overflowed that the verification did not
+        GPU. Raises BadModel if logits overflowed at a node that the verification did not
         visit."""
         ...

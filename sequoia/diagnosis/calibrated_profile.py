@@ -21,12 +21,12 @@ def calibrated(
     """`profile` adjusted so that each phase of a step with `tree` takes as long as in a mean step
     of `stats`.
 
-    All draft times are multiplied by one factor. The overhead of the levels is split off as
-    `level_overhead`. The curves `target_seconds` and `overhead_seconds` get new values at two
-    sizes: at len(tree) nodes those measured in `stats`, and at 1 node those measured in `plain`.
-    Between these sizes, a curve keeps the profile's shape. Beyond len(tree), the profile's values
-    are multiplied by the factor found at len(tree). No curve falls: if the value of `plain` is
-    larger than that of `stats` (usually noise), the value of `stats` is used at 1 node too.
+    All draft times are multiplied by one factor. Part of the overhead in `stats` becomes
+    `level_overhead`. The curves `target_seconds` and (for the rest) `overhead_seconds` get new
+    values at two sizes: from `stats` at len(tree) nodes, and from `plain` at 1 node. Between these
+    sizes, a curve keeps the profile's shape. Beyond len(tree), the profile's values are multiplied
+    by the factor found at len(tree). If the value of `plain` is larger than that of `stats`
+    (usually noise), the value of `stats` is used at 1 node too. Raises BadTrace as `per_step` does.
     """
     step = per_step(stats, "the run")
     token = per_token(plain)

@@ -30,9 +30,9 @@ def smaller(tree: Tree, acceptance: Acceptance) -> list[Tree]:
 
 
 def _pruned(tree: Tree, acceptance: Acceptance, n: int) -> Tree:
-    """The `n` nodes of `tree` with the best scores. Scores from the smoothed vector, which never
-    increases, are at most those of the node's parent and earlier siblings. Of nodes with equal
-    scores, the earliest are kept. So no node is kept without its parent and earlier siblings."""
+    """The `n` nodes of `tree` with the best scores. The smoothed vector never increases, so no node
+    scores higher than its parent or an earlier sibling. Of nodes with equal scores, the earliest
+    are kept. So no node is kept without its parent and earlier siblings."""
     weights = scores(tree, acceptance.smoothed())
     kept = sorted(sorted(range(len(tree)), key=lambda node: -weights[node])[:n])
     index = {node: i for i, node in enumerate(kept)}

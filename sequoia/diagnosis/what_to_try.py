@@ -1,6 +1,6 @@
 """How to make a run faster: what costs it speed-up, and which changes are predicted to help.
 
-It takes no measurements. Predictions use a hardware profile and an acceptance vector that are
+Nothing is measured here. Predictions use a hardware profile and an acceptance vector that are
 *calibrated* to the run. So the prediction for the tree in use equals the measurement. The more
 another tree differs from the tree in use, the more its prediction depends on the profile.
 """
@@ -40,8 +40,8 @@ def diagnose(
     For a run whose trees change, pass their `typical_tree`. interval: the confidence interval of
     the run's speed-up. A change is recommended only if its prediction lies above this interval, and
     above the measured speed-up by more than the error of predictions (`_UNSURE`). Raises BadTrace
-    if a run has no step or token, if its target passes took no time, or if the two runs were not
-    timed by the same clock.
+    if a run has no step or token, if a time is out of range (target passes must take some time), or
+    if the two runs were not timed by the same clock.
     """
     require_one_clock(stats, plain)
     diagnosed = DiagnosedRun(stats, tree, plain, acceptance, profile)

@@ -196,10 +196,10 @@ class FirstTokens:
         if self.verdict == "fits":
             points = round(min(self.detectable_difference or 1, 1) * 100)
             return (
-                f"The {tokens} are consistent with the target's distribution: {result}. With this "
-                "many samples, the p-value falls below one in a million, which counts as an "
-                "error, only if the most probable token comes too often or too rarely by more than "
-                f"about {points} percentage points."
+                f"The {tokens} are consistent with the target's distribution: {result}. A p-value "
+                "below one in a million counts as an error. With this many samples, that happens "
+                "if, for example, the most probable token comes too often or too rarely by about "
+                f"{points} percentage points."
             )
         if self.verdict == "poor":
             return (

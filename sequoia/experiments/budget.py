@@ -78,7 +78,7 @@ def summary(settings: Settings, done: Done) -> ExperimentResult:
         series=tuple(series),
         columns=(
             Column("case", "texts"),
-            Column("length", "length of that part, on average", "measured"),
+            Column("length", "mean length of the part", "measured"),
             Column("nodes", "nodes"),
             *(Column(shape, LABELS[shape], "measured") for shape in SHAPES),
         ),
@@ -221,8 +221,8 @@ BUDGET = Experiment(
         "as many chains of six as fit. (The paper gives SpecInfer independent sequences instead.) "
         "Making a long chain longer gains nothing: the draft errs, or the text ends, before the "
         "end of the chain. A text counts as repeating itself from the first "
-        f"{REPEAT} tokens in a row that already occurred in it. All trees are verified with "
-        "Sequoia's verifier."
+        f"{REPEAT} tokens in a row that already occurred in it or its prompt. All trees are "
+        "verified with Sequoia's verifier."
     ),
     table="Tokens per step",
     version=2,

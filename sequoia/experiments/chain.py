@@ -1,4 +1,4 @@
-"""Is a planned tree faster than a tuned chain, which has the length predicted to be fastest? The
+"""Is a planned tree faster than a tuned chain (a chain of the length predicted to be fastest)? The
 experiment compares these and other decoders on several machines. The models really decode the
 steps, but the times are simulated from each machine's profile."""
 

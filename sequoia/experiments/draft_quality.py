@@ -17,7 +17,7 @@ from sequoia.models.pair_cache import PairCache
 from sequoia.models.tree_forward import TreeModel
 
 # By name: the model whose weights are used, and the standard deviation of the added noise as a
-# multiple of that of each weight tensor.
+# multiple of the weight tensor's own.
 QUALITIES: dict[str, tuple[str, float]] = {
     "worse": ("draft", 0.3),
     "as it is": ("draft", 0.0),

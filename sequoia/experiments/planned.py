@@ -31,8 +31,8 @@ _KNOWN: WeakKeyDictionary[TreeModel, dict[_Key, _Vectors]] = WeakKeyDictionary()
 def planning_vector(
     pair: Pair, kind: str, params: SamplingParams, verifier: str = DEFAULT_VERIFIER
 ) -> Acceptance:
-    """The smoothed (non-increasing) acceptance vector for one kind of text. verifier: one that goes
-    down the tree child by child. At temperature 0 all verifiers share one vector. A vector that is
+    """The smoothed (non-increasing) acceptance vector for one kind of text. verifier: one with
+    `chances` (see `Verifier`); at temperature 0 any, because all share one vector. A vector that is
     not recorded is measured, which takes a few seconds for a small pair. Measured vectors are
     reused while the draft is in memory."""
     verifier = verifier if params.temperature else DEFAULT_VERIFIER

@@ -39,7 +39,7 @@ class Learnt:
 
 
 def learnt(pair: Pair, kind: str, temperature: float, prompts: int, tokens: int) -> Learnt:
-    """What plans for the pair and one kind of text are based on. prompts: the number of planning
+    """The Learnt for a pair, a kind of text and a temperature. prompts: the number of planning
     texts for `steps`. tokens: the length of each of them. Later calls with the same arguments
     return the same value."""
     params = SamplingParams(temperature, max_new_tokens=tokens, ignore_eos=True)

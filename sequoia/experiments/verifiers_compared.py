@@ -231,9 +231,10 @@ def _finding(comparisons: Sequence[Comparison]) -> str:
 
 
 def _answer(compared: Mapping[str, Sequence[Comparison]], hot: str) -> str:
-    """A sentence on each verifier that clearly beats Sequoia more often than it clearly loses to
+    """A sentence on each verifier that clearly beats Sequoia more often than Sequoia clearly beats
     it, and one sentence on the others. The first verifier is said to emit the most tokens per step
-    only if each of these results is clear in most cases. hot: words after the number of cases."""
+    only if no two verifiers beat Sequoia, and each of these results is clear in most cases. hot:
+    words after the number of cases."""
     scores = {name: score(found) for name, found in compared.items()}
     above = [name for name, one in scores.items() if one.higher < one.lower]
     below = [name for name in scores if name not in above]

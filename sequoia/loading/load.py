@@ -199,8 +199,8 @@ def _template(tokenizer: Any, on_progress: OnProgress) -> ChatTemplate | None:
 
 def loaded_bytes(source: Source, device: torch.device, dtype: torch.dtype | None) -> int:
     """Bytes of memory needed to load the weights of `source` in `dtype`. For example, a bfloat16
-    file loaded as float32 needs twice its size. With `dtype` None, `load_model` chooses the dtype.
-    If it needs copies of the weights to choose, they are included."""
+    file loaded as float32 needs twice its size. With `dtype` None, any copies of the weights
+    that `load_model` needs for choosing a dtype are included."""
     stored = source.stored_dtype.itemsize
     used = (dtype or narrowest_dtype(device)).itemsize
     measured = device.type == "cpu" and source.weight_bytes // stored <= MEASURED_UP_TO

@@ -1,5 +1,5 @@
-"""Checks one model's name, config and files before any weights are loaded, and refuses it with the
-reason."""
+"""Checks one model's name, config and files before any weights are loaded. A model that fails is
+refused with the reason."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class PassedCheck:
 
 @dataclass(frozen=True)
 class Source:
-    """A model whose config and other files without weights passed all checks. name: the folder or
-    hub id that was requested. folder: contains the model's files. config: a `transformers` config.
+    """A model whose config and other non-weight files passed all checks. name: the folder or hub id
+    that was requested. folder: contains the model's files. config: a `transformers` config.
     weight_bytes: size of the weight files, which may still be on the hub."""
 
     name: str
@@ -77,7 +77,7 @@ def checked_name(ref: Any) -> str:
 
 
 def check_source(name: str, folder: Path, weight_bytes: int | None = None) -> Source:
-    """Check the config and the other files without weights of the model `name` in `folder`.
+    """Check the config and the other non-weight files of the model `name` in `folder`.
     weight_bytes: the size of weight files that are not downloaded yet. If None, the weight files
     are in `folder` and are checked too. Raises BadModel if files are missing, damaged or unsafe, or
     if the model cannot run a token tree."""

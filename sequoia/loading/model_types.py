@@ -25,8 +25,8 @@ class ModelType:
     "partly" type run, "" for other types. tried: number of configs that ran and gave the output of
     `transformers`' own `generate()`; 0 for a type that is refused or not built. without: changes
     of the config that are refused, each with the reason. A refused type has at most one entry: the
-    change that was tried to make it run, if this is refused for a different reason than the
-    default config."""
+    change that was tried to make it run. The entry is left out if its reason is that of the default
+    config."""
 
     name: str
     result: str

@@ -63,8 +63,8 @@ def count_acceptance(
     progress: Progress = lambda _: None,
 ) -> CountedAcceptance:
     """Count acceptance while decoding at most `params.max_new_tokens` tokens after each prompt.
-    Steps use `tree`, by default a root with `ranks` children. At the end of a run, it is cut to as
-    many levels as there are tokens left to decode. To count by level, use a tree from
+    Steps use `tree`, by default a root with `ranks` children. At the end of a run, the tree is cut
+    to as many levels as there are tokens left to decode. To count by level, use a tree from
     `counting_tree` (acceptance_by_level.py). The rates are those of the root's children, because
     deeper nodes seldom have that many children. Raises BadPrompt without prompts."""
     prompts = list(prompts)

@@ -7,10 +7,10 @@ probability is added up instead, so only the siblings are random. Averaged over 
 siblings, these probabilities equal the rates at which decoding accepts
 (tests/measuring/test_acceptance_teacher_forced.py checks this in exact fractions).
 
-All positions of the text have the same weight here. Decoding with a tree of two levels does not
-count at every position, but only at roots. Each step ends with a token from the target, which is
-the next root. So the position after an accepted child is never counted. A text that the target did
-not generate contains contexts that decoding would seldom reach.
+All positions of the text have the same weight here. Decoding with a tree of two levels counts only
+at roots. Each step ends with a token from the target, which is the next root. So the position after
+an accepted child is never counted. A text that the target did not generate contains contexts that
+decoding would seldom reach.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ SLACK = 0.01
 # short, because a pair without a profile is measured while the user waits for the first step
 _QUICK_SECONDS = 2.0
 _QUICK_TOKENS = 48
-_QUICK_RANKS = 8  # ranks counted without a profile, or if it limits trees to USUAL_NODES nodes
+_QUICK_RANKS = 8  # ranks counted if the profile is missing or limits trees to USUAL_NODES nodes
 _WIDE_RANKS = 32  # ranks counted if the profile allows larger trees
 # A recorded vector is used up to this difference in temperature: half the largest gap between
 # recorded temperatures, which is 0.3.

@@ -39,8 +39,9 @@ MOST_SIZES = 32
 MOST_SPARES = 4
 # a run may reuse a cache of up to this many times the (rounded) capacity that it asks for
 _MOST_TOO_LARGE = 4
-# Passes of a size without a graph before the size is captured. Many sizes, such as those of dynamic
-# trees, occur only a few times. On an H100, a capture took as long as about ten such passes.
+# How many passes of a size run without a graph before it is captured. Many sizes, such as those of
+# dynamic trees, occur only a few times. On an H100, a capture took as long as about ten such
+# passes.
 PASSES_BEFORE_CAPTURE = 8
 PASSES_BEFORE_CAPTURE_WHEN_FULL = 16  # if the new graph replaces another one
 _LEAST_ROWS = 64  # rows of the smallest buffer for logits
@@ -224,9 +225,9 @@ class GraphedForward:
 
 
 def _to_drop(graphs: Mapping[_Size, _CapturedForward]) -> _Size:
-    """The size whose graph is to be dropped. It is never the one just added. Of the rest, it is the
-    least recently used size that is not marked as recurring, or if all are, the least recently used
-    size. The next run with the same tree needs all recurring sizes."""
+    """The size whose graph is to be dropped. It is never the one just added. Of the rest, sizes
+    that are not recurring go first, the least recently used before the others. The next run with
+    the same tree needs all recurring sizes."""
     others = [*graphs][:-1]
     return min(others, key=lambda size: graphs[size].is_recurring)
 

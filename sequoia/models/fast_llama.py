@@ -29,7 +29,8 @@ FAMILIES = ("llama", "mistral", "qwen2", "qwen3")
 INT8_ROWS = 8
 INT8_STEP = 16  # torch's int8 kernel reads this many inputs at a time
 _POSITIONS = 1024  # positions in the first table of rotations
-# Bytes of weights. The packed copies take up to as many bytes again, with int8 up to 2.5 times.
+# Bytes of weights. The packed copies take up to as many bytes again; with int8, up to 2.5 times as
+# many.
 _PACKED_UP_TO = 2**30
 
 

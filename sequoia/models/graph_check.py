@@ -98,7 +98,7 @@ def _set_prefix(context: Context, prefix: int) -> None:
             tensor.normal_(generator=noise[device])
     context.kv_cache.keep([])
     context.kv_cache.length = prefix
-    # all positions stay within the model's context, even if the prefix is longer than it
+    # all positions stay within the model's context, even if the prefix is longer
     context.first = min(prefix, context.model.limit - _ROOM) - prefix
 
 

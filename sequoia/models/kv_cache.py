@@ -145,6 +145,7 @@ class KVCache(Cache):
     def clear(self) -> None:
         """Empty the cache for another run, and set all allocated slots to zero."""
         self.length = self.written = 0
+        self.has_damaged_slots = False
         for tensor in self._tensors():
             tensor.zero_()
 
@@ -182,7 +183,7 @@ class KVCache(Cache):
     def keep(self, rows: Sequence[int]) -> None:
         """Add the written slots `rows` (increasing, counted from the end of the prefix) to the
         prefix, and drop the other written slots."""
-        # the first slot that has to move; those before it are already in place
+        # how many of `rows` are already in place
         moved = next((i for i, row in enumerate(rows) if row != i), len(rows))
         if moved < len(rows):
             self._move([row + self.length for row in rows[moved:]], self.length + moved)

@@ -35,7 +35,8 @@ _ENOUGH = 8
 # Texts that `transformers` shortens when it cleans up spaces (its `clean_up_tokenization`).
 _CLEANED = (" .", " ?", " !", " ,", " ' ", " n't", " 'm", " 's", " 've", " 're")
 _BEGINNINGS = {text[:n] for text in _CLEANED for n in range(1, len(text))}
-# " n ' t" becomes " n't" and then "n't", and "  ' s" becomes " 's" and then "'s".
+# Beginnings of texts that are shortened twice: " n ' t" becomes " n't" and then "n't"; and
+# "  ' s" becomes " 's" and then "'s".
 _TWICE = {" n ", " n '", "  ", "  '"}
 _BEGUN = tuple(sorted(_BEGINNINGS | _TWICE, key=len, reverse=True))
 _CLEANS_BPE = "clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output"

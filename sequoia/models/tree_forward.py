@@ -181,7 +181,7 @@ class Context:
         if model.graphs and capacity:
             weakref.finalize(self, model.graphs.release, self.kv_cache).atexit = False
         self._causal = causal(2, self, capacity)
-        self._next_capture = 0  # `capture_ahead` does nothing for masks with at most these columns
+        self._next_capture = 0  # `capture_ahead` does nothing up to this many mask columns
 
     @property
     def length(self) -> int:

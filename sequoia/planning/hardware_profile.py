@@ -56,7 +56,7 @@ _ROOFLINE_OPTIONS = (
 
 @dataclass(frozen=True)
 class HardwareProfile:
-    """Times of one machine and pair. Raises BadProfile naming the field, the value and the bound.
+    """Times of a pair on one machine. Raises BadProfile naming the field, the value and the bound.
 
     target_seconds: points of the verify pass, by its number of nodes. The first point has 1 node,
     which is plain decoding. draft_seconds: points of the draft pass, by the number of nodes it

@@ -35,9 +35,9 @@ def named_profile(name: str) -> HardwareProfile:
 
 
 def machine_name(name: str) -> str:
-    """The machine of the profile `name`, in a few words: the text before the first comma of the
-    field "name" in its file or, if there is no such field, of its device. Raises BadProfile for
-    unknown names."""
+    """The machine of the profile `name`, in a few words: the field "name" of its file up to the
+    first comma. Without this field, its device up to the first comma. Raises BadProfile for unknown
+    names."""
     device = named_profile(name).device
     return str(_files()[name].get("name", device)).split(",")[0]
 

@@ -1,5 +1,6 @@
 """The speed-ups that the paper reports (arXiv 2402.12374, version 3), and simulated speed-ups to
-compare with them. These have the paper's tokens per step and tree sizes, but simulated step times.
+compare with them. The simulated speed-ups combine the paper's tokens per step and tree sizes with
+simulated step times.
 
 The paper gives only the nodes and levels of Sequoia's trees. Each is replaced by the best tree of
 that size for the acceptance vector of the paper's appendix E; step times hardly depend on the

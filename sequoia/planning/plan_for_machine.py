@@ -87,10 +87,10 @@ def best_plan(
     decoding. Of the trees with the same size and level limit, only the one with the most expected
     tokens is considered.
 
-    slack: trees whose predicted speed-up is at most this share below the highest count as equally
-    fast. Of these, the one with the most expected tokens is chosen. Slack is useful because times
-    are only accurate to a few per cent, and a larger tree loses less if the real acceptance differs
-    from the vector.
+    slack: trees count as equally fast if their predicted speed-up is at most this share below the
+    highest. Of these, the one with the most expected tokens is chosen. Slack is useful because
+    times are only accurate to a few per cent, and a larger tree loses less if the real acceptance
+    differs from the vector.
 
     A vector that increases somewhere is smoothed first. The plan contains the smoothed vector.
     Raises BadTree for maxima outside 1 to MAX_NODES, or a slack outside 0 to 1.

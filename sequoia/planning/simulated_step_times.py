@@ -21,7 +21,7 @@ from sequoia.validate_input import short_text
 # The beginnings of names that take "an":
 # - A, E, I and O ("A100"), and "Ul" and "Un" if no "i" follows ("Ultra 7");
 # - 8, 11 and 18 ("8-core laptop");
-# - a letter that is read by its name, if that begins with a vowel ("L40" is read "el forty").
+# - a letter whose own name is read and begins with a vowel sound ("L40" is read "el forty").
 _VOWEL = re.compile(r"[AEIOaeio]|[Uu][ln](?!i)|8|1[18](?!\d)|[FHLMNRSX](?=[A-Z0-9])")
 
 

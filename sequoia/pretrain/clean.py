@@ -61,8 +61,8 @@ def is_generated(text: str) -> bool:
 
 
 def _leading_comment(text: str) -> str:
-    """The first line, and the lines directly after it that are blank, comments, or start with
-    triple quotes. Only the first HEADER_CHARS characters of the file are considered."""
+    """The first line, and the lines directly after it that are blank or start with # or triple
+    quotes. Only the first HEADER_CHARS characters of the file are considered."""
     lines = []
     for line in text[:HEADER_CHARS].splitlines():
         if lines and not line.lstrip().startswith(("#", '"""', "'''")) and line.strip():

@@ -1,8 +1,8 @@
 """Trains and saves one model: the training loop with its progress bar, log, held-out checks and
 checkpoints.
 
-A model is first trained at a constant learning rate. A separate run, the decay, then starts from
-that checkpoint and reduces the rate to zero.
+A model is first trained at a constant learning rate. A separate run, the decay, starts from the
+last checkpoint of that training and reduces the rate to zero.
 
 Files in the run's folder:
 NAME.ckpt: checkpoint of the run at a constant rate; the decay does not change it

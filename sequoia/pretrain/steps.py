@@ -139,7 +139,7 @@ def _stage(args: Namespace, name: str, tokens: int, is_decay: bool) -> Stage:
 
 
 def samples_step(args: Namespace, tokens: int | None) -> bool:
-    """Sample texts from the target, appending them to the samples that exist."""
+    """Sample texts from the target until there are `tokens` tokens, earlier samples included."""
     text = _text(args)
     recipe = recipe_of(args, "target")
     prompts = Blocks(text.train, recipe.seed + 1)

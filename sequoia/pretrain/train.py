@@ -148,7 +148,7 @@ def held_mean(
 
 
 def previous(path: Path) -> Path:
-    """The path of the checkpoint that the one at `path` replaced."""
+    """Where `save` keeps the checkpoint that it replaces at `path`."""
     return path.with_name(path.name + ".previous")
 
 

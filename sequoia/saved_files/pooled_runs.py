@@ -64,8 +64,8 @@ class PooledRun:
 
 @dataclass(frozen=True)
 class Pool:
-    """The further runs of a race. They are made in series, one series each time the visitor races
-    on. verdicts: how many verdicts with p-values there have been, including the first run's; the
+    """The further runs of a race. Each time the visitor asks for more runs, a series is made.
+    verdicts: how many verdicts with p-values there have been, including the first run's; the
     p-values are corrected for this number. stopped: whether the last series is incomplete, because
     it ended early or is still running."""
 

@@ -277,9 +277,9 @@ def counted(data: Mapping[str, Any]) -> dict[str, Any]:
     freedom: its degrees of freedom. sight: roughly how far the probability of the most probable
     token must be off to be detected, or null. cells: [{text, more, share, seen}].
 
-    A cell counts one token, all rarer tokens together, or one token and all rarer ones. text: the
-    token's text, null for the rarer tokens alone. more: true for a token and all rarer ones. share:
-    expected probability of the cell. seen: number drawn.
+    A cell counts one token. The last cell may instead count all rare tokens, with or without a
+    common one. text: the token's text, null for the rare tokens alone. more: true for a token with
+    the rare ones. share: expected probability of the cell. seen: number drawn.
     """
 
     def count(name: str, most: int = MAX_DRAWS) -> int:

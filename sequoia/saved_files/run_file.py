@@ -80,7 +80,8 @@ class Run:
         return read_dict(data, "run", BadTrace, _run)
 
     def to_json(self) -> str:
-        """The text of a file that the app can open. Raises BadTrace if it would be too large."""
+        """The text of a file that the app can open. Raises BadTrace if it is too long, and
+        ValueError for NaN or infinity."""
         return write_file(self.to_dict(), "run", MAX_CHARS, BadTrace)
 
     @classmethod
@@ -196,8 +197,8 @@ def _pieces(pieces: Mapping[str, Any]) -> dict[int, str]:
 
 
 def checked_meta(meta: Any) -> dict[str, Any]:
-    """`meta`, the description of a run or race in its file. Raises BadTrace if it is no object, if
-    it is too large or nested too deeply, or if a page cannot show one of its values."""
+    """`meta`, the description of a run or race in its file. Raises BadTrace if it is not an
+    object, if it is too large or nested too deeply, or if a page cannot show one of its values."""
     if _check_meta(_object(meta, "meta")) > MAX_META_SIZE:
         raise BadTrace(f"meta is too large; the limit is about {MAX_META_SIZE:,} characters")
     return meta

@@ -150,7 +150,7 @@ def distances(model: TreeModel, reference: Any, text: Sequence[int]) -> list[flo
     """Differences between the logits of `model` and those of `reference`, divided by the standard
     deviation of the latter. There are three comparisons: at the nodes of a tree after several
     prefixes of `text`; at a token after one of the tree's paths, which was kept in the KV cache;
-    and at the end of each part if `model` gets `text` in parts."""
+    and at the end of each part when `model` gets `text` in parts."""
     found = []
     for prefix in {1, len(text) // 2, len(text) - TREE.levels}:
         found += _around(model, reference, text, prefix)

@@ -100,7 +100,7 @@ def _working(kind: str, name: str, changes: Changes) -> tuple[str, Changes]:
 
 
 def _booleans(fields: Mapping[str, Any]) -> NamedChanges:
-    """A variant for each switch, with the switch reversed."""
+    """A variant for each boolean not in _NO_CHOICES, with its value reversed."""
     for name, value in fields.items():
         if isinstance(value, bool) and name not in _NO_CHOICES:
             heads = (
@@ -112,7 +112,7 @@ def _booleans(fields: Mapping[str, Any]) -> NamedChanges:
 
 
 def _numbers(fields: Mapping[str, Any]) -> NamedChanges:
-    """Variants with other numbers of heads, experts and special layers."""
+    """Variants with the values in _NUMBERS, and one with two groups of experts."""
     # in latent attention the keys of all heads come from one vector, so heads cannot share keys
     fixed = _HEAD_FIELDS if fields.get("kv_lora_rank") else ()
     for name, values in _NUMBERS.items():
@@ -123,7 +123,7 @@ def _numbers(fields: Mapping[str, Any]) -> NamedChanges:
 
 
 def _factors(fields: Mapping[str, Any]) -> NamedChanges:
-    """One variant with all factors different from 1 and soft-capped logits."""
+    """One variant in which no factor is 1 and logits are soft-capped."""
     changed = {
         name: _factor(name)
         for name, value in fields.items()
@@ -159,8 +159,8 @@ def _windows(fields: Mapping[str, Any]) -> NamedChanges:
 
 
 def _full_attention(config: Any) -> Changes:
-    """The changes to the config's kinds of layers that give every layer full attention. Empty if
-    all layers are of that kind already, or if the config names no kinds."""
+    """The changes that give every layer full attention. Empty if the config names no kinds of
+    layers, or if all its `layer_types` are full attention already."""
     fields = config.to_dict()
     if "attention_types" in fields:
         return {"attention_types": [[["global"], fields["num_layers"]]]}

@@ -1,5 +1,5 @@
-"""Tests whether a GPU works. Not every GPU that torch lists does: this build of torch may contain
-no kernels for it. And after some errors, a GPU runs no kernels until the program is restarted."""
+"""Tests whether a GPU works. Some GPUs that torch lists do not: this build of torch may contain no
+kernels for them. And after some errors, a GPU runs no kernels until the program is restarted."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def unusable_gpu() -> str:
 
 def free_unused_gpu_memory() -> None:
     """Free GPU memory that torch has reserved but does not use. If a GPU failed earlier, torch
-    raises the error of that failure again here. It is logged, not raised."""
+    raises the error of that failure again here. This function only logs it."""
     if not torch.cuda.is_available():
         return
     try:

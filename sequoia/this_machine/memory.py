@@ -68,8 +68,8 @@ def require(needed: float, device: torch.device, what: str, advice: str = "") ->
 
 
 def require_possible(needed: float, device: torch.device, together: bool, what: str) -> None:
-    """Raises OutOfMemory if `needed` bytes are more than the total memory of `device`, or, if it is
-    a GPU and `together` is true, of all GPUs. The message starts with `what`, as in `require`."""
+    """Raises OutOfMemory if `needed` bytes are more than the total memory of `device`. together:
+    whether a GPU stands for all GPUs. The message starts with `what`, as in `require`."""
     is_several = together and device.type == "cuda"
     gpus = [torch.device("cuda", i) for i in range(torch.cuda.device_count())]
     most = sum(map(total_bytes, gpus if is_several else [device]))

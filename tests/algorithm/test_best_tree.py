@@ -228,8 +228,8 @@ def test_the_heap_would_be_wrong_for_an_increasing_vector() -> None:
 
 def test_plateaus_of_fixed_shapes() -> None:
     """expected_tokens equals the closed forms for a chain, independent sequences and the binary
-    tree. For sequences, and for a binary tree with two rates whose sum is below 1, it never exceeds
-    a limit that is independent of length and depth."""
+    tree. If the first two rates sum to less than 1, then for sequences and the binary tree it stays
+    below a limit that is independent of length and depth."""
     rng = random.Random(8)
     for _ in range(50):
         acceptance = random_monotone(rng, rng.randint(2, 9))
@@ -346,8 +346,8 @@ def test_a_table_that_is_too_large_is_rejected(monkeypatch: pytest.MonkeyPatch) 
 def test_a_limit_equal_to_the_size_costs_no_table_of_many_levels(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A limit of 20 levels does not restrict a tree of 20 nodes. So a table without levels is
-    enough. A table with levels would exceed MAX_CELLS here."""
+    """A limit of 20 levels does not restrict a tree of 20 nodes. So best_tree uses a table for any
+    depth. A table with a limit would exceed MAX_CELLS here."""
     monkeypatch.setattr("sequoia.algorithm.best_tree.MAX_CELLS", 150)
     assert (
         best_tree(Acceptance((0.9, 0.0, 0.01)), 20, 20)

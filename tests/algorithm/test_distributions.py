@@ -92,8 +92,8 @@ def test_temperature_zero_is_one_hot(dtype: torch.dtype) -> None:
 
 @pytest.mark.parametrize("temperature", [5e-324, 1e-50, 1e-30, 1e-8])
 @pytest.mark.parametrize("rows", [target_rows, draft_rows])
-def test_tiny_temperatures_end_in_one_hot_rows(rows: object, temperature: float) -> None:
-    """Dividing logits by 1e-50 gives infinity, and infinity minus infinity is NaN."""
+def test_tiny_temperatures_give_one_hot_rows(rows: object, temperature: float) -> None:
+    """In float32, logits / 1e-50 are infinite, and infinity minus infinity is NaN."""
     logits = torch.tensor([[900.0, -900.0, 899.0, 0.0]])
     assert rows(logits, SamplingParams(temperature=temperature)).tolist() == [[1, 0, 0, 0]]
 

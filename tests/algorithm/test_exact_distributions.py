@@ -189,8 +189,8 @@ SAMPLING = [
 )
 @pytest.mark.parametrize("name", list(VERIFIERS))
 def test_floats_have_the_target_distribution(name: str, params: SamplingParams) -> None:
-    """Temperature, top-p and draws are those of real runs: torch rows, float32 q, float64 p. The
-    only error left is rounding, at most 1e-12."""
+    """Temperature, top-p and draws use the code of real runs, on torch rows with float32 q and
+    float64 p. The only error left is rounding, at most 1e-12."""
     trees = [tree for n in (1, 2, 3, 4) for tree in ordered_trees(n)]
     for tree in trees:
         assert (

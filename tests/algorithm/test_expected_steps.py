@@ -74,7 +74,7 @@ def starts_by_enumeration(name: str, tree: Tree, p: Any, q: Any, text: Text) -> 
 
 @pytest.mark.parametrize("name", RULES)
 @pytest.mark.parametrize("tree", TREES)
-def test_it_is_the_mean_over_all_outcomes_that_emit_the_text(name: str, tree: Tree) -> None:
+def test_step_starts_agree_with_enumeration(name: str, tree: Tree) -> None:
     for seed in range(2):
         p, q = table((seed, "p"), VOCAB), table((seed, "q"), VOCAB)
         for text in product(range(VOCAB), repeat=3):

@@ -1,5 +1,6 @@
-"""A residual head has the p and q of a few tokens at one trial of a walk. They must be the numbers
-that the walk compared. The last head must have the p that the walk drew the last token from."""
+"""A residual head has the p and q of a few tokens at one trial of a walk. Those of the tried token
+must be the numbers that the walk compared. The last head must have the p that the walk drew the
+last token from."""
 
 from __future__ import annotations
 

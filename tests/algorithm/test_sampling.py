@@ -196,13 +196,13 @@ def test_independent_draws_repeat_tokens_as_often_as_they_should() -> None:
 
 @pytest.mark.parametrize("source", ["race", "host"])
 def test_noise_is_fine_enough_for_rare_tokens(source: str) -> None:
-    """Guards against coarse noise. On float32's grid of 2**-24 a token of q = 1e-9 is never drawn,
-    but verification assumes that it is drawn with probability q.
+    """Guards against coarse noise. On float32's grid of 2**-24 a token of q = 1e-9 is drawn never
+    or much too often, but verification assumes that it is drawn with probability q.
 
     Of two million uniforms about 400 lie below 2e-4. float32's grid has only 3,355 values there, so
     some uniforms would coincide (24 pairs expected). On float64's grid none do, except with a
-    probability of 5e-8. The number of uniforms below 2e-4 is not between 300 and 500 with a
-    probability of 9e-7.
+    probability of 5e-8. The probability that the number of uniforms below 2e-4 is not between 300
+    and 500 is 9e-7.
     """
     chance = Seeded(4)
     seen = (

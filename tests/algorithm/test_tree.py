@@ -108,7 +108,7 @@ def test_limit_keeps_exactly_the_upper_levels() -> None:
 @pytest.mark.slow
 def test_cuts_of_a_tree_are_exactly_the_results_of_limit() -> None:
     """A cut consists of the first levels of a tree. Masks built for a tree are also used for its
-    cuts, so no other tree may count as one."""
+    cuts, so `is_cut_of` must reject every other tree."""
     for tree in all_small():
         cuts = {tree.limit(levels) for levels in range(1, tree.levels + 1)}
         assert {other for other in all_small() if other.is_cut_of(tree)} == cuts

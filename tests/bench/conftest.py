@@ -12,8 +12,8 @@ import pytest
 def refuses(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Callable[..., None]:
-    """Fails unless the command of a module loads no models and refuses the arguments in one line,
-    which begins with "error: " and `words`."""
+    """A function that fails if the command of a module loads models, or does not refuse the
+    arguments in one line that begins with "error: " and `words`."""
 
     def check(module: ModuleType, arguments: list[str], words: str) -> None:
         monkeypatch.setattr(module, "load_pair", lambda **_: pytest.fail("models were loaded"))

@@ -188,7 +188,7 @@ def test_the_time_outside_the_models_is_printed_for_each_size(
             f"{row['name']}: {row['overhead_ms']:.2f} ms of each step are outside both models"
             in said
         )
-        # ms per token, without the prefill
+        # ms per token of the steps only; ms_per_token includes the prefill
         whole = row["overhead_ms"] / row["overhead_share"] / row["tokens_per_step"]
         assert 0 < whole <= row["ms_per_token"][0]
     assert [row["name"].split()[0] for row in sizes] == ["4", "32"]

@@ -43,7 +43,7 @@ def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     assert str(refusal.value).startswith(f"{path} cannot be written (")
 
 
-def test_a_check_that_a_file_can_be_written_changes_nothing(tmp_path: Path) -> None:
+def test_checking_that_a_file_can_be_written_changes_nothing(tmp_path: Path) -> None:
     """The only exception: the folder of a new file is created."""
     old, new = tmp_path / "old", tmp_path / "folder" / "new"
     old.write_text("kept")
@@ -55,7 +55,7 @@ def test_a_check_that_a_file_can_be_written_changes_nothing(tmp_path: Path) -> N
         require_writable(tmp_path)
 
 
-def test_the_help_says_whether_one_model_needs_the_other_too() -> None:
+def test_the_help_says_whether_target_and_draft_must_be_given_together() -> None:
     for together in (True, False):
         parser = option_parser("command", "What it does.")
         add_pair_options(parser, together)

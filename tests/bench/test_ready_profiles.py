@@ -13,7 +13,7 @@ from sequoia.planning.plan_for_machine import best_chain
 NAME = "a100-llama-2-7b-eager"
 
 
-def test_every_profile_has_its_plan_and_the_best_chain_there() -> None:
+def test_every_profile_has_its_best_tree_and_best_chain() -> None:
     rates = recorded("code", 0.6)
     plans = ready_plans(rates)
     assert [plan.name for plan in plans] == list(profile_names())

@@ -25,8 +25,8 @@ WARM = SamplingParams(temperature=0.8, max_new_tokens=40, ignore_eos=True)
 
 
 def test_the_interval_of_a_ratio_is_that_of_the_paired_logarithms() -> None:
-    """The logarithms of the ratios are 0 and log 4. Their mean is log 2, and so is its standard
-    error. For a 95% interval, Student's t with one degree of freedom is 12.706."""
+    """The logarithms of the ratios are 0 and log 4. Their mean and its standard error are both
+    log 2. For a 95% interval, Student's t with one degree of freedom is 12.706."""
     found = paired([1.0, 4.0], [1.0, 1.0])
     assert found.mean == pytest.approx(2)
     assert found.high == pytest.approx(2 * 2**12.7062, rel=1e-3)
@@ -59,7 +59,7 @@ def test_block_verification_is_expected_to_accept_more_on_the_same_chains() -> N
     assert max(ratios) > 1
 
 
-def test_steps_of_another_verifier_give_only_its_own_expected_tokens() -> None:
+def test_steps_of_specinfer_give_only_the_expected_tokens_of_specinfer() -> None:
     lane = VerifiedTree("tree", "specinfer", Tree.kary(2, 3))
     found = expected_tokens(tiny_pair(), lane, PROMPTS[:2], WARM)
     assert list(found) == ["specinfer"]

@@ -16,7 +16,9 @@ from running_app import CHROMIUM, FLAGS, App, Visit
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        # no test runs long enough for optimized code to pay off
+        flags = [*FLAGS, "--js-flags=--no-opt"]
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=flags)
         yield browser
         browser.close()
 

@@ -45,8 +45,8 @@ def ratios(new: Sequence[float], old: Sequence[float]) -> Spread:
 
 
 def at_share(values: Sequence[float], share: float) -> float:
-    """The smallest of `values` for which at least the fraction `share` of them are as small or
-    smaller. share: above 0, at most 1."""
+    """The quantile `share` of `values`: the smallest one with at least this fraction of them at or
+    below it. share: above 0, at most 1."""
     return sorted(values)[math.ceil(share * len(values)) - 1]
 
 

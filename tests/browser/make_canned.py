@@ -90,7 +90,7 @@ def step(
     words: Words, tree: Tree, prefix: list[int], chance: Seeded, index: int, greedy: bool
 ) -> StepTrace:
     """One step over the toy distributions: draft the tree node by node, and verify it. Its times
-    are such as a machine might need."""
+    are invented but plausible."""
     tokens = [prefix[-1]] + [0] * (len(tree) - 1)
     distributions = {}
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from cost_rounds import Figures
 from playwright.sync_api import Browser, Page
 
-# The recording counts as drawn in the first frame in which its tree has more than 8 nodes.
+# The recording counts as drawn in the first frame in which its tree has more than 8 SVG groups
+# (the nodes and a few others).
 WATCH = """
   const look = () => {
     const nodes = document.querySelectorAll("#pg-view .sq-tree-svg g").length;

@@ -855,9 +855,9 @@ def test_space_plays_after_a_click_but_presses_a_button_reached_by_tab(
 
 
 def test_run_and_stop_have_keys(page: Any, canned: dict[str, Any]) -> None:
-    """Control+Enter starts a run, except in the search field and in the help. Escape stops the run.
-    It does so in a text area, but not in an input, the search field or the help. If a node is
-    pinned, Escape only unpins the node."""
+    """Control+Enter starts a run, except in the search field and in the help. Escape stops the run,
+    except in an input, the search field and the help. If a node is pinned, Escape only unpins
+    it."""
     watch(page, canned["64"], 10)
     page.evaluate(
         "() => { window.done = []; stage.stage.keys.page = {run: () => done.push('run'), stop: () "
@@ -894,8 +894,8 @@ def test_run_and_stop_have_keys(page: Any, canned: dict[str, Any]) -> None:
 
 
 def test_keys_move_through_the_run(page: Any, canned: dict[str, Any]) -> None:
-    """Checks the arrow keys, Home, End, space and ?, and that keys do nothing else while someone is
-    typing."""
+    """Checks the arrow keys, Home, End, space and "?". While someone is typing, keys do nothing
+    else."""
     watch(page, canned["64"], 10)
     places = []
     for key in ("ArrowRight", "ArrowRight", "ArrowLeft", "Home", "ArrowLeft", "End"):
@@ -1057,7 +1057,7 @@ YES = [1, 0.5, 0.6, 0.41, True, None]
 NO = [1, 0.002, 0.31, 0.44, False, 0.7]
 
 
-REASONS = [  # temperature, trials, path, node, the expected sentence
+REASONS = [  # temperature, trials, path, node, part of the expected text
     (
         1,
         [YES],

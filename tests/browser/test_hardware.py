@@ -369,7 +369,7 @@ def test_no_entry_of_the_acceptance_menu_is_cut_off(opened: Callable[..., Page])
     assert page.locator("#hw-rates input").evaluate(cut, texts) == []
 
 
-def test_the_arrow_of_the_own_profile_points_right_if_closed_and_down_if_open(
+def test_the_arrow_of_make_your_own_profile_points_right_if_closed_and_down_if_open(
     opened: Callable[..., Page],
 ) -> None:
     page = opened()
@@ -383,7 +383,7 @@ def test_the_arrow_of_the_own_profile_points_right_if_closed_and_down_if_open(
     expect(arrow).to_have_css("transform", "matrix(1, 0, 0, 1, 0, 0)")
 
 
-def test_an_own_profile_is_made_with_the_form_and_times_a_run(opened: Callable[..., Page]) -> None:
+def test_a_profile_made_with_the_form_can_time_a_run(opened: Callable[..., Page]) -> None:
     page = opened()
     page.get_by_text("Make your own profile").click()
     page.fill("#hw-own-name input", "my card")

@@ -151,8 +151,8 @@ def test_growth_and_smoothing_are_as_in_python(page: Page) -> None:
 
 
 def test_every_cell_of_the_table_is_as_in_python_for_any_vector(page: Page) -> None:
-    """Checks both kinds of table: with a level cap, it has a layer for each level; without one, it
-    has a single layer."""
+    """Checks both kinds of table. With a level cap, a table has a layer per level, up to the cap or
+    until more levels change nothing. Without a cap, it has a single layer."""
     for given in vectors(12):
         for levels in (None, 3, 5):
             at = levels or 24
@@ -201,7 +201,7 @@ def test_times_and_plans_are_as_in_python(page: Page) -> None:
 
 
 @pytest.mark.parametrize("last", [1, 100, 300, 2000])
-def test_without_bounds_the_lab_plans_within_the_planners_bounds(page: Page, last: int) -> None:
+def test_by_default_the_lab_plans_within_the_planners_bounds(page: Page, last: int) -> None:
     """The Lab and Hardware tabs must give the same result for the same profile."""
     times = replace(SLOW, target_seconds=((1, 1.0, 0.0), (last + 1, 1.01, 0.0)))
     data = times.to_dict()
@@ -298,7 +298,7 @@ def complete(n: int, k: int) -> Tree:
 # -- acceptance ------------------------------------------------------------------------------------
 
 
-def test_a_dragged_bar_scales_the_others_where_the_sum_would_pass_one(page: Page) -> None:
+def test_a_dragged_bar_scales_the_others_if_the_sum_would_pass_one(page: Page) -> None:
     """The other bars return to their old values when the dragged bar is lowered again."""
     page.select_option(part("presets"), "flat")
     settle(page)  # until then, the bars may still be moving to their places
@@ -471,6 +471,7 @@ def test_the_fit_and_intervals_are_as_in_python(page: Page) -> None:
 # -- the tree, files, and the table of shapes ------------------------------------------------------
 
 
+@pytest.mark.nightly
 def test_the_budget_grows_one_tree_node_by_node(page: Page) -> None:
     put(page, rates=[0.6, 0.2, 0.1], n=20)
     places = page.evaluate("[...made.lab.tree.byNode.keys()].length")
@@ -634,6 +635,7 @@ def test_no_cell_of_the_table_overruns_its_column(page: Page, width: int) -> Non
     assert page.inner_text("td[data-short]") == "2 of 1024 nodes drawn: not compared"
 
 
+@pytest.mark.nightly
 def test_a_vector_is_read_from_a_file(page: Page) -> None:
     page.click(part("paste"))
     with page.expect_file_chooser() as chooser:
@@ -775,6 +777,7 @@ def test_run_sends_the_tree_shown_in_breadth_first_order(page: Page) -> None:
     assert page.locator(part("run")).is_disabled()
 
 
+@pytest.mark.nightly
 def test_every_term_marked_as_explained_has_a_tooltip_that_opens_on_focus(page: Page) -> None:
     page.evaluate(
         "made.ingest({ measurable: true, ways: ['decode', 'levels', 'own', 'text'].map((key) => ({ "
@@ -879,6 +882,7 @@ def test_axe_finds_nothing(page: Page, dark: bool) -> None:
     assert page.evaluate(RULES) == []
 
 
+@pytest.mark.nightly
 def test_without_a_profile_nothing_is_predicted(page: Page) -> None:
     """Right after the page opens, the machine has not been timed yet."""
     page.evaluate("made.ingest({ profile: null })")
@@ -891,8 +895,8 @@ def test_without_a_profile_nothing_is_predicted(page: Page) -> None:
 
 @pytest.mark.nightly
 def test_the_limits_of_the_shapes_are_those_of_python(page: Page) -> None:
-    """The limit of a shape: the expected tokens that it approaches as n grows. For the best trees,
-    it is that of the tree in which every node has a child of every rank."""
+    """The limit of a shape: the expected tokens that it approaches as n grows. The best trees
+    approach the tree in which every node has a child of every rank."""
     page.goto(f"{address('lab')}?plotly={PLOTLY}")
     page.wait_for_selector(".sq-lab-curves .main-svg")
     put(page, rates=[0.6, 0.2, 0.1], levels=None)
@@ -1006,6 +1010,7 @@ def counted(rates: list[float], visits: int, words: str, depths: int = 1) -> dic
     }
 
 
+@pytest.mark.nightly
 def test_measuring_asks_for_way_prompts_and_a_typed_text(page: Page) -> None:
     """The visitor chooses how to measure, and chooses prompts or types a text. The page sends the
     choices to the server and shows the answer."""
@@ -1169,6 +1174,7 @@ def test_another_profile_chooses_another_tree_at_once_and_is_shown_as_not_measur
     assert (page.input_value(part("clock")), page.evaluate(f"{STATE}.profile")) == ("here", here)
 
 
+@pytest.mark.nightly
 def test_the_lab_opens_on_the_fastest_tree_and_follows_the_clock_chosen_in_decode(
     tab: Page,
 ) -> None:
@@ -1212,6 +1218,7 @@ def test_a_tree_is_offered_only_while_another_one_is_shown(page: Page) -> None:
     expect(page.locator(part("plan"))).not_to_contain_text("The tree shown is the fastest")
 
 
+@pytest.mark.nightly
 def test_published_trees_have_their_original_size_and_can_be_resized(page: Page) -> None:
     """To make a published tree smaller, only its first nodes are kept. To make it larger, its
     leaves are extended as chains."""
@@ -1239,6 +1246,7 @@ def test_published_trees_have_their_original_size_and_can_be_resized(page: Page)
         assert source in sources
 
 
+@pytest.mark.nightly
 def test_undo_restores_the_tree_that_the_dp_tables_tree_replaced(page: Page) -> None:
     put(page, n=9, shown="hand", hand=[-1, 0, 0])
     page.wait_for_function("!document.querySelector('[data-part=dp-use]').disabled")

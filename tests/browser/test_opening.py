@@ -127,6 +127,7 @@ def test_the_run_stops_at_its_end_and_can_be_played_again(page: Page) -> None:
     assert store(page, "playing")
 
 
+@pytest.mark.nightly
 def test_run_it_yourself_opens_the_form_with_the_settings_of_the_recording(page: Page) -> None:
     page.click("[data-part=own]")
     expect(page.locator("#pg-prompt textarea")).to_have_value(str(store(page, "meta.prompt")))

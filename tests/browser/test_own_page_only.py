@@ -170,8 +170,8 @@ def test_the_page_shows_no_file_path_of_the_server(app: App) -> None:
 
 
 def test_the_server_fetches_nothing_for_a_visitor(app: App, elsewhere: Elsewhere) -> None:
-    """The server's address for files refuses the address of another site. A handler that gets such
-    an address as a file does not fetch it."""
+    """The server's file route refuses the address of another site. A handler that gets such an
+    address as a file does not fetch it."""
     client = Client(app.url)
     assert client.http.get(f"gradio_api/file={elsewhere.url}/x").status_code == 403
     file = {

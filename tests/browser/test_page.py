@@ -133,6 +133,7 @@ COVERED = """() => {
 }"""
 
 
+@pytest.mark.nightly
 def test_hints_cover_no_field_and_menus_close_behind_the_tab_key(visit: Visit) -> None:
     """When the Tab key moves the focus out of a field, that field's menu closes."""
     page = visit()
@@ -160,6 +161,7 @@ CUT = """() => {
 }"""
 
 
+@pytest.mark.nightly
 def test_no_label_is_cut_or_tiny(visit: Visit) -> None:
     page = visit()
     until(page, "s.steps.length > 5")
@@ -582,6 +584,7 @@ def test_a_closed_page_frees_the_models(visit: Visit) -> None:
     until(second, "s.done", 10)
 
 
+@pytest.mark.nightly
 def test_scrubber_and_keyboard(visit: Visit) -> None:
     page = visit()
     until(page, "s.steps.length > 5")

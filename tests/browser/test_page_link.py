@@ -138,6 +138,7 @@ def test_a_link_to_a_race_fills_its_lanes(open_at: Open) -> None:
     assert open_tab(page) == "Race"
 
 
+@pytest.mark.nightly
 def test_a_link_to_the_lab_chooses_tree_rates_and_clock(open_at: Open) -> None:
     page = open_at("#lab&n=4&hand=0,0,1&shown=hand&rates=0.5,0.25&profile=a100-llama-2-7b-eager")
     page.wait_for_function(f"{LAB}?.elsewhere?.startsWith('A100')")

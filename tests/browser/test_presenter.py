@@ -77,6 +77,7 @@ def test_it_fills_the_window_without_forms_or_other_panels(page: Page) -> None:
     assert drawn["height"] <= 800
 
 
+@pytest.mark.nightly
 def test_no_text_is_small(page: Page) -> None:
     enter(page)
     for _ in range(6):
@@ -90,6 +91,7 @@ def test_no_text_is_small(page: Page) -> None:
         assert size(page, selector) >= 28, selector
 
 
+@pytest.mark.nightly
 def test_the_path_is_wide_and_edges_have_contrast(page: Page) -> None:
     enter(page)
     width = "node => parseFloat(getComputedStyle(node).strokeWidth)"

@@ -155,7 +155,7 @@ def test_a_preset_fills_the_form_and_its_race_is_simulated(visit: Visit) -> None
 
 
 @pytest.mark.nightly
-def test_a_race_goes_on_until_stop_and_its_file_has_the_runs(visit: Visit, tmp_path: Path) -> None:
+def test_more_runs_are_made_until_stop_and_the_file_has_them(visit: Visit, tmp_path: Path) -> None:
     page = visit()
     page.get_by_role("tab", name="Race").click()
     to_race(page, tokens=64)
@@ -201,7 +201,7 @@ def test_what_a_race_costs_can_be_measured(visit: Visit) -> None:
 
 
 @pytest.mark.nightly
-def test_keys_race_and_stop_only_where_the_race_is_in_front(visit: Visit) -> None:
+def test_keys_start_and_stop_a_race_only_in_the_race_tab(visit: Visit) -> None:
     """Control+Enter starts a race and Escape stops it. In the Lab, Control+Enter starts nothing."""
     page = visit()
     to_race(page, tokens=2000, temperature=0)

@@ -318,6 +318,7 @@ def paced(tokens: int, seconds: dict[int, float], wild: tuple[int, ...] = ()) ->
     return whole
 
 
+@pytest.mark.nightly
 def test_places_are_the_order_of_arrival(page: Page) -> None:
     whole = paced(96, {0: 0.01, 1: 0.04, 2: 0.02, 3: 0.03})
     clocks = [Clock(whole, index).times[-1] for index in range(4)]
@@ -392,6 +393,7 @@ def test_a_place_counts_only_the_lanes_that_are_clearly_ahead(page: Page) -> Non
     ]
 
 
+@pytest.mark.nightly
 def test_the_slowest_lane_is_never_first(page: Page) -> None:
     """Lane 0 finishes last, but its pace varies so much that it does not clearly differ from lane 1
     or lane 2. Lane 1 is clearly faster than lane 2."""
@@ -406,6 +408,7 @@ def test_the_slowest_lane_is_never_first(page: Page) -> None:
     assert spoken.endswith("1st Plain, tied for 2nd Chain, tied for 2nd Sequoia")
 
 
+@pytest.mark.nightly
 def test_no_lane_gets_a_place_that_a_running_lane_may_still_take(page: Page) -> None:
     """Guards against "1st" for a finished lane while another lane, with less time on its clock, is
     still running."""
@@ -450,6 +453,7 @@ def test_figures_of_a_lane_are_as_in_python(page: Page) -> None:
         assert grown == pytest.approx(shares, abs=1e-5)
 
 
+@pytest.mark.nightly
 def test_the_share_of_repeated_text_is_shown(page: Page) -> None:
     """Guards against a speed-up shown without saying that the text repeats itself. The share is
     compared with the repetition that the benchmark counts."""
@@ -475,6 +479,7 @@ def test_the_share_of_repeated_text_is_shown(page: Page) -> None:
     assert page.locator(f"{lane(0)} .sq-loops").is_hidden()
 
 
+@pytest.mark.nightly
 def test_without_a_plain_lane_speedups_are_over_the_slowest_lane(page: Page) -> None:
     whole = race(lanes=3, plain=False)
     rates = [Clock(whole, index).rate() for index in range(3)]
@@ -536,6 +541,7 @@ def test_scrubbing_shows_the_state_at_that_time(page: Page) -> None:
     assert all(max(trace["x"]) <= ends / 2 for trace in drawn(page, "tokens"))
 
 
+@pytest.mark.nightly
 def test_dragging_the_track_moves_the_race(page: Page) -> None:
     still(page, race())
     box = page.locator("[data-part=track]").bounding_box()
@@ -607,6 +613,7 @@ def test_a_running_race_is_followed_until_the_visitor_looks_back(page: Page) -> 
     assert moment(page) == page.evaluate("stage.store.end")
 
 
+@pytest.mark.nightly
 def test_a_finished_race_is_called_replaying_until_its_end_is_shown(page: Page) -> None:
     still(page, race())
     assert text(page, "[data-part=state]").startswith("finished · ")
@@ -619,6 +626,7 @@ def test_a_finished_race_is_called_replaying_until_its_end_is_shown(page: Page) 
     assert text(page, "[data-part=state]").endswith(" in total")
 
 
+@pytest.mark.nightly
 def test_the_finish_of_a_lane_is_not_animated_if_a_paused_race_jumps_past_it(page: Page) -> None:
     still(page, race())
     page.evaluate("stage.seek(0.02)")
@@ -717,6 +725,7 @@ def test_the_verdict_comes_with_the_end_and_gives_the_places(page: Page) -> None
     assert page.locator("[data-part=verdict]").is_hidden()
 
 
+@pytest.mark.nightly
 def test_the_verdict_lists_the_tokens_per_step_and_step_time_of_each_pair(page: Page) -> None:
     still(page, {**race(lanes=3), "verdict": VERDICT})
     page.click("[data-part=verdict] summary")
@@ -765,12 +774,12 @@ def test_a_race_goes_on_with_one_button_and_its_intervals_narrow(page: Page) -> 
     assert "These figures are averages over 2 recorded runs. They hold for the 2 prompts " in text(
         page, "[data-part=verdict-scope]"
     )
-    still_range = "() => document.querySelector('.race-interval-range').offsetWidth"
+    range_width = "() => document.querySelector('.race-interval-range').offsetWidth"
     page.emulate_media(reduced_motion="reduce")
     settle(page)
-    before = page.evaluate(still_range)
+    before = page.evaluate(range_width)
     give(page, further(20, 31, 1.1))
-    assert page.evaluate(still_range) < before
+    assert page.evaluate(range_width) < before
     page.emulate_media(reduced_motion="no-preference")  # the tests after this one share the tab
     assert page.locator(".race-interval:visible").count() == 2
     assert page.locator(".race-interval:visible").first.locator("i.race-interval-dot").count() == 20
@@ -991,6 +1000,7 @@ def test_a_gap_is_shown_and_left_out_of_the_figures(page: Page) -> None:
     )
 
 
+@pytest.mark.nightly
 def test_a_gap_is_filled_by_the_server(page: Page) -> None:
     whole = race()
     answer = json.dumps(
@@ -1025,6 +1035,7 @@ def test_a_lost_first_message_is_fetched_again(page: Page) -> None:
     assert page.locator("[data-part=gap]").is_hidden()
 
 
+@pytest.mark.nightly
 def test_text_stays_at_its_end_unless_the_visitor_scrolled_up(page: Page) -> None:
     whole = race(lanes=2, tokens=900)
     give(page, part(whole, 0, 500))
@@ -1077,6 +1088,7 @@ def test_four_long_lanes_paint_in_time(page: Page, capsys: pytest.CaptureFixture
         )
 
 
+@pytest.mark.nightly
 def test_at_rest_nothing_paints_or_moves(page: Page) -> None:
     give(page, part(race(), 0, 60))
     drawn(page, "speedup")
@@ -1245,6 +1257,7 @@ def test_headings_have_no_gap_and_table_headers_have_text(page: Page) -> None:
 STOPS = """nodes => nodes.filter(n => n.tabIndex >= 0 && n.offsetParent && !n.disabled).length"""
 
 
+@pytest.mark.nightly
 def test_four_lanes_have_few_tab_stops(page: Page) -> None:
     still(page, with_reasons(race()))
     nodes = page.locator(".race-stage :is(a, button, input, select, textarea, [tabindex])")
@@ -1292,6 +1305,7 @@ def test_no_text_of_the_view_is_smaller_than_12_pixels(page: Page, width: int) -
 # -- figures, reasons, files, hostile text and layout ----------------------------------------------
 
 
+@pytest.mark.nightly
 def test_figures_name_lanes_axes_and_colours(page: Page) -> None:
     still(page, race())
     traces = drawn(page, "tokens")
@@ -1487,7 +1501,7 @@ def test_the_counts_of_first_tokens_are_shown_on_the_page(page: Page) -> None:
     assert "by more than about 12 percentage points" in text(page, "[data-part=distribution-note]")
 
 
-def test_a_lane_says_in_all_others_for_a_token_too_rare_for_its_own_row(page: Page) -> None:
+def test_a_lane_marks_a_token_that_it_counts_in_all_others(page: Page) -> None:
     whole = race(lanes=2)
     still(page, whole)
     shares = (" x", 0.6, 240), (" y", 0.1, 40), (None, 0.3, 120)
@@ -1507,6 +1521,7 @@ def test_rows_left_out_of_a_count_are_added_up_in_one_row(page: Page) -> None:
     assert page.locator(".race-counts tbody tr").last.inner_text().split("\t")[-1] == "30 (0)"
 
 
+@pytest.mark.nightly
 def test_a_check_without_information_says_so_on_the_page(page: Page) -> None:
     whole = race(lanes=2)
     still(page, whole)

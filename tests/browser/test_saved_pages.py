@@ -125,6 +125,7 @@ def test_a_saved_race_has_its_verdict_and_its_own_charts(
     expect(page.locator("[data-part=race-speedup] .sq-chart")).to_contain_text("decode time (s)")
 
 
+@pytest.mark.nightly
 def test_a_saved_lab_still_plans_trees(saved: dict[str, Path], open_file: Open) -> None:
     """The saved Lab still plans a new tree when the number of nodes changes."""
     page = open_file(saved["Lab"])

@@ -75,6 +75,7 @@ def test_the_card_shows_nothing_of_the_target_before_the_targets_pass(page: Any)
     expect(page.locator(f"{CARD} .sq-meter")).to_be_hidden()
 
 
+@pytest.mark.nightly
 def test_comma_and_period_turn_to_other_pictures_and_stop_playing(page: Any) -> None:
     page.focus(part("phase-result"))
     page.keyboard.press(",")
@@ -114,6 +115,7 @@ def test_with_reduced_motion_the_stage_shows_still_pictures(page: Any) -> None:
     page.emulate_media(reduced_motion="no-preference")
 
 
+@pytest.mark.nightly
 def test_a_step_can_be_replaced_or_removed_and_the_stage_destroyed(page: Any) -> None:
     page.evaluate("stage.play(); showStep(runs.greedy, 4)")
     settle(page)
@@ -138,6 +140,7 @@ def test_a_large_tree_is_folded_and_unfolds(tab: Any) -> None:
         expect(page.locator(part("minimap"))).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_the_stage_fits_a_phone(tab: Any) -> None:
     for page in opened(tab, "step", "?run=16&step=1"):
         ready(page)

@@ -148,6 +148,7 @@ def test_what_a_visitor_marked_is_not_in_the_picture(page: Any, canned: dict[str
     assert all(page.locator(mark).count() for mark in (".is-pinned", ".is-match", ".sq-dots"))
 
 
+@pytest.mark.nightly
 def test_a_picture_of_part_of_the_tree_says_so(page: Any, canned: dict[str, Any]) -> None:
     watch(page, canned["128"], 2)
     for look, said in (("focus", True), ("all", False)):
@@ -161,6 +162,7 @@ def test_a_picture_of_part_of_the_tree_says_so(page: Any, canned: dict[str, Any]
         )
 
 
+@pytest.mark.nightly
 def test_a_picture_with_heat_explains_its_shades(page: Any, canned: dict[str, Any]) -> None:
     """Heat: each node is shaded by how often it is accepted."""
     watch(page, canned["128"], 2)
@@ -170,6 +172,7 @@ def test_a_picture_with_heat_explains_its_shades(page: Any, canned: dict[str, An
     assert not any(one.endswith(" out of reach") for one in words)
 
 
+@pytest.mark.nightly
 def test_a_group_of_nodes_has_no_heat(page: Any) -> None:
     """A group has no shade. Without a colour of its own, it would be black in the picture."""
     give(page, made([-1, *[0] * 400], trials=[[c, 0.1, 0.5, 0.9, False, 0.4] for c in (1, 2, 3)]))
@@ -209,6 +212,7 @@ def test_nothing_is_cut_off(page: Any, canned: dict[str, Any], shape: str, look:
     assert max(beyond) <= 0.5, beyond
 
 
+@pytest.mark.nightly
 def test_a_small_tree_of_a_run_with_large_ones_makes_a_small_picture(page: Any) -> None:
     run = made([-1, *[0] * 100])
     step = {**run["steps"][0], "i": 1, "tree": 1, "tokens": [1], "q": [None], "p": [None]}

@@ -96,7 +96,6 @@ def test_a_picture_has_no_tab_stop(page: Any, look: dict[str, Any]) -> None:
 
 
 def test_dots_of_the_same_state_are_one_path(page: Any) -> None:
-    """All dots of the same state are drawn as one SVG path."""
     build(
         page,
         {"cls": "sq-tree-whole", "dots": ["never", "untested", "rejected", "accepted", "root"]},

@@ -116,6 +116,7 @@ def test_the_mask_panel_shows_ancestors_and_positions(page: Page) -> None:
     expect(part(page, "sees")).to_contain_text("Node 0")
 
 
+@pytest.mark.nightly
 def test_a_step_of_a_recorded_run_is_shown_and_linked(page: Page) -> None:
     part(page, "real").click()
     part(page, "run").select_option("specinfer")

@@ -1,5 +1,5 @@
 """Trees that change from step to step: the output distribution is the target's, and the trees
-follow what was accepted."""
+adapt to what was accepted."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def profile(node: float = 0.02, draft: float = 0.1) -> HardwareProfile:
 
 
 def cheap_costs(most: int, levels: int) -> Costs:
-    """Levels cost nothing, and a node costs only 0.05 tokens."""
+    """Levels cost nothing, and a node only as much time as 0.05 tokens (see Costs)."""
     costs = Costs(RATES, profile(), most, levels)
     costs.node[:] = 0.05
     costs.level = lambda width: 0.0  # type: ignore[method-assign]
@@ -98,8 +98,8 @@ def one_step(
 
 
 def least_likely_dropped(tree: Tree, tokens: list[int], q: Any) -> list[int]:
-    """The nodes that are left if the root's unlikely children are removed after they were drawn,
-    with all nodes below them. This must not be done, because it biases the output."""
+    """The nodes that are left if the root's unlikely children, and all nodes below them, are
+    removed after they were drawn. This must not be done, because it biases the output."""
     gone = {node for node in tree.children[0] if q(())[tokens[node]] < 0.3}
     for node in range(1, len(tree)):
         if tree.parents[node] in gone:

@@ -97,7 +97,7 @@ def test_a_tree_forward_equals_a_forward_over_each_of_its_texts(
     kind: str, dtype: str, bound: float
 ) -> None:
     """After each of four prefixes, three trees are processed in turn with the same KV cache. After
-    each tree, the cache keeps the path to a random node of it."""
+    each pass, the cache keeps the path to a random node of the tree."""
     rng = np.random.default_rng(3)
     context = made(kind, dtype).target.open(256)
     for _ in range(4):
@@ -177,7 +177,7 @@ def test_greedy_text_is_that_of_plain_decoding_with_every_verifier(verifier: str
 
 
 def test_greedy_text_is_that_of_plain_decoding_without_grouped_heads() -> None:
-    """Greedy text is plain text also where every query head has a KV head of its own."""
+    """Every query head has a KV head of its own."""
     pair = tiny_pair(kv_heads=4)
     assert pair.target.config.num_key_value_heads == 4 != made().target.config.num_key_value_heads
     assert emitted(steps_of(pair, PROMPTS[0], GREEDY, TREES["ragged"])) == emitted(
@@ -355,7 +355,7 @@ def test_with_cuda_graphs_slots_that_overflowed_are_zeros_after_the_step(
 def test_the_previous_tree_is_freed_before_the_next_is_drafted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The distributions of the previous step are freed first."""
+    """Memory has room for the distributions of only one tree."""
     decoder = Decoder(tiny_pair(), PROMPTS[0], WARM, TREES["ragged"])
     decoder.prefill()
     decoder.step()
@@ -584,7 +584,7 @@ def places(decoder: Decoder) -> list[int]:
 
 
 def test_two_interleaved_runs_equal_two_separate_ones() -> None:
-    """Only the times may differ, because two runs share only the models."""
+    """The runs share nothing but the models, so only the times may differ."""
     asked = [
         (PROMPTS[0], WARM, TREES["ragged"]),
         (PROMPTS[1], dataclasses.replace(WARM, seed=8), TREES["flat"]),

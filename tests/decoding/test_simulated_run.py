@@ -108,7 +108,7 @@ def test_a_file_keeps_the_clock(simulated: Run) -> None:
         ({"clock": "x" * 201}, "has 201 characters; at most 200"),
     ],
 )
-def test_a_file_without_the_label_is_refused(
+def test_a_file_with_a_wrong_label_or_clock_is_refused(
     simulated: Run, change: dict[str, Any], words: str
 ) -> None:
     data = json.loads(simulated.to_json())

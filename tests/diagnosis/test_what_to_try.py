@@ -53,7 +53,7 @@ def run(
     **scale: float,
 ) -> DecodeStats:
     """A run with `tree` that goes as predicted. scale: factors by which phases take longer. tokens:
-    per step, if not as predicted."""
+    tokens per step; None for the predicted number."""
     seconds = {
         phase: value * steps * scale.get(phase, 1.0)
         for phase, value in phases(tree, PROFILE).items()
@@ -226,7 +226,7 @@ def test_scaled_times_keep_their_relative_spread() -> None:
     assert scaled(points, 0.5) == ((1, 0.01, 0.0005), (8, 0.02, 0.002))
 
 
-def test_levels_keep_their_share_of_the_overhead_but_leave_plain_decodings() -> None:
+def test_levels_keep_their_share_of_the_overhead_up_to_the_excess_over_plain_decoding() -> None:
     deep = replace(PROFILE, level_overhead=0.0005)
     predicted = phases(TREE, deep)["overhead"]
     twice = DecodeStats(

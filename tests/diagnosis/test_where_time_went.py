@@ -127,7 +127,7 @@ def test_each_sentence_contains_its_numbers() -> None:
         ({"seconds": {"draft": 0.0, "verify": 1.0, "overhead": -1.0}}, "overhead seconds: -1"),
     ],
 )
-def test_runs_without_steps_or_time_are_refused(change: dict, words: str) -> None:
+def test_runs_with_bad_counts_or_times_are_refused(change: dict, words: str) -> None:
     with pytest.raises(BadTrace, match=f"the run: {words}"):
         time_breakdown(replace(RUN, **change), PLAIN)
     with pytest.raises(BadTrace, match=f"the plain run: {words}"):

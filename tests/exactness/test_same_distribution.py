@@ -163,9 +163,9 @@ def test_adding_a_token_returns_a_new_value() -> None:
 def test_the_sentences_contain_the_numbers() -> None:
     assert counted((0.5, 0.5), (190, 210)).sentence == (
         "The first tokens of 400 samples are consistent with the target's distribution: χ² = 1.0, "
-        "1 degree of freedom, p-value 0.32. With this many samples, the p-value falls below one in "
-        "a million, which counts as an error, only if the most probable token comes too often or "
-        "too rarely by more than about 12 percentage points."
+        "1 degree of freedom, p-value 0.32. A p-value below one in a million counts as an error. "
+        "With this many samples, that happens if, for example, the most probable token comes too "
+        "often or too rarely by about 12 percentage points."
     )
     poor = counted((0.5, 0.5), (160, 240))
     assert poor.verdict == "poor"

@@ -82,8 +82,8 @@ def test_greedy_text_in_bfloat16_is_exact_or_a_tie() -> None:
 
 @pytest.mark.slow
 def test_a_near_tie_of_real_logits_is_a_tie() -> None:
-    """Where a text in bfloat16 has the target's best token, the text is ended with the second best
-    token instead. That is a tie if the two logits are close, else a bug."""
+    """At each place where a text in bfloat16 has the target's best token, the text is cut off and
+    the second best token appended. That is a tie if the two logits are close, else a bug."""
     pair = made(dtype="bfloat16")
     found = dict[str, int]()
     for prompt in PROMPTS:

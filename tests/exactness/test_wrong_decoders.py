@@ -41,7 +41,7 @@ def parents_position(self: Context, tokens: Any, rows: Any) -> torch.Tensor:
 
 
 def one_row_without_the_text(self: Context, tokens: Any, rows: Any) -> torch.Tensor:
-    """The root's first child attends only to the tree, not to the text before it."""
+    """In the target, the root's first child attends only to the tree, not to the text before it."""
 
     def view(length: int, start: int, end: int) -> torch.Tensor:
         mask = rows.mask.view(length, start, end).clone()
@@ -64,8 +64,8 @@ def one_row_further(self: Context, rows: Sequence[int]) -> None:
 
 
 def tokens_swapped(self: Context, tokens: Any, rows: Any) -> torch.Tensor:
-    """In each row, the best token swaps logits with the best of the tokens that do not tie with it,
-    unless the two logits are more than SWAPPED_UP_TO ulp apart."""
+    """In each row of a pass over several tokens, the best token swaps logits with the best of the
+    tokens that do not tie with it, unless the two logits are over SWAPPED_UP_TO ulp apart."""
     logits = forward(self, tokens, rows).clone()
     for row in logits:
         below = (row.max() - row) / ulp(float(row.max()), torch.bfloat16)

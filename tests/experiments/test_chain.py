@@ -275,7 +275,8 @@ def test_no_draft_is_made_from_a_streamed_target() -> None:
 
 
 def setting(machine: str, first: float, tree: float, stopping: float = 1.0) -> Setting:
-    """A setting in which the tree has `tree` times the speed of the chain."""
+    """A setting in which the tree and the stopping chain have `tree` and `stopping` times the speed
+    of the chain."""
     speeds = {CHAIN: [1.0, 1.0], STOPPING: [1.0, stopping], "tree sequoia": [1.0, tree]}
     others = {rival: [1.0, 0.5] for rival in RIVALS if rival not in speeds}
     return Setting(

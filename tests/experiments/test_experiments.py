@@ -186,7 +186,7 @@ def test_trees_drafted_along_a_text_have_its_distributions_at_the_root() -> None
         np.testing.assert_allclose(one.drafted.q(0), along[one.place].q, atol=1e-5)
 
 
-def test_block_verification_gains_on_a_chain_and_nothing_with_a_perfect_draft() -> None:
+def test_traversal_gains_on_a_chain_and_nothing_with_a_perfect_draft() -> None:
     chain = Tree.chain(5)
     text = text_after(pair(), 1.0)
     assert traversal_gain(pair(), text, chain, [1.0] * len(text.tokens), 4) > 1

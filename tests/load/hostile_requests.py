@@ -1,5 +1,5 @@
-"""Sends one app bodies of up to 1 GB, a thousand uploads, five hundred damaged files and twelve
-large files.
+"""Attacks one app with request bodies of up to 1 GB, a thousand uploads, five hundred damaged files
+and twelve large files.
 
     python tests/load/hostile_requests.py [--bodies 100] [--uploads 1000] [--files 500] [--large 30]
 

@@ -50,8 +50,8 @@ async def attack(http: httpx.AsyncClient, folder: Path) -> list[str]:
 
 
 async def visit(http: httpx.AsyncClient) -> bool:
-    """Open a page and press Run. Returns whether the page opened, the run ended or a message said
-    why it failed, and the button is enabled again."""
+    """Open a page and press Run. Returns whether the page opened, the run ended (perhaps with
+    an error or a notice), and the button is enabled again."""
     page = PageVisitor(http, (await http.get("config")).json())
     status, _, calls = await page.open()
     page.set("pg-tokens", 16)

@@ -234,7 +234,7 @@ def test_a_config_that_cannot_run_a_tree_is_refused_before_the_weights(
     ],
     ids=["none", "switched off", "as wide as the context"],
 )
-def test_a_window_as_long_as_the_context_is_allowed(config: PretrainedConfig) -> None:
+def test_layers_that_see_the_whole_context_are_allowed(config: PretrainedConfig) -> None:
     refuse_unfit("m", config)
 
 

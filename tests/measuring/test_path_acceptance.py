@@ -44,7 +44,7 @@ def test_the_vector_predicts_the_tokens_per_step_of_its_tree() -> None:
     assert len(found.acceptance.rates) == len(USUAL.rates)
 
 
-def test_without_a_whole_tree_nothing_is_counted() -> None:
+def test_counting_is_refused_if_no_step_has_the_whole_tree() -> None:
     with pytest.raises(BadPrompt, match="whole tree of 3 levels"):
         path_acceptance(tiny_pair(), [], WARM, TREE, "traversal", USUAL)
 

@@ -31,8 +31,8 @@ def usual(request: pytest.FixtureRequest) -> Iterator[bool]:
 
 
 def test_making_a_model_changes_no_setting(usual: bool) -> None:
-    """The device is a GPU (it is only stored), because code that changed the setting when a model
-    is made would do so only for a GPU."""
+    """Code that changed the setting here would do so only for a GPU, so the device is a GPU. The
+    device is only stored: the test needs no GPU."""
     TreeModel(tiny_model("qwen3"), "one", torch.device("cuda"))
     assert cuda.cudnn_sdp_enabled() is usual
 

@@ -38,7 +38,8 @@ GREEDY = SamplingParams(max_new_tokens=40, ignore_eos=True)
 
 class CountingCapture:
     """Stands in for CudaCapture and counts captures. A replay does the work again. A real graph
-    would not read the Python number `start` of a cache layer, so it is invalid during a replay."""
+    would not read the Python number `start` of a cache layer, so a replay hides `start` from the
+    work."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -67,7 +68,7 @@ class CountingCapture:
 
 
 def use_graphs(model: TreeModel) -> CountingCapture:
-    """`model` captures its passes from now on."""
+    """Make `model` capture its passes with the CountingCapture that is returned."""
     capture = CountingCapture()
     model.forward = GraphedForward(model.forward, capture)
     return capture
@@ -417,7 +418,7 @@ def test_the_cache_of_a_finished_run_goes_to_the_next_one_with_its_graphs() -> N
     assert model.open(300).kv_cache is not kv_cache  # it is in use
 
 
-def test_decoders_that_ask_for_different_capacities_capture_once(
+def test_decoders_that_ask_for_different_capacities_capture_only_in_the_first_round(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """In the benchmark, every prompt goes through all decoders in turn. In a race, the decoders

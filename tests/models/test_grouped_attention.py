@@ -1,5 +1,5 @@
-"""Grouped-query attention without copies of keys and values. It gives the same result as that of
-`transformers`, and passes on the cases that it does not support."""
+"""Grouped-query attention without copies of keys and values. It gives the same result as
+`transformers`, and leaves the cases that it does not support to `transformers`."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from torch import nn
 
 from sequoia.models.fast_llama import INT8_ROWS, packed_int8
 
-# Inputs: multiples of 16 and other numbers. Outputs: small numbers, and one more than 16 and 32.
+# Inputs: multiples of 16 and other numbers. Outputs: small numbers, 16 + 1 and 32 + 1.
 IN_A_CHILD = """
 import copy
 import torch

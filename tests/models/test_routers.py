@@ -52,7 +52,7 @@ def test_finding_the_largest_attention_score_is_not_routing() -> None:
 
 
 def test_the_self_test_allows_larger_differences_if_there_is_a_router() -> None:
-    """Rounding can make a router select another expert. This lfm2_moe has no router."""
+    """Rounding can make a router select another expert. This lfm2_moe has only dense layers."""
     for kind, allowed in (("dbrx", "0.5"), ("lfm2_moe", "0.1")):
         model = TreeModel(toy(kind).hf.bfloat16(), kind)
         self_test(model)

@@ -179,7 +179,7 @@ def ids_of(tokenizer: Any, data: bytes) -> list[int]:
 
 @pytest.mark.parametrize("kind", FALLBACK)
 @pytest.mark.parametrize("count", [3, 9, 65, 1000])
-def test_a_run_of_byte_tokens_of_any_length_is_its_characters(kind: str, count: int) -> None:
+def test_a_run_of_byte_tokens_of_any_length_becomes_characters(kind: str, count: int) -> None:
     tokenizer = tokenizer_of(kind)
     text = "界🙂é"[:count] * (count // 3)
     word = tokenizer.convert_tokens_to_ids("▁a")

@@ -57,7 +57,7 @@ def test_update_returns_all_slots_so_far_and_writes_after_them() -> None:
     "kept", [[], [0], [0, 1, 2, 3, 4], [4], [0, 2, 3], [1, 4], [0, 1, 4], [2, 3, 4]]
 )
 def test_kept_slots_are_moved_behind_the_prefix(kept: list[int]) -> None:
-    """Also where a copy overlaps its source: after the prefix, slots 2, 3, 4 go to 0, 1, 2."""
+    """Some copies overlap their source: for example, slots 2, 3, 4 are moved to 0, 1, 2."""
     kv_cache = KVCache(2, 16)
     write(kv_cache, [1, 2])
     kv_cache.keep(range(2))
@@ -220,12 +220,11 @@ def test_a_long_prompt_takes_several_passes(n: int, monkeypatch: pytest.MonkeyPa
 
 
 def test_a_vocabulary_padded_on_one_side_is_cut_to_the_common_part() -> None:
-    """Logits, drafts and bonus tokens stay below the smaller vocabulary; the tokens that pad the
-    larger one are never emitted."""
+    """No token that pads the larger vocabulary is drafted or emitted."""
     target = tiny_model(vocab=320)
     draft = tiny_model(vocab=288)
     with torch.no_grad():
-        target.lm_head.weight[288:] *= 20  # a padded row that would win if it could
+        target.lm_head.weight[288:] *= 20  # without the cut, a padding token would win
     pair = pair_of(target, draft, tiny_tokenizer(288))
     assert pair.target.vocab == pair.draft.vocab == 288
     steps = list(
@@ -319,7 +318,7 @@ def test_the_self_test_refuses_a_model_whose_logits_are_nan(call: int) -> None:
 
 def test_the_self_test_refuses_a_model_that_sees_ahead() -> None:
     """BERT loads as a causal model, but lets tokens attend to later tokens. Our mask prevents that.
-    The bare model gets no mask, so its logits differ."""
+    The self-test also runs the model without our mask, and those logits differ."""
     config = BertConfig(
         vocab_size=288,
         hidden_size=32,
@@ -412,3 +411,10 @@ def test_the_slots_of_layers_that_differ_after_all_are_kept_too() -> None:
         assert layer.values[0, 1, :2, 0].tolist() == [10 * i, 10 * i + 2]
     kv_cache.clear()
     assert not any(layer.values.any() for layer in kv_cache.cache_layers)
+
+
+def test_an_emptied_cache_has_no_damaged_slots() -> None:
+    kv_cache = KVCache(1, 8)
+    kv_cache.has_damaged_slots = True
+    kv_cache.clear()
+    assert not kv_cache.has_damaged_slots

@@ -21,7 +21,7 @@ def test_the_defence_and_its_test_are_there(mutation: Mutation) -> None:
     assert f"def {name}" in (ROOT / file).read_text(encoding="utf-8")
 
 
-def test_the_results_in_tried_json_are_of_the_present_threats() -> None:
+def test_the_results_in_tried_json_match_the_present_threats() -> None:
     """Guards against a result in tried.json for an entry of threats.py that has changed since. If
     this fails, run try_all.py with --rest."""
     present = {one.threat: asdict(one) for one in MUTATIONS}

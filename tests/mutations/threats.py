@@ -1,5 +1,5 @@
-"""Threats to the app. For each: the defence against it, and a test that fails without this
-defence.
+"""Threats to the app. For each: the defence against it, and a test (or a test file) that fails
+without this defence.
 
 old, new: the change of one file that removes the defence.
 """
@@ -58,7 +58,7 @@ REQUESTS = (
         _PAGE,
         "all_guards(limits, address or Address())",
         "[]",
-        _SERVED + "test_the_server_is_closed_up",
+        _SERVED + "test_the_server_hides_errors_and_limits_sizes",
     ),
     Mutation(
         "a request of any size",
@@ -185,7 +185,7 @@ REQUESTS = (
         _PAGE,
         '"show_error": False',
         '"show_error": True',
-        _SERVED + "test_the_server_is_closed_up",
+        _SERVED + "test_the_server_hides_errors_and_limits_sizes",
     ),
     Mutation(
         "Gradio sends usage data to its makers",
@@ -209,7 +209,7 @@ UPLOADS = (
         _PAGE,
         '"max_file_size": limits.upload',
         '"max_file_size": None',
-        _SERVED + "test_the_server_is_closed_up",
+        _SERVED + "test_the_server_hides_errors_and_limits_sizes",
     ),
     Mutation(
         "uploads from one network address fill the disk",
@@ -421,7 +421,7 @@ TEXTS = (
         "ui/shared/markup.py",
         '        .replace("<", "\\\\u003c")\n',
         "",
-        _SERVED + "test_literals_end_no_script",
+        _SERVED + "test_a_literal_does_not_end_its_script",
     ),
     Mutation(
         "Plotly interprets tags in a name from a file",
@@ -581,7 +581,7 @@ VISITORS = (
         _PAGE,
         '"state_session_capacity": 96',
         '"state_session_capacity": 10_000',
-        _SERVED + "test_the_server_is_closed_up",
+        _SERVED + "test_the_server_hides_errors_and_limits_sizes",
     ),
     Mutation(
         "Gradio describes all components for each new visitor while the others wait",

@@ -1,5 +1,5 @@
-"""Removes each defence of threats.py from the code, one at a time, and runs the test that must then
-fail.
+"""Removes each defence listed in threats.py from the code, one at a time, and runs the test that
+must then fail.
 
     python tests/mutations/try_all.py [--rest] [WORDS]
 
@@ -42,7 +42,7 @@ LEFT_OUT = {".git", ".venv", "node_modules", ".pytest_cache", ".ruff_cache"}
 
 
 def copy_of_the_project(folder: Path) -> Path:
-    """Copies what the tests need to `folder`, without the installed packages."""
+    """Copies the project into `folder`, without LEFT_OUT. Returns the copy."""
     return shutil.copytree(ROOT, folder / "copy", ignore=lambda _, names: LEFT_OUT & {*names})
 
 

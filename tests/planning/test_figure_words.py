@@ -29,7 +29,7 @@ def test_the_unit_of_a_time_fits_the_rounded_value(seconds: float, words: str) -
     assert as_shown(seconds) == pytest.approx(float(value) / PER_SECOND[unit])
 
 
-def test_a_list_has_commas_and_a_last_and() -> None:
+def test_a_list_has_and_before_its_last_item() -> None:
     assert and_list(["a"]) == "a"
     assert and_list(["a", "b"]) == "a and b"
     assert and_list(["a", "b", "c"]) == "a, b and c"

@@ -85,8 +85,8 @@ def test_on_the_a100_every_7b_row_is_within_4_percent() -> None:
 
 @pytest.mark.parametrize(("table", "row"), rows_of("l40-7b", "l40-13b"))
 def test_the_l40_gives_the_papers_rows_within_12_percent(table: PaperTable, row: PaperRow) -> None:
-    """The simulated step times use no time or speed-up from these rows. The tokens per step and the
-    tree sizes are theirs."""
+    """The simulation uses no time or speed-up from these rows, only their tokens per step and tree
+    sizes."""
     assert ratio(table, row) == pytest.approx(1, rel=0.12)
 
 

@@ -71,8 +71,8 @@ def test_arithmetic_is_two_operations_for_each_weight_and_node() -> None:
 
 
 def test_a_pass_is_the_smooth_maximum() -> None:
-    """The time is flat at first, and at the end proportional to the nodes. Where both terms are
-    equal, it is 41 % above them."""
+    """The time is flat at first, and at the end proportional to the nodes. Where the two terms
+    are equal, the time is 41 % above each."""
     assert pass_seconds(TARGET, DEVICE, 1, 0) == pytest.approx(0.02, rel=1e-4)
     assert pass_seconds(TARGET, DEVICE, 100, 0) == pytest.approx(0.02 * math.sqrt(2))
     assert pass_seconds(TARGET, DEVICE, 1000, 0) == pytest.approx(0.2, rel=0.006)

@@ -517,8 +517,8 @@ def test_a_run_is_resumed_by_a_package_of_another_name(
     tmp_path: Path, text_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A stopped run can be resumed after its code was moved to another package. So a checkpoint
-    must not contain names of modules. From the rest of its package, the training may need only
-    `errors` and `validate_input`."""
+    must not contain names of modules. Besides `pretrain`, the training may need only `errors` and
+    `validate_input` of its package."""
     monkeypatch.setattr(stage, "LOG_EVERY", 1)
     source = Path(stage.__file__).parent.parent
     shutil.copytree(source / "pretrain", tmp_path / "moved" / "pretrain")
@@ -656,11 +656,11 @@ def test_text_that_exists_is_kept_by_resume(tmp_path: Path, text_file: Path) -> 
     assert (tmp_path / encoded.MANIFEST).stat().st_mtime_ns == written
 
 
-def test_kept_out_texts_of_an_earlier_text_are_removed(
+def test_kept_out_texts_of_an_earlier_run_are_removed(
     tmp_path: Path, text_file: Path, capsys: pytest.CaptureFixture
 ) -> None:
-    """Guards against keeping the texts of a source that is no longer kept out. The pair may have
-    been trained on them since."""
+    """Guards against leaving the files of an earlier run in place. The pair may have been trained
+    on their texts since."""
     kept = tmp_path / "kept-out"
     first = Prepared([Text(name, "a/b.py", "code", "kept", "x = 1\n") for name in ("one", "two")])
     (tmp_path / encoded.MANIFEST).write_text("{}")

@@ -53,8 +53,8 @@ def module(number: int) -> str:
     ids=["plain", "short", "huge", "long line", "longest line", "not ascii", "nearly ascii"],
 )
 def test_filters(text: str, wanted: bool) -> None:
-    """Files that are too short, too long, have a long line or much that is not ASCII are
-    dropped."""
+    """Files are dropped if they are too short or too long, or have a long line or many non-ASCII
+    characters."""
     assert is_wanted(text) is wanted
 
 
@@ -410,7 +410,7 @@ def test_the_share_of_prose() -> None:
 # -- excerpts --------------------------------------------------------------------------------------
 
 
-def test_a_code_prompt_is_complete_or_lacks_a_body() -> None:
+def test_a_code_prompt_starts_with_a_definition() -> None:
     text = '"""Doc."""\nimport os\n\n' + module(5)
     prompt, rest = code_excerpt(text) or ("", "")
     assert prompt + rest in text

@@ -16,7 +16,7 @@ def names(stages: list) -> list[str]:
     return [one.name for one in stages]
 
 
-def test_without_a_budget_all_are_run_the_most_valuable_first() -> None:
+def test_without_a_budget_all_are_chosen_most_valuable_first() -> None:
     stages = [stage("a", value=1), stage("b", value=9), stage("c", value=5, seconds=1e6)]
     assert names(chosen(stages, math.inf)) == ["b", "c", "a"]
 

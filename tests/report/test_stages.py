@@ -28,7 +28,7 @@ def test_every_stage_has_a_unique_name_and_a_module_that_exists() -> None:
 
 
 def test_a_recording_command_prints_the_line_that_the_table_shows() -> None:
-    """The text by which the line is found is in the command's source."""
+    """The text `one.line`, by which the line is found, must be in the command's source."""
     for one in all_stages(LAPTOP):
         if one.module.startswith("ui.record"):
             found = find_spec(one.module)

@@ -260,7 +260,7 @@ def count(**changes: Any) -> Callable[[dict[str, Any]], None]:
 
 
 def remedy(**fields: Any) -> Callable[[dict[str, Any]], None]:
-    """Changes fields of a remedy that is otherwise valid."""
+    """Sets a single remedy, which is valid except for `fields`."""
     return result(
         "doctor",
         remedies=[{"words": "a", "predicted": 1, "label": "predicted", "parents": None, **fields}],

@@ -13,7 +13,7 @@ CAPABILITIES = {0: (8, 9), 1: (7, 5), 2: (6, 1), 3: (12, 0)}
 @pytest.fixture(autouse=True)
 def _cards(monkeypatch: pytest.MonkeyPatch) -> None:
     """Four cards. Torch's own test for bfloat16 asks about the current card only. Here it always
-    says yes."""
+    says yes, so that code which relies on it fails."""
 
     def capability(device: torch.device) -> tuple[int, int]:
         return CAPABILITIES[device.index]

@@ -11,8 +11,7 @@ from sequoia.this_machine.worker_process import WorkerEnded, WorkerProcess
 ECHO = "import sys\nfor line in sys.stdin:\n    print(line, end='', flush=True)\n"
 
 
-def test_after_its_end_a_message_is_ignored_and_the_next_answer_says_so(tmp_path: Path) -> None:
-    """`send` does nothing once the process has ended, and `receive` raises WorkerEnded."""
+def test_after_the_process_has_ended_send_does_nothing_and_receive_raises(tmp_path: Path) -> None:
     script = tmp_path / "echo.py"
     script.write_text(ECHO)
     worker = WorkerProcess(script, {})

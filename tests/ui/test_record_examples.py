@@ -1,5 +1,5 @@
-"""The recorded examples: their recipes, which contain the settings, are valid. Also tested: which
-of several runs is kept, and the check that this run shows what its recipe requires."""
+"""The recipes of the recorded examples are valid. Also tested: which of several runs is kept, and
+the check that the kept run shows what its recipe requires."""
 
 from __future__ import annotations
 

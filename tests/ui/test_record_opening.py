@@ -96,7 +96,7 @@ def test_there_are_24_prompts_with_different_names() -> None:
 
 
 def first_definition(text: str) -> str:
-    """The line of the first function or class in `text`."""
+    """The line of the first function or class in `text`; all of `text` if it has none."""
     found = re.search(r"^ *(?:async )?(?:def|class) .*$", text, re.MULTILINE)
     return found.group() if found else text
 
@@ -104,8 +104,8 @@ def first_definition(text: str) -> str:
 @pytest.mark.parametrize("prompt", read_prompts(PROMPTS), ids=lambda prompt: prompt.name)
 def test_no_prompt_is_a_text_that_trees_are_planned_on(prompt: Preset) -> None:
     """Trees are planned with acceptance rates measured on certain texts. The opening run must not
-    use one of these. A prompt counts as one of them if either begins with the other, or if both
-    have the same first definition."""
+    use such a text. A prompt counts as one if the prompt or the text begins with the other, or if
+    both have the same first definition."""
     surveyed = surveyed_texts("code")
     assert surveyed
     text = prompt.text.strip()

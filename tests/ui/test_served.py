@@ -84,7 +84,7 @@ def test_every_handler_has_a_name_of_its_own(blocks: gr.Blocks) -> None:
 
 
 @pytest.mark.parametrize("limits", [LOCAL, PUBLIC])
-def test_the_server_is_closed_up(limits: object) -> None:
+def test_the_server_hides_errors_and_limits_sizes(limits: object) -> None:
     """It shows no errors, no earlier runs and no links of Gradio's, and it limits sizes."""
     options = page.launch_options(limits)
     assert (options["show_error"], options["run_history"], options["footer_links"]) == (
@@ -146,7 +146,7 @@ def test_pop_ups_are_short() -> None:
     assert len(show.toast("x" * 10**6)) == show.MAX_MESSAGE
 
 
-def test_literals_end_no_script() -> None:
+def test_a_literal_does_not_end_its_script() -> None:
     """Guards against a text with "</script>", which would end the script it is written into."""
     assert "</script>" not in show.literal("</script><script>alert(1)")
     assert json.loads(show.literal("</script>\u2028")) == "</script>\u2028"

@@ -71,6 +71,10 @@ test("one positive rate is too few for a fit", () => {
   assert.equal(fitPower([0.5, 0, 0]), null);
 });
 
+test("a second rate that is tiny is too little for a fit", () => {
+  assert.equal(fitPower([0.5, 5e-324]), null);
+});
+
 test("Wilson's interval has its known values", () => {
   const [low, high] = wilson(5, 10);
   near(low, 0.23659, 1e-5);

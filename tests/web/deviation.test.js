@@ -1,4 +1,4 @@
-/* How far counts are from what is expected: the mark of a row, and the words on all of them. */
+/* How far counts are from what is expected: the mark of a row, and the words about all counts. */
 import { test } from "node:test";
 import assert from "node:assert/strict";
 import { isFar, rareness } from "../../ui/lossless/web/deviation.js";

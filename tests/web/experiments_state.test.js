@@ -107,7 +107,7 @@ test("a message that cannot be read gives an error, which the next message remov
 
 const FAILED = "The recorded result could not be fetched. Choose the experiment again.";
 
-test("a failed fetch is shown in place of the notice of another experiment's run", () => {
+test("a failed fetch is shown, but not the notice of another experiment's run", () => {
   const state = opened();
   state.take({ run: { name: "budget", going: false, notice: "Stopped." } });
   assert.deepEqual(state.banner, { words: "Stopped.", isError: false });

@@ -10,7 +10,7 @@ const SMALL = [-1, 0, 0, 1, 1, 2];
 /** A root with `count` leaves below it. */
 const star = (count) => topology([-1, ...new Array(count).fill(0)]);
 const keys = (drawn) => drawn.items.map((item) => item.key);
-/** A step whose accepted path is only the root. Every other node has the state `state`. */
+/** A step whose accepted path is only the root. Every node has the state `state`. */
 const stepOf = (topo, state) => ({ path: [0], state: new Array(topo.n).fill(state) });
 
 test("only the accepted path and the children of its nodes are drawn", () => {

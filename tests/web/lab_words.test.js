@@ -50,7 +50,7 @@ test("the label of a cell's tree counts nodes and levels, singular or plural", (
   assert.equal(labelOf(topology([-1, 0])), "The cell's tree: 2 nodes on 2 levels");
 });
 
-test("the words about a cell count the nodes below the last child and all other nodes", () => {
+test("the words about a cell count the nodes of the last child's subtree and all others", () => {
   const meaning = (n, b, m, branches) => {
     const table = /** @type {any} */ ({ split: () => ({ m, branches }) });
     return dpWords.meaning(table, { n, levels: 4, b });
@@ -156,7 +156,7 @@ test("a tree drawn by hand that is smaller or larger than the budget is not comp
   assert.equal(table.notCompared({ nodes: 80 })[1], "80 nodes drawn, budget 64: not compared");
 });
 
-test("a field that may stay empty shows “auto”, the other an example", () => {
+test("a field that may stay empty shows “auto”, one that may not shows an example", () => {
   Object.assign(document, { createElement: () => new FakeNode() });
   const host = { appendChild() {} };
   const placeholder = (name) => {

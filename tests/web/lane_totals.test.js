@@ -12,7 +12,7 @@ import {
   speedRatio,
 } from "../../ui/race/web/lane_totals.js";
 
-/** A lane whose steps take `seconds` and give one token each. If `finished`, the last ends it. */
+/** A lane whose steps take `seconds` and give one token each. finished: whether the lane ended. */
 function lane(seconds, finished = true) {
   const totals = new LaneTotals();
   seconds.forEach((verify, k) => {
@@ -163,7 +163,7 @@ test("places have English ordinal endings", () => {
   assert.deepEqual(inWords(1, 2, 3, 4), ["1st", "2nd", "3rd", "4th"]);
 });
 
-test("a lane that is clearly slower than only some of the lanes before it may have several places", () => {
+test("a place is a range if only some of the lanes before it are clearly faster", () => {
   const tied = "tied for 1st";
   assert.deepEqual(inWords(1, 1, 2), [tied, tied, "2nd or 3rd"]);
   assert.deepEqual(inWords(1, 1, 3), [tied, tied, "3rd"]);

@@ -192,7 +192,7 @@ function check(hash) {
   if (!state) return;
   assert.ok(Object.hasOwn(FIELDS, state.tab));
   assert.equal(Object.getPrototypeOf(state.values), Object.prototype);
-  // what was read can be written again; only long values may be too long once they are encoded
+  // what was read can be written again; only these values may become too long when encoded
   const again = encodeLink(state.tab, state.values);
   const rest = again.left.filter((name) => !["prompt", "branching", "profile"].includes(name));
   assert.deepEqual(rest, [], hash);

@@ -1,4 +1,4 @@
-// Which runs count as the visitor's own. Other views may use these.
+// Which runs count as the visitor's own. Other views may use such runs.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ownRun } from "../../ui/decode/web/own_run.js";

@@ -82,7 +82,7 @@ for (const name of ["Models", "Tour"])
     assert.equal(page.location.hash, "#" + name.toLowerCase());
   });
 
-test("the address waits for the view of its tab", async (t) => {
+test("the address is kept until the view that it names is there", async (t) => {
   const link = await open("#race&seed=9", TABS);
   t.mock.timers.enable({ apis: ["setTimeout"] });
   link.followAddress();
@@ -96,7 +96,7 @@ test("the address waits for the view of its tab", async (t) => {
   assert.equal(page.location.hash, "#race");
 });
 
-test("a change in a hidden tab does not keep the open tab's change from the address", async (t) => {
+test("a change in a hidden tab does not cancel the open tab's update of the address", async (t) => {
   const link = await open("", TABS);
   t.mock.timers.enable({ apis: ["setTimeout"] });
   link.linkChanged("decode");

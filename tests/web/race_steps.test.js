@@ -55,7 +55,7 @@ test("a step is drawn with its tree and its path", () => {
   assert.deepEqual([path, topo.n, made.best(0), made.rows(0)], [[0, 1], 2, 0, 1]);
 });
 
-test("a token without a text yet is shown as …, and an empty text as ∅", () => {
+test("a token whose text has not arrived is shown as …, an empty text as ∅", () => {
   const { label } = stepsOf([{ ...WHOLE, text: [""] }]).at(0, 0);
   assert.deepEqual([label(0), label(1), label("bonus")], ["…", "∅", "…"]);
 });

@@ -55,7 +55,7 @@ test("the table as CSV says where each column's numbers come from", () => {
   ]);
 });
 
-test("a comparison is higher or lower only if its whole interval is above or below 1, and equal if the interval is just 1", () => {
+test("a comparison is above, below or equal to 1 only if its whole interval is", () => {
   const verdict = (low, high) => rows.verdictOf({ text: "", ratio: 1, low, high });
   assert.equal(verdict(1.01, 1.2), "higher");
   assert.equal(verdict(0.8, 0.99), "lower");

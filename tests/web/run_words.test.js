@@ -12,7 +12,7 @@ test("the steps that did not arrive are named, gap by gap", () => {
   assert.match(words(".xx..x."), /^Steps 1, 4 to 5 and 7 did not arrive/);
 });
 
-test("a simulated machine has the name from the server; without one, its profile is quoted", () => {
+test("a simulated machine is named as in the message, or else by its profile, in quotes", () => {
   const words = (meta) => {
     const badge = new FakeNode();
     paintSimulated(badge, meta);

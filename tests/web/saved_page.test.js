@@ -1,4 +1,4 @@
-/* Saved pages: HTML that no title, fact or data can break, and their labels and file names. */
+/* Saved pages: no title, fact or data breaks their HTML. Also their labels and file names. */
 import assert from "node:assert/strict";
 import test from "node:test";
 import { pack, unpack } from "../../ui/shared/web/packed_data.js";

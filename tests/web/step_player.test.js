@@ -71,7 +71,7 @@ test("a step plays from the first picture to the result and ends there", () => {
   const { player, shown } = playerOf();
   player.play();
   for (let ms = 1; player.playing; ms += 100) paint(ms);
-  assert.deepEqual(shown, [0, 1, 2, 3, 4, null]); // 4, then null: the result, played and at rest
+  assert.deepEqual(shown, [0, 1, 2, 3, 4, null]); // the result: 4 while playing, null at rest
   assert.equal(frames.length, 0);
 });
 

@@ -80,7 +80,7 @@ for (const [name, cellsOf] of Object.entries(LAYOUTS))
     assert.equal(stage.pointer.node, 0);
   });
 
-test("nothing scrolls to a node that is not drawn, or before anything is drawn", () => {
+test("a node is not scrolled to if it is not drawn, or if nothing is drawn yet", () => {
   const { stage, shown } = stageOf(LAYOUTS.focus);
   stage.tree.reveal(22);
   stage.tree.view.scene = null;

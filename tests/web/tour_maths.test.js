@@ -150,7 +150,7 @@ test("parents computed from places give the same places again, whatever their or
   assert.deepEqual(placing.placesOf(parents).sort(), [...placed].sort());
 });
 
-test("where guesses can be added, and which guesses go with one that is removed", () => {
+test("where guesses can be added, and which guesses stay when one is removed", () => {
   assert.deepEqual(placing.freePlaces([], 2), ["0"]);
   assert.deepEqual(placing.freePlaces(["0"], 2).sort(), ["00", "1"]);
   assert.deepEqual(placing.freePlaces(["0", "1"], 2).sort(), ["00", "10"]);

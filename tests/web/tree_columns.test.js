@@ -29,7 +29,7 @@ test("headings move with their columns even if the width of the grid stays the s
   assert.equal(leftOf(140), "141.0px");
 });
 
-test("a pill that no longer has a share loses the colour strength that showed it", () => {
+test("a pill whose share is removed also loses its colour strength", () => {
   const set = {};
   const style = { setProperty: (name, value) => (set[name] = value) };
   const g = Object.assign(new FakeNode(), { style });

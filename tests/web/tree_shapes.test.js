@@ -36,7 +36,7 @@ test("every shape has exactly n nodes, parents first", () => {
     }
 });
 
-test("if a shape can have exactly n nodes, it is neither cut nor extended", () => {
+test("a shape with a complete tree of n nodes is neither cut nor extended", () => {
   assert.deepEqual(chain(4), [-1, 0, 1, 2]);
   assert.deepEqual(sequences(7, 3), [-1, 0, 0, 0, 1, 2, 3]);
   assert.deepEqual(branchingOf(kary(15, 2)), [2, 2, 2]);

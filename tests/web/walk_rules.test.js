@@ -66,7 +66,7 @@ const toyOf = ({ verifier, p, q, children }) => ({
   shape: children.length ? "levels" : "uneven",
 });
 
-test("the page's enumeration gives the same results as the program's own", () => {
+test("enumeration gives the same results on the page and in Python", () => {
   assert.ok(CASES.exact.length >= 30);
   for (const one of CASES.exact) {
     const { verifier, p, q, tokens, first } = one;

@@ -17,7 +17,7 @@ def began(form: Controls) -> str:
 
 def anew(when: str, parameters: str = "label") -> str:
     """JavaScript that changes the label of the Run button from Resume to Run if `when`, an
-    expression of JavaScript, is true. parameters: names for the button's label and further
-    inputs."""
+    expression of JavaScript, is true. parameters: the names of the inputs; the first is
+    `label`, the button's label."""
     label = f"({when} && label === {markup.literal(RESUME)} ? {markup.literal(RUN)} : label)"
     return call("decode/form_changes", label, parameters)

@@ -21,8 +21,8 @@ LABEL = "Timed on"  # the label of the clock menu
 
 def simulated_clocks(store: Any = None) -> dict[str, Entry]:
     """The profiles that can serve as a clock, by key. store: those saved in the visitor's browser,
-    untrusted. Only profiles with simulated times are included, because a run timed with one is
-    labelled simulated. That label would be wrong for recorded or published times."""
+    untrusted. Only profiles with simulated times are included, because a run timed by a profile
+    is labelled simulated. That would be wrong for recorded or published times."""
     saved = {SAVED + name: entry for name, entry in saved_entries(store).items()}
     return {**_simulated(saved), **_shipped_clocks()}
 

@@ -340,7 +340,6 @@ def _tree(trees: FormTrees) -> dict[str, Any]:
 
 
 def _named(verifier: Verifier) -> str:
-    """The label of a verifier, and how it draws children if the label does not say so."""
     return f"{verifier.label} ({verifier.drawn})" if verifier.drawn else verifier.label
 
 

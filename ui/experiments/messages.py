@@ -50,8 +50,8 @@ def _about(experiment: Experiment) -> dict[str, Any]:
 
 
 def recorded_message(name: Any) -> str:
-    """A message with the recorded result of the experiment `name`, or with the reason why there is
-    none. For an unknown name, a message with an error."""
+    """A message with the recorded result of the experiment `name`, or with the reason why none can
+    be shown. For an unknown name, a message with an error."""
     try:
         return _recorded_message(experiment_named(name).name)
     except SequoiaError as problem:
@@ -83,7 +83,7 @@ def recorded_result(name: str) -> ExperimentResult | None:
 
 
 def refusal_message(words: str) -> str:
-    """A message that says why no experiment is running."""
+    """A message that says why an experiment was not started or is no longer running."""
     return _run_message({"going": False, "error": words})
 
 

@@ -49,10 +49,10 @@ _NUMBER = re.compile(r"\s*[0-9]{1,8}\s*")
 
 @dataclass(frozen=True)
 class _Chosen:
-    """entries, vectors: what the menus offer. profile, against, rates: the keys chosen there;
-    `against` is the profile to compare with. same: the keys of the profiles with the same times as
-    `profile`, itself included. same_as: the key that the visitor chose as `against`, if it is in
-    `same`; else "". A profile in `same` is not compared, so `against` is then NONE."""
+    """entries, vectors: what the menus offer. profile, against, rates: the keys chosen there.
+    against: the profile to compare with. same: the keys of the profiles with the same times as
+    `profile`, including `profile`. A profile in `same` is not compared. If the visitor chose one to
+    compare with, `same_as` is its key and `against` is NONE. Otherwise `same_as` is ""."""
 
     entries: dict[str, Entry]
     vectors: dict[str, Rates]

@@ -165,8 +165,8 @@ def _plan_elsewhere(against: Entry, rates: Rates, nodes: int) -> str:
 
 def _mixed_models_warning(entry: Entry, here: HardwareProfile | None, rates: Rates) -> str | None:
     """A warning if times and acceptance may be of different models, so that no real pair would run
-    as predicted. None if there is nothing to warn of. If the models of the acceptance are not
-    known, only times from a paper cause a warning."""
+    as predicted. None if there is nothing to warn of. Acceptance without `models` is that of the
+    loaded pair. If no pair is loaded, only times from a paper then cause a warning."""
     profile = entry.profile
     times = (profile.target, profile.draft)
     counted = rates.models or (here and (here.target, here.draft))
@@ -216,9 +216,9 @@ def _average(profile: HardwareProfile, seconds: float) -> str:
 
 
 def _capped(plan: Plan, nodes: int, most: int) -> str:
-    """A hint that a larger tree may be faster, for a best tree of the largest size considered,
-    `nodes`. Empty for a smaller best tree, and if `nodes` is 1. most: the largest size that
-    “Max nodes” accepts."""
+    """A hint that a larger tree may be faster, if the best tree has `nodes` nodes, the largest size
+    considered, and more than one. Otherwise empty. most: the largest size that “Max nodes”
+    accepts."""
     if not len(plan.tree) == nodes > 1:
         return ""
     words = f" The best tree has {nodes} nodes, the largest size considered."

@@ -84,7 +84,7 @@ class LosslessForm:
         return Setting(**{**typed, "children": tuple(children)})
 
     def preset(self, bug: Any) -> Updates:
-        """Updates that fill the form with the setting in PRESETS for `bug`, so that the test finds
+        """Updates that fill the form with the setting in PRESETS for `bug`. The test then finds
         the bug. The setting for CORRECT is the one that the page opens with. The field `bug` itself
         does not change. Empty for an unknown bug."""
         setting = PRESETS.get(bug) if isinstance(bug, str) else None

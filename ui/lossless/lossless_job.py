@@ -1,7 +1,7 @@
 """One test of losslessness, in its own thread. Independent of the page.
 
-A test that is stopped or reaches its time limit still gets a verdict on the samples of its last
-report, if they are enough for one.
+A test that is stopped or reaches its time limit still gets a verdict, if the samples of its last
+report are enough.
 """
 
 from __future__ import annotations

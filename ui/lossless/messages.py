@@ -210,8 +210,8 @@ def _name(group: list[Cell], piece: Callable[[int], str] | None) -> dict[str, An
     """The name of the row for a group of cells.
 
     tokens: the texts of the first cell's tokens. rest: "" if the row counts the samples that begin
-    with these tokens; "other" if the next token must also be one that is not counted separately.
-    "more" and "other more": the same, and the row also counts rare cells. "rare": the row counts
+    with these tokens; "other" if only those whose next token is not counted separately. "more" and
+    "other more": as "" and "other", but the row also counts rare cells. "rare": the row counts
     several rare cells, and `tokens` is empty.
     """
     first = group[0]

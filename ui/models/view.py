@@ -183,8 +183,9 @@ def _row(one: Preset, devices: Sequence[torch.device], disk: int) -> dict[str, A
 def _in_any_dtype(
     usual: dict[str, str], narrowest: dict[str, str], device: torch.device
 ) -> dict[str, str]:
-    """`usual`, the verdict on memory for the dtype that is chosen automatically. If the pair is too
-    large in it, the verdict for the narrowest dtype; if it fits in that one, both in one."""
+    """`usual`, the verdict on memory for the dtype that is chosen automatically, if the pair
+    fits in that dtype. If it fits only in the narrowest dtype, "tight" with words about both.
+    Otherwise `narrowest`."""
     if usual["fits"] != "no":
         return usual
     if narrowest["fits"] == "no":
@@ -199,7 +200,7 @@ def _licences(one: Preset) -> str:
 
 
 def _why_not(one: Preset, fits: str, device: torch.device) -> str:
-    """Why the pair cannot be loaded here with any settings of the form; "" if it may be with some.
+    """Why no settings of the form can load the pair here; "" if some might.
 
     fits: from `_memory`, in the narrowest dtype that can be chosen. device: the first device that
     the pair may use. If this is a GPU, the reason is never memory, because the pair may fit on

@@ -213,8 +213,8 @@ def _answer(found: Finding, about: Mapping[str, str]) -> str:
 
 
 def _rerun(about: Mapping[str, Any]) -> Markup | None:
-    """The finding of the experiment that repeats the table `about`. None if no such finding is
-    recorded."""
+    """The finding of the experiment that repeats the tables of a panel. None if no such finding is
+    recorded. about: the panel's entry in the paper file."""
     found = findings().get(about["experiment"] or "")
     if found is None:
         return None

@@ -113,7 +113,7 @@ class RaceControls(RunControls):
 
     def use(self, values: Mapping[str, Any]) -> Updates:
         """Updates that put `values` into the form. The values are named as in `parts`, and
-        RaceRequest.parse has accepted them. Values that it does not check are left out: the numbers
+        RaceRequest.parse has accepted them. Left out is what RaceRequest.parse ignores: the numbers
         of a kind of lane without numbers, and the verifier of "no lane"."""
         updates = {part: gr.update(value=values[name]) for name, part in self.parts.items()}
         for number, lane in enumerate(self.lanes, start=1):

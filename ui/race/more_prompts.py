@@ -45,8 +45,8 @@ def kind_of(text: str) -> str:
 
 @cache
 def prompts_of(kind: str) -> tuple[str, ...]:
-    """The shipped prompts of a kind of text in a fixed order, without those on which acceptance was
-    counted."""
+    """The opening prompts, presets and benchmark prompts of a kind of text, in a fixed order and
+    without those on which acceptance was counted."""
     named = [*read_prompts(ASSETS / "opening_prompts.json"), *presets()]
     texts = [preset.text for preset in named if kind_of(preset.text) == kind]
     every = dict.fromkeys([*texts, *load_json(ASSETS / "bench" / f"{kind}.json")])
@@ -70,8 +70,8 @@ def further_runs(
 
     Above temperature 0 every run has a new seed, so prompts are used again once all have been used.
     At temperature 0 a new seed changes nothing, so each prompt is used once. If a race has two
-    prompts of the same kind of text, its further runs use these two as well, because two other
-    prompts could differ in another way. Such a race has no further runs at temperature 0.
+    prompts of the same kind of text, its further runs use the same two: nothing says which other
+    pairs differ in the same way. Such a race has no further runs at temperature 0.
     """
     if len(prompts) == 2 and kind_of(prompts[0]) == kind_of(prompts[1]):
         seeds = range(made + 1, made + most + 1) if params.temperature else ()

@@ -6,8 +6,8 @@ the prompt, or of both prompts. `seconds` are per token, one value for each lane
 without steps.
 more: how many further runs "Make more runs" would make, 0 if none are possible.
 most: the most runs that a race may have.
-kind: the kind of text of the further prompts: "code" or "prose". For two prompts it is both, in the
-order of the prompts: "code and prose" or "prose and code". Empty if further runs keep the prompts.
+kind: the kind of text of the further prompts: "code" or "prose". With two prompts, both kinds in
+their order: "code and prose" or "prose and code". Empty if further runs keep the prompts.
 seeds: whether each run has a new seed.
 planned: while further runs are being made, how many runs there will be in the end; otherwise null.
 """
@@ -67,9 +67,9 @@ def how_many_more(verdict: Verdict, room: int) -> int:
     """How many further runs to make, at most `room`. The first of these cases that applies:
 
     - The two fastest lanes on each prompt already count as different: USUAL_MORE.
-    - The number of runs after which they would do so is known and at most `room`: that number.
+    - The number of further runs to separate them is known and at most `room`: that number.
     - The runs so far would find a true difference of 10%: USUAL_MORE.
-    - The number of runs that would find it is known and at most `room`: that number.
+    - The number of further runs to find it is known and at most `room`: that number.
     - Otherwise: `room`.
     """
     if verdict.more_to_separate == 0:

@@ -120,8 +120,8 @@ class RaceOnJob(RunJob):
                 self.post(RunMade(run))
             return Ended("length")
         finally:
-            # needed if the visitor has left: nobody reads the last event then, so `end_runs`, which
-            # also does this, is not called
+            # If the visitor has left, nobody reads the last event. Then `end_runs`, which also does
+            # this, is not called.
             self._race.planned = None
 
     def _interrupted(self) -> Ended:

@@ -179,9 +179,9 @@ def _missing_chains(
     pair: Pair, asked: RaceRequest, lanes: Sequence[ChosenLane], most: int
 ) -> Iterator[str]:
     """Notes on the speed-up that a tuned chain (a chain of planned length) is predicted to reach,
-    at most one for each prompt. If a tuned chain was requested, there are no notes. A prompt gets a
-    note only if at least one of its lanes has a tree that branches or changes from step to step,
-    and none of its lanes has the tuned chain as its tree."""
+    at most one for each prompt. If a tuned chain was requested, there are no notes. A prompt gets
+    no note if all its lanes are fixed chains, if one of its lanes has the tuned chain as its tree,
+    or if the prediction fails."""
     kinds = [lane.tree_request.kind for lane in asked.lanes]
     if "tuned_chain" in kinds:
         return

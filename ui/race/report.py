@@ -92,10 +92,10 @@ class FinishedRace:
             yield places, part
 
     def timed(self, max_nodes: int) -> list[dict[str, Any] | None]:
-        """For each lane, two parts: where its time went and what to try, both compared with the
-        first plain lane. A part is None if it cannot be computed, for example without a plain lane.
-        A plain lane has no parts, only None. max_nodes: for a suggested tree with more nodes,
-        `parents` is None."""
+        """For each lane, `waterfall` (where its time went) and `doctor` (what to try), compared
+        with the first plain lane. Either is None if it cannot be computed, for example without a
+        plain lane. `lossless` is None. A plain lane's result is None. max_nodes: for a suggested
+        tree with more nodes, `parents` is None."""
         base = None if self.base is None else self.tallies[self.base]
         results = [
             None if lane.is_plain else self._timed(i, base, max_nodes)
@@ -108,7 +108,7 @@ class FinishedRace:
         result: dict[str, Any] = {"waterfall": None, "doctor": None, "lossless": None}
         if base is None:
             return result
-        # A lane without steps raises an error, for example. A part computed before is kept.
+        # For example, a lane without steps raises an error. If only `doctor` fails, the bars stay.
         with suppress(SequoiaError):
             bars = time_breakdown(tally.stats, base.stats)
             result["waterfall"] = {

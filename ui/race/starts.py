@@ -1,5 +1,5 @@
-"""Starts a race (several ways to decode a prompt, side by side) or further runs of a race. What the
-visitor's last race is still doing is first awaited or ended."""
+"""Starts a race (several ways to decode a prompt, side by side) or further runs of a race. First
+waits for the analysis of the visitor's last race, and ends its check or further runs."""
 
 from __future__ import annotations
 

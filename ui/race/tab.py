@@ -254,9 +254,9 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         self, kind: Any, tree: Any, parents: Any
     ) -> tuple[dict[str, Any], dict[str, Any], str]:
         """Updates of a lane's numbers and verifier for the shape `kind`. The text about the preset
-        is cleared, since the lanes no longer match it. tree, parents: the shape and its text in the
-        Decode form. If both forms have the shape "lab", a tree given by the parents of its nodes,
-        this text is copied to the lane."""
+        is cleared, since the lanes no longer match it. tree: the shape in the Decode form. parents:
+        the text beside it. If `kind` and `tree` are both "lab", a tree given by the parents of its
+        nodes, `parents` is copied to the lane."""
         numbers, verifier = details_of(kind)
         return {**numbers, **({"value": parents} if kind == tree == "lab" else {})}, verifier, ""
 
@@ -321,7 +321,7 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         return self._shown(self.stored.welcome)
 
     def open(self, path: Any) -> Updates:
-        """Play the race in an uploaded file. If it cannot be opened, the screen stays as it is."""
+        """Play the race in an uploaded file. If it cannot be opened, only a message appears."""
         try:
             kept = races.opened(path, self._limits.upload)
         except SequoiaError as problem:

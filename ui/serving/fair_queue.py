@@ -15,8 +15,8 @@ from ui.serving.sessions import Busy
 from ui.serving.wait_times import Demand, Wait, WaitTimes, duration_words
 
 _LOOK_SECONDS = 0.2  # between two checks of `should_stop`
-# Seconds between two reports of the remaining wait. A page that hears nothing for longer asks the
-# server whether its job still exists.
+# Seconds between two reports of the remaining wait. A page that hears nothing for 5 seconds (see
+# job_watch.js) asks the server whether its job still exists.
 _REPORT_SECONDS = 3.0
 # Called while other jobs are ahead: at the start, when their number changes, and every few seconds.
 OnWait = Callable[[Wait], None]

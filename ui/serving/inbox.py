@@ -86,7 +86,7 @@ class Inbox(Generic[Event]):
                     self._forget(wake)
 
     def _forget(self, wake: Wake) -> None:
-        """The reader that added `wake` no longer waits."""
+        """Remove `wake`, because its reader no longer waits."""
         with self._changed, suppress(ValueError):
             self._wakers.remove(wake)
 

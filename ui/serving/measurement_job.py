@@ -13,10 +13,9 @@ from ui.serving.job import Job
 
 @dataclass(frozen=True)
 class Report:
-    """The progress of a measurement. share: the fraction of the work that is done, from 0 to 1. In
-    the last report it may be 0 if the measurement failed or was stopped, and 1 if it ended at a
-    time limit. over: whether the measurement has ended. error: the reason, if it failed. result:
-    the measured values."""
+    """The progress of a measurement. share: the fraction of the work that is done, from 0 to 1. The
+    last report may have 0 after a failure or a stop, and 1 after a time limit. over: whether the
+    measurement has ended. error: the reason, if it failed. result: the measured values."""
 
     share: float
     words: str = ""

@@ -47,8 +47,8 @@ class Ended:
 class RunJob(Job[Any]):
     """A run or a race. Its events are Notice, Ended, and those of the subclass.
 
-    Events are recorded as they are read. So `messages` must be read after every `start` (see Job).
-    If one reader stops early, another may read the rest.
+    Events are recorded as they are read. So `messages` must be read after every `start`. If one
+    reader stops early, another may read the rest.
     """
 
     if_out_of_memory = "Choose fewer tokens or a smaller tree and start again."
@@ -82,7 +82,7 @@ class RunJob(Job[Any]):
 
     @property
     def can_be_followed(self) -> bool:
-        """Whether the run is in progress and recorded, and its visitor lets others see it."""
+        """Whether the run is in progress and recorded, and the server or visitor shares it."""
         return self.busy and self.is_shared and self.recording is not None
 
     @abstractmethod

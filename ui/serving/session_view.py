@@ -17,7 +17,7 @@ from ui.serving.sessions import R, SessionRun, Sessions
 from ui.serving.short_work import in_thread
 from ui.shared.events import QUIET, UNQUEUED, Updates, visitor
 
-# Event options for asking after a job's state. A page may ask again before it has an answer.
+# Event options for asking what state a job is in. A page may ask again before it has an answer.
 ASKED: dict[str, Any] = {**UNQUEUED, "trigger_mode": "multiple"}
 FOLLOWING: dict[str, Any] = {**QUIET, "concurrency_limit": None}
 _NEXT_SECONDS = 0.5  # between two checks for a run to follow
@@ -69,7 +69,8 @@ class SessionView(ABC, Generic[R]):
 
     @abstractmethod
     def buttons_now(self, request: gr.Request) -> Updates:
-        """Updates that set the buttons for the current state of the visitor's job. Never empty."""
+        """Updates that set the buttons for the current state of the visitor's job. Never empty,
+        because Gradio takes {} for a value."""
 
     @abstractmethod
     def not_running(self, words: str) -> Updates:

@@ -7,7 +7,7 @@ from typing import Any
 
 from sequoia.measuring.acceptance_by_level import AcceptanceByLevel, depth_verdict
 
-# a table leaves out ranks and depths from these on
+# the most ranks and depths in a table
 MAX_RANKS = 10
 MAX_DEPTHS = 14
 

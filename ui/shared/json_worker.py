@@ -60,7 +60,7 @@ def pieces_of(value: Any) -> Iterator[tuple[str, Any]]:
 
     "value": a whole value of at most PIECE bytes, or a longer text or number. "list", "object": a
     longer container begins. "entries": some of its entries. "key": the key or index of an entry
-    that is itself cut into pieces, which come next. "end": the container is complete.
+    of more than PIECE bytes, whose own pieces come next. "end": the container is complete.
     """
     if not isinstance(value, list | dict) or len(marshal.dumps(value)) <= PIECE:
         yield "value", value

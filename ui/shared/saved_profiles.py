@@ -121,7 +121,7 @@ def listed(entries: Mapping[str, Entry], *chosen: Any) -> dict[str, Entry]:
 
 
 def add_entry(store: Any, entry: Entry) -> list[str]:
-    """The browser's store with `entry` added. It replaces an entry of the same name. Raises
+    """The browser's store with `entry`, which replaces any entry of the same name. Raises
     BadProfile if the store would then have more than MAX_KEPT entries."""
     entries = saved_entries(store)
     if entry.name not in entries and len(entries) >= MAX_KEPT:

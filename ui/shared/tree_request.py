@@ -31,7 +31,7 @@ from sequoia.validate_input import shown, whole
 from ui.shared.labels import with_labels
 from ui.shared.tree_menu import FITTED, LEAST_WIDE, PLANNED, SHAPES, WIDE_LEVELS, WIDE_NODES
 
-# For each beginning of an error message about a value: the label of the value's field in the form.
+# The name that an error message about a value begins with -> the label of the value's field.
 _LABELS = {
     "nodes of the chain": "Nodes",
     "sequences": "Sequences",

@@ -1,5 +1,5 @@
-"""The Walk view: its component, and the handlers of the browser's two requests: for the list of
-recorded runs, and for a recorded run."""
+"""The Walk view: its component, and the handlers that send the list of recorded runs and a recorded
+run."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def walk(
     chance: Chance,
     reject: Reject,
 ) -> Verdict:
-    """Go down from the root, accepting one child at each node. At a leaf, or if no child is
+    """Go down from the root, accepting at most one child of each node. At a leaf, or if no child is
     accepted, sample a token from the target's residual distribution and end.
 
     tokens[node] is the token drafted for a node. The children of a node must have been drawn from
@@ -104,7 +104,7 @@ def residuals(
 
 
 def walk_chances(p: np.ndarray, q: np.ndarray, tokens: Sequence[int], reject: Reject) -> list[Any]:
-    """For each sibling, the probability that `walk` accepts it, given that it reaches their parent.
+    """For each sibling, the probability that it is accepted if `walk` reaches its parent.
     tokens: the siblings' tokens in draft order. p, q (vocab,): the distributions after the
     parent."""
     found = []

@@ -82,8 +82,8 @@ class Scripted:
 def kernel_problem(device: torch.device, vocab: int, replacing: bool) -> str:
     """Why the kernel is not used on `device`, as the end of a sentence; "" if it is used. The
     result is cached for each combination of arguments. replacing: whether siblings are drawn
-    independently. If memory runs out, that error is raised and nothing is cached, because it says
-    nothing about the kernel."""
+    independently. An out-of-memory error is raised and not cached, because it says nothing about
+    the kernel."""
     try:
         problem = _disagreement(device, vocab, replacing)
     except Exception as raised:  # no compiler, no headers, an old GPU

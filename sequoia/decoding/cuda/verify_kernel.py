@@ -19,9 +19,9 @@ import triton.language as tl
 from sequoia.this_machine.step_timer import as_current_device
 
 _BLOCK = 4096  # tokens of the vocabulary that are processed together
-# Several warps share a block only if each gets at least this many of its tokens. With fewer tokens,
-# several warps would process the same ones, and one warp could overwrite a value before another one
-# reads it.
+# Several warps share a block only if each gets at least this many of its tokens. With too few,
+# several warps would process the same tokens, and one could overwrite a value before another reads
+# it.
 _WARP = 256
 TRIAL = 6  # numbers stored for each trial: node, p, q, u, accepted, mass
 

@@ -6,8 +6,9 @@ on each, and only lanes on the same prompt are compared.
 
 Two lanes count as different if the p-value of their pair is at most 5% after Holm's correction over
 all pairs compared. A lane measured at least `PLAIN_RATIO` times as fast as plain decoding also
-counts as different from it, whatever p is, if both have at least `PLAIN_TOKENS` tokens. So a lead
-this large is never shown as a tie. Lanes share a place only if no two of them are different.
+counts as different from it, whatever p is, if both have at least `PLAIN_TOKENS` tokens. So over
+that many tokens, a lead this large is never a tie. Lanes share a place only if no two of them are
+different.
 
 The verdict on a stopped race shows intervals but no p-values, because the moment of stopping may
 depend on who was ahead. If verdicts with p-values were given before on some of the same runs, p is

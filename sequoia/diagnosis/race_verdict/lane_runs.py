@@ -17,11 +17,11 @@ Step = tuple[int, float]  # tokens, seconds
 
 @dataclass(frozen=True)
 class LaneRun:
-    """One lane in one race. prompt, seed: those of the lane; they identify the race. steps:
-    (tokens, seconds) of each step. text: the ids of the emitted tokens, or () if unknown. clock:
-    the name of the simulated clock that gave the times, empty if they were measured. expected: the
-    steps that the lane is expected to need for the text of each lane with the same prompt, None if
-    unknown."""
+    """One lane in one race. prompt, seed: those of the lane; only lanes with the same prompt and
+    seed are compared. steps: (tokens, seconds) of each step. text: the ids of the emitted tokens,
+    or () if unknown. clock: the name of the simulated clock that gave the times, empty if they were
+    measured. expected: the steps that the lane is expected to need for the text of each lane with
+    the same prompt, None if unknown."""
 
     prompt: Hashable
     seed: int
@@ -89,8 +89,8 @@ class LaneRuns:
 
     @property
     def expected_tokens_per_step(self) -> float | None:
-        """Expected tokens per step over all runs in which the lane made a step. None if there are
-        none, or if it is unknown for one of them."""
+        """Expected tokens per step over all runs in which the lane made a step. None if there is
+        no such run, or if one has no `expected`."""
         expected = [run.expected for run in self.runs if run.tokens]
         tokens = sum(sum(one.tokens) for one in expected if one)
         steps = sum(sum(map(sum, one.steps)) for one in expected if one)

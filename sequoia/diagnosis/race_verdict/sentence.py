@@ -50,7 +50,7 @@ def _should_name_elsewhere(verdict: Verdict, lanes: Sequence[LaneRuns]) -> bool:
 
 def _luck(verdict: Verdict, lanes: Sequence[LaneRuns]) -> Iterator[str]:
     """For a single race, a sentence for each lucky lane. Such a lane was faster in this race than a
-    lane in first place, but its expected tokens per step show with certainty that it is slower."""
+    lane in first place, but by expected tokens per step it is slower (`PairVerdict.certain`)."""
     lucky = dict.fromkeys(  # each once, even if it was faster than several lanes in first place
         pair.slower
         for winner in (verdict.leaders if verdict.races == 1 else ())

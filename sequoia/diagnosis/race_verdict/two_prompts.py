@@ -51,7 +51,7 @@ def _speedups(
     group: Sequence[int], lanes: Sequence[LaneRuns], compared: Pairs
 ) -> dict[str, tuple[float, Comparison]]:
     """For each lane of `group` that was compared with the plain lane, by name: the logarithm of its
-    speed-up over plain decoding, and that comparison. group: the lanes on one prompt."""
+    speed-up over plain decoding, and that comparison. group: indexes of the lanes on one prompt."""
     plain = next((i for i in group if lanes[i].kind == "plain"), None)
     found = dict[str, tuple[float, Comparison]]()
     if plain is None:
@@ -73,7 +73,7 @@ def _ratio(
     groups: Sequence[Sequence[int]],
     lanes: Sequence[LaneRuns],
 ) -> SpeedupRatio:
-    """The larger speed-up of the decoder `name` over the smaller one, with the 95% confidence
+    """The larger speed-up of the decoder `name` divided by the smaller one, with the 95% confidence
     interval of this ratio.
 
     log: the logarithm of the ratio, first prompt over second. one, other: the decoder's comparisons

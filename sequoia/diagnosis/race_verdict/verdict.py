@@ -39,7 +39,7 @@ class PairVerdict:
 
 @dataclass(frozen=True)
 class SpeedupRatio:
-    """A decoder's speed-ups over plain decoding on two prompts. It has a lane on each prompt.
+    """A decoder's speed-ups over plain decoding on two prompts, each with a lane of the decoder.
 
     larger, smaller: the prompts with the larger and the smaller speed-up. ratio: the larger
     speed-up divided by the smaller, at least 1. least, most: its 95% confidence interval.

@@ -34,7 +34,7 @@ class Findable:
 
     @cached_property
     def power(self) -> float | None:
-        """The probability that the test finds the bug."""
+        """Roughly the probability that the test finds the bug."""
         return None if self.shares is None else self.grouping.power(self.shares)
 
     def after(self, draws: int) -> Findable:
@@ -44,8 +44,8 @@ class Findable:
 
 class LosslessnessTest:
     """One test of `setting`. pair: needed unless the setting is a toy; ValueError without it.
-    Raises BadPrompt, BadTree or BadSamplingParams, BadModel if the target overflows, and
-    OutOfMemory if a copy of the target in float32 does not fit."""
+    Raises BadPrompt, BadTree or BadSamplingParams for a bad setting, BadModel if the target
+    overflows, and OutOfMemory as `in_float32` does."""
 
     def __init__(self, setting: Setting, pair: Pair | None = None) -> None:
         self.setting = setting
@@ -58,7 +58,7 @@ class LosslessnessTest:
 
     def comparisons(self, batch: int) -> Iterator[Comparison]:
         """After every `batch` samples, and at the end, yields a comparison of the counts so far.
-        Only the verdict of the last comparison is valid."""
+        Only the verdict of the last comparison is valid (see `Comparison`)."""
         counts = [0] * len(self.cells.all)
         drawn = samples(self._models, self.setting.decoding, self.cells, self.setting.seed)
         left = self.setting.samples

@@ -1,5 +1,5 @@
 """Loads both tokenizers of a pair and compares them. Tokenizers that do not come with this program
-are tested in a separate process first.
+are tested in separate processes.
 
 Only the target's tokenizer is used, so an id must mean the same token to both models. If a draft
 was trained with a tokenizer that splits text differently, decoding is still lossless, but the draft

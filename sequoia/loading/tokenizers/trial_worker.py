@@ -44,7 +44,7 @@ def texts(length: int, patterns: str) -> Iterator[str]:
     """Texts of at most `length` characters on which badly written patterns are often slow. Some
     texts repeat a character from `patterns`. `length` must be at least 200."""
     known = literals(patterns)
-    # the letters that patterns may require; libraries skip a pattern if the text lacks them
+    # the characters that patterns may require; libraries skip a pattern if the text lacks them
     tail = "!b\n" + "".join(known) + PRINTED
     for unit in LONG:
         yield (unit * length)[: length - len(tail)] + tail

@@ -49,7 +49,9 @@ def read_weights(source: Source, dtype: torch.dtype, **placement: Any) -> Weight
             **placement,
         )
     except RuntimeError as error:
-        raise _explained(error, source.title) from error
+        if _NOT_CONVERTED not in str(error):
+            raise
+        raise _not_converted(source.title) from error
     hf, info = loaded
     _refuse_other_shapes(source.title, info)
     _refuse_missing(source.title, info)
@@ -58,10 +60,8 @@ def read_weights(source: Source, dtype: torch.dtype, **placement: Any) -> Weight
     return Weights(hf, unused)
 
 
-def _explained(error: RuntimeError, title: str) -> Exception:
-    """`error`, or a BadModel with the cause if `error` only refers to the log."""
-    if _NOT_CONVERTED not in str(error):
-        return error
+def _not_converted(title: str) -> BadModel:
+    """The cause of an error that only refers to the log."""
     return BadModel(
         f"{title}: the tensors in its files cannot be merged into those the model needs, because "
         "one of them (such as an expert's weight) is missing or has the wrong shape"

@@ -22,7 +22,7 @@ MOST_TENSORS = 100_000
 MOST_AXES = 8
 LARGEST = 2**40  # numbers in a tensor
 WEIGHTS = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2}  # bytes per number
-# dtypes also allowed if the name does not end in ".weight": some files contain masks and counters
+# dtypes of masks and counters, allowed in tensors whose names do not end in ".weight"
 OTHERS = {"I64": 8, "I32": 4, "I16": 2, "I8": 1, "U8": 1, "BOOL": 1}
 _POINTER = b"version https://git-lfs"
 
@@ -51,7 +51,7 @@ def read_header(path: Path, title: str) -> dict[str, Stored]:
             length = path.stat().st_size
             size = _header_size(start, length, what)
             file.seek(8)
-            found = object_of(file.read(size), f"{what}, its header,", BadModel)
+            found = object_of(file.read(size), f"the header of {what}", BadModel)
     except OSError as problem:
         raise BadModel(f"{what} cannot be read ({problem.strerror})") from None
     tensors = {name: entry for name, entry in found.items() if name != "__metadata__"}

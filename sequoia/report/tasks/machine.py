@@ -68,7 +68,7 @@ def _median_seconds(work: Callable[[], Any], device: torch.device) -> float:
 
 
 def environment() -> Found:
-    """Versions, the processor, and the graphics card, if there is one."""
+    """Versions, cores, free memory, C compiler, and any graphics card."""
     device = checked_device("auto")
     figures: dict[str, Any] = {
         "machine": describe(device),

@@ -1,5 +1,5 @@
-"""The list of verifiers. Code outside their folder must not ask which verifier it has, so that a
-new verifier needs no change there."""
+"""The list of verifiers. Code outside their folder must not ask which verifier it has, so that it
+need not change for a new verifier."""
 
 from __future__ import annotations
 

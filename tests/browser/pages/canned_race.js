@@ -1,5 +1,5 @@
-/* An invented race for the test page. Its numbers come from a random generator, so the same seed
-   always gives the same race. */
+/* An invented race for the test page. Its random numbers depend only on the seed, so the same
+   seed always gives the same race. */
 
 const WORDS =
   "def mean ( values ) : \n     total = 0 \n     for value in values : \n         total += value \n     return total / len ( values ) \n\n".split(

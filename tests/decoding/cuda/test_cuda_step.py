@@ -262,9 +262,9 @@ def test_greedy_text_is_that_of_plain_decoding(
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("on_device")
-def test_a_step_has_the_trace_of_the_host_step() -> None:
-    """A node's q is the probability of its token under the draft, computed without our cache and
-    mask from the text up to its parent. Its p is the same for the target, or None if the parent is
+def test_the_trace_of_a_step_agrees_with_the_models() -> None:
+    """A node's q is the draft's probability of its token, recomputed here from the text up to its
+    parent, without our cache and mask. Its p is the target's probability, or None if the parent is
     off the path. Siblings are distinct. The nodes of the accepted trials are the path below the
     root."""
     pair = placed()
@@ -399,8 +399,8 @@ def test_an_overflow_that_the_walk_does_not_reach_is_harmless() -> None:
 @pytest.mark.skipif(DEVICE == "cuda", reason="on a GPU, CUDA events give the times")
 @pytest.mark.usefixtures("on_device")
 def test_the_time_of_drawing_children_is_not_draft_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a profile, draft time is the time of passes only, and the rest of a step is overhead. A
-    run must split its time in the same way, so that predictions can be compared with it."""
+    """In a profile, draft time is the time of draft passes only; drawing is overhead. A run must
+    split its time in the same way, so that predictions can be compared with it."""
     clock = [0.0]
     pair = placed()
     monkeypatch.setattr("sequoia.this_machine.step_timer.time.perf_counter", lambda: clock[0])
@@ -546,7 +546,7 @@ def test_a_verifier_without_a_kernel_runs_on_the_host() -> None:
 
 
 class GrowsToThree:
-    """A dynamic tree: the root gets two children, and then it is complete."""
+    """A dynamic tree that is complete once the root has two children."""
 
     def __init__(self) -> None:
         self.front: tuple[int, ...] = (0,)

@@ -310,7 +310,7 @@ def test_a_verdict_is_plain_json() -> None:
 
 
 def steady(tokens: int, seconds: float, races: int = 1) -> tuple[LaneRun, ...]:
-    """Runs of constant pace, each with another prompt but the same text."""
+    """Runs of constant pace, each for a different prompt but with the same text."""
     steps = ((tokens, seconds),) * (240 // tokens)
     return tuple(LaneRun(i, 0, steps, tuple(range(240))) for i in range(races))
 
@@ -519,7 +519,8 @@ def test_a_lane_that_was_lucky_on_two_prompts_is_named_with_each() -> None:
 
 
 def on_two_prompts(code: tuple[int, float], prose: tuple[int, float]) -> list[LaneRuns]:
-    """On each prompt, plain decoding with 10 ms per token, and a tree."""
+    """On each prompt, plain decoding with 10 ms per token, and a tree. code, prose: the tokens and
+    seconds of a step with the tree."""
     return [
         LaneRuns(name, kind, (LaneRun(on, 0, ((tokens, seconds),) * (240 // tokens)),), on)
         for on, tree in (("code", code), ("prose", prose))

@@ -1,6 +1,6 @@
 """Drafts whose length or shape depends on the tokens drawn so far. Exact enumeration in fractions
 shows that the output distribution is the target's, with the verifiers Sequoia and Traversal. It
-also shows a bias if a chain drops the unsure token that ended it."""
+also shows a bias if a chain drops the token of low draft probability that ended it."""
 
 from __future__ import annotations
 

@@ -182,8 +182,8 @@ def test_a_pair_that_this_machine_can_never_hold_is_not_fetched(
 def test_a_streamed_target_needs_host_memory_only_for_what_the_gpu_does_not_hold(
     hub: FakeHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """`offload` streams it. Weights that must be converted (here to bfloat16) are all in host
-    memory at first."""
+    """`offload` streams the target. Weights that must be converted (here to bfloat16) are all in
+    host memory at first."""
     monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(total=100_000))
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     card = SimpleNamespace(total_memory=10**9)

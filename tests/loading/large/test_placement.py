@@ -223,7 +223,7 @@ def test_a_gpu_too_small_for_what_must_be_on_it_is_refused() -> None:
 
 def test_too_little_host_memory_is_refused() -> None:
     """The streamed layers must fit in host memory. If loading converts the weights, the whole
-    target must fit, and also the second copy of one layer that is made to pin it."""
+    target must fit, plus a second copy of one layer, because pinning a layer copies it."""
     for resident, converted, needed in (
         (0, False, 1000),
         (4, False, 600),
@@ -251,7 +251,7 @@ def test_too_little_host_memory_is_refused() -> None:
 @pytest.mark.parametrize("converted", [False, True])
 def test_on_the_cpu_streamed_layers_and_all_else_share_its_memory(converted: bool) -> None:
     """The CPU's memory holds the streamed layers, two buffers and everything else. Converting the
-    weights needs no more memory, because they do not also stay there in their stored dtype."""
+    weights needs no more memory, because no copy in their stored dtype stays there."""
     needed = 10 * 100 + (ALL - 1000 + 200)
     room = {HOST: round(needed * MB / SHARE) + 1}
     assert offload(PARTS, BESIDE, HOST, room, 0, converted).output == HOST

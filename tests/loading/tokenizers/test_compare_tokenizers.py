@@ -352,7 +352,7 @@ def test_an_interrupt_is_not_reported_as_a_broken_tokenizer() -> None:
 @pytest.mark.parametrize(
     ("ends", "says"), [("stop", "'stop'"), (1.5, "1.5"), ([[0]], "a list"), (True, "True")]
 )
-def test_an_end_of_text_id_that_is_not_a_number_is_refused(
+def test_an_end_of_text_id_that_is_not_a_token_id_is_refused(
     ends: object, says: str, good: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The load fails before any weights are read."""

@@ -91,7 +91,7 @@ def test_a_template_renders_the_same_text_as_in_transformers(name: str) -> None:
 
 
 def answered(ours: Any, text: str) -> dict[str, str]:
-    """The answer of the rendering process, without starting it."""
+    """What the rendering process would answer, without starting it."""
     found = chat_template(ours)
     assert found
     return render_template.answer(json.dumps({**found._fixed, "message": text, "most": 4000}))

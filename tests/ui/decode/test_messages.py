@@ -62,8 +62,8 @@ def test_a_resumed_run_continues_without_a_gap(make: Callable[..., DecodeJob]) -
 
 @pytest.mark.slow
 def test_many_fast_steps_share_few_messages(make: Callable[..., DecodeJob]) -> None:
-    """Guards against one message per step. Tiny models make hundreds of steps a second, more often
-    than a browser can repaint."""
+    """Guards against one message per step. Tiny models make hundreds of steps a second, more than
+    a browser can paint."""
     live = make(tokens=200)
     live.start(None)
     sizes = [len(json.loads(text).get("steps", [])) for text in live.messages()]

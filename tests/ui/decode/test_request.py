@@ -1,6 +1,6 @@
 """Hostile values: whatever the form sends becomes either a DecodeRequest or a SequoiaError that
-says what is wrong. Also the clock that times a run, measured or simulated, and the form values that
-request a run again."""
+says what is wrong. Also the clock of a run, measured or simulated, and the way from a run back to
+its form values."""
 
 from __future__ import annotations
 

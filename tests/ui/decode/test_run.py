@@ -272,14 +272,14 @@ def test_waiting_between_steps_is_not_timed(
     assert all(step.total_seconds < 3600 for step in live.recording.run().steps)
 
 
-@pytest.mark.parametrize("case", ["off", "stopped", "plain"])
+@pytest.mark.parametrize("case", ["off", "paused", "plain"])
 def test_there_is_no_speed_up_without_a_plain_run(
     make: Callable[..., DecodeJob], case: str
 ) -> None:
     live = make(
         compare=case != "off", tree_request=TreeRequest("plain") if case == "plain" else None
     )
-    live.start(2 if case == "stopped" else None)
+    live.start(2 if case == "paused" else None)
     metas = [meta for text in live.messages() if (meta := json.loads(text).get("meta"))]
     assert len(metas) == 1
     assert metas[0]["plain_seconds"] is None
@@ -443,7 +443,7 @@ def test_out_of_memory_is_shown_and_the_next_run_is_unaffected(
     assert len(steps_of(list(after.messages()))) > 0
 
 
-def test_a_card_that_stopped_working_ends_the_run_and_later_ones_say_so(
+def test_a_card_that_stopped_working_ends_the_run_and_later_runs_say_so(
     make: Callable[..., DecodeJob], model_host: ModelHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After an illegal memory access, every further call to CUDA raises the same error, even the
@@ -544,7 +544,6 @@ def test_greedy_output_does_not_depend_on_the_tree(make: Callable[..., DecodeJob
 
 
 def test_an_invalid_request_raises_a_sequoia_error() -> None:
-    """An invalid request raises a SequoiaError."""
     with pytest.raises(
         SequoiaError, match="first 6 levels already have 1365 nodes; the limit is 1024"
     ):

@@ -187,7 +187,7 @@ def test_starting_over_works_if_the_paused_run_is_gone_already(view: LiveView) -
     assert words.startswith("The paused run can no longer be resumed; its steps stay on screen.")
 
 
-def test_other_models_leave_the_buttons_of_a_running_run(view: LiveView, slow: None) -> None:
+def test_loading_models_does_not_reset_the_buttons_of_a_run(view: LiveView, slow: None) -> None:
     """`renew`, which the page calls after other models were loaded, must not reset the buttons of a
     run in progress."""
     running = Reading(view.run(filled(view, max_new_tokens=400, tree="plain"), request()))
@@ -262,10 +262,10 @@ def test_the_settings_of_a_link_fill_the_form(view: LiveView, changes: dict[str,
         ("first", None, "Children per node"),
     ],
 )
-def test_a_damaged_link_leaves_the_form(
+def test_a_damaged_link_does_not_change_the_form(
     view: LiveView, popups: list[str], name: str, value: Any, words: str
 ) -> None:
-    """The form stays as it is. Only `view.stage` changes, to show the error."""
+    """Only `view.stage` changes, to show the error."""
     form = filled(view, **{name: value})
     values = {key: form[getattr(view.form, key)] for key in view.form.names}
     updates = view.use_link(SimpleNamespace(_data=values))
@@ -284,7 +284,7 @@ def test_a_changed_form_begins_a_new_run(view: LiveView) -> None:
     assert second[0]["from"] == 0
 
 
-def test_a_reload_shows_the_run_in_the_address_and_else_the_recorded_one(view: LiveView) -> None:
+def test_a_reload_shows_the_run_in_the_address_or_the_recorded_one(view: LiveView) -> None:
     messages = sent(view.run(filled(view), request()))
     again = json.loads(view.load(request("two", run=messages[-1]["run"]))[view.stage])
     assert again["run"] == messages[-1]["run"]
@@ -322,7 +322,7 @@ def test_a_saved_run_is_opened_and_a_spoiled_one_changes_nothing(
         (5, "sequoia-run.json"),
     ],
 )
-def test_the_name_of_a_saved_file_contains_its_date_alone(date: Any, name: str) -> None:
+def test_a_date_is_in_the_name_of_a_saved_file_only_if_well_formed(date: Any, name: str) -> None:
     assert recordings.file_name("run", {"date": date}) == name
 
 
@@ -358,7 +358,7 @@ def test_another_run_on_screen_ends_the_paused_one(
     assert begun[0]["from"] == 0
 
 
-def test_a_file_that_does_not_open_leaves_the_paused_run(
+def test_a_file_that_does_not_open_keeps_the_paused_run(
     view: LiveView, tmp_path: Path, popups: list[str]
 ) -> None:
     paused = sent(view.step(filled(view), request()))[-1]["run"]

@@ -270,7 +270,7 @@ def test_two_refusals_in_the_same_words_are_two_messages() -> None:
     assert refusal_message("no") != refusal_message("no")
 
 
-def test_files_that_cannot_be_written_are_a_message(
+def test_files_that_cannot_be_written_are_reported(
     made: Callable[..., ExperimentsTab], toy: Toy
 ) -> None:
     tab = made()
@@ -319,7 +319,7 @@ def test_a_recorded_result_is_sent(toy: Toy, folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("toy")
-def test_a_missing_or_damaged_file_is_a_plain_message(folder: Path) -> None:
+def test_a_missing_or_damaged_file_is_reported(folder: Path) -> None:
     assert json.loads(recorded_message("toy")) == {"name": "toy", "missing": MISSING}
     messages._recorded_message.cache_clear()
     (folder / "toy.json").write_text("{", encoding="utf-8")

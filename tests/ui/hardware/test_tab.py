@@ -159,8 +159,7 @@ def test_a_bad_size_is_named_and_the_view_stays(tab: HardwareTab, nodes: Any, sa
 def test_without_a_size_the_planners_own_bound_holds(
     tab: HardwareTab, monkeypatch: pytest.MonkeyPatch, most: int, typed: str | None
 ) -> None:
-    """The bound is the Lab's too. It holds for the profile shown and for the one compared with
-    it."""
+    """Each profile, shown or compared, has its own bound. The Lab uses the same bounds."""
     monkeypatch.setattr(tab, "_limits", dataclasses.replace(LOCAL, nodes=most))
     paper = "a100-llama2-7b-jf68m"
     profiles = saved_profiles.shipped()

@@ -1,5 +1,5 @@
-"""The handlers of the Lossless tab: the messages that a test sends, at which field a bad value is
-refused, and that a test of a broken decoder changes nothing else."""
+"""The handlers of the Lossless tab: a test sends messages, a bad value is refused at its field, and
+a test of a broken decoder leaves nothing behind."""
 
 from __future__ import annotations
 

@@ -488,7 +488,7 @@ def test_a_failed_load_shows_one_error(
 def test_visitors_of_a_public_page_load_nothing(
     model_host: ModelHost, folders: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Their page lacks the view, and its handler also refuses their requests."""
+    """Their page lacks the Models view, whose handler also refuses their requests."""
     monkeypatch.setattr(LoadJob, "start", lambda *_: pytest.fail("loading was begun"))
     tab = built(model_host, PUBLIC)
     for data in (own(tab, folders), filled(tab), filled(tab, pair="smollm2-1.7b")):
@@ -679,7 +679,7 @@ def test_the_message_says_that_models_stay_loaded_only_if_some_are_loaded(
 
 
 @pytest.mark.slow
-def test_a_reload_cannot_be_stopped_by_the_job_that_loaded_the_pair_first(
+def test_a_reload_cannot_be_stopped_by_the_job_that_first_loaded_the_pair(
     model_host: ModelHost, folders: tuple[str, str]
 ) -> None:
     """Closing the page after a load halts the job. Later the pair may be unloaded to make room for

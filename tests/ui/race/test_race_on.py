@@ -236,7 +236,7 @@ def test_a_stopped_race_has_no_further_runs(
 def test_a_race_that_waits_may_follow_the_further_runs_of_another(
     raced: Callable[..., RaceRecording], model_host: ModelHost, gate: Gate
 ) -> None:
-    """A visitor whose race waits in the queue can watch the further runs of another visitor's."""
+    """A visitor whose race waits in the queue can watch another race's further runs."""
     further = RaceOnJob(raced(), model_host, LOCAL)
     further.start()
     assert gate.begun.acquire(timeout=10)

@@ -1,5 +1,4 @@
-"""A race in its own thread: it streams its steps and ends, Stop ends all lanes within a step, and
-afterwards the race is judged and stored."""
+"""A race in its own thread: its messages, Stop, the results and checks afterwards, and requests."""
 
 from __future__ import annotations
 
@@ -99,7 +98,7 @@ def as_recorded(message: Any) -> Any:
 
 
 @pytest.mark.parametrize("tree", [None, "chain", {}, {"wish": "chain"}, {"wish": [["chain"]]}])
-def test_a_lane_whose_file_has_no_tree_in_the_known_form_has_no_kind(tree: Any) -> None:
+def test_a_saved_lane_whose_tree_is_missing_or_malformed_has_no_kind(tree: Any) -> None:
     run = Run({"tree": tree}, {}, (), ())
     lane = LaneLog("a", "", "sequoia", plain=False, most=4, changes=False, run=run)
     assert StoredRace({}, [lane]).lanes[0]["kind"] is None
@@ -856,8 +855,8 @@ def test_the_refusal_of_a_bad_value_names_the_field_and_its_limits(
 
 def test_a_planned_lane_shows_which_of_the_fast_trees_it_uses(make: Callable[..., RaceJob]) -> None:
     """Of the trees that are nearly as fast as the fastest, the lane uses the one with the most
-    expected tokens per step. Guards against describing this tree in the words for the fastest tree.
-    The analysis after the race may suggest the fastest tree, which is a different one."""
+    expected tokens per step. Guards against calling this tree the fastest. The analysis after the
+    race may suggest the fastest tree, which is a different one."""
     messages = raced(make(lanes=[PLAIN, ("planned", "", "sequoia")], clock=A100))
     lanes = next(message["lanes"] for message in messages if "lanes" in message)
     assert lanes[1]["how"].endswith("the one with the most expected tokens per step")
@@ -942,7 +941,6 @@ def test_every_lane_races_on_both_prompts_and_each_prompt_has_a_plain_lane(
     ],
 )
 def test_an_impossible_race_of_two_prompts_is_refused(changes: dict[str, Any], words: str) -> None:
-    """It is refused with the reason."""
     with pytest.raises((BadPrompt, BadSamplingParams), match=words):
         race_request(**{"second_prompt": STORY, "lanes": [PLAIN, CHAIN], **changes})
 

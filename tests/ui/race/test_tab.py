@@ -444,8 +444,8 @@ def test_a_request_for_steps_that_do_not_exist_gets_no_steps(tab: RaceTab, asked
 
 
 def test_race_and_run_begin_with_the_same_temperature(tab: RaceTab) -> None:
-    """At temperature 0 the bundled pair's text repeats itself, so a race would look faster than it
-    is on other texts."""
+    """At temperature 0 the bundled pair's text repeats itself, so speed-ups would be larger than on
+    other texts."""
     assert tab.form.temperature.value == tab._live.form.temperature.value > 0
 
 
@@ -818,7 +818,7 @@ def test_the_lanes_of_a_link_fill_the_form(tab: RaceTab) -> None:
 
 
 @pytest.mark.parametrize("value", ["zzz", {}, None])
-def test_a_link_leaves_the_fields_that_its_lanes_do_not_use(tab: RaceTab, value: Any) -> None:
+def test_a_link_does_not_change_fields_that_its_lanes_do_not_use(tab: RaceTab, value: Any) -> None:
     unused = {"numbers1": value, "numbers3": value, "verifier3": value}
     updates = tab.use_link(SimpleNamespace(_data=linked(tab, **unused)))
     assert tab.form.prompt in updates

@@ -69,7 +69,7 @@ def test_pages_open_while_the_queue_is_full(busy: gr.Blocks) -> None:
         assert "try again later" in said
     limiter = busy.limiter
     assert limiter is not None
-    assert limiter.borrowed_tokens == 0  # waiting runs hold no thread
+    assert limiter.borrowed_tokens == 0  # waiting runs hold none of Gradio's threads
     newcomer = Client(busy.local_url)
     assert "recorded" in reply(newcomer, "decode_load_on_load")
     for example in recordings.examples():

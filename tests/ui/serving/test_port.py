@@ -45,7 +45,7 @@ def test_the_environment_variable_must_be_a_port(
 def test_without_an_option_the_environment_variable_decides(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """If the variable is not set either, the result is None: any free port will do."""
+    """If the variable is not set either, the result is None: the first free port."""
     monkeypatch.delenv("GRADIO_SERVER_PORT", raising=False)
     assert wanted_port(None) is None
     monkeypatch.setenv("GRADIO_SERVER_PORT", "8001")

@@ -1,5 +1,5 @@
-"""How the thread of a job begins and ends. A job that its visitor abandons frees its caches after
-the current step. A job for which no thread can be started does not count as running."""
+"""How the thread of a job begins and ends. A job that is released while it runs frees its caches
+when its work has ended. A job for which no thread can be started does not count as running."""
 
 from __future__ import annotations
 

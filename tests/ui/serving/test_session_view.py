@@ -1,4 +1,4 @@
-"""The server's answer to a page that has heard nothing from its job, and the jobs of one visitor in
+"""The server's answer to a page that asks for the state of its job, and the jobs of one visitor in
 all views. Guards against buttons that stay off because the page never heard that a job ended."""
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def test_a_job_that_is_read_is_not_dropped(
     assert sent(read.messages())[-1]["end"] == "length"
 
 
-def test_a_run_that_is_continued_after_a_long_pause_is_read_in_time(
+def test_a_run_that_is_continued_after_a_long_pause_is_not_dropped(
     make: Callable[..., DecodeJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The step's thread looks for a reader before the page has begun to read again. Guards against

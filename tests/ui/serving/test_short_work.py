@@ -1,5 +1,5 @@
 """The short blocking work of handlers runs in a few threads of AnyIO, which end when they are idle.
-Its errors reach the handler, and it goes on if the handler is cancelled."""
+Errors reach the handler, and the work goes on if the handler is cancelled."""
 
 from __future__ import annotations
 

@@ -139,7 +139,7 @@ def test_an_unknown_form_is_refused_with_file_and_line(written: Written, line: s
     assert str(problem.value) == f"wrong.js, line 3: cannot be joined: {line}"
 
 
-def test_the_line_is_right_below_an_import_of_several_lines(written: Written) -> None:
+def test_the_line_number_is_correct_after_an_import_of_several_lines(written: Written) -> None:
     paths = written(
         wrong='import {\n  b,\n} from "./b.js";\nexport { b };\n', b="export const b = 1;\n"
     )

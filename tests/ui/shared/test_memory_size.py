@@ -31,8 +31,8 @@ class Holder:
         lambda: Holder([Holder((i + 1000.0,)) for i in range(5_000)]),
     ],
 )
-def test_it_is_what_python_allocates(make: Any) -> None:
-    """`memory_size` differs by at most 60% from the bytes that tracemalloc counts."""
+def test_memory_size_is_close_to_what_python_allocates(make: Any) -> None:
+    """It differs by at most 60% from the bytes that tracemalloc counts."""
     tracemalloc.start()
     value = make()
     allocated = tracemalloc.get_traced_memory()[0]

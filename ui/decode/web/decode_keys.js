@@ -42,7 +42,7 @@ export class DecodeKeys extends PlaybackKeys {
   /**
    * Do what a key does.
    * @param {string} key
-   * @returns {boolean} whether the key does anything
+   * @returns {boolean} whether the key has a meaning
    */
   act(key) {
     const { store } = this;

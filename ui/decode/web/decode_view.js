@@ -145,7 +145,7 @@ class DecodeView {
     for (const panel of [...panels, text, inspector]) panel.paint();
     this.present.disabled = !some;
     this.presenter.paint();
-    // `settle` needs the finished layout. After all painting, one layout per frame is enough.
+    // `settle` needs the finished layout. Called after all painting, it costs one layout per frame.
     for (const panel of [text, this.plain, inspector.story, this.tree]) panel.settle();
   }
 

@@ -96,9 +96,9 @@ function claim(times, store) {
 }
 
 // Whether the text of plain decoding is known and differs from the run's, compared over the length
-// that both have. The last piece of the plain text need only begin with the run's piece: plain
-// decoding ended there, so its piece may also have text that the run's piece holds back, such as an
-// incomplete character.
+// that both have. The last piece of the plain text need only begin with the run's piece. Plain
+// decoding ended there, so its last piece includes text that the run may still hold back, such as
+// an incomplete character.
 /** @type {(store: RunStore) => boolean} */
 function textsDiffer({ steps, meta }) {
   const plain = meta.plain?.text ?? [];

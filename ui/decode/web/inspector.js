@@ -144,8 +144,8 @@ export class Inspector {
   }
 }
 
-// The residuals are left out where they are p and q themselves, because no sibling was rejected
-// before. At temperature 0 acceptance depends on neither u nor p/q. With top-k match it depends
+// The residuals are left out if no sibling was rejected before: they are then p and q themselves.
+// At temperature 0 acceptance depends on neither u nor p/q. With top-k match acceptance depends
 // only on the token that the target sampled.
 function trialFigures(trial, view) {
   const { p, q, u, mass } = trial;

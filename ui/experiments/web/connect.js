@@ -21,8 +21,8 @@ export function connect(element, props, watch, trigger, server) {
   const view = new ExperimentsView(root, { recorded, run, halt: () => trigger("halt") });
   const isBusy = () => view.state.going;
   const job = watchJob({ isBusy, ask: (asked) => trigger("ask", asked) });
-  // The argument of `take` says whether the message reports a running job. It matters only while
-  // `isBusy` is false. The view took the message first, so a running job has made `isBusy` true.
+  // `false` is right for every message: if the message is about a running job, the view has made
+  // `isBusy()` true by now, and then `job.take` ignores its argument.
   const taken = () => job.take(false);
   connectComponent(root, props, watch, view, { ask: () => trigger("list"), taken });
   whenShown(root, () => {

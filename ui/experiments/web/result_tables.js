@@ -1,5 +1,5 @@
 /* The two tables of the result on screen. One has the result's rows, sometimes beside the paper's
-   numbers. The other has its comparisons, with their 95% intervals. */
+   numbers. The other has the result's comparisons, with their 95% intervals. */
 import { button, el, show, text } from "../../shared/web/dom.js";
 import { apart, short } from "../../shared/web/format.js";
 import { makePanel } from "../../shared/web/panel.js";

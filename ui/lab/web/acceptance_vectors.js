@@ -106,7 +106,7 @@ function counted(one, date) {
 }
 
 /**
- * Vectors of the loaded models. The server measured each vector when it first needed it.
+ * Vectors that the server measured for the loaded models, each when first needed.
  * @param {{name: string, rates: number[], temperature: number}[]} [vectors]
  * @returns {Preset[]}
  */
@@ -208,7 +208,7 @@ function isRanked(rows, names) {
  * The nearest power law, by the same fit as Acceptance.fit_power_law.
  * @param {number[]} rates
  * @returns {[number, number] | null} first rate and exponent; null if fewer than two rates are
- *   positive
+ *   positive, or all but one are tiny
  */
 export function fitPower(rates) {
   const points = rates
@@ -218,9 +218,9 @@ export function fitPower(rates) {
   const total = planner.sum(points.map(([, , w]) => w));
   const mx = planner.sum(points.map(([x, , w]) => w * x)) / total;
   const my = planner.sum(points.map(([, y, w]) => w * y)) / total;
-  const slope =
-    planner.sum(points.map(([x, y, w]) => w * (x - mx) * (y - my))) /
-    planner.sum(points.map(([x, , w]) => w * (x - mx) ** 2));
+  const spread = planner.sum(points.map(([x, , w]) => w * (x - mx) ** 2));
+  if (spread === 0) return null;
+  const slope = planner.sum(points.map(([x, y, w]) => w * (x - mx) * (y - my))) / spread;
   return [Math.exp(my - slope * mx), -slope];
 }
 

@@ -1,5 +1,5 @@
-/* The menu for the hardware profile that trees are planned with: that of this machine or of another
-   one. In Decode, the profile that times a run is called the run's clock. */
+/* The menu for the hardware profile that trees are planned with: this machine's or another's. In
+   Decode, the profile that times a run is called the run's clock. */
 import { attr, el, show, text } from "../../shared/web/dom.js";
 import * as format from "../../shared/web/format.js";
 

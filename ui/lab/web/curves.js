@@ -97,9 +97,9 @@ export class Curves {
   }
 }
 
-// The expected tokens that each shape approaches as n grows. A shape with a number k keeps the k it
-// has now. The best tree approaches the tree in which every node has a child of every rank. Under a
-// level cap, the best tree approaches the first levels of that tree.
+// The expected tokens that the best tree and the shapes in `others` approach as n grows. A shape
+// with a number k keeps the k it has now. The best tree approaches the tree in which every node has
+// a child of every rank. Under a level cap, it approaches the first levels of that tree.
 function shapeLimits(state) {
   const { n, even, cap } = state;
   const best = (label, levels) => ({

@@ -9,9 +9,9 @@ import * as shapes from "./tree_shapes.js";
  * @typedef {object} Origin
  * @property {string} label "measured", "recorded", "paper", "synthetic", "imported", ...
  * @property {string} words more about the source, such as the prompt and the temperature
- * @property {number[]} [accepted] accepted children by rank, if measured: their number, or at text
- *   positions their expected number, which may be a fraction
- * @property {number} [visited] at how many tree roots or text positions that was measured
+ * @property {number[]} [accepted] number of accepted children by rank, if measured; at text
+ *   positions, the expected number, which may be a fraction
+ * @property {number} [visited] number of tree roots or text positions where that was measured
  * @property {Origin} [from] the origin of the vector before it was edited by hand
  */
 

@@ -140,7 +140,7 @@ export class LabTree {
     this.at = Math.min(this.at, this.parents.length - 1);
   }
 
-  // Collapses all nodes, unless the tree has the same name as before and its nodes have kept their
+  // Nodes stay expanded only if the tree has the same name as before and its nodes have kept their
   // numbers.
   takeTree(name, parents) {
     if (this.name !== name || !keepsNumbers(this.parents, parents)) this.opened.clear();

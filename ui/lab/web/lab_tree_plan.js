@@ -1,5 +1,5 @@
-/* Decides which nodes of a tree are drawn, and where. Of a large tree, the best nodes are drawn; of
-   a deep tree, the levels that fit. Pure. */
+/* Decides which nodes of a tree are drawn, and where. At first, large trees show only their best
+   nodes, and deep trees only the levels that fit. Pure. */
 import { keyOf } from "../../shared/web/tree_scene.js";
 
 const FOLD_ABOVE = 160; // nodes; in a larger tree, some nodes are hidden at first

@@ -80,8 +80,8 @@ export class ReadOuts {
     this.settle();
   }
 
-  /** Show the fastest tree: set the node budget to its size. The level cap is removed if this
-   * is also the best tree of its size without a cap; otherwise it is set to the tree's levels. */
+  /** Show the fastest tree: set the node budget to its size. The level cap is removed if the
+   * fastest tree is the best of its size without a cap; otherwise, the cap is the tree's levels. */
   useBest() {
     const { state } = this;
     if (!state.profile) return;

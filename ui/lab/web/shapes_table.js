@@ -62,7 +62,7 @@ const SOURCES = [
  * @property {number} nodes
  * @property {number} [levels]
  * @property {number} [tokens]
- * @property {number} [share] of the best tree's tokens
+ * @property {number} [share] tokens, relative to the first row's
  * @property {number | null} [seconds]
  * @property {number | null} [speedup]
  */

@@ -17,7 +17,7 @@ export function isFar({ share, seen }, draws) {
 
 /**
  * @param {{draws: number, distance: number, floor: number, p_value: number | null}} test
- * @returns {string} how far off all counts are together, and the p-value if there is one
+ * @returns {string} the number of texts, how far off all counts are together, and any p-value
  */
 export function rareness({ draws, distance, floor, p_value }) {
   const off = `Total variation ${percent(distance, 1)}; chance alone gives ${percent(floor, 1)} on average`;

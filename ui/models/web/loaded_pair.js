@@ -10,8 +10,8 @@ import { makePanel } from "../../shared/web/panel.js";
  * @property {LoadedModel} draft
  * @property {number} vocab size of the vocabulary, in tokens
  * @property {number} limit longest context, in tokens
- * @property {string} why the reason, if the model that sets `limit` can process less than its
- *   config states; otherwise ""
+ * @property {string} why the reason, if the model with the shorter context can process less than
+ *   its config states; otherwise ""
  * @property {boolean} chat whether the models have a chat template that works
  *
  * @typedef {object} LoadedModel

@@ -10,11 +10,11 @@ import { ModelTypes } from "./model_types.js";
 import { PairTable } from "./pair_table.js";
 
 /**
- * A message from ui/models/view.py. If it has `load` and `field`, it is about the progress of a
- * load. Otherwise it has the rest of the view. `load`: the progress. If it is null, the progress is
- * hidden, and the form's element md-problem says why nothing is being loaded. `field`: the form
- * field that caused this problem or the load's error, if any. `error`: why a message could not be
- * read; then all other fields are missing.
+ * A message from ui/models/view.py. It has either `load` and `field`, or the rest of the view.
+ * `load`: the progress of a load. Null hides the progress; the form's element md-problem then says
+ * why nothing is being loaded. `field`: the form field that the load's error or the text in
+ * md-problem is about, if any. `error`: why a message could not be read; then all other fields are
+ * missing.
  * @typedef {object} Message
  * @property {string} [error]
  * @property {string | null} [field]

@@ -147,7 +147,7 @@ function sensitivity(counts) {
   const least = counts.map((one) => one.sight).filter(known);
   if (!least.length) return "Too few samples so far for a test.";
   const points = Math.round(Math.max(...least) * 100);
-  return `With this many samples, the p-value falls below one in a million, which counts as an error, only if the most probable token comes too often or too rarely by more than about ${points} percentage points.`;
+  return `A p-value below one in a million counts as an error. With this many samples, that happens if, for example, the most probable token comes too often or too rarely by about ${points} percentage points.`;
 }
 
 /**

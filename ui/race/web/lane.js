@@ -210,7 +210,7 @@ export class LaneView {
   }
 
   /**
-   * Why the lane ended, in words; empty unless all of its steps are shown.
+   * Why the lane ended, in words; empty until it has ended and all of its steps are shown.
    * @param {LaneTotals} total
    * @param {number} done
    * @returns {string}

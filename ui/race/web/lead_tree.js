@@ -1,8 +1,8 @@
 /* The token tree of the leading lane or of a chosen lane, at the race time shown.
    Until a lane has completed a step, no lane leads, and only the tree of a chosen lane is shown.
-   While the race time moves, the last complete step is shown (at the start, the first step). If
-   playback is slow enough, the current step is animated instead. While the race is paused, the step
-   at the paused time is shown. At the end of the race, the lane's best step is shown: the one that
+   While the race time moves, the last complete step is shown (at the start, the first step). In a
+   slow replay, the current step is animated instead. While the race is paused, the step at the
+   paused time is shown. At the end of the race, the lane's best step is shown: the one that
    emitted the most tokens. */
 import { laneName } from "./lane.js";
 import { leadingLane } from "./lane_totals.js";
@@ -24,10 +24,10 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 const HEIGHT = 300; // of the tree, in px
 const EACH = { done: 100, running: 300 }; // ms between two trees while the race time moves
-const LEAD_KEPT = 800; // ms for which each leader is shown at least: a short lead would flicker
+const LEAD_KEPT = 800; // the least ms that a leader is shown: a short lead would flicker
 const READABLE = 0.5; // a step that is on screen for this many seconds or more is animated
 const STANDS = 400; // ms that the race must be paused at a step's end before the step is played
-// Seconds per step. During a race, details of steps are requested only for slower lanes.
+// Seconds per step. While a running race moves on, details are requested only for slower lanes.
 const SLOW = 0.2;
 
 /** The panel below the lanes. */
@@ -98,7 +98,7 @@ export class LeadTree {
 
   /**
    * The step to show at the race time shown.
-   * @returns {Moment | null} null if no lane leads yet, or the chosen one has made no step
+   * @returns {Moment | null} null if no lane leads yet, or the chosen lane has no steps
    */
   get moment() {
     const { totals, t, isOver } = this.store;

@@ -14,7 +14,7 @@ import { addTerm } from "../../shared/web/tooltips.js";
 const COLUMNS = [
   ["tokens per step (ratio)", "tokens per step"],
   ["step time (ratio)", "step time ratio"],
-  ["pace (ratio of the two)", "pace ratio"],
+  ["pace (ratio)", "pace ratio"],
   ["p", "race p"],
 ];
 

@@ -111,7 +111,7 @@ export class RaceCharts {
     text(
       this.words,
       whom +
-        "Line: speed-up from the start up to each moment. Marker with error bar: speed-up at the player’s position, with its 95% CI (approx.). When a lane has finished, its line ends, but its marker moves on as long as the lane it is compared with still runs.",
+        "Line: speed-up from the start up to each moment. Marker with error bar: speed-up at the player’s position, with its 95% CI (approx.). When a lane has finished, its line ends, but its marker moves up or down while the lane it is compared with still runs.",
     );
     this.drawSoon();
   }

@@ -112,8 +112,8 @@ function offer(pool, verdict) {
 
 /**
  * In words, how many further runs would separate the two fastest lanes if they really differ as
- * measured, and how many would detect a difference of 10% between them. Empty if neither number is
- * known and above 0.
+ * measured, and how many would detect a difference of 10% between them. Empty if each number is 0
+ * or unknown.
  * @param {Verdict} verdict
  * @param {Pool} pool
  * @returns {string}

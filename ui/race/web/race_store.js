@@ -116,7 +116,7 @@ export class RaceStore extends Playback {
     this.lastRaw = null;
     this.opened = false;
     this.version = (this.version || 0) + 1; // counts the calls of `reset`
-    this.built = (this.built || 0) + 1; // counts how often lanes and totals were made anew
+    this.built = (this.built || 0) + 1; // counts how often `totals` was replaced
   }
 
   // -- messages ------------------------------------------------------------------------------
@@ -240,7 +240,7 @@ export class RaceStore extends Playback {
     return most > 0 ? most : Math.max(...this.totals.map((total) => total.at(this.end).tokens), 1);
   }
 
-  /** Called after each message: start to play a new recorded race, or show the newest step. */
+  /** Called after each message: play a new recorded race, or show the newest step if `follow`. */
   settle() {
     if (!this.end) return;
     if (!this.opened) {

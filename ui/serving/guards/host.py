@@ -38,7 +38,7 @@ class HostRule:
 
 
 def own_names(given: Iterable[str] = ()) -> set[str]:
-    """The names of this machine, of its Hugging Face Space if it runs as one, and the `given`
+    """The names of this machine, of the Hugging Face Space if this is one, and the `given`
     names."""
     machine = socket.gethostname().lower()
     short = machine.partition(".")[0]

@@ -1,5 +1,5 @@
-"""Refuses requests that may change something if a page of another site sends them through the
-visitor's browser: uploads, runs, downloads of models.
+"""Refuses requests that may change something (uploads, runs, downloads of models) if a page of
+another site sends them through the visitor's browser.
 
 A browser names the page's origin in every request that may change something. If this is not the
 server's own origin, the request is refused. A request without an origin normally comes from another

@@ -1,6 +1,6 @@
 """Refuses a request with one sentence to the browser and one line in the log. The line has the
-beginning of the path and the reason, but no query and no body. It can show one thing from the
-headers: if a host is refused, the reason contains its name."""
+method, the beginning of the path, the IP address of the connection, the status and the reason. It
+has no query, no body and no headers, except that the reason names a refused host."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Finds out who sent a request, and to which address it was sent.
 
 A proxy reports both in X-Forwarded headers, but anyone can send such headers. So they count only if
-the connection comes from an address given with --trusted-proxy. They also count on a Hugging Face
-Space, where every connection comes from the Space's proxy.
+the connection comes from an address given with --trusted-proxy, or on a Hugging Face Space, where
+every connection comes from the Space's proxy.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _joined(headers: Headers, name: str) -> str:
 
 def household(client: str) -> str:
     """The part of the address `client` that all devices of a household share. For an IPv6 address
-    these are its first _PREFIX bits, because a device can choose the rest. An IPv4 address is
+    that is the first _PREFIX bits, because a device can choose the rest. An IPv4 address is
     returned whole; if it is written as IPv6, it is first converted to IPv4. Any other text is
     returned unchanged."""
     try:
@@ -103,8 +103,8 @@ def _last(value: str) -> str:
 
 
 def _last_untrusted(value: str, proxies: Sequence[Network]) -> str:
-    """The last address in `value` that is not a trusted proxy's. If there is none, as on a Space,
-    where every address is trusted, the last address."""
+    """The last address in `value` that is not a trusted proxy's. If every address is trusted,
+    as on a Space, it is the last address."""
     addresses = [address.strip() for address in value.split(",")]
     outside = [address for address in addresses if not is_in(address, proxies)]
     return (outside or addresses)[-1]

@@ -80,7 +80,7 @@ function whole(layout, styles, size, views) {
 export class Chart {
   /** @type {Figure | undefined} */
   figure;
-  waiting = false; // for Plotly to load
+  waiting = false; // whether Plotly is being loaded
   views = 1; // grows with each call of `reset`; Plotly keeps the zoom until this number changes
 
   /**

@@ -49,7 +49,7 @@ export const svg = (tag, attributes, parent) =>
   dress(document.createElementNS(SVG, tag), attributes, parent);
 
 /**
- * Set the text of a node if this changes it.
+ * Set the text of a node, if it differs.
  * @param {Element} node
  * @param {string} value
  */
@@ -58,7 +58,7 @@ export function text(node, value) {
 }
 
 /**
- * Set an attribute if this changes it. The value null or false removes the attribute.
+ * Set an attribute, if its value differs. The value null or false removes the attribute.
  * @param {Element} node
  * @param {string} name
  * @param {any} value

@@ -19,7 +19,7 @@ export class DrawMeter {
     el("span", { text: "1" }, this.under);
   }
 
-  /** @param {Trial | null | undefined} trial the meter is hidden without a trial that has a u */
+  /** @param {Trial | null | undefined} trial if null or without a u, the meter is hidden */
   paint(trial) {
     const isShown = Boolean(trial) && known(trial.u);
     show(this.root, isShown);

@@ -7,7 +7,10 @@ import { keyOf } from "./tree_scene.js";
  * @import { Cell } from "./tree_scene.js"
  */
 
-/** Trees with more nodes than this are shown in the focus layout by default. */
+/**
+ * The focus layout is the default above this number of nodes. In Decode, the nodes of the run's
+ * largest tree count.
+ */
 export const LARGE = 160;
 // How many of a node's rejected and untried children are drawn one by one. If two or more of the
 // same kind remain, they are folded together.

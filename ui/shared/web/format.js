@@ -1,10 +1,9 @@
 /* Text and numbers in readable form. Independent of runs, trees and the page. */
 
 const NAMED = { "\n": "⏎", "\t": "⇥", "\r": "␍", "\u00a0": "⍽", "\u007f": "␡" };
-// Characters that are invisible or change how other characters appear: controls, format characters
-// such as bidi controls, variation selectors and fillers (both in DI, the default ignorable code
-// points), unusual spaces, private use, lone surrogates, non-characters and the blank of braille
-// (U+2800).
+// Characters that are invisible or change how other characters appear: controls; format characters,
+// such as bidi controls; default ignorable code points (DI), such as variation selectors and
+// fillers; unusual spaces; private use; lone surrogates; non-characters; braille blank (U+2800).
 const HIDDEN = /[\p{DI}\p{NChar}\p{Cf}\p{Cc}\p{Co}\p{Cs}\p{Zl}\p{Zp}\u2800]|(?! )\p{Zs}/gu;
 const CACHED = 20_000; // the most results of `visible` that are cached
 const DASH = "–"; // shown in place of a missing number

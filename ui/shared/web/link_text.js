@@ -2,8 +2,8 @@
    fragment contains the open tab and the values that this tab shows. Pure. */
 import { FIELDS } from "./link_fields.js";
 
-/** Maximum length of a fragment in characters, without “#”. For the fragments that encodeLink
- * writes, it is also the length in bytes: they are ASCII. */
+/** Maximum length of a fragment in characters, without “#”. encodeLink writes only ASCII, so its
+ * fragments have at most this many bytes. */
 export const MOST_CHARACTERS = 2000;
 
 /**

@@ -70,8 +70,8 @@ export function sayIn(tab, words) {
 }
 
 /** Show the tab and values that the address names: now, if it has a fragment, and each time the
- * visitor changes it, for example with the Back button. Also add each tab that the visitor opens to
- * the browser's history. */
+ * visitor changes the address, for example with the Back button. Also add each tab that the visitor
+ * opens to the browser's history. */
 export function followAddress() {
   document.addEventListener("click", noteTab);
   window.addEventListener("popstate", follow);

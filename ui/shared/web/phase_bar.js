@@ -13,8 +13,8 @@ import { sourced } from "./run_words.js";
  * @import { StepMotion } from "./step_motion.js"
  */
 
-/** @type {[Phase, string, string | null][]} phase, label, and the model pass whose time is shown: a
- * key of a step's `seconds`, or null if the time is not that of a model pass */
+/** @type {[Phase, string, string | null][]} phase, label, and the key in a step's `seconds` of the
+ * phase's model passes; null if it has none */
 const PHASES = [
   ["guess", "1. guess", "draft"],
   ["check", "2. check", "verify"],

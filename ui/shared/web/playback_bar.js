@@ -9,7 +9,7 @@ import { rove } from "./roving_focus.js";
  *   rates: string[][]}} BarWords
  */
 
-/** Height of the track in px, as in base.css. */
+/** Default height of the track in px, as in base.css. */
 export const TRACK_HEIGHT = 34;
 
 /** The bar. A subclass draws the track and maps it to values that the store can seek. */

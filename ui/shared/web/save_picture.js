@@ -14,7 +14,7 @@ const LINE = 17; // px, height of a line of a caption
 /** @typedef {"svg" | "png"} Format */
 
 /**
- * The background colour of `node`, or of its nearest ancestor that has one.
+ * The background colour of `node` or its nearest ancestor that has one, else that of paper.
  * @param {Element} node
  * @returns {string}
  */

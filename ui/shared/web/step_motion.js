@@ -69,8 +69,8 @@ export class StepMotion {
 
   /**
    * The node that the card beside the picture is about. Before the result: the node that is tried,
-   * or null if none is. At the result: the token from the target, if the step has one and its
-   * residuals are known. Otherwise: the step's `decisive` node.
+   * or null if none is. At the result: the token from the target, if there is one and the step has
+   * residuals. Otherwise: the step's `decisive` node.
    * @returns {NodeId | null}
    */
   get explained() {

@@ -1,6 +1,6 @@
-/* Shows one step as an animation: a caption, the token tree, buttons for the four phases, their
-   real times, and a card that explains one node. Independent of runs, of the page around the stage
-   and of the server.
+/* Shows one step as an animation: a caption, the token tree, buttons for the four phases, the time
+   of the current phase, and a card that explains one node. Independent of runs, of the page around
+   the stage and of the server.
 
    The shortest use, inside an element of class "sq-stage":
 
@@ -10,8 +10,8 @@
 
    Events, as CustomEvent with `detail`:
      frame  {picture, frame}  another picture or step is shown. `picture` is the picture's index,
-                              `frame` its content. Both are null at the result. While slow
-                              motion plays, the result counts as the last picture
+                              `frame` its content. Both are null at the result, unless slow
+                              motion is playing
      hover  {node}            the pointer or the focus is on another node; null: on none
      press  {node}            a node was pressed */
 import { el } from "./dom.js";
@@ -125,7 +125,7 @@ export class StepStage extends EventTarget {
 
   // -- playing ------------------------------------------------------------------------------------
 
-  /** Play from the current picture, or from the first one if the step has ended. If the visitor's
+  /** Play from the current picture, or from the first one if the result is shown. If the visitor's
    * system asks for reduced motion, show that picture without playing. */
   play() {
     this.player.play();
@@ -170,7 +170,7 @@ export class StepStage extends EventTarget {
     const state = node === null ? "" : this.motion.stateOf(node);
     this.card?.paint(step, node, state, node === tried);
     this.buttons?.paint();
-    if (this.player) this.tree.settle(); // with `motion`, the view calls `settle` after painting
+    if (this.player) this.tree.settle(); // with `motion`, the stage's owner calls `settle`
     this.#report();
   }
 

@@ -27,8 +27,8 @@ const KEEPS_Q = "specinfer"; // the verifier whose q stays the same after a reje
  * @property {string | null} [finish] why the run ended, if this is its last step
  * @property {number[]} [level_seconds] seconds of each draft pass
  * @property {(number | undefined)[]} [entered] only in the toy examples of the Walk view: for each
- *   trial, the probability of accepting the path down to its node before any child of that node was
- *   rejected; undefined unless the step was verified from the leaves
+ *   trial, the probability of accepting the path down to its node, when the walk reached that node;
+ *   undefined unless the step was verified from the leaves
  * @property {ResidualRow[]} [residuals] one for each trial, and one for the token from the target
  */
 
@@ -40,10 +40,10 @@ const KEEPS_Q = "specinfer"; // the verifier whose q stays the same after a reje
 /** @typedef {[number[], number[], number[]?]} ResidualRow the fields of a Residual */
 
 /**
- * p and q at one moment of the walk, for a few tokens. With top-k match, these are the original p
- * and q; otherwise, they are the residual ones after the rejections so far. The first token is the
- * one that was tried or added. In a run, the next ones are the most probable. All further tokens
- * are left out, so p and q need not sum to 1.
+ * p and q at one moment of the walk. With top-k match, these are the original p and q; otherwise,
+ * they are the residual ones after the rejections so far. The first token is the one that was tried
+ * or added. The toy examples of the Walk view have all tokens. A run has only a few of the most
+ * probable others, so p and q need not sum to 1.
  * @typedef {object} Residual
  * @property {number[]} tokens ids
  * @property {number[]} p

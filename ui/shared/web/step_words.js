@@ -46,7 +46,7 @@ function rejectedBefore({ topo, trials }, { node }) {
 
 /**
  * Whether a trial compared residual probabilities, because a sibling was rejected before it. Top-k
- * match has no residual probabilities.
+ * match has none. Not for steps verified from the leaves.
  * @param {StepView} view
  * @param {Trial} trial
  * @returns {boolean}

@@ -17,8 +17,8 @@ const LABEL_PITCH = 18;
 const LABEL_COLUMN = 42;
 
 /**
- * Draws the dots or the edges of many nodes. Those of nodes in the same state are one path, which
- * is fast. States later in `states` are drawn on top.
+ * Draws the dots or the edges of many nodes, with one path for each state, which is fast. States
+ * later in `states` are drawn on top.
  */
 export class StatePaths {
   /**

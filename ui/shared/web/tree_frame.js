@@ -102,7 +102,7 @@ export function fit(text, most, size, family) {
   return [cut, Math.min(widthOf(cut, family) * size, most), false];
 }
 
-// Px of the narrowest column for a word of width `word` at a type size of 1 px.
+// Px of the narrowest column with room for a word in small type. `word`: its width at 1 px type.
 const narrowest = (word) => word * LEAST_SIZE + TIGHT + INSIDE + 0.5;
 
 /**

@@ -1,5 +1,6 @@
 /* Stores the trees of a run or a race under the numbers that its steps use for them. Trees are
-   numbered in the order in which steps first use them, but messages may be lost or arrive late. */
+   numbered in the order in which steps first use them. Messages may be lost or arrive late, so the
+   trees of a message cannot simply be appended. */
 
 /**
  * Add the trees of a message to those known. A tree that is known stays the same object.

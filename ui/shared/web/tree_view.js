@@ -17,7 +17,7 @@ import { nearestDot } from "./tree_way.js";
 
 const BEYOND = 12; // text is also written in this many rows above and below the visible ones
 const EDGE = 40; // px; `reveal` does not scroll if the cell is at least this far inside the box
-const MOST_WANTED = 110; // px; most that a column asks for in the focus layout
+const MOST_WANTED = 110; // px; the most that `wants` returns for a column
 const NEARLY = 4; // px by which a picture may exceed its box without counting as larger
 const FADE = "26px"; // width of a fading edge
 
@@ -169,7 +169,7 @@ export class TreeView {
     this.svg.addEventListener("pointerleave", () => this.point(null));
   }
 
-  /** Remove the pills, and return to zoom 1. */
+  /** Remove the pills and the column headings, and return to zoom 1. */
   clear() {
     this.pills.clear();
     this.columns?.clear();

@@ -56,8 +56,8 @@ export function drawPlaces(host, all, free) {
 }
 
 /**
- * Highlight the path from the root to the place last pointed at or focused, until the pointer
- * leaves the box or its places, or the focus moves away.
+ * Highlight the path from the root to a place when the pointer or the focus reaches it, until
+ * either moves away.
  * @param {HTMLElement} box
  */
 export function lightWays(box) {

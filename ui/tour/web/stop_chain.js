@@ -13,7 +13,7 @@ const NEAR = 2; // an answer counts as right if it is off by at most this many o
 const CLOSE = 0.15; // the same, in tokens per step
 const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 const TALLEST = 110; // height of the chart in px
-const LEAST_TOP = 0.4; // the height of the chart stands for at least this share of the steps
+const LEAST_TOP = 0.4; // the top of the chart is at least this share of the steps
 
 /** The stop "The chain". */
 export class ChainStop extends Stop {

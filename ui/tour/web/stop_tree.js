@@ -27,14 +27,14 @@ export class TreeStop extends Stop {
     this.step = recordedStep(run, this.words.step);
     this.rescue = rescueOf(this.step);
     const { end, second, chainTokens, tokens, trial } = this.rescue;
-    const stood = chainTokens - 1;
+    const kept = chainTokens - 1;
     this.facts = {
       ends: this.step.label(end),
       ratio: figure(this.rescue.ratio, 2),
       second: this.step.label(second),
       chain: chainTokens,
       tokens,
-      kept_words: stood === 1 ? "One guess was kept" : `${stood} guesses were kept`,
+      kept_words: kept === 1 ? "One guess was kept" : `${kept} guesses were kept`,
       p: figure(trial.p, 2),
       q: figure(trial.q, 2),
       u: figure(trial.u, 2),

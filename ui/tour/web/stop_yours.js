@@ -18,7 +18,7 @@ import { Stop } from "./stop.js";
 const MOST = 50; // largest number that may be guessed
 const FRAMES = 120; // most frames to wait until the Decode tab is shown
 
-/** The tokens per step, the length of a step in plain passes, and their quotient. */
+/** The tokens per step, the length of a step in steps of plain decoding, and their quotient. */
 class GuessControl {
   constructor(host, words) {
     this.words = words;

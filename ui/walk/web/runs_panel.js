@@ -28,7 +28,7 @@ const SLICE_MS = 12; // how long the exact computation runs between two pauses
 const LIMIT = "limit for node-by-node verification";
 const LIMITS = "Lower and upper limit in each row";
 const LIMIT_WORDS =
-  ": the best that any verifier can reach that draws children as this row’s verifier does and is lossless at every single node (computed exactly, by optimal transport). Traversal tests whole paths, so it may exceed its upper limit. On a chain, Traversal is the same as block verification, a verifier that tests all guesses of a chain together.";
+  ": the best that a verifier can reach if it draws children as this row’s verifier does and is lossless at every single node (computed exactly, by optimal transport). Traversal tests whole paths, so it may exceed its upper limit. On a chain, Traversal is the same as block verification, a verifier that tests all guesses of a chain together.";
 const TOO_MANY = `over ${grouped(MOST_OUTCOMES)} outcomes`;
 
 /** The panel "Run it 10,000 times". */

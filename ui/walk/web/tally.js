@@ -1,5 +1,5 @@
 /* Counts the words that many steps of a toy (see toy.js) emit, and measures how far the counts are
-   from the target's distribution p. Pure. */
+   from the target's distribution p. */
 import { sum } from "./rules/residuals.js";
 import { Dice } from "./rules/chance.js";
 import { emittedBy, toyStep, treeOf } from "./toy.js";

@@ -135,7 +135,7 @@ export class WalkView {
     return this.isReal && !this.real.isRecorded;
   }
 
-  /** Called each time the view becomes visible. Meanwhile, Decode may have changed its step. */
+  /** Called when the tab is shown. Decode's step may have changed while the tab was hidden. */
   shown() {
     if (this.isOfDecode && !this.real.wanted) this.real.open();
   }
@@ -218,7 +218,7 @@ export class WalkView {
   }
 
   // Show the trial (the test for acceptance) of `node`. If `node` is null, show the trial of the
-  // node that the animation explains. Before verification begins, show no trial.
+  // node that the animation explains. Before the walk begins, show no trial.
   paintMoment() {
     const { step, stage } = this;
     if (!step) return this.moment.paint(null, null, false);

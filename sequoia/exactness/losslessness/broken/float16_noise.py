@@ -59,9 +59,9 @@ def _high_scores(q: np.ndarray, first: int) -> tuple[np.ndarray, np.ndarray, np.
 
 def _chances_of_the_best(token: np.ndarray, rank: np.ndarray, tokens: int) -> np.ndarray:
     """For each score, the probability that its token gets this score and wins. The highest score
-    wins; of equal scores, that of the token with the lowest id. token, rank (see `_high_scores`):
-    those of each score, from the score that loses to all others to the one that beats all others.
-    tokens: the size of the vocabulary."""
+    wins; of equal scores, that of the token with the lowest id. token, rank: as from
+    `_high_scores`, but sorted so that each score loses to all later ones. tokens: the size of the
+    vocabulary."""
     # by token: how many scores are below NEVER; at least one, because u = 0 gives minus infinity
     below = VALUES - np.bincount(token, minlength=tokens)
     gain = np.log1p(1 / rank)

@@ -18,7 +18,7 @@ _CHOSEN = "kernel_walks and gpu and 4097"
 
 
 def sanitizer() -> Found:
-    """Run the tests _CHOSEN under each of _CHECKS. The result is not right if the tool finds an
+    """Run the tests _CHOSEN under each of _CHECKS. `is_right` is False if the tool finds an
     error or a test fails. Raises FileNotFoundError if the tool is not installed."""
     found = {check: _status(check) for check in _CHECKS}
     wrong = [f"{check} (status {status})" for check, status in found.items() if status]

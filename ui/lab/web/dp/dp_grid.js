@@ -1,6 +1,6 @@
-/* The picture of the DP table T[n, levels, b] for one number of levels: n to the right, b
-   downwards, one colour per cell. The marks of the selected cell are on a second canvas, so that
-   the cells need not be redrawn. */
+/* The picture of the DP table T[n, levels, b] for one number of levels: n (nodes) to the
+   right, b (children of the root) downwards, one colour per cell. The marks of the selected cell
+   are on a second canvas, so that the cells need not be redrawn. */
 import * as dpShade from "./dp_shade.js";
 import * as dom from "../../../shared/web/dom.js";
 import { el } from "../../../shared/web/dom.js";
@@ -88,8 +88,8 @@ export class DpGrid {
     this.on.redraw();
   }
 
-  // If a cell is out of view, scroll until it is in view with a margin. The table has no row for a
-  // cell with more children than acceptance rates, so such a cell stays out of view.
+  // If a cell is out of view, scroll until it is in view with a margin. If b exceeds the number
+  // of acceptance rates, the table has no row for the cell, so the cell stays out of view.
   reveal({ n, b }) {
     const { from, count } = this.window;
     if (n < from) this.show(n - Math.round(count / 8), count);

@@ -11,7 +11,7 @@ import * as format from "../../../shared/web/format.js";
  *   It is called only if a tree exists for the cell.
  * - `power`: the exponent of the colour scale. Loss and gain are tiny in most of the table, so
  *   their colours follow the cube root.
- * - `strong`: whether the least or the most gets the last colour of the legend.
+ * - `strong`: which number gets the last colour of the legend.
  * - `share`: see `range`.
  * @type {Record<string, {name: string, title: string, power: number, strong: "least" | "most",
  *   share?: number, of: (table: DpTable, n: number, l: number, b: number) => number}>}

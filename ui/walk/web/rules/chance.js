@@ -2,8 +2,8 @@
 import { scaled, sum } from "./residuals.js";
 
 /**
- * The random operations of a step. d and r: the tested token's q and p; in Traversal, 1 and the
- * probability that the path is accepted.
+ * The random operations of a step. d and r: the tested token's q and p after the rejections so far;
+ * in Traversal, 1 and the probability that the path is accepted.
  * @typedef {object} Chance
  * @property {(d: number, r: number) => {accepted: boolean, u: number | null}} accept accepts if
  *   u * d < r, for u uniform on [0, 1); `u` is null if no number was drawn (see ../exact.js)

@@ -1,6 +1,6 @@
-/* Finds the best coupling of the drawn siblings with the target's token, as a problem of optimal
-   transport. Each sibling has its own worth if it is accepted. Flow is added along one path after
-   another, always the path with the largest gain. Pure. */
+/* Finds the best coupling of the drawn siblings with the target's token, by solving an optimal
+   transport problem. Each sibling has its own worth if it is accepted. Flow is added along one path
+   after another, always the path with the largest gain. Pure. */
 
 const NOTHING = 1e-12; // smaller amounts are rounding errors
 
