@@ -17,7 +17,7 @@ from sequoia.experiments.draft_quality import with_draft
 from sequoia.experiments.experiment import Experiment, Unit
 from sequoia.experiments.prompts import prompts_of
 from sequoia.experiments.result import Settings
-from sequoia.experiments.rivals import SHAPES, Learnt, Plans, Rival, learnt, plans_for
+from sequoia.experiments.rivals import SHAPES, PlanningData, Plans, Rival, planning_data, plans_for
 from sequoia.experiments.steps_along import (
     DecodedStep,
     speedup,
@@ -56,7 +56,7 @@ def run_unit(pair: Pair, unit: Unit) -> Mapping[str, Any]:
     planned with. machines: what `_Race.on` returns for each machine."""
     work = unit.work
     unit_pair = with_draft(pair, work["draft"])
-    found = learnt(unit_pair, work["kind"], work["temperature"], *work["planning"])
+    found = planning_data(unit_pair, work["kind"], work["temperature"], *work["planning"])
     race = _Race(unit_pair, work, found)
     return {
         "first": round(found.acceptance.rates[0], DIGITS),
@@ -68,7 +68,7 @@ class _Race:
     """All decoders along the text of one prompt. If several machines have the same planned tree or
     chain, it is decoded only once."""
 
-    def __init__(self, pair: Pair, work: Mapping[str, Any], found: Learnt) -> None:
+    def __init__(self, pair: Pair, work: Mapping[str, Any], found: PlanningData) -> None:
         self._pair = pair
         prompt = prompts_of(work["kind"])[work["number"]]
         params = SamplingParams(
@@ -76,7 +76,7 @@ class _Race:
         )
         self._text = Text(pair.encode(prompt), continuation(pair, prompt, params), params)
         self._stride = work["stride"]
-        self._learnt = found
+        self._data = found
         self._known: dict[tuple[Any, ...], tuple[DecodedStep, ...]] = {}
 
     def on(self, machine: str) -> dict[str, Any]:
@@ -84,7 +84,7 @@ class _Race:
         children] of the planned tree. stop: [max nodes, draft probability below which it stops] of
         the stopping chain. speeds: for each decoder and verifier, [tokens per step, speed-up over
         plain decoding]."""
-        plans = plans_for(self._learnt, named_profile(machine))
+        plans = plans_for(self._data, named_profile(machine))
         return {
             "chain": len(plans.chain),
             "tree": [len(plans.tree), plans.tree.levels, max(map(len, plans.tree.children))],
@@ -109,7 +109,7 @@ class _Race:
         self, rival: Rival, verifier: str, machine: str, plans: Plans
     ) -> tuple[DecodedStep, ...]:
         temperature = self._text.params.temperature
-        tree = rival.make(self._learnt, plans, named_profile(machine), temperature)
+        tree = rival.make(self._data, plans, named_profile(machine), temperature)
         # two TreeChoices cannot be compared, so the key contains what their trees depend on
         depends_on = machine if rival.learns else (plans.stop.max_nodes, plans.stop.min_prob)
         key = (verifier, tree if isinstance(tree, Tree) else (rival.key, depends_on))

@@ -30,23 +30,25 @@ STRIDE = 3  # each step of `_long_chains` starts this many tokens after the one 
 
 
 @dataclass(frozen=True)
-class Learnt:
-    """What the plans are based on. acceptance: from `planning_vector`. steps: steps with a long
-    chain along the planning texts."""
+class PlanningData:
+    """What plans are based on, besides a machine's times. acceptance: from `planning_vector`.
+    steps: steps with a long chain along the planning texts."""
 
     acceptance: Acceptance
     steps: tuple[LongChainStep, ...]
 
 
-def learnt(pair: Pair, kind: str, temperature: float, prompts: int, tokens: int) -> Learnt:
-    """The Learnt for a pair, a kind of text and a temperature. prompts: the number of planning
-    texts for `steps`. tokens: the length of each of them. Later calls with the same arguments
-    return the same value."""
+def planning_data(
+    pair: Pair, kind: str, temperature: float, prompts: int, tokens: int
+) -> PlanningData:
+    """The data for plans for a pair, a kind of text and a temperature. prompts: the number of
+    planning texts for `steps`. tokens: the length of each of them. Later calls with the same
+    arguments return the same value."""
     params = SamplingParams(temperature, max_new_tokens=tokens, ignore_eos=True)
-    key = ("learnt", kind, temperature, prompts, tokens)
+    key = ("planning data", kind, temperature, prompts, tokens)
     return pair.measured.once(
         key,
-        lambda: Learnt(
+        lambda: PlanningData(
             planning_vector(pair, kind, params),
             tuple(_long_chains(pair, planning_prompts(kind)[:prompts], params)),
         ),
@@ -75,17 +77,17 @@ class Plans:
     stop: StopRule
 
 
-def plans_for(learnt: Learnt, profile: HardwareProfile) -> Plans:
-    acceptance = learnt.acceptance
+def plans_for(data: PlanningData, profile: HardwareProfile) -> Plans:
+    acceptance = data.acceptance
     return Plans(
         best_chain(acceptance, profile, USUAL_LEVELS, min_nodes=2).tree,
         best_plan(acceptance, profile, NODES, USUAL_LEVELS).tree,
-        best_stop_rule(learnt.steps, profile),
+        best_stop_rule(data.steps, profile),
     )
 
 
-# (Learnt, plans, profile, temperature) -> a fixed tree, or a new TreeChoice for one run
-Make = Callable[[Learnt, Plans, HardwareProfile, float], Tree | TreeChoice]
+# (PlanningData, plans, profile, temperature) -> a fixed tree, or a new TreeChoice for one run
+Make = Callable[[PlanningData, Plans, HardwareProfile, float], Tree | TreeChoice]
 
 
 @dataclass(frozen=True)
@@ -102,31 +104,27 @@ class Rival:
 
 
 SHAPES = (
-    Rival("chain", "Tuned chain", "chain", lambda _learnt, plans, _profile, _t: plans.chain),
+    Rival("chain", "Tuned chain", "chain", lambda _data, plans, _profile, _t: plans.chain),
     Rival(
         "stopping",
         "Chain that stops when unsure",
         "chain",
-        lambda _learnt, plans, _profile, _t: StoppingChain(
-            plans.stop.max_nodes, plans.stop.min_prob
-        ),
+        lambda _data, plans, _profile, _t: StoppingChain(plans.stop.max_nodes, plans.stop.min_prob),
     ),
-    Rival("tree", "Planned tree", SEQUOIA.key, lambda _learnt, plans, _profile, _t: plans.tree),
+    Rival("tree", "Planned tree", SEQUOIA.key, lambda _data, plans, _profile, _t: plans.tree),
     Rival(
         "replanned",
         "Replanned tree",
         "replanned",
-        lambda learnt, _plans, profile, _t: Replanned(
-            learnt.acceptance, profile, NODES, USUAL_LEVELS
-        ),
+        lambda data, _plans, profile, _t: Replanned(data.acceptance, profile, NODES, USUAL_LEVELS),
         learns=True,
     ),
     Rival(
         "dynamic",
         "Dynamic tree",
         "dynamic",
-        lambda learnt, _plans, profile, temperature: Dynamic(
-            learnt.acceptance, profile, temperature, NODES, USUAL_LEVELS
+        lambda data, _plans, profile, temperature: Dynamic(
+            data.acceptance, profile, temperature, NODES, USUAL_LEVELS
         ),
         learns=True,
     ),

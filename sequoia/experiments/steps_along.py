@@ -51,7 +51,7 @@ def steps_along(
 ) -> Iterator[tuple[DecodedStep, Drafted, Verdict]]:
     """One step for every `stride`-th token of `text.tokens`, beginning with the first. The step
     starts right before this token, however many tokens the previous step emitted. A TreeChoice
-    learns from each step. Raises BadModel if a model overflows."""
+    learns from each step. Raises BadModel if logits overflow."""
     counted = _CountedPasses(FixedTree(tree) if isinstance(tree, Tree) else tree)
     ids = (*text.prompt, *text.tokens)
     params = text.params

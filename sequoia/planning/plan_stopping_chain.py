@@ -19,8 +19,7 @@ THRESHOLDS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 @dataclass(frozen=True)
 class LongChainStep:
     """A step with a long chain, from which the results of shorter chains follow. probs: the draft
-    probability of each drafted token. accepted: how many tokens were accepted, counted from the
-    first."""
+    probability of each drafted token. accepted: how many of these tokens were accepted."""
 
     probs: tuple[float, ...]
     accepted: int

@@ -34,7 +34,7 @@ from sequoia.planning.explain_plan import phases
 from sequoia.planning.hardware_profile import HardwareProfile
 
 QUICK: dict[str, Any] = {"sizes": (1, 3, 9), "widths": (1, 4), "prefix": 20, "rounds": 2}
-# how many rounds and steps fit into 0.4 seconds depends on the machine
+# not for tests that count rounds or steps: how many fit into 0.4 seconds depends on the machine
 SHORT: dict[str, Any] = {**QUICK, "seconds": 0.4}
 GREEDY = SamplingParams(max_new_tokens=48, ignore_eos=True)
 

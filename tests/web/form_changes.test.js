@@ -1,4 +1,4 @@
-// When the form of Decode may ask for another run than the one on screen.
+// When the form of Decode counts as changed since its run began.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import "./fake_page.js";
@@ -9,7 +9,7 @@ Object.assign(globalThis.document, { querySelector: () => null, querySelectorAll
 
 const saved = (name, times) => JSON.stringify({ name, times });
 
-test("a saved profile changes the form only if it is the chosen clock", () => {
+test("a change of the saved profiles counts only if it affects the chosen clock", () => {
   const mine = saved("mine", 1);
   for (const [clock, profiles, isChanged] of [
     ["", [saved("mine", 2)], false],

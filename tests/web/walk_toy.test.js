@@ -116,7 +116,7 @@ test("a rejection shows p and q, then the residual p and q, but not the next tri
   assert.equal(momentAt(step, 0), null);
 });
 
-test("in Traversal, `entered` is the chance of keeping a path before a child was rejected", () => {
+test("in Traversal, `entered` is the chance to keep the path before any child is rejected", () => {
   const { toy, seed } = preset("whole-path");
   const step = toyView(toy, seed);
   assert.deepEqual(

@@ -313,7 +313,7 @@ class LiveView(RunView[DecodeJob]):
     def show(self, run: Run, request: gr.Request) -> Updates:
         """Play a run of another view, and store it so that a reloaded page can show it again. A run
         that is labelled measured keeps its label. Raises Busy while the visitor's own run is in
-        progress, and BadTrace if the run has no steps."""
+        progress, and BadTrace if `recordings.played` refuses the run."""
         going = self.sessions.get(visitor(request))
         if going and going.busy:
             raise Busy("a run is in progress in Decode; stop it first")
@@ -334,8 +334,8 @@ class LiveView(RunView[DecodeJob]):
         return {self.stage: found.message, self.form.save: download(found.file, found.file_name)}
 
     def get_steps(self, asked: Any) -> str:
-        """The steps that the browser missed, with all trees and pieces. asked: [name of the run,
-        index of the first missing step]."""
+        """The steps that the browser missed, with all the run's trees and token texts. asked: [name
+        of the run, index of the first missing step]."""
         name, first = parse_missed(asked)
         recording = self.run_store.get(name)
         if recording is None:

@@ -76,10 +76,10 @@ def spread(
     free: Mapping[torch.device, int],
     all_of_them: bool = False,
 ) -> SpreadPlacement:
-    """The target spread over as few devices as have room for it, or over all with `all_of_them`. No
-    device is filled beyond a share of its free memory, the same for all devices: the smallest share
-    tried that suffices. A device that is not needed at this share stays empty. free: free bytes of
-    each device. Raises OutOfMemory if the target does not fit."""
+    """The target spread over as few devices as have room for it, or over all with `all_of_them`.
+    Each device may be filled up to the same share of its free memory, the smallest share tried that
+    suffices. A device that is not needed at this share stays empty. free: free bytes of each
+    device. Raises OutOfMemory if the target does not fit."""
     devices = sorted(free, key=lambda device: -free[device])
     for count in range(len(devices) if all_of_them else 1, len(devices) + 1):
         used = sorted(devices[:count], key=str)

@@ -1,8 +1,9 @@
 """Targets divided over several devices: the same logits and the same greedy text as on one device.
 
-Tests that need a GPU are marked `gpu`; only the last of them needs two. In the other tests, a
-folder on disk can stand in for a second device: the hooks of `accelerate` treat it like one. So can
-torch's `meta` device, which holds no numbers but shows what is where. Without a GPU, layers are
+Tests that need a GPU are marked `gpu`; only the last of them needs two. In tests without a GPU, the
+second device can be a folder on disk, because the hooks of `accelerate` treat it like one. It can
+also be torch's `meta` device, which holds no numbers but shows what is where. Without a GPU, layers
+are streamed from host memory to host memory.
 streamed from host memory to host memory.
 """
 
@@ -146,7 +147,7 @@ def test_a_placed_target_does_not_copy_keys_for_each_query_head(
 
 
 @pytest.mark.parametrize("plan", PLACED)
-def test_where_grouped_attention_differs_a_placed_target_does_without_it(
+def test_a_placed_target_does_not_use_grouped_attention_with_different_logits(
     plan: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hf = tiny_model("llama", layers=LAYERS)
@@ -241,7 +242,7 @@ def test_masks_and_positions_come_to_each_device_once_a_pass_cpu_and_meta(
         assert (
             seen[-1]["attention_mask"] is seen[-2]["attention_mask"] is seen[-3]["attention_mask"]
         )
-        # three copies per pass: the mask, the positions, and their rotary embeddings
+        # three per pass and device: the mask, the positions, and their rotary embeddings
         assert Counter(sent) == {HOST: 3 * turn, META: 3 * turn}
     assert seen[-1]["attention_mask"].shape != seen[-5]["attention_mask"].shape
     assert seen[-1]["past_key_values"] is seen[0]["past_key_values"]

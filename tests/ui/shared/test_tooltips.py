@@ -1,4 +1,5 @@
-"""Every name that a script looks up in tooltips.json is there, and no explanation is unused."""
+"""The names in `TOOLTIPS["..."]` and the "button ..." names in scripts are in tooltips.json, and no
+explanation there is unused."""
 
 from __future__ import annotations
 

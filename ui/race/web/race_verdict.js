@@ -12,9 +12,9 @@ import { rove } from "../../shared/web/roving_focus.js";
 /** @typedef {import("./race_store.js").RaceStore} RaceStore */
 /** @typedef {import("../../shared/web/form_buttons.js").FormBeside} FormBeside */
 
-// Added if the verdict is about expected tokens.
+// Added for a single run if the verdict is about expected tokens.
 const COUNTED =
-  " The result compares the numbers of tokens to be expected per step. The lanes below show those drawn in this run, so their figures may differ and are usually less certain.";
+  " The result compares the expected numbers of tokens per step. The lanes below show the tokens drawn in this run, so their figures may differ and are usually less certain.";
 
 /** The banner over the lanes. */
 export class RaceVerdict {

@@ -1,5 +1,5 @@
-"""Limits how much a request may send. Gradio itself limits only single files and their number. The
-limits in bytes are in ui/serving/limits.py.
+"""Limits how much requests may send. Gradio itself limits only the size and the number of files.
+The limits in bytes are in ui/serving/limits.py.
 
 A request that uploads no file is read to its end and checked before Gradio gets it. Otherwise 60 MB
 of nested lists would take 4 GB of memory while Gradio parses them, and no other visitor would be

@@ -85,8 +85,8 @@ export class Playback {
     if (isText) this.lastRaw = value;
   }
 
-  // Whether the run is shown as recorded. A run labelled "recorded" always is, and one labelled
-  // "measured" never is. Any other run, such as a simulated one, is once it has ended or paused.
+  // Whether the run is shown as recorded: always if labelled "recorded", never if "measured". Any
+  // other run, such as a simulated one, is shown as recorded after it has ended or paused.
   get recorded() {
     const { label } = this.meta;
     return label === "recorded" || (label !== "measured" && this.done);
