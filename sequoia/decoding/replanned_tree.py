@@ -12,7 +12,7 @@ from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import best_plan
 
 # These constants were chosen by judgement, like those of dynamic_tree.py.
-# weight of the given vector, in visited nodes: about as many as a few steps visit
+# weight of the initial rates, as a number of visited nodes; a few steps visit about as many
 PRIOR_VISITS = 16.0
 MEMORY = 0.99  # share of the counts kept at each step: about the last hundred steps count
 
@@ -44,11 +44,11 @@ class RankCounts:
     def acceptance(self) -> Acceptance:
         """The current estimate, as unconditional rates: the chance that a child is accepted once
         tried, times the chance that it is tried."""
-        given = np.divide(
+        once_tried = np.divide(
             self._accepted, self._tried, out=np.zeros_like(self._tried), where=self._tried > 1e-12
         ).clip(0, 1)
-        reached = np.concatenate(([1.0], np.cumprod(1 - given)[:-1]))
-        return Acceptance(tuple((given * reached).tolist()))
+        reached = np.concatenate(([1.0], np.cumprod(1 - once_tried)[:-1]))
+        return Acceptance(tuple((once_tried * reached).tolist()))
 
 
 class Replanned:

@@ -40,10 +40,9 @@ from sequoia.models.tree_forward import TreeModel, transformers_forward
 SECONDS = 5.0  # time limit for all positions except the start
 _PASSES_AT_START = 6
 _PASSES_ELSEWHERE = 4
-# Tokens before the tree in the tests after the one at the start. There are fewer at the lowest
-# positions, and more in the test of longer CUDA graphs. The test at the start has 3 tokens before
-# the tree. This is another number, because the model's code may have cached something that only
-# fits 3.
+# Tokens before the tree in all tests after the first, which has 3. There are fewer at the lowest
+# positions, and more in the test of longer CUDA graphs. _PREFIX is not 3, because the model's code
+# may have cached something that only fits 3.
 _PREFIX = 7
 _BRANCH = "its logits for a branch of a tree differ from those for the same tokens in a row"
 _ALONE = "with explicit mask and positions, its logits change"

@@ -25,7 +25,6 @@ FRAME = (
     "requestAnimationFrame(f))))"
 )
 LOCAL = ("http://127.0.0.1", "data:", "blob:")
-# The page's Content-Security-Policy allows a style sheet that a script constructs.
 STILL = """() => { const sheet = new CSSStyleSheet();
     sheet.replaceSync("*, ::before, ::after { transition: none !important;" +
       " animation-duration: 0s !important; animation-delay: 0s !important; }");

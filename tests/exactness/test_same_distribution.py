@@ -1,5 +1,5 @@
-"""Losslessness above temperature 0: tests of the chi-square test of the first tokens of steps, and
-of the choice of the position in a text at which these tokens are drawn.
+"""Losslessness above temperature 0: the chi-square test of the first token of a step, drawn many
+times, and the choice of the position in a text at which it is drawn.
 
 The tests that count tokens have fixed seeds. In ten counts, a right verifier must get the verdict
 "fits". With fresh seeds, each of these counts would get "poor" by chance with a probability of

@@ -152,8 +152,8 @@ def test_a_rate_that_depends_on_depth_is_found() -> None:
 @pytest.mark.slow
 def test_rates_that_depend_on_rank_alone_are_seldom_rejected() -> None:
     """Guards against a missing Bonferroni correction: without it, the test would find a dependence
-    on depth in about a quarter of these 100 samples. With it, at most 5% are expected, and more
-    than 14 have a probability below 2e-4. The seeds are fixed."""
+    on depth in about a quarter of these 100 samples. With it, at most 5 are expected, and the
+    probability of more than 14 is below 2e-4. The seeds are fixed."""
     rejected = sum(
         depth_verdict(AcceptanceByLevel.fold(walks([[0.6, 0.2, 0.1]] * 3, 300, seed))).holds
         is False

@@ -230,8 +230,8 @@ def _is_plain_run(value: Any) -> bool:
 
 def _is_opening(value: Any) -> bool:
     """Whether `value` is a valid `opening` of a meta. The run that the page opens with has this
-    field. It contains the speed-ups on several prompts, among which that run was chosen: the
-    median, the range of the middle 80%, and [name, speed-up] of each prompt."""
+    field. It contains the speed-ups on all prompts that were tried: the median, the range of the
+    middle 80%, and [name, speed-up] of each prompt."""
     if not isinstance(value, Mapping) or not _is_number(median := value.get("median", "")):
         return False
     prompts = value.get("prompts")

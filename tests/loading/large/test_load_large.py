@@ -4,7 +4,6 @@ Tests that need a GPU are marked `gpu`; only the last of them needs two. In test
 second device can be a folder on disk, because the hooks of `accelerate` treat it like one. It can
 also be torch's `meta` device, which holds no numbers but shows what is where. Without a GPU, layers
 are streamed from host memory to host memory.
-streamed from host memory to host memory.
 """
 
 from __future__ import annotations

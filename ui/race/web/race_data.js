@@ -5,7 +5,7 @@ import { recordedMeta, relabelled } from "../../shared/web/save_page.js";
 
 /**
  * The fields of one message with the whole race. `race`, `from` and `done` are added when the saved
- * page is opened. The further runs are included, and no more of them can be made.
+ * page is opened. The further runs (`pool`) are included, but a saved page cannot make more.
  * @param {RaceStore} store
  * @returns {any}
  */

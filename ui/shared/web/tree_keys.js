@@ -1,7 +1,7 @@
 /* Calls a view's actions when a person points at a cell of its tree, presses it or moves the
    keyboard focus. A cell usually shows one node. The tree grows to the right. The right arrow moves
    the focus to the first child, or from a leaf to the next cell in its row. The left arrow moves it
-   to the parent, up and down to the nearest cell in that direction. */
+   to the parent. Up and down move it to the nearest cell in that direction. */
 import { attr } from "./dom.js";
 
 /**
@@ -95,8 +95,8 @@ function beside(cells, here, arrow) {
   return there.sort((a, b) => far(a) - far(b))[0];
 }
 
-// The nearest cell to the right in the same row. It may be the token from the target, which is in
-// the last column, although its parent is another cell.
+// The nearest cell to the right in the same row. In the last column, it may be the token from the
+// target, whose parent is then a cell other than `here`.
 /** @type {(cells: Cell[], here: Cell) => Cell | undefined} */
 function nextInRow(cells, here) {
   const right = cells.filter(({ row, col }) => row === here.row && col > here.col);
