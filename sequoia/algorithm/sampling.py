@@ -122,7 +122,7 @@ class Seeded:
         cumulative = distribution.cumsum(-1, dtype=torch.float64).numpy().data
         total = left = cumulative[-1]
         interval = _interval(cumulative, top)
-        # position on the line from which the top token's interval is cut out; negative inside it
+        # position on the line from which the top token's interval is cut out; negative: draw `top`
         at = u * total - interval[1]
         token = top if at < 0 else bisect_right(cumulative, _skip(at, [interval]))
         if count == 1 and token < len(cumulative):  # for speed: the loop has the same result

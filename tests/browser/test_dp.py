@@ -1,4 +1,4 @@
-"""The Lab's DP table, the dynamic programming that finds the best tree, in a real Chromium. It is
+"""The Lab's DP table (the dynamic programming that finds the best tree) in a real Chromium. It is
 compared with sequoia.algorithm.best_tree cell by cell. The app does not run: the test page comes
 from a plain file server."""
 
@@ -431,7 +431,7 @@ def test_a_thousand_columns_through_a_window(page: Any) -> None:
 
 
 def test_a_small_tree_has_a_small_table(page: Any) -> None:
-    """Guards against cells so narrow that the outlines of the cells of a small tree overlap."""
+    """Guards against a large table for a small tree: its cells' outlines would overlap."""
     assert page.evaluate("dp.table.nodes") == 128
     give(page, n=7, levels=5)
     settle(page)

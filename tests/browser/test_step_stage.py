@@ -173,7 +173,7 @@ def test_the_card_shows_what_is_left_of_p_and_q(page: Any) -> None:
     trial, residual = run["steps"][at]["trials"][0], run["steps"][at]["residuals"][0]
     expect(page.locator(f"{CARD} [data-mark=dropped]")).to_have_count(1)
     expect(page.locator(f"{CARD} .sq-left-note")).to_contain_text(
-        f"The remaining {trial[5]:.0%} of p is rescaled"
+        f"The remaining {trial[5]:.0%} of p and "
     )
     shares = page.evaluate(
         "[...document.querySelectorAll('.sq-left-bar[data-which=p]')].map(bar =>"

@@ -103,7 +103,7 @@ def test_another_clock_replaces_simulated_times() -> None:
     [("card", "mine", "mine"), ("card", "", "card"), ("card", "  ", "card"), ("", "", "a machine")],
 )
 def test_a_clock_always_has_a_name(device: str, name: str, shown: str) -> None:
-    """Without one, its times would pass for measured ones."""
+    """Without a name, simulated times would pass for measured ones."""
     assert SimulatedClock(replace(PROFILE, device=device), name).name.startswith(shown)
 
 

@@ -92,7 +92,7 @@ def test_every_type_that_does_not_run_has_a_reason() -> None:
 )
 def test_a_refused_config_gives_the_reason_of_the_list(kind: str, tmp_path: Path) -> None:
     """The default configs of these types are refused before any weights are loaded. That is quick,
-    so all of them are tested, not only nightly."""
+    so this test is not a nightly one."""
     found = try_config(kind, {}, tmp_path)
     assert (found.status, found.words) == (
         "refused",

@@ -1,5 +1,5 @@
-// The numbers that the inspector shows for the selected node. With top-k match, acceptance depends
-// only on the token that the target sampled. So above temperature 0, a trial has no numbers.
+// The numbers that the inspector shows for the selected node. With top-k match above temperature 0,
+// a trial has none, because acceptance depends only on the token that the target sampled.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FakeNode, made } from "./fake_page.js";
@@ -67,7 +67,7 @@ test("after a rejected sibling, p and q are named as residuals", () => {
   assert.match(reasons[2], /^Siblings were rejected before\. .* \(the residual\), this token/);
 });
 
-test("a node's position has its number of acceptances over the run", () => {
+test("the inspector shows how often a node's position was accepted", () => {
   const view = thirdAccepted("sequoia");
   const figures = [{ key: "share", box: new FakeNode(), value: new FakeNode() }];
   const store = { slotCounts: (tree, node) => [node, 9] };

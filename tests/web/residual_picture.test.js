@@ -56,7 +56,7 @@ test("after a rejection, p loses its overlap with q, and q loses the tried token
   assert.ok(Math.abs(rest.cut - 0.05) < 1e-9, "the cuts of all rows sum to 0.6: 0.4 of p remains");
   assert.match(
     picture.note,
-    /p loses its overlap with q, and q loses “a”\. The remaining 40% of p is rescaled/,
+    /p loses its overlap with q, and q loses “a”\. The remaining 40% of p and 40% of q are each rescaled/,
   );
 });
 

@@ -246,9 +246,7 @@ def _memory(
             "tight",
             f"needs {size(needed)} in {_name(dtype)}; only {size(free)} of {size(total)} free now",
         )
-    return _verdict(
-        "yes", f"fits this machine in {_name(dtype)}: needs {size(needed)}; {size(free)} free"
-    )
+    return _verdict("yes", f"fits this machine in {_name(dtype)}: needs {size(needed)}")
 
 
 def _name(dtype: torch.dtype) -> str:
@@ -290,8 +288,7 @@ def _streamed(one: Preset, device: torch.device, dtype: torch.dtype | None) -> d
         )
     return _verdict(
         "yes",
-        f"fits this machine in {_name(dtype)}: needs {size(needed)} of host memory; "
-        f"{size(free)} free",
+        f"fits this machine in {_name(dtype)}: needs {size(needed)} of host memory",
     )
 
 

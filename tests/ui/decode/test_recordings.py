@@ -201,7 +201,7 @@ def test_every_shipped_run_is_an_example_with_a_title_and_a_sentence() -> None:
 def test_any_readable_run_in_the_folder_is_an_example(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str
 ) -> None:
-    """It needs no title and no sentence about it."""
+    """The title and the sentence are optional."""
     monkeypatch.setattr(recordings, "RUNS", tmp_path)
     (tmp_path / "mine.json").write_text(file)
     (tmp_path / "broken.json").write_text("{")

@@ -65,7 +65,7 @@ def test_the_lab_opens_with_recorded_acceptance_and_this_machines_times(
     (first,) = asyncio.run(messages())
     assert first["most"] == PUBLIC.nodes
     assert [one["label"] for one in first["ways"]] == [
-        "while decoding, of the root only",
+        "while decoding, root's children only",
         "while decoding, level by level",
         "without a tree, on the target's own text",
         "without a tree, on the given text",
@@ -107,7 +107,7 @@ def test_the_lab_gets_its_times_once_the_models_are_loaded(
 def test_saved_profiles_are_listed_before_the_shipped_ones(
     made: Callable[..., LabTab],
 ) -> None:
-    """The browser may send anything. Entries that are no profiles are left out. A saved profile is
+    """The browser may send anything. Entries that are not profiles are left out. A saved profile is
     never labelled "measured", because nothing proves that it was measured on this machine."""
     entry = Entry(
         "mine",
@@ -371,7 +371,7 @@ def test_a_tree_runs_on_the_clock_it_was_chosen_for(
     made: Callable[..., LabTab], clock: Any, wanted: str
 ) -> None:
     """A clock is the machine for which the times of a run are simulated. "" is this machine, whose
-    times are measured. It replaces any clock that Decode does not offer."""
+    times are measured. A clock that Decode does not offer is replaced by ""."""
     tab = made()
     updates = tab.decode(ask({"parents": [-1, 0], "clock": clock}))
     assert updates[tab._live.form.clock]["value"] == wanted

@@ -46,7 +46,7 @@ export class Presenter {
     else this.open();
   }
 
-  /** Open the dialog, unless there is no step to show. */
+  /** Open the dialog if there is a step to show. */
   open() {
     if (this.store.last < 0) return;
     if (!this.dialog) this.build();

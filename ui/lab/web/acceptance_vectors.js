@@ -83,8 +83,8 @@ const about = ({ kind, temperature }) => (kind ? kind + ", " : "") + "T = " + te
 
 function fitted(one, date) {
   const words =
-    `accepted children counted (${about(one)}, ${date}); the rates were then adjusted so that the ` +
-    `prediction for a tree of ${one.fitted.nodes} nodes agrees with the measured tokens per step`;
+    `from counts of accepted children (${about(one)}, ${date}), adjusted so that the prediction ` +
+    `for a tree of ${one.fitted.nodes} nodes agrees with the measured tokens per step`;
   return {
     key: "recorded-" + about(one),
     label: "Bundled pair, " + about(one),

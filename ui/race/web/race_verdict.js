@@ -14,7 +14,7 @@ import { rove } from "../../shared/web/roving_focus.js";
 
 // Added for a single run if the verdict is about expected tokens.
 const COUNTED =
-  " The result compares the expected numbers of tokens per step. The lanes below show the tokens drawn in this run, so their figures may differ and are usually less certain.";
+  " The result is based on expected tokens per step and on step times. The lanes below show the tokens drawn in this run, so their figures may differ and are usually less certain.";
 
 /** The banner over the lanes. */
 export class RaceVerdict {

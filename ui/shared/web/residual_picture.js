@@ -160,9 +160,16 @@ function noteOf(step, at) {
   if (!(trial.mass > 0)) return "p and q are equal, so p stays as it is.";
   const dropped = isDropped(step, at) ? `, and q loses “${step.label(trial.node)}”` : "";
   const removed = `Hatched parts are removed: p loses its overlap with q${dropped}.`;
-  const left = `${removed} The remaining ${percent(trial.mass)} of p is rescaled to sum to 1`;
+  const left = `${removed} ${rescaled(step, at)}`;
   if (!hasSibling(step, at)) return left + ", and the last token is drawn from it.";
   return `${left}. ${isUsedUp(step, at) ? EVEN : TESTED}`;
+}
+
+function rescaled(step, at) {
+  const p = `The remaining ${percent(step.trials[at].mass)} of p`;
+  if (!isDropped(step, at) || isUsedUp(step, at)) return `${p} is rescaled to sum to 1`;
+  const q = percent(1 - step.residuals[at].q[0]);
+  return `${p} and ${q} of q are each rescaled to sum to 1`;
 }
 
 const drawn = (step, at) => {

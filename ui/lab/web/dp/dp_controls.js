@@ -1,7 +1,7 @@
 /* The panel with the table of the dynamic program (DP): the controls in the panel's head, and the
    legend below the picture of the table. */
 import * as dpShade from "./dp_shade.js";
-import { attr, button, el, text } from "../../../shared/web/dom.js";
+import { attr, button, el, show, text } from "../../../shared/web/dom.js";
 import { rove } from "../../../shared/web/roving_focus.js";
 import * as pictures from "../../../shared/web/save_picture.js";
 import { addTerm, markTerm } from "../../../shared/web/tooltips.js";
@@ -115,11 +115,17 @@ export class DpLegend {
     this.marks = places.map((at) => el("span", { style: `left:${at}%` }, marks));
     addTerm(entry(foot, "ridge"), "best b", "best b");
     el("span", { text: "no such tree" }, entry(foot, "none"));
-    addTerm(entry(foot, "rest"), "without the last child", "rest of a cell");
     addTerm(entry(foot, "below"), "the last child’s subtree", "subtree of a cell");
-    addTerm(entry(foot, "home"), "start of the traceback", "start of a traceback");
+    addTerm(entry(foot, "rest"), "the rest of the tree", "rest of a cell");
+    this.start = entry(foot, "home");
+    addTerm(this.start, "start of the traceback", "start of a traceback");
     rove(foot);
     this.state = el("span", { class: "dp-small dp-state", "data-part": "dp-state" }, foot);
+  }
+
+  /** @param {boolean} isMarked whether the start of the traceback has a mark in the picture */
+  showStart(isMarked) {
+    show(this.start, isMarked);
   }
 
   /**

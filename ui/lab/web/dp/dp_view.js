@@ -303,6 +303,7 @@ export class Dp {
     const split = this.table.split(cell.n, cell.levels, cell.b);
     this.paintCells(cell.levels);
     this.grid.paintMarks(cell, split, this.step ? this.cell : null, this.pinned);
+    this.legend.showStart(this.step > 0);
     this.explain.paint(this.table, cell, this.aloud);
     this.aloud = false;
     this.tree.paint();
