@@ -13,8 +13,9 @@ T = TypeVar("T")
 
 
 class PerTree(Generic[T]):
-    """make(tree), as a function that keeps its latest result. serves(tree, old): whether the result
-    for the tree `old` can be used for `tree` too. If it is true, `make` is not called again."""
+    """A function that calls `make` for a tree and keeps the latest result. serves(tree, old):
+    whether the result kept for the tree `old` can be used for `tree` too. Then `make` is not
+    called."""
 
     def __init__(
         self, make: Callable[[Tree], T], serves: Callable[[Tree, Tree], bool] = operator.eq

@@ -1498,7 +1498,7 @@ def test_the_counts_of_first_tokens_are_shown_on_the_page(page: Page) -> None:
         ["chi-square", "2.50 (1 d.f.)", "2.50 (1 d.f.)"],
         ["p-value", "0.25", "0.25"],
     ]
-    assert "by more than about 12 percentage points" in text(page, "[data-part=distribution-note]")
+    assert "by about 12 percentage points" in text(page, "[data-part=distribution-note]")
 
 
 def test_a_lane_marks_a_token_that_it_counts_in_all_others(page: Page) -> None:

@@ -64,6 +64,8 @@ class Visitor:
         refused = [call for call in calls if call.status != 200]
         if status != 200 or refused:
             self._findings.refused_loads.append(f"{status} {refused[:1] or text[:80]}")
+        if status != 200:
+            return
         states = [call.messages[0][0] for call in calls if call.name == STATE and call.messages]
         self._findings.first_states += [state - started for state in states]
         if not all(f'"{name}"' in text for name in BUTTONS):

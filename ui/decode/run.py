@@ -184,7 +184,7 @@ class DecodeJob(RunJob):
             self.request.params,
             chosen.tree,
             self.request.verifier,
-            # `StepTrace.residual_heads` would take too long compared with a step on a GPU
+            # beside a step on a GPU, computing `StepTrace.residual_heads` would take too long
             has_heads=pair.target.device.type == "cpu",
         )
         self._meta = meta_of(pair, self.request, chosen)

@@ -37,8 +37,8 @@ def summary(known: KnownTypes) -> str:
 
 
 def words(one: ModelType) -> str:
-    """Whether a type runs, and why not, in words. For a refused type, the only changed config that
-    is mentioned is is_decoder=True, because the reason suggests that change."""
+    """Whether a type runs, and why not, in words. For a refused type, the only change of the
+    config that is mentioned is is_decoder=True, because `one.reason` says that it is not set."""
     if one.result == "runs":
         exceptions = " or ".join(_exception(option, why) for option, why in one.without)
         return f"runs, except {exceptions}" if exceptions else "runs"

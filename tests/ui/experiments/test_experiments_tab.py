@@ -31,14 +31,16 @@ UNITS = 5
 
 
 class Toy:
-    """An experiment without models. passes: how many more units may run. ran: the keys of the units
-    that have run."""
+    """An experiment without models. passes: how many more units may run. has_begun: set when the
+    first unit begins. ran: the keys of the units that have run."""
 
     def __init__(self) -> None:
         self.ran: list[str] = []
         self.passes = threading.Semaphore(1000)
+        self.has_begun = threading.Event()
 
     def run_unit(self, _pair: Any, unit: Unit) -> Mapping[str, Any]:
+        self.has_begun.set()
         assert self.passes.acquire(timeout=10)
         self.ran.append(unit.key)
         return {"value": len(unit.key)}
@@ -220,7 +222,7 @@ def test_a_run_makes_way_for_the_next_visitor(
 
     reading = runs(made())
     assert json.loads(next(reading))["run"]["going"]
-    wait(lambda: len(model_host.queue) == 1)
+    assert toy.has_begun.wait(10)
     other = threading.Thread(target=visit)
     other.start()
     wait(lambda: model_host.queue.awaited)

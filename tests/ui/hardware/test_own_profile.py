@@ -45,9 +45,9 @@ def form(tab: HardwareTab, store: Any = None, **typed: Any) -> dict[Any, Any]:
     return {**fields, **menus, tab.form.store: store or []}
 
 
-def test_the_figures_of_a_ready_profile_give_its_times_except_for_the_prefix() -> None:
-    """The form has no field for the prefix, so the times differ a little from those of the profile
-    `START`, which has a prefix of 256 tokens."""
+def test_the_figures_of_a_ready_profile_give_its_times_without_reading_the_kv_cache() -> None:
+    """The form has no fields for the KV cache, so the times are slightly shorter than those of the
+    profile `START`, which include reading it."""
     entry = own_profile(GOOD)
     ready = named_profile(START)
     assert (entry.name, entry.profile.source) == ("my card", "simulated")
@@ -129,7 +129,7 @@ def test_a_made_profile_is_saved_shown_and_opened_like_any_other(tab: HardwareTa
     assert {updates[part]["info"] for part in tab.form.own.fields.values()} == {""}
 
 
-def test_a_full_store_is_a_message_in_the_banner(tab: HardwareTab) -> None:
+def test_the_banner_says_if_no_more_profiles_can_be_saved(tab: HardwareTab) -> None:
     store: list[str] = []
     for number in range(saved_profiles.MAX_KEPT):
         store = saved_profiles.add_entry(store, own_profile({**GOOD, "name": f"card {number}"}))
@@ -193,7 +193,7 @@ def test_a_run_with_a_larger_tree_than_was_calibrated_says_so() -> None:
     assert clocks.clock_meta(ready, Tree.chain(128))["clock_note"] == ready.note
 
 
-def test_a_clock_that_was_removed_is_replaced_by_this_machines(model_host: ModelHost) -> None:
+def test_a_removed_clock_is_replaced_by_the_clock_of_this_machine(model_host: ModelHost) -> None:
     live = LiveView(model_host, LOCAL, None)
     with laid_out():
         live.build()

@@ -140,7 +140,9 @@ def test_it_says_why_a_model_runs_without_its_faster_forward(tab: ModelsTab, pai
     assert shown["draft"]["no_fast_forward"] == ""
 
 
-def test_models_loaded_during_the_first_message_are_shown_too(tab: ModelsTab, pair: Pair) -> None:
+def test_models_that_load_after_the_first_message_are_shown_in_a_second_one(
+    tab: ModelsTab, pair: Pair
+) -> None:
     late = ModelHost(lambda: pair, 4)
     tab._model_host = late
 
@@ -243,7 +245,7 @@ def test_a_pair_that_fits_in_another_precision_may_be_chosen(
     assert row["why_not"] == ""
 
 
-def test_a_pair_that_fits_in_no_precision_shows_what_the_narrowest_one_needs(
+def test_a_pair_that_fits_in_no_precision_shows_what_it_needs_in_bfloat16(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     row = row_on_a_cpu(monkeypatch, 2e9)
@@ -311,7 +313,8 @@ def test_a_streamed_pair_needs_a_gpu_with_room_for_its_draft_and_a_fifth_of_its_
 def test_a_streamed_target_that_is_converted_must_fit_in_host_memory_as_a_whole(
     dtype: torch.dtype, card: float, fits: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A target that is not converted is divided between GPU and host memory."""
+    """The files of this target contain bfloat16. In that dtype, host memory needs room only for
+    what does not fit on the GPU. Before a conversion, it holds the whole target."""
     memory = SimpleNamespace(total=64e9, available=63e9)
     monkeypatch.setattr(psutil, "virtual_memory", lambda: memory)
     monkeypatch.setattr(
@@ -487,7 +490,7 @@ def test_a_failed_load_shows_one_error(
 def test_visitors_of_a_public_page_load_nothing(
     model_host: ModelHost, folders: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Their page lacks the Models view, whose handler also refuses their requests."""
+    """Their page has no Models view, and the handler of that view refuses requests anyway."""
     monkeypatch.setattr(LoadJob, "start", lambda *_: pytest.fail("loading was begun"))
     tab = built(model_host, PUBLIC)
     for data in (own(tab, folders), filled(tab), filled(tab, pair="smollm2-1.7b")):
@@ -681,8 +684,8 @@ def test_the_message_says_that_models_stay_loaded_only_if_some_are_loaded(
 def test_a_reload_cannot_be_stopped_by_the_job_that_first_loaded_the_pair(
     model_host: ModelHost, folders: tuple[str, str]
 ) -> None:
-    """Closing the page after a load halts the job. Later the pair may be unloaded to make room for
-    another one. If that one fails to load, the first pair must load again."""
+    """Closing the page after a load halts the job. Its pair may later be unloaded to make room for
+    another one. If that one fails to load, the halted job's `_load` is called again."""
     task = LoadJob(model_host, PairRequest("bundled", *folders, "cpu", "float32", False), False)
     task.start()
     assert list(task.reports())[-1].done

@@ -1,6 +1,6 @@
 /* The panel "Why". It shows the selected node with its numbers and a sentence that explains its
-   state. Below is the story of the step (see step_story.js). During slow motion above
-   temperature 0, a WalkCard shows the node instead. */
+   state. In slow motion, unless the temperature is 0, it shows a WalkCard instead, about the node
+   that the picture explains. Under either is the story of the step (see step_story.js). */
 import { DrawMeter } from "../../shared/web/draw_meter.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { StepStory } from "./step_story.js";
@@ -17,7 +17,8 @@ import { WalkCard } from "../../shared/web/walk_card.js";
  * @import { NodeId } from "../../shared/web/tree_scene.js"
  */
 
-/** @type {Record<string, string>} labels of the numbers; keys of tooltips are "why id" and so on */
+// The tooltip of `id` has the key "why id".
+/** @type {Record<string, string>} labels of the numbers */
 const FIGURES = {
   id: "token id",
   node: "node",

@@ -13,8 +13,9 @@ import { draftedOf, secondsOf } from "../../shared/web/step_view.js";
  * @property {number} tokens how many tokens were emitted
  * @property {number} seconds
  * @property {number} nodes how many nodes were accepted, roots not counted
- * @property {number} proposed how many nodes were drafted, roots not counted
- * @property {number} drafted how many of the emitted tokens are from the draft
+ * @property {number} proposed how many nodes the trees had, roots not counted
+ * @property {number} drafted how many emitted tokens are from the draft: fewer than `nodes` if the
+ *   run ended inside an accepted path
  * @property {number} most the most tokens that one step emitted
  */
 
@@ -50,7 +51,7 @@ export class RunTotals {
   sums = [];
 
   /**
-   * Compute the sums again from step `from` on.
+   * Compute the sums of step `from` and all later ones.
    * @param {(Step | null)[]} steps all of the run; null where one is missing
    * @param {number} from index of the first new one
    */
