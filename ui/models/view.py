@@ -304,7 +304,7 @@ def _disk(one: Preset, missing: int, free: int) -> dict[str, str]:
     if missing - there + ROOM_LEFT > free:
         return _verdict("no", f"{words}; {size(free)} of disk free")
     is_partly_here = there or missing < sum(model.bytes for model in one.models)
-    return _verdict("yes", f"fits: {size(free)} free" + (f"; {words}" if is_partly_here else ""))
+    return _verdict("yes", f"fits; {words}" if is_partly_here else "fits")
 
 
 def _verdict(fits: str, words: str) -> dict[str, str]:

@@ -65,7 +65,7 @@ def test_the_lab_opens_with_recorded_acceptance_and_this_machines_times(
     (first,) = asyncio.run(messages())
     assert first["most"] == PUBLIC.nodes
     assert [one["label"] for one in first["ways"]] == [
-        "while decoding, root's children only",
+        "while decoding, root's children",
         "while decoding, level by level",
         "without a tree, on the target's own text",
         "without a tree, on the given text",

@@ -126,10 +126,7 @@ def test_it_shows_all_pairs_the_machine_and_the_models_in_use(tab: ModelsTab, pa
     assert "the converted draft under “Draft”" in row["note"]
     assert shown["loaded"]["target"]["forward"] == pair.target.forward_words
     assert "Llama 2 Community License" in row["licences"]
-    assert (
-        re.fullmatch(r"fits: [\d.]+ [GT]B free", row["disk"]["words"])
-        or row["disk"]["fits"] == "no"
-    )
+    assert row["disk"]["words"] == "fits" or row["disk"]["fits"] == "no"
 
 
 def test_it_says_why_a_model_runs_without_its_faster_forward(tab: ModelsTab, pair: Pair) -> None:
