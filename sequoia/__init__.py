@@ -14,7 +14,8 @@ tests/test_imports.py defines which package may import which.
 """
 
 from sequoia.algorithm.acceptance import Acceptance
-from sequoia.algorithm.best_tree import best_tree, dp_table, expected_tokens
+from sequoia.algorithm.best_tree import best_tree, dp_table
+from sequoia.algorithm.expected_tokens import expected_tokens
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import DecodeStats, StepTrace
 from sequoia.algorithm.tree import Tree

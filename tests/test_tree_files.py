@@ -20,7 +20,7 @@ from tree_files import (
 )
 
 from sequoia import Acceptance, Tree, best_tree
-from sequoia.algorithm.best_tree import expected_tokens
+from sequoia.algorithm.expected_tokens import expected_tokens
 from sequoia.errors import BadTree
 
 RATES = Acceptance((0.5, 0.2, 0.1))

@@ -17,7 +17,7 @@ from typing import Any
 import networkx as nx
 
 from sequoia.algorithm.acceptance import Acceptance
-from sequoia.algorithm.best_tree import scores
+from sequoia.algorithm.expected_tokens import scores
 from sequoia.algorithm.tree import MAX_NODES, Tree
 from sequoia.errors import BadTree
 from sequoia.validate_input import shown

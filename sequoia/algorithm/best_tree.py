@@ -10,7 +10,6 @@ but works only for non-increasing vectors.
 
 from __future__ import annotations
 
-import math
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -26,23 +25,6 @@ from sequoia.errors import BadAcceptance, BadTree
 from sequoia.validate_input import whole
 
 MAX_CELLS = 2**23  # limit for one table: 64 MiB, a few seconds to fill
-
-
-def expected_tokens(tree: Tree, acceptance: Acceptance) -> float:
-    """F(T): the expected number of tokens that one step emits, including the one that the target
-    adds. It is the sum over all nodes of the probability that the node is accepted; the root counts
-    as 1."""
-    return math.fsum(scores(tree, acceptance))
-
-
-def scores(tree: Tree, acceptance: Acceptance) -> list[float]:
-    """f(v) of each node, the probability that it is accepted: the product of the rates along the
-    path from the root. The root's score is 1."""
-    rates = acceptance.rates
-    result = [1.0]
-    for parent, rank in zip(tree.parents[1:], tree.ranks[1:], strict=True):
-        result.append(result[parent] * rates[rank] if rank < len(rates) else 0.0)
-    return result
 
 
 def best_tree(acceptance: Acceptance, nodes: int, levels: int | None = None) -> Tree:

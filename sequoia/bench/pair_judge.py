@@ -23,7 +23,8 @@ from torch.nn import functional as F
 from tqdm import tqdm
 
 from sequoia.algorithm.acceptance import Acceptance
-from sequoia.algorithm.best_tree import best_tree, expected_tokens
+from sequoia.algorithm.best_tree import best_tree
+from sequoia.algorithm.expected_tokens import expected_tokens
 from sequoia.algorithm.sampling_params import MOST_TOKENS, SamplingParams
 from sequoia.algorithm.step_trace import StepTrace, emitted_tokens, repetition
 from sequoia.algorithm.tree import Tree

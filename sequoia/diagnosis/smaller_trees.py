@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sequoia.algorithm.acceptance import Acceptance
-from sequoia.algorithm.best_tree import scores
+from sequoia.algorithm.expected_tokens import scores
 from sequoia.algorithm.tree import Tree
 
 

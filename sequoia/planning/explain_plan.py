@@ -7,7 +7,7 @@ from bisect import bisect_left
 from dataclasses import dataclass
 
 from sequoia.algorithm.acceptance import Acceptance
-from sequoia.algorithm.best_tree import scores
+from sequoia.algorithm.expected_tokens import scores
 from sequoia.algorithm.step_trace import PHASES, DecodeStats
 from sequoia.algorithm.tree import Tree
 from sequoia.errors import BadProfile, BadTrace

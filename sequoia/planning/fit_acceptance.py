@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from sequoia.algorithm.acceptance import Acceptance
-from sequoia.algorithm.best_tree import expected_tokens
+from sequoia.algorithm.expected_tokens import expected_tokens
 from sequoia.algorithm.tree import Tree
 
 

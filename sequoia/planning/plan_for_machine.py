@@ -12,7 +12,8 @@ from operator import mul
 import numpy as np
 
 from sequoia.algorithm.acceptance import Acceptance
-from sequoia.algorithm.best_tree import Growth, best_first, expected_tokens
+from sequoia.algorithm.best_tree import Growth, best_first
+from sequoia.algorithm.expected_tokens import expected_tokens
 from sequoia.algorithm.tree import MAX_NODES, Tree
 from sequoia.errors import BadTree
 from sequoia.planning.hardware_profile import HardwareProfile

@@ -129,7 +129,7 @@ class Folder:
         work.rename(self.stages / stage)
 
     def result(self, stage: str) -> Result | None:
-        """How a stage ended. None if it has not ended, or its result file is damaged."""
+        """The stored result of a stage. None if there is none, or its file is damaged."""
         try:
             path = self.stages / stage / RESULT
             data = check_format(load_json(path), "result", BadReport)

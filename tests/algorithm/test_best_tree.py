@@ -14,7 +14,8 @@ import pytest
 from shapes import ordered_trees
 
 from sequoia.algorithm.acceptance import Acceptance
-from sequoia.algorithm.best_tree import DPTable, best_first, best_tree, dp_table, expected_tokens
+from sequoia.algorithm.best_tree import DPTable, best_first, best_tree, dp_table
+from sequoia.algorithm.expected_tokens import expected_tokens
 from sequoia.algorithm.tree import Tree
 from sequoia.errors import BadAcceptance, BadTree
 

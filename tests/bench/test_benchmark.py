@@ -17,7 +17,8 @@ from fakes import PROMPTS, noisy, same_pair, save, tiny_model, tiny_pair
 from nightly_cases import nightly
 
 from sequoia import Acceptance, HardwareProfile, SamplingParams, Tree, measure_profile
-from sequoia.algorithm.best_tree import best_tree, expected_tokens
+from sequoia.algorithm.best_tree import best_tree
+from sequoia.algorithm.expected_tokens import expected_tokens
 from sequoia.algorithm.verifiers import VERIFIERS
 from sequoia.bench import acceptance_survey, benchmark, decoders
 from sequoia.bench.decoders import Contestant

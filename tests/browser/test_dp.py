@@ -14,7 +14,8 @@ import pytest
 from view_pages import opened, settle
 
 from sequoia.algorithm.acceptance import Acceptance
-from sequoia.algorithm.best_tree import DPTable, dp_table, expected_tokens
+from sequoia.algorithm.best_tree import DPTable, dp_table
+from sequoia.algorithm.expected_tokens import expected_tokens
 from sequoia.algorithm.tree import Tree
 
 # the acceptance vector in the paper's Appendix E

@@ -30,7 +30,8 @@ from tree_files import (
 from view_pages import PLOTLY, address, opened, part, settle
 
 from sequoia import Acceptance, HardwareProfile, Tree, best_plan, best_tree
-from sequoia.algorithm.best_tree import best_first, dp_table, expected_tokens
+from sequoia.algorithm.best_tree import best_first, dp_table
+from sequoia.algorithm.expected_tokens import expected_tokens
 from sequoia.assets_folder import BUNDLED_PAIR
 from sequoia.loading.load import recorded_acceptances
 from sequoia.measuring.acceptance_by_level import wilson

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from sequoia.algorithm.acceptance import Acceptance
-from sequoia.algorithm.best_tree import expected_tokens
+from sequoia.algorithm.expected_tokens import expected_tokens
 from sequoia.algorithm.step_trace import PHASES, DecodeStats
 from sequoia.algorithm.tree import Tree
 from sequoia.diagnosis.calibrated_profile import calibrated, scaled

@@ -8,7 +8,7 @@ import pytest
 from fakes import PROMPTS, tiny_pair
 
 from sequoia.algorithm.acceptance import Acceptance
-from sequoia.algorithm.best_tree import expected_tokens
+from sequoia.algorithm.expected_tokens import expected_tokens
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.errors import BadPrompt

@@ -36,7 +36,7 @@ from threats import MUTATIONS, TRIED, Mutation
 
 LIBRARIES = (gradio, torch, transformers)
 ROOT = Path(__file__).resolve().parents[2]
-SECONDS = 300  # a test that takes longer counts as one that does not end
+SECONDS = 300  # for each test; one that takes longer counts as not ending
 FAILED = 1  # exit status of pytest if a test failed
 LEFT_OUT = {".git", ".venv", "node_modules", ".pytest_cache", ".ruff_cache"}
 

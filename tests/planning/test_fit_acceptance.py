@@ -3,7 +3,7 @@
 import pytest
 
 from sequoia.algorithm.acceptance import Acceptance
-from sequoia.algorithm.best_tree import expected_tokens
+from sequoia.algorithm.expected_tokens import expected_tokens
 from sequoia.algorithm.tree import Tree
 from sequoia.planning.fit_acceptance import fitted
 

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from sequoia.algorithm.acceptance import Acceptance
-from sequoia.algorithm.best_tree import best_tree, dp_table, expected_tokens
+from sequoia.algorithm.best_tree import best_tree, dp_table
+from sequoia.algorithm.expected_tokens import expected_tokens
 from sequoia.algorithm.tree import Tree
 from sequoia.errors import BadProfile, BadTree
 from sequoia.planning.hardware_profile import HardwareProfile

@@ -43,7 +43,7 @@ function thirdAccepted(verifier) {
   return viewStep(/** @type {any} */ (step), topology([-1, 0, 0, 0]), new Map(), { verifier });
 }
 
-test("after a rejected sibling, the residual is shown, and q too unless it stays the same", () => {
+test("residual p is shown after a rejected sibling, residual q if the verifier changes q", () => {
   const shown = (view) => [1, 2].map((node) => shownFigures(view, node, TRIAL));
   assert.deepEqual(shown(thirdAccepted("sequoia")), [
     ["ratio", "u", "mass"],
@@ -57,7 +57,7 @@ test("after a rejected sibling, the residual is shown, and q too unless it stays
   assert.match(why(thirdAccepted("specinfer"), 2), /; the draft still gives it q = 50%\./);
 });
 
-test("after a rejected sibling, p and q are named as residuals", () => {
+test("after a rejected sibling, the ratio and p in the reason are named as residuals", () => {
   const view = thirdAccepted("sequoia");
   const ratios = [1, 2, 3].map((node) => shownFigures(view, node, ["ratio", "tratio"]));
   assert.deepEqual(ratios, [["ratio"], ["tratio"], ["tratio"]]);

@@ -82,7 +82,7 @@ test("a known tree stays the same object", () => {
   assert.equal(known.length, 3);
 });
 
-test("without usable tree numbers in the steps, new trees follow the known trees", () => {
+test("if tree numbers in steps are missing or too low, new trees follow the known ones", () => {
   for (const odd of [[], [{ tree: 0 }], [{}], [{ tree: null }]]) {
     const known = ["a"];
     addTrees(known, ["b", "c"], null, /** @type {any} */ (odd));

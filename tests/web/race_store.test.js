@@ -6,7 +6,7 @@ import { FakeNode, made } from "./fake_page.js";
 import { legendRows, RaceCharts } from "../../ui/race/web/race_charts.js";
 import { stateInWords } from "../../ui/race/web/race_header.js";
 import { RaceOn } from "../../ui/race/web/race_on.js";
-import { RaceKeys } from "../../ui/race/web/race_scrubber.js";
+import { RaceKeys } from "../../ui/race/web/race_keys.js";
 import { RaceStore } from "../../ui/race/web/race_store.js";
 import { RaceVerdict } from "../../ui/race/web/race_verdict.js";
 import { startOf } from "../../ui/race/web/run_table.js";

@@ -245,6 +245,7 @@ test("a step verified from the leaves tries whole paths, and its captions mentio
   );
   const walk = stepFrames(step).filter(({ phase }) => phase === "walk");
   assert.deepEqual(walk[0].states, ["root", "drafted", "drafted", "rejected", "drafted"]);
+  assert.deepEqual(walk[1].states, ["root", "accepted", "untested", "rejected", "accepted"]);
   assert.equal(
     result(step),
     "3 tokens from one step. 2 guesses were accepted; the large model added a token of its own.",

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from sequoia.algorithm.best_tree import best_tree, expected_tokens
+from sequoia.algorithm.best_tree import best_tree
+from sequoia.algorithm.expected_tokens import expected_tokens
 from sequoia.algorithm.tree import Tree
 from sequoia.planning.named_profiles import named_profile
 from sequoia.planning.paper_results import (
@@ -80,11 +81,11 @@ def _introduction(paper: Mapping[str, str]) -> Markup:
     words = (
         " reports how fast decoding is with its trees on an A100, on an L40, and on an L40 with "
         "offloading. The paper’s tables are below. Where a table gives tokens per step, our "
-        "simulated speed-up is beside the published one. The simulation takes the tree’s size and "
-        "the tokens per step from the paper. The step times are predicted by a simulated clock for "
-        "the paper’s GPU. Sequoia and SpecInfer each have a rule for accepting tokens, and "
-        "SpecInfer has trees of its own "
-        "(“5 × 8”: 5 independent sequences of 8 tokens). Top-k match is a third rule: the children "
+        "simulated speed-up is beside the published one. The simulation takes the tokens per step "
+        "from the paper, and the tree’s size if the paper states it. The step times are predicted "
+        "by a simulated clock for the paper’s GPU. Sequoia and SpecInfer each have a rule for "
+        "accepting tokens, and SpecInfer has trees of its own (“5 × 8”: 5 independent sequences of "
+        "8 tokens). Top-k match is a third rule: the children "
         "are the draft’s most probable tokens, the target samples a token itself, and a child is "
         "kept only if it is that token. Traversal, a newer rule that tests whole paths, is "
         "compared below."
@@ -208,7 +209,7 @@ def _shape_gain() -> str:
 
 
 def _answer(found: Finding, about: Mapping[str, str]) -> str:
-    """The answer, and the note on our trees, if `about` has one."""
+    """The finding’s answer, and the note that `about` has on the trees of this program, if any."""
     return " ".join((found.answer, *([about["here"]] if "here" in about else [])))
 
 

@@ -38,7 +38,7 @@ class ShortPauses:
         The first exclusion is made when the first load has ended, even if it has failed."""
         version = self._model_host.version
         if self._model_host.settled and version != self._frozen_for:
-            # if a pair was unloaded during the last call, its objects may still be frozen
+            # an earlier `look` may have frozen objects of a pair while that pair was being unloaded
             gc.unfreeze()
             gc.collect()
             gc.freeze()

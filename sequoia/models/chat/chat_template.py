@@ -17,7 +17,7 @@ _START_SECONDS = 60.0
 _RENDER_SECONDS = 4.0
 _KEPT = 32  # rendered messages that are cached
 _MORE_BYTES = 512 * 1024 * 1024  # bytes by which the process may grow once it is ready
-_SCRIPT = Path(__file__).with_name("render_template.py")
+_SCRIPT = Path(__file__).with_name("template_worker.py")
 _ENVIRONMENT = {"HF_HUB_OFFLINE": "1", "USE_TORCH": "0"}
 
 
@@ -26,7 +26,7 @@ class ChatTemplate:
     message, up to where the answer begins, or raises BadPrompt.
 
     variables: the special tokens that the template may use, by name. Rendering happens in a
-    separate process (render_template.py), which is started when it is needed. The latest results
+    separate process (template_worker.py), which is started when it is needed. The latest results
     are cached. Safe to call from any thread.
     """
 

@@ -16,7 +16,7 @@ from sequoia.loading.find_pair import LoadNews
 from sequoia.loading.model_checks import PassedCheck
 from sequoia.measuring.hardware import measure_profile
 from sequoia.models.chat import chat_template as chat
-from sequoia.models.chat import render_template
+from sequoia.models.chat import template_worker
 from sequoia.models.chat.chat_template import ChatTemplate, chat_template
 from sequoia.models.pair_cache import PairCache
 from sequoia.planning.named_profiles import named_profile, profile_names
@@ -94,7 +94,7 @@ def answered(ours: Any, text: str) -> dict[str, str]:
     """What the rendering process would answer, without starting it."""
     found = chat_template(ours)
     assert found
-    return render_template.answer(json.dumps({**found._fixed, "message": text, "most": 4000}))
+    return template_worker.answer(json.dumps({**found._fixed, "message": text, "most": 4000}))
 
 
 def test_a_message_is_encoded_with_the_special_tokens_that_its_template_writes(pair: Pair) -> None:

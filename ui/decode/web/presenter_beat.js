@@ -7,7 +7,7 @@ import { secondsOf } from "../../shared/web/step_view.js";
 const BLOCK = 30; // px; wanted width of the median step
 const MOST_WIDE = 60; // largest width of the track, in widths of its box
 // Where in the box the current moment is, as a share of the box's width. Near the ends of the track
-// it is elsewhere, because the track does not move past the box's edges.
+// it is elsewhere, because the track always fills the box.
 const BEFORE = 0.7;
 
 /** The playback bar of the Decode view, with its track in a box of its own. */

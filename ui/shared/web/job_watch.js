@@ -3,7 +3,8 @@
    Also asks if a message shows a running job but the buttons do not. The answer sets the buttons
    (`job_state` in ui/serving/session_view.py). Independent of the DOM. */
 
-const SILENT_MS = 5000; // without a message before the server is asked
+// ms without a message before the server is asked; reports in fair_queue.py must come more often
+const SILENT_MS = 5000;
 const LOOK_MS = 1000; // between two looks at the buttons
 
 /**

@@ -26,8 +26,8 @@ const LEVEL = 0.55;
 const ALL_LEVELS = 2.6; // at most, for all levels together; the last one gets LEVEL more
 const PASS = 1.6;
 const TRIAL = 0.85;
-const ALL_TRIALS = 6; // at most, for all trials together, except the one that gets TURN
-const TURN = 1.9; // for the rejection that would have ended the step of a chain
+const TURN = 1.9; // for the rejection that ends a chain's step, while the tree has a next guess
+const ALL_TRIALS = 6; // at most, for all other trials together
 const RESULT = 2.4;
 
 /**
@@ -97,7 +97,8 @@ function walk(step) {
     };
     return {
       phase: "walk",
-      states: drawnAs(step, stateOf),
+      // with Traversal, an accepted path decides all nodes
+      states: step.fromLeaves && trial.accepted ? step.state : drawnAs(step, stateOf),
       hasBonus: false,
       trial: i,
       words: captions.trial(step, i),

@@ -24,15 +24,15 @@ export const divisionOf = ({ tokensPerStep, stepSeconds, plainSeconds }) =>
   division(tokensPerStep, stepSeconds / plainSeconds);
 
 /**
- * Which of the two numbers was guessed worse; "both" if both guesses were close.
+ * Which of the two numbers was guessed worse; "none" if both guesses were close.
  * @param {Division} guess
  * @param {Division} real
- * @returns {"tokens" | "length" | "both"}
+ * @returns {"tokens" | "length" | "none"}
  */
 export function missed(guess, real) {
   const tokens = factorOff(guess.tokens, real.tokens);
   const length = factorOff(guess.length, real.length);
-  if (Math.max(tokens, length) < CLOSE) return "both";
+  if (Math.max(tokens, length) < CLOSE) return "none";
   return tokens >= length ? "tokens" : "length";
 }
 

@@ -138,7 +138,7 @@ export class YoursStop extends Stop {
 
   missing(real) {
     const which = missed(this.guess, real);
-    if (which === "both") return this.words.both;
+    if (which === "none") return this.words.both;
     const numbers = { said: figure(this.guess[which]), was: figure(real[which]) };
     return this.say(this.words["missed_" + which], numbers);
   }

@@ -13,7 +13,7 @@ import { makePanel } from "../../../shared/web/panel.js";
 import * as treeLayout from "../../../shared/web/tree_layout.js";
 
 const AT_ONCE = 2 ** 24; // a table with more sums than this is computed in slices
-const FEW = 3; // with so few rates, the best trees may have as many levels as nodes
+const FEW = 3; // with at most this many rates, a table may need as many levels as nodes
 
 /** @typedef {import("./dp_table.js").Cell} Cell */
 /** @typedef {import("./dp_table.js").Step} Step */
@@ -205,9 +205,9 @@ export class Dp {
     this.at({ n: size, levels: height, b: table.best(size, height).branches });
   }
 
-  // The nearest cell that can be selected: one with a row in the table, or the best of its column.
-  // The best one may have no row. With two levels, for example, all nodes but the root are its
-  // children, and the table has no row for more children than it has rates.
+  // The nearest cell that can be selected: one with a row in the table, or the best of its column
+  // even if it has no row. With two levels, all nodes but the root are children of the root, but
+  // the table has no rows for more children than there are acceptance rates.
   within({ n, levels, b }) {
     const { table } = this;
     const size = clamp(n, 1, table.nodes);
