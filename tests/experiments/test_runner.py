@@ -1,5 +1,5 @@
-"""Runs of experiments: they stop, resume, survive a line that was cut off, and start anew for
-another pair of models."""
+"""Runs of experiments: they stop, resume from the saved file even if its last line was cut off,
+and start anew for another pair of models."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def test_a_pair_with_one_changed_matrix_starts_anew(pair: Pair, tmp_path: Path) 
     [
         ({"version": 2}, "They differ from this run in: version."),
         ({"format": "other", "extra": None}, "They differ from this run in: format, extra."),
-        ({}, "The file of saved parts is damaged."),  # only the spaces in the JSON differ
+        ({}, "The file of saved parts is damaged."),  # the spaces in the JSON differ, but no field
     ],
 )
 def test_the_message_names_every_difference_in_the_header(

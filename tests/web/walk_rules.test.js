@@ -85,7 +85,7 @@ test("the limits agree with a linear program that was solved exactly, in fractio
   }
 });
 
-test("node-by-node rules stay within the limit; on chains, Traversal often exceeds it", () => {
+test("node-by-node rules stay within the token limit; on chains, Traversal often exceeds it", () => {
   const random = seeded(3);
   let passed = 0;
   for (let i = 0; i < 60; i++) {
@@ -136,7 +136,7 @@ test("by enumeration, the emitted tokens follow p for every verifier", () => {
     }
 });
 
-test("over many runs, token frequencies are near p, and tokens per run near their mean", () => {
+test("many runs agree with p and with the exact mean number of tokens", () => {
   const p = [0.5, 0.3, 0.2];
   const q = [0.1, 0.2, 0.7];
   for (const verifier of KEYS) {

@@ -86,8 +86,8 @@ class SessionView(ABC, Generic[R]):
 
 
 class RunView(SessionView[R]):
-    """A view of runs. A visitor whose own run does not have the engine may follow another visitor's
-    run, read-only."""
+    """A view of runs. The run whose turn it is has the engine: only it uses the models. Visitors
+    whose own run does not have the engine may follow it, read-only."""
 
     async def follow(self, request: gr.Request) -> AsyncIterator[str]:
         """The messages of the current run, and of the next ones as long as the visitor's own run

@@ -109,8 +109,8 @@ def test_a_bad_tree_is_named(kind: str, change: dict[str, Any], says: str) -> No
 
 
 def test_every_field_survives_every_kind_of_junk() -> None:
-    """For every kind of tree, each of these values in each field gives a request or a SequoiaError.
-    No other exception is raised."""
+    """For every kind of tree, each of these values in each field gives a request or a SequoiaError,
+    and no other exception."""
     junk = [
         None,
         True,
@@ -130,7 +130,7 @@ def test_every_field_survives_every_kind_of_junk() -> None:
     ]
     refused = 0
     for kind in SHAPES:
-        for field in GOOD:
+        for field in (*GOOD, "chat", "clock", "profiles"):
             for value in junk:
                 try:
                     DecodeRequest.parse({**GOOD, "tree": kind, field: value}, LOCAL)
@@ -270,7 +270,7 @@ def test_the_clock_of_a_run_is_copied_to_the_form() -> None:
     assert settings_of({"prompt": "x", **clocks.clock_meta(None)}, LOCAL)["clock"] == ""
 
 
-def test_the_settings_of_an_unknown_clock_are_refused() -> None:
+def test_a_run_timed_by_an_unknown_clock_is_not_copied_to_the_form() -> None:
     with pytest.raises(SequoiaError, match="timed on 'mine', but no simulated profile has"):
         settings_of({"prompt": "x", "label": "simulated", "clock": "mine"}, LOCAL)
 
