@@ -50,8 +50,8 @@ COLUMNS = (
     Column("planned", "planned tree: speed-up", "simulated"),
     Column("size", "best fixed size (nodes)", "simulated"),
     Column("fixed", "best fixed size: speed-up", "simulated"),
-    Column("other", "slowest tree planned for another machine", "simulated"),
-    Column("foreign", "slowest tree planned for another machine: speed-up", "simulated"),
+    Column("other", "slowest of the trees planned for other machines", "simulated"),
+    Column("foreign", "slowest of the trees planned for other machines: speed-up", "simulated"),
 )
 
 
@@ -109,7 +109,7 @@ class Here:
     def gain(self, tree: str) -> Comparison:
         """The speed of the tree planned for this machine, over that of `tree` (a tree's name)."""
         other = f"tree of {tree} nodes" if tree.isdigit() else f"tree for {machine_name(tree)}"
-        words = f"{machine_name(self.machine)}, {self.case.words}: planned tree over {other}"
+        words = f"{machine_name(self.machine)}, {self.case.words}: tree planned for it over {other}"
         return comparison(words, self.speeds(self.machine), self.speeds(tree))
 
 

@@ -776,7 +776,7 @@ def test_spaces_stay_spaces_in_the_text_and_are_marked_in_the_tree(page: Any) ->
 ENDS = [
     ("stopped", "stopped", "Run stopped"),
     ("time", "time limit reached", "Run stopped at its time limit"),
-    ("length", "token limit reached", "Run finished at its token limit"),
+    ("length", "limit of 4,096 tokens reached", "Run finished at its token limit"),
     ("paused", "paused", "Run paused"),
     ("eos", "end of text", "Run finished at the end of text"),
     ("broken", "stopped by an error", "Run stopped by an error"),

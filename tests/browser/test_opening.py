@@ -57,7 +57,7 @@ def test_the_headline_shows_the_speedup_with_its_step_times_and_their_source(see
     expect(seen.locator("[data-part=basis]")).to_contain_text(
         "This prompt is typical: over 24 prompts the median"
     )
-    expect(seen.locator("[data-part=basis]")).to_contain_text("Recorded on")
+    expect(seen.locator("[data-part=basis]")).to_contain_text("Recorded at temperature 0 on")
 
 
 @pytest.mark.parametrize(

@@ -47,8 +47,8 @@ def _ranks(pair: Pair) -> int:
 
 # Ways to measure acceptance, by the name that the browser sends: (label, function that measures).
 WAYS: dict[str, tuple[str, Way]] = {
-    "decode": ("while decoding, root's children", _while_decoding),
-    "levels": ("while decoding, level by level", _by_level),
+    "decode": ("while decoding, at the root only", _while_decoding),
+    "levels": ("while decoding, at every level", _by_level),
     "own": ("without a tree, on the target's own text", _forced(True)),
     "text": ("without a tree, on the given text", _forced(False)),
 }

@@ -65,8 +65,8 @@ def test_the_lab_opens_with_recorded_acceptance_and_this_machines_times(
     (first,) = asyncio.run(messages())
     assert first["most"] == PUBLIC.nodes
     assert [one["label"] for one in first["ways"]] == [
-        "while decoding, root's children",
-        "while decoding, level by level",
+        "while decoding, at the root only",
+        "while decoding, at every level",
         "without a tree, on the target's own text",
         "without a tree, on the given text",
     ]

@@ -146,7 +146,8 @@ function basis(meta) {
   if (isSimulated(meta)) return simulatedBasis(meta);
   const { opening, label, device, date } = meta;
   const place = [device, unbroken(date)].filter(Boolean).join(", ");
-  const source = [label, place].filter(Boolean).join(" on ");
+  const made = opening ? `${label} at temperature ${meta.policy?.temperature}` : label;
+  const source = [made, place].filter(Boolean).join(" on ");
   const stated = source && source[0].toUpperCase() + source.slice(1) + ".";
   if (!opening) return [readable(meta.about), stated].filter(Boolean).join(" ");
   const [low, high] = opening.range.map((one) => one.toFixed(1) + "×");

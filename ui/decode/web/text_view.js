@@ -132,7 +132,8 @@ export class TextView {
   // paused, and how much of the text is repeated.
   paintEnd(isEnded) {
     const { store } = this;
-    const words = isEnded ? runWords.finish(store.ending) : "";
+    const limit = store.meta.policy?.max_new_tokens;
+    const words = isEnded ? runWords.finish(store.ending, limit) : "";
     if (words && words !== this.end.textContent && store.at === store.last) this.ends = true;
     text(this.tail, isEnded ? readable(store.tail) : "");
     text(this.end, words);

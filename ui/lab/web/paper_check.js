@@ -10,9 +10,9 @@ import { el, text } from "../../shared/web/dom.js";
 export class PaperCheck {
   /** @param {HTMLElement} host */
   constructor(host) {
-    const about = { part: "check", title: "Check with the paper’s vector", cls: "sq-lab-check" };
+    const about = { part: "check", title: "Tokens per step, checked", cls: "sq-lab-check" };
     const panel = makePanel(host, about);
-    el("span", { class: "sq-word", text: "App. E" }, panel.titleBox);
+    el("span", { class: "sq-word", text: "paper’s vector" }, panel.titleBox);
     const table = el("table", { class: "sq-lab-table" }, panel.body);
     const head = el("tr", {}, el("thead", {}, table));
     for (const words of ["Nodes", "Levels", "Python", "Browser", "Equal"])

@@ -1,6 +1,6 @@
 /* Words about a run or race: its badge, its verifier, its missing steps, and why a run ended. */
 import * as dom from "./dom.js";
-import { readable } from "./format.js";
+import { count, readable } from "./format.js";
 
 /** @import { Meta } from "./run_facts.js" */
 
@@ -115,11 +115,15 @@ function badgeWords(label, isOver, at) {
 export const verifier = (name) => VERIFIERS[name] || name;
 
 /**
- * Why a run ended or paused, such as "token limit reached".
+ * Why a run ended or paused, such as "limit of 64 tokens reached".
  * @param {string} reason a key of ENDS
+ * @param {number} [limit] the run's token limit
  * @returns {string}
  */
-export const finish = (reason) => ENDS[reason]?.[1] || reason;
+export const finish = (reason, limit) =>
+  reason === "length" && limit
+    ? `limit of ${count(limit, "token")} reached`
+    : ENDS[reason]?.[1] || reason;
 
 /**
  * Why a run ended or paused, in words that follow "Run", such as "finished at its token limit".
