@@ -72,9 +72,9 @@ DROPPED_CHILDREN = Bug(
         "bias shows even in the first token."
     ),
     hides=(
-        "The bug has no effect in two cases. Either no drawn child has q below 0.1, so none is "
-        "dropped (common at low temperatures). Or every token has q below 0.1, so all children are "
-        "dropped and every token is drawn from the target alone."
+        "The bug has no effect if every drawn child has a q of 0.1 or more (common at low "
+        "temperatures): then none is dropped. It also has none if every token has q below 0.1: "
+        "then all children are dropped, and every token is drawn from the target alone."
     ),
     verifiers=WALKING,
     wrap=dropping,
