@@ -602,6 +602,7 @@ def test_focus_is_the_default_for_a_large_tree(page: Any, canned: dict[str, Any]
     assert len(page.evaluate(PILLS)) < 100
 
 
+@pytest.mark.nightly
 def test_search_finds_and_unfolds(page: Any, canned: dict[str, Any]) -> None:
     """'/' opens the search. Keys typed there have no other effect. Enter unfolds a hit and shows
     it."""
@@ -712,6 +713,7 @@ def test_the_shades_of_heat_are_distinct_and_legible(
 
 
 @pytest.mark.parametrize("shape", ["wide", "chain", "mixed"])
+@pytest.mark.nightly
 def test_a_thousand_nodes(page: Any, shape: str, capsys: pytest.CaptureFixture[str]) -> None:
     """1,024 nodes in three shapes are drawn in both modes. Times are printed for a human reader and
     not asserted."""
@@ -1319,6 +1321,7 @@ def test_painting_times(
             print(f"\n  {name} nodes: paint median {middle:.1f} ms, 95% {late:.1f} ms", end="")
 
 
+@pytest.mark.nightly
 def test_the_walk_has_its_card_in_the_column_beside_the_tree(page: Any, canned: Any) -> None:
     """The walk is the verification of a step, shown in slow motion. Its card explains one node at a
     time. Outside slow motion, and at temperature 0, the node's figures are shown instead."""

@@ -247,6 +247,7 @@ def test_figures_with_the_papers_vector_agree_to_three_decimals(low: Page) -> No
 # -- shapes of one size ----------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 def test_every_shape_has_exactly_the_nodes_of_the_budget(page: Page) -> None:
     found = page.evaluate("""() => { const s = made.state, out = [];
         for (const n of [1, 2, 3, 7, 31, 100, 333, 1024]) { s.set({ n });
@@ -346,6 +347,7 @@ def test_the_axes_of_the_bars_are_named_in_words(page: Page) -> None:
     assert numbers.all_inner_texts() == ["1", "2", "3", "4"]
 
 
+@pytest.mark.nightly
 def test_a_typed_rate_out_of_bounds_is_refused_and_nothing_is_lost(page: Page) -> None:
     page.select_option(part("presets"), "flat")
     page.locator('.sq-lab-bar[data-rank="1"]').focus()
@@ -447,6 +449,7 @@ def test_saved_vectors_are_read_by_python(page: Page) -> None:
     )
 
 
+@pytest.mark.nightly
 def test_a_power_law_never_sums_to_more_than_one(page: Page) -> None:
     page.select_option(part("presets"), "power")
     for exponent in ("0", "0.5", "4"):
@@ -564,6 +567,7 @@ def test_a_tree_is_drawn_by_hand_within_the_budget(page: Page) -> None:
     assert "no tree of 4 nodes on at most 4 levels is better" in page.inner_text(part("gap"))
 
 
+@pytest.mark.nightly
 def test_a_drawn_tree_keeps_the_level_cap_and_its_root(page: Page) -> None:
     put(page, n=9, levels=2, shown="hand", hand=[-1, 0])
     node(page, 1).click()

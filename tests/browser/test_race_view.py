@@ -330,6 +330,7 @@ def test_places_are_the_order_of_arrival(page: Page) -> None:
     assert [text(page, lane(index, "place")) for index in order] == ["1st", "2nd", "", ""]
 
 
+@pytest.mark.nightly
 def test_lanes_without_a_clear_difference_share_a_place_and_have_a_neutral_colour(
     page: Page,
 ) -> None:
@@ -375,6 +376,7 @@ def test_lanes_without_a_clear_difference_share_a_place_and_have_a_neutral_colou
     assert "no clear difference" not in rows.nth(2).inner_text()
 
 
+@pytest.mark.nightly
 def test_a_place_counts_only_the_lanes_that_are_clearly_ahead(page: Page) -> None:
     """Lane 0 is between lanes 3 and 1 and does not clearly differ from either of them, but lane 3
     is clearly faster than lane 1. Lane 1 may be 2nd, because only lane 3 is clearly ahead."""
@@ -495,6 +497,7 @@ def test_without_a_plain_lane_speedups_are_over_the_slowest_lane(page: Page) -> 
     )
 
 
+@pytest.mark.nightly
 def test_what_is_missing_is_a_dash(page: Page) -> None:
     """Guards against NaN, Infinity, undefined and null on the page, before any step and after
     damaged steps and results."""
@@ -575,6 +578,7 @@ def test_keys_play_step_and_jump(page: Page) -> None:
     expect(page.locator("[data-part=help]")).to_contain_text("one step back or forward")
 
 
+@pytest.mark.nightly
 def test_stepping_visits_every_step_both_ways(page: Page) -> None:
     whole = race(lanes=2, tokens=30)
     still(page, whole, 0)
@@ -640,6 +644,7 @@ def test_the_finish_of_a_lane_is_not_animated_if_a_paused_race_jumps_past_it(pag
     assert page.get_attribute(lane(0), "data-finish") == "seen"
 
 
+@pytest.mark.nightly
 def test_a_lane_names_the_simulated_machine_and_its_tooltip_gives_the_rule(page: Page) -> None:
     whole = race(2, 24)
     clock = "A100, eager"
@@ -658,6 +663,7 @@ def test_a_lane_names_the_simulated_machine_and_its_tooltip_gives_the_rule(page:
     assert "times simulated for “A100, eager”" in facts
 
 
+@pytest.mark.nightly
 def test_a_race_that_was_stopped_says_so(page: Page) -> None:
     whole = race()
     give(page, part(whole, 0, 30))
@@ -901,6 +907,7 @@ def test_the_tree_below_the_lanes_is_that_of_the_leader_at_the_time_shown(page: 
     )
 
 
+@pytest.mark.nightly
 def test_another_lane_is_chosen_with_a_button_or_a_key(page: Page) -> None:
     whole = race(lanes=3)
     still(page, whole)
@@ -1294,7 +1301,7 @@ SMALL = """() => {
 }"""
 
 
-@pytest.mark.parametrize("width", [480, 1280])
+@pytest.mark.parametrize("width", [480, *nightly(1280)])
 def test_no_text_of_the_view_is_smaller_than_12_pixels(page: Page, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 900})
     still(page, with_reasons(race()))
@@ -1637,6 +1644,7 @@ def test_the_table_holds_every_step(page: Page) -> None:
 
 
 @pytest.mark.parametrize("form", ["svg", *nightly("png")])
+@pytest.mark.nightly
 def test_figures_are_saved_as_pictures(page: Page, form: str) -> None:
     still(page, race())
     drawn(page, "tokens")
@@ -1703,7 +1711,7 @@ def test_an_unreadable_message_is_reported_and_the_race_stays(page: Page, bad: s
     assert page.locator(".race-lane").count() == 4
 
 
-@pytest.mark.parametrize("width", [600, 1280, *nightly(1000, 1920)])
+@pytest.mark.parametrize("width", [600, *nightly(1000, 1280, 1920)])
 @pytest.mark.parametrize("panels", [1, 3, *nightly(2)])
 def test_reasons_fill_their_rows(page: Page, width: int, panels: int) -> None:
     """Guards against half-empty rows."""
