@@ -36,14 +36,8 @@ from sequoia.planning.named_profiles import named_profile, profile_names
 from sequoia.planning.plan_for_machine import Plan, best_plan
 from sequoia.saved_files.run_file import Run
 
-# Old names, kept for existing scripts.
-Policy = SamplingParams
-BadPolicy = BadSamplingParams
-Shaper = TreeChoice
-
 __all__ = [
     "Acceptance",
-    "BadPolicy",
     "BadSamplingParams",
     "DecodeStats",
     "Decoder",
@@ -52,14 +46,12 @@ __all__ = [
     "Lane",
     "Pair",
     "Plan",
-    "Policy",
     "Race",
     "Recorder",
     "Replanned",
     "Run",
     "SamplingParams",
     "SequoiaError",
-    "Shaper",
     "StepTrace",
     "Tree",
     "TreeChoice",

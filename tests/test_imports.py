@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # From the bottom up. A package may import only packages in rows before its own. A file directly in
 # `sequoia` or `ui` counts as a package here.
 ENGINE = [
-    {"errors", "assets_folder", "renamed_keywords"},
+    {"errors", "assets_folder"},
     {"validate_input", "library_errors", "text_files"},
     {"algorithm"},
     {"planning", "saved_files", "this_machine"},

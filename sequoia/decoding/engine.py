@@ -27,7 +27,6 @@ from sequoia.decoding.tree_choice import FixedTree, TreeChoice
 from sequoia.errors import BadModel, BadTree, OutOfMemory
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import Context
-from sequoia.renamed_keywords import renamed_keywords
 from sequoia.this_machine.memory import DeviceBytes, require_each
 from sequoia.this_machine.step_timer import Clock, synchronize
 
@@ -42,7 +41,6 @@ class Decoder:
     two fields is not part of a step's measured time. Raises BadPrompt, BadTree, BadSamplingParams
     or OutOfMemory."""
 
-    @renamed_keywords(policy="params")
     def __init__(
         self,
         pair: Pair,
@@ -109,11 +107,6 @@ class Decoder:
     def contexts(self) -> tuple[Context, Context]:
         """The run's state on the target and on the draft."""
         return self._target, self._drafter.context
-
-    @property
-    def policy(self) -> SamplingParams:
-        """`params` under the name that it had until November 2026, for existing scripts."""
-        return self.params
 
     @property
     def remaining(self) -> int:
@@ -242,7 +235,6 @@ def run(decoder: Decoder) -> Iterator[StepTrace]:
         del decoder  # some versions of Python keep the variables of a closed generator
 
 
-@renamed_keywords(policy="params")
 def plain(pair: Pair, prompt: str, params: SamplingParams) -> Iterator[StepTrace]:
     """Autoregressive decoding on the same engine, one token per step: the baseline of measured
     speed-ups. Raises BadPrompt or OutOfMemory when it is called, before the first step."""

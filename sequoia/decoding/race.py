@@ -22,7 +22,6 @@ from sequoia.decoding.tree_choice import TreeChoice
 from sequoia.errors import BadSamplingParams
 from sequoia.models.pair import Pair
 from sequoia.planning.simulated_step_times import SimulatedClock
-from sequoia.renamed_keywords import renamed_keywords
 from sequoia.saved_files.race_file import MOST_LANES
 from sequoia.this_machine.memory import require_each
 from sequoia.validate_input import shown
@@ -52,7 +51,6 @@ class Race:
     times. `stats[lane]`: the lane's totals so far. `stats[lane].total_seconds`: the lane's clock.
     """
 
-    @renamed_keywords(policy="params")
     def __init__(
         self,
         pair: Pair,

@@ -33,7 +33,6 @@ from sequoia.models.fastest_dtype import MEASURED_UP_TO, best_dtype
 from sequoia.models.pair import Pair, RecordedAcceptance
 from sequoia.models.self_test import self_test
 from sequoia.models.tree_forward import TreeModel
-from sequoia.renamed_keywords import renamed_keywords
 from sequoia.text_files import load_json
 from sequoia.this_machine.dtypes import narrowest_dtype, usual_dtype
 from sequoia.this_machine.memory import ROOM, require, require_possible, total_bytes
@@ -46,7 +45,6 @@ _ROWS = (16, 2)  # tokens in a typical pass of the target, and of the draft
 _Where = torch.device | SpreadPlacement | OffloadPlacement
 
 
-@renamed_keywords(tell="on_progress", stop="should_stop")
 def load_pair(
     name: str = BUNDLED_NAME,
     *,

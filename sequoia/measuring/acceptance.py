@@ -17,7 +17,6 @@ from sequoia.decoding.engine import Decoder, run
 from sequoia.errors import BadAcceptance, BadPrompt
 from sequoia.measuring.acceptance_by_level import AcceptanceByLevel, Cell, wilson
 from sequoia.models.pair import Pair
-from sequoia.renamed_keywords import renamed_keywords
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,6 @@ class CountedAcceptance:
         return Acceptance(tuple(count / self.visited for count in self.accepted))
 
 
-@renamed_keywords(policy="params")
 def count_acceptance(
     pair: Pair,
     prompts: Iterable[str],
@@ -92,7 +90,6 @@ def count_acceptance(
     )
 
 
-@renamed_keywords(policy="params")
 def measure_acceptance(
     pair: Pair, prompts: Iterable[str], params: SamplingParams | None = None, **options: Any
 ) -> Acceptance:

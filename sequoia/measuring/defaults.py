@@ -30,7 +30,6 @@ from sequoia.planning.plan_for_machine import (
     bounds,
     levels_for,
 )
-from sequoia.renamed_keywords import renamed_keywords
 
 # Among trees predicted to be at most this share slower than the fastest, the one with the most
 # tokens per step is chosen. With 0.05, the chosen trees were larger but measurably slower.
@@ -54,7 +53,6 @@ def machine(pair: Pair) -> HardwareProfile:
     return pair.measured.profile
 
 
-@renamed_keywords(policy="params")
 def acceptance_of(
     pair: Pair, params: SamplingParams, verifier: str = DEFAULT_VERIFIER, texts: Sequence[str] = ()
 ) -> tuple[Acceptance, str]:
@@ -163,7 +161,6 @@ def _nearest(kinds: Mapping[str, float], usual: str, shared: torch.Tensor) -> st
     return min(kinds, key=lambda kind: abs(kinds[kind] - mean) + error * (kind != usual))
 
 
-@renamed_keywords(policy="params")
 def default_plan(
     pair: Pair,
     params: SamplingParams,
@@ -224,7 +221,6 @@ def _most_nodes(profile: HardwareProfile, most: int) -> int:
     return min(bounds(profile)[0], most)
 
 
-@renamed_keywords(policy="params")
 def speculate(
     pair: Pair,
     prompt: str,
