@@ -26,7 +26,6 @@ ENGINE = [
     {"diagnosis", "exactness"},
     {"bench", "sweep"},
     {"experiments"},
-    {"report"},
     {"shapes", "survey", "judge_pair", "profiles"},
 ]
 PAGE = [

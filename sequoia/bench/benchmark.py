@@ -42,6 +42,7 @@ from sequoia.bench.decoders import (
     verified_trees,
 )
 from sequoia.bench.prompts import text_list
+from sequoia.bench.stages import run_stages
 from sequoia.bench.table import Row, print_table, rated, timed
 from sequoia.bench.verifier_gains import Gain, as_json, gains, print_gains
 from sequoia.loading.load import load_pair
@@ -59,6 +60,9 @@ from sequoia.validate_input import shown
 @reports_errors
 def main(argv: Sequence[str] | None) -> None:
     options = _options(argv)
+    if options.stages:
+        run_stages(options.stages)
+        return
     if options.threads:
         torch.set_num_threads(options.threads)
     if options.json:
@@ -342,6 +346,13 @@ def _options(argv: Sequence[str] | None) -> Namespace:
         action="store_true",
         help="instead, time every verifier on the planned tree and on the best chain, and print "
         "its gain in tokens per step over the paper's Algorithm 2",
+    )
+    parser.add_argument(
+        "--stages",
+        type=Path,
+        metavar="OUT",
+        help="instead, run this benchmark and all other measurements one after another, each in a "
+        "folder of OUT; continues where it was stopped",
     )
     parser.add_argument("--json", type=Path, help="write all results to this file")
     options = parser.parse_args(argv)

@@ -1,4 +1,4 @@
-"""Checks offloading: a model whose layers are streamed from host memory must have the same logits
+"""Offloading: a model whose layers are streamed from host memory must have the same logits
 as the same model kept whole on the card.
 
 Random delays come before copies and layers. If a layer used its buffer before the copy was
@@ -11,33 +11,37 @@ import copy
 import random
 from typing import Any
 
+import pytest
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from sequoia.loading.large.copier import Copier, copier_for
 from sequoia.loading.large.model_parts import decoder_layers
 from sequoia.loading.large.offload import LayerStream
-from sequoia.loading.model_checks import checked_device
 from sequoia.models.compare_logits import branched
 from sequoia.models.tree_forward import TreeModel
-from sequoia.report.tasks.found import Found
 
+CPU = torch.device("cpu")
 _LAYERS = 6
 _MAX_CYCLES = 2_000_000  # clock cycles of the longest delay, about a millisecond
 _PROBABILITY = 0.4  # of a delay before each copy and each layer
 
 
-def offload(passes: str) -> Found:
-    """Run the streamed model `passes` times with no layer resident on the device, then with one,
-    then with half of them. Fails if the logits of any run differ from the whole model's."""
-    device = checked_device("auto")
-    different = {
-        resident: _different(device, resident, int(passes)) for resident in (0, 1, _LAYERS // 2)
-    }
-    total = sum(different.values())
-    count = len(different) * int(passes)
-    words = f"{total} of {count} streamed runs differ from the whole model"
-    return Found(words, {f"{one} resident": n for one, n in different.items()}, not total)
+@pytest.mark.gpu
+@pytest.mark.parametrize("resident", [0, 1, _LAYERS // 2])
+def test_streamed_passes_on_a_gpu_equal_the_whole_model(resident: int) -> None:
+    assert not _different(torch.device("cuda"), resident, passes=50)
+
+
+@pytest.mark.parametrize("resident", [0, 1, _LAYERS // 2])
+def test_streamed_passes_on_a_cpu_equal_the_whole_model(resident: int) -> None:
+    assert not _different(CPU, resident, passes=2)
+
+
+def test_a_copy_that_comes_too_late_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(DelayedCopier, "begin", lambda self, host, buffer: buffer.zero_())
+    monkeypatch.setattr(DelayedCopier, "wait", lambda self, ticket: None)
+    assert _different(CPU, 0, passes=1)
 
 
 def _different(device: torch.device, resident: int, passes: int) -> int:

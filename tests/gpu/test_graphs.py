@@ -6,15 +6,17 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from typing import Any
 
+import pytest
 import torch
+from fakes import tiny_model
 
 from sequoia.algorithm.tree import Tree
 from sequoia.loading.load import load_pair
 from sequoia.models.cuda_graphs import STEP
 from sequoia.models.tree_forward import Context, TreeModel
 from sequoia.models.tree_mask import whole_tree_layout
-from sequoia.report.tasks.found import Found
 
 PREFIXES = (3, 1, 2, 7, 100, STEP - 1, STEP, STEP + 1, 700, 2 * STEP + 1, 1600)
 _NODES = 24
@@ -25,25 +27,40 @@ _GARBAGE = 2**22  # number of NaNs left in freed memory, to expose reads outside
 _ALLOWED = {"float32": 1e-3, "bfloat16": 0.3}
 
 
-def graphs() -> Found:
-    """Compare both bundled models in float32 and in bfloat16. Fails if a difference is NaN or
-    larger than _ALLOWED, or if a model runs without graphs."""
-    worst: dict[str, float] = {}
-    without_graphs: list[str] = []
-    is_right = True
-    for dtype, allowed in _ALLOWED.items():
-        pair = load_pair(dtype=dtype, online=False)
-        for role, model in (("target", pair.target), ("draft", pair.draft)):
-            name = f"{role}, {dtype}"
-            found = worst[name] = largest_difference(model, PREFIXES)
-            is_right = is_right and found <= allowed
-            if not model.graphs or model.graphs.failed:
-                without_graphs.append(name)
-    if without_graphs:
-        return Found(f"no graphs to compare: {'; '.join(without_graphs)}", worst, False)
-    words = ", ".join(f"{name} {value:.2g}" for name, value in worst.items())
-    found = f"largest difference from eager passes, in standard deviations of the logits: {words}"
-    return Found(found, worst, is_right)
+@pytest.mark.gpu
+@pytest.mark.parametrize("dtype", _ALLOWED)
+def test_the_bundled_models_give_the_same_logits_with_and_without_graphs(dtype: str) -> None:
+    pair = load_pair(dtype=dtype, online=False)
+    for model in (pair.target, pair.draft):
+        assert largest_difference(model, PREFIXES) <= _ALLOWED[dtype]
+        assert model.graphs
+        assert not model.graphs.failed
+
+
+def test_a_forward_that_is_wrong_after_one_prefix_is_found() -> None:
+    model = TreeModel(tiny_model("llama"), "llama")
+    assert largest_difference(model, (3, 1, 60)) < 1e-4
+    assert largest_difference(_wrong_after(model, 60), (3, 1)) < 1e-4
+    assert largest_difference(_wrong_after(model, 60), (3, 1, 60)) > 0.5
+
+
+def test_a_forward_that_gives_nan_is_found() -> None:
+    model = TreeModel(tiny_model("llama"), "llama")
+    usual = model.forward
+    broken = model.with_forward(lambda *given: usual(*given) * torch.nan)
+    assert not largest_difference(broken, (3,)) <= 0.3
+
+
+def _wrong_after(model: TreeModel, prefix: int) -> TreeModel:
+    """`model` with a forward that is wrong after exactly `prefix` tokens, as a graph captured for
+    one length could be."""
+    usual = model.forward
+
+    def forward(ids: Any, positions: Any, mask: Any, kv_cache: Any, last_only: bool) -> Any:
+        found = usual(ids, positions, mask, kv_cache, last_only)
+        return found.roll(1, -1) if kv_cache.length == prefix and not last_only else found
+
+    return model.with_forward(forward)
 
 
 def largest_difference(model: TreeModel, prefixes: Sequence[int], seed: int = 0) -> float:

@@ -1,20 +1,18 @@
-"""Compares the attention kernels that torch chooses on this device with the formula in float64, for
-mask sizes that occur with trees."""
+"""The attention kernels that torch chooses agree with the formula in float64, for mask sizes that
+occur with trees. All sizes are tried on a GPU, a few on a CPU."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
+import pytest
 import torch
-from torch.nn.functional import scaled_dot_product_attention
+from torch.nn import functional as F
 
-from sequoia.loading.model_checks import checked_device
 from sequoia.models.attention_kernels import without_cudnn_attention
-from sequoia.report.tasks.found import Found
 
-COLUMNS = range(1, 131)
-ROWS = (1, 2, 7, 64)
-KV_HEADS = (1, 2, 4)
+CPU = torch.device("cpu")
 _HEADS = 4
 _SIZE = 64  # of a head
 _ALIGNED = 8  # columns: a mask's rows begin at multiples of 8 elements
@@ -22,28 +20,33 @@ _ALIGNED = 8  # columns: a mask's rows begin at multiples of 8 elements
 _ALLOWED = {torch.float32: 1e-4, torch.float16: 2e-2, torch.bfloat16: 5e-2}
 
 
-def attention() -> Found:
-    """Compare all sizes in each dtype. The check fails if an error exceeds _ALLOWED."""
-    device = checked_device("auto")
-    torch.manual_seed(0)
-    worst = {
-        str(dtype).removeprefix("torch."): largest_error(device, dtype) / allowed
-        for dtype, allowed in _ALLOWED.items()
-    }
-    words = ", ".join(f"{name} {value:.0%}" for name, value in worst.items())
-    is_right = all(value <= 1 for value in worst.values())
-    return Found(f"largest error as a share of the allowed error: {words}", worst, is_right)
+@pytest.mark.gpu
+@pytest.mark.parametrize("dtype", _ALLOWED)
+def test_attention_on_a_gpu_is_that_of_the_formula(dtype: torch.dtype) -> None:
+    assert _largest_error(torch.device("cuda"), dtype, range(1, 131)) <= _ALLOWED[dtype]
 
 
-def largest_error(
-    device: torch.device, dtype: torch.dtype, columns: Sequence[int] = COLUMNS
-) -> float:
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_attention_on_a_cpu_is_that_of_the_formula(dtype: torch.dtype) -> None:
+    assert _largest_error(CPU, dtype, (1, 33)) <= _ALLOWED[dtype]
+
+
+def test_attention_that_ignores_the_mask_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def without_mask(q: Any, k: Any, v: Any, attn_mask: Any) -> Any:
+        return (q @ k.transpose(-1, -2) / q.shape[-1] ** 0.5).softmax(-1) @ v
+
+    monkeypatch.setattr(F, "scaled_dot_product_attention", without_mask)
+    assert _largest_error(CPU, torch.float32, (33,)) > 0.1
+
+
+def _largest_error(device: torch.device, dtype: torch.dtype, columns: Sequence[int]) -> float:
     """The largest error of any output over all sizes; NaN if any error is NaN."""
+    torch.manual_seed(0)
     found = [
         _error(device, dtype, rows, count, kv_heads)
         for count in columns
-        for rows in ROWS
-        for kv_heads in KV_HEADS
+        for rows in (1, 2, 7, 64)
+        for kv_heads in (1, 2, 4)
     ]
     return float(torch.tensor(found).max())
 
@@ -53,7 +56,7 @@ def _error(device: torch.device, dtype: torch.dtype, rows: int, columns: int, kv
     q, k, v = _inputs(device, dtype, rows, columns, kv)
     mask = _mask(device, dtype, rows, columns)
     with without_cudnn_attention():
-        found = scaled_dot_product_attention(q, k, v, attn_mask=mask)
+        found = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
     scores = q.double() @ k.double().transpose(-1, -2) / _SIZE**0.5 + mask.double()
     return float((found.double() - scores.softmax(-1) @ v.double()).abs().max())
 
