@@ -26,7 +26,7 @@ ENGINE = [
     {"diagnosis", "exactness"},
     {"bench", "sweep"},
     {"experiments"},
-    {"shapes", "survey", "judge_pair", "profiles"},
+    {"shapes", "survey", "profiles"},
 ]
 PAGE = [
     {"shared"},
@@ -37,8 +37,6 @@ PAGE = [
     {"record_opening", "record_tour", "record_losslessness"},
     {"record_examples"},
 ]
-# Training takes many hours and runs from a frozen copy of its own folder and of these two files.
-TRAINING = {"errors", "validate_input"}
 NOT_THE_ENGINE = {"gradio", "plotly", "ui", "app"}
 WITHOUT_GRADIO = [
     *("ui.decode." + name for name in ("messages", "request", "run", "recordings")),
@@ -121,9 +119,8 @@ def public_names(imported: frozenset[str]) -> set[str]:
 
 
 def modules_of(package: str) -> list[str]:
-    """All modules of `package`, without its own `__init__` and without those in `pretrain`."""
-    inner = [name for name in FILES if name.startswith(f"{package}.")]
-    return sorted(name for name in inner if room(name) != "pretrain")
+    """All modules of `package`, without its own `__init__`."""
+    return sorted(name for name in FILES if name.startswith(f"{package}."))
 
 
 def test_all_kinds_of_imports_are_found() -> None:
@@ -160,12 +157,6 @@ def test_packages_of_the_page_import_only_lower_ones(module: str) -> None:
     assert wrong_arrows(module, imports(module), PAGE) == []
 
 
-@pytest.mark.parametrize("module", [name for name in FILES if name.startswith("sequoia.pretrain")])
-def test_the_training_needs_only_two_other_files(module: str) -> None:
-    mine = {name for name in imports(module) if name in FILES and name != "sequoia"}
-    assert {room(name) for name in mine} <= TRAINING | {"pretrain"}
-
-
 @pytest.mark.parametrize("module", [name for name in FILES if name.startswith("sequoia.algorithm")])
 def test_the_algorithm_imports_no_model_library(module: str) -> None:
     assert not {name.split(".")[0] for name in imports(module)} & LIBRARIES_OF_MODELS
@@ -188,7 +179,7 @@ def test_code_that_runs_in_threads_does_not_import_gradio() -> None:
 
 def test_only_commands_use_argparse() -> None:
     """Other modules that `python -m` runs, such as sequoia.survey, get their parser from bench."""
-    commands = {"bench", "sweep", "pretrain", "report", "experiments"}
+    commands = {"bench", "sweep", "experiments"}
     readers = {name for name in FILES if "argparse" in imports(name)}
     assert {room(name) for name in readers if name.startswith("sequoia")} <= commands
 

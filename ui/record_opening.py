@@ -21,7 +21,6 @@ from typing import Any
 from sequoia import Run, SamplingParams, SequoiaError, load_pair
 from sequoia.algorithm.step_trace import StepTrace, emitted_tokens, repetition
 from sequoia.assets_folder import ASSETS
-from sequoia.bench.pair_judge import REPEATED
 from sequoia.text_files import write_text
 from ui.decode import recordings
 from ui.decode.request import DecodeRequest
@@ -31,6 +30,7 @@ from ui.shared.prompts import Preset, read_prompts
 from ui.shared.tree_request import TreeRequest
 
 PROMPTS = ASSETS / "opening_prompts.json"
+REPEATED = 0.25  # a text with at least this share of repeated 8-grams counts as a loop
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from __future__ import annotations
 from functools import cache
 
 from sequoia.assets_folder import ASSETS
-from sequoia.bench.pair_judge import excerpts_of
 from sequoia.bench.prompts import text_list
+from sequoia.text_files import load_json
 
 KINDS = ("code", "prose")
 MAX_PROMPTS = 28  # of each kind; there are only 28 of prose
@@ -17,8 +17,8 @@ MAX_PROMPTS = 28  # of each kind; there are only 28 of prose
 @cache
 def prompts_of(kind: str) -> tuple[str, ...]:
     """The prompts to measure with, excerpts first. kind: one of KINDS."""
-    excerpts = excerpts_of(ASSETS / "judge", kind)
-    return (*(one.prompt for one in excerpts), *text_list(kind, ASSETS / "bench"))
+    excerpts = load_json(ASSETS / "judge" / f"{kind}.json")
+    return (*(one["prompt"] for one in excerpts), *text_list(kind, ASSETS / "bench"))
 
 
 @cache

@@ -16,9 +16,7 @@ from sequoia.errors import SequoiaError
 from sequoia.text_files import require_writable
 
 
-@pytest.mark.parametrize(
-    "command", ["bench", "judge_pair", "pretrain", "report", "shapes", "survey", "sweep"]
-)
+@pytest.mark.parametrize("command", ["bench", "shapes", "survey", "sweep"])
 def test_a_command_prints_its_options(
     command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -64,6 +62,6 @@ def test_the_help_says_whether_target_and_draft_must_be_given_together() -> None
         assert ("(default: the bundled one)" in words) != together
 
 
-@pytest.mark.parametrize("command", ["judge_pair", "shapes", "survey"])
+@pytest.mark.parametrize("command", ["shapes", "survey"])
 def test_importing_a_command_does_not_run_it(command: str) -> None:
     assert callable(importlib.import_module(f"sequoia.{command}").main)
