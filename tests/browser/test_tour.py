@@ -3,6 +3,7 @@ keyboard, left and resumed. No stop shows a fault, whatever the verdict on an an
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -184,6 +185,34 @@ def test_the_picture_stays_at_the_rejection_until_the_question_is_answered(tour:
         expect(caption).to_have_text(words)
     answered(tour, "tree", {**first, "tree.chance": 47})
     expect(controls).to_be_visible()
+
+
+def test_the_tree_is_undecided_until_the_first_question_is_answered(tour: Page) -> None:
+    decided = tour.locator(".sq-tour-picture g[data-s=accepted]")
+    answered(tour, "tree", {})
+    settle(tour)
+    expect(decided).to_have_count(0)
+    answered(tour, "tree", {"tree.end": "4"})
+    expect(decided).not_to_have_count(0)
+
+
+@pytest.mark.parametrize(
+    ("stop", "question", "scale"), [("tree", "chance", 100), ("which", "ratio", 1)]
+)
+def test_a_division_of_the_printed_numbers_is_right(
+    tour: Page, stop: str, question: str, scale: int
+) -> None:
+    before = {name: None for name in ANSWERS if name.startswith(stop)}
+    answered(tour, stop, {name: None for name in before if not name.endswith(question)})
+    asked = tour.locator(f"[data-part={question}] .sq-tour-ask").inner_text()
+    over, under = (float(number) for number in re.findall(r"\d+\.\d+", asked)[:2])
+    answered(tour, stop, {**before, f"{stop}.{question}": round(scale * over / under, 2)})
+    assert verdict(tour, question) == "right"
+
+
+def test_the_visitors_shares_stay_beside_the_solution(tour: Page) -> None:
+    answered(tour, "dice", {"dice.stay": 49, "dice.left": [15, 0, 0, 0]})
+    expect(tour.locator("[data-part=left]")).to_contain_text("(your answer: 15)")
 
 
 def test_an_incomplete_answer_is_not_checked(tour: Page) -> None:

