@@ -38,19 +38,11 @@ export class SharesControl {
     el("span", { text: `${this.words.must} ${this.p[i]}` }, line);
     const look = { type: "range", min: 0, max: this.left, step: 1, value: 0 };
     const input = el("input", look, line);
-    const lane = el(
-      "div",
-      { class: "sq-tour-lane", "aria-hidden": "true" },
-      row,
-    );
-    el("span", { class: "sq-tour-bar is-kept" }, lane).style.width = this.wide(
-      this.kept[i],
-    );
+    const lane = el("div", { class: "sq-tour-lane", "aria-hidden": "true" }, row);
+    el("span", { class: "sq-tour-bar is-kept" }, lane).style.width = this.wide(this.kept[i]);
     const bar = el("span", { class: "sq-tour-bar is-given" }, lane);
     bar.style.left = this.wide(this.kept[i]);
-    el("span", { class: "sq-tour-aim" }, lane).style.left = this.wide(
-      this.p[i],
-    );
+    el("span", { class: "sq-tour-aim" }, lane).style.left = this.wide(this.p[i]);
     this.bars.push(bar);
     this.sums.push(el("span", { class: "sq-tour-sum" }, row));
     this.inputs.push(input);
@@ -77,10 +69,7 @@ export class SharesControl {
       text(this.sums[i], words);
       attr(this.inputs[i], "aria-valuetext", words);
     });
-    text(
-      this.rest,
-      filled(this.words.rest, { given: sum(given), left: this.left }),
-    );
+    text(this.rest, filled(this.words.rest, { given: sum(given), left: this.left }));
     this.rest.classList.toggle("is-whole", sum(given) === this.left);
   }
 
