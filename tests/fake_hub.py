@@ -74,8 +74,13 @@ class _Handler(BaseHTTPRequestHandler):
         if revision not in {"", *self.hub.revisions}:
             return self._refuse(404, "RevisionNotFound")
         siblings = [
-            {"rfilename": path.name, "size": path.stat().st_size, "blobId": "b" * 40}
-            for path in folder.iterdir()
+            {
+                "rfilename": path.relative_to(folder).as_posix(),
+                "size": path.stat().st_size,
+                "blobId": "b" * 40,
+            }
+            for path in folder.rglob("*")
+            if path.is_file()
         ]
         about = {"_id": "x", "id": name, "sha": revision or COMMIT, "gated": name in self.hub.gated}
         body = json.dumps({**about, "siblings": siblings}).encode()

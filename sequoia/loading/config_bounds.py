@@ -1,7 +1,6 @@
 """Checks a model's config before any library uses it. Whole numbers in the config must be within
-bounds, because libraries allocate memory of these sizes. References to other files are refused, and
-so are implementations (of attention, for example) that would be downloaded as code. `auto_map`,
-which also refers to code, is allowed, because that code is never run.
+bounds, because libraries allocate memory of these sizes. References to other files are refused.
+`auto_map`, which refers to code, is allowed, because that code is never run.
 
 The bounds are well above the values in published models.
 """
@@ -14,6 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from sequoia.errors import BadModel
+from sequoia.loading.quantised import refuse_quantised_config
 from sequoia.validate_input import shown
 
 MOST_IN_A_LIST = 2**16
@@ -57,9 +57,6 @@ DIFFER = {
     *("intermediate_size", "head_dim"),
 }
 KINDS = ("float32", "float16", "bfloat16", "float64")  # allowed dtypes
-# Fields that choose an implementation of attention or of experts. It can be code in a repository on
-# the Hub.
-IMPLEMENTATION = re.compile(r"_?(attn|experts)_implementation(_internal)?")
 # names of fields that may contain the config of a language model, such as text_config
 _TEXT = re.compile(r"text|llm|language|decoder")
 
@@ -89,8 +86,8 @@ def check_token_ids(config: dict[str, Any], title: str, file: str) -> None:
 
 
 def _refuse_references(config: dict[str, Any], title: str) -> None:
-    """Raises BadModel if a field of the config would make libraries open other files, read
-    quantised weights, or run downloaded code."""
+    """Raises BadModel if a field of the config would make libraries open other files or
+    read quantised weights."""
     if config.get("transformers_weights") is not None:
         raise BadModel(
             f"{title}: its config names a weight file (transformers_weights), which is not "
@@ -102,34 +99,7 @@ def _refuse_references(config: dict[str, Any], title: str) -> None:
             "allowed; remove this field"
         )
     for part in _parts(config):
-        for name in ("quantization_config", "compression_config"):
-            _refuse_quantised(part.get(name), title)
-    for name, value in _values(config):
-        if IMPLEMENTATION.fullmatch(name):
-            _refuse_code(value, title)
-
-
-def _refuse_code(value: Any, title: str) -> None:
-    """value: the name of an implementation, or a dict with a name for each part of the model.
-    Raises BadModel if a name contains a slash, because it then refers to code that is not
-    installed."""
-    for _, one in _values(value):
-        if isinstance(one, str) and "/" in one:
-            raise BadModel(
-                f"{title}: its config refers to code at {shown(one)}; only installed code is run"
-            )
-
-
-def _refuse_quantised(quantisation: Any, title: str) -> None:
-    """quantisation: the value of a config field that describes quantised weights. Raises BadModel
-    if it is not null."""
-    if quantisation is not None:
-        method = quantisation.get("quant_method") if isinstance(quantisation, dict) else None
-        stated = f" ({shown(method)})" if isinstance(method, str) else ""
-        raise BadModel(
-            f"{title} is quantised{stated}; choose a model whose weights are not quantised "
-            f"({', '.join(KINDS)})"
-        )
+        refuse_quantised_config(part, title)
 
 
 def _check_numbers(part: dict[str, Any], title: str) -> None:

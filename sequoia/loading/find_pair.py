@@ -22,7 +22,6 @@ from sequoia.loading.model_checks import (
     Source,
     check_source,
     check_weights,
-    checked_name,
 )
 from sequoia.loading.pair_request import PairRequest, Ref
 from sequoia.loading.tokenizers.compare_tokenizers import matching_tokenizer
@@ -54,7 +53,7 @@ def found_pair(
     as for `Downloads`. Raises BadModel, BadPair, NotDownloaded, OutOfMemory or Stopped."""
     refs = request.models
     with Downloads(on_progress, should_stop, online) as downloads:
-        places = [downloads.locate(checked_name(ref.name), ref.revision) for ref in refs]
+        places = [downloads.locate(ref.name, ref.revision) for ref in refs]
         require_room(sum(place.missing_bytes for place in places if isinstance(place, Listing)))
         found = [*zip(refs, places, strict=True)]
         sources = [_source(ref.name, place, downloads) for ref, place in found]

@@ -17,6 +17,8 @@ from typing import Any
 from sequoia.errors import BadModel
 from sequoia.loading.config_bounds import check_config, check_token_ids
 from sequoia.loading.json_file import read_bytes, read_object
+from sequoia.loading.listed_files import files_in, first
+from sequoia.loading.other_formats import refuse_other_formats
 from sequoia.validate_input import shown
 
 CONFIG = "config.json"
@@ -53,8 +55,11 @@ def check_folder(folder: Path, title: str) -> dict[str, Any]:
     config.json. Raises BadModel if there is no config.json, if a parsed file is damaged, or if one
     of the checks fails. title: the model's name in messages."""
     names = _check_entries(folder, title)
+    refuse_other_formats(files_in(folder, title))
     if CONFIG not in names:
-        raise BadModel(f"{title} has no {CONFIG}, the file that names the model's type")
+        raise BadModel(
+            f"{title} has no {CONFIG}, the file that names the model's type; {_contents(folder)}"
+        )
     for name in names:
         _check_name(folder / name, title)
     found = {
@@ -67,6 +72,16 @@ def check_folder(folder: Path, title: str) -> dict[str, Any]:
         check_token_ids(found.get(name, {}), title, name)
     _check_tokenizer_config(found.get(TOKENIZER_CONFIG, {}), title)
     return found[CONFIG]
+
+
+def _contents(folder: Path) -> str:
+    """What is in `folder`, which has no config.json, and what to give instead."""
+    if (folder / "snapshots").is_dir() and folder.name.startswith("models--"):
+        name = folder.name.removeprefix("models--").replace("--", "/")
+        return f"it is the cache's folder of {name[:80]!r}; give that id"
+    if inside := [path.parent.name for path in folder.glob(f"*/{CONFIG}")]:
+        return f"its sub-folders {first(inside)} have one; give one of these"
+    return f"it contains {first([path.name for path in folder.iterdir()]) or 'no files'}"
 
 
 def _check_entries(folder: Path, title: str) -> set[str]:
@@ -89,9 +104,9 @@ def _check_entries(folder: Path, title: str) -> set[str]:
 def _checked(path: Path, home: Path, title: str) -> set[str]:
     """A set with the name of the file at `path`, empty if `path` is a folder. Raises BadModel for
     devices and other special files, for a folder whose name ends in .json or .safetensors, and for
-    links that `_check_link` refuses."""
+    links that `check_place` refuses."""
     if path.is_symlink():
-        _check_link(path, home, title)
+        check_place(path, home, title)
     mode = path.stat().st_mode
     kind = next((words for is_one, words in _KINDS if is_one(mode)), None)
     if kind:
@@ -101,9 +116,10 @@ def _checked(path: Path, home: Path, title: str) -> set[str]:
     return {path.name} if stat.S_ISREG(mode) else set()
 
 
-def _check_link(path: Path, home: Path, title: str) -> None:
-    """Raises BadModel if the link at `path` leads nowhere, or out of the folder `home`. Links to
+def check_place(path: Path, folder: Path, title: str) -> None:
+    """Raises BadModel if a link on the way to `path` leads nowhere, or out of `folder`. Links to
     blobs of the hub's cache are allowed."""
+    home = Path(os.path.realpath(folder))
     what = f"{title}: {path.name[:80]} is a link"
     try:
         real = Path(os.path.realpath(path, strict=True))
@@ -131,13 +147,9 @@ def _is_blob(real: Path, snapshot: Path) -> bool:
 
 
 def _check_name(path: Path, title: str) -> None:
-    """Raises BadModel if the file at `path` belongs to an adapter or a training run, or if it is
-    too large for a file without weights."""
+    """Raises BadModel if the file at `path` belongs to a training run, or if it is too large for a
+    file without weights."""
     name = path.name
-    if name == "adapter_config.json":
-        raise BadModel(
-            f"{title} contains an adapter ({name}); merge it into the model and load the result"
-        )
     if _TRAINING.fullmatch(name):
         raise BadModel(
             f"{title} contains a shard of a distributed training run ({name}); save the whole "

@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from transformers import CONFIG_MAPPING, AutoConfig, AutoModelForCausalLM
+from transformers import CONFIG_MAPPING, AutoModelForCausalLM
 
 from sequoia.errors import BadModel, OutOfMemory, SequoiaError
 from sequoia.library_errors import panicked, reason
 from sequoia.loading.folder_check import check_folder
 from sequoia.loading.model_families import refuse_unfit
+from sequoia.loading.read_config import read_config
 from sequoia.loading.weights.check_files import check_described, stored_tensors, weight_paths
 from sequoia.models.dtypes import DTYPES
 from sequoia.this_machine.gpu_health import unusable_gpu
@@ -65,28 +66,16 @@ def _title(name: str, folder: Path) -> str:
     return (folder.name or folder.resolve().name)[:80] if Path(name).is_dir() else name[:200]
 
 
-def checked_name(ref: Any) -> str:
-    """`ref` if it could name a model. Raises BadModel otherwise."""
-    if not isinstance(ref, str) or not ref.strip() or len(ref) > 500:
-        raise BadModel(
-            f"a model is named by a folder or a Hugging Face id (1 to 500 characters), not "
-            f"{shown(ref)}"
-        )
-    refused(BadModel, "not the name of a folder", Path(ref).is_dir)
-    return ref
-
-
 def check_source(name: str, folder: Path, weight_bytes: int | None = None) -> Source:
     """Check the config and the other non-weight files of the model `name` in `folder`.
     weight_bytes: the size of weight files that are not downloaded yet. If None, the weight files
     are in `folder` and are checked too. Raises BadModel if files are missing, damaged or unsafe, or
     if the model cannot run a token tree."""
     title = _title(name, folder)
-    refuse_unknown(title, check_folder(folder, title))
+    fields = check_folder(folder, title)
+    refuse_unknown(title, fields)
     config = refused(
-        BadModel,
-        f"cannot read the config of {title!r}",
-        lambda: AutoConfig.from_pretrained(folder, trust_remote_code=False, local_files_only=True),
+        BadModel, f"cannot read the config of {title!r}", lambda: read_config(fields, folder)
     )
     refused(BadModel, f"cannot use the config of {title!r}", lambda: refuse_unfit(title, config))
     if weight_bytes is not None:
@@ -156,7 +145,7 @@ def checked_dtype(dtype: str) -> torch.dtype | None:
 def local_bytes(folder: Path, title: str = "") -> int:
     """Total bytes of the weight files in `folder`. Raises BadModel if no complete set of
     safetensors files is there."""
-    return sum(path.stat().st_size for path in weight_paths(folder, title or folder.name))
+    return sum(path.stat().st_size for path in weight_paths(folder, title or folder.name).values())
 
 
 def refused(error: type[SequoiaError], what: str, load: Callable[[], Any]) -> Any:

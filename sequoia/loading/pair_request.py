@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from sequoia.assets_folder import BUNDLED_PAIR
 from sequoia.errors import BadModel, BadPair
+from sequoia.loading.model_name import checked_name
 from sequoia.loading.pair_catalog import BUNDLED_NAME, Model, find, preset
 from sequoia.validate_input import shown
 
@@ -22,7 +23,8 @@ class Ref:
 
 @dataclass(frozen=True)
 class PairRequest:
-    """A named pair, or two models given as local folders or Hugging Face ids.
+    """A named pair, or two models given as local folders or Hugging Face ids (see
+    model_name.py).
 
     Raises BadPair if only one model is given, or if two models are given with a name other than the
     default. Raises BadModel if the target would be both spread and streamed.
@@ -71,9 +73,10 @@ class PairRequest:
 
     @property
     def models(self) -> tuple[Ref, Ref]:
-        """The target and the draft. Raises BadModel if no pair has this name."""
+        """The target and the draft. Raises BadModel if no pair has this name, or if a given model
+        is neither a folder nor a hub id."""
         if self.target is not None and self.draft is not None:
-            return Ref(self.target), Ref(self.draft)
+            return Ref(checked_name(self.target)), Ref(checked_name(self.draft))
         if self.is_bundled:
             return Ref(str(BUNDLED_PAIR / "target")), Ref(str(BUNDLED_PAIR / "draft"))
         target, draft = preset(self.name).models

@@ -163,9 +163,6 @@ def test_a_link_inside_a_folder_is_followed(folder: Path) -> None:
         {"model_type": "gpt2", "n_layer": 10**6},
         {"rope_scaling": {"long_factor": [1.0] * 70_000}},
         {"rms_norm_eps": float("nan")},
-        {"attn_implementation": "evil/kernels"},
-        {"attn_implementation": {"": "evil/kernels"}},
-        {"experts_implementation": {"text_config": ["evil/kernels"]}},
     ],
 )
 def test_a_config_out_of_bounds_is_refused_before_a_library_reads_it(
@@ -174,7 +171,7 @@ def test_a_config_out_of_bounds_is_refused_before_a_library_reads_it(
     monkeypatch.setattr(AutoConfig, "from_pretrained", lambda *_, **__: pytest.fail("it was read"))
     config = json.loads((folder / "config.json").read_text()) | changes
     (folder / "config.json").write_text(json.dumps(config))
-    with pytest.raises(BadModel, match=r"^m: \w+ in its config |refers to code at 'evil/kernels'"):
+    with pytest.raises(BadModel, match=r"^m: \w+ in its config "):
         check_source("m", folder)
 
 

@@ -50,9 +50,9 @@ from sequoia.loading.model_checks import (
     check_source,
     checked_device,
     checked_dtype,
-    checked_name,
 )
 from sequoia.loading.model_families import refuse_unfit
+from sequoia.loading.model_name import checked_name
 from sequoia.models.pair import RecordedAcceptance
 from sequoia.sweep.toy_configs import toy_config
 from sequoia.this_machine import gpu_health
@@ -312,7 +312,8 @@ def test_weights_that_could_run_code_are_not_loaded(tmp_path: Path, good: tuple[
     (folder / "model.safetensors").unlink()
     (folder / "pytorch_model.bin").write_bytes(pickle.dumps(Bomb(tmp_path / "ran")))
     with pytest.raises(
-        BadModel, match=r"has no \.safetensors file; other weight formats may run code"
+        BadModel,
+        match=r"but pickles, which can run code \(pytorch_model\.bin",
     ):
         load(str(folder), good[1])
     assert not (tmp_path / "ran").exists()

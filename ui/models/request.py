@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from sequoia.errors import BadModel
-from sequoia.loading.model_checks import checked_device, checked_dtype, checked_name
+from sequoia.loading.model_checks import checked_device, checked_dtype
+from sequoia.loading.model_name import checked_name
 from sequoia.loading.pair_catalog import BUNDLED_NAME, preset
 from sequoia.loading.pair_request import PairRequest
 from sequoia.validate_input import shown

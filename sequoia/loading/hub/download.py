@@ -10,7 +10,7 @@ import shutil
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +18,15 @@ from huggingface_hub import constants
 
 from sequoia.algorithm.progress import ShouldStop
 from sequoia.errors import BadModel, NotDownloaded, Stopped
-from sequoia.loading.hub.model_files import cached, hub_folder, is_hub_id, small_files, weight_files
+from sequoia.loading.hub.model_files import cached, hub_folder, small_files, snapshots
+from sequoia.loading.listed_files import ListedFiles, files_in
+from sequoia.loading.other_formats import refuse_other_formats
+from sequoia.loading.weights.weight_files import weight_files
 from sequoia.this_machine.worker_process import WorkerEnded, WorkerProcess
 
 ROOM_LEFT = 1_000_000_000  # bytes that must stay free on the disk
 _LOOK_SECONDS = 0.1
 _RATE_SECONDS = 4.0
-_WEIGHT_SUFFIXES = (".bin", ".safetensors", ".gguf", ".pth")
 _SCRIPT = Path(__file__).with_name("download_worker.py")
 _ENVIRONMENT = {
     "HF_HUB_OFFLINE": "0",
@@ -52,18 +54,19 @@ class Progress:
 @dataclass(frozen=True, eq=False)
 class Listing:
     """A model on the hub at one commit. files: name -> size in bytes of each file to download.
-    newest: whether the commit was looked up as the newest one of `main`. If so, `fetch` sets
-    refs/main in the cache to it."""
+    weights: the names of those with weights. newest: whether the commit was looked up as the newest
+    one of `main`. If so, `fetch` sets refs/main in the cache to it."""
 
     model: str
     commit: str
     files: Mapping[str, int]
+    weights: frozenset[str] = frozenset()
     newest: bool = True
 
     @property
     def weight_bytes(self) -> int:
         """Total size of the weight files."""
-        return sum(self.files[name] for name in weight_files(self.files))
+        return sum(self.files[name] for name in self.weights)
 
     @property
     def missing_bytes(self) -> int:
@@ -106,17 +109,15 @@ class Downloads:
         commit `revision` is preferred. Raises what `look_up` raises."""
         if Path(ref).is_dir():
             return Path(ref)
-        return (is_hub_id(ref) and cached(ref, revision)) or self.look_up(ref, revision)
+        return cached(ref, revision) or self.look_up(ref, revision)
 
     def look_up(self, model: str, revision: str = "") -> Listing:
-        """The files of `model` on the hub at commit `revision` ("": the newest one). Raises
-        BadModel if `model` is not a hub id or has no complete safetensors weights. Also raises
-        NotDownloaded and Stopped (see the class)."""
-        if not is_hub_id(model):
-            raise BadModel(
-                f"{model[:200]!r} is neither a folder nor a Hugging Face id (usually owner/name)"
-            )
+        """The files of `model` on the hub at commit `revision` ("": the newest one). Their index
+        is downloaded if it says which files have the weights. Raises BadModel if `model` has no
+        complete safetensors weights. Also raises NotDownloaded and Stopped (see the class)."""
         if not self._online:
+            for folder in snapshots(model):
+                refuse_other_formats(files_in(folder, f"{model} in the hub's cache"))
             raise NotDownloaded(
                 f"{model} is not on this machine, and HF_HUB_OFFLINE is set (or "
                 "TRANSFORMERS_OFFLINE, or online=False), so the hub is not contacted; allow "
@@ -124,21 +125,26 @@ class Downloads:
             )
         found = next(self._ask(model, {"do": "list", "model": model, "revision": revision}))
         files = {str(name): int(count) for name, count in found["files"].items()}
-        weights = weight_files(files)
-        if not weights:
-            others = sorted(name for name in files if name.endswith(_WEIGHT_SUFFIXES))
-            only = f", only {', '.join(others[:3])}" if others else ""
-            raise BadModel(
-                f"{model} has no complete set of model.safetensors files{only}; other weight "
-                "formats may run code and are not loaded"
-            )
-        used = {name: files[name] for name in [*small_files(files), *weights]}
-        return Listing(model, str(found["commit"]), used, newest=not revision)
+        small = {name: files[name] for name in small_files(files)}
+        listing = Listing(model, str(found["commit"]), small, newest=not revision)
+        top = [name for name in files if "/" not in name]
+
+        def read(name: str, most: int) -> bytes:
+            one = replace(listing, files={name: files[name]}, newest=False)
+            if files[name] > most:
+                raise BadModel(f"{model}: {name} is larger than the {size(most)} allowed")
+            return (self.fetch(one, weights=False) / name).read_bytes()
+
+        listed = ListedFiles(model, top, files.__contains__, read)
+        refuse_other_formats(listed)
+        weights = weight_files(listed)
+        used = small | {name: files[name] for name in weights}
+        return replace(listing, files=used, weights=frozenset(weights))
 
     def fetch(self, listing: Listing, weights: bool) -> Path:
         """Download the small files of `listing` (configs, tokenizer, weight index). If `weights` is
         True, download its weight files too. Returns their folder in the cache."""
-        names = list(listing.files) if weights else small_files(listing.files)
+        names = [name for name in listing.files if weights or name not in listing.weights]
         total = sum(listing.files[name] for name in names)
         rate = Rate()
         command = {

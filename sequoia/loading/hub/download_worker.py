@@ -109,12 +109,13 @@ class Count:
 
 def listed(model: str, revision: str) -> Iterator[dict[str, Any]]:
     """One message: the commit of `model` that `revision` names ("": the newest one), and the names
-    and sizes of its top-level files (the first 2000)."""
+    and sizes of its files. Of those in sub-folders, only .safetensors files are listed. The first
+    5000 files are, from the top down."""
     info = HfApi().model_info(model, revision=revision or None, files_metadata=True)
-    files = {
-        file.rfilename: file.size or 0 for file in info.siblings or () if "/" not in file.rfilename
-    }
-    yield {"commit": info.sha, "files": dict(list(files.items())[:2000])}
+    names = {file.rfilename: file.size or 0 for file in info.siblings or ()}
+    files = sorted(names, key=lambda name: name.count("/"))
+    kept = [name for name in files if "/" not in name or name.endswith(".safetensors")]
+    yield {"commit": info.sha, "files": {name: names[name] for name in kept[:5000]}}
 
 
 def got(model: str, commit: str, files: list[str], newest: bool) -> Iterator[dict[str, Any]]:

@@ -13,6 +13,10 @@ from pathlib import Path
 
 from huggingface_hub import constants
 
+from sequoia.errors import BadModel
+from sequoia.loading.listed_files import files_in
+from sequoia.loading.weights.weight_files import INDEX, weight_files
+
 _SMALL = frozenset(
     {
         "config.json",
@@ -27,11 +31,10 @@ _SMALL = frozenset(
         "merges.txt",
         "chat_template.jinja",
         "chat_template.json",
-        "model.safetensors.index.json",
+        INDEX,
     }
 )
 COMMIT = re.compile(r"[0-9a-f]{40}")
-_SHARD = re.compile(r"model-\d{5}-of-(\d{5})\.safetensors")
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?")
 
 
@@ -46,26 +49,17 @@ def small_files(names: Iterable[str]) -> list[str]:
     return sorted(_SMALL.intersection(names))
 
 
-def weight_files(names: Iterable[str]) -> list[str]:
-    """The weight files among a model's file `names`: model.safetensors, or else all shards. Empty
-    if there are none, or if a shard is missing."""
-    names = set(names)
-    if "model.safetensors" in names:
-        return ["model.safetensors"]
-    shards = {name: int(found[1]) for name in names if (found := _SHARD.fullmatch(name))}
-    return sorted(shards) if set(shards.values()) == {len(shards)} else []
-
-
 def is_whole(folder: Path) -> bool:
-    """Whether `folder` has a config, all weight files and, for shards, their index. A folder with a
-    broken link among the files to load is not whole."""
-    names = {path.name for path in folder.iterdir()} if folder.is_dir() else set[str]()
-    weights = weight_files(names)
-    if "config.json" not in names or not weights:
+    """Whether `folder` has a config and all weight files. A folder with a broken link among the
+    files to load is not whole."""
+    if not folder.is_dir():
         return False
-    if not all((folder / name).exists() for name in (*small_files(names), *weights)):
+    names = {path.name for path in folder.iterdir()}
+    try:
+        weight_files(files_in(folder, folder.name))
+    except BadModel:
         return False
-    return "model.safetensors" in names or "model.safetensors.index.json" in names
+    return "config.json" in names and all((folder / name).exists() for name in small_files(names))
 
 
 def hub_folder(ref: str) -> Path:
@@ -76,11 +70,14 @@ def hub_folder(ref: str) -> Path:
 def cached(ref: str, revision: str = "") -> Path | None:
     """The folder of one complete commit of the model `ref` in the hub's cache, or None. Prefers the
     commit `revision`, then the commit in `refs/main`, then the most recently changed folder."""
-    base = hub_folder(ref)
-    main = base / "refs" / "main"
+    main = hub_folder(ref) / "refs" / "main"
     known = [revision, main.read_text(encoding="utf-8").strip() if main.is_file() else ""]
-    first = [base / "snapshots" / commit for commit in known if COMMIT.fullmatch(commit)]
-    others = sorted(
-        (base / "snapshots").glob("*"), key=lambda path: path.stat().st_mtime, reverse=True
-    )
-    return next((folder for folder in [*first, *others] if is_whole(folder)), None)
+    first = [hub_folder(ref) / "snapshots" / commit for commit in known if COMMIT.fullmatch(commit)]
+    return next((folder for folder in [*first, *snapshots(ref)] if is_whole(folder)), None)
+
+
+def snapshots(ref: str) -> list[Path]:
+    """The folders of the commits of the model `ref` in the hub's cache, complete or not. The most
+    recently changed one comes first."""
+    found = (hub_folder(ref) / "snapshots").glob("*")
+    return sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
@@ -142,7 +141,7 @@ def _tokenizer(source: Source, trusted: bool) -> Any:
     loaded = refused(
         BadModel,
         f"cannot load the tokenizer of {source.title!r}{lacking}",
-        lambda: _loaded(source.folder),
+        lambda: _loaded(source),
     )
     if not getattr(loaded, "is_fast", False):
         raise BadModel(
@@ -154,12 +153,17 @@ def _tokenizer(source: Source, trusted: bool) -> Any:
     return loaded
 
 
-def _loaded(folder: Path) -> Any:
-    """The tokenizer in `folder`. A tokenizer_config.json would name the tokenizer's class. Without
+def _loaded(source: Source) -> Any:
+    """The tokenizer of `source`. A tokenizer_config.json would name the tokenizer's class. Without
     one, tokenizer.json is used unchanged: the class that `transformers` guesses from the model's
     type could build a different tokenizer from the same tokens."""
+    folder = source.folder
     if (folder / TOKENIZER).is_file() and not (folder / TOKENIZER_CONFIG).is_file():
         return PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True)
     return AutoTokenizer.from_pretrained(
-        folder, trust_remote_code=False, local_files_only=True, mistral_format=False
+        folder,
+        config=source.config,
+        trust_remote_code=False,
+        local_files_only=True,
+        mistral_format=False,
     )

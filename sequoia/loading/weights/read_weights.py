@@ -39,6 +39,7 @@ def read_weights(source: Source, dtype: torch.dtype, **placement: Any) -> Weight
     try:
         loaded: Any = AutoModelForCausalLM.from_pretrained(
             source.folder,
+            config=source.config,
             dtype=dtype,
             use_safetensors=True,
             attn_implementation=source.attention,

@@ -15,6 +15,7 @@ from typing import Any
 
 from sequoia.errors import BadModel
 from sequoia.loading.json_file import object_of
+from sequoia.loading.quantised import refuse_quantised_tensors
 from sequoia.validate_input import shown
 
 LONGEST = 16_000_000  # bytes of a header, about ten times the largest one published
@@ -43,7 +44,7 @@ class Stored:
 
 def read_header(path: Path, title: str) -> dict[str, Stored]:
     """The tensors in the file at `path`, by name. Raises BadModel if the file cannot be read,
-    is incomplete, or is invalid. title: the model's name in messages."""
+    is incomplete, is invalid, or has quantised tensors. title: the model's name in messages."""
     what = f"{title}: {path.name[:80]}"
     try:
         with path.open("rb") as file:
@@ -58,6 +59,10 @@ def read_header(path: Path, title: str) -> dict[str, Stored]:
     _check_metadata(found.get("__metadata__"), what)
     if not tensors or len(tensors) > MOST_TENSORS:
         raise BadModel(f"{what} has {len(tensors):,} tensors; expected 1 to {MOST_TENSORS:,}")
+    refuse_quantised_tensors(
+        {name: entry.get("dtype") for name, entry in tensors.items() if isinstance(entry, dict)},
+        title,
+    )
     checked = {name: _entry(name, entry, what) for name, entry in tensors.items()}
     _check_offsets(tensors, length - 8 - size, what)
     return checked

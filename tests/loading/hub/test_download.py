@@ -38,7 +38,7 @@ from sequoia.loading.hub.download import (
     require_room,
     size,
 )
-from sequoia.loading.hub.model_files import cached, is_hub_id, is_whole, small_files, weight_files
+from sequoia.loading.hub.model_files import cached, is_hub_id, is_whole, small_files
 from sequoia.loading.load import fetch
 from sequoia.loading.model_checks import PassedCheck
 from sequoia.loading.pair_request import PairRequest
@@ -490,10 +490,7 @@ def test_no_safetensors(hub: FakeHub, tmp_path: Path, model: Path) -> None:
     hub.models["owner/model"] = folder
     with pytest.raises(
         BadModel,
-        match=(
-            r"no complete set of model\.safetensors files, only pytorch_model\.bin; "
-            r"other weight formats"
-        ),
+        match=r"owner/model has no \.safetensors file, but pickles, .* \(pytorch_model\.bin\)",
     ):
         fetched()
     assert not hub.files_asked
@@ -557,18 +554,7 @@ def test_a_file_too_large_for_plain_http_says_what_helps(tmp_path: Path) -> None
 # -- file names, ids, the cache, sizes and rates, printed lines, no network ------------------------
 
 
-def test_weights_are_one_file_or_all_shards() -> None:
-    shards = [f"model-0000{i}-of-00003.safetensors" for i in (1, 2, 3)]
-    assert weight_files(["model.safetensors", *shards, "other.safetensors"]) == [
-        "model.safetensors"
-    ]
-    assert weight_files(shards) == shards
-    assert (
-        weight_files(shards[:2])
-        == weight_files(["adapter_model.safetensors"])
-        == weight_files([])
-        == []
-    )
+def test_only_known_small_files_are_downloaded() -> None:
     assert small_files(["config.json", "evil.py", "model.safetensors", "merges.txt"]) == [
         "config.json",
         "merges.txt",

@@ -1,0 +1,128 @@
+"""What people write for a model: what is understood, and what is refused with its cause."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sequoia.errors import BadModel, BadPair
+from sequoia.loading.model_name import checked_name
+from sequoia.loading.pair_request import PairRequest
+
+HUB = "https://huggingface.co"
+ID = "Qwen/Qwen3-8B"
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        *(ID, f" {ID}\n", f'"{ID}"', f"'{ID}'", f"`{ID}`", f"“{ID}”", f'"{ID}",', f"{ID}/"),
+        *(f"\u200b{ID}\u00a0", f"<{HUB}/{ID}>", f'" {HUB}/{ID} "', f"{ID}@main"),
+        *(f"{HUB}/{ID}", f"{HUB}/{ID}/", f"http://huggingface.co/{ID}", f"huggingface.co/{ID}"),
+        *(f"https://hf.co/{ID}", f"hf.co/{ID}", f"www.huggingface.co/{ID}", f"hf://{ID}"),
+        *(f"HTTPS://HuggingFace.co/{ID}", f"https://hf-mirror.com/{ID}", f"//hf.co/{ID}"),
+        *(f"{HUB}/{ID}/tree/main", f"{HUB}/{ID}/tree/main/", f"{ID}/tree/main"),
+        *(f"{HUB}/{ID}/blob/main/config.json", f"{HUB}/{ID}/resolve/main/model.safetensors"),
+        *(f"{HUB}/{ID}?library=transformers", f"{HUB}/{ID}#usage", f"{HUB}/{ID}/discussions/3"),
+        *(f"{HUB}/{ID}.git", f"git@hf.co:{ID}.git", f"{HUB}/{ID}/commits/main"),
+    ],
+)
+def test_an_id_is_understood(written: str) -> None:
+    assert checked_name(written) == ID
+    assert checked_name(checked_name(written)) == ID
+
+
+@pytest.mark.parametrize("written", ["gpt2", f"{HUB}/gpt2", f"{HUB}/gpt2/tree/main"])
+def test_an_id_without_an_owner_is_understood(written: str) -> None:
+    assert checked_name(written) == "gpt2"
+
+
+def test_a_folder_is_understood(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "my model"
+    folder.mkdir()
+    for written in (f"{folder}", "~/my model", f" {folder}/ ", f'"{folder}"', f"file://{folder}"):
+        assert Path(checked_name(written)) == folder
+    assert checked_name("my model") == "my model"
+    assert checked_name(folder) == str(folder)
+
+
+@pytest.mark.parametrize("name", [" blank ", "'quoted'", "a:b", "a@b", "x.gguf", "datasets", "~x"])
+def test_a_folder_of_an_odd_name_is_that_folder(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / name).mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert checked_name(name) == name
+
+
+@pytest.mark.parametrize(
+    ("written", "cause"),
+    [
+        (f"{ID}:Q4_K_M", r"tag \(Q4_K_M\).*quantised GGUF.*without a tag"),
+        (f"hf.co/{ID}:Q4_K_M", r"tag \(Q4_K_M\)"),
+        ("llama3.2:1b", r"tag \(1b\)"),
+        ("llama3:latest", r"tag \(latest\)"),
+        ("model.gguf", "is a GGUF file"),
+        ("owner/model.Q8_0.GGUF", "is a GGUF file"),
+        ("/models/model.gguf", "is a GGUF file"),
+        ("~/model.gguf", "is a GGUF file"),
+        (f"{HUB}/{ID}/blob/main/x.Q4_K_M.gguf", "is a GGUF file"),
+        (f"{HUB}/{ID}/resolve/main/x.gguf?download=true", "is a GGUF file"),
+        ("/no/model.safetensors", "no such file; give the folder"),
+        ("model.safetensors", "no such file; give the folder"),
+        (f"{HUB}/datasets/squad", "is the address of a dataset"),
+        (f"{HUB}/datasets/owner/name/tree/main", "is the address of a dataset"),
+        ("datasets/owner/name", "is the address of a dataset"),
+        (f"{HUB}/spaces/owner/name", "is the address of a Space"),
+        (f"{HUB}/collections/owner/name", "is the address of a collection"),
+        (HUB, "names no model"),
+        (f"{HUB}/models?search=llama", "names no model"),
+        (f"{ID}@v1.0", f"names the revision v1.0; .*hf download {ID} --revision v1.0"),
+        (f"{HUB}/{ID}/tree/v1.0", "names the revision v1.0"),
+        (f"{HUB}/{ID}/tree/refs%2Fpr%2F3", "names the revision refs/pr/3"),
+        (f"{HUB}/{ID}/commit/{'a' * 40}", f"names the revision {'a' * 40}"),
+        (f"{HUB}/{ID}/tree/main/original", f"leads into a sub-folder of {ID}"),
+        ("https://github.com/owner/name", "an address elsewhere"),
+        ("https://ollama.com/library/llama3", "an address elsewhere"),
+        ("s3://bucket/model", "an address elsewhere"),
+        ("C:\\models\\llama", r"^'C:\\models\\llama' is a Windows path"),
+        ("D:/models/llama", "is a Windows path"),
+        ("models\\llama", "is a Windows path"),
+        ("\\\\server\\share\\llama", "is a Windows path"),
+        ("~/nowhere", "/nowhere' is neither a folder nor a Hugging Face id"),
+        ("~nobody-here/x", "neither a folder nor a Hugging Face id"),
+        ("x" * 300, "cannot be opened|neither a folder"),
+        ('""', "named by a folder or a Hugging Face id"),
+    ],
+)
+def test_the_rest_is_refused_with_its_cause(written: str, cause: str) -> None:
+    with pytest.raises(BadModel, match=cause) as caught:
+        checked_name(written)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "config.json", "pytorch_model.bin", "x.zip"])
+def test_a_file_is_refused_with_its_folder(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(b"")
+    with pytest.raises(BadModel, match=f"is a file; give the model's folder, '{tmp_path}'"):
+        checked_name(str(tmp_path / name))
+
+
+def test_a_file_is_found_before_an_id(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("weights.bin").write_bytes(b"")
+    with pytest.raises(BadModel, match=r"is a file; give the model's folder, '\.'"):
+        checked_name("weights.bin")
+
+
+def test_a_pair_has_the_names_that_are_meant() -> None:
+    request = PairRequest(target=f"{HUB}/{ID}", draft=" 'gpt2' ")
+    assert [ref.name for ref in request.models] == [ID, "gpt2"]
+    with pytest.raises(BadModel, match="is a GGUF file"):
+        _ = PairRequest(target=ID, draft="x.gguf").models
+    with pytest.raises(BadPair):
+        PairRequest(target=ID)
