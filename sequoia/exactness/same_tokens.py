@@ -1,25 +1,38 @@
 """Losslessness at temperature 0: checks token by token that the emitted text is the target's own.
 For higher temperatures see same_distribution.py.
 
-Rounding can make a run's tokens differ from plain decoding's at a near tie of the target's logits,
-because a pass over more tokens adds the same products in another order. At the first difference,
-the verdict depends on how far the logits of the two tokens are below the best logit. Their ranks do
-not matter, because more than two tokens can be nearly tied. After a tie the two texts diverge, and
-the rest of the run is compared with the target's logits only.
+A pass over more tokens rounds differently, so a run's tokens may differ from plain decoding's at a
+near tie. Where they first differ, the target's logits x in float32 decide (for a target in float32,
+in float64). Say a pass rounds every logit by at most e. If it prefers a token to the best of x,
+then that token's x is at most 2 e below the best. So the two tokens are a tie if neither is further
+below the best than that, and a bug otherwise. After a tie the two texts diverge, and each further
+token of the run is compared with the best of x, after the run's own text, in the same way.
+
+How e is measured matters:
+
+- It is not taken from the run's own pass. A pass is always within its own error of x, so even a
+  pass with a wrong mask would be called a tie. It is taken from the bare `transformers` model in
+  the target's dtype, which uses neither our masks nor our cache. (A faster forward is used only if
+  it rounds no more than that; see choose_forward.py.)
+- It is the largest difference over the likelier half of the vocabulary, not only over the two
+  tokens. Another pass rounds these two differently, and often by much more: two differences say
+  little about a third. Over thousands of tokens the largest one is stable. In SmolLM2-135M it
+  differed between passes of several kinds by a factor of at most 2.5, and was some five times the
+  typical difference. Very unlikely tokens are left out, because some models mask them.
 
 A target with a router (mixture of experts) in half precision is different: rounding can change the
-chosen experts, which changes logits by any amount. If a run of such a target differs by more than a
-tie, the prompt is decoded twice in float32, with the tree and without. If these two texts differ by
-more than a tie, that is a bug. Otherwise, the logits of the original run's text are computed in
-both dtypes, to measure the effect of rounding. If this effect can explain how far the tokens are
-below the best logit, the verdict is a tie. If not, or if the check in float32 was not finished, the
-verdict is undecided.
+chosen experts, which changes logits by any amount. So a run of such a target is a tie at once only
+if twice the median of e over the whole text explains it. If not, the prompt is decoded twice in
+float32, with the tree and without. If these two texts differ by more than a tie, that is a bug.
+Otherwise, if twice the largest e in the text explains the run, the verdict is a tie. If not, or if
+the check in float32 was not finished, the verdict is undecided.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+import statistics
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -34,17 +47,9 @@ from sequoia.library_errors import reason
 from sequoia.models.compare_logits import is_half, own_logits, own_logits_from
 from sequoia.models.pair import Pair
 from sequoia.models.routers import has_router
+from sequoia.models.wider import wider
 from sequoia.validate_input import whole
 
-# The largest margin that counts as a tie, in ulp (see `margin`). Why 16: a forward pass rounds each
-# sum by up to half an ulp, and differently if the terms are added in another order. L layers have
-# 2 L such sums (attention and MLP). Their errors add up like a random walk, to about sqrt(2 L)
-# half-ulps of a number as large as the logits' spread. For L = 32 that is 8 half-ulps, or 4 ulp.
-# The top logit is up to four times the spread, so its ulp is up to four times as large. In ulp of
-# the top logit, the error is 1 to 4. The run and the reference both have such an error, which makes
-# 2 to 8. A limit of 16 leaves room. A wrong row, mask or position changes logits by much more,
-# their whole spread: at least 32 ulp in bfloat16, millions in float32.
-TIE_ULP = 16
 # the tree with which a run is repeated if the run's own tree is not given
 USUAL_TREE = Tree.from_branching([3, 2, 1, 1])
 ROWS_AT_ONCE = 64  # rows of logits computed together
@@ -56,53 +61,68 @@ _ENDS = {
 
 
 @dataclass(frozen=True)
+class Place:
+    """One token of a text, compared with the target's logits there. index: its index. margin: how
+    far its logit is below the best in float32. error: by how much rounding changes the logits there
+    at most. Both are differences of logits, measured."""
+
+    index: int
+    margin: float
+    error: float
+
+    @property
+    def is_tie(self) -> bool:
+        return self.margin <= 2 * self.error
+
+    @property
+    def words(self) -> str:
+        size = "at most" if self.is_tie else "more than"
+        return (
+            f"{self.margin:.3g} below the best, {size} twice the rounding error of {self.error:.3g}"
+        )
+
+
+@dataclass(frozen=True)
 class TextMatch:
     """A run's tokens compared with plain decoding's: verdict "exact", "tie", "bug" or "undecided".
 
-    compared: the number of tokens of the shorter text. index: the index of the first token that
-    differs, or None. margin: how far the lower of the two tokens' logits at that index is below the
-    target's best logit, in ulp of `dtype`. later: (index, margin) of the first later token of the
-    run that is further below the best logit than a tie allows, or None. in_float32: the result of
-    the check in float32, or why there is none. It is "" if that check was not needed.
+    compared: the number of tokens of the shorter text. dtype: the target's. index: the index of the
+    first token that differs, or None. first: the place there, None if it could not be computed; its
+    margin is that of the run's or plain decoding's token, whichever is further below the best.
+    later: the first later token of the run that is not even a tie, or None. in_float32: the result
+    of a run in float32, or why there is none. It is "" if none was needed.
     """
 
     verdict: str
     compared: int
+    dtype: torch.dtype
     index: int | None = None
-    margin: float | None = None
-    dtype: torch.dtype | None = None
-    later: tuple[int, float] | None = None
+    first: Place | None = None
+    later: Place | None = None
     in_float32: str = ""
 
     @property
     def sentence(self) -> str:
-        if self.index is None or self.margin is None:
+        if self.index is None:
             return f"All {self.compared} tokens equal plain decoding's (measured): exact."
-        name = str(self.dtype).removeprefix("torch.")
-        start = (
-            f"Token {self.index + 1} is the first that differs from plain decoding. The lower "
-            f"logit of the two tokens is {self.margin:.3g} ulp of {name} below the target's best "
-            f"(measured), {self._size}"
-        )
-        if not self.in_float32:
-            return f"{start}: {_ENDS[self.verdict]}."
-        return (
-            f"{start}. This target has a router, and rounding to {name} can change the experts it "
-            f"chooses. {self.in_float32}: {_ENDS[self.verdict]}."
-        )
+        words = [f"Token {self.index + 1} is the first that differs from plain decoding"]
+        if self.first:
+            words.append(
+                f"In {_wide_name(self.dtype)}, the lower logit of the two tokens is "
+                f"{self.first.words} (measured)"
+            )
+        if self.later:
+            words[-1] += (
+                f", but given the run's own text, its token {self.later.index + 1} is "
+                f"{self.later.words}"
+            )
+        if self.in_float32:
+            words.append(self.in_float32)
+        return f"{'. '.join(words)}: {_ENDS[self.verdict]}."
 
-    @property
-    def _size(self) -> str:
-        """How the difference compares with a tie, in words."""
-        if (self.margin or 0) > TIE_ULP:
-            return f"more than the {TIE_ULP} ulp of a tie"
-        if self.later is None:
-            return f"at most the {TIE_ULP} ulp of a tie"
-        index, margin = self.later
-        return (
-            f"at most the {TIE_ULP} ulp of a tie, but given the run's own text, its token "
-            f"{index + 1} is {margin:.3g} ulp below the best"
-        )
+
+def _wide_name(dtype: torch.dtype) -> str:
+    return "float64" if dtype == torch.float32 else "float32"
 
 
 def compare(run: Sequence[int], plain: Sequence[int]) -> int | None:
@@ -123,130 +143,126 @@ def check_text(
     should_stop: ShouldStop = lambda: False,
 ) -> TextMatch:
     """Compares `run`, the tokens emitted at temperature 0 after `prompt`, with `plain`, the tokens
-    of plain decoding; see `judge`.
+    of plain decoding, as described at the top of this file.
 
-    If they differ by more than a tie and rounding can change the choices of the target's router,
-    repeats the run in float32 with `tree` and `verifier`. If this check does not fit in memory, or
-    ends because `should_stop()` is true, the verdict is undecided. Raises BadPrompt if the texts
-    differ and the pair does not accept the prompt, and BadModel as `judge` does.
+    A target with a router in half precision may need a run in float32, with `tree` and `verifier`.
+    If the check does not fit in memory, or ends because `should_stop()` is true, the verdict is
+    undecided. Raises BadPrompt if the texts differ and the pair does not accept the prompt, and
+    BadModel if a logit is not finite or a token is out of bounds.
     """
-    match = _match(pair, prompt, run, plain)
-    target = pair.target
-    if match.verdict != "bug" or not (is_half(target.dtype) and has_router(target)):
+    at = compare(run, plain)
+    match = TextMatch("exact", min(len(run), len(plain)), pair.target.dtype, at)
+    if at is None:
         return match
     try:
-        raise_if_stopped(should_stop)
-        wide = in_float32(pair)
-        tree_choice = tree if isinstance(tree, Tree) else tree()
-        wide_run, wide_plain = (
-            tokens_of(wide, prompt, match.compared, one, verifier, should_stop)
-            for one in (tree_choice, Tree.chain(1))
+        if not (is_half(match.dtype) and has_router(pair.target)):
+            return _judged(match, places(pair, prompt, run, plain, at))
+        found = [*places(pair, prompt, run, plain, 0)]
+        usual = statistics.median(one.error for one in found)
+        match = _judged(match, [replace(one, error=usual) for one in found[at:]])
+        if match.verdict == "tie":
+            return match
+        return _repeated(pair, prompt, match, found, tree, verifier, should_stop)
+    except (Stopped, OutOfMemory, RuntimeError, MemoryError) as problem:
+        words = (
+            "Whether this is a bug could not be checked in "
+            f"{_wide_name(match.dtype)}, because {reason(problem)}"
         )
-        wide_match = _match(wide, prompt, wide_run, wide_plain, should_stop)
-        if wide_match.verdict == "bug":
-            words = f"The same run in float32 differs too ({wide_match.sentence[:-1]})"
-            return replace(match, in_float32=words)
-        explained = _explained(pair, wide, prompt, match, run, plain, should_stop)
-    except (Stopped, OutOfMemory, torch.OutOfMemoryError, MemoryError) as problem:
-        words = f"Whether this is a bug could not be checked in float32, because {reason(problem)}"
         return replace(match, verdict="undecided", in_float32=words)
-    is_same = wide_match.verdict == "exact"
-    same = "equals plain decoding's" if is_same else "differs from plain decoding's only by a tie"
-    return replace(explained, in_float32=f"The same run in float32 {same}. {explained.in_float32}")
 
 
-def _match(
+def _judged(match: TextMatch, found: Iterable[Place]) -> TextMatch:
+    """The verdict on two texts that differ. found: the places from the first difference on."""
+    found = iter(found)
+    first = next(found)
+    later = next((one for one in found if not one.is_tie), None) if first.is_tie else None
+    verdict = "tie" if first.is_tie and not later else "bug"
+    return replace(match, verdict=verdict, first=first, later=later)
+
+
+def _repeated(
     pair: Pair,
-    prompt: str,
-    run: Sequence[int],
-    plain: Sequence[int],
-    should_stop: ShouldStop = lambda: False,
-) -> TextMatch:
-    """The verdict from the target's logits in its own dtype: on the first difference and, if that
-    is a tie, on the rest of `run`. Raises Stopped as `reference_rows` does."""
-    at = compare(run, plain)
-    if at is None:
-        return TextMatch("exact", min(len(run), len(plain)))
-    dtype = pair.target.dtype
-    match = judge(run, plain, reference_logits(pair, prompt, run[:at]), dtype)
-    if match.verdict == "bug":
-        return match
-    for index, logits in reference_rows(pair, prompt, run, at + 1, should_stop):
-        gap = margin(logits, run[index : index + 1], dtype)
-        if gap > TIE_ULP:
-            return replace(match, verdict="bug", later=(index, gap))
-    return match
-
-
-def _explained(
-    pair: Pair,
-    wide: Pair,
     prompt: str,
     match: TextMatch,
-    run: Sequence[int],
-    plain: Sequence[int],
+    found: Sequence[Place],
+    tree: TreeSource,
+    verifier: str,
     should_stop: ShouldStop,
 ) -> TextMatch:
-    """The verdict on a run in which float32 shows no bug: a tie if rounding explains the run's
-    tokens, else undecided. If rounding changes each logit by at most m, a token that becomes the
-    best by rounding is at most 2 m below the best one in float32. Raises Stopped as
-    `reference_rows` does."""
-    moved = below = 0.0
-    at = compare(run, plain)
-    both = (reference_rows(one, prompt, run, 0, should_stop) for one in (pair, wide))
-    rows = zip(*both, strict=True)
-    for (index, rounded), (_, exact) in rows:
-        tokens = [run[index], plain[index]] if index == at else [run[index]]
-        moved = max(moved, float((rounded - exact).abs().max()))
-        below = max(below, float(exact.max() - exact[tokens].min()))
-    near = below <= 2 * moved
-    words = (
-        "In the float32 logits, every token of the original run, and plain decoding's token at the "
-        f"first difference, is at most {below:.3g} below the best. "
-        f"Rounding changes the logits by at most {moved:.3g}. The first number is "
-        f"{'at most' if near else 'more than'} twice the second (both measured)"
+    """The verdict on a run of a target with a router, from the same run in float32. found: the
+    places of all tokens of the run. Raises Stopped if `should_stop()` is true."""
+    raise_if_stopped(should_stop)
+    wide = in_float32(pair)
+    tree_choice = tree if isinstance(tree, Tree) else tree()
+    wide_run, wide_plain = (
+        tokens_of(wide, prompt, match.compared, one, verifier, should_stop)
+        for one in (tree_choice, Tree.chain(1))
     )
-    return replace(match, verdict="tie" if near else "undecided", in_float32=words)
+    at = compare(wide_run, wide_plain)
+    again = TextMatch("exact", match.compared, wide.target.dtype, at)
+    if at is not None:
+        again = _judged(again, places(wide, prompt, wide_run, wide_plain, at, should_stop))
+    name = str(match.dtype).removeprefix("torch.")
+    words = (
+        f"This target has a router, and rounding to {name} can change the experts it chooses. The "
+        "same run in float32 "
+    )
+    if again.verdict == "bug":
+        words += f"differs too ({again.sentence[:-1]})"
+        return replace(match, in_float32=words)
+    words += "equals" if at is None else "differs only by a tie from"
+    verdict, why = _explained(found)
+    return replace(match, verdict=verdict, in_float32=f"{words} plain decoding's. {why}")
 
 
-def judge(
-    run: Sequence[int], plain: Sequence[int], logits: torch.Tensor, dtype: torch.dtype
-) -> TextMatch:
-    """The verdict on two texts: "exact", "tie" or "bug". logits (vocab,): the target's for the
-    first token that differs.
+def _explained(found: Sequence[Place]) -> tuple[str, str]:
+    """The verdict, and why, on a run in which float32 shows no bug: a tie if rounding anywhere in
+    the text explains all its tokens, else undecided. found: the places of all its tokens."""
+    worst = Place(0, max(one.margin for one in found), max(one.error for one in found))
+    words = (
+        "Every token of the original run, and plain decoding's at the first difference, is at most "
+        f"{worst.words} anywhere in the text (both measured)"
+    )
+    return "tie" if worst.is_tie else "undecided", words
 
-    It is a tie if the logits of both tokens are at most TIE_ULP ulp of the model's `dtype` below
-    the best logit, else a bug. Raises BadModel if one of these logits is not finite or a token is
-    out of bounds.
-    """
+
+def places(
+    pair: Pair,
+    prompt: str,
+    run: Sequence[int],
+    plain: Sequence[int],
+    start: int,
+    should_stop: ShouldStop = lambda: False,
+) -> Iterator[Place]:
+    """The place of each token of `run` from `start` on. Where `run` first differs from `plain`,
+    both tokens count. Raises Stopped as `reference_rows` does, and BadModel as `place` does."""
     at = compare(run, plain)
-    compared = min(len(run), len(plain))
-    if at is None:
-        return TextMatch("exact", compared)
-    gap = margin(logits, (run[at], plain[at]), dtype)
-    return TextMatch("tie" if gap <= TIE_ULP else "bug", compared, at, gap, dtype)
+    both = (
+        reference_rows(replace(pair, target=one), prompt, run, start, should_stop)
+        for one in (pair.target, wider(pair.target))
+    )
+    for (index, rounded), (_, exact) in zip(*both, strict=True):
+        tokens = [run[index], plain[index]] if index == at else [run[index]]
+        yield place(index, tokens, rounded, exact)
 
 
-def margin(logits: torch.Tensor, tokens: Sequence[int], dtype: torch.dtype) -> float:
-    """How far the lowest logit of `tokens` is below the best of `logits` (vocab,), in ulp of
-    `dtype`. Of these two logits, the one with the larger absolute value determines the ulp. Raises
-    BadModel as `judge` does."""
-    ids = [whole(token, "token id", 0, len(logits) - 1, BadModel) for token in tokens]
-    best = float(logits.double().max())
-    lowest = float(logits.double()[ids].min())
-    if not math.isfinite(best) or not math.isfinite(lowest):
+def place(index: int, tokens: Sequence[int], rounded: torch.Tensor, exact: torch.Tensor) -> Place:
+    """The place at `index` of a text, for the one of `tokens` furthest below the best.
+
+    rounded, exact: the logits there, (vocab,) float64, computed in the target's dtype and with more
+    precision. Raises BadModel if one that counts is not finite or a token is out of bounds.
+    """
+    ids = [whole(token, "token id", 0, len(exact) - 1, BadModel) for token in tokens]
+    margin = float(exact.max() - exact[ids].min())
+    is_likely = exact >= exact.median()
+    error = float(torch.where(is_likely, (rounded - exact).abs(), 0.0).max())
+    if not math.isfinite(margin + error):
         raise BadModel(
-            f"a margin needs finite logits; the best logit is {best}, and the lowest of the "
-            f"compared tokens is {lowest}"
+            f"a comparison needs finite logits; the best logit is {float(exact.max())}, the lowest "
+            f"of the compared tokens {float(exact[ids].min())}, and rounding changes logits by "
+            f"{error}"
         )
-    return (best - lowest) / ulp(max(abs(best), abs(lowest)), dtype)
-
-
-def ulp(value: float, dtype: torch.dtype) -> float:
-    """Spacing of the numbers of `dtype` at a finite `value`, or at the smallest normal number if
-    the absolute value is smaller."""
-    info = torch.finfo(dtype)
-    return info.eps * 2.0 ** math.floor(math.log2(max(abs(value), info.smallest_normal)))
+    return Place(index, margin, error)
 
 
 def reference_logits(pair: Pair, prompt: str, common: Sequence[int]) -> torch.Tensor:

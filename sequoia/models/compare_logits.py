@@ -8,6 +8,7 @@ their standard deviation over the vocabulary.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 
 import torch
 
@@ -15,6 +16,7 @@ from sequoia.algorithm.tree import Tree
 from sequoia.models.attention_kernels import without_cudnn_attention
 from sequoia.models.tree_forward import TreeModel
 from sequoia.models.tree_mask import whole_tree_layout
+from sequoia.models.wider import Precision
 
 # Largest difference of logits allowed with int8 weights, as a fraction of the spread. Rounding the
 # weights causes smaller differences. A wrong mask or position causes larger ones.
@@ -56,7 +58,8 @@ def _bare_logits(
     model: TreeModel, tokens: Sequence[int], keep: int, **options: torch.Tensor
 ) -> torch.Tensor:
     ids = torch.tensor([tokens], device=model.device)
-    with without_cudnn_attention():
+    is_wider = model.dtype != model.hf.dtype  # see wider.py
+    with without_cudnn_attention(), Precision(model.dtype) if is_wider else nullcontext():
         found = model.hf(input_ids=ids, use_cache=False, logits_to_keep=keep, **options)
     return found.logits[0, -keep:, : model.vocab].double()
 

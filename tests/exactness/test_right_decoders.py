@@ -18,14 +18,7 @@ from toy_pairs import toy_pair
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.decoding.engine import Decoder, plain, run
-from sequoia.exactness.same_tokens import (
-    TIE_ULP,
-    TextMatch,
-    check_text,
-    compare,
-    margin,
-    reference_logits,
-)
+from sequoia.exactness.same_tokens import TextMatch, check_text
 from sequoia.loading.model_types import known_types
 from sequoia.models.pair import Pair
 from sequoia.models.routers import has_router
@@ -39,23 +32,8 @@ SOME = ("llama", "gemma2", "granitemoe", "hy_v3", "dbrx")
 NO_BUG = ("exact", "tie", "undecided")
 
 
-def called_a_bug_by_places(
-    pair: Pair, prompt: str, found: Sequence[int], expected: Sequence[int]
-) -> bool:
-    """Whether a former rule would call the first difference a bug. By that rule, only tokens among
-    the two best could be a tie."""
-    at = compare(found, expected)
-    if at is None:
-        return False
-    logits = reference_logits(pair, prompt, found[:at])
-    best = logits.topk(2)
-    among = bool((logits[[found[at], expected[at]]] >= best.values[1]).all())
-    return not among or margin(logits, best.indices.tolist(), pair.target.dtype) > TIE_ULP
-
-
 def verdicts(kind: str, seeds: Sequence[int]) -> Counter[str]:
-    """How often tree decoding with models of `kind` got each verdict. "a bug before" counts the
-    texts for which called_a_bug_by_places is true."""
+    """How often tree decoding with models of `kind` got each verdict."""
     found = Counter[str]()
     for seed in seeds:
         pair = toy_pair(kind, seed)
@@ -65,7 +43,6 @@ def verdicts(kind: str, seeds: Sequence[int]) -> Counter[str]:
             match = check_text(pair, prompt, tokens, expected, TREE)
             _must_be_right(pair, match)
             found[match.verdict] += 1
-            found["a bug before"] += called_a_bug_by_places(pair, prompt, tokens, expected)
     return found
 
 

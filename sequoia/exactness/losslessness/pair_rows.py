@@ -6,19 +6,22 @@ matter.
 
 from __future__ import annotations
 
+import copy
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import torch
 
 from sequoia.algorithm.distributions import draft_rows, target_rows
 from sequoia.algorithm.sampling_params import SamplingParams
-from sequoia.exactness.float32_rerun import in_float32
+from sequoia.errors import OutOfMemory
 from sequoia.exactness.losslessness.table_step import Text
 from sequoia.models.compare_logits import own_logits
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import TreeModel
+from sequoia.this_machine.memory import ROOM, require
 
 MOST_BYTES = 128 * 2**20  # cached distributions of each model
 Rows = Callable[[torch.Tensor, SamplingParams], torch.Tensor]
@@ -26,12 +29,12 @@ Rows = Callable[[torch.Tensor, SamplingParams], torch.Tensor]
 
 class PairRows:
     """p(text) and q(text): the distributions of `pair` after `prompt` and then `text`. Raises
-    BadPrompt as `Pair.encode` does, and OutOfMemory as `in_float32` does. `p` and `q` raise
+    BadPrompt as `Pair.encode` does, and OutOfMemory as `float32_copy` does. `p` and `q` raise
     BadModel if their model overflows."""
 
     def __init__(self, pair: Pair, prompt: str, params: SamplingParams) -> None:
         ids = pair.encode(prompt)
-        target = pair.target if pair.target.dtype == torch.float32 else in_float32(pair).target
+        target = pair.target if pair.target.dtype == torch.float32 else float32_copy(pair.target)
         self.vocab = pair.target.vocab
         self.p = _KeptRows(target, ids, params, target_rows)
         self.q = _KeptRows(pair.draft, ids, params, draft_rows)
@@ -58,3 +61,31 @@ class _KeptRows:
         if len(self._kept) * row.nbytes > MOST_BYTES:
             self._kept.popitem(last=False)
         return row
+
+
+def float32_copy(model: TreeModel) -> TreeModel:
+    """A copy of `model` in float32. Over many passes it is twice as fast as `wider`, which converts
+    the weights anew in each. Raises OutOfMemory if there is no room for the copy, or if the weights
+    are not all on one device."""
+    if model.placement:
+        raise OutOfMemory(f"the target's weights do not fit on one device ({model.placement})")
+    tensors = [*model.hf.parameters(), *model.hf.buffers()]
+    count = sum(tensor.numel() for tensor in tensors)
+    require(
+        count * torch.float32.itemsize * ROOM, model.device, "a float32 copy of the target needs"
+    )
+    wide = TreeModel(_copied(model.hf, tensors), model.name, model.device, model.layer_devices)
+    wide.vocab = model.vocab
+    return wide
+
+
+def _copied(hf: Any, tensors: Sequence[torch.Tensor]) -> Any:
+    """A copy of the model `hf` with its floating-point `tensors` in float32. Tensors that are in
+    float32 already, or that contain integers, are shared with `hf`."""
+    return copy.deepcopy(hf, {id(tensor): _wide(tensor) for tensor in tensors})
+
+
+def _wide(tensor: torch.Tensor) -> torch.Tensor:
+    wide = tensor.detach().to(torch.float32 if tensor.is_floating_point() else tensor.dtype)
+    is_parameter = isinstance(tensor, torch.nn.Parameter)
+    return torch.nn.Parameter(wide, requires_grad=False) if is_parameter else wide

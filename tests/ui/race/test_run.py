@@ -428,7 +428,7 @@ def test_each_lane_is_judged_with_its_own_tree_and_verifier(
     def undecided(*args: Any) -> TextMatch:
         asked.append(args[4:])
         words = "Whether this is a bug could not be checked in float32, because it was stopped"
-        return TextMatch("undecided", 8, 5, 40.0, torch.bfloat16, in_float32=words)
+        return TextMatch("undecided", 8, torch.bfloat16, 5, in_float32=words)
 
     monkeypatch.setattr(report, "check_text", undecided)
     run = make(lanes=[PLAIN, CHAIN, KARY])

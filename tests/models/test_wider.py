@@ -1,0 +1,66 @@
+"""A model computed with more precision than its weights have equals a copy of it in that precision,
+also if its layers are streamed from host memory."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+import torch
+from toy_pairs import toy_pair
+
+from sequoia.loading.large.offload import LayerStream
+from sequoia.loading.model_types import known_types
+from sequoia.models.compare_logits import own_logits
+from sequoia.models.tree_forward import TreeModel
+from sequoia.models.wider import wider
+
+TEXT = [5, 6, 7, 8, 9, 20, 21]
+RUNNING = tuple(one.name for one in known_types().types if one.result in ("runs", "partly"))
+SOME = ("llama", "gemma2", "mixtral", "longcat_flash")
+# The positions of ctrl are a buffer that its forward rounds to the dtype of the weights, so a copy
+# gets rounded positions.
+EXACT = tuple(kind for kind in RUNNING if kind != "ctrl")
+
+
+def error(kind: str) -> float:
+    """The largest difference between a bfloat16 model of `kind` computed in float32 and a copy of
+    the model in float32."""
+    model = toy_pair(kind).target
+    before = own_logits(model, TEXT)
+    found = own_logits(wider(model), TEXT)
+    assert torch.equal(own_logits(model, TEXT), before)
+    copied = TreeModel(copy.deepcopy(model.hf).float(), kind)
+    copied.vocab = model.vocab
+    return float((found - own_logits(copied, TEXT)).abs().max())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", SOME)
+def test_a_model_computed_in_float32_equals_a_copy_in_float32(kind: str) -> None:
+    assert error(kind) < 1e-5
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("kind", EXACT)
+def test_a_model_of_any_type_computed_in_float32_equals_a_copy(kind: str) -> None:
+    assert error(kind) < 1e-5
+
+
+def test_a_streamed_model_is_computed_in_float32_and_stays_in_bfloat16() -> None:
+    model = toy_pair("llama").target
+    expected = own_logits(wider(model), TEXT)
+    stream = LayerStream(model.hf, 0, model.device)
+    assert torch.equal(own_logits(wider(model), TEXT), expected)
+    stream.remove()
+    assert {weight.dtype for weight in model.hf.parameters()} == {torch.bfloat16}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["llama", "mixtral"])
+def test_float64_is_nearer_to_float32_than_bfloat16_is(kind: str) -> None:
+    model = toy_pair(kind).target
+    half, single, double = (
+        own_logits(one, TEXT) for one in (model, wider(model), wider(wider(model)))
+    )
+    assert 0 < (single - double).abs().max() < 1e-3 * (half - double).abs().max()
