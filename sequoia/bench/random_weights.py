@@ -171,7 +171,7 @@ class ByteTokenizer:
 
     eos_token_id = None
 
-    def __call__(self, text: str) -> dict[str, list[int]]:
+    def __call__(self, text: str, **_: Any) -> dict[str, list[int]]:
         return {"input_ids": [ord(character) % 256 for character in text]}
 
     def decode(self, ids: Sequence[int], **_: Any) -> str:

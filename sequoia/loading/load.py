@@ -17,7 +17,7 @@ from transformers.utils import logging as transformers_logging
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.progress import ShouldStop
 from sequoia.assets_folder import BUNDLED_PAIR
-from sequoia.errors import BadModel, BadPair, BadPrompt, Stopped
+from sequoia.errors import BadModel, BadPair, Stopped
 from sequoia.loading.find_pair import OnProgress, found_pair, printer
 from sequoia.loading.hub.download import size
 from sequoia.loading.large.load_large import placed, plan_large
@@ -25,9 +25,9 @@ from sequoia.loading.large.placement import HOST, OffloadPlacement, SpreadPlacem
 from sequoia.loading.model_checks import PassedCheck, Source, checked_device, checked_dtype, refused
 from sequoia.loading.pair_catalog import BUNDLED_NAME
 from sequoia.loading.pair_request import PairRequest
+from sequoia.loading.prompt_setup import with_prompts
 from sequoia.loading.weights.finite_weights import refuse_not_finite
 from sequoia.loading.weights.read_weights import Weights, read_weights
-from sequoia.models.chat.chat_template import ChatTemplate, chat_template
 from sequoia.models.choose_forward import use_fast_forward
 from sequoia.models.fastest_dtype import MEASURED_UP_TO, best_dtype
 from sequoia.models.pair import Pair, RecordedAcceptance
@@ -36,7 +36,6 @@ from sequoia.models.tree_forward import TreeModel
 from sequoia.text_files import load_json
 from sequoia.this_machine.dtypes import narrowest_dtype, usual_dtype
 from sequoia.this_machine.memory import ROOM, require, require_possible, total_bytes
-from sequoia.validate_input import whole
 
 # Bytes per parameter while the fastest dtype is chosen: the weights as stored, copies in float32
 # and bfloat16, and the packed weights of both copies. The int8 weights of a draft are not included.
@@ -89,14 +88,8 @@ def load(
     tokenizer = found.tokenizer
     pieces = 1 + max(tokenizer.get_vocab().values())
     on_progress(PassedCheck("vocabulary", same_vocabulary(target, draft, pieces)))
-    pair = Pair(
-        f"{target.name} + {draft.name}",
-        target,
-        draft,
-        tokenizer,
-        stop=stop_tokens(target.hf, tokenizer),
-        template=_template(tokenizer, on_progress),
-    )
+    bare = Pair(f"{target.name} + {draft.name}", target, draft, tokenizer)
+    pair = with_prompts(bare, on_progress)
     return _as_bundled(pair) if request.is_bundled else pair
 
 
@@ -177,22 +170,6 @@ def _loaded(
     )
     on_progress(PassedCheck("draft" if draft else "target", words))
     return model
-
-
-def _template(tokenizer: Any, on_progress: OnProgress) -> ChatTemplate | None:
-    """The tokenizer's chat template. None if the tokenizer has none, or if the template fails to
-    render a message."""
-    template = chat_template(tokenizer)
-    words = "the tokenizer has none: prompts are used verbatim"
-    try:
-        if template:
-            rendered = len(template("Hello"))
-            words = f'works ("Hello" becomes {rendered} characters): prompts can be chat messages'
-    except BadPrompt as problem:
-        template = None
-        words = f"fails and is not used ({problem}): prompts are used verbatim"
-    on_progress(PassedCheck("chat template", words))
-    return template
 
 
 def loaded_bytes(source: Source, device: torch.device, dtype: torch.dtype | None) -> int:
@@ -291,20 +268,6 @@ def same_vocabulary(target: TreeModel, draft: TreeModel, pieces: int) -> str:
     return (
         f"the {'target' if ours > its else 'draft'} has {abs(ours - its):,} more tokens; these are "
         f"padding and are not used, so both models have {common:,}"
-    )
-
-
-def stop_tokens(hf: Any, tokenizer: Any) -> frozenset[int]:
-    """End-of-text token ids from the generation config and the tokenizer. If there are none, runs
-    end only at the token limit or at the end of the context. Raises BadModel if an id is not a
-    whole number from -1 to 2**31."""
-    configured = getattr(hf.generation_config, "eos_token_id", None)
-    ids = configured if isinstance(configured, list) else [configured]
-    what = "an end-of-text id (eos_token_id) of the target"
-    return frozenset(
-        whole(token, what, -1, 2**31, BadModel)
-        for token in (*ids, tokenizer.eos_token_id)
-        if token is not None
     )
 
 

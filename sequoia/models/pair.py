@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -9,7 +10,8 @@ from typing import Any
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.errors import BadPair, BadPrompt
 from sequoia.library_errors import panicked
-from sequoia.models.chat.chat_template import MOST_CHARS, ChatTemplate
+from sequoia.models.chat.chat_format import ChatFormat
+from sequoia.models.chat.chat_template import MOST_CHARS
 from sequoia.models.pair_cache import PairCache
 from sequoia.models.streamed_text import Pieces
 from sequoia.models.tree_forward import TreeModel
@@ -41,11 +43,12 @@ class Pair:
     """The models and data that decoding needs. Raises BadPair if the two vocabularies differ in
     size.
 
-    begin: token ids with which every prompt begins, unless it is wrapped as a chat message. stop:
-    token ids that end a run. known: acceptance vectors that come with the pair, those for the usual
-    kind of text first. measured: a cache for measurements of this pair. template: wraps a prompt as
-    a chat message; None if the models have none that works. chats: whether prompts are wrapped by
-    default.
+    begin, end: token ids that are put before and after every prompt, unless it is wrapped as a chat
+    message. stop: token ids that end a run. known: acceptance vectors that come with the pair,
+    those for the usual kind of text first. measured: a cache for measurements of this pair.
+    template: wraps a prompt as a chat message; None if the models have none that works. chats:
+    whether prompts are wrapped by default. notes: what loading found out about prompts and the end
+    of texts, in words, by subject.
     """
 
     name: str
@@ -53,11 +56,13 @@ class Pair:
     draft: TreeModel
     tokenizer: Any
     begin: tuple[int, ...] = ()
+    end: tuple[int, ...] = ()
     stop: frozenset[int] = frozenset()
     known: tuple[RecordedAcceptance, ...] = ()
     measured: PairCache = field(default_factory=PairCache, repr=False, compare=False)
-    template: ChatTemplate | None = field(default=None, repr=False, compare=False)
+    template: ChatFormat | None = field(default=None, repr=False, compare=False)
     chats: bool = False
+    notes: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.target.vocab != self.draft.vocab:
@@ -80,8 +85,12 @@ class Pair:
 
     def as_chat(self) -> Pair:
         """The same pair with prompts wrapped as chat messages by default. Acceptance is different
-        in chats, so measurements of the new pair are cached separately."""
-        return self if self.chats else replace(self, chats=True, measured=self.measured.as_chat())
+        in chats, so measurements of the new pair are cached separately. A run also ends at the
+        token that the chat template writes after an answer."""
+        if self.chats:
+            return self
+        stop = self.stop | (self.template.stop if self.template else frozenset())
+        return replace(self, chats=True, stop=stop, measured=self.measured.as_chat())
 
     def encode(self, prompt: str, chat: bool | None = None) -> tuple[int, ...]:
         """Token ids of `prompt`. chat: whether to wrap it as a chat message first; the text then
@@ -130,17 +139,18 @@ class Pair:
             )
 
     def _text(self, prompt: str) -> tuple[int, ...]:
-        ids = self._ids(prompt)
-        return ids if ids[: len(self.begin)] == self.begin else self.begin + ids
+        """Token ids of `prompt` between `begin` and `end`. If the prompt contains the text of
+        `begin`, it is not added again."""
+        ids = self._ids(prompt, add_special_tokens=False)
+        begin = () if ids[: len(self.begin)] == self.begin else self.begin
+        return begin + ids + self.end
 
     def _message(self, prompt: str) -> tuple[int, ...]:
-        """Token ids of the rendered chat message. No special tokens are added, because the template
-        contains them."""
         if self.template is None:
             raise BadPrompt(
                 "these models have no chat template that works; a prompt can only be used verbatim"
             )
-        return self._ids(self.template(prompt), add_special_tokens=False)
+        return self.template.ids(prompt, self._ids)
 
     def _ids(self, text: str, **options: Any) -> tuple[int, ...]:
         """Token ids of `text`. Raises BadPrompt if the tokenizer panics, or if `text` is longer

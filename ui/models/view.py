@@ -102,7 +102,7 @@ def loaded(pair: Pair) -> dict[str, Any]:
         "vocab": pair.target.vocab,
         "limit": pair.limit,
         "why": pair.limit_reason,
-        "chat": pair.template is not None,
+        "notes": [[what.capitalize(), words] for what, words in pair.notes.items()],
     }
 
 

@@ -1,4 +1,4 @@
-"""Renders a prompt as a chat of one message, using a model's chat template."""
+"""Renders chats with a model's chat template."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Mapping
 from contextlib import suppress
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,8 @@ _ENVIRONMENT = {"HF_HUB_OFFLINE": "1", "USE_TORCH": "0"}
 
 class ChatTemplate:
     """A chat template. Called with a user's message, it returns the text of a chat with that one
-    message, up to where the answer begins, or raises BadPrompt.
+    message, up to where the answer begins, or raises BadPrompt. Further arguments are further
+    messages, the assistant's and the user's in turn.
 
     variables: the special tokens that the template may use, by name. Rendering happens in a
     separate process (template_worker.py), which is started when it is needed. The latest results
@@ -31,22 +33,34 @@ class ChatTemplate:
     """
 
     def __init__(self, template: str, variables: Mapping[str, Any]) -> None:
-        self._fixed = {"template": template, "variables": dict(variables), "most": MOST_CHARS}
+        self._fixed = {
+            "template": template,
+            "variables": dict(variables),
+            "in_parts": False,
+            "most": MOST_CHARS,
+        }
         self._lock = threading.Lock()
-        self._kept = OrderedDict[str, str]()
+        self._kept = OrderedDict[tuple[str, ...], str]()
         self._worker: WorkerProcess | None = None
 
-    def __call__(self, message: str) -> str:
+    def in_parts(self) -> ChatTemplate:
+        """The same template, given each message as a list of parts instead of a string."""
+        other = copy(self)
+        other._fixed = {**self._fixed, "in_parts": True}
+        other._kept = OrderedDict()
+        return other
+
+    def __call__(self, *messages: str) -> str:
         with self._lock:
-            if message not in self._kept:
-                self._kept[message] = self._rendered(message)
+            if messages not in self._kept:
+                self._kept[messages] = self._rendered(messages)
                 if len(self._kept) > _KEPT:
                     self._kept.popitem(last=False)
-            return self._kept[message]
+            return self._kept[messages]
 
-    def _rendered(self, message: str) -> str:
+    def _rendered(self, messages: tuple[str, ...]) -> str:
         try:
-            answer = self._answer(message)
+            answer = self._answer(messages)
         except WorkerEnded as problem:
             answer = {"error": str(problem)}
         if answer is None:
@@ -60,20 +74,20 @@ class ChatTemplate:
             raise BadPrompt("the model's chat template turns this prompt into an empty text")
         return answer["text"]
 
-    def _answer(self, message: str) -> dict[str, Any] | None:
-        """The answer to `message` from the running process, or from a new process if there is none
+    def _answer(self, messages: tuple[str, ...]) -> dict[str, Any] | None:
+        """The answer to `messages` from the running process, or from a new process if there is none
         or if it has ended. None if the answer takes too long. Raises BadPrompt if a new process
         does not start in time, and WorkerEnded if a new process ends."""
         if self._worker:
             with suppress(WorkerEnded):
-                return self._asked(self._worker, message)
-        return self._asked(_started(), message)
+                return self._asked(self._worker, messages)
+        return self._asked(_started(), messages)
 
-    def _asked(self, worker: WorkerProcess, message: str) -> dict[str, Any] | None:
-        """The answer of `worker`, which then waits for the next message. None if the answer takes
+    def _asked(self, worker: WorkerProcess, messages: tuple[str, ...]) -> dict[str, Any] | None:
+        """The answer of `worker`, which then waits for the next chat. None if the answer takes
         too long; `worker` is then killed. Raises WorkerEnded if `worker` ends."""
         self._worker = None
-        worker.send({**self._fixed, "message": message})
+        worker.send({**self._fixed, "contents": messages})
         answer = worker.receive(_RENDER_SECONDS)
         if answer is None:
             worker.end()

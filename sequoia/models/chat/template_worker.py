@@ -18,12 +18,25 @@ from typing import Any
 from transformers.utils.chat_template_utils import render_jinja_template
 
 
-def rendered(template: str, message: str, variables: dict[str, Any], most: int) -> str:
-    """The text of a chat with one `message`, up to where the answer begins. Raises ValueError if it
-    has more than `most` characters; a template can raise any other exception."""
-    chat = [{"role": "user", "content": message}]
+def rendered(
+    template: str, contents: list[str], in_parts: bool, variables: dict[str, Any], most: int
+) -> str:
+    """The text of a chat whose messages have these `contents`. The first message is the user's, the
+    next one the assistant's, and so on. If the last one is the user's, the text ends where the
+    answer begins. in_parts: give the template each content as a list with one part, as templates
+    of models that also read images may require.
+
+    Raises ValueError if the text has more than `most` characters; a template can raise any other
+    exception."""
+    chat = [
+        {
+            "role": ("user", "assistant")[i % 2],
+            "content": [{"type": "text", "text": content}] if in_parts else content,
+        }
+        for i, content in enumerate(contents)
+    ]
     text = render_jinja_template(
-        [chat], chat_template=template, add_generation_prompt=True, **variables
+        [chat], chat_template=template, add_generation_prompt=len(chat) % 2 == 1, **variables
     )[0][0]
     if len(text) > most:
         raise ValueError(f"it renders {len(text)} characters; the limit is {most}")

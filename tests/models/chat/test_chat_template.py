@@ -94,7 +94,7 @@ def answered(ours: Any, text: str) -> dict[str, str]:
     """What the rendering process would answer, without starting it."""
     found = chat_template(ours)
     assert found
-    return template_worker.answer(json.dumps({**found._fixed, "message": text, "most": 4000}))
+    return template_worker.answer(json.dumps({**found._fixed, "contents": [text], "most": 4000}))
 
 
 def test_a_message_is_encoded_with_the_special_tokens_that_its_template_writes(pair: Pair) -> None:
@@ -157,7 +157,7 @@ def test_a_tokenizer_without_a_usable_template_has_none(template: Any) -> None:
 def test_a_message_is_rendered_once(monkeypatch: pytest.MonkeyPatch) -> None:
     template = ChatTemplate("{{ messages[0].content }}!", {})
     assert template("a") == "a!"
-    monkeypatch.setattr(template, "_rendered", lambda message: f"anew {message}")
+    monkeypatch.setattr(template, "_rendered", lambda messages: f"anew {messages[0]}")
     assert (template("a"), template("b")) == ("a!", "anew b")
     for i in range(100):
         template(str(i))
@@ -249,7 +249,7 @@ def test_a_pair_whose_template_fails_loads_without_it(tmp_path: Path) -> None:
         target=folder, draft=folder, device="cpu", dtype="float32", on_progress=reported.append
     )
     assert found.template is None
-    assert "fails and is not used" in next(
+    assert "is not used, because the model's chat template fails on this prompt: no" in next(
         news.words
         for news in reported
         if isinstance(news, PassedCheck) and news.what == "chat template"

@@ -118,7 +118,7 @@ def test_it_shows_all_pairs_the_machine_and_the_models_in_use(tab: ModelsTab, pa
     shown = json.loads(asyncio.run(first()))
     assert [row["name"] for row in shown["pairs"]] == [one.name for one in presets()]
     assert shown["loaded"]["vocab"] == pair.target.vocab
-    assert shown["loaded"]["chat"] is False
+    assert shown["loaded"]["notes"][0][0] == "Chat template"
     assert shown["machine"]["online"] is False
     row = next(row for row in shown["pairs"] if row["name"] == "llama-2-7b")
     assert row["gated"] == ["meta-llama/Llama-2-7b-hf"]
@@ -545,7 +545,7 @@ def test_a_pair_is_loaded_with_its_checks_shown_and_used_from_then_on(
     assert list(words) == ["tokenizer", "target", "draft", "vocabulary", "chat template"]
     assert "the target has 32 more tokens; these are padding" in words["vocabulary"]
     assert received[-1]["loaded"]["name"] == "big + small"
-    assert received[-1]["loaded"]["chat"] is True
+    assert ["Chat template", words["chat template"]] in received[-1]["loaded"]["notes"]
     assert model_host.status.words.startswith("big + small pair")
     run = make(model_host=model_host, chat=True)
     run.start(None)

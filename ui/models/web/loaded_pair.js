@@ -12,7 +12,8 @@ import { makePanel } from "../../shared/web/panel.js";
  * @property {number} limit longest context, in tokens
  * @property {string} why the reason, if the model with the shorter context can process less than
  *   its config states; otherwise ""
- * @property {boolean} chat whether the models have a chat template that works
+ * @property {[string, string][]} notes what loading found out about prompts and the end of texts:
+ *   the subject and a sentence
  *
  * @typedef {object} LoadedModel
  * @property {string} name
@@ -49,18 +50,13 @@ export class LoadedPair {
 
 const tokens = (count) => count.toLocaleString("en") + " tokens";
 
-function facts({ target, draft, vocab, limit, why, chat }) {
+function facts({ target, draft, vocab, limit, why, notes }) {
   return [
     ...model("Target", target),
     ...model("Draft", draft),
     ["Vocabulary", tokens(vocab)],
     ["Context", tokens(limit) + (why ? ": " + why : "")],
-    [
-      "Chat template",
-      chat
-        ? "yes; used if “As a chat message” is ticked in Decode or Race"
-        : "none usable; prompts are used as typed",
-    ],
+    ...notes,
   ];
 }
 

@@ -1,0 +1,94 @@
+"""Tries a chat template with made-up messages, and finds out where its chats begin and end."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from sequoia.errors import BadPrompt
+from sequoia.models.chat.chat_template import ChatTemplate, chat_template
+from sequoia.models.prompt_ends import doubled, stops_at_end
+from sequoia.planning.figure_words import and_list
+
+_PART = re.compile(r"""["']type["']: *["']text["']""")  # a part of a message, written as code
+
+
+@dataclass(frozen=True)
+class ChatFormat:
+    """A chat template that works. first: the id of a chat's first token. doubled, stops: ids that
+    the template writes at the beginning and at the end of a chat, but that are left out. stop: ids
+    that end an answer, besides those that end every text."""
+
+    template: ChatTemplate
+    first: tuple[int, ...]
+    doubled: tuple[int, ...]
+    stops: tuple[int, ...]
+    stop: frozenset[int]
+
+    def ids(self, message: str, encode: Callable[..., tuple[int, ...]]) -> tuple[int, ...]:
+        """Token ids of a chat with one `message`, up to where the answer begins. No special tokens
+        are added, because the template contains them. encode: converts a text to token ids. Raises
+        BadPrompt."""
+        ids = encode(self.template(message), add_special_tokens=False)
+        return ids[len(self.doubled) : len(ids) - len(self.stops)]
+
+
+def tried_format(tokenizer: Any, stop: frozenset[int]) -> ChatFormat | str:
+    """The chat format of `tokenizer`, or why it has none that works. stop: ids that end every
+    text."""
+    template = _working_template(tokenizer)
+    if isinstance(template, str):
+        return template
+    ends = _answer_end(template, tokenizer)
+    ids = tokenizer(template(_word()), add_special_tokens=False)["input_ids"]
+    extra = doubled(ids, tokenizer)
+    return ChatFormat(template, tuple(ids[:1]), extra, stops_at_end(ids, stop | ends), ends - stop)
+
+
+def _working_template(tokenizer: Any) -> ChatTemplate | str:
+    """The chat template, given messages as strings or else in parts, or why neither works."""
+    template = chat_template(tokenizer)
+    if template is None:
+        named = getattr(tokenizer, "chat_template", None)
+        names = f"; those called {and_list([*named])} are not used" if named else ""
+        return f"the tokenizer has none{names}"
+    problem = _problem(template)
+    in_parts = template.in_parts()
+    if problem and _problem(in_parts):
+        return f"is not used, because {problem}"
+    return in_parts if problem else template
+
+
+def _problem(template: ChatTemplate) -> str:
+    """Why `template` cannot be used; "" if two messages are found in what it makes of them. Some
+    templates drop a message that has not the form they expect, or write it as code."""
+    texts = dict[str, str]()
+    try:
+        for word in (_word(), _word()):
+            texts[word] = template(word)
+    except BadPrompt as problem:
+        return str(problem)
+    kept = all(word in text and not _PART.search(text) for word, text in texts.items())
+    return "" if kept else "what it renders does not contain the message"
+
+
+def _answer_end(template: ChatTemplate, tokenizer: Any) -> frozenset[int]:
+    """The token that `template` writes after an answer, as a set. Empty if it writes text there,
+    or cannot render answers. Some templates write that token only if another message follows."""
+    question, answer, further = _word(), _word(), _word()
+    for messages in ((question, answer), (question, answer, further)):
+        with suppress(BadPrompt):
+            after = template(*messages).partition(answer)[2].lstrip()
+            ids = tokenizer(after, add_special_tokens=False)["input_ids"] if after else ()
+            if ids and ids[0] in tokenizer.added_tokens_decoder:
+                return frozenset({ids[0]})
+    return frozenset()
+
+
+def _word() -> str:
+    """A word that no template contains."""
+    return "".join(secrets.choice("abcdefghijklmnopqrstuvwxyz") for _ in range(12))

@@ -1,0 +1,412 @@
+"""What loading finds out about prompts and the end of texts: a template that drops the message is
+not used, special tokens that should not be in a prompt are left out, an answer ends at the token
+that the template writes after it, and settings that are not used are named."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from fake_tokenizers import byte_fallback, byte_level, word_pieces
+from fakes import save, tiny_model, tiny_pair, tiny_tokenizer
+from tokenizers import AddedToken, processors
+from transformers import GenerationConfig
+from transformers.generation.utils import GenerationMixin
+
+from sequoia import Pair, SamplingParams, Tree, load_pair, plain, speculate
+from sequoia.loading.find_pair import LoadNews
+from sequoia.loading.generation_settings import NO_EFFECT, unused_settings
+from sequoia.loading.model_checks import PassedCheck
+from sequoia.loading.prompt_setup import with_prompts
+from sequoia.models.chat import template_worker
+from sequoia.models.chat.chat_template import ChatTemplate
+
+WORD = "hello"
+ANSWER_BEGINS = "{% if add_generation_prompt %}<|user|>{% endif %}"
+EACH = "{% for m in messages %}{{ m.role }}: {{ m.content }}{{ eos_token }}\n{% endfor %}"
+PARTS = (
+    "{% for m in messages %}{{ m.role }}: {% for part in m.content %}{% if part.type == 'text' %}"
+    "{{ part.text }}{% endif %}{% endfor %}\n{% endfor %}"
+)
+CHATML = (
+    "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+# Templates that keep the message only if it comes in parts.
+IN_PARTS = {
+    "other strings are dropped": PARTS,
+    "first part": "{% for m in messages %}U: {{ m.content[0].text }} A: {% endfor %}",
+    "first part by key": "U: {{ messages[0]['content'][0]['text'] }} A:",
+    "strings are refused": "{% if messages[0].content is string %}"
+    "{{ raise_exception('parts only') }}{% endif %}{{ messages[0].content[0].text }}",
+    "filtered": "{{ messages[0].content | selectattr('type', 'equalto', 'text') | map(attribute="
+    "'text') | join('') }}",
+}
+# Templates that cannot be used, and part of the reason.
+UNUSABLE = {
+    "message ignored": ("You help. A:", "does not contain the message"),
+    "other role": (
+        "{% for m in messages if m.role == 'human' %}{{ m.content }}{% endfor %}A:",
+        "does not contain the message",
+    ),
+    "other key": ("{{ messages[0].text }}A:", "does not contain the message"),
+    "cut": ("{{ messages[0].content[:5] }} A:", "does not contain the message"),
+    "system message needed": (
+        "{% if messages[0].role != 'system' %}{{ raise_exception('no system message') }}{% endif %}"
+        "{{ messages[1].content }}",
+        "no system message",
+    ),
+    "system message used": ("{{ messages[1].content }}", "no element 1"),
+    "two messages dropped alike": ("{{ messages | length }} A:", "does not contain the message"),
+    "nothing": ("{# #}", "empty text"),
+}
+
+
+@pytest.fixture(autouse=True)
+def _in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Templates are rendered without starting a process, which takes seconds."""
+
+    def answer(template: ChatTemplate, messages: tuple[str, ...]) -> dict[str, str]:
+        return template_worker.answer(json.dumps({**template._fixed, "contents": messages}))
+
+    monkeypatch.setattr(ChatTemplate, "_answer", answer)
+
+
+def loaded(tokenizer: Any, **settings: Any) -> tuple[Pair, dict[str, str]]:
+    """A pair with `tokenizer` and a target with these generation settings, set up as after loading.
+    Also the words of the passed checks."""
+    pair = tiny_pair()
+    pair.target.hf.generation_config = GenerationConfig(**settings)
+    reported = list[LoadNews]()
+    found = with_prompts(replace(pair, tokenizer=tokenizer), reported.append)
+    words = {news.what: news.words for news in reported if isinstance(news, PassedCheck)}
+    assert words == found.notes
+    return found, words
+
+
+def chatting(template: Any, *special: str, made: Any = None) -> Any:
+    """A tokenizer with `template` and these special tokens."""
+    tokenizer = made or byte_level()
+    tokenizer.add_tokens([AddedToken(one, special=True, normalized=False) for one in special])
+    tokenizer.chat_template = template
+    return tokenizer
+
+
+def text_of(pair: Pair, prompt: str, chat: bool = True) -> str:
+    return pair.tokenizer.decode(pair.encode(prompt, chat=chat))
+
+
+# -- which templates are used ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", IN_PARTS)
+def test_a_template_that_drops_strings_gets_the_message_in_parts(name: str) -> None:
+    pair, words = loaded(chatting(IN_PARTS[name]))
+    assert words["chat template"].startswith("works")
+    assert WORD in text_of(pair, WORD)
+    assert "type" not in text_of(pair, WORD)
+
+
+@pytest.mark.parametrize("name", UNUSABLE)
+def test_a_template_that_drops_the_message_is_not_used(name: str) -> None:
+    template, reason = UNUSABLE[name]
+    pair, words = loaded(chatting(template))
+    assert pair.template is None
+    assert "not used" in words["chat template"]
+    assert reason in words["chat template"]
+
+
+def test_of_named_templates_the_default_is_used_and_judged() -> None:
+    pair, _ = loaded(chatting({"default": EACH, "tool_use": "T"}))
+    assert WORD in text_of(pair, WORD)
+    dropping, _ = loaded(chatting({"default": "T", "tool_use": EACH}))
+    assert dropping.template is None
+
+
+@pytest.mark.parametrize(
+    ("template", "says"),
+    [(None, "the tokenizer has none"), ({"rag": EACH, "tool_use": EACH}, "rag and tool_use")],
+)
+def test_without_a_template_models_says_so(template: Any, says: str) -> None:
+    tokenizer = byte_level()
+    tokenizer.__dict__["chat_template"] = template
+    pair, words = loaded(tokenizer)
+    assert pair.template is None
+    assert says in words["chat template"]
+
+
+# -- tokens left out of prompts --------------------------------------------------------------------
+
+
+def adding(*names: str, made: Any = None) -> Any:
+    """A tokenizer that puts these tokens around a text, written "A"."""
+    tokenizer = made or byte_fallback()
+    ids = {name: tokenizer.convert_tokens_to_ids(name) for name in names if name != "A"}
+    tokenizer.backend_tokenizer.post_processor = processors.TemplateProcessing(
+        single=" ".join("$A" if name == "A" else name for name in names),
+        special_tokens=[*ids.items()],
+    )
+    return tokenizer
+
+
+def with_eos() -> Any:
+    tokenizer = byte_fallback()
+    tokenizer.add_bos_token = tokenizer.add_eos_token = True
+    return tokenizer
+
+
+def like_bert() -> Any:
+    return adding("A", "[SEP]", made=word_pieces())
+
+
+ADDING = {
+    "end": (lambda: adding("A", "</s>"), [], ["</s>"]),
+    "both": (lambda: adding("<s>", "A", "</s>"), ["<s>"], ["</s>"]),
+    "add_eos_token": (with_eos, ["<s>"], ["</s>"]),
+    "end twice": (lambda: adding("<s>", "A", "</s>", "</s>"), ["<s>"], ["</s>"]),
+    "beginning twice": (lambda: adding("<s>", "<s>", "A"), ["<s>"], ["<s>"]),
+    "separator": (like_bert, [], ["[SEP]"]),
+    "another end": (lambda: adding("A", "<|call|>", "</s>"), [], ["</s>"]),
+}
+
+
+@pytest.mark.parametrize("name", ADDING)
+def test_what_a_tokenizer_should_not_add_is_left_out_and_named(name: str) -> None:
+    make, begin, named = ADDING[name]
+    pair, words = loaded(make())
+    ids = pair.encode(WORD)
+    text = pair._ids(WORD, add_special_tokens=False)
+    assert pair.begin == tuple(pair.tokenizer.convert_tokens_to_ids(begin))
+    assert ids == pair.begin + text + pair.end
+    assert not set(pair.end) & pair.stop
+    assert all(one in words["left out of prompts"] for one in named)
+
+
+def test_what_a_tokenizer_adds_rightly_stays() -> None:
+    pair, words = loaded(adding("<s>", "A", "<|call|>"))
+    assert pair.encode(WORD) == tuple(pair.tokenizer(WORD)["input_ids"])
+    assert "left out of prompts" not in words
+
+
+def test_a_configured_stop_token_is_left_out_too() -> None:
+    tokenizer = adding("A", "<|call|>")
+    call = tokenizer.convert_tokens_to_ids("<|call|>")
+    pair, _ = loaded(tokenizer, eos_token_id=[2, call])
+    assert pair.end == ()
+
+
+def test_special_tokens_that_the_visitor_typed_stay() -> None:
+    pair, _ = loaded(adding("<s>", "A", "</s>"))
+    for typed in ("hello</s>", "hello</s></s>", "a</s>b"):
+        assert pair.encode(typed) == pair.begin + pair._ids(typed, add_special_tokens=False)
+
+
+def test_a_typed_beginning_is_not_doubled() -> None:
+    pair, _ = loaded(adding("<s>", "A"))
+    assert pair.encode("<s>hello") == pair._ids("<s>hello", add_special_tokens=False)
+
+
+ENDING = {
+    "end": ("{{ messages[0].content }}{{ eos_token }}", WORD),
+    "end twice": ("{{ messages[0].content }}</s>{{ eos_token }}", WORD),
+    "each": ("{% for m in messages %}<s>{{ m.content }}</s>{% endfor %}", f"<s>{WORD}"),
+    "token of the config": ("<s>{{ messages[0].content }}<|call|>", f"<s>{WORD}"),
+    "beginning twice": ("{{ bos_token }}<s>[{{ messages[0].content }}]", f"<s>[{WORD}]"),
+    "neither": ("{{ bos_token }}[{{ messages[0].content }}</s>]", f"<s>[{WORD}</s>]"),
+}
+
+
+@pytest.mark.parametrize("name", ENDING)
+def test_what_a_template_should_not_write_is_left_out_and_named(name: str) -> None:
+    template, expected = ENDING[name]
+    tokenizer = chatting(template, made=byte_fallback(strip=False))
+    call = tokenizer.convert_tokens_to_ids("<|call|>")
+    pair, words = loaded(tokenizer, eos_token_id=[2, call])
+    assert text_of(pair, WORD) == expected
+    assert text_of(pair, f"{WORD}</s>") == expected.replace(WORD, f"{WORD}</s>")
+    assert ("left out of prompts" in words) == (name != "neither")
+
+
+def test_a_chat_begins_once_if_both_template_and_tokenizer_write_the_beginning() -> None:
+    tokenizer = chatting("{{ bos_token }}[{{ messages[0].content }}]", made=adding("<s>", "A"))
+    pair, words = loaded(tokenizer)
+    ids = pair.encode(WORD, chat=True)
+    assert ids.count(pair.tokenizer.bos_token_id) == 1
+    assert "in chats, <s> from the tokenizer" in words["left out of prompts"]
+
+
+# -- where answers end -----------------------------------------------------------------------------
+
+# Templates, and the token that they write after an answer.
+ANSWERS = {
+    "chatml": (CHATML, "<|im_end|>"),
+    "chatml with a system message": (
+        "{% if messages[0].role != 'system' %}<|im_start|>system\nYou help.<|im_end|>\n{% endif %}"
+        + CHATML,
+        "<|im_end|>",
+    ),
+    "llama 3": (
+        "{% for m in messages %}<|im_start|>{{ m.role }}<|x|>\n\n{{ m.content | trim }}<|eot_id|>"
+        "{% endfor %}",
+        "<|eot_id|>",
+    ),
+    "gemma": (
+        "{% for m in messages %}<|im_start|>{{ 'model' if m.role == 'assistant' else m.role }}\n"
+        "{{ m.content }}<end_of_turn>\n{% endfor %}",
+        "<end_of_turn>",
+    ),
+    "after a space": (
+        "{% for m in messages %}{% if m.role == 'user' %}[{{ m.content }}]{% else %}"
+        " {{ m.content }} <|im_end|>{% endif %}{% endfor %}",
+        "<|im_end|>",
+    ),
+    "only before another message": (
+        "{% for m in messages %}{{ m.content }}{% if not loop.last %}<|im_end|>{% endif %}"
+        "{% endfor %}",
+        "<|im_end|>",
+    ),
+    "the next message's token": (
+        "{% for m in messages %}<|{{ m.role }}|>\n{{ m.content }}{% endfor %}<|assistant|>",
+        "<|assistant|>",
+    ),
+    "in parts": (PARTS.replace("\n", "<|im_end|>\n"), "<|im_end|>"),
+    "not special": (
+        "{% for m in messages %}{{ m.role }}: {{ m.content }}<|plain|>{% endfor %}",
+        "<|plain|>",
+    ),
+}
+NO_TOKEN = {
+    "new line": "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}",
+    "text": "{% for m in messages %}{{ m.role }}: {{ m.content }}<|none|>{% endfor %}",
+    "nothing": "{% for m in messages %}{{ m.content }}{% endfor %}",
+    "answers are refused": (
+        "{% for m in messages %}{% if m.role != 'user' %}{{ raise_exception('users only') }}"
+        "{% endif %}{{ m.content }}<|im_end|>x{% endfor %}"
+    ),
+    "answers are dropped": "{{ messages[0].content }}<|im_end|>x",
+    "the token ends every text": EACH,
+}
+SPECIAL = ("<|im_start|>", "<|im_end|>", "<|eot_id|>", "<end_of_turn>", "<|user|>", "<|assistant|>")
+
+
+def talking(template: str) -> Any:
+    tokenizer = chatting(template, *SPECIAL)
+    tokenizer.add_tokens([AddedToken("<|plain|>", special=False, normalized=False)])
+    return tokenizer
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_a_chat_also_ends_where_the_template_ends_an_answer(name: str) -> None:
+    template, end = ANSWERS[name]
+    pair, words = loaded(talking(template))
+    token = pair.tokenizer.convert_tokens_to_ids(end)
+    assert pair.as_chat().stop == pair.stop | {token}
+    assert token not in pair.stop
+    assert end in words["chat template"]
+
+
+@pytest.mark.parametrize("name", NO_TOKEN)
+def test_a_chat_ends_nowhere_else_if_the_template_writes_no_token_there(name: str) -> None:
+    pair, _ = loaded(talking(NO_TOKEN[name]))
+    assert pair.template
+    assert pair.as_chat().stop == pair.stop
+
+
+def test_a_greedy_chat_equals_generate_with_the_same_stop_tokens(tmp_path: Path) -> None:
+    """The template ends an answer with a token that the model really writes."""
+    model = tiny_model()
+    usual = load_pair(
+        target=(folder := save(model, tmp_path / "usual", chatting(EACH, made=tiny_tokenizer()))),
+        draft=folder,
+        device="cpu",
+        dtype="float32",
+    )
+    params = SamplingParams(max_new_tokens=24, ignore_eos=True)
+    written = sum((step.emitted for step in plain(usual.as_chat(), WORD, params)), ())
+    end = usual.tokenizer.convert_ids_to_tokens(written[9])
+    tokenizer = chatting(EACH.replace("{{ eos_token }}", end), end, made=tiny_tokenizer())
+    folder = save(model, tmp_path / "chat", tokenizer)
+    chat = load_pair(target=folder, draft=folder, device="cpu", dtype="float32").as_chat()
+    prompt = chat.encode(WORD)
+    params = SamplingParams(max_new_tokens=24)
+    steps = speculate(chat, WORD, params, Tree.kary(2, 3))
+    ours = sum((step.emitted for step in steps), ())
+    generated = model.generate(
+        torch.tensor([prompt]),
+        do_sample=False,
+        max_new_tokens=24,
+        eos_token_id=sorted(chat.stop),
+        pad_token_id=0,
+    )
+    assert list(ours) == generated[0, len(prompt) :].tolist()
+    assert ours[-1] == chat.tokenizer.convert_tokens_to_ids(end)
+    assert len(ours) < 24
+
+
+# -- settings that are not used --------------------------------------------------------------------
+
+SET = {
+    "repetition_penalty": 1.1,
+    "no_repeat_ngram_size": 3,
+    "bad_words_ids": [[5]],
+    "suppress_tokens": [7],
+    "forced_bos_token_id": 0,
+    "min_new_tokens": 4,
+    "top_k": 20,
+    "min_p": 0.05,
+    "typical_p": 0.9,
+    "num_beams": 4,
+    "stop_strings": ["\n"],
+    "guidance_scale": 1.5,
+    "exponential_decay_length_penalty": [10, 1.1],
+    "penalty_alpha": 0.6,
+}
+
+
+@pytest.mark.parametrize("name", SET)
+def test_a_setting_that_is_not_used_is_named(name: str) -> None:
+    pair, words = loaded(byte_level(), **{name: SET[name]})
+    assert f"{name} = " in words["settings not used"]
+    assert pair.notes["settings not used"] == words["settings not used"]
+
+
+def test_settings_without_effect_are_not_named() -> None:
+    _, words = loaded(byte_level(), do_sample=True, temperature=0.6, top_p=0.9, max_length=99)
+    assert "settings not used" not in words
+    neutral = {name: value for name, value in NO_EFFECT.items() if value is not None}
+    assert unused_settings(GenerationConfig(**neutral)) == []
+    assert unused_settings(GenerationConfig(suppress_tokens=[], bad_words_ids=[])) == []
+
+
+def test_every_setting_that_changes_probabilities_is_known() -> None:
+    """A new version of transformers may have a further one."""
+    source = inspect.getsource(GenerationMixin._get_logits_processor)
+    read = set(re.findall(r"generation_config\.([a-z]\w*)", source))
+    chosen_by_the_visitor = {"do_sample", "temperature", "top_p", "max_length"}
+    without_effect = {"use_cache", "remove_invalid_values", "renormalize_logits"}
+    assert read - chosen_by_the_visitor - without_effect <= NO_EFFECT.keys()
+
+
+# -- from a folder ---------------------------------------------------------------------------------
+
+
+def test_a_folder_with_all_of_this_is_loaded(tmp_path: Path) -> None:
+    model = tiny_model(vocab=512)
+    model.generation_config.repetition_penalty = 1.2
+    tokenizer = adding("<s>", "<s>", "A", "</s>")
+    tokenizer.chat_template = {"default": PARTS.replace("\n", "<|call|>\n"), "tool_use": "T"}
+    folder = save(model, tmp_path / "model", tokenizer)
+    config = json.loads((tmp_path / "model" / "tokenizer_config.json").read_text())
+    config["add_eos_token"] = True
+    (tmp_path / "model" / "tokenizer_config.json").write_text(json.dumps(config))
+    pair = load_pair(target=folder, draft=folder, device="cpu", dtype="float32")
+    assert pair.encode(WORD) == (1, *pair._ids(WORD, add_special_tokens=False))
+    assert pair.tokenizer.convert_tokens_to_ids("<|call|>") in pair.as_chat().stop
+    assert WORD in text_of(pair, WORD)
+    assert set(pair.notes) == {"chat template", "left out of prompts", "settings not used"}
