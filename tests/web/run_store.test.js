@@ -147,6 +147,34 @@ test("in slow motion the newest step stands at its result until the next one arr
   assert.deepEqual([store.at, store.slow.picture], [1, 0]);
 });
 
+for (const rate of ["easy", "x1", "slow"])
+  test(`each press of Step shows the step it made, at rate ${rate}`, () => {
+    const store = new RunStore();
+    Object.assign(store, { isPaced: true, rate, isRateChosen: true });
+    for (let i = 0; i < 4; i++) {
+      if (i === 3) store.seek(0); // the visitor looks at an earlier step
+      if (i) store.take(/** @type {any} */ ({ run: "r", done: false }), false);
+      arrives(store, i, 1);
+      store.take(/** @type {any} */ ({ run: "r", done: true, end: "paused" }), false);
+      for (let now = 1000; store.playing && now < 60_000; now += 50) store.advance(now);
+      assert.equal(store.at, i);
+    }
+  });
+
+test("a resumed run is shown from its first new step, one that is replayed is not disturbed", () => {
+  const store = paced(2);
+  store.take(/** @type {any} */ ({ run: "r", done: true, end: "paused" }), false);
+  store.seek(0);
+  arrives(store, 2, 1);
+  assert.ok(store.playing);
+  assert.equal(store.at, 2);
+  store.take(/** @type {any} */ ({ run: "r", done: true, end: "paused" }), false);
+  store.seek(0);
+  store.play();
+  arrives(store, 3, 1);
+  assert.ok(store.at < 2);
+});
+
 test("if a rate is chosen within a step in slow motion, play() starts with the next step", () => {
   const store = playing();
   store.seek(0);

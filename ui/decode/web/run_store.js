@@ -67,6 +67,7 @@ export class RunStore extends Playback {
     /** @type {(Step | null)[]} null where one is missing */
     this.steps = [];
     this.done = false;
+    this.hasPaused = false; // whether the run had ended or paused before the newest step
     /** @type {string | null} */
     this.end = null;
     this.tail = "";
@@ -108,6 +109,7 @@ export class RunStore extends Playback {
   take(message, refill) {
     if (message.run !== undefined && message.run !== this.run) this.reset(message.run);
     const before = this.steps.length;
+    this.hasPaused ||= this.done;
     const { from = before, steps = [] } = message;
     const isRepeated = !refill && steps.length > 0 && from + steps.length <= before;
     if (message.meta) this.meta = message.meta;
@@ -118,6 +120,7 @@ export class RunStore extends Playback {
     this.takeStatus(message);
     if (steps.length) this.sums.add(this.steps, Math.min(from, before));
     this.settle(before);
+    if (steps.length) this.hasPaused = false;
     this.changed();
   }
 
@@ -248,11 +251,19 @@ export class RunStore extends Playback {
   }
 
   // Called after each message. When the first steps have arrived, opens the run. After that, shows
-  // the newest step if the run is followed.
+  // the newest step if the run is followed, or if it continues after a pause.
   settle(before) {
     if (!this.steps.length) return;
     if (before === 0 || this.at < 0) this.open();
     else if (this.follow) this.move(this.last);
+    else if (this.hasPaused && this.last >= before && !this.playing) this.goOn(before);
+  }
+
+  // A paused run continues: show its new steps, from step `first` on.
+  goOn(first) {
+    if (!this.isPaced || prefersStillness()) return this.goLive();
+    this.move(first - 1);
+    this.play();
   }
 
   // Follow the run, or play it: from its start, or from the step that `openSlowly` chooses. A
