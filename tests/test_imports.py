@@ -25,7 +25,7 @@ ENGINE = [
     {"measuring"},
     {"diagnosis", "exactness"},
     {"bench", "sweep"},
-    {"experiments"},
+    {"experiments", "distill"},
     {"shapes", "survey", "profiles"},
 ]
 PAGE = [
@@ -179,7 +179,7 @@ def test_code_that_runs_in_threads_does_not_import_gradio() -> None:
 
 def test_only_commands_use_argparse() -> None:
     """Other modules that `python -m` runs, such as sequoia.survey, get their parser from bench."""
-    commands = {"bench", "sweep", "experiments"}
+    commands = {"bench", "sweep", "experiments", "distill"}
     readers = {name for name in FILES if "argparse" in imports(name)}
     assert {room(name) for name in readers if name.startswith("sequoia")} <= commands
 

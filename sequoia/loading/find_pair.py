@@ -17,14 +17,16 @@ from typing import Any
 from sequoia.algorithm.progress import ShouldStop
 from sequoia.assets_folder import BUNDLED_PAIR
 from sequoia.loading.hub.download import Downloads, Listing, Progress, require_room
+from sequoia.loading.layer_drafts import is_layer_draft, refuse_layers_as_target
 from sequoia.loading.model_checks import (
     PassedCheck,
     Source,
     check_source,
     check_weights,
+    local_bytes,
 )
 from sequoia.loading.pair_request import PairRequest, Ref
-from sequoia.loading.tokenizers.compare_tokenizers import matching_tokenizer
+from sequoia.loading.tokenizers.compare_tokenizers import matching_tokenizer, only_tokenizer
 
 # progress of a download, a passed check, or a sentence about the current step
 LoadNews = Progress | PassedCheck | str
@@ -34,12 +36,14 @@ OnProgress = Callable[[LoadNews], None]
 @dataclass(frozen=True)
 class FoundPair:
     """A pair whose configs allow token trees and whose tokenizers match. tokenizer: the target's,
-    used for both. fetch: downloads the weights that are missing, and checks them."""
+    used for both. fetch: downloads the weights that are missing, and checks them. has_layers_only:
+    whether the draft shares everything but its layers with the target."""
 
     target: Source
     draft: Source
     tokenizer: Any
     fetch: Callable[[], None]
+    has_layers_only: bool
 
 
 @contextmanager
@@ -57,9 +61,15 @@ def found_pair(
         require_room(sum(place.missing_bytes for place in places if isinstance(place, Listing)))
         found = [*zip(refs, places, strict=True)]
         sources = [_source(ref.name, place, downloads) for ref, place in found]
+        refuse_layers_as_target(sources[0])
         bundled = all(source.folder.parent == BUNDLED_PAIR for source in sources)
         target, draft = sources
-        shared = matching_tokenizer(target, draft, trusted=bundled)
+        has_layers_only = is_layer_draft(draft.folder)
+        shared = (
+            only_tokenizer(target)
+            if has_layers_only
+            else matching_tokenizer(target, draft, trusted=bundled)
+        )
         on_progress(PassedCheck("tokenizer", shared.words))
         for ref, place in found:
             _report_other_revision(ref, place, on_progress)
@@ -68,9 +78,10 @@ def found_pair(
             for source, place in zip(sources, places, strict=True):
                 if isinstance(place, Listing):
                     downloads.fetch(place, weights=True)
-                    check_weights(source)
+                    if not is_layer_draft(source.folder):
+                        check_weights(source)
 
-        yield FoundPair(target, draft, shared.tokenizer, fetch)
+        yield FoundPair(target, draft, shared.tokenizer, fetch, has_layers_only)
 
 
 def _report_other_revision(ref: Ref, place: Path | Listing, on_progress: OnProgress) -> None:
@@ -86,6 +97,8 @@ def _source(name: str, place: Path | Listing, downloads: Downloads) -> Source:
     """The model at `place`, with its config checked."""
     if isinstance(place, Listing):
         return check_source(name, downloads.fetch(place, weights=False), place.weight_bytes)
+    if is_layer_draft(place):
+        return check_source(name, place, local_bytes(place, name))
     return check_source(name, place)
 
 

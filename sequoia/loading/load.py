@@ -7,7 +7,9 @@ the weights are loaded, or by a self-test afterwards.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,7 @@ from sequoia.loading.find_pair import OnProgress, found_pair, printer
 from sequoia.loading.hub.download import size
 from sequoia.loading.large.load_large import placed, plan_large
 from sequoia.loading.large.placement import HOST, OffloadPlacement, SpreadPlacement
+from sequoia.loading.layer_drafts import in_dtype, layers_for, origin_words
 from sequoia.loading.model_checks import PassedCheck, Source, checked_device, checked_dtype, refused
 from sequoia.loading.pair_catalog import BUNDLED_NAME
 from sequoia.loading.pair_request import PairRequest
@@ -84,8 +87,11 @@ def load(
         found.fetch()
     target = _loaded(found.target, plan or where, dtype, False, on_progress, should_stop)
     draft_device = plan.output if plan else where
-    draft = _loaded(found.draft, draft_device, dtype, True, on_progress, should_stop)
     tokenizer = found.tokenizer
+    if found.has_layers_only:
+        draft = _layers(found.draft, target, tokenizer, draft_device, dtype, on_progress)
+    else:
+        draft = _loaded(found.draft, draft_device, dtype, True, on_progress, should_stop)
     pieces = 1 + max(tokenizer.get_vocab().values())
     on_progress(PassedCheck("vocabulary", same_vocabulary(target, draft, pieces)))
     bare = Pair(f"{target.name} + {draft.name}", target, draft, tokenizer)
@@ -162,13 +168,37 @@ def _loaded(
         raise Stopped(f"stopped before the weights of {source.title} were loaded")
     on_progress(f"loading the weights of {source.title}, {size(source.weight_bytes)}")
     model = load_model(source, where, dtype, draft, on_progress)
+    _report(model, source, "draft" if draft else "target", on_progress)
+    return model
+
+
+def _report(model: TreeModel, source: Source, what: str, on_progress: OnProgress) -> None:
     place = ", ".join(filter(None, (str(model.device), model.placement)))
     attention = "" if model.forward_name == "fast" else f" with {source.attention} attention"
     words = (
         f"{source.title}: {model.numbers}, {model.forward_words}{attention}, "
         f"on {place}; {model.tested}"
     )
-    on_progress(PassedCheck("draft" if draft else "target", words))
+    on_progress(PassedCheck(what, words))
+
+
+def _layers(
+    source: Source,
+    target: TreeModel,
+    tokenizer: Any,
+    where: torch.device,
+    dtype: torch.dtype | None,
+    on_progress: OnProgress,
+) -> TreeModel:
+    """The draft in `source`, which has only layers of its own."""
+    hf = layers_for(source, target, tokenizer, where)
+    model = refused(
+        BadModel,
+        f"{source.title} cannot run a tree",
+        lambda: _fastest(hf, partial(in_dtype, hf), source, dtype, True),
+    )
+    on_progress(PassedCheck("draft", f"{source.title}: {origin_words(source, target, tokenizer)}"))
+    _report(model, source, "draft", on_progress)
     return model
 
 
@@ -238,14 +268,26 @@ def _weights(source: Source, where: _Where, dtype: torch.dtype) -> Weights:
 def _tested(
     hf: Any, source: Source, where: _Where, dtype: torch.dtype | None, draft: bool
 ) -> TreeModel:
-    if not isinstance(where, torch.device):
-        model = placed(hf, source.title, where)
-    elif dtype:
+    if isinstance(where, torch.device):
+        return _fastest(hf, lambda other: _weights(source, where, other).hf, source, dtype, draft)
+    model = placed(hf, source.title, where)
+    self_test(model)
+    return model
+
+
+def _fastest(
+    hf: Any,
+    read: Callable[[torch.dtype], Any],
+    source: Source,
+    dtype: torch.dtype | None,
+    draft: bool,
+) -> TreeModel:
+    """`hf`, self-tested, in the dtype that is fastest if `dtype` is None. read: the same model in
+    another dtype."""
+    if dtype:
         model = use_fast_forward(TreeModel(hf, source.title))
     else:
-        model = best_dtype(
-            hf, lambda other: _weights(source, where, other).hf, source.title, _ROWS[draft], draft
-        )
+        model = best_dtype(hf, read, source.title, _ROWS[draft], draft)
     self_test(model)
     return model
 

@@ -89,5 +89,7 @@ def sample_logits(model: TreeModel) -> list[torch.Tensor]:
 
 def distance(one: torch.Tensor, other: torch.Tensor) -> float:
     """The largest difference between two rows of logits (vocab,), divided by the spread of
-    `other`."""
+    `other`. Tokens that both rows rule out, with the logit -infinity, do not count."""
+    possible = (one > -torch.inf) | (other > -torch.inf)
+    one, other = one[possible], other[possible]
     return float((one - other).abs().max() / other.std().clamp(min=1e-9))

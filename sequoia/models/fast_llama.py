@@ -74,7 +74,7 @@ class FastLlama:
         self._layers = [_Layer(layer, config, pack) for layer in body.layers]
         self._heads, self._kv_heads, self._dim = self._layers[0].shape
         self._norm = _Norm(body.norm.weight, config.rms_norm_eps)
-        self._head = pack([hf.lm_head])
+        self._head = _head(hf.lm_head, pack)
         self._rotations = _Rotations(body.rotary_emb, self._heads, self._kv_heads, self._dim)
         # only without a bias, which would have to be divided too
         self.takes_temperature = hf.lm_head.bias is None
@@ -109,6 +109,13 @@ class FastLlama:
         ):
             layer(x, rotation, mask, into, keys, values)
         return self._head(self._norm(x[-1:] if last_only else x).to(self._dtype))
+
+
+def _head(head: Any, pack: Callable[..., Linear]) -> Linear:
+    """The product of the states with `head`, which may have only some of the tokens."""
+    multiply = pack([head])
+    spread = getattr(head, "spread", None)
+    return multiply if spread is None else lambda x: spread(multiply(x))
 
 
 class _Rotations:

@@ -65,7 +65,8 @@ class TreeModel:
         self.hf = model.eval().requires_grad_(False)
         self.name = name
         self.config = model.config.get_text_config()
-        self.vocab = model.get_output_embeddings().weight.shape[0]
+        head = model.get_output_embeddings()
+        self.vocab = getattr(head, "vocab", head.weight.shape[0])
         longest = context_length(self.config)
         self.limit = longest.tokens
         self.limit_reason = longest.reason

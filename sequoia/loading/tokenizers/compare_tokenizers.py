@@ -62,6 +62,12 @@ def matching_tokenizer(target: Source, draft: Source, trusted: bool = False) -> 
     return Shared(ours, _compared(len(ours), differences(as_json(ours), as_json(other))))
 
 
+def only_tokenizer(target: Source) -> Shared:
+    """The tokenizer for a target whose draft has none. Raises BadModel if it cannot be used."""
+    tokenizer = _tokenizer(target, trusted=False)
+    return Shared(tokenizer, f"the draft uses the {len(tokenizer):,} tokens of the target")
+
+
 def _refuse_other_pieces(ours: Mapping[str, int], its: Mapping[str, int]) -> None:
     different = {piece for piece, _ in ours.items() ^ its.items()}
     if different:

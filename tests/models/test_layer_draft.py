@@ -1,0 +1,93 @@
+"""Drafts made of layers between the target's embedding, norm and head."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from exact import error, logits, over_torch, warped
+from transformers import AutoModelForCausalLM
+
+from sequoia.algorithm.distributions import draft_rows
+from sequoia.algorithm.sampling_params import SamplingParams
+from sequoia.algorithm.tree import Tree
+from sequoia.algorithm.verifiers import VERIFIERS
+from sequoia.assets_folder import BUNDLED_PAIR
+from sequoia.errors import BadModel
+from sequoia.models.choose_forward import use_fast_forward
+from sequoia.models.compare_logits import sample_logits
+from sequoia.models.layer_draft import FREQUENT, FrequentHead, cut_config, cut_layers, layer_draft
+from sequoia.models.tree_forward import TreeModel
+from sequoia.sweep.toy_configs import toy_config
+from sequoia.sweep.toy_models import random_model
+
+FEW = torch.tensor([1, 2, 3, 40, 400])
+
+
+@pytest.fixture(scope="module")
+def target() -> Any:
+    return AutoModelForCausalLM.from_pretrained(BUNDLED_PAIR / "target", dtype=torch.bfloat16)
+
+
+def draft_of(target: Any, layers: list[int], frequent: torch.Tensor | None = None) -> Any:
+    tensors = cut_layers(target, layers)
+    if frequent is not None:
+        tensors[FREQUENT] = frequent
+    return layer_draft(target, cut_config(target.config, layers), tensors)
+
+
+def after(model: Any, tokens: list[int]) -> torch.Tensor:
+    return model(torch.tensor([tokens])).logits[0, -1]
+
+
+def test_all_layers_give_the_targets_logits(target: Any) -> None:
+    count = target.config.num_hidden_layers
+    assert torch.equal(after(draft_of(target, [*range(count)]), [5, 6]), after(target, [5, 6]))
+    assert not torch.equal(after(draft_of(target, [0, 1]), [5, 6]), after(target, [5, 6]))
+
+
+def test_everything_but_the_layers_is_shared(target: Any) -> None:
+    draft = draft_of(target, [0, 7])
+    assert draft.lm_head.weight is target.lm_head.weight
+    assert draft.model.embed_tokens is target.model.embed_tokens
+    before = target.model.layers[0].mlp.up_proj.weight.clone()
+    draft.model.layers[0].mlp.up_proj.weight.data.zero_()
+    assert torch.equal(target.model.layers[0].mlp.up_proj.weight, before)
+
+
+def test_a_reduced_head_has_the_same_logits_for_its_tokens_only(target: Any) -> None:
+    whole = after(draft_of(target, [0, 7]), [5, 6])
+    found = after(draft_of(target, [0, 7], FEW), [5, 6])
+    assert torch.equal(found[FEW], whole[FEW])
+    assert found.shape == whole.shape
+    assert found.isfinite().sum() == len(FEW)
+
+
+@pytest.mark.parametrize("int8", [False, True])
+def test_the_fast_forward_has_the_reduced_head(target: Any, int8: bool) -> None:
+    model = use_fast_forward(TreeModel(draft_of(target, [0, 7], FEW), "draft"), int8)
+    assert model.forward_name == "fast"
+    assert model.vocab == target.config.vocab_size
+    for found in sample_logits(model):
+        assert found.isfinite().nonzero()[:, 0].tolist() == FEW.tolist()
+
+
+def test_models_built_differently_are_refused() -> None:
+    with pytest.raises(BadModel, match="not built like Llama"):
+        layer_draft(random_model(toy_config("gpt2"), 0), None, {})
+
+
+@pytest.mark.parametrize("name", list(VERIFIERS))
+@pytest.mark.parametrize("params", [SamplingParams(0.6), SamplingParams(1.0, 0.9)])
+@pytest.mark.parametrize("possible", [1, 2])
+def test_output_is_exact_if_fewer_tokens_are_possible_than_a_node_has_children(
+    name: str, params: SamplingParams, possible: int
+) -> None:
+    head = FrequentHead(torch.nn.Linear(2, 4, bias=False), torch.arange(4 - possible, 4))
+    for seed in range(3):
+        p = warped(logits(("p", seed), 4), params)
+        few = logits(("q", seed), possible)
+        q = warped(lambda context, few=few: head.spread(few(context)), params, draft_rows)
+        for parents in ((-1, 0, 0, 0), (-1, 0, 0, 1, 1)):
+            assert error(Tree(parents), over_torch(name), p, q) < 1e-6
