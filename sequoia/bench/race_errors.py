@@ -1,13 +1,11 @@
 """How often the verdict of a race is wrong: races resampled from recorded steps.
 
 In a race, several decoders take turns on one prompt. Each decoder is a lane. The verdict says which
-lanes are faster. Three figures are measured, each with a goal:
+lanes are faster. Two figures are measured, each with a goal:
 
 - Identical lanes: at most 6% of verdicts may find them different, after one race and after enough
   races. The verdict itself says how many are enough.
 - A true difference of 10%: found by at least 88% of verdicts after enough races.
-- Plain decoding: never ties for first with a lane measured at least 1.4 times as fast, in races of
-  96 tokens or more. This is a rule of the verdict, so the figure only confirms it.
 
 In a recorded session, several lanes of the same kind decode one prompt, so these lanes differ by
 chance alone. A resampled race picks one session at random and deals its runs to the lanes. A true
@@ -45,7 +43,7 @@ from sequoia.diagnosis.race_verdict.compare_pair import (
     pool,
     races_of,
 )
-from sequoia.diagnosis.race_verdict.decide import PLAIN_RATIO, PLAIN_TOKENS, RATIO_TO_FIND
+from sequoia.diagnosis.race_verdict.decide import RATIO_TO_FIND
 from sequoia.errors import SequoiaError
 from sequoia.loading.load import load_pair
 from sequoia.models.describe import describe
@@ -127,14 +125,13 @@ def window(steps: Steps, begin: int, tokens: int, gain: float = 1.0) -> Steps:
     return tuple(inside)
 
 
-# -- the three figures -----------------------------------------------------------------------------
+# -- the two figures -------------------------------------------------------------------------------
 
 SAME = tuple([("tree", 1.0)] * 4)
 SAME_BESIDE_PLAIN = (("plain", 1.0), *[("tree", 1.0)] * 3)
 TWO_CHAINS = tuple([("chain", 1.0)] * 2)
 APART = (("plain", 1.0), ("tree", 1.0), ("tree", RATIO_TO_FIND))
 EQUAL = (("plain", 1.0), ("tree", 1.0), ("tree", 1.0))
-RACE = (("plain", 1.0), ("chain", 1.0), ("tree", 1.0))
 
 
 def wrongly_different(sampler: Resampler, lanes: Sequence[Line], tokens: int, races: int) -> float:
@@ -185,20 +182,6 @@ def at_enough(
     return found / len(verdicts), words
 
 
-def plain_ties(sampler: Resampler, tokens: int, races: int) -> int:
-    """The number of single races in which plain decoding ties for first with a lane measured at
-    least PLAIN_RATIO times as fast."""
-    verdicts = (sampler.verdict(RACE, [sampler.race(RACE, tokens, 0)]) for _ in range(races))
-    return sum(
-        0 in verdict.leaders
-        and any(
-            pair.slower == 0 and pair.ratio >= PLAIN_RATIO and pair.faster in verdict.leaders
-            for pair in verdict.pairs
-        )
-        for verdict in verdicts
-    )
-
-
 def report(sessions: Sequence[Session], tokens: Sequence[int], races: int, seed: int) -> bool:
     """Print the figures for each temperature and length of a race. Returns whether all goals are
     met."""
@@ -210,7 +193,6 @@ def report(sessions: Sequence[Session], tokens: Sequence[int], races: int, seed:
             print(f"temperature {temperature:g}, {length}-token races, {races} verdicts per figure")
             met &= _same(sampler, length, races)
             met &= _found(sampler, length, races)
-            met &= _ties(sampler, length, races)
     return met
 
 
@@ -241,18 +223,6 @@ def _found(sampler: Resampler, tokens: int, races: int) -> bool:
         flush=True,
     )
     return share >= GOAL_FOUND
-
-
-def _ties(sampler: Resampler, tokens: int, races: int) -> bool:
-    """Print how often plain decoding ties for first with a lane that is clearly faster. Returns
-    whether the goal is met, or True for races shorter than PLAIN_TOKENS, which have no goal."""
-    ties = plain_ties(sampler, tokens, races)
-    has_goal = tokens >= PLAIN_TOKENS
-    print(
-        f"  plain decoding tied for first with a lane measured at least {PLAIN_RATIO}x as fast: "
-        f"{ties} races ({'goal: 0' if has_goal else f'no goal below {PLAIN_TOKENS} tokens'})"
-    )
-    return ties == 0 or not has_goal
 
 
 # -- the command line ------------------------------------------------------------------------------

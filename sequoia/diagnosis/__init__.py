@@ -2,5 +2,5 @@
 speed-up is; and who won a race.
 
 where_time_went; what_to_try with losses_and_remedies, calibrated_profile, smaller_trees and
-diagnosis (the result); speedup_interval; race_verdict.
+diagnosis (the result); race_verdict.
 """

@@ -6,7 +6,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sequoia.algorithm.tree import Tree
-from sequoia.diagnosis.speedup_interval import SpeedupInterval
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,6 @@ class Diagnosis:
     remedies: changes predicted above `noise`, best first.
     noise: predictions up to this speed-up may exceed `speedup` by chance or prediction error alone.
     unclear: changes predicted above `speedup` but not above `noise`, best first.
-    interval: the confidence interval of `speedup`, if known.
     """
 
     speedup: float
@@ -54,7 +52,6 @@ class Diagnosis:
     remedies: tuple[Remedy, ...]
     noise: float
     unclear: tuple[Remedy, ...] = ()
-    interval: SpeedupInterval | None = None
 
     @property
     def largest_loss(self) -> str | None:
@@ -62,22 +59,13 @@ class Diagnosis:
         return self.losses[0].name if self.losses else None
 
     @property
-    def slow(self) -> bool:
-        """Whether the run is slower than plain decoding. If `interval` is known, all of it must be
-        below 1."""
-        return self.interval.verdict == "slower" if self.interval else self.speedup < 1
-
-    @property
     def sentence(self) -> str:
-        """The speed-up, the largest loss (worded as a possible gain), and the best remedy that
-        changes only the tree. If there is no such remedy, the sentence says why."""
-        words = f"{self._measured}{': slower than without drafts' * self.slow}."
-        if self.losses:
-            words += f" The most could be gained by {self.losses[0].sentence}"
+        """The largest loss (worded as a possible gain), and the best remedy that changes only the
+        tree. If there is no such remedy, the sentence says why."""
+        losses = [f"The most could be gained by {self.losses[0].sentence}"] if self.losses else []
         first = next((remedy for remedy in self.remedies if remedy.tree), None)
-        if first is None:
-            return f"{words} {self._no_tree_sentence}"
-        return f"{words} {first.sentence}{self._left_out}"
+        advice = f"{first.sentence}{self._left_out}" if first else self._no_tree_sentence
+        return " ".join([*losses, advice])
 
     @property
     def _left_out(self) -> str:
@@ -87,16 +75,6 @@ class Diagnosis:
         return (
             " Because speed-ups are uncertain, only changes predicted above "
             f"{self.noise:.2f}× are listed."
-        )
-
-    @property
-    def _measured(self) -> str:
-        if self.interval is None:
-            return f"{self.speedup:.2f}× plain decoding, measured"
-        even = ": no clear difference" * (self.interval.verdict == "even")
-        return (
-            f"{self.speedup:.2f}× plain decoding "
-            f"({self.interval.least:.2f}–{self.interval.most:.2f}), measured{even}"
         )
 
     @property

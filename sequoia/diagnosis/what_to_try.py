@@ -15,7 +15,7 @@ from sequoia.algorithm.step_trace import DecodeStats, require_one_clock
 from sequoia.algorithm.tree import MAX_NODES, Tree
 from sequoia.diagnosis.diagnosis import Diagnosis
 from sequoia.diagnosis.losses_and_remedies import DiagnosedRun
-from sequoia.diagnosis.speedup_interval import SpeedupInterval
+from sequoia.diagnosis.race_verdict import Speedup
 from sequoia.errors import BadTree
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.validate_input import number
@@ -32,22 +32,22 @@ def diagnose(
     plain: DecodeStats,
     acceptance: Acceptance,
     profile: HardwareProfile,
-    interval: SpeedupInterval | None = None,
+    measured: Speedup | None = None,
 ) -> Diagnosis:
     """What costs speed-up in the run `stats` with `tree`, and what is predicted to help. plain: a
     run of plain decoding, the baseline of the speed-up.
 
-    For a run whose trees change, pass their `typical_tree`. interval: the confidence interval of
-    the run's speed-up. A change is recommended only if its prediction lies above this interval, and
-    above the measured speed-up by more than the error of predictions (`_UNSURE`). Raises BadTrace
-    if a run has no step or token, if a time is out of range (target passes must take some time), or
+    For a run whose trees change, pass their `typical_tree`. measured: the run's speed-up with its
+    interval. A change is recommended only if its prediction lies above this interval, and above the
+    measured speed-up by more than the error of predictions (`_UNSURE`). Raises BadTrace if a run
+    has no step or token, if a time is out of range (target passes must take some time), or
     if the two runs were not timed by the same clock.
     """
     require_one_clock(stats, plain)
     diagnosed = DiagnosedRun(stats, tree, plain, acceptance, profile)
     listed = diagnosed.speedup * _MIN_LOSS_RATIO
     losses = (loss for loss in diagnosed.losses() if loss.without > listed)
-    noise = max(diagnosed.speedup * (1 + _UNSURE), interval.most if interval else 0.0)
+    noise = max(diagnosed.speedup * (1 + _UNSURE), (measured and measured.high) or 0.0)
     helping = diagnosed.remedies()
     clear = tuple(remedy for remedy in helping if remedy.predicted > noise)
     unclear = tuple(remedy for remedy in helping if remedy.predicted <= noise)
@@ -57,7 +57,6 @@ def diagnose(
         clear,
         noise,
         unclear,
-        interval,
     )
 
 

@@ -116,6 +116,26 @@ def paper_tables() -> tuple[PaperTable, ...]:
     return tuple(_table(data) for data in paper_file()["tables"])
 
 
+@cache
+def best_in_paper(profile: HardwareProfile) -> dict[str, Any] | None:
+    """The largest speed-up of Sequoia that the paper reports for the device and the models of
+    `profile`: ratio, target, draft, machine, and the table as `source`. None if there is none."""
+    found = [
+        (max(row.results[0].speedup for row in table.rows), table)
+        for table in paper_tables()
+        if _parts(table.profile) == _parts(profile)
+    ]
+    if not found:
+        return None
+    ratio, table = max(found, key=lambda one: one[0])
+    names = ("target", "draft", "machine", "source")
+    return {"ratio": ratio, **{name: getattr(table, name) for name in names}}
+
+
+def _parts(profile: HardwareProfile) -> tuple[str, str, str]:
+    return profile.device, profile.target, profile.draft
+
+
 def _table(data: Mapping[str, Any]) -> PaperTable:
     sequences = tuple(data["sequences"]) if data["sequences"] else None
     rows = tuple(_row(row, sequences) for row in data["rows"])

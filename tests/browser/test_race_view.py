@@ -20,10 +20,10 @@ from xml.etree import ElementTree
 import pytest
 from nightly_cases import nightly
 from playwright.sync_api import Page, expect
+from sequoia.diagnosis.speedup_interval import SpeedupInterval, speedup_interval
 from view_pages import PLOTLY, ROOT, opened, settle
 
 from sequoia.algorithm.step_trace import repetition
-from sequoia.diagnosis.speedup_interval import SpeedupInterval, speedup_interval
 
 MARKUP = "<img src=x onerror=window.hit=1> ${window.hit=2} {{value}} \u202e\u0000"
 # seconds: of a typical step; most: the most tokens in a step; nodes: in the tree

@@ -39,8 +39,6 @@ META: dict[str, Any] = {
     "device": "cpu",
     "prompt": PROMPTS[0],
     "plain_seconds": 0.004,
-    "plain_label": "measured",
-    "plain_spread": [0.003, 0.005],
     "plain_lane": True,
 }
 
@@ -67,7 +65,6 @@ def simulated(run: Run) -> Run:
         "device": META["device"],
         "prompt": META["prompt"],
         "plain_seconds": PROFILE.plain_seconds,
-        "plain_label": "simulated",
     }
     return replace(run, meta=meta, steps=tuple(map(CLOCK.retimed, run.steps)))
 
@@ -151,5 +148,4 @@ def test_a_simulated_run_is_not_diagnosed_with_a_measured_one(pair: Pair, simula
 def test_the_page_keeps_the_label_of_a_file(simulated: Run) -> None:
     clean = recorded(simulated.meta)
     assert (clean["label"], clean["clock"]) == ("simulated", CLOCK.name)
-    assert clean["plain_label"] == "simulated"
     assert replace(simulated, meta=clean).steps == simulated.steps

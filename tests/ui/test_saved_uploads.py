@@ -59,7 +59,7 @@ def test_a_run_opens(name: str) -> None:
     message = run_message(name)
     meta = message["meta"]
     assert meta["label"] == "recorded"
-    assert meta.get("plain_label") == plain_label
+    assert meta.get("verdict", {}).get("label") == plain_label
     assert "measured" not in meta["tree"]["how"]
     assert meta["tree"]["wish"] == tree_request
     assert sum(len(step["emitted"]) for step in message["steps"]) == tokens

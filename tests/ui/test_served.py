@@ -65,7 +65,7 @@ def test_all_model_work_shares_one_queue(blocks: gr.Blocks) -> None:
         str(one["name"]) for one in endpoints(blocks) if one.get("concurrency") == "engine"
     )
     wanted = {
-        "decode": ["run", "step"],
+        "decode": ["again", "run", "step"],
         "experiments": ["run_experiment"],
         "hardware": ["measure"],
         "lab": ["count", "run"],

@@ -9,7 +9,12 @@ globalThis.matchMedia = /** @type {any} */ (() => ({ matches: true }));
 globalThis.requestAnimationFrame = () => 0;
 
 const PARTS = [
+  "root",
   "number",
+  "flag",
+  "interval",
+  "range",
+  "more",
   "claim",
   "price",
   "basis",
@@ -20,19 +25,18 @@ const PARTS = [
   "paper",
   "acts",
 ];
+const VERDICT = { code: "win", ratio: 2, low: 1.5, high: 3, runs: 1, seconds: [0.01, 0.02] };
 const STEP = { tree: 0, tokens: [0, 1], trials: [], path: [0], bonus: 2, emitted: [2] };
 
-/** What the headline claims for a recorded run whose steps emitted `texts`. `prepare` may change
-    the run's store first. */
-function claimed(texts, meta, prepare = (_store) => {}) {
+/** What the headline claims for a recorded run whose steps emitted `texts`. */
+function claimed(texts, meta) {
   const steps = texts.map((one, i) => ({ ...STEP, i, text: [one], seconds: { verify: 0.01 } }));
-  const about = { policy: { temperature: 0 }, label: "recorded", plain_seconds: 0.03, ...meta };
+  const about = { policy: { temperature: 0 }, label: "recorded", verdict: VERDICT, ...meta };
   const store = new RunStore();
   const message = { run: "r", from: 0, meta: about, trees: [[-1, 0]], steps, done: true };
   store.take(/** @type {any} */ (message), false);
-  prepare(store);
   const parts = Object.fromEntries(PARTS.map((name) => [name, new FakeNode()]));
-  made(Headline, { ...parts, store }).paint(false);
+  made(Headline, { ...parts, bar: { paint() {} }, store }).paint(false);
   return parts.claim.textContent;
 }
 
@@ -54,13 +58,6 @@ test("above temperature 0 the same output distribution is claimed, whatever the 
   assert.equal(claimed(["a"], drawn), ALONE + ", and the same output distribution");
 });
 
-test("in slow motion of step 1, plain decoding is called untimed only if it was not timed", () => {
-  const inStepOne = (store) => {
-    store.seek(0);
-    store.slow.turn(-1);
-    assert.equal(store.written, -1);
-  };
-  const claim = (meta) => claimed(["a", "b"], meta, inStepOne);
-  assert.equal(claim({}), "The speed-up appears after the first step.");
-  assert.match(claim({ plain_seconds: null }), /was not timed/);
+test("without a verdict, the headline says why there is none", () => {
+  assert.match(claimed(["a", "b"], { verdict: undefined }), /was not timed/);
 });

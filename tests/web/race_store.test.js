@@ -102,12 +102,16 @@ function raceOn() {
 
 test("the scope of a verdict is shown only if the verdict compares lanes", () => {
   const part = { paint() {} };
-  const parts = { intervals: part, on: part, pairs: part, runs: part, lines: { take: () => [] } };
+  const none = { take: () => [] };
+  const parts = { intervals: part, on: part, pairs: part, runs: part, lines: none };
   const hiddenWith = (pairs) => {
-    const verdict = { sentence: "", scope: "this prompt", tokens: 0, pairs, details: [] };
-    const [root, sentence, scope] = [new FakeNode(), new FakeNode(), new FakeNode()];
-    const store = { verdict, isOver: true, pool: null, word: "measured" };
-    made(RaceVerdict, { store, root, sentence, scope, ...parts }).paint();
+    const words = { reasons: [], details: [], headlines: [] };
+    const verdict = { ...words, scope: "this prompt", tokens: 0, pairs };
+    const names = ["root", "scope", "flag", "badge", "mixture"];
+    const nodes = Object.fromEntries(names.map((name) => [name, new FakeNode()]));
+    const store = { verdict, isOver: true, pool: null, word: "measured", meta: {} };
+    made(RaceVerdict, { store, headlines: none, ...nodes, ...parts }).paint();
+    const { scope } = nodes;
     return scope.hidden;
   };
   assert.deepEqual([hiddenWith([]), hiddenWith([{}])], [true, false]);

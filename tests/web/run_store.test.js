@@ -59,17 +59,28 @@ test("slow motion that was chosen before a run stays on while the run plays", ()
   assert.equal(rateAfterOneStep(playing(store)), "slow");
 });
 
-test("the tooltip of the speed-up explains the confidence interval only if it is shown", () => {
-  const store = playing(new RunStore(), { plain_spread: [0.025, 0.035] });
-  const nodes = ["tile", "name", "value", "unit", "note"].map((one) => [one, new FakeNode()]);
-  const readouts = { speedup: Object.fromEntries(nodes) };
-  const header = made(RunHeader, { store, readouts });
-  for (const i of [0, 1, 2]) {
-    header.paintSpeed(store.totals(i));
-    const { tile, note } = readouts.speedup;
-    assert.equal(note.textContent.startsWith("95% CI "), i === 2);
-    assert.equal(tile.getAttribute("title").includes("confidence interval"), i === 2);
-  }
+test("the tile shows the run's verdict, whatever step is shown", () => {
+  const verdict = { code: "win", ratio: 1.6, low: 1.2, high: 2.1, runs: 1, label: "recorded" };
+  const tileOf = (own) => {
+    const store = playing(new RunStore(), { verdict: { ...verdict, ...own } });
+    const nodes = ["tile", "name", "value", "unit", "note"].map((one) => [one, new FakeNode()]);
+    const speedup = Object.fromEntries(nodes);
+    const header = made(RunHeader, { store, readouts: { speedup } });
+    return [0, 1, 2].map((i) => {
+      store.seek(i);
+      header.paintSpeed();
+      const { name, value, note, tile } = speedup;
+      return [name, value, note]
+        .map((node) => node.textContent)
+        .concat(tile.getAttribute("data-verdict"));
+    });
+  };
+  const win = ["faster than plain", "1.6", "95% CI 1.2 to 2.1", "win"];
+  assert.deepEqual(tileOf({}), [win, win, win]);
+  const [slow] = tileOf({ code: "slower", ratio: 0.5, low: 0.4, high: 0.8 });
+  assert.deepEqual(slow, ["slower than plain", "2.0", "95% CI 1.3 to 2.5", "slower"]);
+  const [short] = tileOf({ code: "no_clear_difference", low: null, high: null });
+  assert.deepEqual(short.slice(0, 3), ["no clear difference", "1.6", "too short for an interval"]);
 });
 
 test("a small last tree is explained only if a run was given one tree for all steps", async () => {

@@ -74,14 +74,15 @@ test("damaged data is refused", async () => {
 test("a saved file calls its numbers recorded or simulated, never measured", () => {
   const meta = {
     label: "measured",
-    plain_label: "measured",
+    verdict: { code: "win", label: "measured" },
+    again: { runs: 4, seconds: 9 },
     prompt: "measured twice",
     tree: { how: "planned with measured times", why: "Measured.", nodes: 3 },
     notes: ["acceptance measured on this text"],
   };
   assert.deepEqual(recordedMeta(meta), {
     label: "recorded",
-    plain_label: "recorded",
+    verdict: { code: "win", label: "recorded" },
     prompt: "measured twice",
     tree: { how: "planned with recorded times", why: "Recorded.", nodes: 3 },
     notes: ["acceptance recorded on this text"],

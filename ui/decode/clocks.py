@@ -11,6 +11,7 @@ from sequoia import StepTrace, Tree
 from sequoia.errors import BadProfile, BadTree
 from sequoia.planning.explain_plan import calibration_words
 from sequoia.planning.named_profiles import machine_of, profile_names
+from sequoia.planning.paper_results import best_in_paper
 from sequoia.planning.simulated_step_times import SimulatedClock, with_article
 from sequoia.validate_input import shown
 from ui.shared.saved_profiles import SAVED, Entry, saved_entries, shipped
@@ -106,11 +107,14 @@ def retimed(trace: StepTrace, clock: SimulatedClock | None) -> StepTrace:
     return clock.retimed(trace) if clock else trace
 
 
-def clock_meta(entry: Entry | None, tree: Tree | None = None) -> dict[str, Any]:
+def clock_meta(
+    entry: Entry | None, models: tuple[str, str], tree: Tree | None = None
+) -> dict[str, Any]:
     """The fields of a run's meta that describe its clock: the label of the times, and for a
-    simulated clock also its name, its machine in words that fit into a sentence, and a note about
-    its figures. entry: the profile of a simulated clock; None for this machine's own clock. tree:
-    the tree of all steps; None if the tree may change from step to step."""
+    simulated clock also its name, its machine in words that fit into a sentence, a note about its
+    figures, and the fields of `mixture_meta`. entry: the profile of a simulated clock; None for
+    this machine's own clock. models: the names of the run's target and draft. tree: the tree of all
+    steps; None if the tree may change from step to step."""
     if entry is None:
         return {"label": "measured"}
     notes = [entry.note, calibration_words(tree, entry.profile) if tree else ""]
@@ -119,4 +123,28 @@ def clock_meta(entry: Entry | None, tree: Tree | None = None) -> dict[str, Any]:
         "clock": entry.name,
         "clock_machine": machine_of(entry.name),
         "clock_note": " ".join(filter(None, notes)),
+        **mixture_meta(entry, models),
     }
+
+
+def mixture_meta(entry: Entry, models: tuple[str, str]) -> dict[str, Any]:
+    """The fields of a simulated run's meta that say whether it is a mixture.
+
+    hypothetical: whether its times are of other models than its acceptance. paper: the best
+    speed-up that the paper measured with the models and the card of the profile `entry`, missing if
+    it did not. models: the names of the run's target and draft, each with its size after a comma.
+    """
+    own = tuple(name.split(",")[0].casefold() for name in models)
+    timed = tuple(name.casefold() for name in entry.model_names)
+    paper = best_in_paper(entry.profile)
+    return {"hypothetical": own != timed, **({"paper": paper} if paper else {})}
+
+
+def mixture_in_file(meta: Mapping[str, Any], clock: str) -> dict[str, Any]:
+    """`mixture_meta` for the meta of a run file whose simulated clock is called `clock`. A mixture
+    is assumed if the profile does not come with the program, unless the file says otherwise."""
+    models = str(meta.get("target", "")), str(meta.get("draft", ""))
+    entry = next((one for one in _shipped_clocks().values() if one.name == clock), None)
+    if entry is None:
+        return {"hypothetical": meta.get("hypothetical") is not False}
+    return mixture_meta(entry, models)

@@ -26,9 +26,11 @@ from typing import Any
 from sequoia.planning.named_profiles import machine_of
 from sequoia.saved_files.check_fields import MAX_HOW
 from sequoia.saved_files.run_file import MAX_STEPS, Run, clock_of
+from ui.decode.clocks import mixture_in_file
 from ui.serving.wait_times import NOTHING
 from ui.shared.message_text import message_text
 from ui.shared.saved_profiles import MAX_NOTE
+from ui.shared.speedup_meta import valid_verdict
 
 VERSION = 1
 MAX_TEXT = 20_000  # characters of a text in the meta
@@ -99,6 +101,21 @@ def notice_message(
     return message_text({"v": VERSION, "error": error, "notice": notice, **ahead})
 
 
+def verdict_message(
+    run: str,
+    meta: Mapping[str, Any],
+    *,
+    done: bool,
+    error: str | None,
+    notice: str | None,
+    ahead: Mapping[str, Any] = NOTHING,
+) -> str:
+    """A message about a finished run that is run again: its meta, with the verdict so far. done:
+    whether no more further runs follow."""
+    state = {"again": not done, "error": error, "notice": notice, **ahead}
+    return message_text({"v": VERSION, "run": run, "meta": meta, "stored": True, **state})
+
+
 def whole(run: Run, name: str, stored: bool = False) -> str:
     """The whole `run` as one message. stored: whether the page can load it again by its name."""
     state = {"stored": stored, "done": True, "error": None, "notice": None}
@@ -137,6 +154,7 @@ def recorded(meta: Mapping[str, Any]) -> dict[str, Any]:
         note = meta.get("clock_note")
         clean |= {"clock": clock, "clock_machine": machine_of(clock)}
         clean["clock_note"] = note[:MAX_NOTE] if isinstance(note, str) else ""
+        clean |= mixture_in_file(meta, clock)
     if meta.get("chat") is True:
         clean |= {"chat": True, "prompt_tokens": _tokens(meta.get("prompt_tokens"))}
     if isinstance(params := meta.get("policy"), Mapping):
@@ -151,9 +169,9 @@ def recorded(meta: Mapping[str, Any]) -> dict[str, Any]:
             **_valid(tree, ("wish",), _is_tree_request),
         }
     if _is_number(seconds := meta.get("plain_seconds", 0)) and 0 < seconds < 1e6:
-        clean |= {"plain_seconds": seconds, "plain_label": clean["label"]}
-        if _is_interval(spread := meta.get("plain_spread"), seconds):
-            clean["plain_spread"] = spread
+        clean["plain_seconds"] = seconds
+        if verdict := valid_verdict(meta.get("verdict"), clean["label"]):
+            clean["verdict"] = verdict
         if meta.get("plain_lane") is True:
             clean["plain_lane"] = True
         if _is_plain_run(plain := meta.get("plain", {})):

@@ -8,7 +8,8 @@ from typing import Any
 
 from sequoia import Decoder, Pair, Tree
 from sequoia.algorithm.progress import ShouldStop
-from sequoia.diagnosis.speedup_interval import Step
+from sequoia.diagnosis.race_verdict import LaneRun
+from sequoia.diagnosis.race_verdict.lane_runs import Step
 from sequoia.models.streamed_text import TextStream
 from ui.decode.clocks import retimed
 from ui.decode.request import DecodeRequest
@@ -21,10 +22,12 @@ PLAIN_SECONDS = 3.0  # wall-clock time after which no further step of a baseline
 @dataclass(frozen=True)
 class PlainRun:
     """A finished baseline. steps: tokens and seconds of each step. texts: the text that each step
-    added."""
+    added. tokens: the ids of all tokens. finish: why it ended; None if it took PLAIN_SECONDS."""
 
     steps: tuple[Step, ...] = ()
     texts: tuple[str, ...] = ()
+    tokens: tuple[int, ...] = ()
+    finish: str | None = None
 
     def to_meta(self) -> dict[str, Any]:
         """The run as JSON values: seconds and text of each step."""
@@ -33,24 +36,31 @@ class PlainRun:
             "text": list(self.texts),
         }
 
+    def timed(self, seed: int) -> LaneRun:
+        return LaneRun("", seed, self.steps, self.tokens)
+
 
 def plain_run(pair: Pair, decode_request: DecodeRequest, should_stop: ShouldStop) -> PlainRun:
     """Decode the prompt without a draft. The run ends at the latest after PLAIN_TOKENS tokens, at
     the request's own token limit, or after about PLAIN_SECONDS. The steps are timed on the
     request's clock. There are no steps if `should_stop` ended the run, or if the prefill already
     took PLAIN_SECONDS."""
-    tokens = min(PLAIN_TOKENS, decode_request.params.max_new_tokens)
-    params = replace(decode_request.params, max_new_tokens=tokens)
+    most = min(PLAIN_TOKENS, decode_request.params.max_new_tokens)
+    params = replace(decode_request.params, max_new_tokens=most)
     decoder = Decoder(pair, decode_request.prompt, params, Tree.chain(1))
     text = TextStream(pair.tokenizer, decoder.prompt)
     steps = list[Step]()
     texts = list[str]()
+    tokens = list[int]()
     end = time.monotonic() + PLAIN_SECONDS
     decoder.prefill()
     while decoder.finish is None and not should_stop() and time.monotonic() < end:
         trace = retimed(decoder.step(), decode_request.simulated_clock)
         steps.append(step_of(trace))
         texts.append("".join(map(text.add, trace.emitted)))
+        tokens += trace.emitted
     if texts:
         texts[-1] += text.pending
-    return PlainRun() if should_stop() else PlainRun(tuple(steps), tuple(texts))
+    if should_stop():
+        return PlainRun()
+    return PlainRun(tuple(steps), tuple(texts), tuple(tokens), decoder.finish)

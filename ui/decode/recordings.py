@@ -20,7 +20,9 @@ from sequoia.saved_files.run_file import MAX_CHARS
 from sequoia.text_files import load_json
 from sequoia.validate_input import shown
 from ui.decode import messages
+from ui.decode.request import DecodeRequest
 from ui.shared.large_json import uploaded_json
+from ui.shared.speedup_meta import Timed
 
 RUNS = ASSETS / "runs"
 WELCOME = "welcome"
@@ -55,7 +57,12 @@ def file_name(what: str, meta: Mapping[str, Any]) -> str:
 
 class Recording:
     """A run of the Decode view, in progress or finished. One thread at a time may add steps, and
-    any thread may read. node_count: the number of nodes in all steps so far."""
+    any thread may read. node_count: the number of nodes in all steps so far. request, timed: what
+    a further run needs, and the runs that the verdict is computed from, each with its plain run;
+    empty until plain decoding was timed."""
+
+    request: DecodeRequest | None = None
+    timed: tuple[Timed, ...] = ()
 
     def __init__(self, recorder: Recorder, meta: Mapping[str, Any]) -> None:
         self.name = new_name()

@@ -12,7 +12,8 @@ from typing import Any
 
 from sequoia import Decoder, Pair, Recorder, SequoiaError, StepTrace, Tree
 from sequoia.decoding.recorder import prompt_pieces
-from sequoia.diagnosis.speedup_interval import Step
+from sequoia.diagnosis.race_verdict import LaneRun
+from sequoia.diagnosis.race_verdict.lane_runs import Step
 from sequoia.errors import OutOfMemory
 from sequoia.models.describe import dtype_name, place_of, versions
 from sequoia.planning.explain_plan import why_chain
@@ -26,8 +27,10 @@ from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost, named
 from ui.serving.run_job import Ended, Notice, RunJob
 from ui.serving.wait_times import Demand
-from ui.shared.speedup_meta import compared_with_plain, step_of
+from ui.shared.speedup_meta import Timed, compared_with_plain, step_of
 from ui.shared.tree_request import ChosenTree, TreeRequest
+
+MORE_RUNS = 4  # how many further runs "Run it again" makes
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,9 @@ class DecodeJob(RunJob):
         self._decoder: Decoder | None = None
         self._meta: dict[str, Any] = {}
         self._done_steps: list[Step] = []  # tokens and seconds of each step so far
+        self._tokens: list[int] = []  # the ids of all tokens so far
+        self._timed: Timed | None = None  # the run and plain decoding, once both have ended
+        self._seconds = 0.0  # time of all steps on this machine, whatever the run's clock
         self._wanted_steps: int | None = None  # in this turn; None: no limit
         self._emitted = 0  # tokens emitted so far
         self._emitted_before = 0  # tokens emitted before this turn
@@ -110,6 +116,8 @@ class DecodeJob(RunJob):
         meta = metas[-1] if metas else None
         if meta is not None:
             self.recording.meta = dict(meta)
+        if self._timed is not None:
+            self.recording.timed = (self._timed,)
         added = [self.recording.add(event) for event in events if isinstance(event, StepTrace)]
         return self._run_messages.batch(
             added,
@@ -130,6 +138,7 @@ class DecodeJob(RunJob):
         self.recording = Recording(
             Recorder(started.pair, started.prompt, started.meta), started.meta
         )
+        self.recording.request = self.request
         self._run_messages = messages.RunMessages(self.recording.name)
         self._run_store.put(self.recording)
 
@@ -175,18 +184,10 @@ class DecodeJob(RunJob):
 
     def _begin(self, pair: Pair) -> Decoder:
         pair.require_room(self.request.prompt, self.request.params.max_new_tokens)
-        chosen = self.request.tree_request.tree(
-            pair, self.request.params, self.request.verifier, self.request.prompt, self._clock
-        )
-        decoder = Decoder(
-            pair,
-            self.request.prompt,
-            self.request.params,
-            chosen.tree,
-            self.request.verifier,
-            # beside a step on a GPU, computing `StepTrace.residual_heads` would take too long
-            has_heads=pair.target.device.type == "cpu",
-        )
+        chosen = _chosen_tree(pair, self.request)
+        # beside a step on a GPU, computing `StepTrace.residual_heads` would take too long
+        has_heads = pair.target.device.type == "cpu"
+        decoder = _decoder(pair, self.request, chosen, has_heads)
         self._meta = meta_of(pair, self.request, chosen)
         self.post(Started(pair, decoder.prompt, self._meta))
         decoder.prefill()
@@ -200,8 +201,11 @@ class DecodeJob(RunJob):
         for _ in range(MAX_STEPS if steps is None else steps):
             if self.halted() or decoder.finish:
                 break
-            trace = retimed(decoder.step(), self._clock)
+            made = decoder.step()
+            self._seconds += made.total_seconds
+            trace = retimed(made, self._clock)
             self._done_steps.append(step_of(trace))
+            self._tokens += trace.emitted
             self._emitted += len(trace.emitted)
             self.post(trace)
             if time.monotonic() > end:
@@ -216,21 +220,45 @@ class DecodeJob(RunJob):
             return None
         self.post(Notice("timing plain decoding of the same prompt"))
         plain = PlainRun()
+        began = time.monotonic()
         with suppress(OutOfMemory):  # the run itself has succeeded
             plain = plain_run(pair, self.request, self.halted)
         if not plain.steps:
             return None
-        compared = compared_with_plain(self._done_steps, plain.steps, self._meta["label"])
-        return {**self._meta, **compared, "plain": plain.to_meta()}
+        run = LaneRun("", 0, tuple(self._done_steps), tuple(self._tokens))
+        self._timed = run, plain.timed(0)
+        compared = compared_with_plain([self._timed], self._meta["label"])
+        seconds = MORE_RUNS * (self._seconds + time.monotonic() - began)
+        again = {"runs": MORE_RUNS, "seconds": round(seconds, 1)}
+        return {**self._meta, **compared, "plain": plain.to_meta(), "again": again}
+
+
+def decoder_of(pair: Pair, decode_request: DecodeRequest) -> Decoder:
+    """A decoder for the request, before its prefill."""
+    chosen = _chosen_tree(pair, decode_request)
+    return _decoder(pair, decode_request, chosen, has_heads=False)
+
+
+def _chosen_tree(pair: Pair, asked: DecodeRequest) -> ChosenTree:
+    return asked.tree_request.tree(
+        pair, asked.params, asked.verifier, asked.prompt, asked.simulated_clock
+    )
+
+
+def _decoder(pair: Pair, asked: DecodeRequest, chosen: ChosenTree, has_heads: bool) -> Decoder:
+    return Decoder(
+        pair, asked.prompt, asked.params, chosen.tree, asked.verifier, has_heads=has_heads
+    )
 
 
 def meta_of(pair: Pair, decode_request: DecodeRequest, chosen: ChosenTree) -> dict[str, Any]:
     """The description of a run for the page and the run file."""
     params = decode_request.params
+    models = named(pair, "target"), named(pair, "draft")
     meta = {
-        **clock_meta(decode_request.clock, _only_tree(chosen)),
-        "target": named(pair, "target"),
-        "draft": named(pair, "draft"),
+        **clock_meta(decode_request.clock, models, _only_tree(chosen)),
+        "target": models[0],
+        "draft": models[1],
         "device": place_of(pair.target),
         "dtype": dtype_name(pair),
         "verifier": decode_request.verifier,

@@ -11,6 +11,7 @@ import gradio as gr
 
 from sequoia import Run, SequoiaError
 from ui.decode import messages, recordings
+from ui.decode.again import AgainJob, job_again
 from ui.decode.button_scripts import anew, began
 from ui.decode.component import SKELETON
 from ui.decode.form import EXAMPLES_ABOUT, LOADING, RUN, START_OVER, Controls, controls
@@ -38,7 +39,7 @@ from ui.shared.layout import drawn, side_and_main
 from ui.shared.menus import on_choice
 
 
-class LiveView(RunView[DecodeJob]):
+class LiveView(RunView[DecodeJob | AgainJob]):
     """The view's components and their handlers."""
 
     def __init__(self, model_host: ModelHost, limits: Limits, header: gr.HTML) -> None:
@@ -72,7 +73,7 @@ class LiveView(RunView[DecodeJob]):
             self.stage = drawn(
                 "pg",
                 "decode/connect",
-                ["come", "take", "link", "ask", "follow"],
+                ["come", "take", "link", "ask", "follow", "again"],
                 SKELETON,
                 self.get_steps,
             )
@@ -92,6 +93,11 @@ class LiveView(RunView[DecodeJob]):
             ).then(self.buttons_now, None, form.buttons, **UNQUEUED)
             # if the form was changed during the run, the Run button must not say Resume
             over.then(None, form.run, form.run, js=anew("web.isChanged()"), **QUIET)
+        began_again = self.stage.again(
+            self.again, None, self.stage, **model_work(self._limits.waiting)
+        )
+        self.stage.again(None, None, form.buttons, js=began(form), api_visibility="private")
+        began_again.then(self.buttons_now, None, form.buttons, **UNQUEUED)
         form.stop.click(
             self.stop_or_discard,
             form.stop,
@@ -174,6 +180,22 @@ class LiveView(RunView[DecodeJob]):
         words = f"{what}; its steps stay on screen. Run or Step starts a new one."
         return {self.stage: messages.notice_message(notice=words), **self.form.anew()}
 
+    async def again(self, event: gr.EventData, request: gr.Request) -> AsyncIterator[str]:
+        """Run the run that the browser names a few more times, for a narrower interval."""
+        recording = self.run_store.get(sent_with(event).get("run"))
+        try:
+            job = await self.started(
+                request, lambda: job_again(recording, self._model_host, self._limits)
+            )
+        except SequoiaError as problem:
+            yield messages.notice_message(error=f"Not run again: {problem}")
+            return
+        try:
+            async for message in job.messages():
+                yield message
+        finally:
+            job.halt()
+
     async def _carry_out(
         self, data: FormData, request: gr.Request, steps: int | None
     ) -> AsyncGenerator[str, None]:
@@ -216,11 +238,11 @@ class LiveView(RunView[DecodeJob]):
         last = self.sessions.get(who)
         return (
             last
-            if last and last.holding and last.request == decode_request
+            if isinstance(last, DecodeJob) and last.holding and last.request == decode_request
             else DecodeJob(decode_request, self._model_host, self._limits, self.run_store)
         )
 
-    def _saved(self, run: DecodeJob) -> Updates:
+    def _saved(self, run: DecodeJob | AgainJob) -> Updates:
         """The update of the Save button. It offers the file of `run`, or is disabled if `run` has
         no steps. No update if `run` has no recording: either the run never began, or the button was
         updated already."""

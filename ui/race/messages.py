@@ -37,7 +37,7 @@ from typing import Any
 
 from sequoia import Recorder, Run, StepTrace, Tree
 from sequoia.algorithm.expected_steps import ExpectedSteps
-from sequoia.diagnosis.race_verdict import Verdict
+from sequoia.diagnosis.race_verdict import LaneRun, Verdict
 from sequoia.errors import BadTrace
 from sequoia.saved_files.pooled_runs import Pool, PooledRun
 from sequoia.saved_files.race_file import LaneLog, RaceLog, Result
@@ -51,7 +51,7 @@ from ui.race.request import RaceRequest
 from ui.serving.wait_times import NOTHING
 from ui.shared.memory_size import memory_size
 from ui.shared.message_text import message_text
-from ui.shared.speedup_meta import compared_with_plain, step_of
+from ui.shared.speedup_meta import compared_with_plain, step_of, verdict_meta
 from ui.shared.tree_menu import SHAPES
 
 Step = dict[str, Any]
@@ -81,12 +81,14 @@ class StoredRace:
     """A race that can be shown: its steps in order. One thread adds steps, and any may read.
 
     continuation: None for a race from a file, which cannot be continued. planned: how many runs
-    there will be, the race itself included; None unless further runs are being made. node_count:
-    size in tree nodes, by which a RunStore limits its memory.
+    there will be, the race itself included; None unless further runs are being made. seconds: how
+    long the race took on this machine; 0 for a race from a file. node_count: size in tree nodes, by
+    which a RunStore limits its memory.
     """
 
     continuation: Continuation | None = None
     planned: int | None = None
+    seconds = 0.0
 
     def __init__(self, meta: Mapping[str, Any], lanes: Sequence[LaneLog]) -> None:
         self.name = new_name()
@@ -115,6 +117,26 @@ class StoredRace:
     def log(self) -> RaceLog:
         """The race as it is saved to a file."""
         return RaceLog(self.meta, self._lanes, self.results, self.pool, self.expected)
+
+    def lane(self, number: int) -> LaneLog:
+        """A lane, with fields in its run's meta that compare it with the plain lane on the same
+        prompt. The speed-up is that of the race's verdict. Without these fields if the lane is
+        plain itself, or if one of the two lanes has not made a step."""
+        lanes = self.log().lanes
+        lane = lanes[number]
+        plain = next(
+            (one.run for one in lanes if one.plain and one.on == lane.on and one.run.steps), None
+        )
+        if lane.plain or plain is None or not lane.run.steps:
+            return lane
+        run = lane.run
+        timed = [(_timed(run), _timed(plain))]
+        compared = compared_with_plain(timed, run.meta["label"])
+        if self.verdict and (found := self.verdict.speedups[number]):
+            runs = self.verdict.races
+            judged = verdict_meta(found.speedup, timed, run.meta["label"])
+            compared["verdict"] = {**judged, "runs": runs}
+        return replace(lane, run=replace(run, meta={**run.meta, **compared, "plain_lane": True}))
 
     def steps_of(self, lane: int, first: int) -> str:
         """A message with the steps of a lane from `first` on, as `Packer` writes them. It also has
@@ -147,7 +169,8 @@ class StoredRace:
         log = self.log()
         self.verdict = verdict_of(log)
         request = self.continuation.request if self.continuation else None
-        self._pooled = pool_state(log, self.verdict, request)
+        state = pool_state(log, self.verdict, request)
+        self._pooled = {**state, "more_seconds": round(state["more"] * self.seconds, 1)}
 
     def add_run(self, run: PooledRun) -> None:
         """Add a further run and compute the verdict again. The new verdict has no p-values,
@@ -230,6 +253,11 @@ class StoredRace:
         )
 
 
+def _timed(run: Run) -> LaneRun:
+    tokens = tuple(token for step in run.steps for token in step.emitted)
+    return LaneRun("", 0, tuple(map(step_of, run.steps)), tokens)
+
+
 def _kind(lane: LaneLog) -> str | None:
     """The kind of the lane's tree in the menu; None if it is unknown or not recorded."""
     tree = lane.run.meta.get("tree")
@@ -297,28 +325,9 @@ class RaceRecording(StoredRace):
         with self._lock:
             runs = [recorder.run() for recorder in self._recorders]
             lanes = tuple(
-                replace(lane, run=self._beside_plain(lane, run, runs))
-                for lane, run in zip(self._lanes, runs, strict=True)
+                replace(lane, run=run) for lane, run in zip(self._lanes, runs, strict=True)
             )
             return RaceLog(self.meta, lanes, self.results, self.pool, self.expected)
-
-    def _beside_plain(self, lane: LaneLog, run: Run, runs: Sequence[Run]) -> Run:
-        """`run`, with fields in its meta that compare it with the plain lane on the same prompt.
-        Unchanged if `lane` is plain itself, or if no plain lane on its prompt has made a
-        step."""
-        plain = next(
-            (
-                run
-                for run, one in zip(runs, self._lanes, strict=True)
-                if one.plain and one.on == lane.on and run.steps
-            ),
-            None,
-        )
-        if lane.plain or plain is None:
-            return run
-        steps = [*map(step_of, run.steps)]
-        beside = compared_with_plain(steps, [*map(step_of, plain.steps)], run.meta["label"])
-        return replace(run, meta={**run.meta, **beside, "plain_lane": True})
 
 
 def batch(

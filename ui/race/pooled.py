@@ -1,10 +1,11 @@
 """The state of a race's further runs, as the page shows it. Independent of Gradio and of models.
 
-A state: {runs, more, most, kind, seeds, planned}.
+A state: {runs, more, more_seconds, most, kind, seeds, planned}.
 runs: [{prompt, seed, seconds}, ...]. The race itself is the first run. `prompt` is the beginning of
 the prompt, or of both prompts. `seconds` are per token, one value for each lane, null for a lane
 without steps.
-more: how many further runs "Make more runs" would make, 0 if none are possible.
+more: how many further runs "Make more runs" would make, 0 if none are possible. more_seconds: how
+long they are expected to take.
 most: the most runs that a race may have.
 kind: the kind of text of the further prompts: "code" or "prose". With two prompts, both kinds in
 their order: "code and prose" or "prose and code". Empty if further runs keep the prompts.
@@ -30,7 +31,7 @@ _SHORT = 18  # characters shown of each prompt if a line shows two
 
 
 def pool_state(log: RaceLog, verdict: Verdict, race_request: RaceRequest | None) -> dict[str, Any]:
-    """The state, without the field `planned`. race_request: None for a race from a file."""
+    """The state, without `planned` and `more_seconds`. race_request: None if from a file."""
     prompt = str(log.meta.get("prompt"))
     settings = settings_of(log.meta)
     second = str(log.meta.get("second_prompt", ""))

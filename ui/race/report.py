@@ -28,8 +28,8 @@ from sequoia import (
 from sequoia.algorithm.expected_steps import ExpectedSteps
 from sequoia.algorithm.progress import ShouldStop
 from sequoia.decoding.tree_choice import TreeSource
-from sequoia.diagnosis.race_verdict import LaneRun, LaneRuns, Verdict, race_verdict
-from sequoia.diagnosis.speedup_interval import Step, speedup_interval
+from sequoia.diagnosis.race_verdict import LaneRun, LaneRuns, Verdict, race_verdict, speedup
+from sequoia.diagnosis.race_verdict.lane_runs import Step
 from sequoia.diagnosis.what_to_try import diagnose, typical_tree
 from sequoia.diagnosis.where_time_went import time_breakdown
 from sequoia.exactness.same_tokens import check_text
@@ -56,6 +56,9 @@ class Tally:
         self.tokens += trace.emitted
         self.sizes.append((len(trace.tree), trace.tree.levels))
         self.steps.append(step_of(trace))
+
+    def lane_runs(self, kind: str) -> LaneRuns:
+        return LaneRuns("", kind, (LaneRun("", 0, tuple(self.steps), tuple(self.tokens)),))
 
 
 @dataclass(frozen=True)
@@ -141,7 +144,7 @@ class FinishedRace:
             base.stats,
             acceptance,
             self.clock.profile if self.clock else machine(self.pair),
-            speedup_interval(tally.steps, base.steps),
+            speedup(tally.lane_runs("tree"), base.lane_runs("plain")),
         )
         return {
             "speedup": found.speedup,

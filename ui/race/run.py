@@ -57,10 +57,11 @@ class StepMade:
 
 @dataclass(frozen=True)
 class StepsEnded:
-    """The last step was made. Results may follow. stopped: whether a lane did not finish. expected:
-    see `RaceJob._expected`."""
+    """The last step was made. Results may follow. stopped: whether a lane did not finish. seconds:
+    from the start of the race. expected: see `RaceJob._expected`."""
 
     stopped: bool
+    seconds: float
     expected: tuple[ExpectedSteps | None, ...] | None = None
 
 
@@ -152,6 +153,7 @@ class RaceJob(RunJob):
                 self.recording.results = results = event.results
             elif isinstance(event, StepsEnded):
                 self.recording.expected = event.expected
+                self.recording.seconds = event.seconds
                 self.recording.judge()
                 judged = self.recording.judged
         first = not self._lanes_sent
@@ -188,9 +190,11 @@ class RaceJob(RunJob):
     def work(self, steps: int | None) -> Ended:  # noqa: ARG002  a race is not stepped
         with self.turn(self.request.chat) as pair:
             race, acceptances = self._begin(pair)
-            self._end = time.monotonic() + self._limits.seconds
+            began = time.monotonic()
+            self._end = began + self._limits.seconds
             tallies, late = self._run_steps(race)
-            self.post(StepsEnded(bool(race.running), self._expected(pair, race, tallies)))
+            expected = self._expected(pair, race, tallies)
+            self.post(StepsEnded(bool(race.running), time.monotonic() - began, expected))
             # the race is dropped, so that its caches are freed before the analysis
             lanes = race.lanes
             race = None

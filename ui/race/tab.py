@@ -335,13 +335,10 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         try:
             asked = sent_with(event)
             kept = self.stored.find(asked.get("race"))
-            lanes = kept.log().lanes if kept else ()
-            if not lanes:
+            if kept is None:
                 raise BadTrace("this race is no longer stored; run it again")
-            return self._live.show(
-                races.titled(lanes[whole(asked.get("lane"), "lane", 0, len(lanes) - 1, BadTrace)]),
-                request,
-            )
+            lane = whole(asked.get("lane"), "lane", 0, len(kept.lanes) - 1, BadTrace)
+            return self._live.show(races.titled(kept.lane(lane)), request)
         except SequoiaError as problem:
             raise gr.Error(markup.toast(f"Not opened: {problem}"), print_exception=False) from None
 

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 from sequoia import StepTrace
-from sequoia.diagnosis.speedup_interval import Step, speedup_interval
+from sequoia.diagnosis.race_verdict import LaneRun, LaneRuns, Speedup, speedup
+from sequoia.diagnosis.race_verdict.compare_pair import compared_tokens
+from sequoia.diagnosis.race_verdict.lane_runs import Step
+from sequoia.saved_files.pooled_runs import MOST_RUNS
+
+Timed = tuple[LaneRun, LaneRun]  # a run, and plain decoding of the same prompt
 
 
 def step_of(trace: StepTrace) -> Step:
@@ -14,20 +20,55 @@ def step_of(trace: StepTrace) -> Step:
     return len(trace.emitted), trace.total_seconds
 
 
-def compared_with_plain(
-    run: Sequence[Step], plain: Sequence[Step], label: str = "measured"
-) -> dict[str, Any]:
-    """The fields for the steps of a run and of plain decoding. `plain` must have at least one step.
+def compared_with_plain(runs: Sequence[Timed], label: str = "measured") -> dict[str, Any]:
+    """The fields for a run and plain decoding of the same prompt, and for further runs of both with
+    other seeds. Each must have at least one step that took more than 0 seconds.
 
-    plain_seconds: seconds per token of `plain`. plain_label: `label`, which says where the times of
-    both runs come from. plain_spread: two other values for plain_seconds. With the first, the
-    speed-up would be the lower end of its confidence interval; with the second, the upper end (see
-    sequoia.diagnosis.speedup_interval). This field is missing if there is no interval.
+    plain_seconds: seconds per token of the first plain run. verdict: see `verdict_meta`.
     """
-    seconds = sum(time for _, time in plain) / sum(tokens for tokens, _ in plain)
-    meta = {"plain_seconds": seconds, "plain_label": label}
-    if found := speedup_interval(run, plain):
-        meta["plain_spread"] = [
-            seconds * bound / found.speedup for bound in (found.least, found.most)
-        ]
-    return meta
+    run, plain = (
+        LaneRuns("", kind, lane)
+        for kind, lane in zip(("tree", "plain"), zip(*runs, strict=True), strict=True)
+    )
+    first = plain.runs[0]
+    return {
+        "plain_seconds": sum(seconds for _, seconds in first.steps) / first.tokens,
+        "verdict": verdict_meta(speedup(run, plain), runs, label),
+    }
+
+
+def verdict_meta(found: Speedup, runs: Sequence[Timed], label: str) -> dict[str, Any]:
+    """The field `verdict`: the fields of `Speedup`, and
+
+    runs: how many runs it is computed from. seconds: per token of the first run and of its plain
+    run, over the text that was compared. label: where the times come from.
+    """
+    run, plain = runs[0]
+    tokens, _ = compared_tokens(run, plain)
+    seconds = [
+        float(one.segments(length, 1)[1].sum()) / length
+        for one, length in zip((run, plain), tokens, strict=True)
+    ]
+    return {**found.to_dict(), "runs": len(runs), "seconds": seconds, "label": label}
+
+
+def valid_verdict(value: Any, label: str) -> dict[str, Any] | None:
+    """The field `verdict` of a run file, with `label`; None if it is not valid."""
+    try:
+        ratio, low, high = (value[name] for name in ("ratio", "low", "high"))
+        bounds = [ratio] if low is None and high is None else [low, ratio, high]
+        numbers = [*bounds, *value["seconds"]]
+        runs = value["runs"]
+    except (KeyError, TypeError):
+        return None
+    is_valid = (
+        all(isinstance(one, int | float) and math.isfinite(one) and one > 0 for one in numbers)
+        and sorted(bounds) == bounds
+        and len(value["seconds"]) == 2
+        and isinstance(runs, int)
+        and 0 < runs <= MOST_RUNS
+    )
+    if not is_valid:
+        return None
+    found = Speedup(ratio, low, high).to_dict()
+    return {**found, "runs": runs, "seconds": [*value["seconds"]], "label": label}

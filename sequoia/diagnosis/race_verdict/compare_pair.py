@@ -53,6 +53,7 @@ CLOCK_SPREAD = 0.02
 # lanes are then compared over the tokens that the texts share.
 SAME_TEXT = 0.9
 MOST_RACES = 1000
+LEVEL = 0.05  # largest p-value at which two lanes count as different
 # normal quantile of 95% power; the true power is a little lower, because the error is an estimate
 _POWER = 1.645
 # largest logarithm of a ratio: with few and uneven steps, the bounds of an interval could overflow
@@ -96,21 +97,21 @@ class Comparison:
             return 1.0 if self.pace == 0 else 0.0
         return two_sided_p(self.pace / self.error, self.freedom)
 
-    @property
-    def intervals(self) -> tuple[Interval, Interval, Interval]:
-        """The 95% confidence intervals of the ratios of pace, tokens per step and step time."""
+    def intervals(self, level: float = LEVEL) -> tuple[Interval, Interval, Interval]:
+        """The confidence intervals of the ratios of pace, tokens per step and step time, at
+        confidence 1 - `level`. That of the pace excludes 1 exactly if `p` is below `level`."""
         pace, per_step, step_time = self.variances
         return (
-            self._interval(self.pace, pace),
-            self._interval(self.per_step, per_step),
-            self._interval(self.step_time, step_time),
+            self._interval(self.pace, pace, level),
+            self._interval(self.per_step, per_step, level),
+            self._interval(self.step_time, step_time, level),
         )
 
-    def _interval(self, log: float, variance: float) -> Interval:
-        reach = critical_value(0.05, self.freedom) * math.sqrt(variance / self.tokens)
+    def _interval(self, log: float, variance: float, level: float) -> Interval:
+        reach = critical_value(level, self.freedom) * math.sqrt(variance / self.tokens)
         return bounded_exp(log - reach), bounded_exp(log + reach)
 
-    def races_to_find(self, ratio: float, level: float = 0.05) -> int | None:
+    def races_to_find(self, ratio: float, level: float = LEVEL) -> int | None:
         """How many races of this length, including the past ones, it takes to find a true pace
         ratio of `ratio` at significance `level`; None if more than MOST_RACES."""
         if not self._finds(MOST_RACES, ratio, level):
@@ -200,9 +201,7 @@ def compare_race(one: LaneRun, other: LaneRun, drafted: int) -> RaceComparison |
     count = min(SEGMENTS, *(len(run.steps) // STEPS_PER_SEGMENT for run in (one, other)))
     if count < LEAST_SEGMENTS:
         return None
-    shared = common_tokens(one.text, other.text)
-    paired = shared > 0 and shared >= SAME_TEXT * min(one.tokens, other.tokens)
-    tokens = (shared, shared) if paired else (one.tokens, other.tokens)
+    tokens, paired = compared_tokens(one, other)
     runs = zip((one, other), tokens, strict=True)
     cut = np.stack([run.segments(made, count) for run, made in runs])
     totals = cut.sum(axis=2)  # (lanes, steps and seconds)
@@ -229,6 +228,15 @@ def compare_race(one: LaneRun, other: LaneRun, drafted: int) -> RaceComparison |
         paired,
         expected is not None,
     )
+
+
+def compared_tokens(one: LaneRun, other: LaneRun) -> tuple[tuple[int, int], bool]:
+    """How many tokens of each run are compared, and whether the texts count as the same
+    (`SAME_TEXT`). If they do, only their common beginning is compared."""
+    shared = common_tokens(one.text, other.text)
+    if shared > 0 and shared >= SAME_TEXT * min(one.tokens, other.tokens):
+        return (shared, shared), True
+    return (one.tokens, other.tokens), False
 
 
 def compare_expected(

@@ -4,16 +4,14 @@ Measures nothing and is independent of models.
 A lane is a decoder that takes part in a race. In a race of two prompts, a decoder can have a lane
 on each, and only lanes on the same prompt are compared.
 
-Two lanes count as different if the p-value of their pair is at most 5% after Holm's correction over
-all pairs compared. A lane measured at least `PLAIN_RATIO` times as fast as plain decoding also
-counts as different from it, whatever p is, if both have at least `PLAIN_TOKENS` tokens. So over
-that many tokens, a lead this large is never a tie. Lanes share a place only if no two of them are
-different.
+Two lanes count as different if the confidence interval of their ratio excludes 1. Intervals and
+p-values are corrected alike (Bonferroni): for the number of pairs compared, and for the number of
+verdicts with p-values given on some of the same runs, this one included. Otherwise, comparing many
+lanes, or racing on until a difference shows, would report a false difference in more than 5% of
+cases. Lanes share a place only if no two of them are different.
 
 The verdict on a stopped race shows intervals but no p-values, because the moment of stopping may
-depend on who was ahead. If verdicts with p-values were given before on some of the same runs, p is
-multiplied by the number of verdicts, this one included (Bonferroni). Otherwise, racing on until a
-difference shows would report a false difference in more than 5% of cases.
+depend on who was ahead.
 """
 
 from __future__ import annotations
@@ -25,6 +23,7 @@ from dataclasses import replace
 from itertools import combinations
 
 from sequoia.diagnosis.race_verdict.compare_pair import (
+    LEVEL,
     Comparison,
     Interval,
     bounded_exp,
@@ -32,16 +31,20 @@ from sequoia.diagnosis.race_verdict.compare_pair import (
 )
 from sequoia.diagnosis.race_verdict.elsewhere import Elsewhere
 from sequoia.diagnosis.race_verdict.lane_runs import LaneRuns
-from sequoia.diagnosis.race_verdict.sentence import details, sentence
+from sequoia.diagnosis.race_verdict.sentences import details, reasons
+from sequoia.diagnosis.race_verdict.speedup import Speedup
 from sequoia.diagnosis.race_verdict.two_prompts import prompts_of, speedup_ratios
-from sequoia.diagnosis.race_verdict.verdict import LanePlace, PairVerdict, Verdict
+from sequoia.diagnosis.race_verdict.verdict import (
+    Headline,
+    LanePlace,
+    LaneSpeedup,
+    PairVerdict,
+    Verdict,
+)
 from sequoia.errors import BadTrace
 from sequoia.validate_input import shown
 
-LEVEL = 0.05  # largest p-value at which two lanes count as different
 RATIO_TO_FIND = 1.1  # there are enough races if they would find a true pace ratio of this size
-PLAIN_RATIO = 1.4
-PLAIN_TOKENS = 96
 Pairs = Mapping[tuple[int, int], Comparison]  # by the lanes' indexes, the smaller one first
 
 
@@ -58,7 +61,7 @@ def race_verdict(
     stopped: whether a planned run is missing or unfinished, because of the Stop button or a time
     limit. looks: how many verdicts with p-values have been given on these runs or some of them,
     including this one. compare: `compare_pair`, or a function that caches its results. elsewhere: a
-    machine on which a tree is predicted to win; the verdict's sentence may name this machine.
+    machine on which a tree is predicted to win; the verdict's reasons may name this machine.
     Raises BadTrace if the runs were timed by different clocks.
     """
     clock = _one_clock(lanes)
@@ -67,15 +70,12 @@ def race_verdict(
         for one, other in combinations(range(len(lanes)), 2)
         if lanes[one].on == lanes[other].on and (found := compare(lanes[one], lanes[other]))
     }
-    adjusted = holm({pair: min(1.0, found.p * looks) for pair, found in compared.items()})
+    trials = max(1, len(compared)) * looks
     groups = prompts_of(lanes)
     orders = [_order(group, lanes, compared) for group in groups]
-    pairs = tuple(
-        _pair_verdict(pair, found, adjusted[pair], lanes, stopped)
-        for pair, found in compared.items()
-    )
+    pairs = tuple(_pair_verdict(pair, found, trials, stopped) for pair, found in compared.items())
     apart = {(pair.faster, pair.slower) for pair in pairs if pair.apart}
-    more = [_more_races(order, compared, adjusted, pairs, looks) for order in orders]
+    more = [_more_races(order, compared, pairs, trials) for order in orders]
     more_races, more_to_separate = map(_most, zip(*more, strict=True)) if more else (None, None)
     races = [{race for lane in group for race in lanes[lane].races} for group in groups]
     found = Verdict(
@@ -94,8 +94,12 @@ def race_verdict(
         clock,
         speedup_ratios(lanes, compared),
     )
-    words = sentence(found, lanes, elsewhere)
-    return replace(found, sentence=words, details=details(found, lanes))
+    found = replace(
+        found,
+        headlines=tuple(_headline(order, found, lanes) for order in orders),
+        speedups=_speedups(orders, found, lanes),
+    )
+    return replace(found, reasons=reasons(found, lanes, elsewhere), details=details(found, lanes))
 
 
 def _one_clock(lanes: Sequence[LaneRuns]) -> str:
@@ -108,17 +112,6 @@ def _one_clock(lanes: Sequence[LaneRuns]) -> str:
             "needs runs of the same clock"
         )
     return clocks[0] if clocks else ""
-
-
-def holm(ps: dict[tuple[int, int], float]) -> dict[tuple[int, int], float]:
-    """Holm's correction of the p-values `ps`. If no lanes differ, the probability that any
-    corrected p-value is at most 5% is itself at most 5%."""
-    adjusted = dict[tuple[int, int], float]()
-    largest = 0.0
-    for done, (pair, p) in enumerate(sorted(ps.items(), key=lambda item: item[1])):
-        largest = max(largest, min(1.0, p * (len(ps) - done)))
-        adjusted[pair] = largest
-    return adjusted
 
 
 def _order(group: Sequence[int], lanes: Sequence[LaneRuns], compared: Pairs) -> tuple[int, ...]:
@@ -153,29 +146,23 @@ def _pace(lane: LaneRuns) -> float:
 
 
 def _pair_verdict(
-    pair: tuple[int, int],
-    found: Comparison,
-    p: float,
-    lanes: Sequence[LaneRuns],
-    stopped: bool,
+    pair: tuple[int, int], found: Comparison, trials: int, stopped: bool
 ) -> PairVerdict:
     sign = 1 if found.pace >= 0 else -1
+    pace, per_step, step_time = (_turned(ends, sign) for ends in found.intervals(LEVEL / trials))
     faster, slower = pair[::sign]
-    pace, per_step, step_time = (_turned(ends, sign) for ends in found.intervals)
-    ratio = bounded_exp(abs(found.pace))
     return PairVerdict(
         faster,
         slower,
-        ratio,
+        bounded_exp(abs(found.pace)),
         *pace,
         bounded_exp(sign * found.per_step),
         bounded_exp(sign * found.step_time),
-        None if stopped else p,
-        p <= LEVEL or _clearly_beats_plain(lanes[faster], lanes[slower], ratio),
+        None if stopped else min(1.0, found.p * trials),
+        pace[0] > 1,
         per_step,
         step_time,
         found.expected,
-        p <= LEVEL,
     )
 
 
@@ -185,9 +172,50 @@ def _turned(ends: Interval, sign: int) -> Interval:
     return min(turned), max(turned)
 
 
-def _clearly_beats_plain(faster: LaneRuns, slower: LaneRuns, ratio: float) -> bool:
-    long_enough = min(faster.tokens, slower.tokens) >= PLAIN_TOKENS
-    return slower.kind == "plain" and ratio >= PLAIN_RATIO and long_enough
+def _headline(order: Sequence[int], verdict: Verdict, lanes: Sequence[LaneRuns]) -> Headline:
+    """order: the lanes on one prompt that made steps, fastest first."""
+    on = lanes[order[0]].on if order else ""
+    if len(order) < 2 or verdict.pair(order[0], order[1]) is None:
+        return Headline(on, "too_short")
+    leaders = [lane for lane in verdict.leaders if lane in order]
+    if len(leaders) > 1:
+        return Headline(on, "too_close")
+    rival = _rival(order, verdict, lanes)
+    kind = lanes[rival].kind
+    several = sum(lanes[lane].kind == kind for lane in order) > 1
+    best = kind if several and lanes[order[0]].kind != kind else ""
+    return Headline(on, "wins", order[0], rival, best)
+
+
+def _rival(order: Sequence[int], verdict: Verdict, lanes: Sequence[LaneRuns]) -> int:
+    """The lane to compare the winner with, among those that it is clearly faster than. For a tree,
+    this is the best chain; for a chain, the best tree; otherwise the next lane."""
+    winner = order[0]
+    wanted = {"tree": "chain", "chain": "tree"}.get(lanes[winner].kind)
+    others = [lane for lane in order[1:] if getattr(verdict.pair(winner, lane), "apart", False)]
+    return next((lane for lane in others if lanes[lane].kind == wanted), others[0])
+
+
+def _speedups(
+    orders: Sequence[Sequence[int]], verdict: Verdict, lanes: Sequence[LaneRuns]
+) -> tuple[LaneSpeedup | None, ...]:
+    found: dict[int, LaneSpeedup] = {}
+    for order in orders:
+        plain = next((lane for lane in order if lanes[lane].kind == "plain"), None)
+        for lane in order:
+            over = order[-1] if plain is None else plain
+            if lane != over:
+                found[lane] = LaneSpeedup(over, _speedup(lane, over, verdict, lanes))
+    return tuple(found.get(lane) for lane in range(len(lanes)))
+
+
+def _speedup(lane: int, over: int, verdict: Verdict, lanes: Sequence[LaneRuns]) -> Speedup:
+    pair = verdict.pair(lane, over)
+    if pair is None:
+        return Speedup(_pace(lanes[lane]) / _pace(lanes[over]))
+    if pair.faster == lane:
+        return Speedup(pair.ratio, pair.least, pair.most)
+    return Speedup(1 / pair.ratio, 1 / pair.most, 1 / pair.least)
 
 
 def _places(
@@ -204,7 +232,7 @@ def _places_in(
     """Each lane of `order` and its place. The place is usually 1 plus the number of lanes earlier
     in `order` that count as different from this lane (`apart`). It is worse where it must be: no
     lane gets a better place than an earlier lane, and lanes that count as different never share a
-    place. The same rule as `lanePlaces` in ui/race/web/lane_totals.js."""
+    place."""
     places = dict[int, int]()
     for lane in order:
         ahead = [place for other, place in places.items() if {(other, lane), (lane, other)} & apart]
@@ -216,11 +244,7 @@ def _places_in(
 
 
 def _more_races(
-    order: Sequence[int],
-    compared: Pairs,
-    adjusted: dict[tuple[int, int], float],
-    pairs: Sequence[PairVerdict],
-    looks: int,
+    order: Sequence[int], compared: Pairs, pairs: Sequence[PairVerdict], trials: int
 ) -> tuple[int | None, int | None]:
     """Two numbers of further races: those needed to find a true difference of 10% between the first
     two lanes, and those needed to find the difference measured between these lanes. The second is 0
@@ -231,11 +255,7 @@ def _more_races(
     if first not in compared:
         return None, None
     found = compared[first]
-    # The level that Holm's correction sets for this pair: LEVEL divided by the number of pairs with
-    # p-values at least as large, this pair included. After more races, this number is assumed to be
-    # the same.
-    rivals = sum(p >= adjusted[first] for p in adjusted.values())
-    level = LEVEL / rivals / looks
+    level = LEVEL / trials
     wanted = found.races_to_find(RATIO_TO_FIND, level)
     measured = found.races_to_find(bounded_exp(found.pace), level) if found.pace else None
     apart = any({pair.faster, pair.slower} == {*first} and pair.apart for pair in pairs)

@@ -1,9 +1,11 @@
-"""The verdict on one race or several, as values: places, ties, ratios with intervals, sentences."""
+"""The verdict on one race or several, as values: who won, places, ties, ratios with intervals."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal
+
+from sequoia.diagnosis.race_verdict.speedup import Speedup
 
 
 @dataclass(frozen=True)
@@ -11,14 +13,12 @@ class PairVerdict:
     """Two lanes compared. faster, slower: their indexes in the race.
 
     ratio: pace (tokens per second) of `faster` over `slower`, at least 1.
-    least, most: the 95% confidence interval of `ratio`, for this pair alone.
+    least, most: the confidence interval of `ratio`. Like `p`, it is corrected for the number of
+        pairs and for `Verdict.looks`: it excludes 1 exactly if `p` is below 5%.
     per_step, step_time: ratios of tokens per step and of step time, `faster` over `slower`.
-    per_step_range, step_time_range: their 95% confidence intervals.
-    p: the p-value, corrected for the number of pairs and for `Verdict.looks`; None if the race was
-        stopped.
-    apart: whether the lanes count as different.
-    certain: whether the corrected p-value is at most 5%. A pair with plain decoding can be `apart`
-        without being `certain` (decide.py).
+    per_step_range, step_time_range: their confidence intervals, corrected alike.
+    p: the corrected p-value; None if the race was stopped.
+    apart: whether the lanes count as different: the interval of `ratio` excludes 1.
     expected: whether the tokens per step are expected values on the same texts (compare_pair.py).
     """
 
@@ -34,7 +34,36 @@ class PairVerdict:
     per_step_range: tuple[float, float]
     step_time_range: tuple[float, float]
     expected: bool = False
-    certain: bool = True
+
+
+@dataclass(frozen=True)
+class LaneSpeedup:
+    """The pace of a lane over that of lane `over`, which is the plain lane on the same prompt, or
+    without one the slowest lane."""
+
+    over: int
+    speedup: Speedup
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"over": self.over, **self.speedup.to_dict()}
+
+
+@dataclass(frozen=True)
+class Headline:
+    """Who won on one prompt.
+
+    on: the name of the prompt in a race of two prompts, otherwise empty. winner: the only lane in
+    first place. rival: the lane that it is compared with: for a tree the best chain, for a chain
+    the best tree, otherwise the next lane. best: "chain" or "tree" if the rival is the best of
+    several chains or trees, and the winner is of another kind. The last three are only meaningful
+    with the code "wins".
+    """
+
+    on: str
+    code: Literal["wins", "too_close", "too_short"]
+    winner: int = -1
+    rival: int = -1
+    best: str = ""
 
 
 @dataclass(frozen=True)
@@ -86,8 +115,11 @@ class Verdict:
     clock: the name of the simulated clock that gave all step times; empty if they were measured.
     speedup_ratios: one for each decoder whose speed-up over plain decoding is known on both
         prompts; empty unless the race has two prompts.
-    sentence: the verdict in words.
-    details: the sentences under the page's heading "How sure?".
+    headlines: one for each prompt.
+    speedups: one for each lane; None for a lane without steps, and for the lane that the others on
+        its prompt are compared with.
+    reasons: sentences on why the winner won.
+    details: sentences on how sure the verdict is and what it holds for.
     """
 
     order: tuple[int, ...]
@@ -104,7 +136,9 @@ class Verdict:
     looks: int = 1
     clock: str = ""
     speedup_ratios: tuple[SpeedupRatio, ...] = ()
-    sentence: str = ""
+    headlines: tuple[Headline, ...] = ()
+    speedups: tuple[LaneSpeedup | None, ...] = ()
+    reasons: tuple[str, ...] = ()
     details: tuple[str, ...] = ()
 
     def pair(self, one: int, other: int) -> PairVerdict | None:
@@ -119,4 +153,4 @@ class Verdict:
 
     def to_dict(self) -> dict[str, Any]:
         """All fields as JSON values."""
-        return asdict(self)
+        return {**asdict(self), "speedups": [one and one.to_dict() for one in self.speedups]}

@@ -95,7 +95,7 @@ HOSTILE = [
     {"prompt": "x" * 10**6},
     {"policy": "x", "tree": 3},
     {"policy": {"temperature": "<b>", "seed": 10**400, "top_p": True}},
-    {"plain_seconds": -1, "plain_label": "measured"},
+    {"plain_seconds": -1},
     {"plain_seconds": math.inf},
     {"acceptance": [1, "x"]},
     {"acceptance": list(range(5000))},
@@ -107,7 +107,7 @@ HOSTILE = [
     {"tree": {"wish": ["best", math.nan]}},
     {"tree": {"wish": ["lab", "0 " * 10**5]}},
     {"unknown": {"a": [1] * 100}},
-    {"plain_spread": [0.001, 0.002]},
+    {"verdict": {"ratio": 2.0, "low": 1.0, "high": 3.0, "runs": 1, "seconds": [0.1, 0.2]}},
 ]
 
 
@@ -126,15 +126,14 @@ def test_a_file_cannot_choose_how_its_clock_is_described() -> None:
     assert messages.recorded(meta)["clock_machine"] == "“my card”"
 
 
+VERDICT = {"ratio": 2.0, "low": 1.5, "high": 2.5, "runs": 1, "seconds": [0.002, 0.004]}
+
+
 def test_a_recorded_speed_is_called_recorded() -> None:
-    clean = messages.recorded(
-        {"label": "measured", "plain_seconds": 0.004, "plain_label": "measured"}
-    )
-    assert (clean["label"], clean["plain_label"], clean["plain_seconds"]) == (
-        "recorded",
-        "recorded",
-        0.004,
-    )
+    verdict = {**VERDICT, "label": "measured", "code": "slower"}
+    clean = messages.recorded({"label": "measured", "plain_seconds": 0.004, "verdict": verdict})
+    assert (clean["label"], clean["plain_seconds"]) == ("recorded", 0.004)
+    assert clean["verdict"] == {**VERDICT, "label": "recorded", "code": "win"}
 
 
 def test_recorded_has_a_capital_where_measured_had_one() -> None:
@@ -143,26 +142,36 @@ def test_recorded_has_a_capital_where_measured_had_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("spread", "kept"),
+    ("change", "kept"),
     [
-        ([0.003, 0.005], True),
-        ([0.004, 0.004], True),
-        (None, False),
-        ("x", False),
-        ([0.003], False),
-        ([0.005, 0.006], False),
-        ([0.003, "x"], False),
-        ([-1, 0.005], False),
-        ([0.003, math.inf], False),
-        ({"a": 1}, False),
-        ([True, 0.005], False),
+        ({}, True),
+        ({"low": None, "high": None}, True),
+        ({"low": 2.0, "high": 2.0}, True),
+        ({"low": None}, False),
+        ({"low": 2.1}, False),
+        ({"high": 1.9}, False),
+        ({"low": -1}, False),
+        ({"high": math.inf}, False),
+        ({"ratio": "x"}, False),
+        ({"ratio": math.nan}, False),
+        ({"seconds": [0.1]}, False),
+        ({"seconds": 3}, False),
+        ({"runs": 0}, False),
+        ({"runs": 1.5}, False),
     ],
 )
-def test_an_interval_is_kept_if_it_contains_the_plain_seconds(spread: Any, kept: bool) -> None:
-    """Files of earlier versions have no interval."""
-    clean = messages.recorded({"plain_seconds": 0.004, "plain_spread": spread})
-    assert clean.get("plain_spread") == (spread if kept else None)
+def test_the_verdict_of_a_file_is_kept_if_it_is_possible(
+    change: dict[str, Any], kept: bool
+) -> None:
+    clean = messages.recorded({"plain_seconds": 0.004, "verdict": {**VERDICT, **change}})
+    assert ("verdict" in clean) == kept
     assert clean["plain_seconds"] == 0.004
+
+
+@pytest.mark.parametrize("verdict", [None, "x", [], {}, 3])
+def test_a_verdict_of_another_form_is_dropped(verdict: Any) -> None:
+    clean = messages.recorded({"plain_seconds": 0.004, "verdict": verdict})
+    assert "verdict" not in clean
 
 
 def test_markup_of_a_run_stays_text(make: Callable[..., DecodeJob]) -> None:

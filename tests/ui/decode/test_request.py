@@ -265,9 +265,9 @@ def test_a_dynamic_tree_is_refused_on_a_simulated_clock() -> None:
 
 
 def test_the_clock_of_a_run_is_copied_to_the_form() -> None:
-    meta = {"prompt": "x", **clocks.clock_meta(clocks.checked_clock(A100))}
+    meta = {"prompt": "x", **clocks.clock_meta(clocks.checked_clock(A100), ("a", "b"))}
     assert settings_of(meta, LOCAL)["clock"] == A100
-    assert settings_of({"prompt": "x", **clocks.clock_meta(None)}, LOCAL)["clock"] == ""
+    assert settings_of({"prompt": "x", **clocks.clock_meta(None, ("a", "b"))}, LOCAL)["clock"] == ""
 
 
 def test_a_run_timed_by_an_unknown_clock_is_not_copied_to_the_form() -> None:

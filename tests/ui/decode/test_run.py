@@ -16,14 +16,13 @@ from visits import Gate, decode_request, sent, wait
 import ui.decode.run
 from sequoia import Acceptance, Decoder, Pair, Plan, SequoiaError, Tree
 from sequoia.algorithm.verifiers import VERIFIERS
-from sequoia.diagnosis.speedup_interval import speedup_interval
+from sequoia.diagnosis.race_verdict import LaneRun, LaneRuns, speedup
 from sequoia.errors import BadModel
 from ui.decode.plain_run import PlainRun, plain_run
 from ui.decode.recordings import RunStore
 from ui.decode.run import DecodeJob
 from ui.serving.limits import LOCAL, Limits
 from ui.serving.model_host import ModelHost
-from ui.shared.speedup_meta import compared_with_plain
 from ui.shared.tree_menu import SHAPES
 from ui.shared.tree_request import TreeRequest
 
@@ -195,10 +194,12 @@ def test_plain_decoding_is_timed_only_after_the_run(
     metas = [meta for text in live.messages() if (meta := json.loads(text).get("meta"))]
     assert metas[0]["plain_seconds"] is None
     assert metas[-1]["plain_seconds"] > 0
-    assert metas[-1]["plain_label"] == "measured"
     assert live.recording.run().meta["plain_seconds"] == metas[-1]["plain_seconds"]
-    least, most = metas[-1]["plain_spread"]
-    assert 0 < least <= metas[-1]["plain_seconds"] <= most
+    verdict = metas[-1]["verdict"]
+    assert 0 < verdict["low"] <= verdict["ratio"] <= verdict["high"]
+    own, plain = verdict["seconds"]
+    assert verdict["ratio"] == pytest.approx(plain / own)
+    assert (verdict["runs"], verdict["label"]) == (1, "measured")
     plain = metas[-1]["plain"]
     assert len(plain["text"]) == len(plain["seconds"])
     assert sum(plain["seconds"]) == pytest.approx(
@@ -223,22 +224,24 @@ def test_the_interval_of_the_speed_up_depends_on_both_runs(
 ) -> None:
     """Guards against an interval that depends only on how much the plain run's pace varies. Here
     the plain run has a constant pace, and the run with a tree does not."""
-    plain = [(1, 0.25)] * 48
-    monkeypatch.setattr(ui.decode.run, "plain_run", lambda *_: PlainRun(tuple(plain), ("x",) * 48))
+    plain = tuple([(1, 0.25)] * 48)
+    texts = ("x",) * 48
+    monkeypatch.setattr(
+        ui.decode.run, "plain_run", lambda *_: PlainRun(plain, texts, tuple(range(48)))
+    )
     live = make(compare=True, tokens=64)
     live.start(None)
     meta = [json.loads(text).get("meta") for text in live.messages()][-1]
     run = live.recording.run()
-    steps = [(len(step.emitted), step.total_seconds) for step in run.steps]
-    found = speedup_interval(steps, plain)
-    assert found.least < found.speedup < found.most
-    assert meta["plain_spread"] == pytest.approx(
-        [0.25 * found.least / found.speedup, 0.25 * found.most / found.speedup]
-    )
-    assert compared_with_plain(steps[:2], plain) == {
-        "plain_seconds": 0.25,
-        "plain_label": "measured",
-    }
+    steps = tuple((len(step.emitted), step.total_seconds) for step in run.steps)
+    lanes = [
+        LaneRuns("", kind, (LaneRun("", 0, made),))
+        for kind, made in (("tree", steps), ("plain", plain))
+    ]
+    found = speedup(*lanes)
+    assert found.low < found.ratio < found.high
+    names = ("code", "ratio", "low", "high")
+    assert {name: meta["verdict"][name] for name in names} == found.to_dict()
 
 
 @pytest.mark.parametrize(

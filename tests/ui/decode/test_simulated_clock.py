@@ -15,11 +15,11 @@ from visits import filled, request, sent
 
 from sequoia import Acceptance, Pair, Run, Tree, named_profile
 from sequoia.algorithm.tree import MAX_NODES
-from sequoia.diagnosis.speedup_interval import speedup_interval
 from sequoia.measuring.defaults import SLACK
 from sequoia.planning.plan_for_machine import best_plan
 from sequoia.planning.simulated_step_times import step_seconds
-from ui.decode import recordings
+from ui.decode import messages, recordings
+from ui.decode.clocks import checked_clock, clock_meta
 from ui.decode.run import DecodeJob
 from ui.decode.tab import LiveView
 from ui.hardware import view as hardware
@@ -99,21 +99,51 @@ def test_the_page_gets_the_times_that_the_file_has(make: Callable[..., DecodeJob
 
 def test_the_plain_run_is_timed_on_the_same_clock(make: Callable[..., DecodeJob]) -> None:
     meta = made(make(clock=KEY, compare=True)).meta
-    assert meta["plain_label"] == "simulated"
+    assert meta["verdict"]["label"] == "simulated"
     assert meta["plain_seconds"] == pytest.approx(PROFILE.plain_seconds)
     assert set(meta["plain"]["seconds"]) == {round(PROFILE.plain_seconds, 7)}
 
 
-def test_the_interval_of_the_speed_up_is_from_simulated_times(
-    make: Callable[..., DecodeJob],
-) -> None:
+def test_the_verdict_is_from_simulated_times(make: Callable[..., DecodeJob]) -> None:
     run = made(make(clock=KEY, compare=True, tokens=48))
-    steps = [(len(step.emitted), step.total_seconds) for step in run.steps]
-    found = speedup_interval(steps, [(1, PROFILE.plain_seconds)] * 48)
-    plain = run.meta["plain_seconds"]
-    assert run.meta["plain_spread"] == pytest.approx(
-        [plain * found.least / found.speedup, plain * found.most / found.speedup]
-    )
+    seconds = sum(step.total_seconds for step in run.steps) / 48
+    verdict = run.meta["verdict"]
+    assert verdict["seconds"] == pytest.approx([seconds, PROFILE.plain_seconds])
+    assert verdict["ratio"] == pytest.approx(PROFILE.plain_seconds / seconds)
+
+
+def test_times_of_other_models_make_a_run_hypothetical(make: Callable[..., DecodeJob]) -> None:
+    """The toy pair is not the pair that the profile is for. The paper measured that pair."""
+    run = made(make(clock=KEY))
+    assert run.meta["hypothetical"] is True
+    assert run.meta["paper"]["ratio"] == 4.04
+    again = recordings.played(run).meta
+    assert (again["hypothetical"], again["paper"]) == (True, run.meta["paper"])
+    assert "hypothetical" not in made(make()).meta
+
+
+@pytest.mark.parametrize(
+    ("models", "hypothetical"),
+    [
+        (("Llama-2-7B, 6.74 B", "JF68M, 68 M"), False),
+        (("llama-2-7b", "jf68m"), False),
+        (("Llama-2-7B, 6.74 B", "bundled draft, 2.63 M"), True),
+        (("bundled target, 15.7 M", "bundled draft, 2.63 M"), True),
+    ],
+)
+def test_a_run_is_hypothetical_if_a_model_is_not_that_of_the_profile(
+    models: tuple[str, str], hypothetical: bool
+) -> None:
+    meta = clock_meta(checked_clock(KEY), models)
+    assert meta["hypothetical"] is hypothetical
+    file = {**meta, "target": models[0], "draft": models[1], "hypothetical": not hypothetical}
+    assert messages.recorded(file)["hypothetical"] is hypothetical
+
+
+def test_a_file_of_an_unknown_profile_is_hypothetical_unless_it_says_otherwise() -> None:
+    meta = {"label": "simulated", "clock": "my card"}
+    assert messages.recorded(meta)["hypothetical"] is True
+    assert messages.recorded({**meta, "hypothetical": False})["hypothetical"] is False
 
 
 def test_plain_decoding_itself_takes_the_time_of_a_plain_token(
@@ -190,7 +220,7 @@ def test_a_saved_run_stays_simulated_when_it_is_opened(view: LiveView) -> None:
     again = recordings.opened(str(path), LOCAL.upload)
     for run in (saved, again):
         assert (run.meta["label"], run.meta["clock"]) == ("simulated", NAME)
-        assert run.meta["plain_label"] == "simulated"
+        assert run.meta["verdict"]["label"] == "simulated"
         assert {step.clock for step in run.steps} == {NAME}
     assert again.meta["clock_note"] == saved.meta["clock_note"]
 

@@ -188,7 +188,7 @@ def test_a_race_of_two_prompts_goes_on_with_both(
         (1, 1),
     }
     again = OpenedRace(RaceLog.from_json(log.to_json()))
-    assert again.judged["verdict"]["sentence"] == verdict["sentence"]
+    assert again.judged["verdict"]["headlines"] == verdict["headlines"]
     assert again.log().pool.to_dict() == log.pool.to_dict()
     first, *others = again.judged["pool"]["runs"]
     assert first["prompt"] == "def add(a, b):… / On the first morni…"
@@ -385,7 +385,7 @@ def test_the_file_of_a_race_has_its_further_runs(
         assert all(set(lane.expected.tokens) == {24} for lane in fixed)
         assert dynamic.expected is None  # its trees are not known beforehand
     shown = json.loads(again.whole())
-    assert shown["verdict"]["sentence"] == last["verdict"]["sentence"]
+    assert shown["verdict"]["headlines"] == last["verdict"]["headlines"]
     assert len(shown["pool"]["runs"]) == 1 + FURTHER
     assert shown["pool"]["more"] == 0  # a race from a file cannot go on
     with pytest.raises(BadTrace, match="not run here"):

@@ -29,7 +29,8 @@ export function connect(element, props, watch, trigger, server) {
     showForm(root, true);
     trigger("take", meta);
   };
-  const page = { ...formBeside("pg"), isPaced: true, take, follow: () => trigger("follow") };
+  const again = (run) => trigger("again", { run });
+  const page = { ...formBeside("pg"), isPaced: true, take, again, follow: () => trigger("follow") };
   const view = mountDecode(root, { server, page });
   const isBusy = () => canStop("pg");
   const job = watchJob({ isBusy, ask: (asked) => trigger("ask", asked) });

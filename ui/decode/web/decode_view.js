@@ -25,6 +25,7 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
  * What the page around the view can do.
  * @typedef {object} ForRuns
  * @property {(meta: Meta) => void} [take] copies the settings of a run to the page's form
+ * @property {(run: string) => void} [again] runs a finished run a few more times
  * @property {() => void} [follow] asks for the current run of another visitor
  * @property {boolean} [isPaced] whether a run made on this page is played from its first step;
  *   otherwise its newest step is shown, until the visitor chooses another step

@@ -1,10 +1,12 @@
-/* The headline of a run: its speed-up in one large number, what it is compared with, the time of a
-   step, and where the numbers come from. */
-import { button, el, show, text } from "../../shared/web/dom.js";
-import { known, ms, rate, readable } from "../../shared/web/format.js";
+/* The headline of a run: its verdict in large type with the interval, what it is compared with, the
+   time of a step, and where the numbers come from. */
+import { attr, button, el, show, text } from "../../shared/web/dom.js";
+import { count, duration, known, ms, rate, readable } from "../../shared/web/format.js";
+import { IntervalBar } from "../../shared/web/interval_bar.js";
 import { showTour } from "../../shared/web/tabs.js";
 import { keptPlace } from "../../shared/web/tour_place.js";
-import { isSimulated, paintSimulated, simulatedWords } from "../../shared/web/run_words.js";
+import * as runWords from "../../shared/web/run_words.js";
+import { speedupInWords, speedupWords } from "../../shared/web/verdict_words.js";
 
 /**
  * @import { Meta } from "../../shared/web/run_facts.js"
@@ -15,20 +17,25 @@ import { isSimulated, paintSimulated, simulatedWords } from "../../shared/web/ru
 const PAPER = "https://arxiv.org/abs/2402.12374";
 const TOUR = "Take the tour (8 min)";
 const RESUME = "Resume the tour";
-const EVEN = 0.05; // a speed-up that differs from 1 by less than this is called "same speed"
 
 /** The band above the panels. */
 export class Headline {
   /**
    * @param {RunStore} store
    * @param {Element} host
-   * @param {{take?: (meta: Meta) => void}} [page] `take`: copies a run's settings to the form
+   * @param {{take?: (meta: Meta) => void, again?: (run: string) => void}} [page] `take`: copies a
+   *   run's settings to the form. `again`: runs a run a few more times
    */
-  constructor(store, host, { take } = {}) {
+  constructor(store, host, { take, again } = {}) {
     this.store = store;
     this.canRun = Boolean(take);
     this.root = el("section", { class: "sq-headline", "data-part": "headline" }, host);
-    this.number = el("p", { class: "sq-headline-number", "data-part": "speed-up" }, this.root);
+    const result = el("div", { class: "sq-headline-result" }, this.root);
+    this.number = el("p", { class: "sq-headline-number", "data-part": "speed-up" }, result);
+    this.flag = el("p", { class: "sq-flag", text: "hypothetical", "data-part": "flag" }, result);
+    this.interval = el("p", { class: "sq-headline-interval" }, result);
+    this.bar = new IntervalBar(this.interval);
+    this.range = el("span", { "data-part": "interval" }, this.interval);
     const words = el("div", { class: "sq-headline-words" }, this.root);
     this.claim = el("p", { class: "sq-headline-claim" }, words);
     this.price = el("p", { class: "sq-headline-price", "data-part": "price" }, words);
@@ -38,6 +45,11 @@ export class Headline {
     const link = { href: PAPER, target: "_blank", rel: "noreferrer", text: "The paper" };
     this.paper = el("a", { class: "sq-headline-paper", ...link }, line);
     this.acts = el("div", { class: "sq-headline-acts" }, this.root);
+    this.more = button(this.acts, {
+      text: "Run it again",
+      part: "run-again",
+      act: () => again?.(store.run),
+    });
     this.again = button(this.acts, { text: "Play again", part: "again", act: () => store.play() });
     const entry = keptPlace() ? RESUME : TOUR;
     this.tour = button(this.acts, { text: entry, part: "tour", act: showTour });
@@ -52,46 +64,72 @@ export class Headline {
   /** @param {boolean} isOpening whether this run is the recording that the page opens with */
   paint(isOpening) {
     const { store } = this;
-    const totals = store.totals(store.written);
-    const isKnown = known(totals.speedup);
+    const { verdict } = store.meta;
     text(this.number, headlineNumber(store));
-    text(this.claim, isKnown ? claim(totals.speedup, store) : waiting(store, this.canRun));
-    text(this.price, isKnown ? price(totals, store.meta) : "");
+    attr(this.root, "data-verdict", verdict?.code ?? null);
+    show(this.flag, runWords.isHypothetical(store.meta));
+    this.paintInterval(verdict);
+    text(this.claim, verdict ? claim(store) : waiting(store, this.canRun));
+    text(this.price, verdict ? price(store) : "");
     text(this.basis, basis(store.meta));
-    show(this.badge, isSimulated(store.meta));
-    if (isSimulated(store.meta)) paintSimulated(this.badge, store.meta);
+    show(this.badge, runWords.isSimulated(store.meta));
+    if (runWords.isSimulated(store.meta)) runWords.paintSimulated(this.badge, store.meta);
+    this.paintButtons(isOpening);
+  }
+
+  paintInterval(verdict) {
+    show(this.interval, Boolean(verdict));
+    if (!verdict) return;
+    const { times, range } = speedupWords(verdict);
+    const isUnclear = verdict.code === "no_clear_difference";
+    const words = known(verdict.low) ? "95% CI " + range : range;
+    text(this.range, isUnclear ? `${times} (${words})` : words);
+    this.bar.paint(verdict);
+  }
+
+  paintButtons(isOpening) {
+    const { store } = this;
+    const { again, verdict } = store.meta;
+    const isUnclear = verdict?.code === "no_clear_difference";
+    const canRunAgain = this.canRun && Boolean(again) && isUnclear && !store.isRunAgain;
+    show(this.more, canRunAgain);
+    if (canRunAgain)
+      text(
+        this.more.lastElementChild,
+        `Run it ${count(again.runs, "more time")} (${duration(again.seconds)})`,
+      );
     show(this.again, store.isWhole);
     show(this.tour, isOpening && this.canRun);
     show(this.own, isOpening && this.canRun);
     show(this.paper, isOpening);
-    show(this.acts, isOpening || store.isWhole);
+    show(this.acts, isOpening || store.isWhole || canRunAgain);
   }
 }
 
 /**
- * The run in one number: its speed-up so far, or its tokens per step if the speed-up is unknown.
+ * The run in a few words: its verdict, or its tokens per step if there is none.
  * @param {RunStore} store
  * @returns {string}
  */
 export function headlineNumber(store) {
-  const totals = store.totals(store.written);
-  return known(totals.speedup) ? speed(totals.speedup) : tokens(totals);
-}
-
-/** @type {(times: number) => string} */
-function speed(times) {
-  if (Math.abs(times - 1) < EVEN) return "same speed";
-  return times > 1 ? times.toFixed(1) + "× faster" : times.toFixed(2) + "× as fast";
+  const { verdict } = store.meta;
+  if (!verdict) return tokens(store.totals(store.written));
+  return verdict.code === "no_clear_difference"
+    ? speedupWords(verdict).word
+    : speedupInWords(verdict);
 }
 
 /** @type {(totals: Totals) => string} */
 const tokens = ({ tokensPerStep }) =>
   known(tokensPerStep) ? rate(tokensPerStep) + " tokens per step" : "–";
 
-/** @type {(times: number, store: RunStore) => string} */
-function claim(times, store) {
-  const compared = (times >= 1 + EVEN ? "than" : "as") + " the large model alone";
-  if (store.meta.policy?.temperature !== 0) return compared + ", and the same output distribution";
+/** @type {(store: RunStore) => string} */
+function claim(store) {
+  const { verdict, policy } = store.meta;
+  const isUnclear = verdict.code === "no_clear_difference";
+  const runs = verdict.runs > 1 ? ` over ${verdict.runs} runs` : "";
+  const compared = (isUnclear ? "to" : "than") + " the large model alone" + runs;
+  if (policy?.temperature !== 0) return compared + ", and the same output distribution";
   return textsDiffer(store) ? compared : compared + ", and the same text in the end";
 }
 
@@ -113,26 +151,28 @@ function textsDiffer({ steps, meta }) {
 function waiting({ done, end, last, meta }, canRun) {
   if (last < 0) return "";
   if (meta.tree?.wish?.[0] === "plain") return "The large model alone: one token per pass.";
-  if (known(meta.plain_seconds)) return "The speed-up appears after the first step.";
   const canContinue = canRun && (end === "paused" || end === "stopped");
   return done && !canContinue
     ? "The large model alone was not timed, so there is no speed-up."
     : "The speed-up appears after the run if the large model alone is timed as well.";
 }
 
-/** @type {(totals: Totals, meta: Meta) => string} */
-function price({ tokensPerStep, seconds, steps, whole }, { plain_seconds: plain }) {
-  const step = whole ? "A step" : "So far a step";
-  const mean = `${step} averages ${tokensPerStep.toFixed(1)} tokens in ${ms(seconds / steps)}`;
-  const each = ms(seconds / steps / tokensPerStep);
-  return `${mean}: ${each} per token. The large model alone: ${ms(plain)} per token.`;
+// The figures of the whole run, so that they give its verdict.
+/** @type {(store: RunStore) => string} */
+function price(store) {
+  const { tokensPerStep, seconds, steps } = store.totals(store.last);
+  const [own, plain] = store.meta.verdict.seconds;
+  const mean = `A step averages ${tokensPerStep.toFixed(1)} tokens in ${ms(seconds / steps)}`;
+  return `${mean}: ${ms(own)} per token. The large model alone: ${ms(plain)} per token.`;
 }
 
 /** @type {(meta: Meta) => string} */
-function simulatedBasis({ clock, device, date }) {
+function simulatedBasis(meta) {
+  const { clock, device, date } = meta;
   const place = [device, unbroken(date)].filter(Boolean).join(", ");
   const made = place && ` The models ran on ${readable(place)}.`;
-  return simulatedWords({ clock }) + made;
+  const mixture = runWords.mixtureWords(meta);
+  return [mixture, runWords.simulatedWords({ clock }) + made].filter(Boolean).join(" ");
 }
 
 // The day of a date, with non-breaking hyphens.
@@ -143,7 +183,7 @@ const unbroken = (date) =>
 
 /** @type {(meta: Meta) => string} */
 function basis(meta) {
-  if (isSimulated(meta)) return simulatedBasis(meta);
+  if (runWords.isSimulated(meta)) return simulatedBasis(meta);
   const { opening, label, device, date } = meta;
   const place = [device, unbroken(date)].filter(Boolean).join(", ");
   const made = opening ? `${label} at temperature ${meta.policy?.temperature}` : label;

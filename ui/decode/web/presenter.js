@@ -3,9 +3,10 @@
    being tried, and the playback track. The view's keyboard shortcuts work in the dialog, too. */
 import { headlineNumber } from "./headline.js";
 import { PresenterBeat } from "./presenter_beat.js";
-import { button, el, setIcon, show, text } from "../../shared/web/dom.js";
-import { isSimulated, paintSimulated } from "../../shared/web/run_words.js";
+import { attr, button, el, setIcon, show, text } from "../../shared/web/dom.js";
+import { isHypothetical, isSimulated, paintSimulated } from "../../shared/web/run_words.js";
 import { StepStage } from "../../shared/web/step_stage.js";
+import { speedupInWords } from "../../shared/web/verdict_words.js";
 
 /**
  * @import { RunStore } from "./run_store.js"
@@ -68,6 +69,7 @@ export class Presenter {
     );
     const head = el("p", { class: "sq-present-head" }, page);
     this.number = el("b", { class: "sq-present-number" }, head);
+    this.flag = el("span", { class: "sq-flag", text: "hypothetical" }, head);
     this.badge = el("span", { class: "sq-badge" }, head);
     this.place = el("span", { class: "sq-present-place" }, head);
     this.stage = new StepStage(page, { motion: this.store.slow });
@@ -117,7 +119,10 @@ export class Presenter {
     const step = store.view();
     this.fit();
     setIcon(this.playing, store.playing ? "pause" : "play");
-    text(this.number, headlineNumber(store));
+    const { verdict } = store.meta;
+    text(this.number, verdict ? speedupInWords(verdict) : headlineNumber(store));
+    attr(this.number, "data-verdict", verdict?.code ?? null);
+    show(this.flag, isHypothetical(store.meta));
     this.paintBadge();
     text(this.place, `step ${store.at + 1} of ${store.steps.length}`);
     stage.source = store.word;

@@ -8,6 +8,7 @@ import { FactStrip, sharedFacts } from "../../shared/web/run_facts.js";
 import * as runWords from "../../shared/web/run_words.js";
 import { summary } from "../../shared/web/step_words.js";
 import { addTerm } from "../../shared/web/tooltips.js";
+import { speedupWords } from "../../shared/web/verdict_words.js";
 
 /**
  * @import { Fact, Meta } from "../../shared/web/run_facts.js"
@@ -24,12 +25,15 @@ const TILES = [
   ["acceptedPerStep", "accepted per step", "accepted per step"],
   ["tokens", "tokens emitted", "tokens emitted"],
 ];
-/** @type {Record<string, string>} verdict -> label of the speed-up; else the label in TILES */
-const SPEED = { slower: "slower than plain", even: "no clear difference" };
-const EVEN = 0.005; // a speed-up that differs from 1 by less than this is no clear difference
+/** @type {Record<string, string>} code of the verdict -> label of the speed-up */
+const SPEED = {
+  win: "faster than plain",
+  slower: "slower than plain",
+  no_clear_difference: "no clear difference",
+};
 const INTERVAL =
   " The 95% confidence interval (approx.) is estimated from how much the speed varies within each " +
-  "run.";
+  "run and, if there are several, between runs.";
 
 /** The strip with the facts and totals, and the banners. */
 export class RunHeader {
@@ -133,50 +137,35 @@ export class RunHeader {
       "",
       note(() => "in " + count(steps, "step")),
     );
-    this.paintSpeed(totals);
+    this.paintSpeed();
   }
 
-  /**
-   * A speed-up below 1 is shown too. If the totals are those of all steps received, the label says
-   * if the run was slower, or if there is no clear difference.
-   * @param {Totals} totals
-   */
-  paintSpeed(totals) {
+  // The verdict is on the whole run, whatever step is shown.
+  paintSpeed() {
     const { tile, name } = this.readouts.speedup;
     const { meta } = this.store;
-    const { plain_seconds: plain, plain_spread: spread, plain_label: label } = meta;
-    show(tile, Boolean(plain));
-    if (!plain) return;
-    const { speedup, speedups } = totals;
-    const ends = speedups.map((one) => one.toFixed(2)).join("–");
-    const source = label === meta.label ? "" : label; // the badge already shows the run's own label
-    const unit = ["×", source].filter(Boolean).join(" ");
-    const value = known(speedup) ? speedup.toFixed(2) : "–";
-    const note = ends ? "95% CI " + ends : "plain: " + ms(plain) + " per token";
-    this.put("speedup", value, known(speedup) ? unit : "", note);
-    attr(tile, "title", spread ? comparedWith(meta, ends) : null);
-    const verdict = verdictOf(totals);
-    if (tile.dataset.verdict !== verdict) tile.dataset.verdict = verdict;
-    text(name, SPEED[verdict] || "speed-up over plain");
+    const { verdict } = meta;
+    show(tile, Boolean(verdict));
+    if (!verdict) return;
+    const { times, range } = speedupWords(verdict);
+    const source = verdict.label === meta.label ? "" : verdict.label; // the badge shows the label
+    const unit = [times.slice(-1), source].filter(Boolean).join(" ");
+    this.put("speedup", times.slice(0, -1), unit, known(verdict.low) ? "95% CI " + range : range);
+    attr(tile, "title", comparedWith(meta));
+    attr(tile, "data-verdict", verdict.code);
+    text(name, SPEED[verdict.code]);
   }
 }
 
-/** @type {(meta: Meta, ends: string) => string} `ends`: the confidence interval shown, or "" */
-function comparedWith(meta, ends) {
-  const { plain_seconds: plain, plain_lane: isLane } = meta;
+/** @type {(meta: Meta) => string} */
+function comparedWith(meta) {
+  const { plain_seconds: plain, plain_lane: isLane, verdict } = meta;
   const timed = runWords.isSimulated(meta) ? "also with simulated times" : "timed after the run";
   const baseline = isLane
     ? "the plain lane of the same race"
     : "a short plain run of the same prompt, " + timed;
-  const compared = `Compared with ${baseline}: ${ms(plain)} per token.`;
-  return ends ? compared + INTERVAL : compared;
-}
-
-function verdictOf({ speedup, speedups, whole }) {
-  if (!known(speedup) || !whole) return "";
-  const includesOne = speedups.length && Math.min(...speedups) <= 1 && Math.max(...speedups) >= 1;
-  if (includesOne || Math.abs(speedup - 1) < EVEN) return "even";
-  return speedup > 1 ? "faster" : "slower";
+  const runs = verdict.runs > 1 ? ` Over ${verdict.runs} runs.` : "";
+  return `Compared with ${baseline}: ${ms(plain)} per token.${runs}${INTERVAL}`;
 }
 
 /**

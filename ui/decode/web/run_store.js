@@ -34,6 +34,7 @@ import * as treeLayout from "../../shared/web/tree_layout.js";
  *   in an answer to `get_steps`, all of them
  * @property {Step[]} [steps]
  * @property {boolean} [done]
+ * @property {boolean} [again] whether further runs are being made for the verdict
  * @property {string} [end] why the run ended or paused
  * @property {string} [tail] text held back after the last token, such as an incomplete character
  * @property {string | null} [error]
@@ -68,6 +69,7 @@ export class RunStore extends Playback {
     this.steps = [];
     this.done = false;
     this.hasPaused = false; // whether the run had ended or paused before the newest step
+    this.isRunAgain = false; // whether further runs are being made for the verdict
     /** @type {string | null} */
     this.end = null;
     this.tail = "";
@@ -125,7 +127,8 @@ export class RunStore extends Playback {
   }
 
   /** @param {RunMessage} message */
-  takeStatus({ done, end = null, tail = "", error, notice }) {
+  takeStatus({ done, end = null, tail = "", again = false, error, notice }) {
+    this.isRunAgain = again;
     if (done !== undefined) {
       this.done = Boolean(done);
       this.end = end;
@@ -203,7 +206,7 @@ export class RunStore extends Playback {
    * @returns {Totals}
    */
   totals(i = this.at) {
-    return this.sums.upTo(i, this.meta);
+    return this.sums.upTo(i);
   }
 
   /**

@@ -1,10 +1,7 @@
 /* Totals of a run at the end of each of its steps. Independent of the DOM. */
 import { draftedOf, secondsOf } from "../../shared/web/step_view.js";
 
-/**
- * @import { Meta } from "../../shared/web/run_facts.js"
- * @import { Step } from "../../shared/web/step_view.js"
- */
+/** @import { Step } from "../../shared/web/step_view.js" */
 
 /**
  * Sums over the steps up to a certain one.
@@ -27,9 +24,6 @@ import { draftedOf, secondsOf } from "../../shared/web/step_view.js";
  * @property {number} draftShare
  * @property {number} acceptedPerStep
  * @property {number} proposedPerStep
- * @property {number} speedup
- * @property {number[]} speedups the ends of the confidence interval of `speedup`; empty if
- *   unknown or not `whole`
  * @property {boolean} whole whether these are the totals of all steps received so far
  * @typedef {Sums & Ratios} Totals
  */
@@ -83,15 +77,11 @@ export class RunTotals {
   /**
    * Totals at the end of step `i`.
    * @param {number} i
-   * @param {Meta} meta of the run
    * @returns {Totals}
    */
-  upTo(i, meta) {
+  upTo(i) {
     const sum = this.sums[i] || NOTHING;
     const { steps, tokens, seconds } = sum;
-    const { plain_seconds: plain, plain_spread: spread = [] } = meta;
-    const whole = i === this.sums.length - 1;
-    const gain = (plainSeconds) => (plain && seconds ? (plainSeconds * tokens) / seconds : NaN);
     return {
       ...sum,
       tokensPerStep: ratio(tokens, steps),
@@ -99,9 +89,7 @@ export class RunTotals {
       draftShare: ratio(sum.drafted, tokens),
       acceptedPerStep: ratio(sum.nodes, steps),
       proposedPerStep: ratio(sum.proposed, steps),
-      speedup: gain(plain),
-      speedups: whole ? (spread || []).map(gain).filter(Number.isFinite) : [],
-      whole,
+      whole: i === this.sums.length - 1,
     };
   }
 }

@@ -1,7 +1,7 @@
 /* The card of one lane of a race: the lane's text and figures up to the race time shown. */
 import { laneMark } from "./lane_style.js";
 import { LaneText } from "./lane_text.js";
-import { intervalInWords, placeInWords, speedInterval, speedRatio } from "./lane_totals.js";
+import { placeInWords, speedRatio } from "./lane_totals.js";
 import { attr, button, el, show, text } from "../../shared/web/dom.js";
 import * as format from "../../shared/web/format.js";
 import { known, ms, percent, rate, readable, grouped } from "../../shared/web/format.js";
@@ -10,6 +10,7 @@ import { rove } from "../../shared/web/roving_focus.js";
 import * as runWords from "../../shared/web/run_words.js";
 import { addTerm } from "../../shared/web/tooltips.js";
 import { TreeThumbnail } from "../../shared/web/tree_thumbnail.js";
+import { speedupWords } from "../../shared/web/verdict_words.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 /** @typedef {import("./lane_style.js").LaneStyle} LaneStyle */
@@ -20,6 +21,7 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 /** @typedef {import("./race_store.js").Lane} Lane */
 /** @typedef {import("./race_store.js").RaceStore} RaceStore */
 /** @typedef {import("./race_store.js").Result} Result */
+/** @typedef {import("./race_store.js").Verdict} Verdict */
 /** @typedef {(name: string, data: object) => void} Trigger */
 
 // Name of each figure, its label, and the name of its tooltip.
@@ -74,6 +76,8 @@ export class LaneView {
     this.makeCheck(foot);
     rove(this.root);
     this.key = "";
+    /** @type {Verdict | null} the verdict that the card shows */
+    this.judged = null;
     this.wasMoving = false; // whether the race time was moving at the last paint
     /** @type {Result | null} */
     this.result = null;
@@ -180,14 +184,15 @@ export class LaneView {
 
   /**
    * Paint the lane if anything it shows has changed.
-   * @param {(Place | null)[]} places
    * @param {number} reference index of the lane that this one is compared with
    */
-  paint(places, reference) {
+  paint(reference) {
     const { store, index } = this;
+    const verdict = store.isOver ? store.verdict : null;
+    const places = verdict?.places ?? [];
     const total = store.totals[index];
     const other = store.totals[reference];
-    const place = places[index];
+    const place = places[index] ?? null;
     const placed = placeInWords(index, store.lanes, places);
     const result = store.results?.[index] ?? null;
     if (this.result !== result) this.paintLossless(result);
@@ -196,15 +201,17 @@ export class LaneView {
     const done = total.count(store.t);
     const { line, state } = store;
     const key = [done, other?.count(store.t), reference, placed, line, state].join();
-    if (this.key === key) return;
+    if (this.key === key && this.judged === verdict) return;
     this.key = key;
+    this.judged = verdict;
     const sum = total.at(store.t);
     this.text.paint(total, done, this.ending(total, done), repeatsInWords(sum));
     this.paintTree(total, done);
     this.paintFinish(total, done === total.steps.length && Boolean(total.finish), wasMoving);
     this.paintProgress(sum, place, placed);
     this.paintFigures(sum);
-    this.paintSpeed(total, other, reference);
+    if (verdict?.speedups[index]) this.paintVerdict(verdict);
+    else this.paintSpeed(total, other, reference);
     attr(this.root, "data-tokens", sum.tokens);
     attr(this.root, "data-steps", sum.steps);
   }
@@ -272,23 +279,37 @@ export class LaneView {
   }
 
   /**
+   * The speed-up so far, without an interval: the race is not over.
    * @param {LaneTotals} total
    * @param {LaneTotals | undefined} other totals of the lane that this one is compared with
    * @param {number} reference the index of that lane
    */
   paintSpeed(total, other, reference) {
-    const { t, word, lanes } = this.store;
+    const { t, lanes, isOver, word } = this.store;
     const self = reference === this.index;
     const ratio = other ? speedRatio(total, other, t) : NaN;
     const some = known(ratio);
+    const now = isOver || self ? "" : " so far";
     text(this.ratio, some ? ratio.toFixed(2) : "–");
-    text(this.unit, some ? "× " + baseline(lanes[reference], self) : "");
-    const interval = other && !self ? speedInterval(total, other, t) : null;
-    const range = interval ? intervalInWords(interval) : "too short for a confidence interval";
-    text(this.range, self || !some ? " " : [range, word].filter(Boolean).join(", "));
-    show(this.rangeTerm, Boolean(interval));
-    const clear = interval && interval.verdict !== "even";
-    attr(this.root, "data-verdict", clear ? interval.verdict : null);
+    text(this.unit, some ? "× " + baseline(lanes[reference], self) + now : "");
+    text(this.range, some && !self ? word : " ");
+    show(this.rangeTerm, false);
+    attr(this.root, "data-verdict", null);
+  }
+
+  /** @param {Verdict} verdict of the race, which is over */
+  paintVerdict(verdict) {
+    const { lanes, word } = this.store;
+    const speedup = verdict.speedups[this.index];
+    const { word: how, times, range } = speedupWords(speedup);
+    const isUnclear = speedup.code === "no_clear_difference";
+    const name = baseline(lanes[speedup.over], false);
+    text(this.ratio, times.slice(0, -1));
+    text(this.unit, isUnclear ? `× ${name}: ${how}` : `× ${how} than ${name}`);
+    const basis = basisOf(verdict, this.index, word);
+    text(this.range, [range, basis].filter(Boolean).join(", "));
+    show(this.rangeTerm, known(speedup.low));
+    attr(this.root, "data-verdict", speedup.code);
   }
 
   /** @param {Result | null} result */
@@ -311,6 +332,22 @@ export class LaneView {
     attr(this.counting, "max", count.wanted);
     attr(this.counting, "value", count.draws);
   }
+}
+
+/**
+ * What the speed-up of a lane in the verdict rests on.
+ * @param {Verdict} verdict
+ * @param {number} lane its index
+ * @param {string} word where the step times come from
+ * @returns {string} such as "expected, 6 runs, simulated"
+ */
+function basisOf({ pairs, speedups, races }, lane, word) {
+  const { over } = speedups[lane];
+  const pair = pairs.find(({ faster, slower }) =>
+    [faster, slower].every((one) => one === lane || one === over),
+  );
+  const runs = races > 1 ? format.count(races, "run") : "";
+  return [pair?.expected ? "expected" : "", runs, word].filter(Boolean).join(", ");
 }
 
 /**

@@ -1,6 +1,7 @@
-/* The figures of a race at time t: totals of the steps of a lane (one decoder on one prompt), its
-   speed-up with a confidence interval, and its place. t is in seconds of decode time, counted for
-   each lane separately. Independent of the DOM and of the state of the page. */
+/* The figures of a race at time t: totals of the steps of a lane (one decoder on one prompt), and
+   its speed-up so far. t is in seconds of decode time, counted for each lane separately. Intervals
+   and places come from the server, with the verdict. Independent of the DOM and of the state of the
+   page. */
 import { Repeats } from "../../shared/web/repeats.js";
 
 /** @typedef {import("./race_store.js").Lane} Lane */
@@ -13,16 +14,9 @@ import { Repeats } from "../../shared/web/repeats.js";
  * @typedef {{steps: number, tokens: number, grams: number, repeats: number, drafted: number,
  *   nodes: number, seconds: number, draft: number, verify: number, overhead: number}} Sum
  * @typedef {{text: string[], drafted: number, finish: string | null, tree: number}} ShownStep
- * @typedef {{tokens: number, seconds: number}} Segment
- * @typedef {{log: number, error: number, count: number}} Pace
- * @typedef {{least: number, most: number, verdict: "faster" | "slower" | "even"}} Interval
  * @typedef {{place: number, tied: boolean}} Place
  */
 
-const SEGMENTS = 8;
-const LEAST_SEGMENTS = 3;
-// 97.5% quantiles of Student's t by number of segments, as in sequoia/diagnosis/speedup_interval.py
-const STUDENT = [NaN, NaN, NaN, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365];
 /** @type {Readonly<Sum>} */
 const START = Object.freeze({
   steps: 0,
@@ -70,8 +64,6 @@ export class LaneTotals {
     // The index of the largest tree in the race's `trees`. The latest tree may be smaller, even in
     // a lane with a fixed tree: a step cuts the tree if it needs fewer levels.
     this.largestTree = -1;
-    /** @type {{k: number, pace: Pace | null} | null} the last pace that was computed */
-    this.paced = null;
   }
 
   /**
@@ -111,19 +103,6 @@ export class LaneTotals {
   }
 
   /**
-   * The lane's pace up to t: the logarithm of seconds per token, its standard error (jackknife over
-   * segments), and the number of segments. Null if it cannot be computed, for example from too few
-   * segments.
-   * @param {number} t
-   * @returns {Pace | null}
-   */
-  pace(t) {
-    const k = this.count(t);
-    if (this.paced?.k !== k) this.paced = { k, pace: pace(segments(this.sums.slice(0, k + 1))) };
-    return this.paced.pace;
-  }
-
-  /**
    * The number of steps that have ended by t.
    * @param {number} t
    * @returns {number}
@@ -151,69 +130,6 @@ const rate = (sum) => sum.tokens / sum.seconds;
  * @returns {number}
  */
 export const speedRatio = (lane, other, t) => rate(lane.at(t)) / rate(other.at(t));
-
-/**
- * The steps cut into at most eight segments of about equally many tokens.
- * @param {Sum[]} sums
- * @returns {Segment[]}
- */
-function segments(sums) {
-  const { tokens } = sums.at(-1);
-  const ends = new Set([0]);
-  for (let k = 1; k <= SEGMENTS; k++)
-    ends.add(upTo(sums, (k * tokens) / SEGMENTS - 1e-9, (sum) => sum.tokens));
-  const cut = [...ends].filter((end) => end < sums.length).map((end) => sums[end]);
-  return cut.slice(1).map((sum, k) => ({
-    tokens: sum.tokens - cut[k].tokens,
-    seconds: sum.seconds - cut[k].seconds,
-  }));
-}
-
-/**
- * See LaneTotals.pace.
- * @param {Segment[]} parts
- * @returns {Pace | null}
- */
-function pace(parts) {
-  const total = (of) => parts.reduce((sum, part) => sum + of(part), 0);
-  const tokens = total((part) => part.tokens);
-  const seconds = total((part) => part.seconds);
-  if (parts.length < LEAST_SEGMENTS || !parts.every((part) => seconds - part.seconds > 0))
-    return null;
-  const without = parts.map((part) => Math.log((seconds - part.seconds) / (tokens - part.tokens)));
-  const n = without.length;
-  const mean = without.reduce((sum, one) => sum + one, 0) / n;
-  const squares = without.reduce((sum, one) => sum + (one - mean) ** 2, 0);
-  return { log: Math.log(seconds / tokens), error: Math.sqrt(((n - 1) / n) * squares), count: n };
-}
-
-/**
- * The 95% confidence interval (approx.) of the speed-up of `lane` over `other` up to t. Null if
- * LaneTotals.pace is null for either lane.
- * @param {LaneTotals} lane
- * @param {LaneTotals} other
- * @param {number} t
- * @returns {Interval | null}
- */
-export function speedInterval(lane, other, t) {
-  const own = lane.pace(t);
-  const base = other.pace(t);
-  if (!own || !base) return null;
-  const wide = STUDENT[Math.min(own.count, base.count)] * Math.hypot(own.error, base.error);
-  const log = base.log - own.log;
-  const least = Math.exp(log - wide);
-  const most = Math.exp(log + wide);
-  if (least > 1) return { least, most, verdict: "faster" };
-  return { least, most, verdict: most < 1 ? "slower" : "even" };
-}
-
-/**
- * An interval in words.
- * @param {Interval} interval
- * @returns {string}
- */
-export const intervalInWords = ({ least, most, verdict }) =>
-  `${least.toFixed(2)}–${most.toFixed(2)}${verdict === "even" ? ", no clear difference" : ""}`;
 
 /**
  * Index of the lane that `lane` is compared with at t, which may be `lane` itself. It is the plain
@@ -261,72 +177,6 @@ export function leadingLane(totals, t) {
   });
   return leader;
 }
-
-/**
- * Place of each lane at t among the lanes on its prompt. See `lanePlaces` for when it is null.
- * @param {Lane[]} lanes
- * @param {LaneTotals[]} totals
- * @param {number} t
- * @param {boolean} done
- * @returns {(Place | null)[]}
- */
-export function placesByPrompt(lanes, totals, t, done) {
-  /** @type {(Place | null)[]} */
-  const places = totals.map(() => null);
-  for (const group of lanesByPrompt(lanes)) {
-    const found = lanePlaces(
-      group.map((i) => totals[i]),
-      t,
-      done,
-    );
-    group.forEach((i, k) => (places[i] = found[k]));
-  }
-  return places;
-}
-
-/**
- * Place of each lane at t. Null if it has not finished by t, or if another lane may still finish
- * with less decode time. `done`: no further steps will arrive.
- *
- * Lane A is ahead of lane B if A finished earlier and the `speedInterval` of the two is not "even".
- * A lane gets the best place that meets three conditions:
- * - it is at least 1 plus the number of lanes ahead of it;
- * - it is worse than the place of each lane ahead of it;
- * - it is not better than the place of any lane that finished earlier.
- * Lanes with the same place are tied. The same rule as `_places_in` in
- * sequoia/diagnosis/race_verdict/decide.py.
- * @param {LaneTotals[]} totals
- * @param {number} t
- * @param {boolean} done
- * @returns {(Place | null)[]}
- */
-export function lanePlaces(totals, t, done) {
-  const finished = totals
-    .filter((total) => total.finish && total.clock <= t)
-    .sort((a, b) => a.clock - b.clock);
-  const ahead = (other, total) =>
-    other.clock < total.clock && speedInterval(other, total, t)?.verdict !== "even";
-  const taken = [];
-  for (const total of finished) {
-    const better = taken.filter((_place, i) => ahead(finished[i], total));
-    taken.push(Math.max(taken.at(-1) ?? 1, 1 + better.length, 1 + Math.max(0, ...better)));
-  }
-  const behind = (clock) => !done && totals.some((total) => !total.finish && total.clock < clock);
-  return totals.map((total) => {
-    const place = taken[finished.indexOf(total)];
-    if (!place || behind(total.clock)) return null;
-    return { place, tied: taken.indexOf(place) !== taken.lastIndexOf(place) };
-  });
-}
-
-/**
- * The places at the time shown. When the race is over and has a verdict, the verdict's places.
- * @param {{lanes: Lane[], totals: LaneTotals[], t: number, done: boolean, isOver: boolean,
- *   verdict: {places: (Place | null)[]} | null}} store
- * @returns {(Place | null)[]}
- */
-export const placesNow = ({ lanes, totals, t, done, isOver, verdict }) =>
-  isOver && verdict ? verdict.places : placesByPrompt(lanes, totals, t, done);
 
 /**
  * The place of a lane in words: "1st", "tied for 1st", "2nd or 3rd"; "" if it has none. A lane is

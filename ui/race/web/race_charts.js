@@ -1,8 +1,8 @@
-/* The charts: tokens over decode time, and speed-up with its confidence interval. They are drawn
-   alternately, each at most four times a second. */
+/* The charts: tokens and speed-up so far over decode time. They are drawn alternately, each at most
+   four times a second. */
 import { laneName } from "./lane.js";
 import { laneStyles } from "./lane_style.js";
-import { referenceLane, speedInterval, speedRatio } from "./lane_totals.js";
+import { referenceLane, speedRatio } from "./lane_totals.js";
 import { raceFacts } from "./race_header.js";
 import { Chart } from "../../shared/web/chart.js";
 import { button, el, text } from "../../shared/web/dom.js";
@@ -16,7 +16,6 @@ import { addTerm } from "../../shared/web/tooltips.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 /** @typedef {import("./lane_style.js").LaneStyle} LaneStyle */
-/** @typedef {import("./lane_totals.js").Interval} Interval */
 /** @typedef {import("./race_store.js").RaceStore} RaceStore */
 /**
  * A chart in its panel. `make` returns what to draw. `why`: the paragraph that is shown while there
@@ -58,9 +57,10 @@ export class RaceCharts {
     this.version = 0; // of the race that the charts show
     this.root = el("div", { class: "race-charts" }, host);
     this.tokens = this.figure("race-tokens", "Tokens over time", NO_STEP, () => this.tokenFigure());
-    this.speedup = this.figure("race-speedup", "Speed-up", NO_SPEEDUP, () => this.ratioFigure());
+    this.speedup = this.figure("race-speedup", "Speed-up so far", NO_SPEEDUP, () =>
+      this.ratioFigure(),
+    );
     addTerm(this.tokens.panel.titleBox, "decode time", "clock", "sq-word");
-    addTerm(this.speedup.panel.titleBox, "95% CI", "range", "sq-word");
     const note = { class: "race-note", "data-part": "ratio-words" };
     this.words = el("p", note, this.speedup.panel.foot);
     button(this.tokens.panel.tools, {
@@ -111,7 +111,7 @@ export class RaceCharts {
     text(
       this.words,
       whom +
-        "Line: speed-up from the start up to each moment. Marker with error bar: speed-up at the player’s position, with its 95% CI (approx.). When a lane has finished, its line ends, but its marker moves up or down while the lane it is compared with still runs.",
+        "Each line is the ratio of the tokens emitted so far to those of the lane it is compared with, in this run. It changes with the tokens that were drawn; the verdict above has the interval.",
     );
     this.drawSoon();
   }
@@ -195,7 +195,6 @@ export class RaceCharts {
       i !== references[i] && total.clock && totals[references[i]]?.clock;
     if (!totals.some(isKnown)) return null;
     const styles = laneStyles(lanes);
-    const bars = [];
     let top = 1.2;
     const curves = totals.map((total, i) => {
       const self = i === references[i];
@@ -203,14 +202,11 @@ export class RaceCharts {
       const sums = total.sums.slice(1, total.count(t) + 1);
       const y = sums.map((sum) => (self ? 1 : speedRatio(total, other, sum.seconds)));
       const known = y.map((value) => (Number.isFinite(value) ? value : null));
-      const interval = self ? null : speedInterval(total, other, t);
-      const ratio = speedRatio(total, other, t);
-      if (interval) bars.push(this.bar(interval, i, styles[i], total.at(t).seconds, ratio));
       // The axis need not reach ratios of the first eighth of the steps: they are mostly chance.
-      top = Math.max(top, interval?.most || 0, ...known.slice(total.count(t) >> 3));
+      top = Math.max(top, ...known.slice(total.count(t) >> 3));
       return this.curve(i, styles[i], sums, known, "%{y:.2f}× at %{x:.3f} s");
     });
-    return { data: [...curves, ...bars], layout: this.layout("speed-up (×)", top * 1.08) };
+    return { data: curves, layout: this.layout("speed-up (×)", top * 1.08) };
   }
 
   // While a race runs, the x axis grows by half its length at a time, so that it seldom changes.
@@ -236,30 +232,6 @@ export class RaceCharts {
       line: { color: colour, width: 2, dash },
       marker: { color: colour, symbol, size: 8, maxdisplayed: MARKERS },
       hovertemplate,
-    };
-  }
-
-  // The interval as an error bar. A band along the whole line would hide other bands and lines.
-  bar({ least, most }, i, { colour, symbol }, x, y) {
-    return {
-      type: "scatter",
-      mode: "markers",
-      x: [x],
-      y: [y],
-      error_y: {
-        type: "data",
-        symmetric: false,
-        array: [Math.max(most - y, 0)],
-        arrayminus: [Math.max(y - least, 0)],
-        thickness: 1.6,
-        width: 5,
-        color: colour,
-      },
-      marker: { size: 10, color: colour, symbol },
-      line: { color: colour },
-      showlegend: false,
-      hovertemplate: `${least.toFixed(2)}× to ${most.toFixed(2)}×<extra></extra>`,
-      name: plotlyText(laneName(this.store.lanes[i], i)) + ", 95% CI",
     };
   }
 

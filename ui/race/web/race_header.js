@@ -2,7 +2,8 @@
    banners. */
 import { FollowBar } from "../../shared/web/follow_bar.js";
 import { laneName } from "./lane.js";
-import { placeInWords, placesByPrompt } from "./lane_totals.js";
+import { placeInWords } from "./lane_totals.js";
+import { headlinesInWords } from "./race_headline.js";
 import { attr, el, pool, show, text } from "../../shared/web/dom.js";
 import { known, readable, seconds } from "../../shared/web/format.js";
 import { FactStrip, sharedFacts } from "../../shared/web/run_facts.js";
@@ -93,7 +94,7 @@ export class RaceHeader {
     if (store.pool?.planned) return;
     text(
       this.spoken,
-      over ? `Race ${STATES[state]}. ${store.verdict?.sentence ?? ""} ${order(store)}` : "",
+      over ? `Race ${STATES[state]}. ${headlinesInWords(store).join(". ")}. ${order(store)}` : "",
     );
   }
 
@@ -170,8 +171,8 @@ function timeInWords(store) {
  * @param {RaceStore} store
  * @returns {string}
  */
-function order({ lanes, totals, end, verdict }) {
-  const places = verdict?.places ?? placesByPrompt(lanes, totals, end, true);
+function order({ lanes, totals, verdict }) {
+  const places = verdict?.places ?? [];
   const placed = [...lanes.keys()]
     .filter((i) => places[i])
     .sort((a, b) => totals[a].clock - totals[b].clock);

@@ -1,7 +1,7 @@
 /* "Make more runs": makes further runs of a finished race, with other prompts or seeds. The verdict
    is then about the race and its further runs together. */
 import { button, el, show, text } from "../../shared/web/dom.js";
-import { count } from "../../shared/web/format.js";
+import { count, duration } from "../../shared/web/format.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 /** @typedef {import("./lane.js").Trigger} Trigger */
@@ -60,7 +60,8 @@ export class RaceOn {
     if (!pool) return;
     show(this.button, going || more > 0);
     this.button.disabled = waits && !going;
-    text(this.button.lastElementChild, going ? "Stop" : `Make ${count(pool.more, "more run")}`);
+    const make = `Make ${count(pool.more, "more run")} (${duration(pool.more_seconds)})`;
+    text(this.button.lastElementChild, going ? "Stop" : make);
     this.button.title = TOOLTIPS[going ? "button stop racing on" : "button race on"];
     text(this.words, going ? progress(pool) : offer({ ...pool, more }, verdict));
     show(this.bar, going);

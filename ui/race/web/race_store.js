@@ -38,7 +38,8 @@ import { LaneTotals } from "./lane_totals.js";
 /**
  * Who won and how sure that is; `Verdict` in sequoia/diagnosis/race_verdict describes all fields.
  * `order`: lanes that made steps, fastest first; all lanes on the first prompt come first.
- * `places`: null for a lane that made no step. `details`: the sentences under "How sure?".
+ * `places`: null for a lane that made no step. `reasons`, `details`: the sentences under
+ * "How sure?".
  * `more_to_separate`: how many further runs would separate the two fastest lanes on each prompt.
  * `more_races`: how many further runs would detect a difference of 10% between these lanes. Either
  * number is 0 if no more runs are needed, and null if it is unknown or too large.
@@ -47,15 +48,19 @@ import { LaneTotals } from "./lane_totals.js";
  * @typedef {{faster: number, slower: number, ratio: number, least: number, most: number,
  *   per_step: number, step_time: number, p: number | null, apart: boolean, expected?: boolean,
  *   per_step_range: Range, step_time_range: Range}} Pair
+ * @typedef {{on: string, code: "wins" | "too_close" | "too_short", winner: number, rival: number,
+ *   best: string}} Headline
+ * @typedef {import("../../shared/web/verdict_words.js").Speedup & {over: number}} LaneSpeedup
  * @typedef {{order: number[], places: (Place | null)[], pairs: Pair[], scope: string,
- *   tokens: number, stopped: boolean, more_races: number | null, more_to_separate: number | null,
- *   sentence: string, details: string[]}} Verdict
+ *   tokens: number, races: number, stopped: boolean, more_races: number | null,
+ *   more_to_separate: number | null, headlines: Headline[], speedups: (LaneSpeedup | null)[],
+ *   reasons: string[], details: string[]}} Verdict
  */
 /**
  * The race and its further runs; ui/race/pooled.py describes the fields.
  * @typedef {{prompt: string, seed: number, seconds: (number | null)[]}} PooledRun
- * @typedef {{runs: PooledRun[], more: number, most: number, kind: string, seeds: boolean,
- *   planned: number | null}} Pool
+ * @typedef {{runs: PooledRun[], more: number, more_seconds: number, most: number, kind: string,
+ *   seeds: boolean, planned: number | null}} Pool
  */
 /**
  * A message from the server; see ui/race/messages.py. A message without a `race` has only words to

@@ -1,20 +1,19 @@
-/* The verdict on a race that is over: its words, the prompts it holds for, the figures behind it,
-   and the button for further runs. */
+/* The verdict on a race that is over: who won in large type, the ratios with their intervals, the
+   figures behind it, and the button for further runs. */
 import { PairTable } from "./pair_table.js";
+import { headlineInWords } from "./race_headline.js";
 import { RaceIntervals } from "./race_intervals.js";
 import { RaceOn } from "./race_on.js";
 import { RunTable } from "./run_table.js";
-import { el, pool, show, text } from "../../shared/web/dom.js";
+import { attr, el, pool, show, text } from "../../shared/web/dom.js";
 import { count, readable } from "../../shared/web/format.js";
 import { rove } from "../../shared/web/roving_focus.js";
+import * as runWords from "../../shared/web/run_words.js";
 
 /** @typedef {import("./lane.js").Trigger} Trigger */
+/** @typedef {import("./race_store.js").Headline} Headline */
 /** @typedef {import("./race_store.js").RaceStore} RaceStore */
 /** @typedef {import("../../shared/web/form_buttons.js").FormBeside} FormBeside */
-
-// Added for a single run if the verdict is about expected tokens.
-const COUNTED =
-  " The result is based on expected tokens per step and on step times. The lanes below show the tokens drawn in this run, so their figures may differ and are usually less certain.";
 
 /** The banner over the lanes. */
 export class RaceVerdict {
@@ -28,13 +27,12 @@ export class RaceVerdict {
     this.store = store;
     const look = { class: "sq-panel race-verdict", "data-part": "verdict" };
     this.root = el("section", { ...look, "aria-label": "Verdict" }, host);
-    this.sentence = el(
-      "p",
-      { class: "race-verdict-words", "data-part": "verdict-words" },
-      this.root,
-    );
-    const scope = { class: "race-verdict-scope", "data-part": "verdict-scope" };
-    this.scope = el("p", scope, this.root);
+    const head = el("div", { class: "race-headlines" }, this.root);
+    this.headlines = pool(() => makeHeadline(head));
+    const marks = el("p", { class: "race-headline-marks" }, this.root);
+    this.flag = el("span", { class: "sq-flag", text: "hypothetical", "data-part": "flag" }, marks);
+    this.badge = el("span", { class: "sq-badge" }, marks);
+    this.mixture = el("span", { "data-part": "mixture" }, marks);
     this.intervals = new RaceIntervals(store, this.root);
     this.on = new RaceOn(store, this.root, trigger, page);
     this.makeMore();
@@ -43,24 +41,65 @@ export class RaceVerdict {
   makeMore() {
     this.more = el("details", { class: "race-verdict-more" }, this.root);
     el("summary", { text: "How sure?" }, this.more);
-    this.pairs = new PairTable(this.store, this.more);
+    this.scope = el("p", { "data-part": "verdict-scope" }, this.more);
     const list = el("ul", {}, this.more);
     this.lines = pool(() => el("li", {}, list));
+    this.pairs = new PairTable(this.store, this.more);
     this.runs = new RunTable(this.store, this.more);
     rove(this.pairs.root);
   }
 
   paint() {
-    const { verdict, isOver } = this.store;
+    const { store } = this;
+    const { verdict, isOver } = store;
     show(this.root, Boolean(verdict) && isOver);
     if (!verdict || !isOver) return;
-    text(this.sentence, unbroken(readable(verdict.sentence)));
+    this.paintHeadlines();
+    this.paintMarks();
+    text(this.scope, scopeInWords(store));
     show(this.scope, verdict.pairs.length > 0); // without a pair, the verdict compares no lanes
-    text(this.scope, scopeInWords(this.store));
-    const lines = this.lines.take(verdict.details.length);
-    verdict.details.forEach((line, i) => text(lines[i], readable(line)));
+    const words = [...verdict.reasons, ...verdict.details];
+    const lines = this.lines.take(words.length);
+    words.forEach((line, i) => text(lines[i], readable(line)));
     for (const part of [this.intervals, this.on, this.pairs, this.runs]) part.paint();
   }
+
+  paintHeadlines() {
+    const { store } = this;
+    const { headlines } = store.verdict;
+    const nodes = this.headlines.take(headlines.length);
+    headlines.forEach((headline, i) => {
+      const { node, on, words } = nodes[i];
+      text(on, readable(headline.on));
+      show(on, Boolean(headline.on));
+      text(words, headlineInWords(headline, store));
+      attr(node, "data-verdict", codeOf(headline, store));
+    });
+    const codes = new Set(headlines.map((headline) => codeOf(headline, store)));
+    attr(this.root, "data-verdict", codes.size === 1 ? [...codes][0] : "no_clear_difference");
+  }
+
+  paintMarks() {
+    const { meta } = this.store;
+    const isSimulated = runWords.isSimulated(meta);
+    show(this.flag, runWords.isHypothetical(meta));
+    show(this.badge, isSimulated);
+    if (isSimulated) runWords.paintSimulated(this.badge, meta);
+    text(this.mixture, runWords.mixtureWords(meta));
+  }
+}
+
+function makeHeadline(host) {
+  const node = el("p", { class: "race-headline", "data-part": "headline" }, host);
+  const on = el("span", { class: "race-headline-on" }, node);
+  return { node, on, words: el("span", { "data-part": "headline-words" }, node) };
+}
+
+// The colour of a headline: that of a success only if a draft wins.
+/** @type {(headline: Headline, store: RaceStore) => string} */
+function codeOf({ code, winner }, { lanes }) {
+  if (code !== "wins") return "no_clear_difference";
+  return lanes[winner].plain ? "slower" : "win";
 }
 
 /**
@@ -74,22 +113,11 @@ function scopeInWords({ verdict, pool: pooled, word }) {
   const own = isSimulated ? "" : word;
   const times = isSimulated ? " with simulated step times" : "";
   const made = count(runs, [own, "run"].filter(Boolean).join(" "));
-  const isExpected = verdict.pairs.some(({ expected }) => expected);
   if (runs === 1) {
     const about = `${made} of ${count(verdict.tokens, "token")}${times}`;
-    return readable(
-      `The result applies to ${verdict.scope} (${about}).${isExpected ? COUNTED : ""}`,
-    );
+    return readable(`The result applies to ${verdict.scope} (${about}).`);
   }
-  const how = isExpected ? "expected values, averaged" : "averages";
-  const source = isExpected
-    ? ": they are computed from the models’ probabilities, not from the tokens that happened to be drawn"
-    : "";
-  const scope = verdict.scope.replace(/^these (\d+ prompts)$/, "the $1 listed under “How sure?”");
-  return readable(
-    `These figures are ${how} over ${made}${times}${source}. They hold for ${scope}; the lanes below show only the first run, so their figures may differ.`,
-  );
+  const scope = verdict.scope.replace(/^these (\d+ prompts)$/, "the $1 listed below");
+  const figures = "The lanes below show the text and the figures of the first run.";
+  return readable(`The result applies to ${scope} (${made}${times}). ${figures}`);
 }
-
-// Keeps lines from breaking within "p < 0.001".
-const unbroken = (sentence) => sentence.replace(/\bp ([<=]) (?=\d)/g, "p\u00a0$1\u00a0");

@@ -2,7 +2,7 @@
 import { DistributionCheck } from "./distribution_check.js";
 import { LaneView } from "./lane.js";
 import { laneStyles } from "./lane_style.js";
-import { placesNow, referenceLane } from "./lane_totals.js";
+import { referenceLane } from "./lane_totals.js";
 import { RaceCharts } from "./race_charts.js";
 import { RaceHeader } from "./race_header.js";
 import { RaceKeys } from "./race_keys.js";
@@ -112,8 +112,7 @@ class RaceView {
 
   paintLanes() {
     const { lanes, totals, t } = this.store;
-    const places = placesNow(this.store);
-    for (const lane of this.lanes) lane.paint(places, referenceLane(lanes, totals, t, lane.index));
+    for (const lane of this.lanes) lane.paint(referenceLane(lanes, totals, t, lane.index));
   }
 
   destroy() {

@@ -1,7 +1,6 @@
 /* The analysis after a race: where each lane's time went, and what to try. */
 import { laneName } from "./lane.js";
 import { laneMark, laneStyles } from "./lane_style.js";
-import { intervalInWords, referenceLane, speedInterval } from "./lane_totals.js";
 import { button, el, show } from "../../shared/web/dom.js";
 import { known, readable } from "../../shared/web/format.js";
 import { makePanel } from "../../shared/web/panel.js";
@@ -10,7 +9,6 @@ import { addTerm } from "../../shared/web/tooltips.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 /** @typedef {import("./lane.js").Trigger} Trigger */
-/** @typedef {import("./lane_totals.js").Interval} Interval */
 /** @typedef {import("./race_store.js").Advice} Advice */
 /** @typedef {import("./race_store.js").Bar} Bar */
 /** @typedef {import("./race_store.js").RaceStore} RaceStore */
@@ -77,45 +75,30 @@ export class WhereTimeWent {
     titleBox.prepend(laneMark(style));
     el("span", { class: "sq-word", text: this.store.word }, titleBox);
     addTerm(titleBox, "how to read this", "waterfall", "sq-word");
-    if (lost?.bars?.length) this.bars(body, lost.bars, this.interval(i));
+    if (lost?.bars?.length) this.bars(body, lost.bars);
     if (advice) this.advice(body, advice, i);
     rove(root);
-  }
-
-  /**
-   * The interval of the lane's speed-up over plain decoding, from the whole race. Null without a
-   * plain lane, or if the race is too short for an interval.
-   * @param {number} i index of the lane
-   * @returns {Interval | null}
-   */
-  interval(i) {
-    const { totals, lanes, end } = this.store;
-    const reference = referenceLane(lanes, totals, end, i);
-    return lanes[reference]?.plain ? speedInterval(totals[i], totals[reference], end) : null;
   }
 
   /**
    * Draw each bar, and beside it the loss relative to the previous bar, on a common scale.
    * @param {HTMLElement} host
    * @param {Bar[]} bars
-   * @param {Interval | null} interval
    */
-  bars(host, bars, interval) {
+  bars(host, bars) {
     const list = el("ol", { class: "race-fall" }, host);
     const ends = bars.flatMap(({ value, loss }) => [value, value + Math.max(loss, 0)]);
     const most = Math.max(...ends.filter(known), 1e-9);
     bars.forEach((bar, k) => {
       const row = el("li", { "data-bar": bar.name }, list);
       const last = k === bars.length - 1;
-      const name = last ? "speed-up" : NAMES[bar.name] || readable(bar.name);
+      const name = last ? "speed-up, this run" : NAMES[bar.name] || readable(bar.name);
       el("span", { class: "race-fall-name", text: name }, row);
       barTrack(row, bar, most, last);
       el("b", { text: (known(bar.value) ? bar.value.toFixed(2) : "–") + (k ? "×" : "") }, row);
       const less = k ? signed(rounded(bar.value) - rounded(bars[k - 1].value)) : "";
       el("span", { class: "race-fall-less", text: less }, row);
-      const range = last && interval ? ` 95% CI: ${intervalInWords(interval)}.` : "";
-      el("p", { text: readable(bar.words) + range }, row);
-      if (range && interval.verdict !== "even") row.dataset.verdict = interval.verdict;
+      el("p", { text: readable(bar.words) }, row);
     });
   }
 

@@ -144,6 +144,17 @@ export function seconds(time) {
 }
 
 /**
+ * A predicted duration.
+ * @param {number} value seconds
+ * @returns {string} such as "about 20 s" or "about 3 min"
+ */
+export function duration(value) {
+  if (value < 1.5) return "about 1 s";
+  if (value < 90) return `about ${Number(value.toPrecision(value < 10 ? 1 : 2))} s`;
+  return `about ${Math.round(value / 60)} min`;
+}
+
+/**
  * A number, rounded to about three digits.
  * @param {number} value
  * @returns {string}

@@ -62,8 +62,10 @@ export function lostWords(steps) {
  * @param {string} kind "run" or "race"
  */
 export function paintBadge(node, meta, done, kind) {
-  if (meta && isSimulated(meta)) paintSimulated(node, meta);
-  else paintLabel(node, meta, done, kind);
+  if (meta && isSimulated(meta)) {
+    paintSimulated(node, meta);
+    if (isHypothetical(meta)) dom.text(node, "hypothetical, " + simulatedFor(meta));
+  } else paintLabel(node, meta, done, kind);
 }
 
 function paintLabel(node, meta, done, kind) {
@@ -91,16 +93,49 @@ export const simulatedWords = ({ clock }) =>
   `Simulated: tokens and trees are real, step times come from the profile “${readable(clock)}”.`;
 
 /**
+ * Whether the step times of a run or race are of other models than its acceptance.
+ * @param {Meta} meta
+ * @returns {boolean}
+ */
+export const isHypothetical = (meta) => isSimulated(meta) && Boolean(meta.hypothetical);
+
+/**
+ * What is mixed in a hypothetical run or race, and what the paper measured with the models and the
+ * card of its clock, if it did.
+ * @param {Meta} meta
+ * @returns {string} "" if nothing is mixed
+ */
+export function mixtureWords(meta) {
+  if (!isHypothetical(meta)) return "";
+  const words = "Step times and acceptance are of different models.";
+  return [words, paperWords(meta)].filter(Boolean).join(" ");
+}
+
+/** @type {(meta: Meta) => string} */
+function paperWords({ paper }) {
+  if (!paper) return "";
+  const { ratio, target, draft, machine, source } = paper;
+  const models = `${target} with ${draft}, ${machine}, ${source}`;
+  return readable(`The paper measured at best ${ratio.toFixed(2)}× (${models}).`);
+}
+
+/**
  * Write the badge of a simulated run or race.
  * @param {HTMLElement} node the badge
  * @param {Meta} meta
  */
 export function paintSimulated(node, meta) {
-  dom.text(node, "simulated for " + readable(meta.clock_machine ?? `“${meta.clock}”`));
-  const title = [simulatedWords(meta), readable(meta.clock_note)].filter(Boolean).join("\n");
+  dom.text(node, simulatedFor(meta));
+  const title = [simulatedWords(meta), mixtureWords(meta), readable(meta.clock_note)]
+    .filter(Boolean)
+    .join("\n");
   dom.attr(node, "title", title);
   node.dataset.label = "simulated";
 }
+
+/** @type {(meta: Meta) => string} */
+const simulatedFor = ({ clock_machine: machine, clock }) =>
+  "simulated for " + readable(machine ?? `“${clock}”`);
 
 function badgeWords(label, isOver, at) {
   if (isOver) return "measured here" + (at ? ", " + at[1] : "");

@@ -132,7 +132,8 @@ export function recordedMeta(meta) {
   /** @type {Record<string, any>} */
   const saved = { ...meta, label };
   if (meta.tree) saved.tree = { ...meta.tree, ...recordedWords(meta.tree) };
-  if (meta.plain_label) saved.plain_label = label;
+  if (meta.verdict) saved.verdict = { ...meta.verdict, label };
+  delete saved.again; // a file cannot be run again
   if (meta.notes) saved.notes = relabelled(meta.notes);
   return saved;
 }

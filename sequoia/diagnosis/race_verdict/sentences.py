@@ -1,0 +1,228 @@
+"""Sentences about the verdict of a race: why the winner won, and how sure that is. A lane is a
+decoder that takes part in the race."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from sequoia.diagnosis.race_verdict.elsewhere import Elsewhere
+from sequoia.diagnosis.race_verdict.lane_runs import LaneRuns
+from sequoia.diagnosis.race_verdict.two_prompts import prompts_of
+from sequoia.diagnosis.race_verdict.verdict import Headline, PairVerdict, SpeedupRatio, Verdict
+
+
+def reasons(
+    verdict: Verdict, lanes: Sequence[LaneRuns], elsewhere: Elsewhere | None = None
+) -> tuple[str, ...]:
+    """Why the winner won. elsewhere: a machine on which a tree is predicted to win. That machine is
+    named only if a chain is in first place here."""
+    return tuple(_reasons(verdict, lanes, elsewhere))
+
+
+def details(verdict: Verdict, lanes: Sequence[LaneRuns]) -> tuple[str, ...]:
+    """How p-values and intervals were corrected, what was compared, and which prompts the verdict
+    holds for."""
+    return tuple(_details(verdict, several=len(prompts_of(lanes)) > 1))
+
+
+# -- the reasons -----------------------------------------------------------------------------------
+
+
+def _reasons(
+    verdict: Verdict, lanes: Sequence[LaneRuns], elsewhere: Elsewhere | None
+) -> Iterator[str]:
+    for headline in verdict.headlines:
+        if headline.code == "wins":
+            yield _why(headline, verdict, lanes)
+    yield from map(_larger_speedup, verdict.speedup_ratios)
+    yield from _luck(verdict, lanes)
+    if elsewhere and _should_name_elsewhere(verdict, lanes):
+        yield elsewhere.sentence
+
+
+def _why(headline: Headline, verdict: Verdict, lanes: Sequence[LaneRuns]) -> str:
+    winner, rival = lanes[headline.winner], lanes[headline.rival]
+    pair = verdict.pair(headline.winner, headline.rival)
+    assert pair is not None  # the rival of a headline is a lane that the winner is faster than
+    where = f"On {headline.on}, " if headline.on else ""
+    if (winner.kind, rival.kind) == ("chain", "tree") and (why := _why_the_chain(pair, lanes)):
+        return f"{where}{_name(rival)}’s {why}." if where else _capital(f"{_name(rival)}’s {why}.")
+    mine, other = (f"{_tokens_per_step(lane, pair):.1f}" for lane in (winner, rival))
+    words = f"{where}{_name(winner)} emits {mine} tokens per step, {_name(rival)} {other}."
+    return words if where else _capital(words)
+
+
+def _should_name_elsewhere(verdict: Verdict, lanes: Sequence[LaneRuns]) -> bool:
+    """Whether a tree raced, and a chain is in first place on some prompt. If times were measured, a
+    tie for first place counts. If they come from a simulated clock, it does not."""
+    if all(lane.kind != "tree" for lane in lanes):
+        return False
+    leaders = [
+        [lanes[lane].kind for lane in verdict.leaders if lane in group]
+        for group in prompts_of(lanes)
+    ]
+    return any("chain" in kinds and not (len(kinds) > 1 and verdict.clock) for kinds in leaders)
+
+
+def _luck(verdict: Verdict, lanes: Sequence[LaneRuns]) -> Iterator[str]:
+    """For a single race, a sentence for each lucky lane. Such a lane was faster in this race than a
+    lane in first place, but by expected tokens per step it is slower (`PairVerdict.apart`)."""
+    lucky = dict.fromkeys(  # each once, even if it was faster than several lanes in first place
+        pair.slower
+        for winner in (verdict.leaders if verdict.races == 1 else ())
+        for pair in verdict.pairs
+        if pair.faster == winner and pair.apart and pair.expected and _was_ahead(pair, lanes)
+    )
+    for lane in (lanes[index] for index in lucky):
+        who = f"On {lane.on}, {_name(lane)}" if lane.on else _capital(_name(lane))
+        yield f"{who} was ahead this time, by the luck of the draws."
+
+
+def _was_ahead(pair: PairVerdict, lanes: Sequence[LaneRuns]) -> bool:
+    """Whether the lane that the verdict calls slower took less time per token in the race."""
+    slower, faster = lanes[pair.slower], lanes[pair.faster]
+    return slower.seconds / slower.tokens < faster.seconds / faster.tokens
+
+
+def _larger_speedup(found: SpeedupRatio) -> str:
+    name = _in_sentence(found.name)
+    bounds = f"95% CI: {found.least:.2f} to {found.most:.2f}×"
+    if found.least <= 1:
+        return (
+            f"Whether {name} gains more on {found.larger} or on {found.smaller} is too close "
+            f"to call ({found.larger} over {found.smaller}: {found.ratio:.2f}×; {bounds})."
+        )
+    return (
+        f"{_capital(name)}’s speed-up over plain decoding is {found.ratio:.2f}× as large on "
+        f"{found.larger} as on {found.smaller} ({bounds})."
+    )
+
+
+def _tokens_per_step(lane: LaneRuns, pair: PairVerdict) -> float:
+    """Tokens per step of `lane` over all its runs: the expected value if `pair` compares expected
+    values and the lane has one, otherwise the measured value."""
+    expected = lane.expected_tokens_per_step if pair.expected else None
+    return expected or lane.tokens_per_step
+
+
+def _why_the_chain(pair: PairVerdict, lanes: Sequence[LaneRuns]) -> str | None:
+    """Why the tree is slower than the chain: how much longer its steps are, and how much time their
+    extra tokens save. If the tree has fewer nodes than the chain, its steps may instead be shorter
+    but give fewer tokens. None if the totals of all steps do not show the chain ahead."""
+    chain, tree = lanes[pair.faster], lanes[pair.slower]
+    of_chain = _tokens_per_step(chain, pair)
+    cost = tree.step_seconds - chain.step_seconds
+    tokens = _tokens_per_step(tree, pair) - of_chain
+    saved = tokens * chain.step_seconds / of_chain
+    if cost <= saved:
+        return None
+    if cost <= 0:
+        return (
+            f"steps are {_ms(-cost)} shorter but give {-tokens:.1f} fewer tokens, worth "
+            f"{_ms(-saved)}"
+        )
+    if tokens <= 0:
+        return f"steps are {_ms(cost)} longer and give no more tokens"
+    return (
+        f"steps are {_ms(cost)} longer, but their {tokens:.1f} extra tokens save only {_ms(saved)}"
+    )
+
+
+# -- the details -----------------------------------------------------------------------------------
+
+
+def _details(verdict: Verdict, several: bool) -> Iterator[str]:
+    """several: whether the race has two prompts."""
+    if not verdict.pairs:
+        return
+    yield _corrections(verdict)
+    if verdict.clock:
+        yield (
+            f"Step times come from the profile “{verdict.clock}” (simulated); tokens and trees "
+            "are real."
+        )
+    if several:
+        yield (
+            "Each lane is compared only with lanes on its own prompt. Between the two prompts, "
+            "only the speed-ups over plain decoding are compared."
+        )
+    if verdict.paired:
+        yield (
+            "The lanes that are compared emitted the same text, except perhaps near its end, so "
+            "they are compared at the same positions."
+        )
+    else:
+        yield from _of_different_texts(verdict)
+    where = f"{verdict.scope} ({_runs(verdict)})"
+    yield f"The result applies to {where}; on other prompts it may differ."
+
+
+def _of_different_texts(verdict: Verdict) -> Iterator[str]:
+    """What was compared if the texts of some lanes differ."""
+    expected = [pair.expected for pair in verdict.pairs]
+    if any(expected):
+        yield (
+            "Where lanes wrote different texts, tokens per step are expected values, not counts: "
+            "the models’ probabilities give the number of steps that each lane would need, on "
+            "average, for all these texts. So no lane is ahead because of lucky draws."
+        )
+    if not all(expected):
+        start = "Without expected values, a" if any(expected) else "A"
+        yield (
+            f"{start} difference in the texts alone can change the pace; the intervals include "
+            "this variation."
+        )
+
+
+def _corrections(verdict: Verdict) -> str:
+    """Why p is missing, or what it is corrected for."""
+    if verdict.stopped:
+        what = "The race did not run to its end" if verdict.races == 1 else "Not all runs were made"
+        return (
+            f"{what}, so there are intervals but no p-values: the moment of stopping may depend on "
+            "who was ahead."
+        )
+    words = (
+        f"Intervals and p are corrected for comparing {_count(len(verdict.pairs), 'pair')} of lanes"
+    )
+    if verdict.looks == 1:
+        return f"{words} (Bonferroni)."
+    return (
+        f"{words}, and because the verdict was computed {verdict.looks} times, each time with "
+        "more runs (Bonferroni)."
+    )
+
+
+# -- words -----------------------------------------------------------------------------------------
+
+
+def _name(lane: LaneRuns) -> str:
+    return _in_sentence(lane.name)
+
+
+def _in_sentence(name: str) -> str:
+    """A lane's name inside a sentence."""
+    if name in ("Chain", "Tuned chain"):
+        return f"the {name.lower()}"
+    if name == "Plain":
+        return "plain decoding"
+    shape, comma, verifier = name.partition(", ")
+    return f"{shape} ({verifier})" if comma else shape
+
+
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:]
+
+
+def _runs(verdict: Verdict) -> str:
+    if verdict.races == 1:
+        return f"1 run of {verdict.tokens} tokens"
+    return f"{verdict.races:,} runs"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"
+
+
+def _ms(seconds: float) -> str:
+    return f"{1000 * seconds:.1f} ms"
