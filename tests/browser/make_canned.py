@@ -167,7 +167,6 @@ def run(words: Words, tree: Tree, steps: int, seed: int, how: str, greedy: bool 
         "policy": params,
         "prompt": "".join(words.pieces[t] for t in prompt),
         "plain_seconds": 0.0068,
-        "plain_label": "recorded",
         "tree": {"nodes": len(tree), "levels": tree.levels, "how": how},
         "date": "2026-11-21",
     }

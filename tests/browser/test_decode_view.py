@@ -382,58 +382,78 @@ def test_totals_are_those_of_decode_stats(page: Any, canned: dict[str, Any]) -> 
     assert totals["tokensPerStep"] == pytest.approx(stats.tokens_per_step)
     assert totals["tokensPerSecond"] == pytest.approx(stats.tokens_per_second)
     assert totals["nodes"] == sum(stats.accepted)
-    assert totals["speedup"] == pytest.approx(
-        run.meta["plain_seconds"] * stats.tokens / stats.total_seconds
-    )
     assert text(page, "[data-total=tokensPerStep] .sq-tile-value") == f"{stats.tokens_per_step:.2f}"
 
 
-def test_a_slow_run_says_slower(page: Any, canned: dict[str, Any]) -> None:
-    """If the speed-up is below 1, the tile shows the figure and the word "slower"."""
-    run = canned["one"]
-    watch(page, {**run, "meta": {**run["meta"], "plain_seconds": 0.002}}, LAST)
-    tile = page.locator("[data-total=speedup]")
-    assert tile.get_attribute("data-verdict") == "slower"
-    assert "slower" in tile.inner_text()
-    assert float(tile.locator(".sq-tile-value").inner_text()) < 1
+VERDICTS = [  # code, ratio, low, high, words of the headline, the tile's number and its colour
+    ("win", 1.6, 1.2, 2.1, "1.6× faster", "1.6", "accepted"),
+    ("slower", 0.625, 0.4, 0.8, "1.6× slower", "1.6", "rejected"),
+    ("no_clear_difference", 1.56, 0.42, 5.76, "no clear difference", "1.6", ""),
+    ("no_clear_difference", 0.9, 0.6, 1.3, "no clear difference", "0.9", ""),
+    ("no_clear_difference", 1.6, None, None, "no clear difference", "1.6", ""),
+]
 
 
-def test_the_speed_up_is_shown_with_its_interval_if_there_is_one(
-    page: Any, canned: dict[str, Any]
+def verdict(code: str, ratio: float, low: float | None, high: float | None) -> dict[str, Any]:
+    seconds = [0.01, 0.01 * ratio]
+    numbers = {"ratio": ratio, "low": low, "high": high, "seconds": seconds}
+    return {"code": code, **numbers, "runs": 1, "label": "recorded"}
+
+
+@pytest.mark.parametrize(("code", "ratio", "low", "high", "headline", "number", "colour"), VERDICTS)
+def test_headline_tile_and_bar_say_the_same(
+    page: Any,
+    canned: dict[str, Any],
+    code: str,
+    ratio: float,
+    low: float | None,
+    high: float | None,
+    headline: str,
+    number: str,
+    colour: str,
 ) -> None:
-    """Guards against a speed-up that looks exact. The interval is computed from `plain_spread`.
-    Files of earlier versions lack it, and are shown without an interval."""
+    """Also while an early step is shown: the verdict is on the whole run. A slowdown never has the
+    colour of a success."""
     run = canned["64"]
-    note = page.locator("[data-total=speedup] .sq-tile-note")
-    watch(page, run, LAST)
-    assert note.inner_text().startswith("plain: ")
-    spread = [run["meta"]["plain_seconds"] * share for share in (0.9, 1.2)]
-    watch(page, {**run, "meta": {**run["meta"], "plain_spread": spread}}, LAST)
-    speed = page.evaluate("stage.store.totals().speedup")
-    assert note.inner_text() == f"95% CI {speed * 0.9:.2f}–{speed * 1.2:.2f}"
-    page.evaluate("stage.seek(3)")
-    settle(page)
-    assert note.inner_text().startswith("plain: ")  # interval and verdict are for the whole run
-    assert page.locator("[data-total=speedup]").get_attribute("data-verdict") == ""
-    watch(page, {**run, "meta": {**run["meta"], "plain_spread": spread}}, LAST)
-    assert (
-        page.evaluate(
-            "[...document.querySelectorAll('.sq-tile')].filter(e => e.scrollWidth > "
-            "e.clientWidth + 1).length"
+    meta = {**run["meta"], "verdict": verdict(code, ratio, low, high)}
+    watch(page, {**run, "meta": meta}, LAST)
+    for step in (LAST, 3):
+        page.evaluate(f"stage.seek({step})")
+        settle(page)
+        tile = page.locator("[data-total=speedup]")
+        assert tile.get_attribute("data-verdict") == code
+        assert tile.locator(".sq-tile-value").inner_text() == number
+        assert text(page, "[data-part=speed-up]") == headline
+        note = tile.locator(".sq-tile-note").inner_text()
+        assert note in text(page, "[data-part=interval]")
+        assert note.startswith("95% CI ") == (low is not None)
+        shown, tokens = page.evaluate(
+            """(() => { const n = document.querySelector('[data-part=speed-up]');
+            const of = name => { const i = document.createElement('i');
+              i.style.color = `var(--sq-${name})`; n.append(i);
+              const found = getComputedStyle(i).color; i.remove(); return found; };
+            return [getComputedStyle(n).color, Object.fromEntries(
+              ['accepted-text', 'rejected-text', 'text'].map(name => [name, of(name)]))]; })()"""
         )
-        == 0
+        assert shown == tokens[f"{colour}-text" if colour else "text"]
+        bar = page.locator(".sq-headline .sq-interval-range")
+        assert bar.is_visible() == (low is not None)
+        if low is not None:
+            one = page.locator(".sq-headline .sq-interval-one").bounding_box()["x"]
+            box = bar.bounding_box()
+            includes = box["x"] < one < box["x"] + box["width"]
+            assert includes == (code == "no_clear_difference")
+    assert page.locator(".sq-tile").evaluate_all(
+        "all => all.every(e => e.scrollWidth <= e.clientWidth + 1)"
     )
 
 
-def test_the_interval_of_a_races_lane_says_where_it_comes_from(
+def test_the_verdict_of_a_races_lane_says_what_it_is_compared_with(
     page: Any, canned: dict[str, Any]
 ) -> None:
     run = canned["64"]
     tile = page.locator("[data-total=speedup]")
-    meta = {
-        **run["meta"],
-        "plain_spread": [run["meta"]["plain_seconds"] * share for share in (0.9, 1.2)],
-    }
+    meta = {**run["meta"], "verdict": verdict("win", 1.6, 1.2, 2.1)}
     watch(page, {**run, "meta": meta}, LAST)
     assert tile.get_attribute("title").startswith(
         "Compared with a short plain run of the same prompt, timed after the run: "
@@ -442,39 +462,46 @@ def test_the_interval_of_a_races_lane_says_where_it_comes_from(
     assert tile.get_attribute("title").startswith("Compared with the plain lane of the same race: ")
 
 
-def test_an_interval_that_includes_one_is_no_clear_difference(
-    page: Any, canned: dict[str, Any]
-) -> None:
-    """Guards against a colour that claims a win or a loss where the interval of the speed-up
-    includes 1."""
+def test_a_run_without_a_verdict_has_no_speed_up(page: Any, canned: dict[str, Any]) -> None:
+    watch(page, canned["64"], LAST)
+    assert page.locator("[data-total=speedup]").is_hidden()
+    assert "tokens per step" in text(page, "[data-part=speed-up]")
+
+
+def test_a_hypothetical_run_says_so_in_large_type(page: Any, canned: dict[str, Any]) -> None:
     run = canned["64"]
-    watch(page, run, LAST)
-    # plain_seconds for which the speed-up is 1
-    plain = run["meta"]["plain_seconds"] / page.evaluate("stage.store.totals().speedup")
-    tile = page.locator("[data-total=speedup]")
-    for by, verdict in ((1.1, "even"), (0.9, "even"), (1.5, "faster"), (0.6, "slower")):
-        seconds = plain * by
-        meta = {
-            **run["meta"],
-            "plain_seconds": seconds,
-            "plain_spread": [seconds * 0.8, seconds * 1.2],
-        }
-        watch(page, {**run, "meta": meta}, LAST)
-        assert tile.get_attribute("data-verdict") == verdict
-        assert ("no clear difference" in tile.inner_text().lower()) == (verdict == "even")
+    paper = {"ratio": 4.04, "target": "T", "draft": "D", "machine": "A100", "source": "Table 1"}
+    clock = {"label": "simulated", "clock": "my card", "clock_machine": "an A100", "paper": paper}
+    meta = {**run["meta"], "verdict": verdict("win", 6.3, 5.2, 7.5), **clock}
+    flag = page.locator("[data-part=flag]")
+    for hypothetical in (True, False):
+        mixed = {**meta, "hypothetical": hypothetical}
+        watch(page, {**run, "meta": mixed}, LAST)
+        assert flag.is_visible() == hypothetical
+        assert ("hypothetical" in text(page, "[data-part=badge]")) == hypothetical
+        assert ("at best 4.04× (T with D, A100, Table 1)" in text(page, "[data-part=basis]")) == (
+            hypothetical
+        )
+    watch(page, {**run, "meta": {**meta, "hypothetical": True}}, LAST)
+    assert flag.evaluate("n => parseFloat(getComputedStyle(n).fontSize)") >= 20
+    page.keyboard.press("p")
+    assert "hypothetical" in text(page, ".sq-present-head")
+    assert "6.3× faster" in text(page, ".sq-present-head")
+    page.keyboard.press("Escape")
 
 
 def test_the_badge_says_once_where_the_totals_come_from(page: Any, canned: dict[str, Any]) -> None:
-    """The tiles do not repeat the label of the badge. If the times of plain decoding have a
-    different label, one tile shows that label."""
-    for label, plain in (("measured", "recorded"), ("recorded", "recorded")):
-        meta = {**canned["64"]["meta"], "label": label, "plain_label": plain}
+    """The tiles do not repeat the label of the badge. If the verdict has a different label, its
+    tile shows that label."""
+    for label, own in (("measured", "recorded"), ("recorded", "recorded")):
+        found = {**verdict("win", 1.6, 1.2, 2.1), "label": own}
+        meta = {**canned["64"]["meta"], "label": label, "verdict": found}
         give(page, {**first(canned["64"], 5), "run": label, "meta": meta})
         assert label in text(page, "[data-part=badge]")
         units = page.locator(".sq-tile-unit").all_inner_texts()
         assert len(units) == 6
         assert sum(label in unit for unit in units) == 0
-        assert sum(plain in unit for unit in units) == (label != plain)
+        assert sum(own in unit for unit in units) == (label != own)
         assert text(page, ".sq-bars .sq-word") == label
 
 

@@ -146,7 +146,7 @@ def test_a_preset_fills_the_form_and_its_race_is_simulated(visit: Visit) -> None
     assert [lane["name"] for lane in store(page, "lanes")] == ["Plain", "Tuned chain", "Sequoia"]
     view = page.locator("#rc-view")
     expect(view.locator("[data-part=badge]")).to_have_text("simulated for an A100")
-    expect(view.locator("[data-part=verdict-words]")).to_contain_text("Simulated for an A100.")
+    expect(view.locator("[data-part=flag]")).to_have_text("hypothetical")
     expect(view.locator("[data-part=notes]")).to_contain_text("not on this prompt")
     assert store(page, "word") == "simulated"
     page.click("#rc-kind-4 input")
@@ -169,7 +169,8 @@ def test_more_runs_are_made_until_stop_and_the_file_has_them(visit: Visit, tmp_p
     runs = store(page, "pool.runs.length")
     assert store(page, "verdict.races") == runs
     assert store(page, "verdict.pairs")[0]["p"] is None
-    assert f"the {runs} prompts listed" in page.locator("[data-part=verdict-scope]").inner_text()
+    scope = page.locator("[data-part=verdict-scope]").text_content()
+    assert f"the {runs} prompts listed" in scope
     expect(page.locator("#rc-save")).to_be_enabled()
     with page.expect_download() as waiting:
         page.click("#rc-save")

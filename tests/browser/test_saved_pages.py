@@ -104,7 +104,11 @@ def test_a_saved_run_steps_through_its_slow_motion(saved: dict[str, Path], open_
 def test_a_saved_run_says_the_same_as_the_app(
     saved: dict[str, Path], open_file: Open, visit: Callable[..., Page]
 ) -> None:
-    end = "view => { view.seek(1e6); return view.store.totals(); }"
+    end = (
+        "view => { view.seek(1e6); return [view.store.totals(), "
+        "...['speed-up', 'interval'].map(part => view.stage.root.querySelector("
+        "`[data-part=${part}]`).textContent)]; }"
+    )
     here = visit().evaluate(f"({end})(document.querySelector('#pg-view .sq-stage').view)")
     assert open_file(saved["Decode"]).evaluate(f"({end})({STAGE})") == here
 
@@ -115,7 +119,7 @@ def test_a_saved_race_has_its_verdict_and_its_own_charts(
     page = open_file(saved["Race"])
     page.evaluate(f"{STAGE}.seek(1e6)")
     expect(page.locator(".race-lane")).to_have_count(3)
-    expect(page.locator("[data-part=verdict-words]")).to_contain_text("Sequoia")
+    expect(page.locator("[data-part=headline-words]")).to_contain_text("Sequoia")
     for part in ("race-tokens", "race-speedup"):
         lines = page.locator(f"[data-part={part}] .sq-chart path[style*='race-']")
         expect(lines.last).to_be_visible()
