@@ -41,7 +41,9 @@ def spread(values: Sequence[float]) -> Spread:
 def ratios(new: Sequence[float], old: Sequence[float]) -> Spread:
     """The spread of new / old over the rounds. new, old: a value for each round. What slows down a
     whole round hardly changes its ratio."""
-    return spread([after / before for after, before in zip(new, old, strict=True)])
+    return spread(
+        [after / before if before else math.nan for after, before in zip(new, old, strict=True)]
+    )
 
 
 def at_share(values: Sequence[float], share: float) -> float:

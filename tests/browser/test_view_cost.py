@@ -27,6 +27,7 @@ def test_help_names_every_option() -> None:
         "--pan",
         "--paint",
         "--frames",
+        "--film",
         "--against FOLDER",
         "--rounds",
         "--nodes",
@@ -41,7 +42,7 @@ def test_help_names_every_option() -> None:
     ("arguments", "reason"),
     [
         (["--rounds", "0", "--live"], "--rounds 0 is too few; give 1 or more"),
-        (["--against", "."], "add --live, --pan, --paint or --frames"),
+        (["--against", "."], "add --live, --pan, --paint, --frames or --film"),
         (["--pan", "--against", "nowhere"], "--against nowhere: there is no such folder"),
     ],
 )

@@ -1,6 +1,6 @@
 """What the page costs: decoding speed, processor time in the browser, frame times, first paint.
 
-If none of --live, --pan, --paint and --frames is given, this script decodes one run in three ways
+If none of --live, --pan, --paint, --frames and --film is given, this script decodes one run in three ways
 (see decode_cost.py) and prints how much the page slows the run down.
 """
 
@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from cost_rounds import Figures, in_words, interleaved
+from film_cost import film_cost
 from frame_cost import frame_times
 from paint_cost import paint_times
 from playwright.sync_api import Browser, sync_playwright
@@ -65,6 +66,12 @@ def command() -> argparse.ArgumentParser:
         help="the app's page: frame times while a recording plays and while the page decodes",
     )
     made.add_argument(
+        "--film",
+        action="store_true",
+        help="the app's page: its bytes, layout shift in 30 s at three widths, layouts in 6 s of "
+        "slow motion",
+    )
+    made.add_argument(
         "--against",
         type=Path,
         metavar="FOLDER",
@@ -72,7 +79,7 @@ def command() -> argparse.ArgumentParser:
     )
     made.add_argument("--rounds", type=int, default=7, help="rounds that count (default: 7)")
     decode = made.add_argument_group(
-        "the decode, measured without --live, --pan, --paint, --frames"
+        "the decode, measured without --live, --pan, --paint, --frames, --film"
     )
     decode.add_argument("--nodes", type=int, default=64, help="nodes of the tree (default: 64)")
     decode.add_argument(
@@ -91,7 +98,7 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
     if asked.against is None:
         return asked
     if not asks_pages(asked):
-        made.error("--against compares pages; add --live, --pan, --paint or --frames")
+        made.error("--against compares pages; add --live, --pan, --paint, --frames or --film")
     reason = why_not_a_checkout(asked.against)
     if reason:
         made.error(f"--against {asked.against}: {reason}; give a checkout of the project")
@@ -99,7 +106,7 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
 
 
 def asks_pages(asked: argparse.Namespace) -> bool:
-    return asked.live or asked.pan or asked.paint or asked.frames
+    return asked.live or asked.pan or asked.paint or asked.frames or asked.film
 
 
 def measure_pages(asked: argparse.Namespace) -> Iterator[str]:
@@ -130,6 +137,7 @@ def measure_each(
     app_pages: list[Callable[[Browser, str], Figures]] = []
     app_pages += [paint_times] if asked.paint else []
     app_pages += [frame_times] if asked.frames else []
+    app_pages += [film_cost] if asked.film else []
     for cost in app_pages:
         apps = {name: checkout.ready_app(browser) for name, checkout in checkouts.items()}
         yield from table(cost, browser, apps, asked.rounds)

@@ -142,8 +142,9 @@ class DecodeView {
     show(this.texts, some || isWaiting);
     show(this.headline.root, some || isWaiting);
     this.headline.paint(isOpening);
-    const panels = [this.header, this.bars, this.plain, this.scrubber, this.tree];
-    for (const panel of [...panels, text, inspector]) panel.paint();
+    const panels = [this.header, this.bars, this.plain, this.scrubber, this.tree, text];
+    for (const panel of panels) panel.paint();
+    if (!root.classList.contains("is-opening")) inspector.paint(); // hidden in the opening
     this.present.disabled = !some;
     this.presenter.paint();
     // `settle` needs the finished layout. Called after all painting, it costs one layout per frame.

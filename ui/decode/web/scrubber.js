@@ -121,7 +121,7 @@ export class Scrubber extends PlaybackBar {
   paintTime() {
     const { store } = this;
     const { ends } = store.plain;
-    this.head.style.left = this.share(store.time) * 100 + "%";
+    this.head.style.transform = `translateX(${this.share(store.time) * this.size.w}px)`;
     this.cut(this.past, store.time);
     const { tokens, seconds } = store.totals(store.written);
     const alone = store.plain.tokens(store.time);

@@ -19,6 +19,8 @@ export class StepStory {
   shown = null;
   /** @type {HTMLElement | null} the row to scroll to */
   wanted = null;
+  /** @type {StepView | null} the step whose row was last scrolled to */
+  revealed = null;
 
   /**
    * @param {RunStore} store
@@ -52,8 +54,9 @@ export class StepStory {
     this.rows.items.forEach(({ node }, i) => {
       const isOn = Boolean(view) && view.trials[i]?.node === selected;
       node.classList.toggle("is-selected", isOn);
-      if (isOn && selected === view.decisive) this.wanted = node;
+      if (isOn && selected === view.decisive && this.revealed !== view) this.wanted = node;
     });
+    if (this.wanted) this.revealed = view;
   }
 
   /**

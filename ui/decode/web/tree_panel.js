@@ -23,6 +23,8 @@ export class TreePanel {
   // The step that was drawn first in the run on screen: its index, and the version of the run.
   /** @type {{version: number, i: number} | null} */
   opened = null;
+  /** @type {unknown[]} the key of the last drawing */
+  painted = [];
 
   /**
    * @param {RunStore} store
@@ -66,7 +68,25 @@ export class TreePanel {
     this.legend.paint(step, store.heat);
     this.treeNote.paint();
     stage.source = store.word;
-    stage.show(step, step ? this.look(step) : {});
+    const look = step ? this.look(step) : {};
+    const key = step ? this.keyOf(step, look) : [];
+    const isSame = step && key.every((part, i) => part === this.painted[i]);
+    this.painted = key;
+    if (!isSame) stage.show(step, look);
+  }
+
+  // Everything that the drawing depends on. During a playback it changes about once a second, while
+  // the panel is painted in every frame.
+  /** @type {(step: StepView, look: StepLook) => unknown[]} */
+  keyOf(step, { isFocused, opened, room, height, selected, pin, isMoving, reveal }) {
+    const { store, view, drawing } = this;
+    const { version, rate, word, query, heat, steps, slow } = store;
+    return [
+      ...[step, version, rate, word, query, heat && steps.length, slow.picture, slow.pace],
+      ...[isFocused, [...opened].join(), room.rows, room.levels, height],
+      ...[selected, pin, isMoving, reveal.node, reveal.key, drawing.next],
+      ...[view.size.w, view.size.h, view.zoom, view.left, view.top, view.fonts],
+    ];
   }
 
   /** @type {(step: StepView) => StepLook} */

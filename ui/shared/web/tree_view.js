@@ -38,6 +38,7 @@ const FADE = "26px"; // width of a fading edge
 /** The box, its SVG, and everything drawn in it. */
 export class TreeView {
   zoom = 1;
+  fonts = 0; // how often fonts have been loaded
   /** @type {Frame | null} */
   frame = null;
   /** @type {Scene | null} */
@@ -72,6 +73,7 @@ export class TreeView {
     const changed = () => (actions ? actions.changed() : this.draw(this.scene));
     this.size = sized(this.scroller, changed);
     document.fonts?.ready.then(() => {
+      this.fonts += 1;
       this.#family = "";
       this.#sans = "";
       changed();
