@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from ui.serving.model_host import ModelHost
 
+COPIES = ("int8", "int4")  # as the draft: a copy of the target with its weights rounded
 NAMES = Path(__file__).with_name("assets") / "pair_catalog.json"
 
 EPILOG = """\
@@ -31,6 +32,7 @@ examples:
   python app.py --port 8000 --host 0.0.0.0        for everyone on the local network
   python app.py --pair qwen3-8b                   a pair by name, downloaded if necessary
   python app.py --target ./big --draft ./small    two models of your own with the same tokenizer
+  python app.py --target ./big --draft int8       no second model: a copy of the target in int8
   python app.py --target ./huge --draft ./small --offload    a target too large for the GPU
   python app.py --public                          tighter limits, for unknown visitors
 
@@ -81,7 +83,8 @@ def parser() -> argparse.ArgumentParser:
     models.add_argument(
         "--draft",
         metavar="MODEL",
-        help="the small model, with the same tokenizer (default: the draft of --pair)",
+        help="the small model, with the same tokenizer; or int8 or int4, a copy of the target with "
+        "its weights rounded (default: the draft of --pair)",
     )
     models.add_argument(
         "--device",
@@ -166,10 +169,11 @@ def parser() -> argparse.ArgumentParser:
 def checked(arguments: argparse.Namespace, made: argparse.ArgumentParser) -> argparse.Namespace:
     """`arguments`, if they pass the checks below. Otherwise prints the reason and exits. The values
     of --device and --dtype are checked when the pair is loaded."""
-    if (arguments.target is None) != (arguments.draft is None):
+    is_copy = arguments.draft in COPIES
+    if (arguments.target is None) != (arguments.draft is None) and not is_copy:
         made.error(
             "--target and --draft must be given together, because the two models must have the "
-            "same tokenizer"
+            f"same tokenizer; only --draft {' and --draft '.join(COPIES)} may be given alone"
         )
     if arguments.pair is not None and arguments.target is not None:
         made.error(
@@ -178,9 +182,8 @@ def checked(arguments: argparse.Namespace, made: argparse.ArgumentParser) -> arg
     pairs = known_pairs()
     if arguments.pair not in (None, *pairs):
         made.error(f"--pair {arguments.pair} is unknown; known: {', '.join(pairs)}")
-    if arguments.public and (
-        arguments.target is not None or arguments.pair not in (None, "bundled")
-    ):
+    named = arguments.target or arguments.draft
+    if arguments.public and (named is not None or arguments.pair not in (None, "bundled")):
         made.error("--public serves only the bundled pair; leave out --pair, --target and --draft")
     if arguments.offload is not False and arguments.offload < 0:
         made.error(f"--offload {arguments.offload}: the number of layers must be at least 0")

@@ -14,6 +14,7 @@ from sequoia.errors import BadPair
 from sequoia.models.choose_forward import use_fast_forward
 from sequoia.models.pair import Pair
 from sequoia.models.pair_cache import PairCache
+from sequoia.models.rounded_linear import RoundedLinear
 from sequoia.models.tree_forward import TreeModel
 
 # By name: the model whose weights are used, and the standard deviation of the added noise as a
@@ -53,7 +54,14 @@ def _noisy(model: Any, noise: float) -> Any:
     generator = torch.Generator().manual_seed(1)
     with torch.no_grad():
         for weight in copied.parameters():
-            drawn = torch.randn(weight.shape, generator=generator)
-            spread = float(weight.float().std(correction=0))
-            weight.add_((noise * spread * drawn).to(weight))
+            weight.add_(_noise(weight, noise, generator))
+        for module in copied.modules():
+            if isinstance(module, RoundedLinear):
+                weight = module.weight
+                module.round(weight + _noise(weight, noise, generator))
     return copied
+
+
+def _noise(weight: torch.Tensor, noise: float, generator: torch.Generator) -> torch.Tensor:
+    drawn = torch.randn(weight.shape, generator=generator)
+    return (noise * float(weight.float().std(correction=0)) * drawn).to(weight)

@@ -35,12 +35,13 @@ OnProgress = Callable[[LoadNews], None]
 
 @dataclass(frozen=True)
 class FoundPair:
-    """A pair whose configs allow token trees and whose tokenizers match. tokenizer: the target's,
-    used for both. fetch: downloads the weights that are missing, and checks them. has_layers_only:
-    whether the draft shares everything but its layers with the target."""
+    """A pair whose configs allow token trees and whose tokenizers match. draft: None for a copy of
+    the target. tokenizer: the target's, used for both. fetch: downloads the weights that are
+    missing, and checks them. has_layers_only: whether the draft shares everything but its layers
+    with the target."""
 
     target: Source
-    draft: Source
+    draft: Source | None
     tokenizer: Any
     fetch: Callable[[], None]
     has_layers_only: bool
@@ -63,11 +64,12 @@ def found_pair(
         sources = [_source(ref.name, place, downloads) for ref, place in found]
         refuse_layers_as_target(sources[0])
         bundled = all(source.folder.parent == BUNDLED_PAIR for source in sources)
-        target, draft = sources
-        has_layers_only = is_layer_draft(draft.folder)
+        target = sources[0]
+        draft = None if request.copied else sources[1]
+        has_layers_only = draft is not None and is_layer_draft(draft.folder)
         shared = (
             only_tokenizer(target)
-            if has_layers_only
+            if has_layers_only or draft is None
             else matching_tokenizer(target, draft, trusted=bundled)
         )
         on_progress(PassedCheck("tokenizer", shared.words))

@@ -20,7 +20,7 @@ from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.progress import ShouldStop
 from sequoia.assets_folder import BUNDLED_PAIR
 from sequoia.errors import BadModel, BadPair, Stopped
-from sequoia.loading.find_pair import OnProgress, found_pair, printer
+from sequoia.loading.find_pair import FoundPair, OnProgress, found_pair, printer
 from sequoia.loading.hub.download import size
 from sequoia.loading.large.load_large import placed, plan_large
 from sequoia.loading.large.placement import HOST, OffloadPlacement, SpreadPlacement
@@ -34,6 +34,9 @@ from sequoia.loading.weights.read_weights import Weights, read_weights
 from sequoia.models.choose_forward import use_fast_forward
 from sequoia.models.fastest_dtype import MEASURED_UP_TO, best_dtype
 from sequoia.models.pair import Pair, RecordedAcceptance
+from sequoia.models.rounded_copy import rounded_copy, rounded_copy_bytes
+from sequoia.models.rounded_linear import require_product
+from sequoia.models.same_weights import SAME_WEIGHTS, same_weights
 from sequoia.models.self_test import self_test
 from sequoia.models.tree_forward import TreeModel
 from sequoia.text_files import load_json
@@ -60,7 +63,9 @@ def load_pair(
     should_stop: ShouldStop = lambda: False,
 ) -> Pair:
     """The pair called `name` (see pair_catalog.py), or the pair of the models `draft` and `target`,
-    ready to decode. Models that are not on this machine are downloaded first.
+    ready to decode. Models that are not on this machine are downloaded first. With draft="int8" or
+    "int4", the draft is a copy of the target with its weights rounded (a folder of that name is
+    ./int8).
 
     For the first six arguments see PairRequest. online: whether to use the hub. None means yes
     unless HF_HUB_OFFLINE is set. on_progress: called with the progress of downloads, passed checks
@@ -79,29 +84,46 @@ def load(
     should_stop: ShouldStop = lambda: False,
 ) -> Pair:
     """`load_pair` with the arguments as one PairRequest."""
-    where = checked_device(request.device)
-    dtype = checked_dtype(request.dtype)
+    where, dtype = _checked(request)
     transformers_logging.disable_progress_bar()
     with found_pair(request, online, on_progress, should_stop) as found:
-        plan = _plan([found.target, found.draft], request, where, dtype)
+        plan = _plan(found, request, where, dtype)
         found.fetch()
-    target = _loaded(found.target, plan or where, dtype, False, on_progress, should_stop)
     draft_device = plan.output if plan else where
+    hf = _read(found.target, plan or where, dtype, on_progress, should_stop)
+    copied = request.copied and rounded_copy(hf, request.copied, draft_device, shared=plan is None)
+    target = _ready(hf, found.target, plan or where, dtype, False, on_progress)
     tokenizer = found.tokenizer
-    if found.has_layers_only:
+    if found.draft is None:
+        draft = _ready(copied, found.target, draft_device, dtype, True, on_progress)
+    elif found.has_layers_only:
         draft = _layers(found.draft, target, tokenizer, draft_device, dtype, on_progress)
     else:
-        draft = _loaded(found.draft, draft_device, dtype, True, on_progress, should_stop)
+        hf = _read(found.draft, draft_device, dtype, on_progress, should_stop)
+        draft = _ready(hf, found.draft, draft_device, dtype, True, on_progress)
+    if same_weights(target, draft):
+        on_progress(PassedCheck("draft", SAME_WEIGHTS))
     pieces = 1 + max(tokenizer.get_vocab().values())
     on_progress(PassedCheck("vocabulary", same_vocabulary(target, draft, pieces)))
     bare = Pair(f"{target.name} + {draft.name}", target, draft, tokenizer)
     pair = with_prompts(bare, on_progress)
-    return _as_bundled(pair) if request.is_bundled else pair
+    if request.has_bundled_target:
+        pair = replace(pair, begin=(tokenizer.bos_token_id,))
+    return pair if request.copied or not request.has_bundled_target else _as_bundled(pair)
 
 
 def _as_bundled(pair: Pair) -> Pair:
     known = recorded_acceptances(BUNDLED_PAIR / "acceptance.json")
-    return replace(pair, name=BUNDLED_NAME, begin=(pair.tokenizer.bos_token_id,), known=known)
+    return replace(pair, name=BUNDLED_NAME, known=known)
+
+
+def _checked(request: PairRequest) -> tuple[torch.device, torch.dtype | None]:
+    """The device and the dtype. Raises BadModel if they cannot be used, or if the draft would be a
+    copy that the device cannot compute with."""
+    where = checked_device(request.device)
+    if request.copied:
+        require_product(request.copied, where)
+    return where, checked_dtype(request.dtype)
 
 
 def fetch(
@@ -116,11 +138,9 @@ def fetch(
     that `load` would use. It does not matter how much is free now, because that can change before
     the pair is loaded.
     """
-    where = checked_device(request.device)
-    dtype = checked_dtype(request.dtype)
+    where, dtype = _checked(request)
     with found_pair(request, online, on_progress, should_stop) as found:
-        sources = (found.target, found.draft)
-        target, draft = (loaded_bytes(source, where, dtype) * ROOM for source in sources)
+        target, draft = (one * ROOM for one in _sizes(found, request, where, dtype))
         if request.streamed is False:
             several = request.device in ("auto", "spread")
             require_possible(target + draft, where, several, "the two models need")
@@ -136,7 +156,7 @@ def fetch(
 
 
 def _plan(
-    sources: list[Source],
+    found: FoundPair,
     request: PairRequest,
     where: torch.device,
     dtype: torch.dtype | None,
@@ -144,8 +164,9 @@ def _plan(
     """The placement of a target that is to be spread or streamed. None if both models go to `where`
     entirely. Raises OutOfMemory if the two models do not fit, and BadModel if the target cannot be
     divided."""
-    target, draft = sources
-    sizes = [loaded_bytes(source, where, dtype) for source in sources]
+    target = found.target
+    draft = found.draft or target
+    sizes = _sizes(found, request, where, dtype)
     plan = refused(
         BadModel,
         f"cannot divide {target.title}",
@@ -156,18 +177,60 @@ def _plan(
     return plan
 
 
-def _loaded(
+def _sizes(
+    found: FoundPair, request: PairRequest, where: torch.device, dtype: torch.dtype | None
+) -> list[int]:
+    """Bytes of memory to load the target and the draft."""
+    target = loaded_bytes(found.target, where, dtype)
+    if found.draft:
+        return [target, loaded_bytes(found.draft, where, dtype)]
+    used = dtype or usual_dtype(where, found.target.stored_dtype)
+    config = found.target.config
+    copied = rounded_copy_bytes(config, found.target.title, request.copied, where, used)
+    return [target, copied]
+
+
+def _read(
+    source: Source,
+    where: _Where,
+    dtype: torch.dtype | None,
+    on_progress: OnProgress,
+    should_stop: ShouldStop,
+) -> Any:
+    """The model of `source` with its weights, on the devices of `where`. With `dtype` None, they
+    have the usual dtype of the device. Unused tensors are reported to `on_progress`."""
+    if should_stop():
+        raise Stopped(f"stopped before the weights of {source.title} were loaded")
+    on_progress(f"loading the weights of {source.title}, {size(source.weight_bytes)}")
+    device = where if isinstance(where, torch.device) else where.output
+    weights = _weights(source, where, dtype or usual_dtype(device, source.stored_dtype))
+    refuse_not_finite(weights.hf, source.title)
+    if weights.unused.words:
+        on_progress(
+            PassedCheck(
+                "unused tensors",
+                f"{source.title} does not use these tensors in its files: {weights.unused.words}",
+            )
+        )
+    return weights.hf
+
+
+def _ready(
+    hf: Any,
     source: Source,
     where: _Where,
     dtype: torch.dtype | None,
     draft: bool,
     on_progress: OnProgress,
-    should_stop: ShouldStop,
 ) -> TreeModel:
-    if should_stop():
-        raise Stopped(f"stopped before the weights of {source.title} were loaded")
-    on_progress(f"loading the weights of {source.title}, {size(source.weight_bytes)}")
-    model = load_model(source, where, dtype, draft, on_progress)
+    """The model `hf` of `source`, or a rounded copy of it, self-tested. With `dtype` None, a small
+    model on a CPU that is neither streamed nor a copy gets the dtype in which a typical pass is
+    fastest."""
+    model = refused(
+        BadModel,
+        f"{source.title} cannot run a tree",
+        lambda: _tested(hf, source, where, dtype, draft),
+    )
     _report(model, source, "draft" if draft else "target", on_progress)
     return model
 
@@ -224,34 +287,6 @@ def check_memory(weight_bytes: int, device: torch.device) -> None:
     require(weight_bytes * ROOM, device, "the two models need", advice)
 
 
-def load_model(
-    source: Source,
-    where: _Where,
-    dtype: torch.dtype | None,
-    draft: bool,
-    on_progress: OnProgress,
-) -> TreeModel:
-    """The model of `source` with weights in `dtype`, self-tested. With `dtype` None, the dtype is
-    chosen here. On a CPU, a small model gets the dtype in which a typical pass is fastest, unless
-    the model is streamed. Other models get the usual dtype of their device. Unused tensors are
-    reported to `on_progress`."""
-    device = where if isinstance(where, torch.device) else where.output
-    weights = _weights(source, where, dtype or usual_dtype(device, source.stored_dtype))
-    refuse_not_finite(weights.hf, source.title)
-    if weights.unused.words:
-        on_progress(
-            PassedCheck(
-                "unused tensors",
-                f"{source.title} does not use these tensors in its files: {weights.unused.words}",
-            )
-        )
-    return refused(
-        BadModel,
-        f"{source.title} cannot run a tree",
-        lambda: _tested(weights.hf, source, where, dtype, draft),
-    )
-
-
 def _weights(source: Source, where: _Where, dtype: torch.dtype) -> Weights:
     """The weights on the devices of `where`, or on the CPU for an OffloadPlacement."""
     devices = {"device_map": where.where} if isinstance(where, SpreadPlacement) else {}
@@ -268,9 +303,12 @@ def _weights(source: Source, where: _Where, dtype: torch.dtype) -> Weights:
 def _tested(
     hf: Any, source: Source, where: _Where, dtype: torch.dtype | None, draft: bool
 ) -> TreeModel:
-    if isinstance(where, torch.device):
+    if hasattr(hf, "rounding"):
+        model = use_fast_forward(TreeModel(hf, f"{source.title} in {hf.rounding.numbers}"))
+    elif not isinstance(where, torch.device):
+        model = placed(hf, source.title, where)
+    else:
         return _fastest(hf, lambda other: _weights(source, where, other).hf, source, dtype, draft)
-    model = placed(hf, source.title, where)
     self_test(model)
     return model
 

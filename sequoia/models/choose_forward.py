@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from sequoia.models.compare_logits import INT8_TOLERANCE, distance, sample_logits, tolerance
+from sequoia.models.compare_logits import distance, sample_logits, tolerance
 from sequoia.models.cuda_capture import CudaCapture
 from sequoia.models.cuda_graphs import Forward, GraphedForward
 from sequoia.models.fast_llama import fast_forward
@@ -23,19 +23,18 @@ _BUILT_DIFFERENTLY = (RuntimeError, AttributeError, TypeError, IndexError)
 _log = logging.getLogger(__name__)
 
 
-def use_fast_forward(model: TreeModel, int8: bool = False) -> TreeModel:
+def use_fast_forward(model: TreeModel) -> TreeModel:
     """Make `model` use a faster forward if there is one with the same logits as the forward of
     `transformers`, and return `model`. The log says why a faster forward was rejected. If all are
     rejected, `no_fast_forward` says why the last one was.
 
     The faster forward is FastLlama on a CPU, CUDA graphs on one GPU, and grouped attention for a
-    model whose weights are in several places. int8: use weights rounded to int8, for drafts only.
-    The logits may then differ by more, because verification is exact for any draft distribution.
+    model whose weights are in several places.
     """
     usual = model.forward
-    bound = INT8_TOLERANCE if int8 else tolerance(model.dtype)
+    bound = tolerance(model.computes_in)
     why = ""
-    for make in _faster_forwards(model, int8):
+    for make in _faster_forwards(model):
         if why:
             _log.warning(
                 "%s: trying another faster forward; the last was rejected: %s", model.name, why
@@ -45,7 +44,7 @@ def use_fast_forward(model: TreeModel, int8: bool = False) -> TreeModel:
             return model
     if why:
         why = f"CUDA graphs off: {why}" if model.may_use_graphs else why
-        _use(model, usual, why, "int8" if int8 else model.numbers)
+        _use(model, usual, why)
     return model
 
 
@@ -54,16 +53,16 @@ def use_no_graphs(model: TreeModel, why: str) -> None:
     reason, for the log and `no_fast_forward`."""
     if model.graphs:
         plain = partial(transformers_forward, model.hf)
-        _use(model, plain, f"CUDA graphs off: {why}", model.numbers)
+        _use(model, plain, f"CUDA graphs off: {why}")
 
 
-def _faster_forwards(model: TreeModel, int8: bool) -> list[Callable[[], Forward | None]]:
+def _faster_forwards(model: TreeModel) -> list[Callable[[], Forward | None]]:
     """Functions that make the faster forwards to try for `model`, the fastest first. Each returns
     None if that forward does not support the model."""
     if model.placement:  # CUDA graphs and FastLlama need all weights in one place
         return [partial(_grouped, model)]
     if not model.may_use_graphs:
-        return [partial(fast_forward, model.hf, int8)]
+        return [partial(fast_forward, model.hf)]
     plain = partial(transformers_forward, model.hf)
     forwards = filter(None, (_grouped(model), plain))
     return [partial(_with_graphs, forward, model.device) for forward in forwards]
@@ -113,9 +112,8 @@ def _disagreement(model: TreeModel, usual: Forward, bound: float) -> str:
     return ""
 
 
-def _use(model: TreeModel, plain: Forward, why: str, numbers: str) -> None:
-    """Make `model` use the forward `plain`. why: the reason that a faster one is not used.
-    numbers: the dtype of that faster one's weights, for the log."""
+def _use(model: TreeModel, plain: Forward, why: str) -> None:
+    """Make `model` use the forward `plain`. why: the reason that a faster one is not used."""
     model.forward = plain
     model.no_fast_forward = why
-    _log.warning("%s runs without its faster forward in %s: %s", model.name, numbers, why)
+    _log.warning("%s runs without its faster forward in %s: %s", model.name, model.numbers, why)

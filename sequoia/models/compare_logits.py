@@ -18,10 +18,6 @@ from sequoia.models.tree_forward import TreeModel
 from sequoia.models.tree_mask import whole_tree_layout
 from sequoia.models.wider import Precision
 
-# Largest difference of logits allowed with int8 weights, as a fraction of the spread. Rounding the
-# weights causes smaller differences. A wrong mask or position causes larger ones.
-INT8_TOLERANCE = 0.5
-
 
 def branched(
     model: TreeModel, tokens: Sequence[int], before: Sequence[int] = (), first: int = 0

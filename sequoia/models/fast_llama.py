@@ -13,37 +13,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import copy
+from functools import partial
 from typing import Any
 
 import torch
 from torch.nn import functional as F
 
 from sequoia.models.kv_cache import KVCache
+from sequoia.models.rounded_linear import FEW_ROWS, ROUNDED
 from sequoia.this_machine.dtypes import narrowest_dtype
 
 Linear = Callable[[torch.Tensor], torch.Tensor]
 
 FAMILIES = ("llama", "mistral", "qwen2", "qwen3")
-# In passes over up to this many rows, reading the weights takes longest, and int8 halves that time.
-# In larger passes arithmetic takes longest.
-INT8_ROWS = 8
-INT8_STEP = 16  # torch's int8 kernel reads this many inputs at a time
 _POSITIONS = 1024  # positions in the first table of rotations
-# Bytes of weights. The packed copies take up to as many bytes again; with int8, up to 2.5 times as
-# many.
-_PACKED_UP_TO = 2**30
+# Bytes of weights. The packed copies take up to as many bytes again.
+PACKED_UP_TO = 2**30
 
 
-def fast_forward(hf: Any, int8: bool = False) -> FastLlama | None:
+def fast_forward(hf: Any) -> FastLlama | None:
     """The fast forward of `hf`, or None if its family, activation, rotary positions, device, dtype
-    or size are not supported.
-
-    int8: round the weights to int8, for a bfloat16 draft only. Verification is exact for any draft
-    distribution, so rounding a draft is allowed; rounding a target would change the output.
-    """
-    if int8 and hf.dtype != torch.bfloat16:
-        return None
+    or size are not supported. `hf` may be a rounded copy (see rounded_copy.py)."""
     config = hf.config
+    rounding = getattr(hf, "rounding", None)
+    parameters = rounding.parameters if rounding else hf.num_parameters()
     family = (
         config.model_type in FAMILIES
         and getattr(config, "hidden_act", "") == "silu"
@@ -52,9 +45,9 @@ def fast_forward(hf: Any, int8: bool = False) -> FastLlama | None:
     runs_here = (
         hf.device.type == "cpu"
         and hf.dtype in (torch.float32, torch.bfloat16)
-        and sum(p.numel() * p.element_size() for p in hf.parameters()) <= _PACKED_UP_TO
+        and parameters * hf.dtype.itemsize <= PACKED_UP_TO
     )
-    return FastLlama(hf, int8) if family and runs_here else None
+    return FastLlama(hf) if family and runs_here else None
 
 
 class FastLlama:
@@ -64,14 +57,15 @@ class FastLlama:
     name = "fast"
     mask_dtype = torch.float32
 
-    def __init__(self, hf: Any, int8: bool = False) -> None:
+    def __init__(self, hf: Any) -> None:
         config = hf.config
         body = hf.model
-        pack = packed_int8 if int8 else packed
-        self.int8 = int8
-        self._dtype: torch.dtype = hf.dtype
+        rounding = getattr(hf, "rounding", None)
+        pack = partial(packed_rounded, rounding.numbers) if rounding else packed
+        # of activations; products with rounded weights are computed in bfloat16
+        self._dtype: torch.dtype = torch.bfloat16 if rounding else hf.dtype
         self._embedding = body.embed_tokens.weight
-        self._layers = [_Layer(layer, config, pack) for layer in body.layers]
+        self._layers = [_Layer(layer, config, pack, self._dtype) for layer in body.layers]
         self._heads, self._kv_heads, self._dim = self._layers[0].shape
         self._norm = _Norm(body.norm.weight, config.rms_norm_eps)
         self._head = _head(hf.lm_head, pack)
@@ -158,10 +152,12 @@ class _Layer:
     This does not change the product of a query with a key.
     """
 
-    def __init__(self, layer: Any, config: Any, pack: Callable[..., Linear]) -> None:
+    def __init__(
+        self, layer: Any, config: Any, pack: Callable[..., Linear], dtype: torch.dtype
+    ) -> None:
         attention = layer.self_attn
         mlp = layer.mlp
-        self._dtype = attention.q_proj.weight.dtype
+        self._dtype = dtype
         eps = config.rms_norm_eps
         self._dim = attention.head_dim
         self._heads = attention.q_proj.out_features // self._dim
@@ -309,29 +305,21 @@ def _product(weight: torch.Tensor, bias: torch.Tensor | None) -> Linear:
     return lambda x: multiply(x, reordered, bias, "none", [], "")
 
 
-def packed_int8(modules: Sequence[torch.nn.Linear], order: torch.Tensor | None = None) -> Linear:
-    """`packed`, with weights rounded to int8 (one scale for each output) for up to INT8_ROWS rows.
-
-    More rows are multiplied with unrounded weights, in the dtype of `narrowest_dtype`. (Some CPUs
-    take four times as long in bfloat16 as in float32.) Inputs are padded to a multiple of
-    INT8_STEP. For other lengths, the AVX-512 kernel of torch 2.13 would read past the end of the
-    rows, and return garbage or crash. Any number of rows and outputs is safe.
-    """
-    exact, bias = _joint(modules, order)
-    weight = exact.float()
-    dtype = narrowest_dtype(exact.device)
-    wide = _product(exact.to(dtype), None if bias is None else bias.to(dtype))
-    scales = weight.abs().amax(1).clamp(min=1e-12) / 127  # (out,)
-    rounded = (weight / scales[:, None]).round().to(torch.int8)
-    scales = scales.to(exact.dtype)
-    padding = (0, -weight.shape[1] % INT8_STEP)
-    rounded = F.pad(rounded, padding)
+def packed_rounded(
+    numbers: str, modules: Sequence[Any], order: torch.Tensor | None = None
+) -> Linear:
+    """`packed` for the RoundedLinear layers `modules`, which are joined in `numbers`. More than
+    FEW_ROWS rows are multiplied with the same weights in the dtype of `narrowest_dtype`. (Some CPUs
+    take four times as long in bfloat16 as in float32.)"""
+    weight, bias = _joint(modules, order)
+    dtype = narrowest_dtype(weight.device)
+    wide = _product(weight.to(dtype), None if bias is None else bias.to(dtype))
+    few = ROUNDED[numbers](weight)
 
     def multiply(x: torch.Tensor) -> torch.Tensor:
-        if len(x) > INT8_ROWS:
+        if len(x) > FEW_ROWS:
             return wide(x.to(dtype))
-        x = F.pad(x, padding) if padding[1] else x
-        product = torch._weight_int8pack_mm(x, rounded, scales)
+        product = few(x)
         return product if bias is None else product + bias
 
     return multiply

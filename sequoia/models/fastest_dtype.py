@@ -9,6 +9,7 @@ import torch
 
 from sequoia.models.choose_forward import use_fast_forward
 from sequoia.models.pass_times import Pass, opened
+from sequoia.models.rounded_copy import rounded_copy
 from sequoia.models.tree_forward import TreeModel
 
 MEASURED_UP_TO = 200_000_000  # parameters; for larger models a second copy takes too much memory
@@ -30,8 +31,10 @@ def best_dtype(
         hf if hf.dtype == dtype else read(dtype) for dtype in (torch.float32, torch.bfloat16)
     )
     models = [use_fast_forward(TreeModel(one, name)) for one in (wide, half)]
-    rounded = use_fast_forward(TreeModel(half, name), int8=True) if draft else models[1]
-    return fastest([*models, rounded] if rounded.numbers == "int8" else models, width)
+    if draft and models[1].forward_name == "fast":
+        rounded = rounded_copy(half, "int8", half.device, shared=True)
+        models.append(use_fast_forward(TreeModel(rounded, name)))
+    return fastest(models, width)
 
 
 def fastest(models: list[TreeModel], width: int) -> TreeModel:

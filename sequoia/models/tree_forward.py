@@ -66,7 +66,10 @@ class TreeModel:
         self.name = name
         self.config = model.config.get_text_config()
         head = model.get_output_embeddings()
-        self.vocab = getattr(head, "vocab", head.weight.shape[0])
+        # without reading the weight, which a rounded head computes anew
+        self.vocab = (
+            getattr(head, "vocab", 0) or getattr(head, "out_features", 0) or head.weight.shape[0]
+        )
         longest = context_length(self.config)
         self.limit = longest.tokens
         self.limit_reason = longest.reason
@@ -95,9 +98,22 @@ class TreeModel:
     @property
     def numbers(self) -> str:
         """The name of the dtype of the weights in use, such as "bfloat16" or "int8"."""
-        if getattr(self.forward, "int8", False):
-            return "int8"
-        return str(self.dtype).removeprefix("torch.")
+        return self.rounding.numbers if self.rounding else str(self.dtype).removeprefix("torch.")
+
+    @property
+    def rounding(self) -> Any:
+        """How the weights were rounded, None if they were not (see rounded_copy.py)."""
+        return getattr(self.hf, "rounding", None)
+
+    @property
+    def computes_in(self) -> torch.dtype:
+        """The least precise dtype in which a pass computes."""
+        return torch.bfloat16 if self.rounding else self.dtype
+
+    @property
+    def parameters(self) -> int:
+        """The number of parameters, those that are rounded included."""
+        return self.rounding.parameters if self.rounding else self.hf.num_parameters()
 
     @property
     def mask_dtype(self) -> torch.dtype:

@@ -107,19 +107,6 @@ def test_a_fast_forward_that_disagrees_is_not_used_and_the_log_says_so(
     assert f"llama runs without its faster forward in float32: {found[0]}" in caplog.text
 
 
-def test_rounded_weights_that_disagree_are_named_in_the_log(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    """The draft may still run with its faster forward in bfloat16."""
-    monkeypatch.setattr("sequoia.models.choose_forward.INT8_TOLERANCE", 0.0)
-    model = TreeModel(tiny_model("llama").bfloat16(), "draft")
-    assert use_fast_forward(model, int8=True).numbers == "bfloat16"
-    assert (
-        "draft runs without its faster forward in int8: that forward's logits are off by"
-        in caplog.text
-    )
-
-
 def test_the_tolerance_separates_rounding_from_errors() -> None:
     assert tolerance(torch.float32) < tolerance(torch.bfloat16) < 1
 
@@ -144,38 +131,6 @@ def test_a_fast_forward_that_fails_is_not_used(monkeypatch: pytest.MonkeyPatch) 
     model = use_fast_forward(TreeModel(tiny_model("llama"), "llama"))
     assert model.forward_name == "transformers"
     assert model.no_fast_forward == "RuntimeError: other shapes"
-
-
-@pytest.mark.parametrize("wide_dtype", [torch.float32, torch.bfloat16])
-def test_a_draft_with_rounded_weights_is_still_the_same_model(
-    wide_dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Rounded weights give nearly the same distributions, but not identical ones.
-
-    Checks scales and biases. Passes over more than INT8_ROWS rows are checked too: they use
-    unrounded weights in `wide_dtype`, which is float32 on a CPU without bfloat16.
-    """
-    monkeypatch.setattr("sequoia.models.fast_llama.narrowest_dtype", lambda _: wide_dtype)
-    for kind in ("llama", "qwen2", "qwen3"):
-        usual = use_fast_forward(TreeModel(tiny_model(kind).bfloat16(), "usual"))
-        rounded = use_fast_forward(TreeModel(tiny_model(kind).bfloat16(), "rounded"), int8=True)
-        assert (usual.numbers, rounded.numbers) == ("bfloat16", "int8")
-        wide = (
-            torch.softmax(tree_logits(rounded).float(), -1),
-            torch.softmax(tree_logits(usual).float(), -1),
-        )
-        tokens = [7, 8, 9]
-        few = [
-            torch.softmax(model.open(16).extend(tokens).float(), -1) for model in (rounded, usual)
-        ]
-        assert not torch.equal(*few)
-        assert (few[0] - few[1]).abs().sum() < 0.1
-        assert (wide[0] - wide[1]).abs().sum(-1).mean() < 0.1
-
-
-def test_only_bfloat16_drafts_are_rounded() -> None:
-    assert fast_forward(tiny_model("llama"), int8=True) is None
-    assert use_fast_forward(TreeModel(tiny_model("llama"), "llama"), int8=True).numbers == "float32"
 
 
 def test_a_target_is_never_rounded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,6 +18,7 @@ from sequoia.errors import BadModel
 from sequoia.models.choose_forward import use_fast_forward
 from sequoia.models.compare_logits import sample_logits
 from sequoia.models.layer_draft import FREQUENT, FrequentHead, cut_config, cut_layers, layer_draft
+from sequoia.models.rounded_copy import rounded_copy
 from sequoia.models.tree_forward import TreeModel
 from sequoia.sweep.toy_configs import toy_config
 from sequoia.sweep.toy_models import random_model
@@ -66,7 +67,9 @@ def test_a_reduced_head_has_the_same_logits_for_its_tokens_only(target: Any) -> 
 
 @pytest.mark.parametrize("int8", [False, True])
 def test_the_fast_forward_has_the_reduced_head(target: Any, int8: bool) -> None:
-    model = use_fast_forward(TreeModel(draft_of(target, [0, 7], FEW), "draft"), int8)
+    hf = draft_of(target, [0, 7], FEW)
+    hf = rounded_copy(hf, "int8", hf.device, shared=True) if int8 else hf
+    model = use_fast_forward(TreeModel(hf, "draft"))
     assert model.forward_name == "fast"
     assert model.vocab == target.config.vocab_size
     for found in sample_logits(model):

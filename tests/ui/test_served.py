@@ -12,6 +12,8 @@ import pytest
 
 import app
 from sequoia import Pair
+from sequoia.loading.pair_request import PairRequest
+from sequoia.models.rounded_linear import ROUNDED
 from ui import page
 from ui.serving.limits import LOCAL, PUBLIC
 from ui.serving.model_host import ModelHost
@@ -163,7 +165,9 @@ def test_presets_differ_in_kind_and_fit_the_form() -> None:
     "arguments",
     [
         ["--draft", "x"],
+        ["--draft", "INT8"],
         ["--public", "--target", "a", "--draft", "b"],
+        ["--public", "--draft", "int8"],
         ["--port", "0"],
         ["--port", "70000"],
         ["--offload", "-1"],
@@ -185,6 +189,16 @@ def test_flags_that_contradict_are_refused(
         app.checked(made.parse_args(arguments), made)
     assert caught.value.code == 2
     assert "error: --" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("before", [[], ["--pair", "qwen3-8b"], ["--target", "a/b"]])
+def test_a_copy_of_any_target_may_be_the_draft(before: list[str]) -> None:
+    made = app.parser()
+    assert tuple(ROUNDED) == app.COPIES
+    for draft in app.COPIES:
+        arguments = app.checked(made.parse_args([*before, "--draft", draft]), made)
+        request = PairRequest(arguments.pair or "bundled", arguments.target, arguments.draft)
+        assert request.copied == draft
 
 
 def test_requests_to_this_machine_use_no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:

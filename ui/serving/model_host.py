@@ -252,7 +252,7 @@ class ModelHost:
 def words_for(pair: Pair) -> str:
     """A description of the pair in one line: name, sizes, device and placement."""
     sizes = " + ".join(
-        parameter_count(model.hf.num_parameters()) for model in (pair.target, pair.draft)
+        parameter_count(model.parameters) for model in (pair.target, pair.draft)
     )
     name = " + ".join(part.rsplit("/", 1)[-1] for part in pair.name.split(" + "))
     facts = (f"{name} pair", f"{sizes} parameters", pair.target.device.type, pair.target.placement)
@@ -264,7 +264,7 @@ def named(pair: Pair, role: str) -> str:
     its own, as in the bundled pair, gets the pair's name and its role."""
     model = getattr(pair, role)
     name = f"{pair.name} {role}" if model.name == role else model.name
-    return f"{name}, {parameter_count(model.hf.num_parameters())}"
+    return f"{name}, {parameter_count(model.parameters)}"
 
 
 def made_with(meta: Mapping[str, Any], pair: Pair) -> bool:

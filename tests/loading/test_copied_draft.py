@@ -1,0 +1,175 @@
+"""A pair whose draft is a copy of the target with rounded weights."""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+import torch
+from fakes import save, tiny_model
+from goodness_of_fit import fit
+from transformers import AutoModelForCausalLM, MixtralConfig, MixtralForCausalLM
+
+from sequoia import Pair, SamplingParams, Tree, plain, speculate
+from sequoia.algorithm.distributions import target_rows
+from sequoia.errors import BadModel, BadPair, OutOfMemory
+from sequoia.loading.find_pair import LoadNews
+from sequoia.loading.load import load_pair
+from sequoia.loading.model_checks import PassedCheck
+from sequoia.loading.pair_request import PairRequest
+from sequoia.models.rounded_linear import ROUNDED
+
+GREEDY = SamplingParams(max_new_tokens=24, ignore_eos=True)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return save(tiny_model(), tmp_path_factory.mktemp("models") / "big")
+
+
+def load(folder: str, draft: str, **options: Any) -> Pair:
+    return load_pair(target=folder, draft=draft, device="cpu", online=False, **options)
+
+
+def tokens(steps: Any) -> list[int]:
+    return [token for step in steps for token in step.emitted]
+
+
+@pytest.mark.parametrize("dtype", ["auto", "float32", "bfloat16", "float16"])
+@pytest.mark.parametrize("numbers", ROUNDED)
+def test_greedy_text_is_that_of_plain_decoding(numbers: str, dtype: str, folder: str) -> None:
+    pair = load(folder, numbers, dtype=dtype)
+    assert pair.draft.numbers == numbers
+    assert pair.draft.name == f"big in {numbers}"
+    for tree in (Tree.chain(4), Tree.kary(3, 3)):
+        steps = [*speculate(pair, "def f(x):", GREEDY, tree)]
+        assert tokens(steps) == tokens(plain(pair, "def f(x):", GREEDY))
+        assert len(steps) < 0.7 * GREEDY.max_new_tokens
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("numbers", ROUNDED)
+def test_sampled_tokens_follow_the_targets_distribution(numbers: str, tmp_path: Path) -> None:
+    """The first token of 1,500 runs, against the distribution that transformers alone computes."""
+    pair = load(save(tiny_model(), tmp_path / "m"), numbers, dtype="float32")
+    params = SamplingParams(temperature=0.8, max_new_tokens=1, ignore_eos=True)
+    ids = torch.tensor([pair.encode("x")])
+    with torch.inference_mode():
+        exact = target_rows(pair.target.hf(ids).logits[0, -1:], params)[0]
+    found = []
+    for seed in range(1500):
+        run = speculate(pair, "x", dataclasses.replace(params, seed=seed), Tree.kary(2, 3))
+        found += tokens(run)
+    assert fit(found, dict(enumerate(exact.tolist()))) > 1e-6
+
+
+@pytest.mark.parametrize("offload", [0, 1])
+def test_a_streamed_target_has_a_copy_that_is_not_streamed(offload: int, folder: str) -> None:
+    pair = load(folder, "int8", offload=offload, dtype="float32")
+    assert "streamed" in pair.target.placement
+    assert pair.draft.placement == ""
+    steps = [*speculate(pair, "def f(x):", GREEDY, Tree.chain(4))]
+    assert tokens(steps) == tokens(plain(pair, "def f(x):", GREEDY))
+
+
+def test_the_weights_are_read_once(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    read = []
+    usual = AutoModelForCausalLM.from_pretrained
+
+    def counted(*args: Any, **named: Any) -> Any:
+        read.append(args)
+        return usual(*args, **named)
+
+    monkeypatch.setattr(AutoModelForCausalLM, "from_pretrained", counted)
+    pair = load(folder, "int8", dtype="float32")
+    assert len(read) == 1
+    embeddings = [one.hf.get_input_embeddings().weight for one in (pair.target, pair.draft)]
+    assert embeddings[0].data_ptr() == embeddings[1].data_ptr()
+
+
+def test_the_bundled_target_with_its_copy() -> None:
+    """The rates recorded for the bundled draft do not hold for the copy."""
+    pair = load_pair(draft="int8", device="cpu", online=False)
+    assert (pair.draft.name, pair.known) == ("target in int8", ())
+    assert pair.begin == (pair.tokenizer.bos_token_id,)
+    assert pair.draft.parameters == pair.target.parameters
+
+
+def test_what_a_request_means() -> None:
+    assert PairRequest(draft="int8").models == PairRequest().models[:1]
+    assert PairRequest("qwen3-8b", draft="int4").models == PairRequest("qwen3-8b").models[:1]
+    assert PairRequest(target="a/b", draft="int8").title == "a/b with a copy in int8"
+    assert [ref.name for ref in PairRequest(target="a/b", draft="int8").models] == ["a/b"]
+    for draft in ("int3", "INT8", "int8 ", ["int8"]):
+        with pytest.raises(BadPair, match="as the draft, int8 or int4 means a copy"):
+            PairRequest(draft=draft)  # pyright: ignore[reportArgumentType]
+
+
+def test_a_folder_called_int8_is_a_folder(
+    folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save(tiny_model(seed=1), tmp_path / "int8")
+    monkeypatch.chdir(tmp_path)
+    pair = load(folder, "./int8", dtype="float32")
+    assert (pair.draft.name, pair.draft.numbers) == ("int8", "float32")
+
+
+@pytest.fixture
+def no_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Loading weights fails the test: the refusal must come before."""
+    monkeypatch.setattr(
+        AutoModelForCausalLM, "from_pretrained", lambda *_, **__: pytest.fail("weights were read")
+    )
+
+
+@pytest.mark.usefixtures("no_weights")
+def test_a_device_that_cannot_multiply_is_named(
+    folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(*_: object) -> None:
+        raise NotImplementedError("no kernel")
+
+    monkeypatch.setattr(torch, "_weight_int4pack_mm_for_cpu", missing)
+    with pytest.raises(BadModel, match=r"^draft int4: torch .* cannot multiply .* on cpu"):
+        load(folder, "int4")
+
+
+@pytest.mark.usefixtures("no_weights")
+def test_a_mixture_of_experts_is_refused(tmp_path: Path) -> None:
+    """Its experts are not linear layers."""
+    config = MixtralConfig(
+        vocab_size=288,
+        hidden_size=32,
+        intermediate_size=64,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        num_hidden_layers=2,
+    )
+    folder = save(MixtralForCausalLM(config), tmp_path / "experts")
+    with pytest.raises(BadModel, match=r"draft int8: only \d+% of experts's weights are in linear"):
+        load(folder, "int8")
+
+
+@pytest.mark.usefixtures("no_weights")
+def test_memory_for_the_copy_is_counted(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """There is room for the target, not for its copy too."""
+    target = (Path(folder) / "model.safetensors").stat().st_size
+    free = types.SimpleNamespace(available=int(1.2 * target))
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: free)
+    with pytest.raises(OutOfMemory, match="the two models need about"):
+        load(folder, "int8", dtype="float32")
+
+
+@pytest.mark.parametrize("other", ["same folder", "copied folder", "another model"])
+def test_the_same_weights_twice_are_named(other: str, folder: str, tmp_path: Path) -> None:
+    """It is no mistake that can be refused: the pair is exact, only never faster."""
+    seed = 1 if other == "another model" else 0
+    draft = folder if other == "same folder" else save(tiny_model(seed=seed), tmp_path / "m")
+    news: list[LoadNews] = []
+    load(folder, draft, dtype="float32", on_progress=news.append)
+    words = [one.words for one in news if isinstance(one, PassedCheck)]
+    assert any("can never be faster" in one for one in words) is (other != "another model")

@@ -1,0 +1,107 @@
+"""A copy of a model with its linear layers rounded."""
+
+from __future__ import annotations
+
+import copy
+from itertools import chain
+from typing import Any
+
+import pytest
+import torch
+from fakes import KINDS, tiny_model, tree_logits
+from torch import nn
+
+from sequoia.errors import BadModel
+from sequoia.models.choose_forward import use_fast_forward
+from sequoia.models.rounded_copy import rounded_copy, rounded_copy_bytes
+from sequoia.models.rounded_linear import ROUNDED, RoundedLinear
+from sequoia.models.self_test import self_test
+from sequoia.models.tree_forward import TreeModel
+from sequoia.sweep.toy_configs import toy_config
+from sequoia.sweep.toy_models import random_model
+
+CPU = torch.device("cpu")
+DTYPES = [torch.float32, torch.bfloat16, torch.float16]
+
+
+def tensors(hf: nn.Module) -> dict[int, torch.Tensor]:
+    """The tensors of a model by address, those of rounded weights included."""
+    rounded = [vars(one.rounded) for one in hf.modules() if isinstance(one, RoundedLinear)]
+    inside = (one for found in rounded for one in found.values())
+    held = (one for one in inside if isinstance(one, torch.Tensor))
+    return {one.data_ptr(): one for one in chain(hf.parameters(), hf.buffers(), held)}
+
+
+@pytest.mark.parametrize("numbers", ROUNDED)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_copy_is_nearly_the_same_model(kind: str, numbers: str) -> None:
+    hf = tiny_model(kind)
+    before = copy.deepcopy(hf.state_dict())
+    copied = TreeModel(rounded_copy(hf, numbers, CPU, shared=True), "copy")
+    assert (copied.numbers, copied.parameters) == (numbers, TreeModel(hf, "m").parameters)
+    q, p = (torch.softmax(tree_logits(one).float(), -1) for one in (copied, TreeModel(hf, "m")))
+    shared = torch.minimum(p, q).sum(-1).mean()
+    assert (0.95 if numbers == "int8" else 0.6) < shared < 1 - 1e-5
+    after = hf.state_dict()
+    assert all(torch.equal(before[name], after[name]) for name in before)
+
+
+@pytest.mark.parametrize("numbers", ROUNDED)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_copy_runs_trees_with_its_faster_forward(
+    kind: str, dtype: torch.dtype, numbers: str
+) -> None:
+    """The faster forward and the usual one have the same rounded weights, so they are compared as
+    strictly as those of any other model."""
+    hf = tiny_model(kind).to(dtype)
+    model = use_fast_forward(TreeModel(rounded_copy(hf, numbers, CPU, shared=True), "copy"))
+    assert model.no_fast_forward == ""
+    fast = kind in ("llama", "qwen2", "qwen3") and dtype != torch.float16
+    assert (model.forward_name == "fast") is fast
+    self_test(model)
+
+
+def test_a_copy_shares_what_is_not_rounded_or_nothing() -> None:
+    """A streamed target moves its weights, so its copy must have its own."""
+    for kind in KINDS:
+        hf = tiny_model(kind)
+        shared = tensors(rounded_copy(hf, "int8", CPU, shared=True))
+        assert hf.get_input_embeddings().weight.data_ptr() in shared
+        own = rounded_copy(hf, "int8", CPU, shared=False)
+        assert not {*tensors(own)} & {*tensors(hf)} - {0}
+        assert torch.equal(own.get_input_embeddings().weight, hf.get_input_embeddings().weight)
+
+
+@pytest.mark.parametrize("numbers", ROUNDED)
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_predicted_memory_is_what_a_copy_takes(
+    kind: str, numbers: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sequoia.models.rounded_copy.PACKED_UP_TO", 0)
+    hf = tiny_model(kind, layers=4, vocab=640)
+    copied = tensors(rounded_copy(hf, numbers, CPU, shared=False)).values()
+    taken = sum(one.numel() * one.element_size() for one in copied)
+    found = rounded_copy_bytes(hf.config, kind, numbers, CPU, torch.float32)
+    # scales and buffers are not counted; they are large only in models of this size
+    assert 0.8 * taken < found <= taken
+
+
+def test_a_small_model_on_a_cpu_is_predicted_with_its_packed_weights() -> None:
+    config = tiny_model().config
+    with_packed = rounded_copy_bytes(config, "m", "int8", CPU, torch.float32)
+    cuda = torch.device("cuda")
+    assert with_packed > 2 * rounded_copy_bytes(config, "m", "int8", cuda, torch.bfloat16)
+
+
+def test_a_model_with_few_linear_layers_is_refused() -> None:
+    config: Any = toy_config("mixtral", {})
+    with pytest.raises(BadModel, match=r"^draft int8: only \d+% of moe's weights are in linear"):
+        rounded_copy_bytes(config, "moe", "int8", CPU, torch.float32)
+
+
+@pytest.mark.parametrize("kind", ["gemma2", "phi", "opt", "falcon", "cohere", "olmo2"])
+def test_copies_of_other_families_run(kind: str) -> None:
+    hf = random_model(toy_config(kind, {}), 0)
+    for numbers in ROUNDED:
+        self_test(TreeModel(rounded_copy(hf, numbers, CPU, shared=False), kind))
