@@ -17,11 +17,14 @@ from typing import Any
 from sequoia.errors import BadModel
 from sequoia.loading.config_bounds import check_config, check_token_ids
 from sequoia.loading.json_file import read_bytes, read_object
-from sequoia.loading.listed_files import files_in, first
-from sequoia.loading.other_formats import refuse_other_formats
+from sequoia.loading.listed_files import files_in
+from sequoia.loading.other_formats import (
+    CONFIG,
+    refuse_other_formats,
+    refuse_without_config,
+)
 from sequoia.validate_input import shown
 
-CONFIG = "config.json"
 GENERATION = "generation_config.json"
 TOKENIZER = "tokenizer.json"
 TOKENIZER_CONFIG = "tokenizer_config.json"
@@ -55,11 +58,10 @@ def check_folder(folder: Path, title: str) -> dict[str, Any]:
     config.json. Raises BadModel if there is no config.json, if a parsed file is damaged, or if one
     of the checks fails. title: the model's name in messages."""
     names = _check_entries(folder, title)
-    refuse_other_formats(files_in(folder, title))
-    if CONFIG not in names:
-        raise BadModel(
-            f"{title} has no {CONFIG}, the file that names the model's type; {_contents(folder)}"
-        )
+    _refuse_cache(folder, title)
+    listed = files_in(folder, title)
+    refuse_other_formats(listed)
+    refuse_without_config(listed)
     for name in names:
         _check_name(folder / name, title)
     found = {
@@ -74,14 +76,14 @@ def check_folder(folder: Path, title: str) -> dict[str, Any]:
     return found[CONFIG]
 
 
-def _contents(folder: Path) -> str:
-    """What is in `folder`, which has no config.json, and what to give instead."""
-    if (folder / "snapshots").is_dir() and folder.name.startswith("models--"):
+def _refuse_cache(folder: Path, title: str) -> None:
+    """Raises BadModel if `folder` is that of a model in the hub's cache, above its snapshots."""
+    if folder.name.startswith("models--") and (folder / "snapshots").is_dir():
         name = folder.name.removeprefix("models--").replace("--", "/")
-        return f"it is the cache's folder of {name[:80]!r}; give that id"
-    if inside := [path.parent.name for path in folder.glob(f"*/{CONFIG}")]:
-        return f"its sub-folders {first(inside)} have one; give one of these"
-    return f"it contains {first([path.name for path in folder.iterdir()]) or 'no files'}"
+        raise BadModel(
+            f"{title} is a folder of the hub's cache; give the model's id, {name!r}, or a folder "
+            "in its snapshots"
+        )
 
 
 def _check_entries(folder: Path, title: str) -> set[str]:

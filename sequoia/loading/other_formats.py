@@ -1,5 +1,5 @@
-"""Recognises what is not a model in safetensors files by the names of its files: adapters,
-quantised models, and weights in other formats."""
+"""Recognises what is not a model with safetensors weights, by the names of its files: adapters,
+quantised models, weights in other formats, and folders that contain no model."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from sequoia.loading.listed_files import ListedFiles, first
 from sequoia.loading.quantised import refuse_quantised_files
 from sequoia.validate_input import shown
 
+CONFIG = "config.json"
 _ADAPTER = "adapter_config.json"
 _MOST_ADAPTER_BYTES = 4_000_000
 _CHOOSE = "choose a version of the model with safetensors weights"
@@ -36,15 +37,38 @@ def refuse_other_formats(files: ListedFiles) -> None:
     if _ADAPTER in files.names:
         _refuse_adapter(files)
     refuse_quantised_files(files.names, files.title)
-    if any(name.endswith(".safetensors") for name in files.names):
-        return
+    if not any(name.endswith(".safetensors") for name in files.names):
+        _refuse_formats(files)
+
+
+def refuse_without_config(files: ListedFiles) -> None:
+    """Raises BadModel if there is no config.json. The message says what there is."""
+    if CONFIG not in files.names:
+        raise BadModel(
+            f"{files.title} has no {CONFIG}, the file that names the model's type; "
+            f"{_contents(files)}"
+        )
+
+
+def _refuse_formats(files: ListedFiles) -> None:
+    every = [*files.names, *files.below()]
     for ends, what, advice in _FORMATS:
-        found = [name for name in files.names if name.lower().endswith(ends)]
-        if found := [name for name in found if name not in _TRAINING]:
+        found = [name for name in every if name.lower().endswith(ends)]
+        if found := [name for name in found if name.rpartition("/")[2] not in _TRAINING]:
             raise BadModel(
                 f"{files.title} has no .safetensors file, but {what} ({first(found)}), which are "
                 f"not loaded; {advice}"
             )
+
+
+def _contents(files: ListedFiles) -> str:
+    """What there is instead of a config."""
+    if "model_index.json" in files.names:
+        return "it is a pipeline of several models for images (model_index.json)"
+    ends = f"/{CONFIG}"
+    if inside := [name.removesuffix(ends) for name in files.below() if name.endswith(ends)]:
+        return f"its sub-folders have one: {first(inside)}"
+    return f"it contains {first(files.names) or 'no files'}"
 
 
 def _refuse_adapter(files: ListedFiles) -> None:

@@ -72,7 +72,8 @@ def refuse_quantised_tensors(dtypes: Mapping[str, Any], title: str) -> None:
         if isinstance(dtype, str) and _FLOAT8.fullmatch(dtype):
             raise _quantised(title, f"FP{dtype[1]}: its tensor {name[:80]} has dtype {dtype}")
         if name.endswith(".weight") and dtype in _WHOLE:
-            raise _quantised(title, f"its tensor {name[:80]} has dtype {dtype}")
+            method = "MLX: " if dtype == "U32" else ""
+            raise _quantised(title, f"{method}its tensor {name[:80]} has dtype {dtype}")
 
 
 def _quantised(title: str, how: str) -> BadModel:

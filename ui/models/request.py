@@ -4,6 +4,7 @@ Gradio."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from sequoia.errors import BadModel
@@ -48,24 +49,40 @@ def field_of(error: str, form: Mapping[str, Any]) -> str | None:
 
     If the message begins with the name of a field, that field is chosen. Otherwise, only the target
     and the draft of an OWN pair are considered. The first empty one is chosen. If neither is empty,
-    the one whose text occurs in the message is chosen. If both texts occur, the longer one counts.
+    the one that the message names is chosen. If it names both, the longer name counts.
     """
     first = error.split(" ", 1)[0].rstrip(":")
     if first in form:
         return first
     if form["pair"] != OWN:
         return None
-    typed = {
-        role: form[role].strip() if isinstance(form[role], str) else ""
-        for role in ("target", "draft")
+    names = {role: _names(form[role]) for role in ("target", "draft")}
+    named = {
+        role: max((len(name) for name in some if name in error), default=-1)
+        for role, some in names.items()
     }
-    found = [role for role, text in typed.items() if text in error]
-    # an empty text occurs in every message
-    return min(found, key=lambda role: (typed[role] != "", -len(typed[role])), default=None)
+    if empty := [role for role, some in names.items() if not some]:
+        return empty[0]
+    role = max(named, key=lambda role: named[role])
+    return role if named[role] >= 0 else None
+
+
+def _names(text: Any) -> set[str]:
+    """What messages may call the model that a visitor named by `text`; empty for an empty field."""
+    text = text.strip() if isinstance(text, str) else ""
+    if not text:
+        return set()
+    try:
+        name = checked_name(text)
+    except BadModel:
+        return {text}
+    return {text, name, Path(name).name if Path(name).is_dir() else name}
 
 
 def _model(text: Any, role: str) -> str:
-    text = text.strip() if isinstance(text, str) else text
-    if not text:
+    if not text or (isinstance(text, str) and not text.strip()):
         raise BadModel(f"enter a {role} model: a folder or a Hugging Face id owner/name")
-    return checked_name(text)
+    try:
+        return checked_name(text)
+    except BadModel as problem:
+        raise BadModel(f"{role}: {problem}") from None

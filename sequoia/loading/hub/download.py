@@ -20,7 +20,7 @@ from sequoia.algorithm.progress import ShouldStop
 from sequoia.errors import BadModel, NotDownloaded, Stopped
 from sequoia.loading.hub.model_files import cached, hub_folder, small_files, snapshots
 from sequoia.loading.listed_files import ListedFiles, files_in
-from sequoia.loading.other_formats import refuse_other_formats
+from sequoia.loading.other_formats import refuse_other_formats, refuse_without_config
 from sequoia.loading.weights.weight_files import weight_files
 from sequoia.this_machine.worker_process import WorkerEnded, WorkerProcess
 
@@ -127,19 +127,25 @@ class Downloads:
         files = {str(name): int(count) for name, count in found["files"].items()}
         small = {name: files[name] for name in small_files(files)}
         listing = Listing(model, str(found["commit"]), small, newest=not revision)
-        top = [name for name in files if "/" not in name]
-
-        def read(name: str, most: int) -> bytes:
-            one = replace(listing, files={name: files[name]}, newest=False)
-            if files[name] > most:
-                raise BadModel(f"{model}: {name} is larger than the {size(most)} allowed")
-            return (self.fetch(one, weights=False) / name).read_bytes()
-
-        listed = ListedFiles(model, top, files.__contains__, read)
+        listed = self._listed(listing, files)
         refuse_other_formats(listed)
+        refuse_without_config(listed)
         weights = weight_files(listed)
         used = small | {name: files[name] for name in weights}
         return replace(listing, files=used, weights=frozenset(weights))
+
+    def _listed(self, listing: Listing, files: Mapping[str, int]) -> ListedFiles:
+        """All `files` of the model of `listing`, by name with their sizes in bytes. Those that are
+        read are downloaded first."""
+
+        def read(name: str, most: int) -> bytes:
+            if files[name] > most:
+                raise BadModel(f"{listing.model}: {name} is larger than the {size(most)} allowed")
+            one = replace(listing, files={name: files[name]}, newest=False)
+            return (self.fetch(one, weights=False) / name).read_bytes()
+
+        top = {name for name in files if "/" not in name}
+        return ListedFiles(listing.model, top, lambda: files.keys() - top, files.__contains__, read)
 
     def fetch(self, listing: Listing, weights: bool) -> Path:
         """Download the small files of `listing` (configs, tokenizer, weight index). If `weights` is

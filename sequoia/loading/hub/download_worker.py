@@ -109,13 +109,11 @@ class Count:
 
 def listed(model: str, revision: str) -> Iterator[dict[str, Any]]:
     """One message: the commit of `model` that `revision` names ("": the newest one), and the names
-    and sizes of its files. Of those in sub-folders, only .safetensors files are listed. The first
-    5000 files are, from the top down."""
+    and sizes of its files (the first 5000, from the top down)."""
     info = HfApi().model_info(model, revision=revision or None, files_metadata=True)
     names = {file.rfilename: file.size or 0 for file in info.siblings or ()}
     files = sorted(names, key=lambda name: name.count("/"))
-    kept = [name for name in files if "/" not in name or name.endswith(".safetensors")]
-    yield {"commit": info.sha, "files": {name: names[name] for name in kept[:5000]}}
+    yield {"commit": info.sha, "files": {name: names[name] for name in files[:5000]}}
 
 
 def got(model: str, commit: str, files: list[str], newest: bool) -> Iterator[dict[str, Any]]:

@@ -371,6 +371,8 @@ def test_the_model_fields_are_shown_only_for_own_models(tab: ModelsTab) -> None:
         ({"pair": OWN, "target": "a/b"}, "enter a draft model"),
         ({"pair": OWN, "target": ["a"], "draft": "b"}, "not a list"),
         ({"pair": OWN, "target": "x" * 501, "draft": "b"}, "Hugging Face id"),
+        ({"pair": OWN, "target": "a/b:Q4_K_M", "draft": "b"}, "target: 'a/b:Q4_K_M' ends in a tag"),
+        ({"pair": OWN, "target": "a/b", "draft": "x.gguf"}, "draft: 'x.gguf' is a GGUF file"),
         ({"device": "tpu"}, "device 'tpu'"),
         ({"device": None}, "device None"),
         ({"dtype": "int3"}, "dtype 'int3'"),
@@ -407,6 +409,34 @@ def test_an_error_is_matched_to_its_field_if_it_has_one(error: str, field: str |
     draft = "" if "enter a draft" in error else "a/b-draft"
     form = {"pair": OWN, "target": "a/b", "draft": draft, "device": "cpu", "dtype": "auto"}
     assert field_of(error, form) == field
+
+
+@pytest.mark.parametrize("role", ["target", "draft"])
+@pytest.mark.parametrize(
+    ("typed", "error"),
+    [
+        ("https://huggingface.co/a/b-it", "a/b-it is gated"),
+        (' "a/b-it" ', "the hub has no model 'a/b-it'"),
+        ("{folder}", "odd has no config.json"),
+        ("'{folder}/'", "cannot load 'odd': it is damaged"),
+        ("x.gguf", "{role}: 'x.gguf' is a GGUF file"),
+        ("C:\\models\\x", "{role}: 'C:\\models\\x' is a Windows path"),
+    ],
+)
+def test_an_error_is_matched_to_the_field_of_the_model_that_it_names(
+    role: str, typed: str, error: str, tmp_path: Path
+) -> None:
+    (tmp_path / "odd").mkdir()
+    form = {"pair": OWN, "target": "a/b", "draft": "a/b"}
+    form[role] = typed.format(folder=tmp_path / "odd")
+    assert field_of(error.format(role=role), form) == role
+
+
+def test_names_are_understood_in_the_form() -> None:
+    form = {"device": "cpu", "dtype": "auto", "offload": False, "pair": OWN}
+    pasted = {"target": "https://huggingface.co/a/b/tree/main", "draft": " 'a/c' "}
+    made = parse({**form, **pasted}, LOCAL)
+    assert (made.target, made.draft) == ("a/b", "a/c")
 
 
 def test_a_refusal_names_its_field(tab: ModelsTab) -> None:
