@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-_FILE = Path(__file__).with_name("prompts.json")
+from sequoia.text_files import load_json
+
 _HELD_EVERY = 10  # every tenth topic is held out
 
 
 def prompts(seed: int, held_out: bool) -> Iterator[str]:
     """Prompts in random order without end. No topic occurs both with and without `held_out`."""
-    kinds = list(json.loads(_FILE.read_text()).values())
-    weights = [kind["weight"] for kind in kinds]
+    kinds = [*load_json(Path(__file__).with_name("prompts.json")).values()]
     chance = random.Random(seed)
     while True:
-        kind = chance.choices(kinds, weights)[0]
-        yield _filled(chance.choice(kind["forms"]), chance.choice(_items(kind, held_out)))
-
-
-def _items(kind: dict[str, Any], held_out: bool) -> list[str]:
-    items = enumerate(kind["items"])
-    return [item for index, item in items if (index % _HELD_EVERY == 0) == held_out]
-
-
-def _filled(form: str, item: str) -> str:
-    return form.replace("{}", item)
+        [kind] = chance.choices(kinds, [kind["weight"] for kind in kinds])
+        number = chance.randrange(len(kind["items"]))
+        if (number % _HELD_EVERY == 0) == held_out:
+            yield chance.choice(kind["forms"]).replace("{}", kind["items"][number])

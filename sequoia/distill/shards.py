@@ -1,59 +1,90 @@
-"""Files of taught texts: safetensors with all texts of a shard one after the other."""
+"""Taught texts: texts with the teacher's distributions. They are kept in files, called shards, from
+which the training draws batches."""
 
 from __future__ import annotations
 
+import random
+from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import torch
-from safetensors import safe_open
-from safetensors.torch import save_file
 
-from sequoia.distill.teacher import Taught
-
-
-def shard_path(folder: Path, kind: str, number: int) -> Path:
-    """The file of a shard. kind: what its texts are, one word."""
-    return folder / f"{kind}-{number:05d}.safetensors"
+ANSWERS = "chat"  # the kind of text that the target wrote itself
+_SHARE = 0.6  # of the texts are answers, if there are others too
+_DRAWN = 8  # batches drawn at once, so that the texts of a batch have about the same length
 
 
-def kind_of(path: Path) -> str:
-    """What the texts of the shard at `path` are."""
-    return path.name.partition("-")[0]
+class Taught(NamedTuple):
+    """A text with the teacher's distributions after its tokens, from position `begin` on. After the
+    last token of an answer there is none.
+
+    tokens: (n,) int32. ids: (n, TOP) int32, the most probable tokens. logs: (n, TOP) float16, the
+    natural logarithms of their probabilities.
+    """
+
+    tokens: torch.Tensor
+    ids: torch.Tensor
+    logs: torch.Tensor
+    begin: int
 
 
-def write(path: Path, texts: list[Taught]) -> None:
-    """Write `texts` to the file `path`, all or nothing."""
+Shards = dict[str, list[Taught]]  # the texts of each shard, or of each kind
+
+
+def save(path: Path, value: Any) -> None:
+    """Write `value` to the file `path`, all or nothing."""
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_suffix(".unfinished")
-    save_file(
-        {
-            "tokens": torch.cat([text.tokens for text in texts]).int().cpu(),
-            "ids": torch.cat([text.ids for text in texts]).cpu(),
-            "logs": torch.cat([text.logs for text in texts]).cpu(),
-            "ends": torch.tensor([len(text.tokens) for text in texts]).cumsum(0),
-            "begins": torch.tensor([text.begin for text in texts]),
-        },
-        unfinished,
-    )
+    torch.save(value, unfinished)
     unfinished.replace(path)
 
 
-class Shard:
-    """The texts of a file, read when they are asked for."""
+def write_shard(path: Path, texts: list[Taught]) -> None:
+    """Write `texts` to the file `path`. Its name is the kind of text, a hyphen and a number."""
+    # clones, because a part of a tensor would be saved with all of that tensor
+    clones = [[part.cpu().clone() for part in text[:3]] for text in texts]
+    save(path, [(*clone, text.begin) for clone, text in zip(clones, texts, strict=True)])
 
-    def __init__(self, path: Path) -> None:
-        self._file = safe_open(path, "pt")
-        self._ends = [0, *self._file.get_tensor("ends").tolist()]
-        self._begins = self._file.get_tensor("begins").tolist()
 
-    def __len__(self) -> int:
-        return len(self._begins)
+def read_shard(path: Path) -> list[Taught]:
+    """The texts in the file `path`. Their numbers are read when they are used."""
+    return [Taught(*text) for text in torch.load(path, mmap=True)]
 
-    def __getitem__(self, index: int) -> Taught:
-        part = slice(self._ends[index], self._ends[index + 1])
-        tokens, ids, logs = (self._file.get_slice(name)[part] for name in ("tokens", "ids", "logs"))
-        return Taught(tokens, self._begins[index], ids, logs)
 
-    def counts(self, vocab: int) -> torch.Tensor:
-        """How often each of `vocab` tokens occurs."""
-        return torch.bincount(self._file.get_tensor("tokens"), minlength=vocab)
+def batches(folder: Path, size: int, step: int) -> Iterator[list[Taught]]:
+    """The batches of `size` texts from training step `step` on, drawn from the shards in `folder`,
+    without end. New shards are used as they appear."""
+    shards: Shards = {}
+    for number in count(step // _DRAWN):
+        for path in folder.glob("*.pt"):
+            if path.name not in shards:
+                shards[path.name] = read_shard(path)
+        drawn = _drawn(shards, size, random.Random(number))
+        yield from drawn[step % _DRAWN if number == step // _DRAWN else 0 :]
+
+
+def _drawn(shards: Shards, size: int, chance: random.Random) -> list[list[Taught]]:
+    kinds: Shards = {}
+    for name in sorted(shards):
+        kinds.setdefault(kind_of(name), []).extend(shards[name])
+    shares = [_SHARE if kind == ANSWERS else (1 - _SHARE) / len(kinds) for kind in kinds]
+    drawn = chance.choices([*kinds.values()], shares, k=_DRAWN * size)
+    texts = sorted(map(chance.choice, drawn), key=lambda text: len(text.tokens))
+    found = [texts[i : i + size] for i in range(0, len(texts), size)]
+    chance.shuffle(found)
+    return found
+
+
+def kind_of(name: str) -> str:
+    """What the texts of the shard called `name` are."""
+    return name.partition("-")[0]
+
+
+def most_frequent(folder: Path, count: int, vocab: int) -> torch.Tensor:
+    """The ids, in increasing order, of the `count` most frequent tokens in the shards in `folder`.
+    Of equally frequent ones, those with lower ids come first."""
+    tokens = [text.tokens for path in folder.glob("*.pt") for text in read_shard(path)]
+    seen = torch.bincount(torch.cat(tokens), minlength=vocab)
+    return seen.argsort(descending=True, stable=True)[:count].sort().values

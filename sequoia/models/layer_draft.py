@@ -11,14 +11,17 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from huggingface_hub import save_torch_state_dict
 from torch.nn import functional as F
 
 from sequoia.errors import BadModel
+from sequoia.text_files import write_text
 
 _SHARED = ("embed_tokens", "norm", "rotary_emb")
 LAYERS = "model.layers."  # how the names of the draft's own tensors begin
 FREQUENT = "frequent_tokens"  # the tensor with the ids of a reduced head
 IDENTITY = "draft_of.json"
+_FILE_BYTES = 12_000_000
 
 
 @dataclass(frozen=True)
@@ -44,10 +47,6 @@ class Identity:
         raw = embedding.detach().to(torch.bfloat16).cpu().view(torch.uint8).numpy()
         tokens = json.dumps(sorted(tokenizer.get_vocab().items(), key=lambda item: item[1]))
         return cls(name, tuple(layers), hidden, vocab, _hash(tokens.encode()), _hash(raw))
-
-    def write(self, folder: Path) -> None:
-        """Write the identity to a file in the draft's folder."""
-        (folder / IDENTITY).write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf-8")
 
 
 def _hash(data: Any) -> str:
@@ -106,6 +105,25 @@ def _on(module: Any, where: torch.device | None) -> Any:
     tensors = [*module.parameters(), *module.buffers()]
     is_there = where is None or all(tensor.device == where for tensor in tensors)
     return module if is_there else deepcopy(module).to(where)
+
+
+def write_layers(
+    folder: Path, draft: Any, identity: Identity, frequent: torch.Tensor | None = None
+) -> None:
+    """Write the layers of `draft` in bfloat16 to `folder`. frequent: the ids of the only tokens
+    that it may draw, None for all."""
+    folder.mkdir(parents=True, exist_ok=True)
+    tensors = {
+        f"{LAYERS}{name}": weight.detach().to(torch.bfloat16).cpu()
+        for name, weight in draft.model.layers.state_dict().items()
+    }
+    save_torch_state_dict(
+        tensors if frequent is None else tensors | {FREQUENT: frequent},
+        folder,
+        max_shard_size=_FILE_BYTES,
+    )
+    draft.config.save_pretrained(folder)
+    write_text(folder / IDENTITY, json.dumps(asdict(identity), indent=1) + "\n")
 
 
 def require_llama_like(target: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +11,10 @@ import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaConfig, LlamaForCausalLM
 
 from sequoia.assets_folder import BUNDLED_PAIR
-from sequoia.distill import command, lessons
-from sequoia.distill.feed import Feed
-from sequoia.distill.lessons import is_held_out, texts_by_kind
-from sequoia.distill.shards import Shard, shard_path, write
-from sequoia.distill.teacher import read
-from sequoia.distill.train import Training, batch_of, compared
+from sequoia.distill import command, teach
+from sequoia.distill.shards import Taught, batches, most_frequent, read_shard, write_shard
+from sequoia.distill.teach import read, texts_by_kind
+from sequoia.distill.train import Training, compared
 from sequoia.models.layer_draft import cut_config, cut_layers, layer_draft
 from sequoia.this_machine.dtypes import narrowest_dtype
 
@@ -41,6 +40,9 @@ def small_draft(target: Any) -> Any:
     return layer_draft(target, cut_config(target.config, [0, 3]), cut_layers(target, [0, 3]))
 
 
+STATE = "training/state.pt"
+
+
 def rounded(model: Any) -> Any:
     """`model` in float32, with weights rounded as in its files."""
     for weight in model.parameters():
@@ -59,8 +61,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def _short(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lessons, "_TEXTS", 4)
-    monkeypatch.setattr(lessons, "_TOKENS", 24)
+    monkeypatch.setattr(teach, "_TEXTS", 4)
+    monkeypatch.setattr(teach, "_TOKENS", 24)
+    monkeypatch.setattr(teach, "_DRAWN", 50)
     monkeypatch.setattr(command, "_STEPS", 2)
 
 
@@ -69,7 +72,7 @@ def run(folder: Path, out: Path, *more: str) -> int:
 
 
 def shards(out: Path) -> dict[str, bytes]:
-    return {str(path): path.read_bytes() for path in out.rglob("shards/**/*.safetensors")}
+    return {str(path): path.read_bytes() for path in out.glob("training/shards/**/*.pt")}
 
 
 def test_a_second_run_goes_on_where_the_first_stopped(
@@ -78,25 +81,26 @@ def test_a_second_run_goes_on_where_the_first_stopped(
     text = tmp_path / "text.txt"
     text.write_text("One two three. " * 50)
     assert run(folder, tmp_path, "--texts", str(text), "--minutes", "0.02") == 0
-    state = torch.load(tmp_path / "state.pt")
+    state = torch.load(tmp_path / STATE)
     before = shards(tmp_path)
     assert run(folder, tmp_path, "--texts", str(text), "--minutes", "0.04") == 0
-    assert torch.load(tmp_path / "state.pt")["progress"][0] > state["progress"][0]
+    assert torch.load(tmp_path / STATE)["progress"][0] > state["progress"][0]
     assert shards(tmp_path).items() >= before.items()
     printed = capsys.readouterr().out
-    assert "step 2," in printed
-    assert printed.count("sum of min(p, q) on held-out texts") == 2
+    assert printed.count("held out: sum of min(p, q) of chat, T=0.6: ") == 2
     assert run(folder, tmp_path, "--measure") == 0
-    assert "chat    T=0: " in capsys.readouterr().out
+    measured = capsys.readouterr().out
+    assert measured.count("chat, T=") == 3
+    assert "taught" not in measured
 
 
 def test_the_whole_model_is_an_ordinary_one(folder: Path, tmp_path: Path) -> None:
-    assert run(folder, tmp_path, "--minutes", "0.02", "--whole", "--layers", "0,3") == 0
+    assert run(folder, tmp_path, "--minutes", "0.02", "--whole", "--layers", "0", "3") == 0
     loaded = AutoModelForCausalLM.from_pretrained(tmp_path, dtype=torch.float32)
     assert loaded.config.num_hidden_layers == 2
     assert AutoTokenizer.from_pretrained(tmp_path).vocab_size == 4096
     draft = small_draft(small_target())
-    state = torch.load(tmp_path / "state.pt")
+    state = torch.load(tmp_path / STATE)
     draft.model.layers.load_state_dict(state["layers"])
     ids = torch.tensor([[5, 6, 7]])
     assert torch.allclose(loaded(ids).logits, rounded(draft)(ids).logits, atol=1e-3)
@@ -105,7 +109,7 @@ def test_the_whole_model_is_an_ordinary_one(folder: Path, tmp_path: Path) -> Non
 def test_layers_that_the_target_lacks_are_refused(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(folder, tmp_path, "--layers", "0,4") == 2
+    assert run(folder, tmp_path, "--layers", "0", "4") == 2
     assert "--layers: the target has the layers 0 to 3" in capsys.readouterr().err
 
 
@@ -114,31 +118,35 @@ def taught(target: Any, count: int, seed: int = 0) -> list[Any]:
     return read(target, torch.randint(4096, (count, 24)))
 
 
+def shard(folder: Path, target: Any, count: int) -> None:
+    write_shard(folder / "chat-00000.pt", taught(target, count))
+
+
 def test_training_makes_the_draft_more_like_the_target(tmp_path: Path) -> None:
     target = small_target()
-    write(shard_path(tmp_path, "chat", 0), taught(target, 4))
-    feed = Feed(tmp_path, 0, 4)
-    training = Training(small_draft(target), tmp_path / "state.pt")
-    found = [training.step(feed(step), 0) for step in range(60)]
+    shard(tmp_path, target, 4)
+    training = Training(small_draft(target), tmp_path / "states/one")
+    texts = batches(tmp_path, 4, 0)
+    found = [training.step(next(texts), 0) for _ in range(60)]
     assert found[-1][0] < found[0][0] / 2
     assert found[-1][1] > found[0][1] + 0.1
 
 
 def test_a_resumed_training_takes_the_same_steps(tmp_path: Path) -> None:
     target = small_target()
-    write(shard_path(tmp_path, "chat", 0), taught(target, 8))
+    shard(tmp_path, target, 8)
 
     def losses(training: Training, count: int) -> list[float]:
-        feed = Feed(tmp_path, 0, 2)
-        return [training.step(feed(training.steps), 0.9)[0] for _ in range(count)]
+        texts = batches(tmp_path, 2, training.steps)
+        return [training.step(next(texts), 0.9)[0] for _ in range(count)]
 
-    straight = Training(small_draft(target), tmp_path / "none.pt")
-    losses(straight, 40)
-    first = Training(small_draft(target), tmp_path / "state.pt")
-    losses(first, 40)
+    straight = Training(small_draft(target), tmp_path / "states/none")
+    losses(straight, 37)
+    first = Training(small_draft(target), tmp_path / "states/one")
+    losses(first, 37)
     first.save()
-    resumed = Training(small_draft(target), tmp_path / "state.pt")
-    assert (resumed.steps, resumed.tokens) == (40, straight.tokens)
+    resumed = Training(small_draft(target), tmp_path / "states/one")
+    assert (resumed.steps, resumed.tokens) == (37, straight.tokens)
     assert losses(resumed, 1) == losses(straight, 1)
 
 
@@ -148,28 +156,54 @@ def test_the_divergence_is_that_of_the_whole_distributions() -> None:
     stand for them give nearly what all of them give."""
     target = small_target()
     draft = small_draft(target)
-    batch = batch_of(taught(target, 8), 1000, torch.Generator())
-    p, q = (
-        model(batch.tokens).logits[batch.where.unbind(1)].softmax(-1).gather(1, batch.ids)
-        for model in (target, draft)
-    )
-    expected = (p * (p / q).log()).sum(-1) + (1 - p.sum(-1)) * (
-        (1 - p.sum(-1)) / (1 - q.sum(-1))
-    ).log()
-    for others in (torch.arange(4096), torch.randint(4096, (1000,))):
-        found, overlap = compared(draft, batch, others)
+    texts = taught(target, 8)
+    tokens = torch.stack([text.tokens for text in texts])
+    ids = torch.stack([text.ids for text in texts]).long()
+    p, q = (model(tokens).logits.softmax(-1).gather(2, ids) for model in (target, draft))
+    rest_p, rest_q = 1 - p.sum(-1), 1 - q.sum(-1)
+    expected = (p * (p / q).log()).sum(-1) + rest_p * (rest_p / rest_q).log()
+    for others in (1000, 100_000):
+        found, overlap = compared(draft, texts, torch.Generator(), others)
         assert found == pytest.approx(float(expected.mean()), rel=0.05)
         assert overlap == pytest.approx(float(torch.minimum(p, q).sum(-1).mean()), rel=0.05)
 
 
 def test_shards_give_back_their_texts(tmp_path: Path) -> None:
-    texts = taught(small_target(), 3)
-    write(shard_path(tmp_path, "prose", 7), texts)
-    shard = Shard(shard_path(tmp_path, "prose", 7))
-    assert len(shard) == 3
-    for index, text in enumerate(texts):
-        assert torch.equal(shard[index].tokens.long(), text.tokens)
-        assert torch.equal(shard[index].logs, text.logs)
+    target = small_target()
+    shard(tmp_path, target, 3)
+    for text, found in zip(taught(target, 3), read_shard(tmp_path / "chat-00000.pt"), strict=True):
+        assert found.tokens.tolist() == text.tokens.tolist()
+        assert torch.equal(found.ids, text.ids)
+        assert torch.equal(found.logs, text.logs)
+        assert found.begin == text.begin
+
+
+def test_batches_have_texts_of_about_the_same_length_and_the_shares_of_kinds(
+    tmp_path: Path,
+) -> None:
+    torch.manual_seed(0)
+    for kind, count in (("chat", 5), ("code", 50)):
+        texts = [
+            Taught(torch.full((1 + number % 40,), count), torch.zeros(1), torch.zeros(1), 0)
+            for number in range(200)
+        ]
+        write_shard(tmp_path / f"{kind}-00000.pt", texts)
+    drawn = [*islice(batches(tmp_path, 8, 0), 80)]
+    spread = [max(map(_length, texts)) - min(map(_length, texts)) for texts in drawn]
+    assert sum(spread) / len(spread) < 10
+    chats = sum(int(text.tokens[0]) == 5 for texts in drawn for text in texts)
+    assert 0.65 < chats / 640 < 0.95
+
+
+def _length(text: Taught) -> int:
+    return len(text.tokens)
+
+
+def test_the_most_frequent_tokens_come_from_the_shards(tmp_path: Path) -> None:
+    nothing = torch.zeros(1)
+    texts = [Taught(torch.tensor([9, 9, 7, 7, 7, 5]), nothing, nothing, 0)]
+    write_shard(tmp_path / "chat-00000.pt", texts)
+    assert most_frequent(tmp_path, 4, 12).tolist() == [0, 5, 7, 9]
 
 
 def test_files_are_held_out_by_their_content(tmp_path: Path) -> None:
@@ -178,5 +212,6 @@ def test_files_are_held_out_by_their_content(tmp_path: Path) -> None:
     file.write_text("".join(f'{{"text": "{row}", "kind": "code"}}\n' for row in rows))
     used, held_out = texts_by_kind([file])["code"]
     assert sorted(used + held_out) == sorted(rows)
-    assert held_out == [row for row in rows if is_held_out(row)]
     assert 2 < len(held_out) < 25
+    file.write_text("".join(f'{{"text": "{row}", "kind": "code"}}\n' for row in rows[200:]))
+    assert {*texts_by_kind([file])["code"][1]} <= {*held_out}

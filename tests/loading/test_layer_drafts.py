@@ -18,11 +18,17 @@ from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import VERIFIERS
 from sequoia.assets_folder import BUNDLED_PAIR
 from sequoia.decoding.engine import Decoder, run
-from sequoia.distill.draft_files import write_layers
 from sequoia.errors import BadModel, BadPair
 from sequoia.loading.load import load_pair
 from sequoia.loading.model_checks import PassedCheck
-from sequoia.models.layer_draft import IDENTITY, Identity, cut_config, cut_layers, layer_draft
+from sequoia.models.layer_draft import (
+    IDENTITY,
+    Identity,
+    cut_config,
+    cut_layers,
+    layer_draft,
+    write_layers,
+)
 from sequoia.models.pair import Pair
 
 TARGET = BUNDLED_PAIR / "target"

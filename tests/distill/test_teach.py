@@ -11,7 +11,8 @@ from transformers import AutoModelForCausalLM
 
 from sequoia.assets_folder import BUNDLED_PAIR
 from sequoia.distill.prompts import prompts
-from sequoia.distill.teacher import TOP, Taught, alike, answer, read
+from sequoia.distill.shards import Taught
+from sequoia.distill.teach import TOP, answers, read
 
 NEW = 12
 PROMPTS = torch.tensor([[5, 6, 7, 8], [100, 200, 300, 400], [9, 9, 9, 9]])
@@ -22,9 +23,9 @@ def target() -> Any:
     return AutoModelForCausalLM.from_pretrained(BUNDLED_PAIR / "target", dtype=torch.float32).eval()
 
 
-def answers(target: Any, temperature: float, stop: frozenset[int]) -> list[Taught]:
+def answered(target: Any, temperature: float, stop: int) -> list[Taught]:
     torch.manual_seed(0)
-    return answer(target, PROMPTS, torch.full((3, 1), temperature), stop, NEW)
+    return answers(target, PROMPTS, torch.full((3, 1), temperature), frozenset({stop}), NEW)
 
 
 def logs_along(target: Any, tokens: torch.Tensor) -> torch.Tensor:
@@ -35,22 +36,22 @@ def logs_along(target: Any, tokens: torch.Tensor) -> torch.Tensor:
 def test_answers_at_a_low_temperature_are_greedy(target: Any) -> None:
     with torch.inference_mode():
         expected = target.generate(PROMPTS, max_new_tokens=NEW, do_sample=False, eos_token_id=None)
-    found = [text.tokens.tolist() for text in answers(target, 1e-4, frozenset({-1}))]
+    found = [text.tokens.tolist() for text in answered(target, 1e-4, -1)]
     assert found == expected.tolist()
 
 
 def test_answers_end_with_a_stop_token_and_the_others_go_on(target: Any) -> None:
     """Each row of the cache must stay with its text when other texts end."""
-    straight = [text.tokens[4:].tolist() for text in answers(target, 1e-4, frozenset({-1}))]
-    stop = frozenset({straight[0][3]})
-    found = [text.tokens[4:].tolist() for text in answers(target, 1e-4, stop)]
-    ends = [next((i + 1 for i, t in enumerate(row) if t in stop), NEW) for row in straight]
+    straight = [text.tokens[4:].tolist() for text in answered(target, 1e-4, -1)]
+    stop = straight[0][3]
+    found = [text.tokens[4:].tolist() for text in answered(target, 1e-4, stop)]
+    ends = [next((i + 1 for i, t in enumerate(row) if t == stop), NEW) for row in straight]
     assert found == [row[:end] for row, end in zip(straight, ends, strict=True)]
     assert min(ends) < max(ends)
 
 
 def test_an_answer_has_the_targets_distributions(target: Any) -> None:
-    for text in answers(target, 1.0, frozenset({0})):
+    for text in answered(target, 1.0, 0):
         logs = logs_along(target, text.tokens)
         for at in range(text.begin, len(text.tokens) - 1):
             assert torch.allclose(text.logs[at].float(), logs[at].topk(TOP).values, atol=0.02)
@@ -62,15 +63,6 @@ def test_a_text_has_the_targets_distributions(target: Any) -> None:
         best = logs_along(target, row).topk(TOP).values
         assert text.begin == 0
         assert torch.allclose(text.logs.float(), best, atol=0.02)
-
-
-def test_batches_have_rows_of_one_length() -> None:
-    rows = [[1], [2, 2], [3], [4, 4], [5], [6]]
-    assert [batch.tolist() for batch in alike(rows, 2)] == [
-        [[1], [3]],
-        [[2, 2], [4, 4]],
-        [[5], [6]],
-    ]
 
 
 def test_held_out_topics_are_in_no_other_prompt() -> None:

@@ -1,0 +1,176 @@
+"""The target as teacher: its answers to prompts, and its distributions along texts."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+from collections.abc import Iterator
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import DynamicCache
+from transformers.cache_utils import DynamicLayer
+
+from sequoia.distill.prompts import prompts
+from sequoia.distill.shards import ANSWERS, Taught, write_shard
+from sequoia.models.pair import Pair
+
+HELD_OUT = "held-out"  # the folder of the shards for measuring
+TOP = 64  # tokens of each distribution that are kept, the most probable ones
+_TEXTS = 96  # of a shard, at most
+_TOKENS = 256  # of a text, and at most of an answer
+_AT_ONCE = 8  # texts read in one pass
+_DRAWN = 2000  # prompts from which _TEXTS of the same length are taken
+_COLDEST = 0.6  # temperature of an answer; the highest is 1
+_HELD_EVERY = 40  # every fortieth file is held out
+
+
+class Teacher:
+    """Writes shards to `folder`: of answers, and in turn with them of each kind of text in
+    `files`. Topics and files that are held out occur only in the folder HELD_OUT in it."""
+
+    def __init__(self, pair: Pair, folder: Path, files: list[Path]) -> None:
+        self._pair = pair.as_chat() if pair.template else pair
+        self._model = pair.target.hf
+        self._folder = folder
+        self._texts = texts_by_kind(files)
+
+    def hold_out(self) -> None:
+        """Write the held-out shard of each kind, unless it exists."""
+        for kind in (ANSWERS, *(kind for kind, texts in self._texts.items() if texts[True])):
+            path = self._folder / HELD_OUT / f"{kind}-00000.pt"
+            if not path.exists():
+                write_shard(path, self._taught(kind, True, 0))
+
+    def teach(self) -> str:
+        """Write one shard more. Returns its name."""
+        number = len([*self._folder.glob("*.pt")])
+        others = [kind for kind, texts in self._texts.items() if texts[False]]
+        turns = [*chain(*([ANSWERS, kind] for kind in others))] or [ANSWERS]
+        kind = turns[number % len(turns)]
+        path = self._folder / f"{kind}-{number:05d}.pt"
+        write_shard(path, self._taught(kind, False, number))
+        return path.name
+
+    def _taught(self, kind: str, held_out: bool, number: int) -> list[Taught]:
+        if kind == ANSWERS:
+            rows = [*map(self._pair.encode, islice(prompts(number, held_out), _DRAWN))]
+            alike = torch.tensor([row for row in rows if len(row) == len(rows[0])][:_TEXTS])
+            heat = _COLDEST + (1 - _COLDEST) * torch.rand(len(alike), 1)
+            return answers(self._model, alike, heat, self._pair.stop, _TOKENS)
+        chance = random.Random(f"{number} {held_out}")
+        texts = self._texts[kind][held_out]
+        rows = torch.tensor([self._row(texts, chance) for _ in range(_TEXTS)])
+        return [text for some in rows.split(_AT_ONCE) for text in read(self._model, some)]
+
+    def _row(self, texts: list[str], chance: random.Random) -> list[int]:
+        """_TOKENS tokens from a random place of a random text, and of further ones if it is too
+        short."""
+        row = list[int]()
+        while len(row) < _TOKENS:
+            text = chance.choice(texts)
+            start = chance.randrange(len(text))
+            ids = self._pair.tokenizer(text[start:][: 10 * _TOKENS], add_special_tokens=False)
+            row += [*ids.input_ids[bool(start) :], *self._pair.stop]  # without a half word
+        return row[:_TOKENS]
+
+
+def texts_by_kind(files: list[Path]) -> dict[str, tuple[list[str], list[str]]]:
+    """The texts of `files` by kind: those for the training, and those held out, selected by a hash.
+    Each line of a JSONL file has a "text" and its "kind"; any other file is one text."""
+    kinds: dict[str, tuple[list[str], list[str]]] = {}
+    for kind, text in chain(*map(_read, files)):
+        number = int(hashlib.sha256(text.encode()).hexdigest(), 16)
+        kinds.setdefault(kind, ([], []))[number % _HELD_EVERY == 0].append(text)
+    return kinds
+
+
+def _read(file: Path) -> Iterator[tuple[str, str]]:
+    text = file.read_text(encoding="utf-8", errors="replace")
+    if file.suffix == ".jsonl":
+        yield from ((row["kind"], row["text"]) for row in map(json.loads, text.splitlines()))
+    elif text:
+        yield "text", text
+
+
+def top(logits: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """`ids` and `logs` of a Taught for the logits (n, vocab)."""
+    best = logits.topk(TOP)
+    logs = best.values.float() - logits.float().logsumexp(-1, keepdim=True)
+    return best.indices.int(), logs.half()
+
+
+@torch.inference_mode()
+def read(model: Any, rows: torch.Tensor) -> list[Taught]:
+    """The distributions along the texts `rows` (texts, n)."""
+    states = model.model(rows.to(model.device), use_cache=False).last_hidden_state
+    return [
+        Taught(row.int(), *top(model.lm_head(each)), 0)
+        for row, each in zip(rows, states, strict=True)
+    ]
+
+
+@torch.inference_mode()
+def answers(
+    model: Any, asked: torch.Tensor, heat: torch.Tensor, stop: frozenset[int], new: int
+) -> list[Taught]:
+    """Answers of up to `new` tokens to the prompts `asked` (texts, n), sampled at the temperatures
+    `heat` (texts, 1). An answer ends with one of the tokens `stop`."""
+    given = asked.to(model.device)
+    heat = heat.to(model.device)
+    texts, begin = asked.shape
+    size = begin + new
+    tokens = torch.nn.functional.pad(given, (0, new))
+    ids = tokens.new_zeros(texts, size, TOP, dtype=torch.int)
+    logs = ids.half()
+    ends = torch.full_like(tokens[:, 0], size)
+    going = torch.arange(texts, device=model.device)  # the texts that have not ended
+    last = torch.tensor([*stop], device=model.device)
+    slots = [_Slots(size) for _ in model.model.layers]
+    cache: Any = DynamicCache()
+    cache.layers = slots
+    for at in range(begin, size):
+        logits = model(given, past_key_values=cache, logits_to_keep=1).logits[:, -1]
+        ids[going, at - 1], logs[going, at - 1] = top(logits)
+        given = torch.multinomial((logits.float() / heat[going]).softmax(-1), 1)
+        tokens[going, at] = given[:, 0]
+        more = ~torch.isin(given[:, 0], last)
+        ends[going[~more]] = at + 1
+        if not more.any():
+            break
+        if not more.all():
+            going, given = going[more], given[more]
+            for layer in slots:
+                layer.keep(more)
+    return [
+        Taught(tokens[row, :end].int(), ids[row, :end], logs[row, :end], begin - 1)
+        for row, end in enumerate(ends.tolist())
+    ]
+
+
+class _Slots(DynamicLayer):
+    """A cache layer that writes into `size` slots made beforehand. DynamicLayer would copy the
+    whole cache for every token."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self._size = size
+        self._length = 0
+
+    def update(self, key_states: Any, value_states: Any, *_: Any, **__: Any) -> Any:
+        if not self.is_initialized:
+            self.lazy_initialization(key_states, value_states)
+            texts, heads, _, dim = key_states.shape
+            self._slots = key_states.new_empty(2, texts, heads, self._size, dim)
+        start = self._length
+        self._length += key_states.shape[2]
+        self._slots[:, :, :, start : self._length] = torch.stack((key_states, value_states))
+        self.keys, self.values = self._slots[:, :, :, : self._length]
+        return self.keys, self.values
+
+    def keep(self, rows: torch.Tensor) -> None:
+        """Drop all texts but `rows`."""
+        self._slots = self._slots[:, rows]
