@@ -7,7 +7,7 @@ import gzip
 import urllib.request
 
 from cost_rounds import Figures
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, CDPSession
 
 WIDTHS = (390, 1280, 1920)
 SHIFT_SECONDS = 30.0
@@ -62,9 +62,11 @@ def film(browser: Browser, address: str) -> Figures:
     page.evaluate(f"(s => {{ s.seek(0); s.chooseRate('slow'); s.play(); }})({STORE})")
     page.wait_for_timeout(1000)
     page.evaluate(f"{STORE}.paints.length = 0")
-    before = layouts(page)
+    metrics = page.context.new_cdp_session(page)
+    metrics.send("Performance.enable")
+    before = layouts(metrics)
     page.wait_for_timeout(1000 * FILM_SECONDS)
-    count = layouts(page) - before
+    count = layouts(metrics) - before
     paints = page.evaluate(f"{STORE}.paints")
     context.close()
     return {
@@ -73,8 +75,6 @@ def film(browser: Browser, address: str) -> Figures:
     }
 
 
-def layouts(page: Page) -> float:
-    metrics = page.context.new_cdp_session(page)
-    metrics.send("Performance.enable")
+def layouts(metrics: CDPSession) -> float:
     found = metrics.send("Performance.getMetrics")["metrics"]
     return next(one["value"] for one in found if one["name"] == "LayoutCount")

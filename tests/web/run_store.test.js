@@ -22,8 +22,7 @@ const STEP = {
 };
 
 /** A store with a recorded run of three steps, which plays automatically. If `meta` has `opening`,
-    this is the run that the app opens with, and it starts at the step that emits the most tokens:
-    the second. */
+    this is the run that the app opens with. */
 function playing(store = new RunStore(), meta = {}) {
   const steps = [[2], [2, 3], [2]].map((emitted, i) => ({ ...STEP, i, emitted }));
   const about = { label: "recorded", plain_seconds: 0.03, ...meta };

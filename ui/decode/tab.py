@@ -63,7 +63,7 @@ class LiveView(RunView[DecodeJob | AgainJob]):
 
     def build(self) -> None:
         """Lay the view out in the current container."""
-        side, main = side_and_main("pg")
+        side, main = side_and_main("pg", alone=True)
         with side:
             prompt = self._welcome.prompt if self._welcome else ""
             trees = FormTrees(self._model_host, self._limits, tree_request_of)

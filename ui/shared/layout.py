@@ -14,10 +14,11 @@ from ui.shared.events import Updates
 from ui.shared.prompts import TEMPERATURE
 
 
-def side_and_main(view: str) -> tuple[gr.Column, gr.Column]:
+def side_and_main(view: str, alone: bool = False) -> tuple[gr.Column, gr.Column]:
     """The left column for a form and the right one for its results. The ids of their elements begin
-    with `view`."""
-    with gr.Row(elem_id=f"{view}-page", elem_classes="pg-page", equal_height=False):
+    with `view`. alone: whether the form is hidden at first, in a wide window."""
+    classes = ["pg-page", "is-alone"] if alone else ["pg-page"]  # see form_side.js
+    with gr.Row(elem_id=f"{view}-page", elem_classes=classes, equal_height=False):
         return (
             gr.Column(elem_id=f"{view}-side", elem_classes="pg-side", scale=0, min_width=276),
             gr.Column(elem_id=f"{view}-main", elem_classes="pg-main", min_width=480),

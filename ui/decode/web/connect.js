@@ -2,7 +2,7 @@
 import { connectComponent } from "../../shared/web/connect_component.js";
 import { publishRun } from "../../shared/web/finished_run.js";
 import { canStop, formBeside } from "../../shared/web/form_buttons.js";
-import { showForm } from "../../shared/web/form_side.js";
+import { openWithForm, showForm } from "../../shared/web/form_side.js";
 import { sayInterrupted } from "../../shared/web/interrupted.js";
 import { watchJob } from "../../shared/web/job_watch.js";
 import { rememberInAddress } from "../../shared/web/page_address.js";
@@ -35,18 +35,18 @@ export function connect(element, props, watch, trigger, server) {
   const isBusy = () => canStop("pg");
   const job = watchJob({ isBusy, ask: (asked) => trigger("ask", asked) });
   sayInterrupted("decode", isBusy, "run");
-  // Whether a run has been shown. The run that the page opens with (`meta.opening`) hides the form,
-  // but only if no run was shown before it.
+  // Whether a message has been shown. The form is hidden at first. It stays so beside the run that
+  // the page opens with (`meta.opening`).
   let hasOpened = false;
   const receive = (received) => {
     const message = view.store.following.note(received, view.store.notice);
     if (!message) return;
     view.ingest(message);
+    if (!hasOpened && !message.meta?.opening) openWithForm(root, true);
+    hasOpened = true;
     if (message.followed) return;
     const isOver = Boolean(message.done || message.error);
     job.take(message.done === false || Boolean(message.wait), isOver);
-    if (message.meta?.opening && !hasOpened) showForm(root, false);
-    hasOpened ||= Boolean(message.meta);
     rememberInAddress(message, "run");
     if (message.error) refused();
     const own = message.done ? ownRun(view.store) : null;

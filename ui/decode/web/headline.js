@@ -50,7 +50,6 @@ export class Headline {
       part: "run-again",
       act: () => again?.(store.run),
     });
-    this.again = button(this.acts, { text: "Play again", part: "again", act: () => store.play() });
     const entry = keptPlace() ? RESUME : TOUR;
     this.tour = button(this.acts, { text: entry, part: "tour", act: showTour });
     this.own = button(this.acts, {
@@ -98,11 +97,10 @@ export class Headline {
         this.more.lastElementChild,
         `Run it ${count(again.runs, "more time")} (${duration(again.seconds)})`,
       );
-    show(this.again, store.isWhole);
     show(this.tour, isOpening && this.canRun);
     show(this.own, isOpening && this.canRun);
     show(this.paper, isOpening);
-    show(this.acts, isOpening || store.isWhole || canRunAgain);
+    show(this.acts, isOpening || canRunAgain);
   }
 }
 

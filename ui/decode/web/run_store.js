@@ -6,7 +6,7 @@ import { PlainClock } from "./plain_clock.js";
 import { RunTotals } from "./run_totals.js";
 import { SlotCounts } from "./slot_counts.js";
 import { SlowMotion } from "./slow_motion.js";
-import { bestStep, openingStep } from "./steps_to_show.js";
+import { bestStep } from "./steps_to_show.js";
 import { LARGE } from "../../shared/web/focus_layout.js";
 import { SHARES } from "../../shared/web/speeds.js";
 import { viewStep } from "../../shared/web/step_view.js";
@@ -269,8 +269,7 @@ export class RunStore extends Playback {
     this.play();
   }
 
-  // Follow the run, or play it: from its start, or from the step that `openSlowly` chooses. A
-  // recorded run is not played if it has only one step, or if the visitor's system asks for reduced
+  // Follow the run, or play it from its start. A recorded run is not played if it has only one step, or if the visitor's system asks for reduced
   // motion.
   open() {
     this.follow = !this.recorded && !this.isPaced;
@@ -284,9 +283,8 @@ export class RunStore extends Playback {
     if (this.recorded && this.meta.opening) this.openSlowly();
   }
 
-  // Start at the step that `openingStep` chooses, in slow motion unless the visitor chose a rate.
+  // Play the first step in slow motion, unless the visitor chose a rate.
   openSlowly() {
-    this.move(openingStep(this));
     if (!this.isRateChosen) this.rate = "slow";
     this.slow.picture = this.rate === "slow" ? 0 : null;
   }

@@ -1,11 +1,9 @@
-/* Chooses steps of a run that are worth showing: the last full tree, the best step, and the step to
-   open with. */
+/* Chooses steps of a run that are worth showing: the last full tree, and the best step. */
 import { chainEnd } from "../../shared/web/step_captions.js";
 
 /** @import { RunStore } from "./run_store.js" */
 
 const TURN = 1.5; // tokens that a turn (see `hasTurn`) is worth
-const FEW = 5; // steps at the start that `openingStep` skips
 
 /**
  * The last step with a full tree: one that is at least as large as the most frequent size.
@@ -32,17 +30,6 @@ export function bestStep(store) {
     step ? step.emitted.length + (hasTurn(store, i) ? TURN : 0) : 0,
   );
   return worth.lastIndexOf(Math.max(...worth));
-}
-
-/**
- * The first step with a turn (see `hasTurn`) after the first FEW steps. If there is none, the best
- * step.
- * @param {RunStore} store
- * @returns {number} its index; -1 if there are no steps
- */
-export function openingStep(store) {
-  const found = store.steps.findIndex((step, i) => step && i >= FEW && hasTurn(store, i));
-  return found < 0 ? bestStep(store) : found;
 }
 
 // Whether a step went on where a chain of first children would have ended: the first child was
