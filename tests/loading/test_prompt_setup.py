@@ -28,7 +28,6 @@ from sequoia.models.chat import template_worker
 from sequoia.models.chat.chat_template import ChatTemplate
 
 WORD = "hello"
-ANSWER_BEGINS = "{% if add_generation_prompt %}<|user|>{% endif %}"
 EACH = "{% for m in messages %}{{ m.role }}: {{ m.content }}{{ eos_token }}\n{% endfor %}"
 PARTS = (
     "{% for m in messages %}{{ m.role }}: {% for part in m.content %}{% if part.type == 'text' %}"
@@ -131,7 +130,11 @@ def test_of_named_templates_the_default_is_used_and_judged() -> None:
 
 @pytest.mark.parametrize(
     ("template", "says"),
-    [(None, "the tokenizer has none"), ({"rag": EACH, "tool_use": EACH}, "rag and tool_use")],
+    [
+        (None, "the tokenizer has none"),
+        (5, "has none"),
+        ({"rag": EACH, "tool_use": EACH}, "rag and tool_use"),
+    ],
 )
 def test_without_a_template_models_says_so(template: Any, says: str) -> None:
     tokenizer = byte_level()
@@ -218,7 +221,15 @@ ENDING = {
     "each": ("{% for m in messages %}<s>{{ m.content }}</s>{% endfor %}", f"<s>{WORD}"),
     "token of the config": ("<s>{{ messages[0].content }}<|call|>", f"<s>{WORD}"),
     "beginning twice": ("{{ bos_token }}<s>[{{ messages[0].content }}]", f"<s>[{WORD}]"),
-    "neither": ("{{ bos_token }}[{{ messages[0].content }}</s>]", f"<s>[{WORD}</s>]"),
+}
+NOT_ENDING = {
+    "end inside": ("{{ bos_token }}[{{ messages[0].content }}</s>]", f"<s>[{WORD}</s>]"),
+    "line break after the end": ("{{ messages[0].content + '</s>\\n' }}", f"{WORD}</s>\n"),
+    "end of an answer": (
+        "{% for m in messages %}{{ m.content }}<|call|>{% endfor %}",
+        f"{WORD}<|call|>",
+    ),
+    "repeated text": ("##[{{ messages[0].content }}]", f"##[{WORD}]"),
 }
 
 
@@ -230,7 +241,15 @@ def test_what_a_template_should_not_write_is_left_out_and_named(name: str) -> No
     pair, words = loaded(tokenizer, eos_token_id=[2, call])
     assert text_of(pair, WORD) == expected
     assert text_of(pair, f"{WORD}</s>") == expected.replace(WORD, f"{WORD}</s>")
-    assert ("left out of prompts" in words) == (name != "neither")
+    assert "left out of prompts" in words
+
+
+@pytest.mark.parametrize("name", NOT_ENDING)
+def test_what_a_template_writes_rightly_stays(name: str) -> None:
+    template, expected = NOT_ENDING[name]
+    pair, words = loaded(chatting(template, made=byte_fallback(strip=False)))
+    assert text_of(pair, WORD) == expected
+    assert "left out of prompts" not in words
 
 
 def test_a_chat_begins_once_if_both_template_and_tokenizer_write_the_beginning() -> None:
@@ -272,8 +291,17 @@ ANSWERS = {
         "<|im_end|>",
     ),
     "the next message's token": (
+        "{% for m in messages %}<|{{ m.role }}|>\n{{ m.content }}{% endfor %}",
+        "<|user|>",
+    ),
+    "the next message's token after a cue": (
         "{% for m in messages %}<|{{ m.role }}|>\n{{ m.content }}{% endfor %}<|assistant|>",
-        "<|assistant|>",
+        "<|user|>",
+    ),
+    "another token if no message follows": (
+        "{% for m in messages %}<|im_start|>{{ m.content }}{% if loop.last and m.role != 'user' %}"
+        "<|eot_id|>{% else %}<|im_end|>{% endif %}{% endfor %}",
+        "<|eot_id|>",
     ),
     "in parts": (PARTS.replace("\n", "<|im_end|>\n"), "<|im_end|>"),
     "not special": (
@@ -292,6 +320,7 @@ NO_TOKEN = {
     "answers are dropped": "{{ messages[0].content }}<|im_end|>x",
     "the token ends every text": EACH,
 }
+LETTERS_ONLY = "{% for m in messages %}{{ m.content }}\n[USER]{% endfor %}"
 SPECIAL = ("<|im_start|>", "<|im_end|>", "<|eot_id|>", "<end_of_turn>", "<|user|>", "<|assistant|>")
 
 
@@ -318,6 +347,22 @@ def test_a_chat_ends_nowhere_else_if_the_template_writes_no_token_there(name: st
     assert pair.as_chat().stop == pair.stop
 
 
+def test_a_chat_does_not_end_at_the_token_for_unknown_text() -> None:
+    tokenizer = chatting(LETTERS_ONLY, made=word_pieces())
+    pair, _ = loaded(tokenizer)
+    assert tokenizer.unk_token_id in tokenizer("[USER]", add_special_tokens=False)["input_ids"]
+    assert pair.as_chat().stop == pair.stop
+
+
+def test_letters_of_the_message_are_not_left_out_where_letters_are_stop_tokens() -> None:
+    """A target may name any token as a stop token."""
+    tokenizer = chatting("{{ messages[0].content }}")
+    pair, words = loaded(tokenizer, eos_token_id=[*range(2, 288)])
+    assert text_of(pair, WORD) == WORD
+    assert "left out of prompts" not in words
+
+
+@pytest.mark.slow
 def test_a_greedy_chat_equals_generate_with_the_same_stop_tokens(tmp_path: Path) -> None:
     """The template ends an answer with a token that the model really writes."""
     model = tiny_model()
@@ -396,6 +441,7 @@ def test_every_setting_that_changes_probabilities_is_known() -> None:
 # -- from a folder ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_folder_with_all_of_this_is_loaded(tmp_path: Path) -> None:
     model = tiny_model(vocab=512)
     model.generation_config.repetition_penalty = 1.2

@@ -43,19 +43,21 @@ def tried_format(tokenizer: Any, stop: frozenset[int]) -> ChatFormat | str:
     template = _working_template(tokenizer)
     if isinstance(template, str):
         return template
-    ends = _answer_end(template, tokenizer)
-    ids = tokenizer(template(_word()), add_special_tokens=False)["input_ids"]
-    extra = doubled(ids, tokenizer)
-    return ChatFormat(template, tuple(ids[:1]), extra, stops_at_end(ids, stop | ends), ends - stop)
+    word = _word()
+    before, _, rest = template(word).partition(word)
+    first, last = (_ids(text, tokenizer) for text in (before, rest.rpartition(word)[2]))
+    extra = doubled(first, tokenizer)
+    ends = _answer_end(template, tokenizer, last[-1:])
+    return ChatFormat(template, tuple(first[:1]), extra, stops_at_end(last, stop), ends - stop)
 
 
 def _working_template(tokenizer: Any) -> ChatTemplate | str:
     """The chat template, given messages as strings or else in parts, or why neither works."""
     template = chat_template(tokenizer)
     if template is None:
-        named = getattr(tokenizer, "chat_template", None)
-        names = f"; those called {and_list([*named])} are not used" if named else ""
-        return f"the tokenizer has none{names}"
+        named = tokenizer.chat_template
+        others = f" called default, only {and_list([*named])}" if isinstance(named, dict) else ""
+        return f"the tokenizer has none{others}"
     problem = _problem(template)
     in_parts = template.in_parts()
     if problem and _problem(in_parts):
@@ -66,27 +68,40 @@ def _working_template(tokenizer: Any) -> ChatTemplate | str:
 def _problem(template: ChatTemplate) -> str:
     """Why `template` cannot be used; "" if two messages are found in what it makes of them. Some
     templates drop a message that has not the form they expect, or write it as code."""
-    texts = dict[str, str]()
+    words = (_word(), _word())
     try:
-        for word in (_word(), _word()):
-            texts[word] = template(word)
+        texts = [template(word) for word in words]
     except BadPrompt as problem:
         return str(problem)
-    kept = all(word in text and not _PART.search(text) for word, text in texts.items())
-    return "" if kept else "what it renders does not contain the message"
+    kept = all(word in text for word, text in zip(words, texts, strict=True))
+    is_code = any(map(_PART.search, texts))
+    return "" if kept and not is_code else "what it renders does not contain the message"
 
 
-def _answer_end(template: ChatTemplate, tokenizer: Any) -> frozenset[int]:
+def _answer_end(template: ChatTemplate, tokenizer: Any, cue: list[int]) -> frozenset[int]:
     """The token that `template` writes after an answer, as a set. Empty if it writes text there,
-    or cannot render answers. Some templates write that token only if another message follows."""
+    or cannot render answers. cue: the last id of a chat that ends where the answer begins. Some
+    templates write that after an answer too. Then, or if they write nothing there, the token counts
+    that they write if another message follows."""
     question, answer, further = _word(), _word(), _word()
-    for messages in ((question, answer), (question, answer, further)):
+    for messages, not_this in (((question, answer), cue), ((question, answer, further), [])):
         with suppress(BadPrompt):
             after = template(*messages).partition(answer)[2].lstrip()
-            ids = tokenizer(after, add_special_tokens=False)["input_ids"] if after else ()
-            if ids and ids[0] in tokenizer.added_tokens_decoder:
-                return frozenset({ids[0]})
+            first = _ids(after, tokenizer)[:1]
+            if first != not_this and _begins_with_token(after, first, tokenizer):
+                return frozenset(first)
     return frozenset()
+
+
+def _begins_with_token(text: str, first: list[int], tokenizer: Any) -> bool:
+    """Whether `text` begins with the text of a special or other added token. first: the first id of
+    the text, if it has one. (It may be the token for unknown text.)"""
+    added = tokenizer.added_tokens_decoder
+    return any(token in added and text.startswith(added[token].content) for token in first)
+
+
+def _ids(text: str, tokenizer: Any) -> list[int]:
+    return tokenizer(text, add_special_tokens=False)["input_ids"]
 
 
 def _word() -> str:
