@@ -269,8 +269,8 @@ export class RunStore extends Playback {
     this.play();
   }
 
-  // Follow the run, or play it from its start. A recorded run is not played if it has only one step, or if the visitor's system asks for reduced
-  // motion.
+  // Follow the run, or play it from its start. A recorded run is not played if it has only one
+  // step, or if the visitor's system asks for reduced motion.
   open() {
     this.follow = !this.recorded && !this.isPaced;
     this.at = this.follow ? this.last : 0;
