@@ -4,26 +4,34 @@ from __future__ import annotations
 
 import time
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from collections.abc import Sequence
 from copy import deepcopy
 from functools import partial
 from pathlib import Path
 from statistics import fmean
+from threading import Thread
 
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from sequoia.bench.command import option_parser, reports_errors
-from sequoia.distill.measure import overlaps
-from sequoia.distill.shards import Taught, batches, most_frequent
+from sequoia.distill.measure import measured
+from sequoia.distill.shards import batches, most_frequent
 from sequoia.distill.teach import HELD_OUT, Teacher
 from sequoia.distill.train import Training
 from sequoia.errors import BadModel
+from sequoia.loading.layer_drafts import is_layer_draft, stored_layers
 from sequoia.loading.load import load_pair
 from sequoia.loading.model_checks import checked_device, refused
 from sequoia.loading.prompt_setup import with_prompts
-from sequoia.models.layer_draft import Identity, cut_config, cut_layers, layer_draft, write_layers
+from sequoia.models.layer_draft import (
+    FREQUENT,
+    Identity,
+    cut_config,
+    cut_layers,
+    layer_draft,
+    write_layers,
+)
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import TreeModel
 from sequoia.this_machine.dtypes import narrowest_dtype
@@ -42,8 +50,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         torch.set_num_threads(max(1, torch.get_num_threads() // 2))  # teaching needs the others
         Run(options).distill()
     pair = load_pair(target=options.target, draft=str(options.out), device=options.device)
-    for line in overlaps(pair, options.out / _SHARDS / HELD_OUT):
-        say(f"held out: sum of min(p, q) of {line}")
+    for line in measured(pair, options.out / _SHARDS / HELD_OUT):
+        print(f"held out: sum of min(p, q) of {line}", flush=True)
 
 
 def _parser() -> ArgumentParser:
@@ -80,47 +88,46 @@ class Run:
             raise BadModel(f"--layers: the target has the layers 0 to {count - 1}")
         self._identity = Identity.of(options.target, self._target, self._tokenizer, layers)
         config = cut_config(self._target.config, layers)
-        self._draft = layer_draft(self._target, config, cut_layers(self._target, layers))
+        earlier = is_layer_draft(options.out)
+        tensors = stored_layers(options.out) if earlier else cut_layers(self._target, layers)
+        tensors.pop(FREQUENT, None)  # the head is reduced when the draft is written
+        self._draft = layer_draft(self._target, config, tensors)
         self._training = Training(self._draft, options.out / _STATE)
 
     def distill(self) -> None:
-        """Teach and train at the same time, until the time is over. Then write the draft."""
+        """Teach and train at the same time until the time is over, and write the draft. It is also
+        written every _SAVE seconds, and if the training is interrupted."""
         model = TreeModel(self._target, self._options.target)
         pair = with_prompts(Pair("", model, model, self._tokenizer), lambda _: None)
         teacher = Teacher(pair, self._shards, self._options.texts)
         teacher.hold_out()
-        texts = batches(self._shards, self._options.batch, self._training.steps)
-        saved = time.monotonic()
-        with ThreadPoolExecutor(1) as beside:
-            teaching = beside.submit(teacher.teach)
-            if not any(self._shards.glob("*.pt")):
-                wait([teaching])
-            while self._done < 1:
-                if teaching.done():
-                    say(f"taught {teaching.result()}")
-                    teaching = beside.submit(teacher.teach)
-                self._steps(texts)
-                if time.monotonic() - saved > _SAVE:
-                    self._save()
-                    saved = time.monotonic()
-        self._save()
+        teaching = Thread(target=teacher.teach)
+        teaching.start()
+        while teaching.is_alive() and not any(self._shards.glob("*.pt")):
+            time.sleep(0.1)
+        try:
+            self._train()
+        finally:
+            teacher.stopped = True
+            self._save()
+            teaching.join()
 
-    @property
-    def _done(self) -> float:
-        """The fraction of the time that is over."""
-        return self._training.seconds / (60 * self._options.minutes)
-
-    def _steps(self, texts: Iterator[list[Taught]]) -> None:
-        """Train for some steps, and print the progress."""
+    def _train(self) -> None:
+        """Train until the time is over, and print the progress."""
         training = self._training
-        start = time.monotonic()
-        found = [training.step(next(texts), self._done) for _ in range(_STEPS)]
-        training.seconds += time.monotonic() - start
-        divergence, overlap = (fmean(values) for values in zip(*found, strict=True))
-        say(
-            f"{training.seconds / 60:.1f} minutes, {training.tokens:,} tokens: divergence "
-            f"{divergence:.3f}, sum of min(p, q) {overlap:.3f}"
-        )
+        texts = batches(self._shards, self._options.batch, training.steps)
+        saved = time.monotonic()
+        while (done := training.seconds / (60 * self._options.minutes)) < 1:
+            start = time.monotonic()
+            found = [training.step(next(texts), done) for _ in range(_STEPS)]
+            training.seconds += time.monotonic() - start
+            divergence, overlap = (fmean(values) for values in zip(*found, strict=True))
+            so_far = f"{training.seconds / 60:.1f} minutes, {training.tokens:,} tokens"
+            now = f"divergence {divergence:.3f}, sum of min(p, q) {overlap:.3f}"
+            print(f"{so_far}: {now}", flush=True)
+            if time.monotonic() - saved > _SAVE:
+                self._save()
+                saved = time.monotonic()
 
     def _save(self) -> None:
         """Write the training's state and the draft."""
@@ -133,8 +140,3 @@ class Run:
         vocab = self._identity.vocab
         frequent = options.frequent and most_frequent(self._shards, options.frequent, vocab)
         write_layers(options.out, self._draft, self._identity, frequent)
-
-
-def say(words: str) -> None:
-    """Print a line of progress at once."""
-    print(time.strftime("%H:%M:%S"), words, flush=True)

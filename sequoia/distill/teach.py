@@ -37,23 +37,28 @@ class Teacher:
         self._model = pair.target.hf
         self._folder = folder
         self._texts = texts_by_kind(files)
+        self.stopped = False
 
     def hold_out(self) -> None:
         """Write the held-out shard of each kind, unless it exists."""
-        for kind in (ANSWERS, *(kind for kind, texts in self._texts.items() if texts[True])):
+        for kind in self._kinds(True):
             path = self._folder / HELD_OUT / f"{kind}-00000.pt"
             if not path.exists():
                 write_shard(path, self._taught(kind, True, 0))
 
-    def teach(self) -> str:
-        """Write one shard more. Returns its name."""
+    def teach(self) -> None:
+        """Write further shards until `stopped` is set."""
+        [answers, *others] = self._kinds(False)
+        turns = [*chain(*([answers, kind] for kind in others))] or [answers]
         number = len([*self._folder.glob("*.pt")])
-        others = [kind for kind, texts in self._texts.items() if texts[False]]
-        turns = [*chain(*([ANSWERS, kind] for kind in others))] or [ANSWERS]
-        kind = turns[number % len(turns)]
-        path = self._folder / f"{kind}-{number:05d}.pt"
-        write_shard(path, self._taught(kind, False, number))
-        return path.name
+        while not self.stopped:
+            kind = turns[number % len(turns)]
+            write_shard(self._folder / f"{kind}-{number:05d}.pt", self._taught(kind, False, number))
+            number += 1
+            print(f"shard {number}: {kind}", flush=True)
+
+    def _kinds(self, held_out: bool) -> list[str]:
+        return [ANSWERS, *(kind for kind, texts in self._texts.items() if texts[held_out])]
 
     def _taught(self, kind: str, held_out: bool, number: int) -> list[Taught]:
         if kind == ANSWERS:

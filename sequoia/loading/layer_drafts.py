@@ -92,11 +92,16 @@ def in_dtype(hf: Any, dtype: torch.dtype) -> Any:
     return copy
 
 
+def stored_layers(folder: Path) -> dict[str, torch.Tensor]:
+    """The tensors in the files of a draft."""
+    paths = weight_paths(folder, folder.name).values()
+    return {name: weight for path in paths for name, weight in load_file(path).items()}
+
+
 def _built(source: Source, target: Any, where: torch.device) -> Any:
     dtype = target.model.norm.weight.dtype
     tensors = {
         name: weight.to(where, dtype if weight.is_floating_point() else weight.dtype)
-        for path in weight_paths(source.folder, source.title).values()
-        for name, weight in load_file(path).items()
+        for name, weight in stored_layers(source.folder).items()
     }
     return layer_draft(target, source.config, tensors, where)

@@ -115,18 +115,25 @@ def shared_mass(pair: Pair, texts: Iterable[str]) -> torch.Tensor:
     """(positions,) sum(min(p, q)) at temperature 1 after each of the last `LATEST` tokens of every
     text. Raises BadPrompt without texts."""
     shared = list[torch.Tensor]()
-    at_temperature_1 = SamplingParams(temperature=1.0)
     for text in texts:
-        ids = pair.encode(text)[-LATEST:]
-        for target, draft in zip(
-            logits_along(pair.target, ids, 1), logits_along(pair.draft, ids, 1), strict=True
-        ):
-            p = target_rows(target, at_temperature_1).cpu()
-            q = draft_rows(draft, at_temperature_1).cpu()
-            shared.append(torch.minimum(p, q).sum(-1))  # (positions,)
+        shared += overlaps(pair, pair.encode(text)[-LATEST:], 1, 1.0)
     if not shared:
         raise BadPrompt("agreement is measured over texts; 0 were given, at least 1 is needed")
     return torch.cat(shared)
+
+
+def overlaps(
+    pair: Pair, text: Sequence[int], first: int, temperature: float
+) -> Iterator[torch.Tensor]:
+    """(positions,) sum(min(p, q)) after text[:first], text[:first + 1], ... and the whole text, in
+    blocks. At temperature 0 it is 1 where the most probable tokens of target and draft agree, else
+    0."""
+    params = SamplingParams(temperature=temperature)
+    for both in zip(
+        logits_along(pair.target, text, first), logits_along(pair.draft, text, first), strict=True
+    ):
+        p, q = (target_rows(logits, params).cpu() for logits in both)
+        yield torch.minimum(p, q).sum(-1)
 
 
 def _text(

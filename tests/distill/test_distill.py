@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaConfig, LlamaForCausalLM
 
 from sequoia.assets_folder import BUNDLED_PAIR
@@ -92,6 +94,22 @@ def test_a_second_run_goes_on_where_the_first_stopped(
     measured = capsys.readouterr().out
     assert measured.count("chat, T=") == 3
     assert "taught" not in measured
+
+
+def test_without_its_state_a_run_goes_on_from_the_drafts_layers(
+    folder: Path, tmp_path: Path
+) -> None:
+    assert run(folder, tmp_path, "--minutes", "0.001", "--frequent", "100") == 0
+    shutil.rmtree(tmp_path / "training")
+    file = tmp_path / "model.safetensors"
+    tensors = load_file(file)
+    tensors["model.layers.0.mlp.up_proj.weight"] += 1
+    save_file(tensors, file, {"format": "pt"})
+    assert run(folder, tmp_path, "--minutes", "0.001", "--frequent", "100") == 0
+    found = load_file(file)
+    assert len(found.pop("frequent_tokens")) == 100
+    for name, weight in found.items():
+        assert torch.allclose(weight.float(), tensors[name].float(), atol=0.02)
 
 
 def test_the_whole_model_is_an_ordinary_one(folder: Path, tmp_path: Path) -> None:
