@@ -48,7 +48,7 @@ def known_pairs() -> dict[str, bool]:
     """The names that --pair accepts, each with whether its target is streamed from host memory. If
     the catalog of pairs cannot be read, only "bundled" is accepted."""
     try:
-        pairs = json.loads(NAMES.read_text(encoding="utf-8"))["pairs"]
+        pairs = json.loads(NAMES.read_text(encoding="utf-8-sig"))["pairs"]
         return {"bundled": False, **{pair["name"]: pair.get("offload", False) for pair in pairs}}
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return {"bundled": False}
@@ -227,9 +227,14 @@ def set_up() -> bool:
     # uvicorn must not apply X-Forwarded headers: ui/serving/guards/sender.py does
     os.environ["FORWARDED_ALLOW_IPS"] = ""
     os.environ["HF_HUB_OFFLINE"] = "1"
-    for name in ("NO_PROXY", "no_proxy"):
-        hosts = [host for host in os.environ.get(name, "").split(",") if host]
-        os.environ[name] = ",".join(dict.fromkeys([*hosts, "localhost", "127.0.0.1"]))
+    os.environ.pop(
+        "GRADIO_DEBUG", None
+    )  # `launch` would not return, so no address would be printed
+    # Gradio calls this server by HTTP, and some proxy settings make its HTTP library fail. Only the
+    # process that downloads models needs them: download_worker.py gives them their names back.
+    for name in list(os.environ):
+        if name.lower().endswith("_proxy") and not name.startswith("SEQUOIA_"):
+            os.environ["SEQUOIA_" + name] = os.environ.pop(name)
     return online
 
 
@@ -305,7 +310,7 @@ def main() -> None:
         server_port=port,
         share=arguments.share,
         prevent_thread_lock=True,
-        **launch_options(limits, address),
+        **launch_options(model_host, limits, address),
     )
     if share_url:
         address.add_share(urlsplit(share_url).netloc)

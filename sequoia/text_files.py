@@ -14,7 +14,7 @@ from sequoia.errors import SequoiaError
 
 def load_json(path: Path) -> Any:
     """The value in the JSON file at `path`. Raises OSError or ValueError."""
-    return json.loads(path.read_text(encoding="utf-8"))
+    return json.loads(path.read_text(encoding="utf-8-sig"))
 
 
 def write_text(path: Path, text: str) -> None:

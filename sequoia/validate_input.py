@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from .errors import SequoiaError  # relative: training may run in a copy with another package name
 
 MAX_SHOWN = 40
+MAX_PATH_SHOWN = 200
 # one call of the JSON encoder writes at most about this many values, which takes two milliseconds
 _AT_ONCE = 20_000
 # Larger lists and objects are written in groups of _ENTRIES entries. A string counts as one value,
@@ -24,8 +25,12 @@ _log = logging.getLogger(__name__)
 
 
 def shown(value: Any) -> str:
-    """`value` for an error message, always short. A long string is cut. For a very long integer
-    only its size is shown, and for values such as lists only the type."""
+    """`value` for an error message, always short. A long string is cut, a path only if it is very
+    long, and then its end is kept. For a very long integer only its size is shown, and for values
+    such as lists only the type."""
+    if isinstance(value, str) and ("/" in value or "\\" in value):
+        is_short = len(value) <= MAX_PATH_SHOWN
+        return repr(value if is_short else "…" + value[-MAX_PATH_SHOWN:])
     if isinstance(value, str):
         return repr(value[:MAX_SHOWN])
     if value is None or isinstance(value, bool | float):
@@ -88,7 +93,8 @@ def items(values: Any, rule: str, most: int, error: type[SequoiaError]) -> tuple
 
 def read_json(text: Any, name: str, max_chars: int, error: type[SequoiaError]) -> dict[str, Any]:
     """The JSON object in `text`, a file of format "sequoia-{name}", version 1. The size is checked
-    before the text is parsed. NaN and Infinity are rejected, because they are not JSON."""
+    before the text is parsed. A byte order mark, which some editors write, is skipped. NaN and
+    Infinity are rejected, because they are not JSON."""
     if not isinstance(text, str):
         raise error(f"a sequoia-{name} file is text, not {shown(text)}")
     if len(text) > max_chars:
@@ -96,7 +102,7 @@ def read_json(text: Any, name: str, max_chars: int, error: type[SequoiaError]) -
             f"a sequoia-{name} file has at most {max_chars} characters; this one has {len(text)}"
         )
     try:
-        data = json.loads(text, parse_constant=_reject_constant)
+        data = json.loads(text.removeprefix("\ufeff"), parse_constant=_reject_constant)
     except (ValueError, RecursionError) as problem:
         raise error(f"not a JSON file: {problem}") from None
     return check_format(data, name, error)

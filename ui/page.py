@@ -17,11 +17,12 @@ from ui.models.tab import ModelsTab
 from ui.paper.tab import PaperTab
 from ui.race.tab import RaceTab
 from ui.serving.guards.all_guards import Address, all_guards
+from ui.serving.held_streams import HeldStreams
 from ui.serving.idle_threads import IdleThreads
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
 from ui.serving.page_cache import PageCache
-from ui.shared import serve_modules, style_sheets
+from ui.shared import serve_modules
 from ui.shared.handler_names import HandlerNames
 from ui.shared.theme import FOLDER, theme
 from ui.tour.tab import TourTab
@@ -71,18 +72,20 @@ def page(model_host: ModelHost, limits: Limits, online: bool | None = None) -> g
     return blocks.queue(api_open=False, max_size=limits.requests, default_concurrency_limit=8)
 
 
-def launch_options(limits: Limits, address: Address | None = None) -> dict[str, Any]:
+def launch_options(
+    model_host: ModelHost, limits: Limits, address: Address | None = None
+) -> dict[str, Any]:
     """Arguments of `Blocks.launch`, without host and port. address: the host names that the server
     answers to, and the proxies that it trusts. Default: `Address()`."""
     return {
         "theme": theme(),
-        "head": style_sheets.styles(),
         "app_kwargs": {
             "routes": [serve_modules.route()],
             "middleware": [
                 *all_guards(limits, address or Address()),
                 Middleware(IdleThreads),
-                Middleware(PageCache),
+                Middleware(PageCache, **serve_modules.in_head()),
+                Middleware(HeldStreams, close=model_host.leave, keeps=model_host.keeps),
             ],
         },
         "favicon_path": str(FOLDER / "favicon.svg"),

@@ -3,7 +3,6 @@ assets/hardware_profiles."""
 
 from __future__ import annotations
 
-import json
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from sequoia.assets_folder import ASSETS
 from sequoia.errors import BadProfile
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.simulated_step_times import with_article
+from sequoia.text_files import load_json
 from sequoia.validate_input import read_each, shown
 
 FOLDER = ASSETS / "hardware_profiles"
@@ -72,7 +72,7 @@ def _files() -> dict[str, dict[str, Any]]:
 
 
 def _object(path: Path) -> dict[str, Any]:
-    content = json.loads(path.read_text(encoding="utf-8"))
+    content = load_json(path)
     if not isinstance(content, dict):
         raise BadProfile(f"{shown(content)} is not an object")
     return content

@@ -159,7 +159,7 @@ def measure_decode(nodes: int, levels: int, tokens: int, rounds: int) -> Iterato
     model_host.open()
     model_host.pair(lambda: False)
     blocks = page(model_host, LOCAL)
-    address = blocks.launch(prevent_thread_lock=True, **launch_options(LOCAL))[1]
+    address = blocks.launch(prevent_thread_lock=True, **launch_options(model_host, LOCAL))[1]
     with form(address, decode_request) as visit:
         found = interleaved(ways(model_host, decode_request, visit), rounds)
     blocks.close()

@@ -63,7 +63,7 @@ class App:
             text=True,
         )
 
-    def answer(self, seconds: float = 60) -> float:
+    def answer(self, seconds: float = 150) -> float:
         """Wait until the page is served. Returns the seconds since the start."""
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         while True:

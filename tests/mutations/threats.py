@@ -192,7 +192,7 @@ REQUESTS = (
         "app.py",
         'os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"',
         "pass",
-        _SERVED + "test_requests_to_this_machine_use_no_proxy",
+        _SERVED + "test_only_the_download_process_gets_the_proxies",
     ),
 )
 

@@ -12,10 +12,11 @@ import pytest
 
 import app
 from sequoia import Pair
+from sequoia.loading.hub import download_worker
 from sequoia.loading.pair_request import PairRequest
 from sequoia.models.rounded_linear import ROUNDED
 from ui import page
-from ui.serving.limits import LOCAL, PUBLIC
+from ui.serving.limits import LOCAL, PUBLIC, Limits
 from ui.serving.model_host import ModelHost
 from ui.shared import markup as show
 from ui.shared.prompts import presets
@@ -86,9 +87,9 @@ def test_every_handler_has_a_name_of_its_own(blocks: gr.Blocks) -> None:
 
 
 @pytest.mark.parametrize("limits", [LOCAL, PUBLIC])
-def test_the_server_hides_errors_and_limits_sizes(limits: object) -> None:
+def test_the_server_hides_errors_and_limits_sizes(model_host: ModelHost, limits: Limits) -> None:
     """It shows no errors, no earlier runs and no links of Gradio's, and it limits sizes."""
-    options = page.launch_options(limits)
+    options = page.launch_options(model_host, limits)
     assert (options["show_error"], options["run_history"], options["footer_links"]) == (
         False,
         False,
@@ -201,16 +202,16 @@ def test_a_copy_of_any_target_may_be_the_draft(before: list[str]) -> None:
         assert request.copied == draft
 
 
-def test_requests_to_this_machine_use_no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`set_up` lets requests to this machine bypass the proxy. It also turns off Gradio's analytics
+def test_only_the_download_process_gets_the_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`set_up` hides the proxy variables from this process. It also turns off Gradio's analytics
     and, in this process, access to the Hub."""
-    monkeypatch.setenv("NO_PROXY", "example.org")
-    monkeypatch.setenv("GRADIO_ANALYTICS_ENABLED", "True")
-    for name in ("no_proxy", "HF_HUB_DISABLE_TELEMETRY", "HF_HUB_OFFLINE"):
-        monkeypatch.delenv(name, raising=False)
-        monkeypatch.setenv(name, "")
+    environment = {"ALL_PROXY": "socks5://127.0.0.1:9", "no_proxy": "::1", "HF_HUB_OFFLINE": ""}
+    monkeypatch.setattr(app.os, "environ", environment)
     assert app.set_up()
     assert app.os.environ["HF_HUB_OFFLINE"] == "1"
     assert not app.set_up(), "HF_HUB_OFFLINE=1 allows no downloads"
-    assert app.os.environ["NO_PROXY"] == "example.org,localhost,127.0.0.1"
     assert app.os.environ["GRADIO_ANALYTICS_ENABLED"] == "False"
+    assert not [name for name in environment if name.lower() in ("all_proxy", "no_proxy")]
+    download_worker.use_proxies()
+    assert environment["ALL_PROXY"] == "socks5://127.0.0.1:9"
+    assert environment["no_proxy"] == "::1"

@@ -149,7 +149,6 @@ class LiveView(RunView[DecodeJob | AgainJob]):
             **QUIET,
         )
         self._header.select(self.renew, None, [*form.course, *self.chats], **UNQUEUED)
-        blocks.unload(self.close)
 
     # -- runs --------------------------------------------------------------------------------------
 

@@ -46,14 +46,13 @@ class ExperimentsTab(SessionView[ExperimentJob]):
             asked=self.get_recorded_experiment,
         )
 
-    def wire(self, blocks: gr.Blocks) -> None:
+    def wire(self, _blocks: gr.Blocks) -> None:
         """Connect the component to its handlers."""
         board = self.board
         board.list(self.list_experiments, None, board, concurrency_limit=None, **QUIET)
         board.run(self.run_experiment, None, board, **model_work(self._limits.waiting))
         board.halt(self.stop, None, None, **UNQUEUED)
         board.ask(self.job_state, None, board, **ASKED)
-        blocks.unload(self.close)
 
     def list_experiments(self) -> str:
         """All experiments, as JSON."""

@@ -122,7 +122,6 @@ class HardwareTab(SessionView[ProfileJob]):
             self.import_profile, {self.form.open, *form}, [*menus, self.form.store], **QUIET
         )
         self._wire_own(form, menus)
-        blocks.unload(self.close)
 
     def _wire_measuring(self, form: set[Any], menus: list[Any]) -> None:
         buttons = self.form.buttons

@@ -66,7 +66,7 @@ class LabTab(SessionView[AcceptanceJob]):
             js_on_load=connect("lab/connect", ["select", "decode", "count", "halt", "ask"]),
         )
 
-    def wire(self, blocks: gr.Blocks) -> None:
+    def wire(self, _blocks: gr.Blocks) -> None:
         """Connect the component to its handlers."""
         form = self._live.form
         engine = model_work(self._limits.waiting)
@@ -94,7 +94,6 @@ class LabTab(SessionView[AcceptanceJob]):
         left.success(self._live.run, form.form, self._live.stage, **engine).then(
             self._live.buttons_now, None, form.buttons, **UNQUEUED
         )
-        blocks.unload(self.close)
 
     # -- figures of the pair -----------------------------------------------------------------------
 

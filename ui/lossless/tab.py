@@ -40,7 +40,7 @@ class LosslessTab(SessionView[LosslessJob]):
                 "ls", "lossless/lossless_view", ["ask", "fill"], '<div class="sq-stage"></div>'
             )
 
-    def wire(self, blocks: gr.Blocks) -> None:
+    def wire(self, _blocks: gr.Blocks) -> None:
         """Connect components and handlers."""
         form = self.form
         fields = list(form.fields.values())
@@ -63,7 +63,6 @@ class LosslessTab(SessionView[LosslessJob]):
         on_choice(form.fields["bug"], self.break_on_purpose, [], shown, **UNQUEUED)
         on_choice(form.fields["where"], self.choose_distributions, [], fields, **UNQUEUED)
         self.board.fill(self.fill_form_with_a_bug, None, shown, **UNQUEUED)
-        blocks.unload(self.close)
 
     def break_on_purpose(self, bug: Any) -> Updates:
         """Describe `bug`, and fill the form with its preset."""

@@ -70,7 +70,7 @@ class ModelsTab(SessionView[LoadJob]):
                 visible=torch.cuda.is_available(),
             )
 
-    def wire(self, blocks: gr.Blocks) -> None:
+    def wire(self, _blocks: gr.Blocks) -> None:
         """Connect components and handlers."""
         form = {getattr(self, name) for name in FORM}
         self.load_it.click(
@@ -86,7 +86,6 @@ class ModelsTab(SessionView[LoadJob]):
         on_choice(self.pair, self.fields, [], fields, **UNQUEUED)
         self.board.select(self.come, None, self.board, concurrency_limit=None, **QUIET)
         self.board.choose(self.choose, None, [self.pair, *fields], **UNQUEUED)
-        blocks.unload(self.close)
 
     # -- showing -----------------------------------------------------------------------------------
 

@@ -133,7 +133,6 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         # the view triggers `come` if the page's load event came too early for it
         for comes in (blocks.load, self.board.come):
             comes(self.load, None, [self.board, form.save], **QUIET)
-        blocks.unload(self.close)
 
     # -- races -------------------------------------------------------------------------------------
 

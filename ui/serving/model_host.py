@@ -35,6 +35,8 @@ class RunningJobs(Protocol):
 
     @property
     def busy(self) -> bool: ...
+    def keeps(self, who: str, /) -> bool: ...
+    def close(self, who: str, /) -> None: ...
     def end_all(self, words: str, /) -> None: ...
     def abandon_all(self) -> None: ...
 
@@ -160,6 +162,15 @@ class ModelHost:
             finally:
                 self._settled.set()
         return pair
+
+    def keeps(self, who: str) -> bool:
+        """Whether a job of the visitor is in progress or paused."""
+        return any(jobs.keeps(who) for jobs in self.sessions)
+
+    def leave(self, who: str) -> None:
+        """The visitor's page is gone: stop their jobs after the current step and forget them."""
+        for jobs in self.sessions:
+            jobs.close(who)
 
     def close(self, words: str, seconds: float) -> None:
         """The program is ending: stop all jobs after their current step, with `words` as their last

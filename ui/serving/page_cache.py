@@ -4,65 +4,93 @@ be a third of the server's work for a visitor who opens the page."""
 
 from __future__ import annotations
 
+import gzip
+import hashlib
 from collections import OrderedDict
+from dataclasses import dataclass
 from typing import Any
-from urllib.parse import parse_qsl
 
+from starlette.datastructures import Headers
+from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MOST_ADDRESSES = 8  # a server has few; a page is about half a megabyte
 # headers from which Gradio takes the addresses in the page
 ADDRESS_HEADERS = (b"host", b"x-forwarded-host", b"x-forwarded-proto", b"x-gradio-server")
-# query parameters that make Gradio render a different page
-OTHER_PAGES = frozenset({b"deep_link", b"page", b"all_endpoints"})
+BASE = b'<base href="./" />'  # what follows it in the page may have a relative address
+END = b"</head>"
 
 Address = tuple[Any, ...]
 
 
-class PageCache:
-    """ASGI middleware that answers GET / with the stored page."""
+@dataclass(frozen=True)
+class Page:
+    """html: in UTF-8. zipped: the same, gzipped. etag: changes with the page."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    html: bytes
+    zipped: bytes
+    etag: str
+
+    def response(self, headers: Headers) -> Response:
+        """The answer to a request with `headers`."""
+        own = {"ETag": self.etag, "Cache-Control": "no-cache", "Vary": "Accept-Encoding"}
+        if self.etag in headers.get("if-none-match", ""):
+            return Response(status_code=304, headers=own)
+        if "gzip" not in headers.get("accept-encoding", ""):
+            return HTMLResponse(self.html, headers=own)
+        return HTMLResponse(self.zipped, headers={**own, "Content-Encoding": "gzip"})
+
+
+class PageCache:
+    """ASGI middleware that answers a request for / with the stored page, whatever its query. first,
+    styles: HTML for the page's head, before Gradio's scripts and after its styles."""
+
+    def __init__(self, app: ASGIApp, first: str = "", styles: str = "") -> None:
         self._app = app
-        self._pages: OrderedDict[Address, list[Message]] = OrderedDict()
+        self._first = first.encode()
+        self._styles = styles.encode()
+        self._pages: OrderedDict[Address, Page] = OrderedDict()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if not _is_page(scope):
             return await self._app(scope, receive, send)
         address = _address(scope)
         if address not in self._pages:
-            answer = _Answer(send)
-            await self._app(scope, receive, answer.send)
-            return self._store(address, answer.messages)
-        for message in self._pages[address]:
-            await send(message)
+            answer: list[Message] = []
+            await self._app(_without_query(scope), receive, _recorder(answer))
+            if not _is_complete(answer):
+                return await _forward(answer, send)
+            self._store(address, b"".join(message.get("body", b"") for message in answer))
+        await self._pages[address].response(Headers(scope=scope))(scope, receive, send)
 
-    def _store(self, address: Address, answer: list[Message]) -> None:
-        """Store `answer` if it is a whole page, and drop the oldest page if there are too many."""
-        if not _is_complete(answer):
-            return
-        self._pages[address] = answer
+    def _store(self, address: Address, html: bytes) -> None:
+        """Store a page, and drop the oldest if there are too many."""
+        html = html.replace(BASE, BASE + self._first, 1).replace(END, self._styles + END, 1)
+        etag = f'W/"{hashlib.sha256(html).hexdigest()[:16]}"'
+        self._pages[address] = Page(html, gzip.compress(html), etag)
         if len(self._pages) > MOST_ADDRESSES:
             self._pages.popitem(last=False)
 
 
-class _Answer:
-    """Forwards messages and records them."""
+def _recorder(answer: list[Message]) -> Send:
+    async def record(message: Message) -> None:
+        answer.append(message)
 
-    def __init__(self, send: Send) -> None:
-        self._send = send
-        self.messages: list[Message] = []
+    return record
 
-    async def send(self, message: Message) -> None:
-        self.messages.append(message)
-        await self._send(message)
+
+async def _forward(answer: list[Message], send: Send) -> None:
+    for message in answer:
+        await send(message)
 
 
 def _is_page(scope: Scope) -> bool:
-    if scope["type"] != "http" or scope["method"] != "GET" or scope["path"] != "/":
-        return False
-    parameters = parse_qsl(scope["query_string"], keep_blank_values=True)
-    return OTHER_PAGES.isdisjoint(name for name, _ in parameters)
+    return scope["type"] == "http" and scope["method"] in ("GET", "HEAD") and scope["path"] == "/"
+
+
+def _without_query(scope: Scope) -> Scope:
+    """Gradio renders other pages for some queries, which this app does not have."""
+    return {**scope, "method": "GET", "query_string": b""}
 
 
 def _address(scope: Scope) -> Address:

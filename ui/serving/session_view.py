@@ -80,10 +80,6 @@ class SessionView(ABC, Generic[R]):
         """Stop the visitor's job after its current step."""
         self.sessions.stop(visitor(request))
 
-    def close(self, request: gr.Request) -> None:
-        """The page was closed: stop the visitor's job after its current step and forget it."""
-        self.sessions.close(visitor(request))
-
 
 class RunView(SessionView[R]):
     """A view of runs. The run whose turn it is has the engine: only it uses the models. Visitors

@@ -62,6 +62,11 @@ class Sessions(Generic[R]):
         with self._lock:
             return self._runs.get(who)
 
+    def keeps(self, who: str) -> bool:
+        """Whether the visitor's run is in progress or paused."""
+        run = self.get(who)
+        return run is not None and (run.busy or run.holding)
+
     def has(self, run: object) -> bool:
         """Whether `run` is the run of one of the visitors."""
         with self._lock:

@@ -33,9 +33,12 @@ class BadModule(ValueError):
     files."""
 
 
+FIRST = UI / "serving" / "web" / "first.js"  # runs before Gradio's script
+
+
 def modules() -> list[Path]:
-    """All modules of the page."""
-    return sorted(UI.glob("*/web/**/*.js"))
+    """All modules of the page, except FIRST and those beside it."""
+    return [path for path in sorted(UI.glob("*/web/**/*.js")) if path.parent != FIRST.parent]
 
 
 def saved_pages() -> dict[str, Path]:

@@ -51,8 +51,21 @@ def scan(data: bytes) -> None:
 
 def parsed(file: str) -> Any:
     data = Path(file).read_bytes()
+    text = decoded(data)
     scan(data)
-    return json.loads(data.decode("utf-8"), parse_constant=_reject_constant)
+    return json.loads(text, parse_constant=_reject_constant)
+
+
+def decoded(data: bytes) -> str:
+    """The text in `data`, without the byte order mark that some editors write. Raises Refused if it
+    is not UTF-8 text."""
+    encoding = json.detect_encoding(data)
+    if not encoding.startswith("utf-8"):
+        raise Refused(f"it is {encoding[:6].upper()} text; save it again as UTF-8")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise Refused("it is not UTF-8 text") from None
 
 
 def pieces_of(value: Any) -> Iterator[tuple[str, Any]]:

@@ -81,12 +81,6 @@ def error_banner(text: Any) -> str:
     )
 
 
-def style(source: str) -> str:
-    """A style element with the CSS in `source`. Closing tags in `source` are escaped, so that they
-    cannot end the element."""
-    return "<style>\n" + source.replace("</", "<\\/") + "\n</style>"
-
-
 def literal(value: Any) -> str:
     """`value` as a JavaScript literal that is safe in any script, including one inside HTML."""
     return (

@@ -91,7 +91,9 @@ def shipped() -> Mapping[str, Entry]:
     """The profiles shipped with the program, by file name without suffix. They include old
     profiles that newer ones have replaced. A damaged file is skipped."""
     files = ((path.stem, path) for path in sorted(FOLDER.glob("*.json")))
-    return read_each(files, lambda path: parse_entry(path.read_text(encoding="utf-8"), path.stem))
+    return read_each(
+        files, lambda path: parse_entry(path.read_text(encoding="utf-8-sig"), path.stem)
+    )
 
 
 def saved_entries(store: Any) -> dict[str, Entry]:

@@ -1,7 +1,7 @@
 """Serves the page's modules, Plotly's script, and the scripts and styles of pages that are saved as
 HTML files. All are served under one path, and only to visitors who may see the page.
 
-The path contains a hash of the modules, the styles and Plotly's version, so that a browser with an
+The path contains a hash of all scripts, the styles and Plotly's version, so that a browser with an
 old copy in its cache never mixes two versions.
 """
 
@@ -20,7 +20,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
-from ui.shared.join_modules import join, modules, saved_pages
+from ui.shared.join_modules import FIRST, join, modules, saved_pages
 from ui.shared.style_sheets import css
 
 PATH = "/sequoia-web"
@@ -39,7 +39,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Joined(Text):
-    """The joined modules. version: a hash that changes with any module or style sheet, and with
+    """The joined modules. version: a hash that changes with any script or style sheet, and with
     Plotly's version."""
 
     version: str
@@ -49,17 +49,27 @@ class Joined(Text):
 def joined() -> Joined:
     """The page's modules joined into one, built at the first call."""
     modules_text = _script(join(modules()))
-    others = css() + plotly.__version__
+    others = join([FIRST]) + css() + plotly.__version__
     version = hashlib.sha256(modules_text.text + others.encode()).hexdigest()[:16]
     return Joined(modules_text.text, modules_text.zipped, modules_text.media_type, version)
 
 
 @cache
-def saved_page_texts() -> dict[str, Text]:
-    """The scripts and the style sheet of saved pages, by the name under which they are served. Each
-    script contains a view's module `saved_page` and everything it imports."""
+def texts() -> dict[str, Text]:
+    """The other scripts and the style sheet, by the name under which they are served. The script of
+    a saved page contains a view's module `saved_page` and everything it imports."""
     scripts = {f"saved-{view}.js": _script(join([path])) for view, path in saved_pages().items()}
-    return {**scripts, "saved.css": _zipped(css(), "text/css")}
+    return {**scripts, "first.js": _script(join([FIRST])), "page.css": _zipped(css(), "text/css")}
+
+
+def in_head() -> dict[str, str]:
+    """What the page's head needs, as HTML: `first`, the script that runs before Gradio's, and
+    `styles`. The address is relative because the page may be served from a path other than "/"."""
+    folder = f".{PATH}/{joined().version}"
+    return {
+        "first": f'<script type="module" src="{folder}/first.js"></script>',
+        "styles": f'<link rel="stylesheet" href="{folder}/page.css">',
+    }
 
 
 def _script(source: str) -> Text:
@@ -83,7 +93,7 @@ async def _serve(request: Request) -> Response:
         raise HTTPException(404, "The page has changed. Reload it.")
     if name == "plotly.min.js":
         return FileResponse(_PLOTLY, media_type="text/javascript", headers=_KEEP)
-    found = joined() if name == "modules.js" else saved_page_texts().get(name)
+    found = joined() if name == "modules.js" else texts().get(name)
     if found is None:
         raise HTTPException(404, "No such file.")
     if "gzip" not in request.headers.get("accept-encoding", ""):

@@ -3,15 +3,8 @@ view."""
 
 from __future__ import annotations
 
-from ui.shared import colours, markup
+from ui.shared import colours
 from ui.shared.join_modules import UI
-
-
-def styles() -> str:
-    """Style elements for the page's head. `launch(css=)` is not used: Gradio would insert the
-    sheets twice. It would rewrite the selectors of the second copy, so that other rules would
-    win."""
-    return "\n".join(map(markup.style, _texts()))
 
 
 def css() -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from sequoia import SequoiaError
 from sequoia.validate_input import shown
+from ui.shared.json_worker import Refused, decoded
 
 
 def uploaded_text(path: Any, most: int, kind: str, error: type[SequoiaError]) -> str:
@@ -15,9 +16,9 @@ def uploaded_text(path: Any, most: int, kind: str, error: type[SequoiaError]) ->
     to the visitor. kind: what the message calls such a file, for example "run file"."""
     check_upload(path, most, kind, error)
     try:
-        return Path(path).read_bytes().decode("utf-8")
-    except UnicodeDecodeError:
-        raise error(f"not a {kind}: the file is not UTF-8 text") from None
+        return decoded(Path(path).read_bytes())
+    except Refused as problem:
+        raise error(f"not a {kind}: {problem}") from None
     except OSError:
         raise error("the file could not be read") from None
 

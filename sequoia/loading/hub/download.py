@@ -272,6 +272,15 @@ def reason(model: str, kind: str, words: str, done: int) -> str:
             f"the Hugging Face hub cannot be reached for {model} ({words}). Check the connection "
             f"and the proxy, or give a local folder.{kept}"
         ),
+        "socks": (
+            f"{model} was not downloaded: ALL_PROXY or another variable names a SOCKS proxy, which "
+            "needs one more package. Install it with `pip install socksio` and load the model "
+            "again, or set HTTPS_PROXY to an HTTP proxy."
+        ),
+        "proxy": (
+            f"{model} was not downloaded: the proxy that HTTPS_PROXY or ALL_PROXY names cannot be "
+            f"used ({words}). Correct the variable and start the program again."
+        ),
         "hub": f"the Hugging Face hub answered with an error for {model} ({words}).{kept}",
         "disk": f"the disk is full, so {model} was not downloaded completely.{kept}",
         "busy": f"another download of {model} is in progress; wait for it to end, or stop it.",

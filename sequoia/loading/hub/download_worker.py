@@ -33,6 +33,7 @@ from huggingface_hub.errors import GatedRepoError
 from huggingface_hub.file_download import HfFileMetadata, http_get, repo_folder_name
 from huggingface_hub.utils import WeakFileLock, build_hf_headers
 
+PREFIX = "SEQUOIA_"  # with which app.py hides the proxy variables from the page's process
 AT_ONCE = 4
 PROGRESS_SECONDS = 0.2
 LOCK_SECONDS = 2.0
@@ -53,6 +54,8 @@ _KINDS = {
     "Timeout": "busy",
     "Damaged": "damaged",
     "TooLarge": "large",
+    "ImportError": "socks",
+    "InvalidURL": "proxy",
 }
 
 
@@ -208,8 +211,17 @@ def kind_of(problem: BaseException) -> str:
         return "gated" if problem.response.status_code == 401 else "closed"
     if isinstance(problem, OSError) and problem.errno in (errno.ENOSPC, errno.EDQUOT):
         return "disk"
+    if isinstance(problem, ValueError) and "proxy" in str(problem):
+        return "proxy"
     names = [error.__name__ for error in type(problem).__mro__]
     return next((kind for name, kind in _KINDS.items() if name in names), "other")
+
+
+def use_proxies() -> None:
+    """Give the proxy variables their own names."""
+    for name in list(os.environ):
+        if name.startswith(PREFIX) and name.lower().endswith("_proxy"):
+            os.environ[name.removeprefix(PREFIX)] = os.environ.pop(name)
 
 
 def serve() -> None:
@@ -244,4 +256,5 @@ def _send(news: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
+    use_proxies()
     serve()

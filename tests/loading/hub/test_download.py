@@ -86,6 +86,32 @@ def fetched(name: str = "owner/model", **options: object) -> Path:
         return place if isinstance(place, Path) else downloads.fetch(place, weights=True)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("variable", "value", "words"),
+    [
+        ("ALL_PROXY", "socks5://127.0.0.1:9", "pip install socksio"),
+        ("all_proxy", "socks5h://127.0.0.1:9", "pip install socksio"),
+        ("HTTPS_PROXY", "socks9://127.0.0.1:9", "cannot be used (Unknown scheme"),
+        ("https_proxy", "http://127.0.0.1:port", "cannot be used (Invalid port"),
+        ("HTTPS_PROXY", "http://[::1", "cannot be used (Invalid port"),
+        ("HTTPS_PROXY", "http://127.0.0.1:9", "cannot be reached"),
+    ],
+)
+def test_the_downloader_gets_the_proxies_back_and_says_what_is_wrong_with_them(
+    monkeypatch: pytest.MonkeyPatch, variable: str, value: str, words: str
+) -> None:
+    """app.py has renamed the variables. NO_PROXY with IPv6 addresses is no problem."""
+    for name in [name for name in os.environ if name.lower().endswith("_proxy")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HF_ENDPOINT", "https://192.0.2.1")
+    monkeypatch.setenv(download_worker.PREFIX + variable, value)
+    monkeypatch.setenv(download_worker.PREFIX + "NO_PROXY", "::1,fe80::/10,[::1],10.0.0.0/8")
+    with Downloads(online=True) as downloads, pytest.raises(NotDownloaded) as caught:
+        downloads.look_up("owner/model")
+    assert words in str(caught.value)
+
+
 # -- what is transferred ---------------------------------------------------------------------------
 
 

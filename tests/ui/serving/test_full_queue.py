@@ -30,7 +30,7 @@ def busy(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> Iterator[gr.Blocks]:
     model_host = ModelHost(lambda: pair, LIMITS.waiting)
     model_host.open()
     blocks = page.page(model_host, LIMITS)
-    blocks.launch(prevent_thread_lock=True, **page.launch_options(LIMITS))
+    blocks.launch(prevent_thread_lock=True, **page.launch_options(model_host, LIMITS))
     ended = threading.Event()
     begun = threading.Event()
 

@@ -106,7 +106,7 @@ def test_the_parts_of_saved_pages_are_served(client: httpx.Client, view: str) ->
 
 
 def test_the_style_sheet_of_saved_pages_is_served(client: httpx.Client) -> None:
-    sheet = client.get(f"{FOLDER}/saved.css")
+    sheet = client.get(f"{FOLDER}/page.css")
     assert sheet.headers["content-type"].startswith("text/css")
     assert sheet.text == css()
 

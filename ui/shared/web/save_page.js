@@ -24,7 +24,7 @@ import { saveText } from "./save_file.js";
 export async function savePage({ view, name, title, facts, data }) {
   const [script, styles, packed] = await Promise.all([
     served(`saved-${view}.js`),
-    served("saved.css"),
+    served("page.css"),
     pack(data),
   ]);
   const nonce = randomName();

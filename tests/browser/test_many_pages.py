@@ -1,0 +1,162 @@
+"""Many pages of one browser share its six connections to the server. A page that is closed gives up
+its run, and so does one whose browser is killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Error, Page, expect
+from running_app import CHROMIUM, FLAGS, App, free_port
+from test_page import choose, endless, until
+
+POLLS = ".pg-polls"
+RUNNING = "s.meta.label === 'measured' && s.steps.length > 3"
+
+
+@contextmanager
+def pages(browser: Browser, app: App, count: int) -> Iterator[list[Page]]:
+    """Open pages in one context, which share connections, with the form shown. One after the other,
+    because each takes seconds of the processor."""
+    context = browser.new_context()
+    made = [opened(context.new_page(), app) for _ in range(count)]
+    yield made
+    context.close()
+
+
+def opened(page: Page, app: App) -> Page:
+    page.set_default_timeout(60_000)
+    page.goto(app.url)
+    page.wait_for_selector(".pg-status[data-stage=ready]", timeout=60_000)
+    until(page, "s.steps.length > 0", 60)
+    page.evaluate("document.querySelector('[data-act=panel]').click()")
+    page.wait_for_selector("#pg-run")
+    return page
+
+
+def start(page: Page) -> None:
+    """Press Run, with large and slow trees, so that the run lasts until the test stops it."""
+    endless(page, tokens=1900)
+    choose(page, "tree", "SpecInfer tree: children by level")
+    page.fill("#pg-branching input, #pg-branching textarea", "400")
+    page.click("#pg-run")
+
+
+def stop(page: Page, seconds: float) -> None:
+    """Press Stop; the run must stop within `seconds`."""
+    page.click("#pg-stop")
+    until(page, "s.done", seconds)
+
+
+@pytest.mark.nightly
+def test_idle_pages_leave_the_connections_to_those_that_run(browser: Browser, app: App) -> None:
+    """Opens eight pages. Five run: one works, the others wait, and the fifth says that it polls."""
+    with pages(browser, app, 8) as (fifth, *idle, first):
+        runs = [first, *idle[:3]]
+        for page in runs:
+            start(page)
+            expect(page.locator("#pg-stop")).to_be_enabled()
+        until(first, RUNNING)
+        start(fifth)
+        expect(fifth.locator(POLLS)).to_be_visible()
+        expect(fifth.locator("#pg-view [data-part=notice]")).to_contain_text("4 runs ahead of you")
+        for page in (first, *idle):
+            expect(page.locator(POLLS)).to_be_hidden()
+        for page in runs[1:]:
+            page.click("#pg-stop")
+        expect(fifth.locator("#pg-view [data-part=notice]")).to_contain_text("1 run ahead of you")
+        expect(fifth.locator(POLLS)).to_be_hidden()  # there is room again
+        stop(first, 10)
+        until(fifth, RUNNING)
+        stop(fifth, 10)
+
+
+HANG = "for (let i = 0; i < 5; i++) fetch(`gradio_api/heartbeat/test-${i}`);"
+
+
+@pytest.mark.nightly
+def test_stop_arrives_even_if_all_connections_are_in_use(browser: Browser, app: App) -> None:
+    with pages(browser, app, 1) as (page,):
+        start(page)
+        until(page, RUNNING)
+        page.evaluate(HANG)
+        stop(page, 10)
+        page.evaluate("window.stop()")
+
+
+@pytest.mark.nightly
+def test_the_run_of_a_closed_page_ends_at_once(browser: Browser, app: App) -> None:
+    with pages(browser, app, 3) as (closed, reloaded, waiting):
+        for page in (closed, reloaded, waiting):
+            start(page)
+        until(closed, RUNNING)
+        closed.close(run_before_unload=False)
+        begun = time.monotonic()
+        until(reloaded, RUNNING, 5)
+        reloaded.reload()
+        until(waiting, RUNNING, 5)
+        print(f"\n{time.monotonic() - begun:.1f} s until two pages' runs had ended")
+        stop(waiting, 10)
+
+
+@pytest.mark.nightly
+def test_a_paused_run_is_kept_for_an_open_page(browser: Browser, app: App) -> None:
+    """The page must say that it is still there, as it has no stream of messages meanwhile."""
+    with pages(browser, app, 1) as (page,):
+        start(page)
+        until(page, RUNNING)
+        stop(page, 10)
+        count = page.evaluate(
+            "document.querySelector('#pg-view .sq-stage').view.store.steps.length"
+        )
+        page.wait_for_timeout(45_000)
+        page.click("#pg-step")
+        until(page, f"s.steps.length === {count + 1}")
+
+
+@contextmanager
+def another_browser(browser: Browser, folder: Path) -> Iterator[tuple[Browser, int]]:
+    """A browser that is not a child of the test's, and the number of its process group."""
+    port = free_port()
+    arguments = [f"--remote-debugging-port={port}", f"--user-data-dir={folder}", "--headless=new"]
+    process = subprocess.Popen(
+        [CHROMIUM, *FLAGS, *arguments], stderr=subprocess.DEVNULL, start_new_session=True
+    )
+    try:
+        yield connected(browser, f"http://127.0.0.1:{port}"), process.pid
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def connected(browser: Browser, address: str) -> Browser:
+    for _ in range(100):
+        try:
+            return browser.browser_type.connect_over_cdp(address)
+        except Error:
+            time.sleep(0.2)
+    raise AssertionError("the second browser did not start")
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("how", [signal.SIGSTOP, signal.SIGKILL])
+def test_the_run_of_a_killed_browser_ends_within_a_minute(
+    browser: Browser, app: App, tmp_path: Path, how: signal.Signals
+) -> None:
+    """SIGSTOP: as with a laptop that falls asleep, its connections stay open."""
+    alone = another_browser(browser, tmp_path)
+    with pages(browser, app, 1) as (waiting,), alone as (other, group):
+        page = opened(other.new_context().new_page(), app)
+        start(page)
+        until(page, RUNNING)
+        start(waiting)
+        expect(waiting.locator("#pg-view [data-part=notice]")).to_contain_text("1 run ahead")
+        os.killpg(group, how)
+        until(waiting, RUNNING, 60)
+        stop(waiting, 10)

@@ -1,0 +1,89 @@
+"""Files that the program saved still open after an editor has added a byte order mark or other line
+ends. A file that an editor saved in UTF-16 is refused with a sentence that says so."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sequoia import Acceptance, HardwareProfile, Run, SequoiaError, Tree
+from sequoia.assets_folder import ASSETS
+from sequoia.experiments.command import main as experiments
+from sequoia.text_files import load_json
+from ui.decode.recordings import opened as opened_run
+from ui.race.recordings import opened as opened_race
+from ui.serving.limits import LOCAL
+from ui.shared.large_json import LARGE
+from ui.shared.saved_profiles import load_upload
+
+SAVED = Path(__file__).resolve().parents[1] / "saved"
+BOM = b"\xef\xbb\xbf"
+UPLOADS: dict[str, Callable[[str], Any]] = {
+    "runs/greedy": lambda path: opened_run(path, LOCAL.upload),
+    "races/greedy": lambda path: opened_race(path, LOCAL.upload),
+    "profiles/kept": load_upload,
+}
+TEXTS: dict[str, Callable[[str], Any]] = {
+    "runs/greedy": Run.from_json,
+    "profiles/measured": HardwareProfile.from_json,
+    "trees/tree": Tree.from_json,
+}
+
+
+def saved(name: str) -> bytes:
+    return (SAVED / f"{name}.json").read_bytes()
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Callable[[bytes], Path]:
+    def write(data: bytes) -> Path:
+        path = tmp_path / "edited.json"
+        path.write_bytes(data)
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize("blanks", [0, LARGE], ids=["small", "large"])
+@pytest.mark.parametrize("name", UPLOADS)
+def test_an_edited_file_opens_in_the_page(
+    file: Callable[[bytes], Path], name: str, blanks: int
+) -> None:
+    """Large files are parsed in a process of their own. A profile cannot be large."""
+    data = json.dumps(json.loads(saved(name)), indent=1).replace("\n", "\r\n").encode()
+    spare = b" " * (0 if name.startswith("profiles") else blanks)
+    UPLOADS[name](str(file(BOM + data + spare)))
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+@pytest.mark.parametrize("blanks", [0, LARGE], ids=["small", "large"])
+@pytest.mark.parametrize("name", UPLOADS)
+def test_a_file_in_another_encoding_is_refused_by_its_name(
+    file: Callable[[bytes], Path], name: str, blanks: int, encoding: str
+) -> None:
+    spare = " " * (0 if name.startswith("profiles") else blanks)
+    with pytest.raises(SequoiaError, match=f"{encoding[:6].upper()} text; save it again as UTF-8"):
+        UPLOADS[name](str(file((saved(name).decode() + spare).encode(encoding))))
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_an_edited_file_opens_in_python(name: str) -> None:
+    assert TEXTS[name]((BOM + saved(name)).decode("utf-8"))
+
+
+def test_an_edited_vector_opens() -> None:
+    saved_text = Acceptance((0.6, 0.2)).to_json()
+    assert Acceptance.from_json("\ufeff" + saved_text) == Acceptance((0.6, 0.2))
+
+
+def test_edited_files_open_on_the_command_line(
+    file: Callable[[bytes], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    result = next((ASSETS / "experiments").glob("*.json"))
+    experiments(["--csv", str(file(BOM + result.read_bytes()))])
+    assert "," in capsys.readouterr().out
+    assert load_json(file(BOM + b"[1]")) == [1]
