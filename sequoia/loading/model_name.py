@@ -87,7 +87,7 @@ def _exists(name: str, is_one: Any) -> bool:
 
 
 def _quoted(name: str) -> str:
-    return repr(name[:200]).replace("\\\\", "\\")
+    return repr(name if len(name) <= 200 else "…" + name[-200:]).replace("\\\\", "\\")
 
 
 def _id_in_address(path: str, address: str) -> str:
