@@ -34,6 +34,7 @@ class ExperimentsTab(SessionView[ExperimentJob]):
     def __init__(self, model_host: ModelHost, limits: Limits) -> None:
         super().__init__(model_host, limits)
         self._kept = KeptUnits(limits.sessions)
+        model_host.after_leaving.append(self._kept.forget)
         self._seconds = min(SECONDS, limits.seconds)
 
     def build(self) -> None:
@@ -86,10 +87,6 @@ class ExperimentsTab(SessionView[ExperimentJob]):
         except OSError as problem:
             raise SequoiaError(f"cannot create a temporary folder: {problem.strerror}") from None
         return ExperimentJob(self._model_host, experiment, folder, self._seconds, again=again)
-
-    def close(self, request: gr.Request) -> None:
-        super().close(request)
-        self._kept.forget(visitor(request))
 
     def buttons_now(self, request: gr.Request) -> Updates:  # noqa: ARG002  the browser draws the buttons
         return {self.board: gr.skip()}

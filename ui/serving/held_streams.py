@@ -124,7 +124,7 @@ class HeldStreams:
         self._keeps = keeps
         self._streams: dict[str, HeldStream] = {}  # by visitor
         self._timers: dict[str, asyncio.TimerHandle] = {}  # by visitor
-        self._ends: set[asyncio.Task[None]] = set()
+        self._ends: set[asyncio.Task[Response]] = set()
         self._open: Counter[str] = Counter()  # answers kept open, by browser
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -65,7 +65,8 @@ class ModelHost:
 
     `version` counts the pairs loaded so far. The callbacks in `before_unload` are called before a
     pair's memory is freed. Code that keeps part of a pair after its turn must register a callback
-    that drops this part. `sessions` contains the jobs of each view.
+    that drops this part. `sessions` contains the jobs of each view. The callbacks in
+    `after_leaving` are called with the key of a visitor whose page is gone.
     """
 
     def __init__(
@@ -80,6 +81,7 @@ class ModelHost:
         self._measure = measure
         self.before_unload: list[Callable[[], None]] = []
         self.sessions: list[RunningJobs] = []
+        self.after_leaving: list[Callable[[str], None]] = []
         self.version = 0
         self._log = printer()
         self._load = load
@@ -171,6 +173,8 @@ class ModelHost:
         """The visitor's page is gone: stop their jobs after the current step and forget them."""
         for jobs in self.sessions:
             jobs.close(who)
+        for callback in self.after_leaving:
+            callback(who)
 
     def close(self, words: str, seconds: float) -> None:
         """The program is ending: stop all jobs after their current step, with `words` as their last

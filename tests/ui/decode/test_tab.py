@@ -134,7 +134,7 @@ def test_a_visitor_who_left_is_forgotten(view: LiveView, slow: None) -> None:
     running = Reading(view.run(filled(view, max_new_tokens=500, tree="plain"), request()))
     next(running)
     run = view.sessions.get("one")
-    view.close(request())
+    view._model_host.leave("one")
     wait(lambda: not run.busy, 2)
     assert not run.holding
     assert view.sessions.get("one") is None

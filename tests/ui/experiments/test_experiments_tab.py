@@ -179,7 +179,7 @@ def test_a_visitor_who_leaves_is_forgotten(made: Callable[..., ExperimentsTab], 
     parsed(runs(tab))
     path = tab._kept.folder("one")
     assert (path / "toy.jsonl").is_file()
-    tab.close(request())
+    tab._model_host.leave("one")
     assert not path.exists()
     assert len(toy.ran) == UNITS
 

@@ -668,7 +668,7 @@ def test_a_closed_page_ends_the_load(
     next(updates)
     updates.close()
     assert stopped.wait(20)
-    tab.close(request())
+    tab._model_host.leave("one")
     assert tab.sessions.get("one") is None
 
 

@@ -174,7 +174,7 @@ def test_a_closed_page_frees_the_engine(tab: RaceTab, model_host: ModelHost, slo
     next(racing)
     race = tab.sessions.get("one")
     racing.close()
-    tab.close(request())
+    tab._model_host.leave("one")
     wait(lambda: not race.busy, 2)
     assert len(model_host.queue) == 0
     assert tab.sessions.get("one") is None

@@ -2,6 +2,7 @@
    a reload, the Back button and a copied link show the same again. */
 import { FIELDS } from "./link_fields.js";
 import { decodeLink, encodeLink } from "./link_text.js";
+import { showAddress } from "./page_address.js";
 
 /** @import { LinkState } from "./link_text.js" */
 
@@ -129,7 +130,7 @@ function write(how) {
   if (hash === location.hash) return;
   // The whole address is needed: the browser would resolve a fragment alone against the page's
   // <base>, which has no query.
-  history[how](history.state, "", new URL(hash, location.href));
+  showAddress(new URL(hash, location.href), how);
 }
 
 // Shows the tab and values that the address names. Without a fragment, opens the first tab and
@@ -145,7 +146,7 @@ function follow() {
 // Remove the fragment from the address, and say why.
 /** @type {(why: string) => void} */
 function ignore(why) {
-  history.replaceState(history.state, "", location.pathname + location.search);
+  showAddress(location.pathname + location.search);
   whenThere("decode", (view) => view.say(why, true));
 }
 
