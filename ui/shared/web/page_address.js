@@ -2,8 +2,8 @@
    shows it again. */
 
 /**
- * Show `address` as the page's address, if the browser allows it: some forbid it in frames, or after
- * many changes in a short time.
+ * Show `address` as the page's address, if the browser allows it: some forbid it in frames, or
+ * after many changes in a short time.
  * @param {URL | string} address
  * @param {"pushState" | "replaceState"} [how] "pushState": the Back button returns to the old one
  */
