@@ -40,6 +40,8 @@ from sequoia.saved_files.run_file import clock_of
 from ui.race.race_plan import elsewhere_in
 from ui.shared.speedup_meta import step_of
 
+MANY = 10_000  # runs, see FinishedRace._stats
+
 
 class Tally:
     """A lane's totals and tokens, and the tree size, tokens and seconds of each step."""
@@ -65,8 +67,9 @@ class Tally:
 class FinishedRace:
     """A race that has ended. prompt: the prompt of lanes that have none of their own. acceptances:
     the acceptance that each lane's tree was fitted to, None for a fixed shape. clock: the simulated
-    clock that timed all lanes, None if their times were measured here. base: the index of the
-    first plain lane, None if there is none."""
+    clock that timed all lanes, None if their times were measured here. expected: the expected steps
+    of each lane, None where they are not known. base: the index of the first plain lane, None if
+    there is none."""
 
     pair: Pair
     prompt: str
@@ -75,6 +78,7 @@ class FinishedRace:
     tallies: tuple[Tally, ...]
     acceptances: tuple[Acceptance | None, ...]
     clock: SimulatedClock | None = None
+    expected: tuple[ExpectedSteps | None, ...] | None = None
 
     @property
     def base(self) -> int | None:
@@ -85,12 +89,17 @@ class FinishedRace:
         prompts = [self.prompt if lane.prompt is None else lane.prompt for lane in self.lanes]
         for prompt in dict.fromkeys(prompts):
             places = tuple(i for i, own in enumerate(prompts) if own == prompt)
-            lanes, tallies, acceptances = (
-                tuple(values[i] for i in places)
-                for values in (self.lanes, self.tallies, self.acceptances)
+            lanes, tallies, acceptances, expected = (
+                values and tuple(values[i] for i in places)
+                for values in (self.lanes, self.tallies, self.acceptances, self.expected)
             )
             part = replace(
-                self, prompt=prompt, lanes=lanes, tallies=tallies, acceptances=acceptances
+                self,
+                prompt=prompt,
+                lanes=lanes,
+                tallies=tallies,
+                acceptances=acceptances,
+                expected=expected,
             )
             yield places, part
 
@@ -107,21 +116,38 @@ class FinishedRace:
         return results if self.clock is None else as_simulated(results)
 
     def _timed(self, i: int, base: Tally | None, max_nodes: int) -> dict[str, Any]:
-        tally = self.tallies[i]
         result: dict[str, Any] = {"waterfall": None, "doctor": None, "lossless": None}
+        stats = self._stats(i)
         if base is None:
             return result
         # For example, a lane without steps raises an error. If only `doctor` fails, the bars stay.
         with suppress(SequoiaError):
-            bars = time_breakdown(tally.stats, base.stats)
+            bars = time_breakdown(stats, base.stats)
             result["waterfall"] = {
                 "bars": [
                     {"name": bar.name, "value": bar.value, "loss": bar.loss, "words": bar.sentence}
                     for bar in bars
                 ]
             }
-            result["doctor"] = self._what_to_try(i, base, max_nodes)
+            result["doctor"] = self._what_to_try(i, stats, base, max_nodes)
         return result
+
+    def _stats(self, i: int) -> DecodeStats:
+        """The totals of lane i. If its expected steps and those of the plain lane are known, the
+        verdict compares expected tokens per step, so these totals have them too. They are then
+        those of many runs, because the tokens of one would have to be rounded."""
+        stats = self.tallies[i].stats
+        found = self.expected and self.base is not None and self.expected[self.base]
+        expected = self.expected[i] if self.expected and found else None
+        if expected is None:
+            return stats
+        per_step = sum(expected.tokens) / sum(map(sum, expected.steps))
+        return replace(
+            stats,
+            steps=MANY * stats.steps,
+            tokens=round(MANY * stats.steps * per_step),
+            seconds={phase: MANY * seconds for phase, seconds in stats.seconds.items()},
+        )
 
     def _acceptance(self, i: int) -> Acceptance:
         """The acceptance that lane i's tree was fitted to. If there is none, the pair's acceptance
@@ -131,7 +157,9 @@ class FinishedRace:
             self.acceptances[i] or acceptance_of(self.pair, self.params, verifier, [self.prompt])[0]
         )
 
-    def _what_to_try(self, i: int, base: Tally, max_nodes: int) -> dict[str, Any]:
+    def _what_to_try(
+        self, i: int, stats: DecodeStats, base: Tally, max_nodes: int
+    ) -> dict[str, Any]:
         acceptance = self._acceptance(i)
         tally = self.tallies[i]
         tree = self.lanes[i].tree
@@ -139,7 +167,7 @@ class FinishedRace:
             nodes, levels = (statistics.fmean(sizes) for sizes in zip(*tally.sizes, strict=True))
             tree = typical_tree(nodes, levels, acceptance)
         found = diagnose(
-            tally.stats,
+            stats,
             tree,
             base.stats,
             acceptance,

@@ -208,6 +208,7 @@ class RaceJob(RunJob):
                         tallies,
                         acceptances,
                         self.request.simulated_clock,
+                        expected,
                     )
                 )
         return Ended("time" if late else "stopped" if self.halted() else "length", notice=late)

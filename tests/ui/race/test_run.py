@@ -391,6 +391,22 @@ def test_greedy_lanes_are_compared_with_the_plain_lane(make: Callable[..., RaceJ
         )
 
 
+@pytest.mark.parametrize("temperature", [0.0, 0.8])
+def test_where_the_time_went_ends_at_the_verdicts_speedup(
+    make: Callable[..., RaceJob], temperature: float
+) -> None:
+    """Guards against two different speed-ups of one lane on one screen. Above temperature 0, both
+    are for expected tokens per step."""
+    race = make(max_new_tokens=48, temperature=temperature)
+    results = results_of(raced(race))
+    verdict = race.recording.verdict
+    assert any(pair.expected for pair in verdict.pairs) == (temperature > 0)
+    for lane, result in zip(verdict.speedups[1:], results[1:], strict=True):
+        last = result["waterfall"]["bars"][-1]["value"]
+        assert last == pytest.approx(lane.speedup.ratio, rel=1e-3)
+        assert result["doctor"]["speedup"] == pytest.approx(last)
+
+
 def test_a_lane_that_deviates_from_the_plain_text_is_named(
     make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:

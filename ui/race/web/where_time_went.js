@@ -92,7 +92,7 @@ export class WhereTimeWent {
     bars.forEach((bar, k) => {
       const row = el("li", { "data-bar": bar.name }, list);
       const last = k === bars.length - 1;
-      const name = last ? "speed-up, this run" : NAMES[bar.name] || readable(bar.name);
+      const name = last ? "speed-up of this run" : NAMES[bar.name] || readable(bar.name);
       el("span", { class: "race-fall-name", text: name }, row);
       barTrack(row, bar, most, last);
       el("b", { text: (known(bar.value) ? bar.value.toFixed(2) : "–") + (k ? "×" : "") }, row);
