@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FakeNode, made } from "./fake_page.js";
 import { Headline } from "../../ui/decode/web/headline.js";
+import { earlyEnd } from "../../ui/decode/web/same_text.js";
 import { RunStore } from "../../ui/decode/web/run_store.js";
 
 globalThis.matchMedia = /** @type {any} */ (() => ({ matches: true }));
@@ -42,15 +43,29 @@ function claimed(texts, meta) {
 
 const ALONE = "than the large model alone";
 const SAME = ALONE + ", and the same text in the end";
-const plain = (text) => ({ plain: { seconds: text.map(() => 0.03), text } });
+const plain = (text, same = text.length, finish = "length") => ({
+  plain: { seconds: text.map(() => 0.03), text, same, finish, limit: 3 },
+});
 
-test("at temperature 0, 'the same text' is not claimed if plain decoding wrote a different text", () => {
+test("at temperature 0, 'the same text' is claimed as far as the texts were compared", () => {
   const run = ["a", "b", "c"];
-  assert.equal(claimed(run, {}), SAME);
-  for (const text of [run, ["a", "b"], ["a", "b", "c", "d"], ["a", "b", "c\ufffd"]])
-    assert.equal(claimed(run, plain(text)), SAME);
-  for (const text of [["x"], ["a", "x", "c"], ["a", "x"], ["a", "b", "x", "d"]])
-    assert.equal(claimed(run, plain(text)), ALONE);
+  assert.equal(claimed(run, {}), ALONE);
+  assert.equal(claimed(run, plain(run)), SAME);
+  assert.equal(claimed(run, plain(["a", "b"], 2, "time")), ALONE + ", and the same text so far");
+  for (const text of [run, ["a", "x"]])
+    assert.equal(claimed(run, plain(text, 1)), ALONE + "; the texts differ from token 2 on");
+});
+
+test("where and why plain decoding was stopped early is said", () => {
+  const policy = { temperature: 0 };
+  const early = (same, finish) =>
+    earlyEnd({ policy, ...plain(new Array(92).fill("x"), same, finish) }, 128);
+  const stopped = "Plain decoding was stopped after 3 s, 92 tokens";
+  assert.equal(early(92, "time"), `${stopped}; the first 92 are the same.`);
+  assert.equal(early(50, "time"), `${stopped}.`);
+  assert.match(early(92, "length"), /stopped after 92 tokens; the first 92/);
+  assert.equal(early(92, "eos"), "");
+  assert.equal(earlyEnd({ policy, ...plain(["x"]) }, 1), "");
 });
 
 test("above temperature 0 the same output distribution is claimed, whatever the texts", () => {

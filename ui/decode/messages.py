@@ -36,6 +36,8 @@ VERSION = 1
 MAX_TEXT = 20_000  # characters of a text in the meta
 MAX_TOKENS = 1100  # tokens of a prompt
 MAX_TOKEN = 200  # characters of a token
+_OF_PLAIN = ("seconds", "text", "same", "finish", "limit")
+_ENDS = ("eos", "length", "context", "time")  # why plain decoding ended
 _TEXTS = (
     "label",
     "title",
@@ -175,7 +177,7 @@ def recorded(meta: Mapping[str, Any]) -> dict[str, Any]:
         if meta.get("plain_lane") is True:
             clean["plain_lane"] = True
         if _is_plain_run(plain := meta.get("plain", {})):
-            clean["plain"] = {name: plain[name] for name in ("seconds", "text")}
+            clean["plain"] = {name: plain[name] for name in _OF_PLAIN}
         if _is_opening(opening := meta.get("opening", {})):
             clean["opening"] = {name: opening[name] for name in ("median", "range", "prompts")}
     if (
@@ -233,7 +235,7 @@ def _is_interval(value: Any, middle: float) -> bool:
 
 
 def _is_plain_run(value: Any) -> bool:
-    """Whether `value` contains the seconds and the text of each step of a plain run."""
+    """Whether `value` is a possible field `plain`; see ui.shared.speedup_meta.plain_meta."""
     if not isinstance(value, Mapping):
         return False
     seconds, texts = value.get("seconds"), value.get("text")
@@ -243,6 +245,10 @@ def _is_plain_run(value: Any) -> bool:
         and 0 < len(seconds) == len(texts) <= MAX_STEPS
         and all(_is_number(one) and 0 <= one < 1e6 for one in seconds)
         and all(isinstance(one, str) and len(one) <= MAX_TOKEN for one in texts)
+        and type(value.get("same")) is int
+        and 0 <= value["same"] <= len(texts)
+        and value.get("finish") in _ENDS
+        and _is_number(value.get("limit"))
     )
 
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from sequoia import Decoder, Pair, Tree
 from sequoia.algorithm.progress import ShouldStop
 from sequoia.diagnosis.race_verdict import LaneRun
-from sequoia.diagnosis.race_verdict.lane_runs import Step
+from sequoia.diagnosis.race_verdict.lane_runs import Step, common_tokens
 from sequoia.models.streamed_text import TextStream
 from ui.decode.clocks import retimed
 from ui.decode.request import DecodeRequest
-from ui.shared.speedup_meta import step_of
+from ui.shared.speedup_meta import plain_meta, step_of
 
 PLAIN_TOKENS = 512  # most tokens of a baseline
 PLAIN_SECONDS = 3.0  # wall-clock time after which no further step of a baseline begins
@@ -22,19 +23,20 @@ PLAIN_SECONDS = 3.0  # wall-clock time after which no further step of a baseline
 @dataclass(frozen=True)
 class PlainRun:
     """A finished baseline. steps: tokens and seconds of each step. texts: the text that each step
-    added. tokens: the ids of all tokens. finish: why it ended; None if it took PLAIN_SECONDS."""
+    added. tokens: the ids of all tokens. finish: why it ended, as in StepTrace, or "time" if it
+    took PLAIN_SECONDS."""
 
     steps: tuple[Step, ...] = ()
     texts: tuple[str, ...] = ()
     tokens: tuple[int, ...] = ()
-    finish: str | None = None
+    finish: str = "time"
 
-    def to_meta(self) -> dict[str, Any]:
-        """The run as JSON values: seconds and text of each step."""
-        return {
-            "seconds": [round(seconds, 7) for _, seconds in self.steps],
-            "text": list(self.texts),
-        }
+    def to_meta(self, text: Sequence[int]) -> dict[str, Any]:
+        """The run as JSON values; see `plain_meta`. text: the token ids of the run that it is
+        compared with."""
+        seconds = [seconds for _, seconds in self.steps]
+        same = common_tokens(text, self.tokens)
+        return plain_meta(seconds, self.texts, same, self.finish, PLAIN_SECONDS)
 
     def timed(self, seed: int) -> LaneRun:
         return LaneRun("", seed, self.steps, self.tokens)
@@ -63,4 +65,4 @@ def plain_run(pair: Pair, decode_request: DecodeRequest, should_stop: ShouldStop
         texts[-1] += text.pending
     if should_stop():
         return PlainRun()
-    return PlainRun(tuple(steps), tuple(texts), tuple(tokens), decoder.finish)
+    return PlainRun(tuple(steps), tuple(texts), tuple(tokens), decoder.finish or "time")

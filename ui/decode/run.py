@@ -230,7 +230,7 @@ class DecodeJob(RunJob):
         compared = compared_with_plain([self._timed], self._meta["label"])
         seconds = MORE_RUNS * (self._seconds + time.monotonic() - began)
         again = {"runs": MORE_RUNS, "seconds": round(seconds, 1)}
-        return {**self._meta, **compared, "plain": plain.to_meta(), "again": again}
+        return {**self._meta, **compared, "plain": plain.to_meta(self._tokens), "again": again}
 
 
 def decoder_of(pair: Pair, decode_request: DecodeRequest) -> Decoder:

@@ -38,6 +38,7 @@ from typing import Any
 from sequoia import Recorder, Run, StepTrace, Tree
 from sequoia.algorithm.expected_steps import ExpectedSteps
 from sequoia.diagnosis.race_verdict import LaneRun, Verdict
+from sequoia.diagnosis.race_verdict.lane_runs import common_tokens
 from sequoia.errors import BadTrace
 from sequoia.saved_files.pooled_runs import Pool, PooledRun
 from sequoia.saved_files.race_file import LaneLog, RaceLog, Result
@@ -51,7 +52,7 @@ from ui.race.request import RaceRequest
 from ui.serving.wait_times import NOTHING
 from ui.shared.memory_size import memory_size
 from ui.shared.message_text import message_text
-from ui.shared.speedup_meta import compared_with_plain, step_of, verdict_meta
+from ui.shared.speedup_meta import compared_with_plain, plain_meta, step_of, verdict_meta
 from ui.shared.tree_menu import SHAPES
 
 Step = dict[str, Any]
@@ -136,7 +137,15 @@ class StoredRace:
             runs = self.verdict.races
             judged = verdict_meta(found.speedup, timed, run.meta["label"])
             compared["verdict"] = {**judged, "runs": runs}
-        return replace(lane, run=replace(run, meta={**run.meta, **compared, "plain_lane": True}))
+        (one, beside), *_ = timed
+        alone = plain_meta(
+            [seconds for _, seconds in beside.steps],
+            ["".join(texts) for texts in plain.texts],
+            common_tokens(one.text, beside.text),
+            plain.steps[-1].finish or "time",
+        )
+        more = {**compared, "plain": alone, "plain_lane": True}
+        return replace(lane, run=replace(run, meta={**run.meta, **more}))
 
     def steps_of(self, lane: int, first: int) -> str:
         """A message with the steps of a lane from `first` on, as `Packer` writes them. It also has

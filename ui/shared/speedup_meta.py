@@ -52,6 +52,24 @@ def verdict_meta(found: Speedup, runs: Sequence[Timed], label: str) -> dict[str,
     return {**found.to_dict(), "runs": len(runs), "seconds": seconds, "label": label}
 
 
+def plain_meta(
+    seconds: Sequence[float], texts: Sequence[str], same: int, finish: str, limit: float = 0.0
+) -> dict[str, Any]:
+    """The field `plain`: seconds and text of each step of plain decoding, and
+
+    same: how many tokens of the run are the same from the start. finish: why plain decoding ended.
+    limit: the seconds after which it is stopped, with the finish "time".
+    """
+    times = [round(one, 7) for one in seconds]
+    return {
+        "seconds": times,
+        "text": list(texts),
+        "same": same,
+        "finish": finish,
+        "limit": limit,
+    }
+
+
 def valid_verdict(value: Any, label: str) -> dict[str, Any] | None:
     """The field `verdict` of a run file, with `label`; None if it is not valid."""
     try:

@@ -182,7 +182,13 @@ def test_markup_of_a_run_stays_text(make: Callable[..., DecodeJob]) -> None:
     assert Run.from_json(live.recording.run().to_json()).meta["prompt"] == run["meta"]["prompt"]
 
 
-PLAIN = {"seconds": [0.002, 0.003], "text": ["a", " b"]}
+PLAIN = {
+    "seconds": [0.002, 0.003],
+    "text": ["a", " b"],
+    "same": 2,
+    "finish": "length",
+    "limit": 3.0,
+}
 
 
 @pytest.mark.parametrize(
@@ -193,6 +199,10 @@ PLAIN = {"seconds": [0.002, 0.003], "text": ["a", " b"]}
         ({**PLAIN, "seconds": [0.002, -1]}, False),
         ({**PLAIN, "seconds": [0.002, "fast"]}, False),
         ({**PLAIN, "text": ["a", "b" * 201]}, False),
+        ({**PLAIN, "same": 3}, False),
+        ({**PLAIN, "same": True}, False),
+        ({**PLAIN, "finish": "x"}, False),
+        ({**PLAIN, "limit": None}, False),
         ({"seconds": [], "text": []}, False),
         ({"seconds": [0.1]}, False),
         ("plain", False),

@@ -7,6 +7,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -215,7 +216,23 @@ def test_at_temperature_0_plain_decoding_writes_the_same_text(
     list(live.messages())
     run = live.recording.run()
     written = "".join(text for step in run.texts for text in step)
-    assert "".join(run.meta["plain"]["text"]) == written
+    plain = run.meta["plain"]
+    assert "".join(plain["text"]) == written
+    assert (plain["same"], plain["finish"]) == (24, "length")
+
+
+def test_plain_decoding_that_was_stopped_early_says_so(
+    make: Callable[..., DecodeJob], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The clock of `plain_run` is 1 s later each time it is read, so there are two steps."""
+    clock = iter(range(1000))
+    monkeypatch.setattr("ui.decode.plain_run.time", SimpleNamespace(monotonic=lambda: next(clock)))
+    live = make(compare=True, tokens=24, temperature=0.0)
+    live.start(None)
+    list(live.messages())
+    plain = live.recording.run().meta["plain"]
+    assert (len(plain["text"]), plain["same"]) == (2, 2)
+    assert (plain["finish"], plain["limit"]) == ("time", 3.0)
 
 
 @pytest.mark.slow

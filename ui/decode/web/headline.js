@@ -6,6 +6,7 @@ import { IntervalBar } from "../../shared/web/interval_bar.js";
 import { showTour } from "../../shared/web/tabs.js";
 import { keptPlace } from "../../shared/web/tour_place.js";
 import * as runWords from "../../shared/web/run_words.js";
+import { earlyEnd, textClaim } from "./same_text.js";
 import { speedupInWords, speedupWords } from "../../shared/web/verdict_words.js";
 
 /**
@@ -123,26 +124,12 @@ const tokens = ({ tokensPerStep }) =>
 
 /** @type {(store: RunStore) => string} */
 function claim(store) {
-  const { verdict, policy } = store.meta;
+  const { meta, last } = store;
+  const { verdict } = meta;
   const isUnclear = verdict.code === "no_clear_difference";
   const runs = verdict.runs > 1 ? ` over ${verdict.runs} runs` : "";
   const compared = (isUnclear ? "to" : "than") + " the large model alone" + runs;
-  if (policy?.temperature !== 0) return compared + ", and the same output distribution";
-  return textsDiffer(store) ? compared : compared + ", and the same text in the end";
-}
-
-// Whether the text of plain decoding is known and differs from the run's, compared over the length
-// that both have. The last piece of the plain text need only begin with the run's piece. Plain
-// decoding ended there, so its last piece includes text that the run may still hold back, such as
-// an incomplete character.
-/** @type {(store: RunStore) => boolean} */
-function textsDiffer({ steps, meta }) {
-  const plain = meta.plain?.text ?? [];
-  const gap = steps.indexOf(null);
-  const arrived = gap < 0 ? steps : steps.slice(0, gap);
-  const own = arrived.flatMap((step) => step.text ?? []).slice(0, plain.length);
-  const last = plain.length - 1;
-  return own.some((one, i) => (i < last ? plain[i] !== one : !plain[i].startsWith(one)));
+  return compared + textClaim(meta, store.totals(last).tokens);
 }
 
 /** @type {(store: RunStore, canRun: boolean) => string} canRun: false in a saved page */
@@ -158,10 +145,11 @@ function waiting({ done, end, last, meta }, canRun) {
 // The figures of the whole run, so that they give its verdict.
 /** @type {(store: RunStore) => string} */
 function price(store) {
-  const { tokensPerStep, seconds, steps } = store.totals(store.last);
+  const { tokensPerStep, seconds, steps, tokens: made } = store.totals(store.last);
   const [own, plain] = store.meta.verdict.seconds;
   const mean = `A step averages ${tokensPerStep.toFixed(1)} tokens in ${ms(seconds / steps)}`;
-  return `${mean}: ${ms(own)} per token. The large model alone: ${ms(plain)} per token.`;
+  const words = `${mean}: ${ms(own)} per token. The large model alone: ${ms(plain)} per token.`;
+  return [words, earlyEnd(store.meta, made)].filter(Boolean).join(" ");
 }
 
 /** @type {(meta: Meta) => string} */

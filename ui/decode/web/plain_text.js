@@ -1,8 +1,10 @@
 /* The panel of plain decoding: the text that the large model alone has written by the moment
-   shown. */
+   shown. At the end of the run the rest follows, pale, so that the two texts can be compared. */
 import { el, show, text } from "../../shared/web/dom.js";
 import { readable } from "../../shared/web/format.js";
 import { makePanel } from "../../shared/web/panel.js";
+import { finish } from "../../shared/web/run_words.js";
+import { stoppedAfter } from "./same_text.js";
 import { scrollToEnd } from "./whole_lines.js";
 
 /**
@@ -10,13 +12,16 @@ import { scrollToEnd } from "./whole_lines.js";
  * @import { RunStore } from "./run_store.js"
  */
 
+const LATER = "pale: written after the tree had finished";
+
 /** The panel "The large model alone". */
 export class PlainText {
   /** @type {Meta | null} */
   meta = null;
   /** @type {string[]} */
   texts = [];
-  count = -1; // tokens written
+  how = ""; // how plain decoding works, for the panel's note
+  shown = ""; // tokens written, and whether the rest is shown
   isNew = false; // the text was changed since the last scroll
 
   /**
@@ -33,6 +38,8 @@ export class PlainText {
     this.box = el("div", { class: "sq-text-box", ...region }, panel.body);
     this.prompt = el("span", { class: "sq-prompt" }, this.box);
     this.flow = el("span", { class: "sq-plain-flow", "data-part": "plain-flow" }, this.box);
+    this.rest = el("span", { class: "sq-plain-rest", "data-part": "plain-rest" }, this.box);
+    this.end = el("span", { class: "sq-end", "data-part": "plain-end" }, this.box);
   }
 
   paint() {
@@ -41,9 +48,15 @@ export class PlainText {
     show(this.root, this.texts.length > 0);
     if (!this.texts.length) return;
     const count = store.plain.tokens(store.time);
-    if (count === this.count) return;
-    this.count = count;
-    text(this.flow, lines(readable(this.texts.slice(0, count).join(""))));
+    const isOver = store.done && (store.isWhole || (store.at === store.last && !store.playing));
+    const shown = `${count} ${isOver}`;
+    if (shown === this.shown) return;
+    this.shown = shown;
+    const written = (from, to) => lines(readable(this.texts.slice(from, to).join("")));
+    text(this.flow, written(0, count));
+    text(this.rest, isOver ? written(count) : "");
+    text(this.end, isOver || count === this.texts.length ? ending(this.meta) : "");
+    text(this.note, isOver && count < this.texts.length ? LATER : this.how);
     this.isNew = true;
   }
 
@@ -57,11 +70,17 @@ export class PlainText {
   take(meta) {
     this.meta = meta;
     this.texts = meta.plain?.text ?? [];
-    this.count = -1;
+    this.shown = "";
     const isGreedy = meta.policy?.temperature === 0;
-    text(this.note, "one token per pass" + (isGreedy ? "" : ", with its own random draws"));
+    this.how = "one token per pass" + (isGreedy ? "" : ", with its own random draws");
     text(this.prompt, lines(readable(meta.prompt)));
   }
 }
+
+/** @type {(meta: Meta) => string} why plain decoding ended */
+const ending = ({ plain }) =>
+  plain.finish === "time" && plain.limit
+    ? "stopped " + stoppedAfter(plain)
+    : finish(plain.finish, plain.text.length);
 
 const lines = (value) => value.replaceAll("⏎", "⏎\n");
