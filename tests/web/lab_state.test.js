@@ -1,7 +1,9 @@
 // The state of the Lab, without its panels.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { made } from "./fake_page.js";
 import { LabState } from "../../ui/lab/web/lab_state.js";
+import { ShapesTable } from "../../ui/lab/web/shapes_table.js";
 import { widths } from "../../ui/shared/web/planner.js";
 
 globalThis.requestAnimationFrame = () => 0;
@@ -29,4 +31,22 @@ test("the level cap limits only the shape named best", () => {
   assert.equal(levels("best"), 3);
   for (const name of ["fitted", "sequences", "kary", "medusa", "eagle", "branching", "chain"])
     assert.ok(levels(name) > 3, name);
+});
+
+test("no shape has more than 100% of the tokens of the best tree with as many levels", () => {
+  const state = new LabState();
+  for (const rates of [
+    [0.9, 0.02],
+    [0.5, 0.3, 0.1],
+    [0.2, 0.2, 0.2],
+  ])
+    for (const levels of [null, 2, 3, 5])
+      for (const n of [2, 6, 40]) {
+        state.set({ rates, levels, n });
+        const figures = made(ShapesTable, { state }).figures();
+        const shares = figures.map(({ share }) => share).filter((share) => share !== undefined);
+        assert.ok(shares.length > 3);
+        assert.ok(shares.every((share) => share > 0 && share < 1 + 1e-9));
+        assert.ok(Math.abs(shares[0] - 1) < 1e-9);
+      }
 });

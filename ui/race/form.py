@@ -10,10 +10,10 @@ from typing import Any
 import gradio as gr
 
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, VERIFIERS
-from ui.decode.clocks import HERE, LABEL, clock_choices
+from ui.decode.clocks import LABEL, clock_choices
 from ui.decode.form import RUN, RunControls, chat_box, files, prompt_box, share_box
 from ui.decode.form_tree import FormTrees, tree_picture
-from ui.race.presets import PRESETS, FormLane, RacePreset
+from ui.race.presets import PRESETS, START, FormLane, RacePreset
 from ui.race.request import NO_LANE
 from ui.shared import labels, markup
 from ui.shared.events import FormData, Updates
@@ -163,10 +163,10 @@ def race_controls(profiles: gr.BrowserState, trees: FormTrees) -> RaceControls:
         buttons = {"run": start_button(RUN, "rc-run"), "stop": stop_button("rc-stop")}
     presets, about = _presets()
     lanes = tuple(
-        _lane(number, lane, trees) for number, lane in enumerate(PRESETS[0].all_lanes, start=1)
+        _lane(number, lane, trees) for number, lane in enumerate(START.all_lanes, start=1)
     )
     with gr.Group(elem_classes="pg-group"):
-        clock = menu(clock_choices(), LABEL, "rc-clock", HERE)
+        clock = menu(clock_choices(), LABEL, "rc-clock", START.clock)
         with gr.Row():
             fields = sampling_fields(
                 "rc", labels.RACE, min(_TOKENS, trees.limits.tokens), min_width=50
@@ -196,7 +196,7 @@ def race_controls(profiles: gr.BrowserState, trees: FormTrees) -> RaceControls:
 
 def _presets() -> tuple[tuple[gr.Button, ...], gr.Markdown]:
     """The buttons that fill the form with a preset, and the text about the chosen preset. The form
-    starts with the first preset."""
+    starts with START."""
     gr.Markdown("Ready-made races", elem_id="rc-start")
     with gr.Row(elem_classes="pg-chips rc-presets"):
         buttons = tuple(
@@ -209,7 +209,7 @@ def _presets() -> tuple[tuple[gr.Button, ...], gr.Markdown]:
             )
             for preset in PRESETS
         )
-    return buttons, gr.Markdown(PRESETS[0].about, elem_id="rc-about")
+    return buttons, gr.Markdown(START.about, elem_id="rc-about")
 
 
 def began(form: RaceControls, updates: Updates | None = None) -> str:

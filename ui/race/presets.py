@@ -53,7 +53,6 @@ def _prompt(name: str) -> str:
 
 _USUAL = (_lane("plain"), _lane("tuned_chain"), _lane("planned"))
 
-# The form has the values of the first preset when the page opens.
 PRESETS = (
     RacePreset(
         "tree",
@@ -105,6 +104,10 @@ PRESETS = (
         clock=FAMILIAR_CLOCK,
     ),
 )
+
+
+# The preset of the recorded race that the view opens with. The form has its values then.
+START = PRESETS[-1]
 
 
 def preset_named(name: Any) -> RacePreset | None:

@@ -102,9 +102,18 @@ class ModelHost:
             self.status = Status(self.status.stage, str(news))
 
     def status_json(self) -> str:
-        """The state of loading as JSON for the page's header."""
+        """The state of loading as JSON for the page's header. `models`: the names of target and
+        draft as in a run's meta, null if no models are ready."""
         status = self.status
-        return json.dumps({"stage": status.stage, "words": status.words, "version": self.version})
+        pair = self._pair if status.stage == "ready" else None
+        return json.dumps(
+            {
+                "stage": status.stage,
+                "words": status.words,
+                "version": self.version,
+                "models": pair and [named(pair, "target"), named(pair, "draft")],
+            }
+        )
 
     @property
     def settled(self) -> bool:

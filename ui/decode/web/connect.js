@@ -3,6 +3,7 @@ import { connectComponent } from "../../shared/web/connect_component.js";
 import { publishRun } from "../../shared/web/finished_run.js";
 import { canStop, formBeside } from "../../shared/web/form_buttons.js";
 import { openWithForm, showForm } from "../../shared/web/form_side.js";
+import { isOfOtherModels, onModels } from "../../shared/web/loaded_models.js";
 import { sayInterrupted } from "../../shared/web/interrupted.js";
 import { watchJob } from "../../shared/web/job_watch.js";
 import { rememberInAddress } from "../../shared/web/page_address.js";
@@ -38,6 +39,16 @@ export function connect(element, props, watch, trigger, server) {
   // Whether a message has been shown. The form is hidden at first. It stays so beside the run that
   // the page opens with (`meta.opening`).
   let hasOpened = false;
+  // The run that the page opens with is only shown while its models are loaded.
+  const forgetOpening = () => {
+    const { store } = view;
+    if (store.meta.opening && isOfOtherModels(store.meta)) {
+      store.reset(null);
+      showForm(root, true);
+    }
+    store.changed();
+  };
+  onModels(forgetOpening);
   const receive = (received) => {
     const message = view.store.following.note(received, view.store.notice);
     if (!message) return;
@@ -47,6 +58,7 @@ export function connect(element, props, watch, trigger, server) {
     if (message.followed) return;
     const isOver = Boolean(message.done || message.error);
     job.take(message.done === false || Boolean(message.wait), isOver);
+    forgetOpening();
     rememberInAddress(message, "run");
     if (message.error) refused();
     const own = message.done ? ownRun(view.store) : null;

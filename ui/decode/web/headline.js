@@ -2,6 +2,7 @@
    time of a step, and where the numbers come from. */
 import { attr, button, el, show, text } from "../../shared/web/dom.js";
 import { count, duration, known, ms, rate, readable } from "../../shared/web/format.js";
+import { otherModelsWords } from "../../shared/web/loaded_models.js";
 import { IntervalBar } from "../../shared/web/interval_bar.js";
 import { showTour } from "../../shared/web/tabs.js";
 import { keptPlace } from "../../shared/web/tour_place.js";
@@ -71,7 +72,7 @@ export class Headline {
     this.paintInterval(verdict);
     text(this.claim, verdict ? claim(store) : waiting(store, this.canRun));
     text(this.price, verdict ? price(store) : "");
-    text(this.basis, basis(store.meta));
+    text(this.basis, [otherModelsWords(store.meta), basis(store.meta)].join(" ").trim());
     show(this.badge, runWords.isSimulated(store.meta));
     if (runWords.isSimulated(store.meta)) runWords.paintSimulated(this.badge, store.meta);
     this.paintButtons(isOpening);

@@ -35,7 +35,7 @@ const HEADS = [
   ["Shape"],
   ["Levels", "", "levels"],
   ["Tokens per step", "expected", "expected"],
-  ["% of", "first row", "of best"],
+  ["% of best", "same levels", "of best"],
   ["Step", "predicted", "predicted here"],
   ["Speed-up", "predicted", "predicted here"],
 ];
@@ -62,7 +62,7 @@ const SOURCES = [
  * @property {number} nodes
  * @property {number} [levels]
  * @property {number} [tokens]
- * @property {number} [share] tokens, relative to the first row's
+ * @property {number} [share] tokens, relative to the best tree with as many nodes and levels
  * @property {number | null} [seconds]
  * @property {number | null} [speedup]
  */
@@ -144,7 +144,7 @@ export class ShapesTable {
       if (parents.length !== n) return { label, nodes: parents.length };
       const tokens = planner.expectedTokens(parents, state.even);
       const levels = planner.widths(parents).length + 1;
-      const share = tokens / state.growth.totals[n - 1];
+      const share = tokens / planner.bestFirst(state.even, n, levels).totals[n - 1];
       const found = profile && planner.predict(parents, state.even, profile);
       const times = { seconds: found?.seconds ?? null, speedup: found?.speedup ?? null };
       return { label, nodes: n, levels, tokens, share, ...times };
@@ -167,7 +167,7 @@ export class ShapesTable {
     if (cap === null) return "";
     const fitted =
       " The tree in the second row has the number of levels that is predicted to be fastest. It can be the same tree as the first.";
-    return ` The limit of ${cap} levels set above applies to the first row only. So another row can have more tokens than the first (over 100%).${this.hasRow("fitted") ? fitted : ""}`;
+    return ` The limit of ${cap} levels set above applies to the first row only. A shape with more levels can have more tokens; it is compared with the best tree with as many.${this.hasRow("fitted") ? fitted : ""}`;
   }
 
   paintRow({ name, node, cells, pick, field, refusal }, one, top) {

@@ -1,6 +1,7 @@
 /* Connects the Race tab's Gradio component to its view. */
 import { connectComponent } from "../../shared/web/connect_component.js";
 import { canStop, formBeside } from "../../shared/web/form_buttons.js";
+import { isOfOtherModels, onModels } from "../../shared/web/loaded_models.js";
 import { sayInterrupted } from "../../shared/web/interrupted.js";
 import { watchJob } from "../../shared/web/job_watch.js";
 import { rememberInAddress } from "../../shared/web/page_address.js";
@@ -25,10 +26,21 @@ export function connect(element, props, watch, trigger, server) {
   const isBusy = () => canStop("rc");
   const job = watchJob({ isBusy, ask: (asked) => trigger("ask", asked) });
   sayInterrupted("race", isBusy, "race");
+  // The race that the page opens with is only shown while its models are loaded. It is the first
+  // message; `opening` is its race until another race is shown.
+  let opening;
+  const forgetOpening = () => {
+    const { store } = view;
+    if (opening && store.race === opening && isOfOtherModels(store.meta)) store.reset(null);
+    store.changed();
+  };
+  onModels(forgetOpening);
   const take = (received) => {
     const message = view.store.following.note(received, view.store.notice);
     if (!message) return;
     view.ingest(message);
+    if (message.race) opening ??= message.stored === false && message.race;
+    forgetOpening();
     if (message.followed) return;
     const isOver = Boolean(message.done || message.error);
     job.take(message.done === false || Boolean(message.wait), isOver);

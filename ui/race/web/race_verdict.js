@@ -7,6 +7,7 @@ import { RaceOn } from "./race_on.js";
 import { RunTable } from "./run_table.js";
 import { attr, el, pool, show, text } from "../../shared/web/dom.js";
 import { count, readable } from "../../shared/web/format.js";
+import { otherModelsWords } from "../../shared/web/loaded_models.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import * as runWords from "../../shared/web/run_words.js";
 
@@ -85,7 +86,8 @@ export class RaceVerdict {
     show(this.flag, runWords.isHypothetical(meta));
     show(this.badge, isSimulated);
     if (isSimulated) runWords.paintSimulated(this.badge, meta);
-    text(this.mixture, runWords.mixtureWords(meta));
+    const words = [otherModelsWords(meta), runWords.mixtureWords(meta)];
+    text(this.mixture, words.filter(Boolean).join(" "));
   }
 }
 

@@ -2,6 +2,7 @@
    form, and switch between dark and light. */
 import { connectComponent } from "./connect_component.js";
 import { followForm, toggleForm } from "./form_side.js";
+import { publishModels } from "./loaded_models.js";
 import { followAddress } from "./page_link.js";
 import "./toasts.js";
 
@@ -11,8 +12,8 @@ const POLL_MS = 2000;
 
 /**
  * The state of loading the models (`status_json` in ui/serving/model_host.py). `version` counts
- * the pairs loaded so far.
- * @typedef {{stage: string, words: string, version: number}} LoadStatus
+ * the pairs loaded so far. `models`: names of target and draft, or null.
+ * @typedef {{stage: string, words: string, version: number, models?: string[] | null}} LoadStatus
  */
 
 /**
@@ -55,8 +56,9 @@ function focusView() {
 }
 
 /** @type {(element: HTMLElement, status: LoadStatus) => void} */
-function showStatus(element, { stage, words }) {
+function showStatus(element, { stage, words, models }) {
   if (!stage) return; // the message could not be read: keep the old status
+  publishModels(models);
   /** @type {HTMLElement} */
   const box = element.querySelector(".pg-status");
   box.dataset.stage = stage;
