@@ -185,6 +185,12 @@ def test_a_download_is_stopped_and_continued_and_every_page_uses_its_models(
     for one in (page, other):
         expect(one.locator(".pg-status")).to_contain_text("big + small pair", timeout=15_000)
     expect(other.locator("#pg-chat")).to_be_visible()
+    for page in (other, opened()):  # no recorded success of the bundled pair is shown any more
+        expect(page.locator("#pg-view [data-part=empty]")).to_be_visible()
+        expect(page.locator("#pg-run")).to_be_visible()
+        page.get_by_role("tab", name="Race").click()
+        expect(page.locator("#rc-view [data-part=empty]")).to_be_visible()
+        page.get_by_role("tab", name="Decode").click()
     other.fill("#pg-tokens input", "24")
     other.click("#pg-run")
     other.wait_for_selector("#pg-run:not([disabled])", timeout=60_000)

@@ -21,6 +21,7 @@ from sequoia.algorithm.tree import Tree
 from sequoia.assets_folder import ASSETS
 from sequoia.saved_files.race_file import RaceLog
 from ui import page
+from ui.decode.clocks import checked_clock
 from ui.decode.component import header
 from ui.decode.form import EXAMPLES_ABOUT
 from ui.decode.tab import LiveView
@@ -28,7 +29,8 @@ from ui.hardware.own_profile import START, own_profile, start_values
 from ui.race import distribution_check, form, messages, race_on
 from ui.race import recordings as race_recordings
 from ui.race.presets import PRESETS, RacePreset
-from ui.race.request import RaceRequest
+from ui.race.presets import START as OPENING
+from ui.race.request import NO_LANE, RaceRequest
 from ui.race.run import RaceJob
 from ui.race.tab import RaceTab
 from ui.record import record_race
@@ -677,6 +679,21 @@ def test_a_lane_of_the_race_on_screen_opens_in_decode(tab: RaceTab) -> None:
         tab.open_lane(event({"race": tab.stored.welcome.name, "lane": 1}), request())[live.stage]
     )
     assert again["steps"] == first["steps"]
+
+
+def test_the_form_opens_with_the_experiment_of_the_race_shown(tab: RaceTab) -> None:
+    form, meta = tab.form, tab.stored.welcome.meta
+    entry = checked_clock(form.clock.value)
+    assert entry is not None
+    assert entry.name == meta["clock"]
+    assert OPENING.about == form.about.value
+    settings = {name: getattr(form, name).value for name in meta["policy"]}
+    assert settings == meta["policy"]
+    raced = [lane["kind"] for lane in tab.stored.welcome.lanes]
+    asked = [lane.kind.value for lane in form.lanes]
+    assert asked[: len(raced)] == raced
+    assert set(asked[len(raced) :]) == {NO_LANE}
+    assert form.prompt.value == meta["prompt"]
 
 
 def test_a_lane_in_decode_is_no_example(model_host: ModelHost) -> None:

@@ -331,6 +331,7 @@ def test_the_header_shows_loading_progress_but_not_passed_checks() -> None:
         "stage": "loading",
         "words": "loading the weights of the target",
         "version": 0,
+        "models": None,
     }
 
 
