@@ -1,0 +1,40 @@
+"""A message appears where the visitor looks, however far down the page is scrolled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from nightly_cases import nightly
+from playwright.sync_api import Page, expect
+
+STAGE = "document.querySelector('#{view}-view .sq-stage').view"
+# the id of the view, the tab's fragment, and how the tab's view is made to show a message
+TABS = {
+    "decode": ("pg", "store.set({ error: 'Not opened: no run.' })", "error"),
+    "race": ("rc", "store.set({ notice: 'Link copied.' })", "notice"),
+    "hardware": ("hw", "say('', 'Link copied.')", "banner"),
+    "lossless": ("ls", "say('', 'Link copied.')", "banner"),
+}
+
+
+@pytest.mark.parametrize("width", [nightly(390), 1280])
+@pytest.mark.parametrize("tab", TABS)
+def test_a_message_is_in_view_at_the_end_of_the_page(
+    tab: str, width: int, visit: Callable[..., Page]
+) -> None:
+    view, say, part = TABS[tab]
+    page = visit(has_form=False)
+    page.set_viewport_size({"width": width, "height": 700})
+    page.evaluate(f"location.hash = '{tab}'")
+    stage = STAGE.format(view=view)
+    page.wait_for_function(f"document.querySelector('#{view}-view .sq-stage')?.view")
+    page.wait_for_selector(f"#{view}-view", state="visible")
+    page.evaluate(f"{stage}.{say}")
+    message = page.locator(f"#{view}-view [data-part={part}]")
+    expect(message).to_be_visible()
+    page.mouse.move(width / 2, 400)
+    page.evaluate("scrollTo(0, 1e6)")
+    box = message.bounding_box()
+    assert box
+    assert 0 <= box["y"] < 700
