@@ -18,7 +18,7 @@ TABS = {
 }
 
 
-@pytest.mark.parametrize("width", [nightly(390), 1280])
+@pytest.mark.parametrize("width", [*nightly(390), 1280])
 @pytest.mark.parametrize("tab", TABS)
 def test_a_message_is_in_view_at_the_end_of_the_page(
     tab: str, width: int, visit: Callable[..., Page]
