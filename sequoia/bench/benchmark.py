@@ -27,6 +27,7 @@ from sequoia.algorithm.tree import MAX_NODES
 from sequoia.algorithm.verifiers.traversal import TRAVERSAL
 from sequoia.assets_folder import ASSETS
 from sequoia.bench.command import add_pair_options, option_parser, reports_errors, write_json
+from sequoia.bench.copies import print_copies
 from sequoia.bench.decoders import (
     PLAIN_DTYPES,
     Contestant,
@@ -81,10 +82,15 @@ def benchmark(options: Namespace) -> dict[str, Any]:
     ]
     named = {name: ref for name in ("target", "draft") if (ref := getattr(options, name))}
     pair = load_pair(**named, device=options.device, offload=options.offload)
-    is_whole = options.offload is False and not options.sizes and not options.verifiers
+    is_other = options.sizes or options.verifiers or options.copies
+    is_whole = options.offload is False and not is_other
     others = other_dtypes(named, options.device, pair) if is_whole else {}
-    _introduce(options, pair, others)
-    if options.sizes:
+    if not options.copies:
+        _introduce(options, pair, others)
+    if options.copies:
+        _copied(options, pair, named)
+        blocks = []
+    elif options.sizes:
         _sized(blocks, pair, options.sizes)
     elif options.verifiers:
         _verified(blocks, pair)
@@ -199,6 +205,18 @@ def _whole(blocks: Sequence[Block], pair: Pair, others: dict[str, Pair]) -> None
             ]
         )
         block.print()
+
+
+def _copied(options: Namespace, pair: Pair, named: dict[str, Any]) -> None:
+    """Print the table of drafts that are copies of the target."""
+
+    def load(numbers: str) -> Pair:
+        given = {**named, "draft": numbers}
+        return load_pair(**given, device=options.device, offload=options.offload)
+
+    kinds = {kind: text_list(kind, ASSETS / "survey")[: options.limit] for kind in options.prompts}
+    print(f"{pair.target.name} on {place_of(pair.target)}, {pair.target.numbers}")
+    print_copies(pair, load, kinds, options.temperature)
 
 
 def _sized(blocks: Sequence[Block], pair: Pair, sizes: Sequence[int]) -> None:
@@ -348,6 +366,12 @@ def _options(argv: Sequence[str] | None) -> Namespace:
         "its gain in tokens per step over the paper's Algorithm 2",
     )
     parser.add_argument(
+        "--copies",
+        action="store_true",
+        help="instead, compare the draft with copies of the target in int8 and int4: sum of "
+        "min(p, q), times of a pass, and predicted speed-ups",
+    )
+    parser.add_argument(
         "--stages",
         type=Path,
         metavar="OUT",
@@ -357,7 +381,7 @@ def _options(argv: Sequence[str] | None) -> Namespace:
     parser.add_argument("--json", type=Path, help="write all results to this file")
     options = parser.parse_args(argv)
     tables = (options.offload is not False, options.grid, bool(options.sizes), options.verifiers)
-    if sum(tables) > 1:
+    if sum(tables) > 1 and not options.copies:
         parser.error(
             "--offload, --grid, --sizes and --verifiers each print a different table; use only one "
             "of them"

@@ -106,17 +106,17 @@ def sibling_rates(
     return rates + [0] * (len(tokens) - len(rates))
 
 
-def agreement(pair: Pair, texts: Iterable[str]) -> float:
+def agreement(pair: Pair, texts: Iterable[str], temperature: float = 1.0) -> float:
     """The mean of `shared_mass`: 0 if target and draft have nothing in common, 1 if they agree."""
-    return float(shared_mass(pair, texts).mean())
+    return float(shared_mass(pair, texts, temperature).mean())
 
 
-def shared_mass(pair: Pair, texts: Iterable[str]) -> torch.Tensor:
-    """(positions,) sum(min(p, q)) at temperature 1 after each of the last `LATEST` tokens of every
+def shared_mass(pair: Pair, texts: Iterable[str], temperature: float = 1.0) -> torch.Tensor:
+    """(positions,) sum(min(p, q)) at `temperature` after each of the last `LATEST` tokens of every
     text. Raises BadPrompt without texts."""
     shared = list[torch.Tensor]()
     for text in texts:
-        shared += overlaps(pair, pair.encode(text)[-LATEST:], 1, 1.0)
+        shared += overlaps(pair, pair.encode(text)[-LATEST:], 1, temperature)
     if not shared:
         raise BadPrompt("agreement is measured over texts; 0 were given, at least 1 is needed")
     return torch.cat(shared)

@@ -57,8 +57,12 @@ class ModelsTab(SessionView[LoadJob]):
             self.pair = menu(
                 [*view.NAMES, ("two models of your own", OWN)], "Pair", "md-pair", BUNDLED_NAME
             )
-            self.target = _model_field("Target", "md-target")
-            self.draft = _model_field("Draft (same tokenizer)", "md-draft")
+            self.target = _model_field("Target", "md-target", "owner/name or a folder")
+            self.draft = _model_field(
+                "Draft (same tokenizer)",
+                "md-draft",
+                "owner/name, a folder, or int8: a copy of the target",
+            )
         with gr.Group(elem_classes="pg-group"):
             self.device = menu(_devices(), "Device", "md-device", "auto")
             self.dtype = menu(["auto", *DTYPES], "Precision", "md-dtype", "auto")
@@ -159,13 +163,13 @@ class ModelsTab(SessionView[LoadJob]):
         }
 
 
-def _model_field(label: str, elem_id: str) -> gr.Textbox:
+def _model_field(label: str, elem_id: str, placeholder: str) -> gr.Textbox:
     return gr.Textbox(
         label=label,
         max_lines=1,
         elem_id=elem_id,
         visible=False,
-        placeholder="owner/name or a folder",
+        placeholder=placeholder,
     )
 
 

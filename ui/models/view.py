@@ -16,6 +16,7 @@ from sequoia.loading.hub.model_files import hub_folder
 from sequoia.loading.model_checks import checked_device, checked_dtype
 from sequoia.loading.pair_catalog import BUNDLED_NAME, Model, Preset, find, presets
 from sequoia.loading.pair_request import PairRequest
+from sequoia.measuring.copied_draft import draft_note
 from sequoia.models.describe import describe
 from sequoia.this_machine.dtypes import narrowest_dtype
 from sequoia.this_machine.gpu_health import unusable_gpu
@@ -102,8 +103,13 @@ def loaded(pair: Pair) -> dict[str, Any]:
         "vocab": pair.target.vocab,
         "limit": pair.limit,
         "why": pair.limit_reason,
-        "notes": [[what.capitalize(), words] for what, words in pair.notes.items()],
+        "notes": [[what.capitalize(), words] for what, words in _notes(pair)],
     }
+
+
+def _notes(pair: Pair) -> list[tuple[str, str]]:
+    words = draft_note(pair)
+    return [*([("the draft", words)] if words else []), *pair.notes.items()]
 
 
 # -- parts -----------------------------------------------------------------------------------------

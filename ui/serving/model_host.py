@@ -275,9 +275,7 @@ class ModelHost:
 
 def words_for(pair: Pair) -> str:
     """A description of the pair in one line: name, sizes, device and placement."""
-    sizes = " + ".join(
-        parameter_count(model.parameters) for model in (pair.target, pair.draft)
-    )
+    sizes = " + ".join(parameter_count(model.parameters) for model in (pair.target, pair.draft))
     name = " + ".join(part.rsplit("/", 1)[-1] for part in pair.name.split(" + "))
     facts = (f"{name} pair", f"{sizes} parameters", pair.target.device.type, pair.target.placement)
     return " · ".join(filter(None, facts))

@@ -27,6 +27,10 @@ _PROBES = (
     "  \t\n\n x=1e-3;  # ok",
     "The year 2024, isn't it?",
 )
+_INSTEAD = (
+    "choose a draft with the target's tokenizer, or int8 as the draft: a copy of the target, which "
+    "needs no second model"
+)
 # Parts of a tokenizer: their keys in the result of `_parts`, and their names in messages.
 _PARTS = {
     "normalizer": "normalizer",
@@ -57,7 +61,7 @@ def matching_tokenizer(target: Source, draft: Source, trusted: bool = False) -> 
         if _pieces(ours, probe) != _pieces(other, probe):
             raise BadPair(
                 "the two tokenizers have the same tokens but split text differently, for instance "
-                f"{probe!r}; choose a draft with the target's tokenizer"
+                f"{probe!r}; {_INSTEAD}"
             )
     return Shared(ours, _compared(len(ours), differences(as_json(ours), as_json(other))))
 
@@ -74,7 +78,8 @@ def _refuse_other_pieces(ours: Mapping[str, int], its: Mapping[str, int]) -> Non
         first = min(different, key=lambda piece: min(ours.get(piece, 2**31), its.get(piece, 2**31)))
         raise BadPair(
             f"the tokenizers differ in {len(different):,} tokens; the first is {first[:40]!r}, "
-            f"which {_place(first, ours)} in the target and {_place(first, its)} in the draft"
+            f"which {_place(first, ours)} in the target and {_place(first, its)} in the draft; "
+            f"{_INSTEAD}"
         )
 
 

@@ -558,6 +558,13 @@ def test_the_form_becomes_a_request() -> None:
     assert pair_request.title == "qwen3-8b"
 
 
+def test_a_copy_of_the_target_may_be_the_draft() -> None:
+    how = {"device": "auto", "dtype": "auto", "offload": False}
+    asked = {"pair": OWN, "target": "a/b", "draft": " int8 ", **how}
+    assert parse(asked, LOCAL) == PairRequest(target="a/b", draft="int8")
+    assert field_of("draft int4: torch cannot multiply", asked) == "draft"
+
+
 # -- loading ---------------------------------------------------------------------------------------
 
 
@@ -584,6 +591,19 @@ def test_a_pair_is_loaded_with_its_checks_shown_and_used_from_then_on(
 
 
 @pytest.mark.slow
+@pytest.mark.slow
+def test_a_copy_is_loaded_with_its_prediction_shown(
+    tab: ModelsTab, folders: tuple[str, str]
+) -> None:
+    form = own(tab, (folders[0], "int8"))
+    received = board_messages(tab, tab.change(form, request()))
+    assert received[-2]["load"]["done"]
+    shown = received[-1]["loaded"]
+    assert shown["draft"]["numbers"] == "int8"
+    assert shown["draft"]["name"].startswith("big in int8, ")
+    assert "a copy of the target in int8 is predicted to be" in dict(shown["notes"])["The draft"]
+
+
 def test_the_buttons_follow_the_load(tab: ModelsTab, folders: tuple[str, str]) -> None:
     updates = list(Reading(tab.change(own(tab, folders), request())))
     assert updates[0] == {

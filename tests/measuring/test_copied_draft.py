@@ -1,0 +1,82 @@
+"""Predictions about a copy of the target as the draft."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fakes import same_pair, save, tiny_model
+
+from sequoia import HardwareProfile, Pair
+from sequoia.loading.load import load_pair
+from sequoia.measuring import copied_draft
+from sequoia.measuring.copied_draft import draft_note
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
+    base = tmp_path_factory.mktemp("models")
+    return save(tiny_model(), base / "big"), save(tiny_model(seed=1), base / "other")
+
+
+def timed(draft_seconds: float, target: str, draft: str, **options: Any) -> Pair:
+    """A pair with a profile: a target pass takes a second, whatever its size."""
+    pair = load_pair(target=target, draft=draft, device="cpu", online=False, **options)
+    pair.measured.profile = HardwareProfile(
+        device="a machine",
+        dtype="float32",
+        target="big",
+        draft="small",
+        prefix_length=8,
+        target_seconds=((1, 1.0, 0.0), (128, 1.0, 0.0)),
+        draft_seconds=((1, draft_seconds, 0.0),),
+        source="measured",
+        date="2026-11-28",
+    )
+    return pair
+
+
+@pytest.mark.parametrize(("draft_seconds", "says"), [(0.1, "faster"), (1.2, "slower")])
+def test_a_copy_says_what_is_predicted_for_it(
+    draft_seconds: float, says: str, folders: tuple[str, str]
+) -> None:
+    words = draft_note(timed(draft_seconds, folders[0], "int8", dtype="float32"))
+    assert "on this machine a copy of the target in int8 is predicted to be" in words
+    assert f"{says} than plain decoding: " in words
+    assert ("0." in words) is (says == "slower")
+
+
+@pytest.mark.parametrize(("draft_seconds", "better"), [(0.001, True), (8.0, False)])
+def test_a_copy_is_advised_where_a_gain_is_predicted(
+    draft_seconds: float, better: bool, folders: tuple[str, str]
+) -> None:
+    """The target is streamed, and a draft of other weights is seldom accepted."""
+    words = draft_note(timed(draft_seconds, *folders, offload=0, dtype="float32"))
+    assert ("a copy of the target in int8 (draft: int8) is predicted" in words) is better
+
+
+def test_no_copy_is_advised_that_does_not_fit(
+    folders: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pair = timed(0.001, *folders, offload=0, dtype="float32")
+    monkeypatch.setattr(copied_draft, "total_bytes", lambda _: 1000)
+    assert draft_note(pair) == ""
+
+
+def test_a_pair_that_is_not_streamed_gets_no_advice(folders: tuple[str, str]) -> None:
+    assert draft_note(timed(0.001, *folders, dtype="float32")) == ""
+
+
+def test_a_draft_that_is_the_target_is_named() -> None:
+    assert "can never be faster" in draft_note(same_pair())
+
+
+def test_a_copy_of_the_bundled_target_is_told_from_a_draft_in_int8(tmp_path: Path) -> None:
+    """A small draft may run in int8, too, because that was measured as the fastest."""
+    draft = save(tiny_model(seed=1), tmp_path / "small")
+    target = save(tiny_model(), tmp_path / "big")
+    pair = load_pair(target=target, draft=draft, device="cpu", online=False)
+    assert not copied_draft.is_copy(pair)
+    copied = load_pair(target=target, draft="int8", device="cpu", online=False)
+    assert copied_draft.is_copy(copied)
