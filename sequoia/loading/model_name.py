@@ -18,7 +18,7 @@ _LONGEST = 500
 # Blanks, quotes and the like that are copied together with a name.
 _AROUND = " \t\r\n\f\v\u00a0\u200b\u200e\u200f\u2060\ufeff\"'`“”„‘’«»<>,;"
 _HUB = re.compile(
-    r"(?:(?:https?:)?//|git@)?(?:www\.)?(?:huggingface\.co|hf\.co|hf-mirror\.com)(?:[/:](.*))?"
+    r"(?:(?:https?:)?//(?:[^/@]*@)?|git@)?(?:www\.)?(?:huggingface\.co|hf\.co|hf-mirror\.com)(?:[/:](.*))?"
     r"|hf://(.*)",
     re.IGNORECASE | re.DOTALL,
 )
@@ -94,7 +94,7 @@ def _id_in_address(path: str, address: str) -> str:
     """The model's id in the `path` of an address of the hub. Raises BadModel if the address shows
     something else than a model's newest files."""
     parts = [unquote(part) for part in re.split("[?#]", path)[0].split("/") if part]
-    if parts[:1] == ["models"]:
+    while parts and parts[0] in ("api", "models"):
         parts = parts[1:]
     if not parts:
         raise BadModel(f"{_quoted(address)} names no model; a model's id is owner/name")
@@ -136,7 +136,7 @@ def _file(name: str) -> str:
     if _exists(name, Path.is_file):
         return f"is a file; give the model's folder, {_quoted(str(Path(name).parent))}"
     if name.lower().endswith(".safetensors"):
-        return "is no folder, and there is no such file; give the folder of the model's files"
+        return "is no folder, and there is no such file; give the model's folder or id"
     return ""
 
 

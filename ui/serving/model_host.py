@@ -265,6 +265,7 @@ class ModelHost:
             self._serve(self._prepared(self._load))
             _log.info("models ready after %.1f s", time.perf_counter() - start)
         except SequoiaError as problem:
+            _log.warning("no models are loaded: %s", problem)
             self.status = Status("failed", str(problem))
         except Exception:
             _log.exception("loading failed")
