@@ -1,6 +1,6 @@
 """Settings for all tests: one thread, no network, and short measurements of pairs. Tests marked
-`gpu` are skipped without a CUDA device, those marked `nightly` without `-m nightly`. A test is
-marked `quick` if it needs no browser and has none of the marks `slow`, `gpu` and `nightly`."""
+`gpu` are skipped without a CUDA device, those marked `nightly` without `-m nightly` or `-m real`. A
+test is marked `quick` if it needs no browser and has none of the marks `slow`, `gpu`, `nightly`."""
 
 from __future__ import annotations
 
@@ -50,6 +50,32 @@ def _short_measurements() -> None:
     defaults._QUICK_SECONDS = 0.4
 
 
+@pytest.fixture(scope="session")
+def real_model() -> Path:
+    """The folder of a real model. Without a network, tests that need it are skipped."""
+    from make_model import NoModel, cached_model
+
+    try:
+        return cached_model()
+    except NoModel as problem:
+        pytest.skip(f"the real model cannot be downloaded: {problem}")
+
+
+@pytest.fixture(scope="session")
+def real_draft(real_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a draft for the real model: the model without eight of its 30 layers. At
+    temperature 0, about half of its guesses are right."""
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    folder = tmp_path_factory.mktemp("draft")
+    model = AutoModelForCausalLM.from_pretrained(real_model, dtype=torch.bfloat16)
+    del model.model.layers[12:20]
+    model.config.num_hidden_layers = len(model.model.layers)
+    model.save_pretrained(folder)
+    AutoTokenizer.from_pretrained(real_model).save_pretrained(folder)
+    return folder
+
+
 def pytest_collection_finish() -> None:
     """Exclude the objects of the imported modules from garbage collection. Many tests trigger a
     collection, which is faster without these objects. The tests' modules are imported by now."""
@@ -80,7 +106,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker("quick")
     if not torch.cuda.is_available():
         _skip(items, "gpu", "needs a CUDA device")
-    if "nightly" not in config.getoption("-m"):
+    marks = config.getoption("-m")
+    if "nightly" not in marks and not marks.startswith("real"):
         _skip(items, "nightly", "takes many minutes: pytest -m nightly")
 
 

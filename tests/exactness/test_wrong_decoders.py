@@ -1,21 +1,14 @@
 """The check of greedy runs finds a bug in wrong decoders, for bfloat16 targets with and without a
-router.
-
-Each wrong decoder (mutant) has one error in its forward passes over trees, or in what the KV cache
-keeps after them. Plain decoding and prefill are not changed.
-"""
+router."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
-import torch
 from decoded import emitted
 from toy_pairs import toy_pair
+from wrong_decoders import MUTANTS
 
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
@@ -28,59 +21,6 @@ PROMPTS = ("def add(a, b):", "Hello, wörld! 你")
 GREEDY = SamplingParams(max_new_tokens=40, ignore_eos=True)
 DENSE = ("llama", "qwen3", "starcoder2")
 ROUTED = ("mixtral", "qwen3_moe", "granitemoe")
-NEAR, FAR = 0.5, 1.25  # logits; rounding changes those of the toy models by 0.1, typically
-
-forward = Context.forward
-keep = Context.keep
-
-
-def parents_position(self: Context, tokens: Any, rows: Any) -> torch.Tensor:
-    """Every drafted token has the position of its parent."""
-    depths = (rows.depths - 1).clamp(min=0)
-    return forward(self, tokens, SimpleNamespace(depths=depths, mask=rows.mask))
-
-
-def one_row_without_the_text(self: Context, tokens: Any, rows: Any) -> torch.Tensor:
-    """In the target, the root's first child attends only to the tree, not to the text before it."""
-
-    def view(length: int, start: int, end: int) -> torch.Tensor:
-        mask = rows.mask.view(length, start, end).clone()
-        if start <= 1 < end:
-            mask[..., 1 - start, :length] = torch.finfo(mask.dtype).min
-        return mask
-
-    return forward(
-        self, tokens, SimpleNamespace(depths=rows.depths, mask=SimpleNamespace(view=view))
-    )
-
-
-def one_row_further(self: Context, rows: Sequence[int]) -> None:
-    """In place of the last accepted drafted node, the cache keeps the node with the next number, if
-    there is one."""
-    kept = list(rows)
-    if len(kept) > 1 and kept[-1] + 1 < self.kv_cache.written:
-        kept[-1] += 1
-    keep(self, kept)
-
-
-def tokens_swapped(self: Context, tokens: Any, rows: Any) -> torch.Tensor:
-    """In each row of a pass over several tokens, the best token swaps logits with the best of the
-    tokens that are at least NEAR below it, unless the two logits are over FAR apart."""
-    logits = forward(self, tokens, rows).clone()
-    for row in logits:
-        below = row.max() - row
-        other = int(below.masked_fill(below < NEAR, torch.inf).argmin())
-        if len(tokens) > 1 and below[other] <= FAR:
-            row[[int(row.argmax()), other]] = row[[other, int(row.argmax())]]
-    return logits
-
-
-MUTANTS: dict[str, Callable[..., Any]] = {
-    "forward positions": parents_position,
-    "forward mask": one_row_without_the_text,
-    "keep": one_row_further,
-    "forward swap": tokens_swapped,
-}
 
 
 def caught(mutant: str, kind: str, runs: int, monkeypatch: pytest.MonkeyPatch) -> list[TextMatch]:

@@ -1,5 +1,5 @@
-"""A model with huge activations is loaded in every dtype, and its greedy text is plain decoding's or
-differs from it at a tie."""
+"""A model with huge activations is loaded in every dtype, and its greedy text is plain decoding's
+or differs from it at a tie."""
 
 from __future__ import annotations
 

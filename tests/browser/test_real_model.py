@@ -1,0 +1,64 @@
+"""A real model in the page: it is loaded by its folder, a run is stopped and continued, saved, and
+opened again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+from running_app import App, Visit, open_tab
+from test_models_page import comes, ended, names
+from test_page import enter, open_file, store, until
+
+from sequoia import Run
+
+pytestmark = [pytest.mark.real, pytest.mark.nightly]
+
+EMITTED = "steps.map(x => x.emitted).flat()"
+
+
+@pytest.fixture(scope="module")
+def real_app() -> Iterator[App]:
+    app = App()
+    app.answer()
+    yield app
+    printed = app.stop()
+    assert "Traceback" not in printed, printed
+
+
+@pytest.fixture
+def page(browser: Browser, real_app: App) -> Iterator[Page]:
+    visit = Visit(browser, real_app.url)
+    visit.page.wait_for_selector(".pg-status[data-stage=ready]", timeout=120_000)
+    yield visit.page
+    visit.check(real_app.url)
+
+
+def test_a_real_model_is_loaded_run_stopped_saved_and_opened(
+    page: Page, real_model: Path, real_draft: Path, tmp_path: Path
+) -> None:
+    comes(page)
+    names(page, str(real_model), str(real_draft))
+    page.click("#md-load")
+    ended(page, "done", 300)
+    open_tab(page, "Decode")
+    expect(page.locator("#pg-chat")).to_be_visible()
+    enter(page, temperature=0, tokens=200)
+    page.fill("#pg-prompt textarea", "Tell me a long story about a fox and a crow.")
+    page.click("#pg-run")
+    until(page, "s.meta.label === 'measured' && s.steps.length > 3", 120)
+    page.click("#pg-stop")
+    until(page, "s.done")
+    tokens = store(page, EMITTED)
+    assert 4 <= len(tokens) < 200
+    with page.expect_download() as waiting:
+        page.click("#pg-save")
+    file = tmp_path / "run.json"
+    waiting.value.save_as(file)
+    saved = Run.from_json(file.read_text(encoding="utf-8"))
+    assert [token for step in saved.steps for token in step.emitted] == tokens
+    open_file(page, file)
+    until(page, "s.meta.label === 'recorded' && s.done", 60)
+    assert store(page, EMITTED) == tokens
