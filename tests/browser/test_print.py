@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from nightly_cases import nightly
 from playwright.sync_api import Page, expect
 
 
@@ -29,3 +30,30 @@ def test_the_result_is_printed_without_its_form(
     assert box["width"] == 1280
     style = shown.evaluate("node => getComputedStyle(node).printColorAdjust")
     assert style == "exact"
+
+
+# what is drawn on paper but lies outside its box, as "class: height/needed, width/needed"
+CUT = """view => {
+  const whole = (node) =>
+    node.scrollHeight <= node.clientHeight + 2 && node.scrollWidth <= node.clientWidth + 2;
+  const found = [...view.querySelectorAll(".sq-text-box, .sq-tree-scroll, .sq-chart, .sq-panel")];
+  return found
+    .filter((node) => node.offsetParent && !whole(node))
+    .map((node) => `${node.className}: ${node.clientHeight}/${node.scrollHeight}, ` +
+      `${node.clientWidth}/${node.scrollWidth}`);
+}"""
+
+
+@pytest.mark.parametrize(("tab", "form"), [("Decode", "pg"), *nightly(("Race", "rc"))])
+def test_texts_trees_and_charts_are_printed_whole(
+    visit: Callable[..., Page], tab: str, form: str
+) -> None:
+    page = visit(has_form=False)
+    page.get_by_role("tab", name=tab, exact=True).click()
+    expect(page.locator(f"#{form}-view .sq-text-box").first).to_be_visible()
+    page.emulate_media(media="print")
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    view = page.locator(f"#{form}-view")
+    expect(view.locator(".sq-tree-svg .sq-n").first).to_be_visible()
+    assert view.evaluate(CUT) == []
+    assert view.locator(".sq-stage").evaluate("node => node.getBoundingClientRect().right") < 1281

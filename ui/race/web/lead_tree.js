@@ -64,6 +64,7 @@ export class LeadTree {
       if (this.#isVisible) this.repaint();
     });
     this.visible.observe(this.root);
+    window.addEventListener("beforeprint", () => this.store.lanes.length && this.draw());
   }
 
   /**
@@ -137,7 +138,8 @@ export class LeadTree {
     if (this.#built !== built) this.buildChoice();
     this.#version = version;
     this.#built = built;
-    if (!lanes.length || !this.#isVisible || this.#timer) return;
+    if (!lanes.length || this.#timer) return;
+    if (!this.#isVisible && !this.store.isOver) return;
     const pause = EACH[this.store.done ? "done" : "running"];
     const early = this.moves ? pause - (performance.now() - this.#drawnAt) : 0;
     if (early > 0) this.#timer = setTimeout(() => this.repaint(), early);

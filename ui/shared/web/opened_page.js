@@ -1,4 +1,5 @@
 /* Opens a page that was saved as an HTML file: sets its theme and unpacks its data. */
+import "./print.js";
 import { el } from "./dom.js";
 import { unpack } from "./packed_data.js";
 

@@ -4,6 +4,7 @@ import { connectComponent } from "./connect_component.js";
 import { followForm, toggleForm } from "./form_side.js";
 import { publishModels } from "./loaded_models.js";
 import { followAddress } from "./page_link.js";
+import "./print.js";
 import "./toasts.js";
 
 /** @import { Props, Server, Trigger, Watch } from "./connect_component.js" */
