@@ -14,7 +14,7 @@ from sequoia.models.chat.chat_format import ChatFormat, tried_format
 from sequoia.models.pair import Pair
 from sequoia.models.prompt_ends import TextEnds, text_ends
 from sequoia.planning.figure_words import and_list
-from sequoia.validate_input import whole
+from sequoia.validate_input import MAX_SHOWN, whole
 
 
 def with_prompts(pair: Pair, on_progress: OnProgress) -> Pair:
@@ -74,13 +74,13 @@ def _left_out(ends: TextEnds, chat: ChatFormat | str, tokenizer: Any) -> Iterato
         if isinstance(one, str):
             continue
         if one.doubled:
-            yield f"repeated {_names(one.doubled, tokenizer)} with which the {maker} begins prompts"
+            yield f"a second {_names(one.doubled, tokenizer)} that the {maker} puts at the start"
         if one.stops:
-            yield f"{_names(one.stops, tokenizer)} with which the {maker} ends prompts"
+            yield f"{_names(one.stops, tokenizer)} that the {maker} puts at the end"
 
 
 def _names(ids: Iterable[int], tokenizer: Any) -> str:
-    return and_list([tokenizer.convert_ids_to_tokens(token) for token in ids])
+    return and_list([tokenizer.convert_ids_to_tokens(token)[:MAX_SHOWN] for token in ids])
 
 
 def _unused_words(unused: list[str]) -> str:
