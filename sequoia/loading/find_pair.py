@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from sequoia.loading.model_checks import (
 )
 from sequoia.loading.pair_request import PairRequest, Ref
 from sequoia.loading.tokenizers.compare_tokenizers import matching_tokenizer, only_tokenizer
+from sequoia.models.sample_text import TEXT
 
 # progress of a download, a passed check, or a sentence about the current step
 LoadNews = Progress | PassedCheck | str
@@ -83,6 +84,9 @@ def found_pair(
                     if not is_layer_draft(source.folder):
                         check_weights(source)
 
+        text = tuple(shared.tokenizer(TEXT)["input_ids"])
+        target = replace(target, text=text)
+        draft = draft and replace(draft, text=text)
         yield FoundPair(target, draft, shared.tokenizer, fetch, has_layers_only)
 
 

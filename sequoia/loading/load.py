@@ -44,8 +44,9 @@ from sequoia.this_machine.dtypes import narrowest_dtype, usual_dtype
 from sequoia.this_machine.memory import ROOM, require, require_possible, total_bytes
 
 # Bytes per parameter while the fastest dtype is chosen: the weights as stored, copies in float32
-# and bfloat16, and the packed weights of both copies. The int8 weights of a draft are not included.
-_BYTES_TO_CHOOSE = 16
+# and bfloat16, and the packed weights of both copies, twice in float32 while the faster forward of
+# the bfloat16 copy is checked. The int8 weights of a draft are not included.
+_BYTES_TO_CHOOSE = 20
 _ROWS = (16, 2)  # tokens in a typical pass of the target, and of the draft
 _Where = torch.device | SpreadPlacement | OffloadPlacement
 
@@ -304,12 +305,13 @@ def _tested(
     hf: Any, source: Source, where: _Where, dtype: torch.dtype | None, draft: bool
 ) -> TreeModel:
     if hasattr(hf, "rounding"):
-        model = use_fast_forward(TreeModel(hf, f"{source.title} in {hf.rounding.numbers}"))
+        model = TreeModel(hf, f"{source.title} in {hf.rounding.numbers}")
+        use_fast_forward(model, source.text)
     elif not isinstance(where, torch.device):
-        model = placed(hf, source.title, where)
+        model = placed(hf, source.title, where, source.text)
     else:
         return _fastest(hf, lambda other: _weights(source, where, other).hf, source, dtype, draft)
-    self_test(model)
+    self_test(model, source.text)
     return model
 
 
@@ -323,10 +325,10 @@ def _fastest(
     """`hf`, self-tested, in the dtype that is fastest if `dtype` is None. read: the same model in
     another dtype."""
     if dtype:
-        model = use_fast_forward(TreeModel(hf, source.title))
+        model = use_fast_forward(TreeModel(hf, source.title), source.text)
     else:
-        model = best_dtype(hf, read, source.title, _ROWS[draft], draft)
-    self_test(model)
+        model = best_dtype(hf, read, source.title, _ROWS[draft], draft, source.text)
+    self_test(model, source.text)
     return model
 
 

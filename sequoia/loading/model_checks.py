@@ -37,12 +37,14 @@ class PassedCheck:
 class Source:
     """A model whose config and other non-weight files passed all checks. name: the folder or hub id
     that was requested. folder: contains the model's files. config: a `transformers` config.
-    weight_bytes: size of the weight files, which may still be on the hub."""
+    weight_bytes: size of the weight files, which may still be on the hub. text: token ids of an
+    ordinary text, with which the loaded model is tested (see SampleText)."""
 
     name: str
     folder: Path
     config: Any
     weight_bytes: int
+    text: tuple[int, ...] = ()
 
     @property
     def attention(self) -> str:

@@ -1,45 +1,59 @@
 """Chooses a model's forward, which is the function that computes a pass. A faster forward is used
-if, on this machine, it gives the same logits as the forward of `transformers`, up to rounding."""
+if its logits are as near to those in float32 as the logits of the forward of `transformers`."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
 import torch
 
-from sequoia.models.compare_logits import distance, sample_logits, tolerance
+from sequoia.algorithm.tree import Tree
+from sequoia.errors import OutOfMemory
+from sequoia.models.compare_logits import EXACT, SANE, distances, is_half
 from sequoia.models.cuda_capture import CudaCapture
 from sequoia.models.cuda_graphs import Forward, GraphedForward
 from sequoia.models.fast_llama import fast_forward
 from sequoia.models.graph_check import graph_problem
 from sequoia.models.grouped_attention import has_groups, with_grouped_attention
+from sequoia.models.layer_list import only_first_layers
+from sequoia.models.sample_text import TRIES, SampleText
 from sequoia.models.tree_forward import TreeModel, transformers_forward
+from sequoia.models.walk import Walk
+from sequoia.models.wider import wider
 
+# makes a faster forward of a model; None if the model does not support it
+Make = Callable[[TreeModel], Forward | None]
+
+FARTHER = 1.25  # how many times farther from float32 a faster forward may be than the usual one
+# 64 and more rows of an ordinary text, without its first tokens. These may have far larger
+# activations than the others, so rounding decides their logits.
+_WALK = Walk(6, Tree.from_branching([4, 1, 1, 1, 1, 1, 1, 1]), 30)
 # a faster forward raises these for a model that is built differently from others of its family
 _BUILT_DIFFERENTLY = (RuntimeError, AttributeError, TypeError, IndexError)
 _log = logging.getLogger(__name__)
 
 
-def use_fast_forward(model: TreeModel) -> TreeModel:
-    """Make `model` use a faster forward if there is one with the same logits as the forward of
-    `transformers`, and return `model`. The log says why a faster forward was rejected. If all are
-    rejected, `no_fast_forward` says why the last one was.
+def use_fast_forward(model: TreeModel, text: Sequence[int] = ()) -> TreeModel:
+    """Make `model` use a faster forward if there is one that is as near to float32 as the forward
+    of `transformers`, and return `model`. The log says why a faster forward was rejected. If all
+    are rejected, `no_fast_forward` says why the last one was.
 
     The faster forward is FastLlama on a CPU, CUDA graphs on one GPU, and grouped attention for a
-    model whose weights are in several places.
+    model whose weights are in several places. text: token ids of an ordinary text (see SampleText).
     """
     usual = model.forward
-    bound = tolerance(model.computes_in)
+    sample = SampleText(text, model.vocab)
     why = ""
     for make in _faster_forwards(model):
         if why:
             _log.warning(
                 "%s: trying another faster forward; the last was rejected: %s", model.name, why
             )
-        why = _problem_with(model, make, usual, bound)
+        why = _problem_with(model, make, usual, sample)
         if not why:
             return model
     if why:
@@ -56,20 +70,13 @@ def use_no_graphs(model: TreeModel, why: str) -> None:
         _use(model, plain, f"CUDA graphs off: {why}")
 
 
-def _faster_forwards(model: TreeModel) -> list[Callable[[], Forward | None]]:
-    """Functions that make the faster forwards to try for `model`, the fastest first. Each returns
-    None if that forward does not support the model."""
+def _faster_forwards(model: TreeModel) -> list[Make]:
+    """The faster forwards to try for `model`, the fastest first."""
     if model.placement:  # CUDA graphs and FastLlama need all weights in one place
-        return [partial(_grouped, model)]
+        return [_grouped]
     if not model.may_use_graphs:
-        return [partial(fast_forward, model.hf)]
-    plain = partial(transformers_forward, model.hf)
-    forwards = filter(None, (_grouped(model), plain))
-    return [partial(_with_graphs, forward, model.device) for forward in forwards]
-
-
-def _with_graphs(forward: Forward, device: torch.device) -> GraphedForward:
-    return GraphedForward(forward, CudaCapture(device))
+        return [lambda one: fast_forward(one.hf, one.dtype)]
+    return [*([_grouped] if has_groups(model.config) else []), lambda _: None]
 
 
 def _grouped(model: TreeModel) -> Forward | None:
@@ -83,33 +90,70 @@ def grouped_forward(hf: Any, *given: Any) -> torch.Tensor:
         return transformers_forward(hf, *given)
 
 
-def _problem_with(
-    model: TreeModel, make: Callable[[], Forward | None], usual: Forward, bound: float
-) -> str:
-    """Make `model` use the forward from `make`, or `usual` if `make` returns None. Returns
-    why that forward must not be used, "" if it may."""
+def _problem_with(model: TreeModel, make: Make, usual: Forward, sample: SampleText) -> str:
+    """Make `model` use the forward from `make`, or `usual` if `make` returns None; on one GPU, as
+    CUDA graphs. Returns why that forward must not be used, "" if it may."""
     try:
-        model.forward = make() or usual
-        return _disagreement(model, usual, bound)
+        model.forward = make(model) or usual
+        why = "" if model.forward is usual else _disagreement(model, make, usual, sample)
+        if why or not model.may_use_graphs:
+            return why
+        eager = model.with_forward(GraphedForward(model.forward, lambda work: work))
+        model.forward = GraphedForward(model.forward, CudaCapture(model.device))
+        return graph_problem(model, eager)
     except _BUILT_DIFFERENTLY as problem:
         return " ".join(f"{type(problem).__name__}: {problem}".split())[:200]
+    except OutOfMemory as problem:
+        return str(problem)
 
 
-def _disagreement(model: TreeModel, usual: Forward, bound: float) -> str:
-    """How the forward in use fails its comparison with `usual`, "" if it passes. bound: the largest
-    difference of logits allowed, divided by their standard deviation."""
-    if model.forward is usual:
-        return ""
+def _disagreement(model: TreeModel, make: Make, usual: Forward, sample: SampleText) -> str:
+    """How the forward in use fails its comparison, "" if it passes with one of TRIES texts."""
     plain = model.with_forward(usual)
-    if model.graphs:
-        return graph_problem(model, plain, bound)
-    for found in map(distance, sample_logits(model), sample_logits(plain)):
-        if not found <= bound:
-            return (
-                f"that forward's logits are off by {found:.2g} standard deviations "
-                f"(allowed: {bound:g})"
-            )
-    return ""
+    has_16_bits = is_half(model.dtype) and not model.rounding
+    exact = wider(plain) if has_16_bits else plain
+    copied = wider(plain, make(exact)) if has_16_bits else model
+    why = ""
+    with only_first_layers(model.hf) if model.placement else nullcontext():
+        for number in range(TRIES):
+            tokens = _WALK.tokens(sample.piece(_WALK.places, number))
+            expected = _WALK.logits(exact, tokens)
+            why = _off(copied, tokens, expected)
+            if not why and has_16_bits:
+                why = _too_far(model, plain, tokens, expected)
+            if not why:
+                break
+    return why
+
+
+def _off(fast: TreeModel, tokens: Sequence[int], expected: torch.Tensor) -> str:
+    """How the logits of `fast` differ from those `expected`, which have the same precision. "" if
+    by rounding only."""
+    found = distances(_WALK.logits(fast, tokens), expected)
+    off, allowed = (found.median(), SANE) if fast.rounding else (found.max(), EXACT)
+    if off <= allowed:
+        return ""
+    where = "" if fast.rounding else " in float32"
+    return (
+        f"that forward's logits are off by {off:.2g} standard deviations{where} "
+        f"(allowed: {allowed:g})"
+    )
+
+
+def _too_far(
+    fast: TreeModel, plain: TreeModel, tokens: Sequence[int], expected: torch.Tensor
+) -> str:
+    """How much farther from float32 the logits of `fast` are than those of `plain`, "" if not too
+    much. expected: the logits in float32."""
+    far, usual = (
+        float(distances(_WALK.logits(one, tokens), expected).median()) for one in (fast, plain)
+    )
+    if far <= FARTHER * usual:
+        return ""
+    return (
+        f"that forward's logits are {far:.2g} standard deviations from those in float32, those of "
+        f"the usual forward {usual:.2g} (allowed: {FARTHER:g} times as many)"
+    )
 
 
 def _use(model: TreeModel, plain: Forward, why: str) -> None:

@@ -31,9 +31,11 @@ _POSITIONS = 1024  # positions in the first table of rotations
 PACKED_UP_TO = 2**30
 
 
-def fast_forward(hf: Any) -> FastLlama | None:
+def fast_forward(hf: Any, dtype: torch.dtype | None = None) -> FastLlama | None:
     """The fast forward of `hf`, or None if its family, activation, rotary positions, device, dtype
-    or size are not supported. `hf` may be a rounded copy (see rounded_copy.py)."""
+    or size are not supported. `hf` may be a rounded copy (see rounded_copy.py).
+
+    dtype: of the weights in the products, None for that of `hf`."""
     config = hf.config
     rounding = getattr(hf, "rounding", None)
     parameters = rounding.parameters if rounding else hf.num_parameters()
@@ -47,7 +49,7 @@ def fast_forward(hf: Any) -> FastLlama | None:
         and hf.dtype in (torch.float32, torch.bfloat16)
         and parameters * hf.dtype.itemsize <= PACKED_UP_TO
     )
-    return FastLlama(hf) if family and runs_here else None
+    return FastLlama(hf, dtype or hf.dtype) if family and runs_here else None
 
 
 class FastLlama:
@@ -57,13 +59,13 @@ class FastLlama:
     name = "fast"
     mask_dtype = torch.float32
 
-    def __init__(self, hf: Any) -> None:
+    def __init__(self, hf: Any, dtype: torch.dtype) -> None:
         config = hf.config
         body = hf.model
         rounding = getattr(hf, "rounding", None)
-        pack = partial(packed_rounded, rounding.numbers) if rounding else packed
+        pack = partial(packed_rounded, rounding.numbers) if rounding else partial(packed, dtype)
         # of activations; products with rounded weights are computed in bfloat16
-        self._dtype: torch.dtype = torch.bfloat16 if rounding else hf.dtype
+        self._dtype: torch.dtype = torch.bfloat16 if rounding else dtype
         self._embedding = body.embed_tokens.weight
         self._layers = [_Layer(layer, config, pack, self._dtype) for layer in body.layers]
         self._heads, self._kv_heads, self._dim = self._layers[0].shape
@@ -276,11 +278,15 @@ def _rotate(heads: torch.Tensor, rotation: torch.Tensor) -> torch.Tensor:
     return torch.view_as_real(pairs * rotation).flatten(-2)
 
 
-def packed(modules: Sequence[torch.nn.Linear], order: torch.Tensor | None = None) -> Linear:
+def packed(
+    dtype: torch.dtype, modules: Sequence[torch.nn.Linear], order: torch.Tensor | None = None
+) -> Linear:
     """One product for all linear layers `modules`, which have the same input: (rows, in) ->
     (rows, sum of outs). The weights are in oneDNN's layout if oneDNN supports their dtype here.
-    order: the indices of the outputs in their new order, None to leave them as they are."""
-    return _product(*_joint(modules, order))
+    dtype: that of the weights. order: the indices of the outputs in their new order, None to leave
+    them as they are."""
+    weight, bias = _joint(modules, order)
+    return _product(weight.to(dtype), None if bias is None else bias.to(dtype))
 
 
 def _joint(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -17,23 +17,29 @@ _ROUNDS = 8
 
 
 def best_dtype(
-    hf: Any, read: Callable[[torch.dtype], Any], name: str, width: int, draft: bool = False
+    hf: Any,
+    read: Callable[[torch.dtype], Any],
+    name: str,
+    width: int,
+    draft: bool = False,
+    text: Sequence[int] = (),
 ) -> TreeModel:
     """`hf` in the dtype in which a pass over `width` rows is fastest: float32, bfloat16, or for a
     draft also int8. A large model, or one on a GPU, stays in the dtype in which it was loaded.
 
     read: loads the model again in another dtype. Converting it with `hf.to(dtype)` would also round
     the numbers that `transformers` always keeps in float32 (rotary frequencies, some routers).
+    text: as for `use_fast_forward`.
     """
     if hf.device.type != "cpu" or hf.num_parameters() > MEASURED_UP_TO:
-        return use_fast_forward(TreeModel(hf, name))
+        return use_fast_forward(TreeModel(hf, name), text)
     wide, half = (
         hf if hf.dtype == dtype else read(dtype) for dtype in (torch.float32, torch.bfloat16)
     )
-    models = [use_fast_forward(TreeModel(one, name)) for one in (wide, half)]
+    models = [use_fast_forward(TreeModel(one, name), text) for one in (wide, half)]
     if draft and models[1].forward_name == "fast":
         rounded = rounded_copy(half, "int8", half.device, shared=True)
-        models.append(use_fast_forward(TreeModel(rounded, name)))
+        models.append(use_fast_forward(TreeModel(rounded, name), text))
     return fastest(models, width)
 
 

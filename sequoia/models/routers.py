@@ -12,7 +12,8 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from sequoia.models.compare_logits import own_logits, sample_tokens
+from sequoia.models.compare_logits import own_logits
+from sequoia.models.sample_text import SampleText
 from sequoia.models.tree_forward import TreeModel
 
 # integers that these return are converted numbers, not choices
@@ -24,7 +25,7 @@ def has_router(model: TreeModel) -> bool:
     error can change what is selected, which can change the output a lot. Runs one pass over three
     tokens."""
     with _Choices() as choices:
-        own_logits(model, sample_tokens(model))
+        own_logits(model, SampleText((), model.vocab).piece(3, 0))
     return choices.made
 
 

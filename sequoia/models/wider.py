@@ -12,21 +12,23 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_map
 
+from sequoia.models.cuda_graphs import Forward
 from sequoia.models.tree_forward import TreeModel, transformers_forward
 
 
-def wider(model: TreeModel) -> TreeModel:
+def wider(model: TreeModel, forward: Forward | None = None) -> TreeModel:
     """A model with the weights of `model` that computes in float32, or in float64 if `model`
-    computes in float32. Its forward is that of `transformers`."""
+    computes in float32. forward: None for that of `transformers`."""
     other = model.with_forward(model.forward)
     other.dtype = torch.float64 if model.dtype == torch.float32 else torch.float32
-    other.forward = partial(_forward, other.dtype, model.hf)
+    forward = forward or partial(transformers_forward, model.hf)
+    other.forward = partial(_forward, other.dtype, forward)
     return other
 
 
-def _forward(dtype: torch.dtype, *given: Any) -> torch.Tensor:
+def _forward(dtype: torch.dtype, forward: Forward, *given: Any) -> torch.Tensor:
     with Precision(dtype):
-        return transformers_forward(*given)
+        return forward(*given)
 
 
 class Precision(TorchFunctionMode):

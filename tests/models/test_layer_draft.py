@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import torch
 from exact import error, logits, over_torch, warped
+from fakes import tree_logits
 from transformers import AutoModelForCausalLM
 
 from sequoia.algorithm.distributions import draft_rows
@@ -16,7 +17,6 @@ from sequoia.algorithm.verifiers import VERIFIERS
 from sequoia.assets_folder import BUNDLED_PAIR
 from sequoia.errors import BadModel
 from sequoia.models.choose_forward import use_fast_forward
-from sequoia.models.compare_logits import sample_logits
 from sequoia.models.layer_draft import FREQUENT, FrequentHead, cut_config, cut_layers, layer_draft
 from sequoia.models.rounded_copy import rounded_copy
 from sequoia.models.tree_forward import TreeModel
@@ -72,7 +72,7 @@ def test_the_fast_forward_has_the_reduced_head(target: Any, int8: bool) -> None:
     model = use_fast_forward(TreeModel(hf, "draft"))
     assert model.forward_name == "fast"
     assert model.vocab == target.config.vocab_size
-    for found in sample_logits(model):
+    for found in tree_logits(model):
         assert found.isfinite().nonzero()[:, 0].tolist() == FEW.tolist()
 
 

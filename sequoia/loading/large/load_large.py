@@ -34,10 +34,12 @@ class StreamedModel(TreeModel):
     """A target with layers that `stream` copies from host memory. If all layers are resident on the
     device, nothing is streamed."""
 
-    def __init__(self, hf: Any, name: str, plan: OffloadPlacement) -> None:
+    def __init__(
+        self, hf: Any, name: str, plan: OffloadPlacement, text: Sequence[int] = ()
+    ) -> None:
         self.stream = LayerStream(hf, plan.resident, plan.output)
         super().__init__(hf, name, plan.output, placement=plan.words)
-        use_fast_forward(self)
+        use_fast_forward(self, text)
         if plan.words:
             self.forward = self.stream.alone(self.forward)
 
@@ -84,15 +86,18 @@ def _refuse_nonsense(device: str, offloaded: Any, gpus: int) -> None:
         raise BadModel(f"device 'spread' needs at least 2 CUDA devices; this machine has {gpus}")
 
 
-def placed(hf: Any, title: str, plan: SpreadPlacement | OffloadPlacement) -> TreeModel:
+def placed(
+    hf: Any, title: str, plan: SpreadPlacement | OffloadPlacement, text: Sequence[int] = ()
+) -> TreeModel:
     """The target `hf` as a model that runs according to `plan`. `hf` must be on the devices of a
-    SpreadPlacement, or on the CPU for an OffloadPlacement."""
+    SpreadPlacement, or on the CPU for an OffloadPlacement. text: token ids of an ordinary text, for
+    the check of a faster forward."""
     if isinstance(plan, OffloadPlacement):
-        return StreamedModel(hf, title, plan)
+        return StreamedModel(hf, title, plan, text)
     model = TreeModel(hf, title, plan.output, plan.layer_devices, plan.words)
     if plan.words:  # otherwise one device has room for the whole target
         copy_once(hf, plan.layer_devices)
-    return use_fast_forward(model)
+    return use_fast_forward(model, text)
 
 
 def offloaded_by_accelerate(model: StreamedModel) -> TreeModel:

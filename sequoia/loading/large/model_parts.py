@@ -15,6 +15,7 @@ from torch import nn
 from transformers import AutoModelForCausalLM
 
 from sequoia.errors import BadModel
+from sequoia.models.layer_list import layer_list
 
 
 @dataclass(frozen=True)
@@ -75,16 +76,6 @@ def decoder_layers(hf: Any) -> tuple[tuple[str, ...], tuple[nn.Module, ...]]:
         )
     name, modules = found
     return tuple(f"{name}.{i}" for i in range(len(modules))), tuple(modules)
-
-
-def layer_list(hf: Any) -> tuple[str, nn.ModuleList] | None:
-    """Name and module of a causal LM's list of decoder layers, or None if the layers are not in a
-    single list."""
-    count = hf.config.get_text_config().num_hidden_layers
-    for name, module in hf.named_modules():
-        if isinstance(module, nn.ModuleList) and len(module) == count:
-            return name, module
-    return None
 
 
 def _pieces(module: nn.Module, layers: str, name: str = "") -> Iterator[tuple[str, nn.Module]]:

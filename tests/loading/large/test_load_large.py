@@ -113,7 +113,7 @@ def test_a_target_gets_its_faster_forward_wherever_it_is_placed(
 ) -> None:
     asked: list[TreeModel] = []
     monkeypatch.setattr(
-        load_large, "use_fast_forward", lambda model: (asked.append(model), model)[1]
+        load_large, "use_fast_forward", lambda model, _: (asked.append(model), model)[1]
     )
     model = placed(tiny_model("llama", layers=LAYERS), "one", plan)
     assert asked == [model]

@@ -1,0 +1,131 @@
+"""A short text as a run processes it: a prefix, a tree after it, and the same tree again after one
+of its paths was kept. For these passes it is known which tokens each row of logits depends on, and
+which logits the bare model gives. The bare model is the model of `transformers` without our cache,
+mask and positions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+
+from sequoia.algorithm.tree import Tree
+from sequoia.models.compare_logits import own_logits_of_all
+from sequoia.models.tree_forward import TreeModel
+from sequoia.models.tree_mask import whole_tree_layout
+
+DROPPED = 2  # tokens at the end of the prefix that are dropped before the first tree
+
+
+@dataclass(frozen=True)
+class Walk:
+    """Three passes: a prefix of `prefix` + DROPPED tokens, of which the last are dropped again;
+    then `tree`; then, after its path to the node `kept` was kept, `tree` again.
+
+    A place is the number of a token, counted through all passes. There is one row of logits after
+    the prefix, and one for each node of each tree.
+    """
+
+    prefix: int
+    tree: Tree
+    kept: int
+
+    @property
+    def places(self) -> int:
+        """The number of tokens."""
+        return self.starts[2] + len(self.tree)
+
+    @property
+    def span(self) -> int:
+        """The number of positions."""
+        return self.prefix + max(DROPPED, self.tree.depths[self.kept] + 1 + self.tree.levels)
+
+    @property
+    def starts(self) -> tuple[int, int, int]:
+        """The first place of each pass."""
+        first = self.prefix + DROPPED
+        return 0, first, first + len(self.tree)
+
+    @cached_property
+    def paths(self) -> tuple[tuple[int, ...], ...]:
+        """For each row of logits: the places of the tokens that it depends on, in order."""
+        _, first, second = self.starts
+        start = tuple(range(self.prefix))
+        middle = (*start, *(first + node for node in self.tree.path(self.kept)))
+        paths = [self.tree.path(node) for node in range(len(self.tree))]
+        return (
+            tuple(range(first)),
+            *((*start, *(first + node for node in path)) for path in paths),
+            *((*middle, *(second + node for node in path)) for path in paths),
+        )
+
+    def tokens(self, text: Sequence[int]) -> list[int]:
+        """`text` in the order of places: along each branch of a tree, a piece of the text."""
+        order = sorted(range(len(self.tree)), key=self.tree.path)  # depth first
+        found = [*text[: self.places]]
+        for start in self.starts[1:]:
+            for i, node in enumerate(order):
+                found[start + node] = text[start + i]
+        return found
+
+    def bare_logits(self, model: TreeModel, tokens: Sequence[int], first: int = 0) -> torch.Tensor:
+        """The rows of the bare model, which gets each path as a text of its own. first: the
+        position of the first token."""
+        longest = [
+            path
+            for path in self.paths
+            if not any(path == other[: len(path)] != other for other in self.paths)
+        ]
+        logits = own_logits_of_all(model, [[tokens[i] for i in path] for path in longest], first)
+        rows = {
+            path[: i + 1]: text[i] for path, text in zip(longest, logits) for i in range(len(path))
+        }
+        return torch.stack([rows[path] for path in self.paths])
+
+    def logits(self, model: TreeModel, tokens: Sequence[int], first: int = 0) -> torch.Tensor:
+        """The rows (rows, vocab) of `model`. first: the position of the first token."""
+        return WalkedText(self, model, tokens, first).rows
+
+
+class WalkedText:
+    """The passes of `walk` over `tokens`. rows: their logits (rows, vocab). first: the position of
+    the first token."""
+
+    def __init__(self, walk: Walk, model: TreeModel, tokens: Sequence[int], first: int = 0) -> None:
+        self._walk = walk
+        self._tokens = [*tokens]
+        self._context = model.open(walk.places, first)
+        self._layout = whole_tree_layout(self._context, walk.tree)
+        self._lengths = {0: 0, 1: walk.prefix}  # of the prefix before each pass
+        self.rows = self._passed(self._tokens, 0)
+
+    def again(self) -> torch.Tensor:
+        """The rows once more: the same ones, unless a pass is not repeatable."""
+        return self._passed(self._tokens, 0)
+
+    def changed(self, place: int, token: int) -> torch.Tensor:
+        """The rows with another token at `place`. Only its pass and later ones are repeated."""
+        tokens = [*self._tokens]
+        tokens[place] = token
+        since = max(i for i, start in enumerate(self._walk.starts) if start <= place)
+        new = self._passed(tokens, since)
+        return torch.cat([self.rows[: len(self.rows) - len(new)], new])
+
+    def _passed(self, tokens: Sequence[int], since: int) -> torch.Tensor:
+        """The rows of the passes from number `since` on."""
+        ends = (*self._walk.starts[1:], self._walk.places)
+        context = self._context
+        found = []
+        for i in range(since, len(ends)):
+            context.keep([])
+            context.kv_cache.length = self._lengths.setdefault(i, context.length)
+            part = tokens[self._walk.starts[i] : ends[i]]
+            with context.model.capturing():
+                rows = context.forward(part, self._layout) if i else context.extend(part)[None]
+            found.append(rows.clone())  # with CUDA graphs, the next pass overwrites `rows`
+            if i == 1:
+                context.keep(self._walk.tree.path(self._walk.kept))
+        return torch.cat(found)
