@@ -29,7 +29,8 @@ from sequoia.algorithm.expected_steps import ExpectedSteps
 from sequoia.algorithm.progress import ShouldStop
 from sequoia.decoding.tree_choice import TreeSource
 from sequoia.diagnosis.race_verdict import LaneRun, LaneRuns, Verdict, race_verdict, speedup
-from sequoia.diagnosis.race_verdict.lane_runs import Step
+from sequoia.diagnosis.race_verdict.compare_pair import SAME_TEXT, compare_pair
+from sequoia.diagnosis.race_verdict.lane_runs import Step, common_tokens
 from sequoia.diagnosis.what_to_try import diagnose, typical_tree
 from sequoia.diagnosis.where_time_went import time_breakdown
 from sequoia.exactness.same_tokens import check_text
@@ -59,8 +60,9 @@ class Tally:
         self.sizes.append((len(trace.tree), trace.tree.levels))
         self.steps.append(step_of(trace))
 
-    def lane_runs(self, kind: str) -> LaneRuns:
-        return LaneRuns("", kind, (LaneRun("", 0, tuple(self.steps), tuple(self.tokens)),))
+    def lane_runs(self, kind: str, expected: ExpectedSteps | None = None) -> LaneRuns:
+        run = LaneRun("", 0, tuple(self.steps), tuple(self.tokens), expected=expected)
+        return LaneRuns("", kind, (run,))
 
 
 @dataclass(frozen=True)
@@ -117,9 +119,9 @@ class FinishedRace:
 
     def _timed(self, i: int, base: Tally | None, max_nodes: int) -> dict[str, Any]:
         result: dict[str, Any] = {"waterfall": None, "doctor": None, "lossless": None}
-        stats = self._stats(i)
-        if base is None:
+        if base is None or self._is_cut_short(i, base):
             return result
+        stats = self._stats(i)
         # For example, a lane without steps raises an error. If only `doctor` fails, the bars stay.
         with suppress(SequoiaError):
             bars = time_breakdown(stats, base.stats)
@@ -132,20 +134,36 @@ class FinishedRace:
             result["doctor"] = self._what_to_try(i, stats, base, max_nodes)
         return result
 
+    def _is_cut_short(self, i: int, base: Tally) -> bool:
+        """Whether the verdict compares lane i with plain decoding over a part of their texts. Its
+        totals would then give another speed-up than the verdict."""
+        tokens = self.tallies[i].tokens, base.tokens
+        shared = common_tokens(*tokens)
+        return len(tokens[0]) != len(tokens[1]) and shared >= SAME_TEXT * min(map(len, tokens))
+
+    def _lanes(self, i: int) -> tuple[LaneRuns, LaneRuns]:
+        """Lane i and the plain lane, as the verdict compares them."""
+        assert self.base is not None
+        expected = self.expected or (None,) * len(self.lanes)
+        lane, plain = (
+            self.tallies[at].lane_runs(kind, expected[at])
+            for at, kind in ((i, "tree"), (self.base, "plain"))
+        )
+        return lane, plain
+
     def _stats(self, i: int) -> DecodeStats:
-        """The totals of lane i. If its expected steps and those of the plain lane are known, the
-        verdict compares expected tokens per step, so these totals have them too. They are then
-        those of many runs, because the tokens of one would have to be rounded."""
+        """The totals of lane i. If the verdict compares expected tokens per step, these totals have
+        them too. They are then those of many runs, because the tokens of one would have to be
+        rounded."""
         stats = self.tallies[i].stats
-        found = self.expected and self.base is not None and self.expected[self.base]
-        expected = self.expected[i] if self.expected and found else None
-        if expected is None:
+        lane, plain = self._lanes(i)
+        found = compare_pair(lane, plain)
+        if found is None or not found.expected:
             return stats
-        per_step = sum(expected.tokens) / sum(map(sum, expected.steps))
         return replace(
             stats,
             steps=MANY * stats.steps,
-            tokens=round(MANY * stats.steps * per_step),
+            tokens=round(MANY * stats.steps * (lane.expected_tokens_per_step or 0)),
             seconds={phase: MANY * seconds for phase, seconds in stats.seconds.items()},
         )
 
@@ -172,7 +190,7 @@ class FinishedRace:
             base.stats,
             acceptance,
             self.clock.profile if self.clock else machine(self.pair),
-            speedup(tally.lane_runs("tree"), base.lane_runs("plain")),
+            speedup(*self._lanes(i)),
         )
         return {
             "speedup": found.speedup,

@@ -129,7 +129,7 @@ function claim(store) {
   const { verdict } = meta;
   const isUnclear = verdict.code === "no_clear_difference";
   const runs = verdict.runs > 1 ? ` over ${verdict.runs} runs` : "";
-  const compared = (isUnclear ? "to" : "than") + " the large model alone" + runs;
+  const compared = (isUnclear ? "from" : "than") + " the large model alone" + runs;
   return compared + textClaim(meta, store.totals(last).tokens);
 }
 
