@@ -219,6 +219,14 @@ def quantise(folder: Path, parts: dict[str, torch.Tensor]) -> dict[str, torch.Te
     return tensors
 
 
+def index_of(folder: Path, tensors: dict[str, torch.Tensor]) -> None:
+    """Renames the weights to those of an index."""
+    shard = "model-00001-of-00001.safetensors"
+    (folder / WEIGHTS).rename(folder / shard)
+    index = {"metadata": {}, "weight_map": dict.fromkeys(tensors, shard)}
+    (folder / INDEX).write_text(json.dumps(index))
+
+
 @pytest.mark.parametrize("method", QUANTISED)
 def test_quantised_weights_are_recognised_by_their_tensors(method: str, folder: Path) -> None:
     parts, cause = QUANTISED[method]
@@ -231,13 +239,19 @@ def test_quantised_weights_are_recognised_by_their_tensors(method: str, folder: 
 def test_the_names_in_the_index_suffice(method: str, folder: Path, hub: FakeHub) -> None:
     parts, cause = QUANTISED[method]
     tensors = quantise(folder, parts)
-    shard = "model-00001-of-00001.safetensors"
-    (folder / WEIGHTS).rename(folder / shard)
-    index = {"metadata": {}, "weight_map": dict.fromkeys(tensors, shard)}
-    (folder / INDEX).write_text(json.dumps(index))
+    index_of(folder, tensors)
     with Downloads(online=True) as downloads, pytest.raises(BadModel, match=cause):
         downloads.locate("owner/model")
     assert not [path for path in hub.files_asked if path.endswith(".safetensors")]
+
+
+def test_a_quantised_model_in_the_cache_is_named_offline(
+    folder: Path, tmp_path: Path, hub: FakeHub, good: Path
+) -> None:
+    index_of(folder, quantise(folder, QUANTISED["FP8 in blocks"][0]))
+    shutil.copytree(folder, tmp_path / "cache/models--owner--model/snapshots" / ("a" * 40))
+    with pytest.raises(BadModel, match=r"owner/model is quantised \(FP8: "):
+        load_pair(target="owner/model", draft=str(good), device="cpu", online=False)
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,8 @@ from sequoia.errors import BadModel, NotDownloaded, Stopped
 from sequoia.loading.hub.model_files import cached, hub_folder, small_files, snapshots
 from sequoia.loading.listed_files import ListedFiles, files_in
 from sequoia.loading.other_formats import refuse_other_formats, refuse_without_config
-from sequoia.loading.weights.weight_files import weight_files
+from sequoia.loading.quantised import refuse_quantised_tensors
+from sequoia.loading.weights.weight_files import ONE_FILE, weight_files, weight_map
 from sequoia.this_machine.worker_process import WorkerEnded, WorkerProcess
 
 ROOM_LEFT = 1_000_000_000  # bytes that must stay free on the disk
@@ -131,6 +132,8 @@ class Downloads:
         refuse_other_formats(listed)
         refuse_without_config(listed)
         weights = weight_files(listed)
+        if ONE_FILE not in weights:
+            refuse_quantised_tensors(dict.fromkeys(weight_map(listed), ""), model)
         used = small | {name: files[name] for name in weights}
         return replace(listing, files=used, weights=frozenset(weights))
 

@@ -10,7 +10,6 @@ import re
 from sequoia.errors import BadModel
 from sequoia.loading.json_file import object_of
 from sequoia.loading.listed_files import ListedFiles, first
-from sequoia.loading.quantised import refuse_quantised_tensors
 from sequoia.validate_input import shown
 
 ONE_FILE = "model.safetensors"
@@ -21,19 +20,20 @@ _SAFETENSORS = re.compile(rf"({_PART}/){{0,4}}{_PART}\.safetensors")
 
 
 def weight_files(files: ListedFiles) -> list[str]:
-    """The names of the files with the weights. Raises BadModel if there are none, if the index is
-    not valid or names a file that is not there, or if its tensors are quantised."""
+    """The names of the files with the weights. Raises BadModel if there are none, or if the index
+    is not valid or names a file that is not there."""
     if ONE_FILE in files.names:
         return [ONE_FILE]
     if INDEX in files.names:
         return sorted(set(weight_map(files).values()))
-    others = [name for name in files.names if name.endswith(".safetensors")]
+    others = [name for name in (*files.names, *files.below()) if name.endswith(".safetensors")]
+    if not others:
+        raise BadModel(
+            f"{files.title} has no weights: no .safetensors file, only {first(files.names)}"
+        )
     raise BadModel(
         f"{files.title} has {first(others)}, but neither {ONE_FILE} nor {INDEX}, the index that "
         "says which tensor is in which file"
-        if others
-        else f"{files.title} has no weights: no .safetensors file, only "
-        f"{first(files.names) or 'an empty folder'}"
     )
 
 
@@ -54,7 +54,6 @@ def weight_map(files: ListedFiles) -> dict[str, str]:
             )
         if not files.has(file):
             raise BadModel(f"{what} names {shown(file)}, which is not there")
-    refuse_quantised_tensors(dict.fromkeys(where, ""), files.title)
     return where
 
 

@@ -186,6 +186,11 @@ def mapped(file: str) -> Callable[[Path], None]:
     return spoil
 
 
+def move_below(folder: Path) -> None:
+    (folder / "sub").mkdir()
+    (folder / ONE_FILE).rename(folder / "sub" / ONE_FILE)
+
+
 REFUSED: dict[str, tuple[Callable[[Path], None], str]] = {
     "shards without an index": (
         remove_index,
@@ -197,6 +202,7 @@ REFUSED: dict[str, tuple[Callable[[Path], None], str]] = {
         "names 'model-00002-of-00002.safetensors', which is not",
     ),
     "another name": (rename_one, "has consolidated.safetensors, but neither"),
+    "a sub-folder": (move_below, "has sub/model.safetensors, but neither"),
     "nothing": (lambda folder: (folder / ONE_FILE).unlink(), "has no weights"),
     "a path upward": (mapped("../x.safetensors"), "names '../x.safetensors', which is not a"),
     "a path upward inside": (

@@ -604,6 +604,29 @@ def test_a_copy_is_loaded_with_its_prediction_shown(
     assert "a copy of the target in int8 is predicted to be" in dict(shown["notes"])["The draft"]
 
 
+@pytest.mark.slow
+def test_folders_may_be_written_with_quotes_and_the_home_folder(
+    tab: ModelsTab, folders: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(Path(folders[1]).parent))
+    written = (f' "{folders[0]}/" ', "~/small")
+    received = board_messages(tab, tab.change(own(tab, written), request()))
+    assert received[-1]["loaded"]["name"] == "big + small"
+
+
+def test_the_cause_is_shown_at_the_field_of_the_folder(
+    tab: ModelsTab, folders: tuple[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "tuned").mkdir()
+    (tmp_path / "tuned" / "adapter_config.json").write_text(
+        '{"peft_type": "LORA", "base_model_name_or_path": "a/b"}'
+    )
+    written = (folders[0], f"{tmp_path}/tuned")
+    received = board_messages(tab, tab.change(own(tab, written), request()))
+    assert "tuned is a LoRA adapter of the model 'a/b'" in received[-2]["load"]["error"]
+    assert received[-2]["field"] == "draft"
+
+
 def test_the_buttons_follow_the_load(tab: ModelsTab, folders: tuple[str, str]) -> None:
     updates = list(Reading(tab.change(own(tab, folders), request())))
     assert updates[0] == {
