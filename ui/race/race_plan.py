@@ -19,6 +19,7 @@ from sequoia.planning.named_profiles import machine_of
 from sequoia.validate_input import number
 from ui.decode import clocks
 from ui.race.request import LEAST_LANES, LaneRequest, RaceRequest
+from ui.serving.model_host import named
 from ui.shared.prompts import surveyed_texts
 from ui.shared.saved_profiles import Entry
 from ui.shared.tree_menu import PLANNED
@@ -201,9 +202,12 @@ def _missing_chain(
         if plan.tree in [chosen.tree for chosen in raced]:
             return
         where = f" on {on}" if on else ""
+        models = named(pair, "target"), named(pair, "draft")
+        mixed = asked.clock and clocks.mixture_meta(asked.clock, models)["hypothetical"]
+        label = "predicted, hypothetical" if mixed else "predicted"
         yield (
             f"A tuned chain of {len(plan.tree)} nodes, not in this race, would reach "
-            f"{plan.predicted_speedup:.2f}× plain{where} (predicted)."
+            f"{plan.predicted_speedup:.2f}× plain{where} ({label})."
         )
 
 

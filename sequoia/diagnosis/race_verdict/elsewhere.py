@@ -27,7 +27,8 @@ class Elsewhere:
     def sentence(self) -> str:
         return (
             f"On {self.machine}, a tree planned for that machine would be "
-            f"{100 * (self.ratio - 1):.0f}% ahead of the best chain (predicted)."
+            f"{100 * (self.ratio - 1):.0f}% ahead of the best chain (predicted, "
+            "hypothetical: this pair’s acceptance with the step times of other models)."
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -261,7 +261,7 @@ def test_in_a_race_without_the_tuned_chain_the_page_predicts_its_speed_up(pair: 
     chain = best_chain(RATES, PROFILE, slack=0.01)
     words = (
         f"A tuned chain of {len(chain.tree)} nodes, not in this race, would reach "
-        f"{chain.predicted_speedup:.2f}× plain (predicted)."
+        f"{chain.predicted_speedup:.2f}× plain (predicted, hypothetical)."
     )
     assert words in plan_race(pair, asked(PLAIN, KARY), LOCAL.nodes).notes
     assert words in plan_race(pair, asked(("chain", "2", "sequoia"), KARY), LOCAL.nodes).notes

@@ -55,6 +55,7 @@ export class ReadOuts {
     this.word = el("span", { class: "sq-word" }, panel.titleBox);
     this.clock = new ClockMenu(panel.body, state, () => this.chosen());
     this.clock.canRun = Boolean(link.run);
+    this.flag = el("p", { class: "sq-flag sq-lab-flag", text: "hypothetical" }, panel.body);
     const tiles = el("div", { class: "sq-lab-tiles" }, panel.body);
     this.tiles = Object.fromEntries(TILES.map((about) => [about[0], this.tile(tiles, about)]));
     this.passes = el("p", { class: "sq-lab-says", hidden: "" }, panel.body);
@@ -181,8 +182,9 @@ export class ReadOuts {
   }
 
   paintTiles(parents) {
-    const { even, profile } = this.state;
+    const { even, profile, elsewhere } = this.state;
     const widths = planner.widths(parents);
+    show(this.flag, Boolean(profile && elsewhere));
     const levels = widths.length + 1;
     const tokens = planner.expectedTokens(parents, even);
     this.put("tokens", tokens.toFixed(3), "", `at most ${levels}, one per level`);
