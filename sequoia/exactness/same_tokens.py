@@ -13,7 +13,7 @@ How e is measured matters:
 - It is not taken from the run's own pass. A pass is always within its own error of x, so even a
   pass with a wrong mask would be called a tie. It is taken from the bare `transformers` model in
   the target's dtype, which uses neither our masks nor our cache. (A faster forward is used only if
-  it rounds no more than that; see choose_forward.py.)
+  its errors are hardly larger; see choose_forward.py.)
 - It is the largest difference over the likelier half of the vocabulary, not only over the two
   tokens. Another pass rounds these two differently, and often by much more: two differences say
   little about a third. Over thousands of tokens the largest one is stable. In SmolLM2-135M it
