@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
 
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.errors import BadModel
@@ -24,14 +23,18 @@ def print_copies(
 ) -> None:
     """Print a row for each draft as soon as it is measured. load: the pair with a copy as the
     draft, in the given numbers. kinds: texts by the name of their kind."""
-    cells = [(kind, temperature) for kind in kinds for temperature in temperatures]
     print(
         "Sum of min(p, q): the mean over the texts' positions. Passes after 256 tokens: measured, "
         "ms. Speed-up over plain decoding: predicted, with the best tree of two or more nodes."
     )
-    heads = ["draft", *(f"{kind}, T={t:g}: sum of min(p, q) | speed-up" for kind, t in cells)]
-    heads += [f"draft pass, {width} rows" for width in _WIDTHS] + ["target pass, 1 row"]
-    print(f"| {' | '.join(heads)} |\n|{'---|' * (len(heads) + len(cells))}")
+    heads = [
+        "draft",
+        *(f"sum of min(p, q), {kind}, T={t:g}" for kind in kinds for t in temperatures),
+        *(f"draft pass, {width} rows" for width in _WIDTHS),
+        "target pass, 1 row",
+        *(f"speed-up, T={t:g}" for t in temperatures),
+    ]
+    print(f"| {' | '.join(heads)} |\n|{'---|' * len(heads)}")
     for name, each in _pairs(pair, load):
         print(f"| {name} | {' | '.join(_row(each, kinds, temperatures))} |", flush=True)
 
@@ -48,13 +51,12 @@ def _pairs(pair: Pair, load: Callable[[str], Pair]) -> Iterator[tuple[str, Pair]
 def _row(
     pair: Pair, kinds: Mapping[str, Sequence[str]], temperatures: Sequence[float]
 ) -> Iterator[str]:
-    profile: Any = measure_profile(pair)
-    pair.measured.profile = profile
+    profile = pair.measured.profile = measure_profile(pair)
     for texts in kinds.values():
         for temperature in temperatures:
-            shared = agreement(pair, texts, temperature)
-            speedup = with_draft(pair, SamplingParams(temperature))
-            yield f"{shared:.3f} | {speedup:.2f}x"
+            yield f"{agreement(pair, texts, temperature):.3f}"
     for width in _WIDTHS:
         yield f"{1000 * profile.draft_seconds_at(width):.2f}"
     yield f"{1000 * profile.plain_seconds:.2f}"
+    for temperature in temperatures:
+        yield f"{with_draft(pair, SamplingParams(temperature)):.2f}x"
