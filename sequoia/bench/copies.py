@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.errors import BadModel
 from sequoia.measuring.acceptance_teacher_forced import agreement
-from sequoia.measuring.copied_draft import with_draft
+from sequoia.measuring.copied_draft import is_copy, with_draft
 from sequoia.measuring.hardware import measure_profile
 from sequoia.models.pair import Pair
 from sequoia.models.rounded_linear import ROUNDED
@@ -40,7 +40,8 @@ def print_copies(
 
 
 def _pairs(pair: Pair, load: Callable[[str], Pair]) -> Iterator[tuple[str, Pair]]:
-    yield f"{pair.draft.name} ({pair.draft.numbers})", pair
+    if not is_copy(pair):
+        yield f"{pair.draft.name} ({pair.draft.numbers})", pair
     for numbers in ROUNDED:
         try:
             yield f"a copy in {numbers}", load(numbers)
