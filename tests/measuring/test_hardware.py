@@ -321,10 +321,14 @@ def test_rates_sum_to_at_most_1(temperature: float) -> None:
 
 
 @pytest.mark.slow
-def test_counted_acceptance_of_known_distributions_matches_theory() -> None:
+def test_counted_acceptance_of_known_distributions_matches_theory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Guards against ranks off by one, and against rates per tried child instead of per visited
     node. Each model has one fixed next-token distribution for every text, so the exact rates can be
     enumerated. Each counted rate must lie within 5.5 standard errors of its exact value."""
+    # which would refuse models whose logits depend on nothing
+    monkeypatch.setattr("sequoia.loading.load.self_test", lambda *_: None)
     pair = fixed_distributions()
     p, q = (distribution_of(model) for model in (pair.target, pair.draft))
     counted = count_acceptance(

@@ -21,7 +21,14 @@ from tokenizers import (
     pre_tokenizers,
     processors,
 )
-from transformers import BertConfig, Gemma2Config, GPTNeoXConfig, PretrainedConfig, XLMConfig
+from transformers import (
+    AutoModelForCausalLM,
+    BertConfig,
+    Gemma2Config,
+    GPTNeoXConfig,
+    PretrainedConfig,
+    XLMConfig,
+)
 
 from sequoia import Pair, load_pair
 from sequoia.assets_folder import BUNDLED_PAIR
@@ -359,7 +366,7 @@ def test_an_end_of_text_id_that_is_not_a_token_id_is_refused(
     folder = Path(shutil.copytree(good, tmp_path / "model"))
     (folder / "generation_config.json").write_text(json.dumps({"eos_token_id": ends}))
     monkeypatch.setattr(
-        "sequoia.loading.load.load_model", lambda *_: pytest.fail("weights were loaded")
+        AutoModelForCausalLM, "from_pretrained", lambda *_, **__: pytest.fail("weights were read")
     )
     with pytest.raises(
         BadModel, match=f"eos_token_id in its generation_config.json is {says}, which is not"

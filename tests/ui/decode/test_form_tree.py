@@ -12,6 +12,8 @@ import pytest
 
 from sequoia import Acceptance, Pair, SamplingParams, Tree
 from sequoia.measuring import defaults
+from sequoia.models.chat.chat_format import ChatFormat
+from sequoia.models.chat.chat_template import ChatTemplate
 from ui.decode import form_tree
 from ui.decode.form_tree import FormTrees
 from ui.decode.request import tree_request_of
@@ -20,6 +22,8 @@ from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost
 from ui.shared.saved_profiles import SAVED, Entry, add_entry, shipped
 from ui.shared.tree_request import TreeRequest
+
+CHAT = ChatFormat(ChatTemplate("{{ messages }}", {}), (), (), (), frozenset())
 
 FORM = {"verifier": "sequoia", "temperature": 0.6, "top_p": 1.0, "clock": ""}
 LANES: list[tuple[str, str, Tree | None]] = [
@@ -122,7 +126,7 @@ def test_a_chat_message_has_the_tree_of_its_own_acceptance(
     model_host: ModelHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Acceptance is counted separately for chat messages and for plain text."""
-    pair = replace(fakes.tiny_pair(), template=str)
+    pair = replace(fakes.tiny_pair(), template=CHAT)
     monkeypatch.setattr(form_tree, "pair_now", lambda _: pair)
     trees = FormTrees(model_host, LOCAL, lane_tree)
     form = {"kind": "best", "numbers": "4, 4", "clock": "a100-llama-2-7b-eager"}

@@ -21,6 +21,7 @@ from ui.shared import saved_profiles
 from ui.shared.saved_profiles import SAVED
 
 GOOD = {**start_values(START), "name": "my card"}
+MODELS = ("bundled target, 15.7 M", "bundled draft, 2.63 M")  # of a run
 
 
 @pytest.fixture
@@ -179,7 +180,7 @@ def test_the_visitors_own_profile_is_a_clock_in_decode() -> None:
 
 def test_a_run_on_an_own_profile_says_that_no_time_was_compared_with_a_measurement() -> None:
     """The clock of the run is the visitor's own profile."""
-    meta = clocks.clock_meta(own_profile(GOOD), Tree.chain(64))
+    meta = clocks.clock_meta(own_profile(GOOD), MODELS, Tree.chain(64))
     assert (meta["label"], meta["clock"]) == ("simulated", "my card")
     assert meta["clock_machine"] == "“my card”"
     assert meta["clock_note"].endswith("none of them was checked against a measurement.")
@@ -188,9 +189,9 @@ def test_a_run_on_an_own_profile_says_that_no_time_was_compared_with_a_measureme
 def test_a_run_with_a_larger_tree_than_was_calibrated_says_so() -> None:
     ready = clocks.checked_clock("a100-llama-2-7b-eager")
     assert ready is not None
-    large = clocks.clock_meta(ready, Tree.chain(300))["clock_note"]
+    large = clocks.clock_meta(ready, MODELS, Tree.chain(300))["clock_note"]
     assert large.endswith("up to 128 nodes; for 300 nodes they are extrapolated.")
-    assert clocks.clock_meta(ready, Tree.chain(128))["clock_note"] == ready.note
+    assert clocks.clock_meta(ready, MODELS, Tree.chain(128))["clock_note"] == ready.note
 
 
 def test_a_removed_clock_is_replaced_by_the_clock_of_this_machine(model_host: ModelHost) -> None:

@@ -286,7 +286,7 @@ def test_the_results_of_a_stopped_race_are_sent(make: Callable[..., RaceJob], ga
     assert all(pair["p"] is None for pair in verdict["pairs"])
     results = results_of(messages)
     assert results[0] is None
-    assert results[1]["waterfall"]["bars"][-1]["name"] == "overhead"
+    assert results[1]["waterfall"] is None  # neither lane ended, so there is no speed-up to explain
     assert results[1]["lossless"]["kind"] == "exact"
 
 
