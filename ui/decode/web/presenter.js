@@ -1,18 +1,16 @@
 /* Presenter mode: shows the step on screen so large that the last row of a lecture hall can read
-   it. One dialog over the whole window contains the tree with its caption, the card about the node
-   being tried, and the playback track. The view's keyboard shortcuts work in the dialog, too. */
+   it. One dialog over the whole window contains the run's verdict, the caption, the tree, the text
+   and the tokens so far. The view's keyboard shortcuts work in the dialog, too. */
 import { headlineNumber } from "./headline.js";
-import { PresenterBeat } from "./presenter_beat.js";
+import { PresenterText } from "./presenter_text.js";
+import { PresenterTotals } from "./presenter_totals.js";
+import { PresenterTree } from "./presenter_tree.js";
 import { attr, button, el, setIcon, show, text } from "../../shared/web/dom.js";
 import { isHypothetical, isSimulated, paintSimulated } from "../../shared/web/run_words.js";
-import { StepStage } from "../../shared/web/step_stage.js";
+import { result } from "../../shared/web/step_captions.js";
 import { speedupInWords } from "../../shared/web/verdict_words.js";
 
-/**
- * @import { RunStore } from "./run_store.js"
- * @import { StepLook } from "../../shared/web/step_tree.js"
- * @import { StepView } from "../../shared/web/step_view.js"
- */
+/** @import { RunStore } from "./run_store.js" */
 
 const KEYS = [
   ["space", "play"],
@@ -20,9 +18,9 @@ const KEYS = [
   ["← →", "step"],
   ["Esc", "leave"],
 ];
-const SCALE = 2.34; // 12 px type is shown as 28 px
-const ROOM = { wide: 1000, tall: 700 }; // px; in a smaller window the scale is smaller
-const MOST_ROWS = 9; // a tree with more rows is shown in the focus layout (focus_layout.js)
+// Type size in px: at least SMALLEST, and larger in a window with more room.
+const SMALLEST = 24;
+const ROOM = { wide: 44, tall: 30 }; // the window's size in units of the type size
 
 /** A dialog over the window, made when it is first opened. */
 export class Presenter {
@@ -72,8 +70,10 @@ export class Presenter {
     this.flag = el("span", { class: "sq-flag", text: "hypothetical" }, head);
     this.badge = el("span", { class: "sq-badge" }, head);
     this.place = el("span", { class: "sq-present-place" }, head);
-    this.stage = new StepStage(page, { motion: this.store.slow });
-    this.beat = new PresenterBeat(this.store, page);
+    this.caption = el("p", { class: "sq-present-caption" }, page);
+    this.tree = new PresenterTree(this.store.slow, page, () => this.paint());
+    this.words = new PresenterText(this.store, page);
+    this.totals = new PresenterTotals(this.store, page);
     const foot = el("div", { class: "sq-present-foot" }, page);
     this.listKeys(foot);
     this.makeButtons(foot);
@@ -105,30 +105,29 @@ export class Presenter {
     add("close", "Leave presenter mode", () => this.close());
   }
 
-  // Use the full scale, or as much of it as the window has room for.
-  fit() {
-    const { innerWidth: wide, innerHeight: tall } = window;
-    const share = Math.min(1, wide / ROOM.wide, tall / ROOM.tall);
-    this.dialog.style.setProperty("--sq-scale", (SCALE * share).toFixed(3));
-  }
-
   /** Show the current state. Does nothing while the dialog is closed. */
   paint() {
     if (!this.isOpen) return;
-    const { store, stage } = this;
+    const { store } = this;
     const step = store.view();
-    this.fit();
+    const size = typeSize();
+    this.dialog.style.setProperty("--sq-size", size + "px");
     setIcon(this.playing, store.playing ? "pause" : "play");
+    this.paintHead();
+    this.words.paint();
+    this.totals.paint();
+    text(this.caption, step ? (store.slow.shown?.words ?? result(step)) : "");
+    if (step) this.tree.paint(step, size);
+  }
+
+  paintHead() {
+    const { store } = this;
     const { verdict } = store.meta;
     text(this.number, verdict ? speedupInWords(verdict) : headlineNumber(store));
     attr(this.number, "data-verdict", verdict?.code ?? null);
     show(this.flag, isHypothetical(store.meta));
     this.paintBadge();
     text(this.place, `step ${store.at + 1} of ${store.steps.length}`);
-    stage.source = store.word;
-    stage.show(step, step ? this.look(step) : {});
-    this.beat.paint();
-    stage.tree.settle();
   }
 
   paintBadge() {
@@ -141,20 +140,9 @@ export class Presenter {
       this.badge.dataset.label = label;
     }
   }
+}
 
-  // `reveal` names the node to keep in view. While a node is being tried, it is that node. When the
-  // result is shown, it is the end of the accepted path. Otherwise it is the root.
-  /** @type {(step: StepView) => StepLook} */
-  look(step) {
-    const { store, stage } = this;
-    const { picture } = store.slow;
-    const isResult = picture === null || picture === stage.motion.most;
-    const node = stage.motion.tried ?? (isResult ? step.path.at(-1) : 0);
-    return {
-      isFocused: step.topo.rows > MOST_ROWS,
-      opened: store.opened,
-      isMoving: store.playing && picture === null,
-      reveal: { node, key: [store.version, step.i, node].join(":") },
-    };
-  }
+function typeSize() {
+  const { innerWidth, innerHeight } = window;
+  return Math.max(SMALLEST, Math.floor(Math.min(innerWidth / ROOM.wide, innerHeight / ROOM.tall)));
 }

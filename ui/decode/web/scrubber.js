@@ -241,7 +241,7 @@ export class Scrubber extends PlaybackBar {
 }
 
 /** @type {(tree: {n: number, rows: number}) => string} name of the row; tree: the run's largest */
-function rowName({ n, rows }) {
+export function rowName({ n, rows }) {
   if (n === 1) return "alone";
   return rows > 1 ? "with tree" : "with chain";
 }

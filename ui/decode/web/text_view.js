@@ -258,8 +258,14 @@ function titleOf({ n, rows }) {
   return rows > 1 ? "With a tree of guesses" : "With a chain of guesses";
 }
 
-// Leading spaces of a token are written before its element, so that they are not underlined.
-function writeToken(group, k, step) {
+/**
+ * Append the element of a token. Leading spaces are written before it, so that they are not
+ * underlined.
+ * @param {HTMLElement} group the element of the step
+ * @param {number} k index of the token among those that the step emitted
+ * @param {import("../../shared/web/step_view.js").Step} step
+ */
+export function writeToken(group, k, step) {
   const piece = String(step.text?.[k] ?? "");
   const rest = piece.replace(/^ +/, "");
   const lead = rest ? piece.slice(0, piece.length - rest.length) : "";
