@@ -93,11 +93,10 @@ class LiveView(RunView[DecodeJob | AgainJob]):
             ).then(self.buttons_now, None, form.buttons, **UNQUEUED)
             # if the form was changed during the run, the Run button must not say Resume
             over.then(None, form.run, form.run, js=anew("web.isChanged()"), **QUIET)
-        began_again = self.stage.again(
-            self.again, None, self.stage, **model_work(self._limits.waiting)
-        )
         self.stage.again(None, None, form.buttons, js=began(form), api_visibility="private")
-        began_again.then(self.buttons_now, None, form.buttons, **UNQUEUED)
+        self.stage.again(self.again, None, self.stage, **model_work(self._limits.waiting)).then(
+            self.buttons_now, None, form.buttons, **UNQUEUED
+        )
         form.stop.click(
             self.stop_or_discard,
             form.stop,

@@ -57,7 +57,8 @@ export function connect(element, props, watch, trigger, server) {
     hasOpened = true;
     if (message.followed) return;
     const isOver = Boolean(message.done || message.error);
-    job.take(message.done === false || Boolean(message.wait), isOver);
+    const isGoing = message.done === false || message.again || Boolean(message.wait);
+    job.take(Boolean(isGoing), isOver);
     forgetOpening();
     rememberInAddress(message, "run");
     if (message.error) refused();
