@@ -47,7 +47,7 @@ def test_the_tab_opens_with_two_recorded_tests_in_aligned_rows(
 
 
 def test_a_visit_to_the_tab(visit: Callable[..., Page]) -> None:
-    page = visit(viewport={"width": 390, "height": 844})
+    page = visit(has_form=False, viewport={"width": 390, "height": 844})
     page.wait_for_selector(".pg-status[data-stage=ready]", timeout=60_000)
     open_tab(page, "Lossless")
     assert "recorded" in text(page, "[data-part=recorded-correct]")  # before any test was run
