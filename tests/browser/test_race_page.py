@@ -38,14 +38,16 @@ def until(page: Page, condition: str, seconds: float = 20) -> None:
 
 
 def to_race(page: Page, **values: Any) -> None:
-    """Open the race tab, choose two lanes (plain decoding and a chain), and type numbers into its
-    form."""
+    """Open the race tab, choose two lanes (plain decoding and a chain) and this machine's clock, and
+    type numbers into its form."""
     page.wait_for_selector(".pg-status[data-stage=ready]", timeout=40_000)
     page.get_by_role("tab", name="Race").click()
     for place, name in ((2, "Chain"), (3, "no lane")):
         page.click(f"#rc-kind-{place} input")
         # the previous menu may still be closing
         page.get_by_role("option", name=name, exact=True).last.click()
+    page.click("#rc-clock input")
+    page.locator("#rc-clock [role=option]").first.click()
     for name, value in values.items():
         page.fill(f"#rc-{name} input", str(value))
 
