@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ui.serving.model_host import ModelHost
 
 COPIES = ("int8", "int4")  # as the draft: a copy of the target with its weights rounded
+VISITORS_MAY = {"measure", "load"}
 NAMES = Path(__file__).with_name("assets") / "pair_catalog.json"
 
 EPILOG = """\
@@ -158,6 +159,14 @@ def parser() -> argparse.ArgumentParser:
         help="also serve the page at a temporary public address, through Gradio's service",
     )
     server.add_argument(
+        "--visitors-may",
+        default="",
+        metavar="ACTS",
+        help="what visitors without the owner's link, which is printed at the start, may do for "
+        "all: measure (time this machine), load (other models), or measure,load. Without the "
+        "option: nothing; but on a server that only this machine reaches, everyone may do both",
+    )
+    server.add_argument(
         "--public",
         action="store_true",
         help="for unknown visitors: only the bundled pair, at most 512 tokens and 60 seconds per "
@@ -205,6 +214,15 @@ def checked(arguments: argparse.Namespace, made: argparse.ArgumentParser) -> arg
             "--per-address cannot be combined with --share: through the shared address all "
             "visitors come from one network address, so they would share the limit"
         )
+    acts = {act.strip() for act in arguments.visitors_may.split(",")} - {""}
+    if unknown := acts - VISITORS_MAY:
+        made.error(
+            f"--visitors-may {', '.join(sorted(unknown))} is unknown; known: "
+            f"{', '.join(sorted(VISITORS_MAY))}"
+        )
+    if acts and arguments.public:
+        made.error("--public lets visitors measure and load nothing; leave out --visitors-may")
+    arguments.visitors_may = acts
     for proxy in arguments.trusted_proxy:
         try:
             ip_network(proxy, strict=False)
@@ -213,6 +231,13 @@ def checked(arguments: argparse.Namespace, made: argparse.ArgumentParser) -> arg
                 f"--trusted-proxy {proxy} is not an IP address or a network such as 10.0.0.0/8"
             )
     return arguments
+
+
+def is_alone(arguments: argparse.Namespace) -> bool:
+    """Whether the server is meant for this machine only, and listens on it only."""
+    from ui.serving.owner import is_loopback
+
+    return is_loopback(arguments.host) and not (arguments.share or arguments.public)
 
 
 def set_up() -> bool:
@@ -227,9 +252,7 @@ def set_up() -> bool:
     # uvicorn must not apply X-Forwarded headers: ui/serving/guards/sender.py does
     os.environ["FORWARDED_ALLOW_IPS"] = ""
     os.environ["HF_HUB_OFFLINE"] = "1"
-    os.environ.pop(
-        "GRADIO_DEBUG", None
-    )  # `launch` would not return, so no address would be printed
+    os.environ.pop("GRADIO_DEBUG", None)  # with it, `launch` would not return
     # Gradio calls this server by HTTP, and some proxy settings make its HTTP library fail. Only the
     # process that downloads models needs them: download_worker.py gives them their names back.
     for name in list(os.environ):
@@ -273,6 +296,7 @@ def main() -> None:
 
     import torch
 
+    from sequoia import machine
     from sequoia.loading.load import load
     from sequoia.loading.pair_request import PairRequest
     from ui.page import launch_options, page
@@ -281,6 +305,7 @@ def main() -> None:
     from ui.serving.measure_machine import measure_machine
     from ui.serving.model_host import ModelHost
     from ui.serving.one_each import OneEach
+    from ui.serving.owner import Owner
     from ui.serving.short_pauses import ShortPauses
 
     change_gradio()
@@ -295,11 +320,13 @@ def main() -> None:
         arguments.offload,
     )
     address = Address([*arguments.allow_host, arguments.host], arguments.trusted_proxy)
+    owner = Owner(is_alone(arguments), arguments.visitors_may)
     model_host = ModelHost(
         lambda: load(request, online, model_host.on_progress),
         limits.waiting,
         OneEach(arguments.per_address, address.proxies),
-        *([measure_machine] if arguments.measure else []),
+        measure_machine if arguments.measure else machine,
+        owner,
     )
     model_host.open()
     ShortPauses(model_host).start()
@@ -315,6 +342,7 @@ def main() -> None:
     if share_url:
         address.add_share(urlsplit(share_url).netloc)
     logging.info("Sequoia is at %s%s", url, f" and {share_url}" if share_url else "")
+    logging.info("The owner's link: %s", owner.link(share_url or url))
     shutdown.wait_and_end(lambda: close(model_host, blocks))
 
 

@@ -21,6 +21,7 @@ from ui.serving.held_streams import HeldStreams
 from ui.serving.idle_threads import IdleThreads
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
+from ui.serving.owner import OwnerLink
 from ui.serving.page_cache import PageCache
 from ui.shared import serve_modules
 from ui.shared.handler_names import HandlerNames
@@ -84,6 +85,7 @@ def launch_options(
             "middleware": [
                 *all_guards(limits, address or Address()),
                 Middleware(IdleThreads),
+                Middleware(OwnerLink, owner=model_host.owner),
                 Middleware(PageCache, **serve_modules.in_head()),
                 Middleware(HeldStreams, close=model_host.leave, keeps=model_host.keeps),
             ],

@@ -60,7 +60,6 @@ class PageVisitor:
         self._inbox: dict[str, asyncio.Queue[dict[str, Any]]] = defaultdict(asyncio.Queue)
         self._expected: set[str] = set()
         self._stream: asyncio.Task[None] | None = None
-        self._heartbeat: asyncio.Task[None] | None = None
 
     def prop(self, name: str, prop: str) -> Any:
         """The property `prop` of the component whose elem_id is `name`."""
@@ -79,7 +78,6 @@ class PageVisitor:
         answer = await self._http.get("")
         if answer.status_code != 200:
             return answer.status_code, answer.text, []
-        self._heartbeat = asyncio.create_task(self._stay())
         return 200, answer.text, await self.press("", "load")
 
     async def press(self, name: str, event: str = "click") -> list[Call]:
@@ -108,11 +106,12 @@ class PageVisitor:
         return await self.press(name, "upload")
 
     async def leave(self) -> None:
-        """Close the page; the server sees its connections end."""
-        tasks = [task for task in (self._stream, self._heartbeat) if task]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        """Close the page, which tells the server so."""
+        if self._stream:
+            self._stream.cancel()
+            await asyncio.gather(self._stream, return_exceptions=True)
+        with suppress(httpx.HTTPError):
+            await self._http.post(f"{API}queue/left?session_hash={self._session}")
 
     # -- Gradio's protocol -------------------------------------------------------------------------
 
@@ -194,14 +193,6 @@ class PageVisitor:
         # a message may come before the answer from which `_call` learns the id of its event
         if event := message.get("event_id"):
             self._inbox[event].put_nowait(message)
-
-    async def _stay(self) -> None:
-        """Keep up the connection that tells the server that the page is open."""
-        address = f"{API}heartbeat/{self._session}"
-        with suppress(httpx.HTTPError):
-            async with self._http.stream("GET", address, timeout=None) as stream:
-                async for _ in stream.aiter_lines():
-                    pass
 
 
 def changed(before: Any, sent: Any) -> Any:

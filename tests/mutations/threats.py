@@ -89,6 +89,27 @@ REQUESTS = (
         _GUARDS + "test_other_names_are_refused_and_the_message_names_allow_host",
     ),
     Mutation(
+        "a visitor of the network measures the machine for all",
+        "ui/hardware/tab.py",
+        'self._model_host.owner.require(request, "measure")',
+        "pass",
+        "tests/ui/hardware/test_tab.py::test_a_visitor_of_the_network_cannot_measure",
+    ),
+    Mutation(
+        "a visitor of the network loads models for all",
+        "ui/models/tab.py",
+        'self._model_host.owner.require(request, "load")',
+        "pass",
+        "tests/ui/models/test_tab.py::test_a_visitor_of_the_network_cannot_load_models",
+    ),
+    Mutation(
+        "a visitor behind a proxy counts as the owner",
+        "ui/serving/owner.py",
+        "return not passed and",
+        "return",
+        "tests/ui/serving/test_owner.py::test_a_visitor_behind_a_proxy_is_not_the_owner",
+    ),
+    Mutation(
         "a second Host header is not checked",
         _SENDER,
         'hosts[0] if len(hosts) == 1 else ""',

@@ -179,6 +179,8 @@ def test_presets_differ_in_kind_and_fit_the_form() -> None:
         ["--per-address", "4", "--share"],
         ["--pair", "qwen3-8b", "--public"],
         ["--pair", "bundled", "--target", "a", "--draft", "b"],
+        ["--visitors-may", "measure,skip"],
+        ["--visitors-may", "load", "--public"],
     ],
 )
 def test_flags_that_contradict_are_refused(
@@ -200,6 +202,31 @@ def test_a_copy_of_any_target_may_be_the_draft(before: list[str]) -> None:
         arguments = app.checked(made.parse_args([*before, "--draft", draft]), made)
         request = PairRequest(arguments.pair or "bundled", arguments.target, arguments.draft)
         assert request.copied == draft
+
+
+@pytest.mark.parametrize(
+    ("flags", "expected"),
+    [
+        ([], True),
+        (["--host", "localhost"], True),
+        (["--host", "::1"], True),
+        (["--trusted-proxy", "127.0.0.1"], True),
+        (["--host", "0.0.0.0"], False),
+        (["--host", "192.168.1.7"], False),
+        (["--share"], False),
+        (["--public"], False),
+    ],
+)
+def test_a_server_that_others_can_reach_has_an_owner(flags: list[str], expected: bool) -> None:
+    made = app.parser()
+    assert app.is_alone(app.checked(made.parse_args(flags), made)) is expected
+
+
+def test_visitors_may_do_only_what_is_known() -> None:
+    made = app.parser()
+    arguments = app.checked(made.parse_args(["--visitors-may", " load,measure"]), made)
+    assert arguments.visitors_may == {"load", "measure"}
+    assert app.checked(made.parse_args([]), made).visitors_may == set()
 
 
 def test_only_the_download_process_gets_the_proxies(monkeypatch: pytest.MonkeyPatch) -> None:

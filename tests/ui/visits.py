@@ -7,9 +7,9 @@ import asyncio
 import json
 import threading
 import time
-from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from types import SimpleNamespace
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
@@ -91,9 +91,17 @@ def wait(true: Callable[[], Any], seconds: float = 10) -> None:
         time.sleep(0.005)
 
 
-def request(who: str = "one", **query: str) -> SimpleNamespace:
-    """The parts of a request that handlers read."""
-    return SimpleNamespace(session_hash=who, query_params=query)
+def request(
+    who: str = "one",
+    client: str = "127.0.0.1",
+    headers: Mapping[str, str] = MappingProxyType({"host": "localhost"}),
+    **query: str,
+) -> SimpleNamespace:
+    """The parts of a request that handlers read. client: the address that it comes from."""
+    lines = [(name.encode(), value.encode()) for name, value in headers.items()]
+    scope = {"type": "http", "scheme": "http", "client": (client, 1234), "headers": lines}
+    whole = SimpleNamespace(scope=scope)
+    return SimpleNamespace(session_hash=who, query_params=query, request=whole)
 
 
 class Reading:

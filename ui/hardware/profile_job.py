@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sequoia import HardwareProfile, Pair
+from sequoia import Pair
 from sequoia.measuring.hardware import PASSES
-from ui.serving.measure_machine import SECONDS, measure_machine
+from ui.serving.measure_machine import SECONDS, Measurement, measure_machine
 from ui.serving.measurement_job import MeasurementJob
 from ui.serving.model_host import ModelHost
 from ui.serving.wait_times import Demand
@@ -24,7 +24,7 @@ class ProfileJob(MeasurementJob):
     def demand(self) -> Demand:
         return Demand("profile", limit=1.5 * self._seconds)
 
-    def measure(self, pair: Pair) -> HardwareProfile:
+    def measure(self, pair: Pair) -> Measurement:
         return measure_machine(pair, self._seconds, self._progress)
 
     def _progress(self, share: float) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import gradio as gr
 
-from sequoia import HardwareProfile, SequoiaError, machine
+from sequoia import SequoiaError, machine
 from sequoia.errors import BadProfile, BadTree
 from sequoia.loading.pair_catalog import BUNDLED_NAME
 from sequoia.validate_input import shown, whole
@@ -23,6 +23,7 @@ from ui.hardware.profile_job import ProfileJob
 from ui.hardware.view import notice_message
 from ui.serving.limits import Limits
 from ui.serving.loaded_pair import pair_now, settled
+from ui.serving.measure_machine import Measurement
 from ui.serving.measurement_job import Report
 from ui.serving.model_host import ModelHost, made_with
 from ui.serving.session_view import ASKED, SessionView, sent_with
@@ -287,6 +288,7 @@ class HardwareTab(SessionView[ProfileJob]):
         pair = pair_now(self._model_host)
         before = pair and pair.measured.profile
         try:
+            self._model_host.owner.require(request, "measure")
             task = await self.started(request, lambda: ProfileJob(self._model_host))
         except SequoiaError as problem:
             yield self._refused(problem, "Not measured")
@@ -296,7 +298,7 @@ class HardwareTab(SessionView[ProfileJob]):
             yield self.form.measuring(True)
             async for report in task.reports():
                 yield {self.board: _report_message(report)}
-                if isinstance(report.result, HardwareProfile):
+                if isinstance(report.result, Measurement):
                     notice = view.change_words(before, report.result)
                     shown = self._shown(
                         replace(self.form.values(data), profile=HERE), request, notice

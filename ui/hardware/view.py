@@ -24,6 +24,7 @@ from sequoia.planning.figure_words import and_list, size_words, time_words
 from sequoia.planning.plan_for_machine import Plan, bounds, levels_for, predict, speedup_grid
 from ui.decode import recordings
 from ui.hardware import figures
+from ui.serving.measure_machine import Measurement
 from ui.shared.acceptance_rates import Rates
 from ui.shared.acceptance_table import by_level_table
 from ui.shared.message_text import message_text
@@ -102,10 +103,15 @@ def notice_message(
     return _text({"error": error, "notice": notice, "share": share})
 
 
-def change_words(before: HardwareProfile | None, after: HardwareProfile) -> str:
+def change_words(before: HardwareProfile | None, measurement: Measurement) -> str:
     """A sentence about a new measurement of this machine: the time of a one-token pass of the
-    target, and its change since the measurement `before`."""
-    seconds = after.verify_seconds(1)
+    target, and its change since the measurement `before`; or why it is not used."""
+    if measurement.doubt:
+        return (
+            "The earlier measurement is kept: other programs seem to have slowed this one down, as "
+            f"{measurement.doubt}. Measure again; if the result is the same, it is used."
+        )
+    seconds = measurement.profile.verify_seconds(1)
     words = f"A one-token pass takes {time_words(seconds)}"
     if before is None:
         return f"{words}, measured."

@@ -126,6 +126,7 @@ class ModelsTab(SessionView[LoadJob]):
         loaded again if possible."""
         form = {name: data[getattr(self, name)] for name in FORM}
         try:
+            self._model_host.owner.require(request, "load")
             task = await self.started(request, lambda: self._job(form))
         except SequoiaError as problem:
             yield self._refused(f"Not loaded: {problem}", field_of(str(problem), form))

@@ -1,4 +1,5 @@
-"""A first-come, first-served queue of visitors who share one engine. Independent of models."""
+"""A queue of visitors who share one engine: first come, first served, but the server's owner goes
+first. Independent of models."""
 
 from __future__ import annotations
 
@@ -39,12 +40,14 @@ def _unknown_share() -> float:
 class Work:
     """Work that waits for the engine or uses it. share: returns the fraction that is done, from 0
     to 1. job: the job that does the work, if there is one. returns: whether the job has had a turn
-    since it was started. If so, a full queue does not refuse it."""
+    since it was started. If so, a full queue does not refuse it. skips: whether it goes before all
+    waiting work that does not, and is not refused either."""
 
     demand: Demand = field(default_factory=Demand)
     share: Callable[[], float] = _unknown_share
     job: Any = None
     returns: bool = False
+    skips: bool = False
 
 
 @dataclass(eq=False)
@@ -101,11 +104,18 @@ class FairQueue:
 
     def _enter(self, ticket: _Ticket) -> None:
         with self._changed:
-            if len(self._tickets) >= self._most and not ticket.work.returns:
+            work = ticket.work
+            if len(self._tickets) >= self._most and not (work.returns or work.skips):
                 raise Busy(self._full_words())
-            self._tickets.append(ticket)
+            self._tickets.insert(self._place(work), ticket)
             if len(self._tickets) == 1:
                 ticket.began = self._clock()
+            self._changed.notify_all()
+
+    def _place(self, work: Work) -> int:
+        """The place of a new ticket. The first ticket has the engine and keeps it."""
+        before = sum(one.work.skips for one in list(self._tickets)[1:]) + 1
+        return min(before, len(self._tickets)) if work.skips else len(self._tickets)
 
     def _leave(self, ticket: _Ticket) -> None:
         with self._changed:

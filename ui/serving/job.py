@@ -54,6 +54,7 @@ class Job(ABC, Generic[Event]):
         self._ending = threading.Lock()
         self._released = False
         self._parting: str | None = None
+        self.skips = False  # whether it goes first in the queue
 
     @abstractmethod
     def work(self, steps: int | None) -> Event:
@@ -191,7 +192,7 @@ class Job(ABC, Generic[Event]):
 
     def _next_turn(self) -> Work:
         self._turns += 1
-        return Work(self.demand(), self.share, self, returns=self._turns > 1)
+        return Work(self.demand(), self.share, self, self._turns > 1, self.skips)
 
     def _on_wait(self, wait: Wait) -> None:
         self.post(self.waiting(wait))

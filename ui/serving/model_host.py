@@ -24,6 +24,7 @@ from sequoia.loading.model_checks import PassedCheck
 from sequoia.this_machine.gpu_health import free_unused_gpu_memory, gpu_problem
 from ui.serving.fair_queue import Cancelled, FairQueue, OnWait, Work
 from ui.serving.one_each import OneEach
+from ui.serving.owner import Owner
 
 _log = logging.getLogger(__name__)
 Load = Callable[[], Pair]
@@ -75,9 +76,11 @@ class ModelHost:
         waiting: int,
         one_each: OneEach | None = None,
         measure: Measure = machine,
+        owner: Owner | None = None,
     ) -> None:
         self.queue = FairQueue(waiting)
         self.one_each = one_each or OneEach()
+        self.owner = owner or Owner()
         self._measure = measure
         self.before_unload: list[Callable[[], None]] = []
         self.sessions: list[RunningJobs] = []

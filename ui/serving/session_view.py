@@ -38,6 +38,7 @@ class SessionView(ABC, Generic[R]):
         Busy if another job of the visitor, in any view, waits or runs, and for the other reasons
         that `Busy` lists."""
         who = visitor(request)
+        job.skips = self._model_host.owner.used_link(request)
         with self._model_host.one_each.entering(who, request, job):
             self.sessions.go(who, job, steps)
 

@@ -21,9 +21,11 @@ class Busy(SequoiaError):
 
 
 class SessionRun(Protocol):
-    """The job in a session. name: its name in messages."""
+    """The job in a session. name: its name in messages. skips: whether it goes first in the
+    queue."""
 
     name: str
+    skips: bool
 
     @property
     def in_line(self) -> bool: ...

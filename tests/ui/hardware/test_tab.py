@@ -29,6 +29,7 @@ from ui.hardware.menu_entries import rate_choices
 from ui.hardware.profile_job import ProfileJob
 from ui.hardware.tab import HERE, HardwareTab
 from ui.serving.limits import LOCAL
+from ui.serving.measure_machine import Measurement
 from ui.serving.model_host import ModelHost
 from ui.shared import saved_profiles
 from ui.shared.acceptance_rates import PAPER, rates_of
@@ -474,19 +475,25 @@ def test_the_thirteenth_profile_is_refused_and_the_others_stay() -> None:
     assert len(saved_profiles.saved_entries(replaced)) == 12
 
 
+@pytest.fixture
+def trusting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every measurement is used, even if other programs disturb it."""
+    monkeypatch.setattr("ui.serving.measure_machine.doubt", lambda *_: "")
+
+
 # -- measuring -------------------------------------------------------------------------------------
 
 
 def test_a_new_measurement_says_what_changed() -> None:
     before = machine_of(0.0074)
-    words = hardware_view.change_words(before, machine_of(0.0066))
+    words = hardware_view.change_words(before, Measurement(machine_of(0.0066)))
     assert words == "A one-token pass takes 6.6 ms; before, it took 7.4 ms (-11%)."
-    slower = hardware_view.change_words(before, machine_of(0.0148))
+    slower = hardware_view.change_words(before, Measurement(machine_of(0.0148)))
     assert slower == "A one-token pass takes 14.8 ms; before, it took 7.4 ms (+100%)."
-    assert hardware_view.change_words(before, before) == (
+    assert hardware_view.change_words(before, Measurement(before)) == (
         "A one-token pass takes 7.4 ms, as before."
     )
-    first = hardware_view.change_words(None, before)
+    first = hardware_view.change_words(None, Measurement(before))
     assert first == "A one-token pass takes 7.4 ms, measured."
 
 
@@ -498,7 +505,7 @@ def machine_of(seconds: float) -> HardwareProfile:
 
 @pytest.mark.slow
 def test_a_measurement_becomes_this_machines_profile(
-    tab: HardwareTab, pair: Pair, monkeypatch: pytest.MonkeyPatch
+    tab: HardwareTab, pair: Pair, monkeypatch: pytest.MonkeyPatch, trusting: None
 ) -> None:
     monkeypatch.setattr(
         hardware_tab, "ProfileJob", lambda model_host: ProfileJob(model_host, seconds=0.5)
@@ -512,7 +519,7 @@ def test_a_measurement_becomes_this_machines_profile(
     assert updates[0][tab.form.stop_it]["interactive"] is True
     assert updates[-1][tab.form.measure_it]["interactive"] is True
     said = json.loads(updates[-1][tab.board])["notice"]
-    assert said == hardware_view.change_words(before, machine(pair))
+    assert said == hardware_view.change_words(before, Measurement(machine(pair)))
 
 
 def test_a_stopped_measurement_keeps_the_previous_profile(tab: HardwareTab, pair: Pair) -> None:
@@ -542,7 +549,9 @@ def test_a_failed_measurement_keeps_the_previous_profile(
     )
 
 
-def test_a_measurement_waits_for_the_run_before_it(model_host: ModelHost, pair: Pair) -> None:
+def test_a_measurement_waits_for_the_run_before_it(
+    model_host: ModelHost, pair: Pair, trusting: None
+) -> None:
     """A run at the same time would make the measured times longer. So the measurement waits in the
     same queue as the runs."""
     task = ProfileJob(model_host, seconds=0.2)
@@ -553,8 +562,15 @@ def test_a_measurement_waits_for_the_run_before_it(model_host: ModelHost, pair: 
         task_reports = iter(task.reports())
         reports.append(next(task_reports))
     reports += task_reports
-    assert reports[-1].result == machine(pair)
+    assert reports[-1].result.profile == machine(pair)
     assert any("1 run ahead of you" in report.words for report in reports)
+
+
+def test_a_visitor_of_the_network_cannot_measure(tab: HardwareTab, pair: Pair) -> None:
+    before = machine(pair)
+    (update,) = Reading(tab.measure(asked(tab), request("six", client="192.168.1.9")))
+    assert "owner's link" in error(tab, update)
+    assert machine(pair) is before
 
 
 def test_one_measurement_per_visitor(tab: HardwareTab) -> None:
@@ -627,7 +643,7 @@ def test_the_menus_of_a_link_are_filled_although_its_size_is_refused(tab: Hardwa
 
 
 def test_a_new_measurement_is_shown_although_the_size_is_refused(
-    tab: HardwareTab, monkeypatch: pytest.MonkeyPatch
+    tab: HardwareTab, monkeypatch: pytest.MonkeyPatch, trusting: None
 ) -> None:
     monkeypatch.setattr("ui.serving.measure_machine.measure_profile", lambda *_, **__: PROFILE)
     *_, last = Reading(tab.measure(asked(tab, nodes="0"), request("five")))

@@ -13,7 +13,7 @@ from typing import Any
 
 import gradio as gr
 import pytest
-from visits import Reading, laid_out, wait
+from visits import Reading, laid_out, request, wait
 
 from sequoia import Acceptance, HardwareProfile, SamplingParams, Tree, best_tree, profile_names
 from ui.decode.request import DecodeRequest
@@ -33,7 +33,7 @@ def ask(data: Any) -> Any:
 
 
 def visit(name: str = "a") -> Any:
-    return SimpleNamespace(session_hash=name, query_params={})
+    return request(name)
 
 
 @pytest.fixture

@@ -6,12 +6,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 import gradio as gr
 import pytest
-from visits import Reading, laid_out, wait
+from visits import Reading, laid_out, request, wait
 
 from sequoia import SamplingParams, plain
 from sequoia.exactness.losslessness.broken import BUGS
@@ -46,7 +45,7 @@ def made(model_host: ModelHost) -> Callable[..., LosslessTab]:
 
 
 def visit(name: str = "a") -> Any:
-    return SimpleNamespace(session_hash=name, query_params={})
+    return request(name)
 
 
 def filled(tab: LosslessTab, preset: str = "none", **changes: Any) -> dict[Any, Any]:

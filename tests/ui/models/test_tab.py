@@ -411,6 +411,14 @@ def test_an_error_is_matched_to_its_field_if_it_has_one(error: str, field: str |
     assert field_of(error, form) == field
 
 
+def test_a_visitor_of_the_network_cannot_load_models(
+    tab: ModelsTab, folders: tuple[str, str]
+) -> None:
+    asked = request(client="192.168.1.9")
+    assert "owner's link" in refusal(tab, tab.change(own(tab, folders), asked))
+    assert tab.sessions.get("one") is None
+
+
 @pytest.mark.parametrize("role", ["target", "draft"])
 @pytest.mark.parametrize(
     ("typed", "error"),

@@ -199,3 +199,32 @@ def test_leaving_the_queue_does_not_shorten_the_measured_time_of_the_first_job()
         waiting.join(10)
         now[0] += 1
     assert queue.times.expected(demand) == pytest.approx(5)
+
+
+def test_the_owner_goes_before_those_who_wait_but_not_before_an_earlier_owner() -> None:
+    line = FairQueue(4)
+    log: list[str] = []
+    ended = threading.Event()
+
+    def stand_in(name: str, skips: bool) -> threading.Thread:
+        def body() -> None:
+            with line.turn(lambda: False, lambda _: None, Work(skips=skips)):
+                log.append(name)
+                ended.wait(10)
+
+        thread = threading.Thread(target=body, daemon=True)
+        before = len(line)
+        thread.start()
+        wait(lambda: len(line) > before)
+        return thread
+
+    who = [("a", False), ("b", False), ("c", False), ("d", False)]
+    threads = [stand_in(name, skips) for name, skips in who]
+    wait(lambda: log == ["a"])
+    with pytest.raises(Busy), line.turn(lambda: False, lambda _: None, Work()):
+        pass
+    threads += [stand_in("first owner", True), stand_in("second owner", True)]
+    ended.set()
+    for thread in threads:
+        thread.join(10)
+    assert log == ["a", "first owner", "second owner", "b", "c", "d"]

@@ -1,0 +1,85 @@
+"""A measurement that other programs slowed down does not replace a better one, unless a second one
+finds the same."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from sequoia import HardwareProfile
+from sequoia.models.pair_cache import PairCache
+from ui.serving import measure_machine as measuring
+from ui.serving.measure_machine import measure_machine
+
+
+def profile(seconds: float, spread: float = 0.02) -> HardwareProfile:
+    """A profile whose passes take `seconds`. spread: as a fraction of that."""
+    points = tuple((n, seconds * n, seconds * n * spread) for n in (1, 2, 4))
+    return HardwareProfile("d", "f", "t", "q", 8, points, points, "measured", "2026-01-01", points)
+
+
+@pytest.fixture
+def pair() -> Any:
+    return SimpleNamespace(measured=PairCache())
+
+
+@pytest.fixture
+def measured(pair: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Measures, and finds the given profile."""
+
+    def measure(found: HardwareProfile) -> measuring.Measurement:
+        monkeypatch.setattr(measuring, "measure_profile", lambda *_, **__: found)
+        return measure_machine(pair)
+
+    return measure
+
+
+QUIET = profile(0.010)
+
+
+@pytest.mark.parametrize("found", [profile(0.010), profile(0.012, 0.1), profile(0.005, 0.15)])
+def test_a_good_measurement_replaces_the_last(measured: Any, pair: Any, found: Any) -> None:
+    measured(QUIET)
+    assert measured(found).doubt == ""
+    assert pair.measured.profile is found
+
+
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [(profile(0.020), "2.0 times as long"), (profile(0.011, 0.5), "differed by 50%")],
+    ids=["slower", "unsteady"],
+)
+def test_a_disturbed_measurement_is_kept_out(
+    measured: Any, pair: Any, found: Any, words: str
+) -> None:
+    measured(QUIET)
+    assert words in measured(found).doubt
+    assert pair.measured.profile is QUIET
+    assert measured(replace(QUIET)).doubt == ""
+
+
+def test_a_second_measurement_that_finds_the_same_is_used(measured: Any, pair: Any) -> None:
+    """The machine itself may have become slower."""
+    measured(QUIET)
+    assert measured(profile(0.020)).doubt
+    again = profile(0.022)
+    assert measured(again).doubt == ""
+    assert pair.measured.profile is again
+
+
+def test_two_disturbed_measurements_that_differ_are_kept_out(measured: Any, pair: Any) -> None:
+    measured(QUIET)
+    assert measured(profile(0.020)).doubt
+    assert measured(profile(0.040)).doubt
+    assert pair.measured.profile is QUIET
+
+
+def test_an_unsteady_machine_is_measured_all_the_same(measured: Any, pair: Any) -> None:
+    """All measurements of some machines are unsteady."""
+    measured(profile(0.010, 0.3))
+    found = profile(0.011, 0.35)
+    assert measured(found).doubt == ""
+    assert pair.measured.profile is found

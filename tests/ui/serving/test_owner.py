@@ -1,0 +1,188 @@
+"""Who counts as the owner of a server, and what others may do."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+from http_client import Client
+from running_app import App
+from starlette.types import Message, Receive, Scope, Send
+from visits import request
+
+from ui.serving.owner import NotOwner, Owner, OwnerLink, is_loopback
+
+HERE = {"host": "127.0.0.1:7860"}
+
+
+def cookie_of(owner: Owner) -> dict[str, str]:
+    """The header that the owner's browser sends."""
+    return {"cookie": f"other=1; {owner._cookie}={owner.token}"}
+
+
+def asked(**headers: str) -> Any:
+    return request(headers={**HERE, **{name.replace("_", "-"): headers[name] for name in headers}})
+
+
+def test_everyone_who_reaches_a_local_server_is_its_owner() -> None:
+    owner = Owner()
+    for host in ("127.0.0.1:7860", "localhost", "[::1]:7860", "LOCALHOST:7860", "127.0.0.2"):
+        for client in ("127.0.0.1", "::1", "127.3.4.5"):
+            owner.require(request(client=client, headers={"host": host}), "measure")
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"x-forwarded-for": "127.0.0.1"},
+        {"X-Forwarded-Host": "localhost"},
+        {"x-forwarded-proto": "https"},
+        {"forwarded": "for=127.0.0.1"},
+        {"x-original-forwarded-for": ""},
+        {"via": "1.1 proxy"},
+        {"x-real-ip": "127.0.0.1"},
+        {"cf-connecting-ip": "127.0.0.1"},
+        {"host": "demo.example.org"},
+        {"host": "192.168.1.7:7860"},
+        {"host": ""},
+        {"host": "localhost.example.org"},
+        {"host": "127.0.0.1.example.org"},
+        {"cookie": "sequoia-owner=; sequoia-owner-00000000=guess"},
+    ],
+    ids=str,
+)
+def test_a_visitor_behind_a_proxy_is_not_the_owner(headers: dict[str, str]) -> None:
+    """The headers may be forged. They can only take rights away."""
+    lines = {name.lower(): value for name, value in headers.items()}
+    visitor = request(headers={**HERE, **lines})
+    owner = Owner()
+    is_local = set(lines) == {"cookie"}
+    assert owner.may(visitor, "load") is is_local
+    assert not Owner(is_alone=False).may(visitor, "load")
+    with_link = request(headers={**HERE, **lines, **cookie_of(owner)})
+    assert owner.may(with_link, "load")
+
+
+@pytest.mark.parametrize("client", ["192.168.1.9", "10.0.0.2", "fe80::1", "::ffff:192.168.1.9", ""])
+def test_a_visitor_of_the_network_is_not_the_owner(client: str) -> None:
+    assert not Owner().may(request(client=client, headers=HERE), "load")
+
+
+def test_on_an_open_server_only_the_link_makes_an_owner() -> None:
+    owner = Owner(is_alone=False)
+    with pytest.raises(NotOwner, match="owner's link"):
+        owner.require(asked(), "load")
+    owner.require(asked(**cookie_of(owner)), "load")
+    assert not owner.may(asked(**cookie_of(Owner())), "load")
+
+
+def test_only_the_link_leads_to_the_front_of_the_queue() -> None:
+    owner = Owner(allowed={"measure", "load"})
+    assert owner.used_link(asked(**cookie_of(owner)))
+    assert not owner.used_link(asked())
+
+
+def test_visitors_may_do_what_the_owner_allows() -> None:
+    owner = Owner(is_alone=False, allowed={"measure"})
+    owner.require(asked(), "measure")
+    with pytest.raises(NotOwner, match="change the models"):
+        owner.require(asked(), "load")
+
+
+@pytest.mark.parametrize(
+    ("host", "expected"),
+    [
+        ("127.0.0.1", True),
+        ("127.0.0.2", True),
+        ("localhost", True),
+        ("::1", True),
+        ("[::1]", True),
+        ("0.0.0.0", False),
+        ("::", False),
+        ("192.168.1.7", False),
+        ("demo.example.org", False),
+        ("", False),
+    ],
+)
+def test_a_loopback_address_is_recognized(host: str, expected: bool) -> None:
+    assert is_loopback(host) is expected
+
+
+def answered(owner: Owner, query: str, scheme: str = "http", path: str = "/") -> dict[str, Any]:
+    """The answer to a request for `path`: its first message, or {} if the request was passed on."""
+    sent: list[Message] = []
+
+    async def app(_scope: Scope, _receive: Receive, send: Send) -> None:
+        await send({})
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    async def receive() -> Message:
+        raise AssertionError
+
+    scope = {"type": "http", "method": "GET", "path": path, "scheme": scheme, "headers": []}
+    scope["query_string"] = query.encode()
+    asyncio.run(OwnerLink(app, owner)(scope, receive, send))
+    return dict(sent[0])
+
+
+def test_the_link_leads_to_the_page_without_the_token() -> None:
+    owner = Owner()
+    query = owner.link("http://here/").partition("?")[2]
+    answer = answered(owner, f"run=abc&{query}")
+    headers = dict(answer["headers"])
+    assert answer["status"] == 303
+    assert headers[b"location"] == b"./?run=abc"
+    cookie = headers[b"set-cookie"].decode()
+    assert f"{owner._cookie}={owner.token};" in cookie
+    assert "HttpOnly" in cookie
+    assert "Secure" not in cookie
+    assert "Secure" in dict(answered(owner, query, "https")["headers"])[b"set-cookie"].decode()
+    for wrong in ("", "owner=", "owner=guess", "owner=%ff", f"other={owner.token}"):
+        assert answered(owner, wrong) == {}
+    assert answered(owner, query, path="/config") == {}
+
+
+# -- a real server ---------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[tuple[App, str]]:
+    """An app for this machine, and the owner's link that it printed."""
+    app = App("--visitors-may", "load")
+    app.answer()
+    assert app.process.stdout
+    for line in app.process.stdout:
+        if found := re.search(r"owner's link: (http\S+)", line):
+            break
+    yield app, found[1]
+    app.stop()
+
+
+def measured(http: httpx.Client, client: Client) -> str:
+    """What the page says first about a press of Measure, sent by `http`."""
+    client.http = http
+    assert client.join("hardware_measure").status_code == 200
+    for event in client.events():
+        if words := re.search(r"Not measured: [^\"]*|\"share\\?\":", str(event)):
+            return words[0]
+    raise AssertionError
+
+
+@pytest.mark.slow
+def test_measuring_through_a_proxy_needs_the_owners_link(server: tuple[App, str]) -> None:
+    app, link = server
+    proxied = {"x-forwarded-for": "203.0.113.7"}
+    options = {"base_url": app.url, "timeout": 60, "trust_env": False, "follow_redirects": True}
+    with httpx.Client(**options, headers=proxied) as visitor:
+        assert "link, which the program printed" in measured(visitor, Client(app.url))
+        answer = visitor.get(link)
+        assert (answer.status_code, str(answer.url)) == (200, app.url)
+        assert "share" in measured(visitor, Client(app.url))
+    with httpx.Client(**options) as local:
+        assert "share" in measured(local, Client(app.url))
