@@ -42,6 +42,7 @@ from sequoia.bench.decoders import (
     verified,
     verified_trees,
 )
+from sequoia.bench.pass_table import print_passes
 from sequoia.bench.prompts import text_list
 from sequoia.bench.stages import run_stages
 from sequoia.bench.table import Row, print_table, rated, timed
@@ -51,6 +52,7 @@ from sequoia.measuring.defaults import SLACK, acceptance_of, kind_of, own_paths_
 from sequoia.measuring.hardware import measure_profile
 from sequoia.measuring.path_acceptance import path_acceptance
 from sequoia.models.describe import describe, dtype_name, place_of, versions
+from sequoia.models.dtypes import DTYPES
 from sequoia.models.pair import Pair
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import best_plan
@@ -81,7 +83,11 @@ def benchmark(options: Namespace) -> dict[str, Any]:
         for temperature in options.temperature
     ]
     named = {name: ref for name in ("target", "draft") if (ref := getattr(options, name))}
-    pair = load_pair(**named, device=options.device, offload=options.offload)
+    pair = load_pair(**named, device=options.device, dtype=options.dtype, offload=options.offload)
+    if options.passes:
+        for model in (pair.target, pair.draft):
+            print_passes(model)
+        return {}
     is_other = options.sizes or options.verifiers or options.copies
     is_whole = options.offload is False and not is_other
     others = other_dtypes(named, options.device, pair) if is_whole else {}
@@ -302,6 +308,7 @@ def _options(argv: Sequence[str] | None) -> Namespace:
     parser = option_parser("python -m sequoia.bench", __doc__)
     add_pair_options(parser)
     parser.add_argument("--device", default="auto", help="auto, spread, cpu, cuda or cuda:NUMBER")
+    parser.add_argument("--dtype", default="auto", help=f"auto, {', '.join(DTYPES)}")
     parser.add_argument(
         "--offload",
         nargs="?",
@@ -364,6 +371,11 @@ def _options(argv: Sequence[str] | None) -> Namespace:
         action="store_true",
         help="instead, time every verifier on the planned tree and on the best chain, and print "
         "its gain in tokens per step over the paper's Algorithm 2",
+    )
+    parser.add_argument(
+        "--passes",
+        action="store_true",
+        help="instead, print the milliseconds of a pass of each model by number of rows",
     )
     parser.add_argument(
         "--copies",

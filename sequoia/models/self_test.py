@@ -32,6 +32,7 @@ from sequoia.errors import BadModel
 from sequoia.models.choose_forward import use_no_graphs
 from sequoia.models.compare_logits import EXACT, SANE, distances, is_half
 from sequoia.models.context_length import UNSTATED, changes_at, is_stated
+from sequoia.models.cuda_graphs import Forward
 from sequoia.models.fast_llama import FastLlama
 from sequoia.models.layer_list import only_first_layers
 from sequoia.models.routers import has_router
@@ -169,7 +170,7 @@ def _wrong(changes: dict[int, torch.Tensor], allowed: float) -> _Pairs:
 def _in_float32(model: TreeModel, sample: SampleText, left_out: int) -> str:
     """The result of all comparisons in float32, in words. left_out: the number of layers that
     `model` does not have at present. Raises BadModel."""
-    exact = wider(model) if is_half(model.dtype) else model
+    exact = wider(model, _in_use(model)) if is_half(model.dtype) else model
     start = time.thread_time()
     worst = _at_the_start(model, exact, sample, left_out)
     seconds = time.thread_time() - start
@@ -184,6 +185,13 @@ def _in_float32(model: TreeModel, sample: SampleText, left_out: int) -> str:
         f"in float32, the logits{some} equal those of transformers alone to within {worst:.2g} "
         f"standard deviations (allowed: {EXACT:g}){_where(tested)}"
     )
+
+
+def _in_use(model: TreeModel) -> Forward | None:
+    """The forward in use, or the one that its CUDA graphs repeat. None for FastLlama, which cannot
+    compute in float32 with the weights that it has."""
+    forward = model.graphs.plain if model.graphs else model.forward
+    return None if isinstance(forward, FastLlama) else forward
 
 
 def _roughly(model: TreeModel, sample: SampleText) -> str:

@@ -99,7 +99,7 @@ class WalkedText:
         self._tokens = [*tokens]
         self._context = model.open(walk.places, first)
         self._layout = whole_tree_layout(self._context, walk.tree)
-        self._lengths = {0: 0, 1: walk.prefix}  # of the prefix before each pass
+        self._lengths: dict[int, int] = {}  # of the prefix before each pass
         self.rows = self._passed(self._tokens, 0)
 
     def again(self) -> torch.Tensor:
@@ -121,7 +121,8 @@ class WalkedText:
         found = []
         for i in range(since, len(ends)):
             context.keep([])
-            context.kv_cache.length = self._lengths.setdefault(i, context.length)
+            length = context.length - (DROPPED if i == 1 else 0)
+            context.kv_cache.length = self._lengths.setdefault(i, length)
             part = tokens[self._walk.starts[i] : ends[i]]
             with context.model.capturing():
                 rows = context.forward(part, self._layout) if i else context.extend(part)[None]
