@@ -134,7 +134,7 @@ def test_a_preset_fills_the_form_and_its_race_is_simulated(visit: Visit) -> None
     page.wait_for_selector(".pg-status[data-stage=ready]", timeout=40_000)
     page.get_by_role("tab", name="Race").click()
     about = page.locator("#rc-about")
-    expect(about).to_contain_text("Is the tree faster than plain decoding")
+    expect(about).to_contain_text("on an A100:")
     page.click("#rc-preset-shapes")
     expect(page.locator("#rc-kind-4 input")).to_have_value("Sequoia, sized")
     expect(page.locator("#rc-numbers-2 input, #rc-numbers-2 textarea")).to_have_value("2, 7")
@@ -148,7 +148,7 @@ def test_a_preset_fills_the_form_and_its_race_is_simulated(visit: Visit) -> None
     until(page, "s.meta.label === 'simulated' && s.done && s.verdict")
     assert [lane["name"] for lane in store(page, "lanes")] == ["Plain", "Tuned chain", "Sequoia"]
     view = page.locator("#rc-view")
-    expect(view.locator("[data-part=badge]")).to_have_text("simulated for an A100")
+    expect(view.locator("[data-part=badge]")).to_have_text("hypothetical, simulated for an A100")
     expect(view.locator("[data-part=flag]")).to_have_text("hypothetical")
     expect(view.locator("[data-part=notes]")).to_contain_text("not on this prompt")
     assert store(page, "word") == "simulated"

@@ -116,7 +116,7 @@ function paperWords({ paper }) {
   if (!paper) return "";
   const { ratio, target, draft, machine, source } = paper;
   const models = `${target} with ${draft}, ${machine}, ${source}`;
-  return readable(`The paper measured at best ${ratio.toFixed(2)}× (${models}).`);
+  return readable(`Paper: ${ratio.toFixed(2)}× at best (${models}).`);
 }
 
 /**
