@@ -43,7 +43,7 @@ export function connect(element, props, watch, trigger, server) {
   const forgetOpening = () => {
     const { store } = view;
     if (store.meta.opening && isOfOtherModels(store.meta)) {
-      store.reset(null);
+      view.stage.forget();
       showForm(root, true);
     }
     store.changed();

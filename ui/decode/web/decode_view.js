@@ -151,6 +151,13 @@ class DecodeView {
     for (const panel of [text, this.plain, inspector.story, this.tree]) panel.settle();
   }
 
+  /** Show no run, and wait for none. */
+  forget() {
+    this.skeleton?.remove();
+    this.skeleton = null;
+    this.store.reset(null);
+  }
+
   paintEmpty() {
     const { run, done, error } = this.store;
     const isRun = run && !error;
