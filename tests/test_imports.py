@@ -24,7 +24,7 @@ ENGINE = [
     {"decoding", "loading"},
     {"measuring"},
     {"diagnosis", "exactness"},
-    {"bench", "sweep"},
+    {"bench"},
     {"experiments", "distill"},
     {"shapes", "survey", "profiles"},
 ]
@@ -179,7 +179,7 @@ def test_code_that_runs_in_threads_does_not_import_gradio() -> None:
 
 def test_only_commands_use_argparse() -> None:
     """Other modules that `python -m` runs, such as sequoia.survey, get their parser from bench."""
-    commands = {"bench", "sweep", "experiments", "distill"}
+    commands = {"bench", "experiments", "distill"}
     readers = {name for name in FILES if "argparse" in imports(name)}
     assert {room(name) for name in readers if name.startswith("sequoia")} <= commands
 

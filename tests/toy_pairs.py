@@ -7,12 +7,11 @@ from typing import Any
 
 import torch
 
+from sequoia.bench.toy_models import noisy, random_model, toy_config, toy_tokenizer
+from sequoia.bench.toy_variants import condition
 from sequoia.models.choose_forward import use_fast_forward
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import TreeModel
-from sequoia.sweep.toy_configs import toy_config
-from sequoia.sweep.toy_models import noisy, random_model, toy_tokenizer
-from sequoia.sweep.variants import condition
 
 
 def toy_pair(kind: str, seed: int = 0, **changes: Any) -> Pair:

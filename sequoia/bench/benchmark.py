@@ -42,6 +42,7 @@ from sequoia.bench.decoders import (
     verified,
     verified_trees,
 )
+from sequoia.bench.model_types import try_types
 from sequoia.bench.pass_table import print_passes
 from sequoia.bench.prompts import text_list
 from sequoia.bench.stages import run_stages
@@ -70,6 +71,9 @@ def main(argv: Sequence[str] | None) -> None:
         torch.set_num_threads(options.threads)
     if options.json:
         require_writable(options.json)
+    if options.model_types is not None:
+        try_types(options.model_types, options.json)
+        return
     report = benchmark(options)
     if options.json:
         write_json(options.json, report)
@@ -389,6 +393,13 @@ def _options(argv: Sequence[str] | None) -> Namespace:
         metavar="OUT",
         help="instead, run this benchmark and all other measurements one after another, each in a "
         "folder of OUT; continues where it was stopped",
+    )
+    parser.add_argument(
+        "--model-types",
+        nargs="*",
+        metavar="TYPE",
+        help="instead, test with toy models which causal model types of transformers can run a "
+        "token tree (without a type: all of them)",
     )
     parser.add_argument("--json", type=Path, help="write all results to this file")
     options = parser.parse_args(argv)

@@ -1,6 +1,6 @@
 """The list of `transformers` model types in assets/model_types.json. It says which types can run a
 token tree. This module reads the file, and converts a list to the file's text. The command
-`python -m sequoia.sweep` makes the list and writes the file."""
+`python -m sequoia.bench --model-types` makes the list and writes the file."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from sequoia.errors import SequoiaError
 from sequoia.text_files import require_writable
 
 
-@pytest.mark.parametrize("command", ["bench", "shapes", "survey", "sweep"])
+@pytest.mark.parametrize("command", ["bench", "shapes", "survey"])
 def test_a_command_prints_its_options(
     command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

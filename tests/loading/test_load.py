@@ -40,6 +40,7 @@ from transformers import (
 )
 
 from sequoia import Acceptance, SamplingParams, Tree, plain, speculate
+from sequoia.bench.toy_models import toy_config
 from sequoia.errors import BadModel, BadPair, NotDownloaded, OutOfMemory, Stopped
 from sequoia.loading import load as hub
 from sequoia.loading.find_pair import LoadNews
@@ -54,7 +55,6 @@ from sequoia.loading.model_checks import (
 from sequoia.loading.model_families import refuse_unfit
 from sequoia.loading.model_name import checked_name
 from sequoia.models.pair import RecordedAcceptance
-from sequoia.sweep.toy_configs import toy_config
 from sequoia.this_machine import gpu_health
 
 HUGE = pytest.param(10**5000, id="huge")  # more digits than Python converts to text

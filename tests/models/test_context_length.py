@@ -27,15 +27,14 @@ from sequoia import (
     run,
     speculate,
 )
+from sequoia.bench import model_types
+from sequoia.bench.model_types import distances, generated, try_config
+from sequoia.bench.toy_models import random_model, toy_config
+from sequoia.bench.toy_variants import ORIGINAL, variants
 from sequoia.errors import BadPrompt
 from sequoia.models.context_length import UNSTATED, ContextLength, changes_at, context_length
 from sequoia.models.tree_forward import PREFILL_CHUNK, TreeModel
 from sequoia.models.tree_mask import whole_tree_layout
-from sequoia.sweep import trial
-from sequoia.sweep.toy_configs import toy_config
-from sequoia.sweep.toy_models import random_model
-from sequoia.sweep.trial import distances, generated, try_config
-from sequoia.sweep.variants import ORIGINAL, variants
 
 LONGROPE = ("phi3", "phimoe", "llama", "qwen2", "mistral")
 STEADY = ("rope linear", "rope dynamic", "rope yarn", "rope llama3", "base")
@@ -181,7 +180,7 @@ def test_learned_positions_are_used_to_the_last(kind: str) -> None:
     model = TreeModel(random_model(toy_config(kind)), kind)
     assert model.limit == 64
     text = [5 * i % 250 for i in range(64)]
-    assert max(distances(model, model.hf, text)) < trial.TOLERANCE
+    assert max(distances(model, model.hf, text)) < model_types.TOLERANCE
     with pytest.raises(IndexError):
         model.open(70).extend([*text, 7])
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from sequoia.bench.model_types import try_config
+from sequoia.bench.toy_models import toy_config
+from sequoia.bench.toy_variants import condition, variants
 from sequoia.models.context_length import changes_at, context_length
 from sequoia.models.layer_configs import layer_configs
 from sequoia.models.memory_needs import cache_bytes
-from sequoia.sweep.toy_configs import toy_config
-from sequoia.sweep.trial import try_config
-from sequoia.sweep.variants import condition, variants
 
 
 def test_layers_that_are_alike_have_one_config() -> None:

@@ -15,13 +15,12 @@ from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import VERIFIERS
 from sequoia.assets_folder import BUNDLED_PAIR
+from sequoia.bench.toy_models import random_model, toy_config
 from sequoia.errors import BadModel
 from sequoia.models.choose_forward import use_fast_forward
 from sequoia.models.layer_draft import FREQUENT, FrequentHead, cut_config, cut_layers, layer_draft
 from sequoia.models.rounded_copy import rounded_copy
 from sequoia.models.tree_forward import TreeModel
-from sequoia.sweep.toy_configs import toy_config
-from sequoia.sweep.toy_models import random_model
 
 FEW = torch.tensor([1, 2, 3, 40, 400])
 

@@ -11,14 +11,13 @@ import torch
 from fakes import KINDS, tiny_model, tree_logits
 from torch import nn
 
+from sequoia.bench.toy_models import random_model, toy_config
 from sequoia.errors import BadModel
 from sequoia.models.choose_forward import use_fast_forward
 from sequoia.models.rounded_copy import rounded_copy, rounded_copy_bytes
 from sequoia.models.rounded_linear import ROUNDED, RoundedLinear
 from sequoia.models.self_test import self_test
 from sequoia.models.tree_forward import TreeModel
-from sequoia.sweep.toy_configs import toy_config
-from sequoia.sweep.toy_models import random_model
 
 CPU = torch.device("cpu")
 DTYPES = [torch.float32, torch.bfloat16, torch.float16]

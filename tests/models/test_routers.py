@@ -9,12 +9,11 @@ import pytest
 import torch
 from fakes import KINDS, tiny_model
 
+from sequoia.bench.toy_models import LAYERS, random_model, toy_config
+from sequoia.bench.toy_variants import condition
 from sequoia.models.routers import has_router
 from sequoia.models.self_test import self_test
 from sequoia.models.tree_forward import TreeModel
-from sequoia.sweep.toy_configs import LAYERS, toy_config
-from sequoia.sweep.toy_models import random_model
-from sequoia.sweep.variants import condition
 
 
 def toy(kind: str, **changes: Any) -> TreeModel:

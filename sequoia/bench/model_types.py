@@ -1,32 +1,47 @@
-"""Tests one toy pair, which is a target and a draft with random weights. Loads it, decodes with a
-tree, and compares the output with that of `transformers`."""
+"""Tests which causal model types of `transformers` can run a token tree:
+`python -m sequoia.bench --model-types`.
+
+Each type is tested with toy models of its default config and of variants of it. A toy pair is
+loaded, decodes with a tree, and its output is compared with that of `transformers`. With --json
+assets/model_types.json, the list that the Models tab shows is written anew.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 import torch
+import transformers
 from transformers import AutoModelForCausalLM
+from transformers.utils import logging as transformers_logging
 
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import emitted_tokens
 from sequoia.algorithm.tree import Tree
+from sequoia.bench.toy_models import CONTEXT, kinds, noisy, random_model, save, toy_config
+from sequoia.bench.toy_variants import condition, variants
 from sequoia.decoding.engine import plain
 from sequoia.errors import SequoiaError
 from sequoia.exactness.same_tokens import compare
 from sequoia.loading.load import load_pair
 from sequoia.loading.model_checks import check_source
+from sequoia.loading.model_types import KnownTypes, ModelType
 from sequoia.measuring.defaults import speculate
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import TreeModel
 from sequoia.models.tree_mask import whole_tree_layout
-from sequoia.sweep.toy_configs import CONTEXT, toy_config
-from sequoia.sweep.toy_models import noisy, random_model, save
 
+FAULTS = ("differs", "crashed")
+_NOT_BUILT = ("no config", "no model")
 TOKENS = 20  # maximum number of tokens to decode; the prompt fills the rest of the context
 TREE = Tree.kary(2, 3)
 TOLERANCE = 1e-4  # allowed difference of float32 logits, divided by their standard deviation
@@ -49,6 +64,116 @@ class Outcome:
     words: str = ""
     distance: float = 0.0
     accepted: int = 0
+
+
+def try_types(names: Sequence[str], out: Path | None) -> None:
+    """Test the types `names` (empty: all), print a line for each, and write the list of them to
+    `out`. Raises SequoiaError if a name is unknown, or if a model decodes wrongly or crashes;
+    then no list is written."""
+    known = kinds()
+    if unknown := set(names) - set(known):
+        raise SequoiaError(f"transformers has no causal model type {', '.join(sorted(unknown))}")
+    found = {kind: _in_a_process(kind) for kind in names or known}
+    types = tuple(summary(kind, one, _condition(kind)) for kind, one in sorted(found.items()))
+    print(_counted(one.result for one in types))
+    if wrong := [kind for kind, one in found.items() if faults(one)]:
+        raise SequoiaError(f"decoded wrongly or crashed: {', '.join(wrong)}")
+    if out:
+        out.write_text(KnownTypes(transformers.__version__, types).to_text() + "\n", "utf-8")
+
+
+def _in_a_process(kind: str) -> dict[str, Outcome]:
+    """`outcomes` of a process of its own, which a model's code may crash. Prints them."""
+    context = get_context("forkserver")
+    context.set_forkserver_preload([__name__])
+    with ProcessPoolExecutor(1, context) as pool:
+        try:
+            found = pool.submit(outcomes, kind).result()
+        except BrokenProcessPool:
+            found = {"base": Outcome("crashed", "its process ended")}
+    print(f"{kind}: {_counted(one.status for one in found.values())}", flush=True)
+    for name, one in found.items():
+        if one.status in (*FAULTS, *_NOT_BUILT):
+            print(f"  {name}: {one.status}, {one.words}")
+    return found
+
+
+def outcomes(kind: str) -> dict[str, Outcome]:
+    """The outcome of each variant of the type `kind`, by the variant's name. A type without a valid
+    toy config has one outcome, that of "base"."""
+    torch.set_num_threads(1)
+    transformers_logging.set_verbosity_error()
+    transformers_logging.disable_progress_bar()
+    try:
+        every = variants(kind)
+    except Exception as problem:  # raised by the type's own validation
+        return {"base": Outcome("no config", _words(problem))}
+    with tempfile.TemporaryDirectory() as folder:
+        return {
+            name: try_config(kind, changes, Path(folder, str(number)))
+            for number, (name, changes) in enumerate(every.items())
+        }
+
+
+def _counted(words: Iterable[str]) -> str:
+    return ", ".join(f"{count} {word}" for word, count in sorted(Counter(words).items()))
+
+
+# -- the list --------------------------------------------------------------------------------------
+
+
+def summary(kind: str, found: Mapping[str, Outcome], condition: str) -> ModelType:
+    """The entry of the type `kind` in the list of types (see sequoia.loading.model_types). found:
+    the outcome of each variant, by name; "base" is the default config. condition: the name of the
+    variant that makes the model causal, or gives every layer full attention (see
+    `toy_variants.condition`); empty if there is none."""
+    base = found["base"]
+    result = _result(base, found.get(condition, base))
+    if result not in ("runs", "partly"):
+        return ModelType(kind, result, base.words, without=_still_refused(found, condition))
+    tried = sum(one.status == "runs" for one in found.values())
+    needed = condition if result == "partly" else ""
+    return ModelType(kind, result, base.words, needed, tried, _without(found, condition))
+
+
+def faults(found: Mapping[str, Outcome]) -> dict[str, Outcome]:
+    """The outcomes of variants that decode wrongly or crash."""
+    return {name: one for name, one in found.items() if one.status in FAULTS}
+
+
+def _condition(kind: str) -> str:
+    try:
+        return condition(kind)[0]
+    except Exception:  # the type's own validation fails: it has no toy config
+        return ""
+
+
+def _result(base: Outcome, changed: Outcome) -> str:
+    """base: the outcome of the default config. changed: that of the condition, or `base` if there
+    is none."""
+    if base.status in _NOT_BUILT:
+        return "not built"
+    if base.status == "runs":
+        return "runs"
+    return "partly" if changed.status == "runs" else "refused"
+
+
+def _still_refused(found: Mapping[str, Outcome], condition: str) -> tuple[tuple[str, str], ...]:
+    """One pair (condition, message) if both the base and the condition are refused, for different
+    reasons. Otherwise empty."""
+    base, changed = found["base"], found.get(condition)
+    if changed is None or (base.status, changed.status) != ("refused", "refused"):
+        return ()
+    return ((condition, changed.words),) if changed.words != base.words else ()
+
+
+def _without(found: Mapping[str, Outcome], condition: str) -> tuple[tuple[str, str], ...]:
+    """(name, message) of each refused variant other than the base and the condition."""
+    others = ((name, one) for name, one in found.items() if name not in ("base", condition))
+    return tuple((name, one.words) for name, one in others if one.status == "refused")
+
+
+# -- one config ------------------------------------------------------------------------------------
 
 
 def try_config(kind: str, changes: Mapping[str, Any], folder: Path) -> Outcome:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from sequoia.bench.toy_models import CONTEXT, HEADS, toy_config
 from sequoia.models.context_length import rope_parameters
 from sequoia.models.layer_configs import layer_configs
-from sequoia.sweep.toy_configs import CONTEXT, HEADS, toy_config
 
 Changes = dict[str, Any]
 NamedChanges = Iterator[tuple[str, Changes]]

@@ -1,6 +1,6 @@
-"""The sweep over model types: its variants, the faults it finds, and the bundled list of types.
+"""The test of model types: its variants, the faults it finds, and the bundled list of types.
 
-All types together take many minutes: `pytest -m nightly tests/sweep`.
+All types together take many minutes: `pytest -m nightly tests/bench/test_model_types.py`.
 """
 
 from __future__ import annotations
@@ -8,8 +8,6 @@ from __future__ import annotations
 import math
 import os
 import signal
-import time
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +15,13 @@ import pytest
 import torch
 import transformers
 
-from sequoia.errors import BadModel
+from sequoia.bench import model_types
+from sequoia.bench.model_types import Outcome, faults, outcomes, summary, try_config, try_types
+from sequoia.bench.toy_models import kinds
+from sequoia.bench.toy_variants import condition, variants
+from sequoia.errors import BadModel, SequoiaError
 from sequoia.loading.model_types import KnownTypes, ModelType, known_types
 from sequoia.models.tree_forward import TreeModel
-from sequoia.sweep import __main__ as command
-from sequoia.sweep import children, trial
-from sequoia.sweep.children import outcomes
-from sequoia.sweep.summary import faults, summary
-from sequoia.sweep.toy_configs import kinds
-from sequoia.sweep.trial import Outcome, try_config
-from sequoia.sweep.variants import condition, variants
 
 KNOWN = known_types()
 SOME = (
@@ -54,7 +49,7 @@ def test_a_type_of_each_sort_runs(kind: str, tmp_path: Path) -> None:
     """The nightly test runs all types with all variants."""
     found = try_config(kind, condition(kind)[1], tmp_path)
     assert (found.status, found.words) == ("runs", "")
-    assert found.distance < trial.TOLERANCE
+    assert found.distance < model_types.TOLERANCE
     assert found.accepted > 3
 
 
@@ -191,7 +186,7 @@ def test_logits_that_are_slightly_wrong_differ(
     off: list[float], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Even if every token is right."""
-    monkeypatch.setattr(trial, "distances", lambda *_: off)
+    monkeypatch.setattr(model_types, "distances", lambda *_: off)
     found = try_config("llama", {}, tmp_path)
     assert (found.status, found.words) == ("differs", f"logits off by {words} standard deviations")
 
@@ -202,7 +197,7 @@ def test_an_unexpected_exception_while_loading_is_a_crash(
     def broken(**_: object) -> None:
         raise AttributeError("no such thing")
 
-    monkeypatch.setattr(trial, "load_pair", broken)
+    monkeypatch.setattr(model_types, "load_pair", broken)
     found = try_config("llama", {}, tmp_path)
     assert (found.status, found.words) == ("crashed", "AttributeError: no such thing")
 
@@ -214,31 +209,20 @@ def test_a_config_that_transformers_refuses_is_not_a_fault(tmp_path: Path) -> No
     )
 
 
-def dying(kind: str, changes: Mapping[str, Any], folder: Path) -> Outcome:
-    """A trial in which the variant with `mlp_bias` ends its process, as a fault in native code
-    does."""
-    if changes.get("mlp_bias"):
-        os.kill(os.getpid(), signal.SIGSEGV)
-    return Outcome("runs")
-
-
-def endless(kind: str, changes: Mapping[str, Any], folder: Path) -> Outcome:
-    time.sleep(1000)
-    return Outcome("runs")
+def dying(kind: str) -> dict[str, Outcome]:
+    """A test that ends its process, as a fault in native code does."""
+    os.kill(os.getpid(), signal.SIGSEGV)
+    return {"base": RUNS}
 
 
 @pytest.mark.nightly
-def test_after_a_crash_the_other_variants_are_tested() -> None:
-    found = outcomes("llama", trial=dying)
-    assert {name for name, one in found.items() if one.status == "crashed"} == {"mlp_bias=True"}
-    assert found["mlp_bias=True"].words == "the process ended with status -11"
-    assert set(found) == set(variants("llama"))
-
-
-@pytest.mark.nightly
-def test_a_trial_that_does_not_end_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(children, "SECONDS", 0.5)
-    assert outcomes("llama", 1, endless) == {"base": Outcome("crashed", "no result within 0.5 s")}
+def test_a_type_whose_process_ends_is_reported(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(model_types, "outcomes", dying)
+    with pytest.raises(SequoiaError, match="crashed: llama"):
+        try_types(["llama"], None)
+    assert "base: crashed, its process ended" in capsys.readouterr().out
 
 
 RUNS = Outcome("runs")
@@ -276,50 +260,23 @@ def test_outcomes_are_summed_up_as_a_line_of_the_list(
     assert summary("t", found, name) == wanted
 
 
-def test_if_there_are_faults_the_command_prints_them_and_writes_no_list(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """If there are no faults, it writes the list."""
-    wrong = {
-        "base": RUNS,
-        "mlp_bias=True": Outcome("differs", "token 3 of tree decoding is not generate()'s"),
-    }
-    monkeypatch.setattr(command, "kinds", lambda: ("llama",))
-    monkeypatch.setattr(command, "outcomes", lambda kind, most: wrong)
-    assert command.main(["--out", str(tmp_path / "list.json")]) == 1
-    assert "FAULT llama, mlp_bias=True: differs, token 3" in capsys.readouterr().err
-    assert not (tmp_path / "list.json").exists()
-    monkeypatch.setattr(command, "outcomes", lambda kind, most: {"base": RUNS})
-    assert command.main(["--out", str(tmp_path / "list.json")]) == 0
-    assert known_types(tmp_path / "list.json").types == (ModelType("llama", "runs", tried=1),)
-
-
-def test_a_list_of_fewer_variants_is_not_written(
+def test_a_list_with_a_fault_is_not_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(command, "kinds", lambda: ("llama",))
-    monkeypatch.setattr(command, "outcomes", lambda kind, most: {"base": RUNS})
-    assert command.main(["--variants", "1", "--out", str(tmp_path / "list.json")]) == 0
-    assert not (tmp_path / "list.json").exists()
+    wrong = {"base": RUNS, "mlp_bias=True": Outcome("differs", "token 3 of tree decoding")}
+    file = tmp_path / "list.json"
+    monkeypatch.setattr(model_types, "_in_a_process", lambda _: wrong)
+    with pytest.raises(SequoiaError, match="wrongly or crashed: llama"):
+        try_types(["llama"], file)
+    assert not file.exists()
+    monkeypatch.setattr(model_types, "_in_a_process", lambda _: {"base": RUNS})
+    try_types(["llama"], file)
+    assert known_types(file).types == (ModelType("llama", "runs", tried=1),)
 
 
-@pytest.mark.parametrize("option", ["--variants", "--jobs"])
-@pytest.mark.parametrize("count", ["0", "-1"])
-def test_numbers_below_one_are_refused(
-    option: str, count: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(command, "outcomes", lambda *_: pytest.fail("a type was tested"))
-    assert command.main([option, count, "--only", "llama"]) == 2
-    expected = f"error: {option}: {count} is not a whole number from 1 to 1000\n"
-    assert capsys.readouterr().err == expected
-
-
-def test_a_list_that_cannot_be_written_is_refused_before_a_type_is_tested(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(command, "outcomes", lambda *_: pytest.fail("a type was tested"))
-    assert command.main(["--out", "/dev/null/list.json"]) == 2
-    assert capsys.readouterr().err.startswith("error: /dev/null/list.json cannot be written")
+def test_an_unknown_type_is_refused() -> None:
+    with pytest.raises(SequoiaError, match="no causal model type lama"):
+        try_types(["lama"], None)
 
 
 @pytest.mark.parametrize(
@@ -334,4 +291,4 @@ def test_a_list_that_cannot_be_written_is_refused_before_a_type_is_tested(
 def test_a_text_of_another_length_is_reported_as_such(tokens: list[int], says: str) -> None:
     """If a token differs, that token is reported instead of the length. For the same text, nothing
     is reported."""
-    assert trial._difference({"tree": tokens}, [7, 8, 9], 0.0) == says
+    assert model_types._difference({"tree": tokens}, [7, 8, 9], 0.0) == says

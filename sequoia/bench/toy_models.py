@@ -1,18 +1,29 @@
-"""A small config for any causal model type: the type's defaults with all sizes reduced."""
+"""Toy models of any causal model type: the type's default config with all sizes reduced, random
+weights, a draft that nearly agrees with the target, and a tokenizer for both."""
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
-from transformers import CONFIG_MAPPING, AutoModelForCausalLM
+import torch
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+from transformers import CONFIG_MAPPING, AutoModelForCausalLM, PreTrainedTokenizerFast
 
 VOCAB = 288
 CONTEXT = 64
 WIDTH = 32
 LAYERS = 2
 HEADS = 4
+MOST_PARAMETERS = 5_000_000
+# noise in the draft, as a fraction of each tensor's standard deviation; small enough that the
+# draft's first guess is often accepted
+_NOISE = 0.03
+_STOP = "<|endoftext|>"  # some tokenizer classes add a token of this name if it is missing
+_START = "<|start|>"
 
 _ORIGINAL = "original_max_position_embeddings"
 
@@ -109,7 +120,7 @@ BY_TYPE: dict[str, dict[str, Any]] = {
     },
     "gpt_neo": {"attention_types": [[["global", "local"], 1]]},
     "granitemoehybrid": {**_MAMBA, "layer_types": ["linear_attention", "full_attention"]},
-    # with more cycles, rounding alone changes the logits by as much as TOLERANCE in trial.py
+    # with more cycles, rounding alone changes the logits by as much as TOLERANCE in model_types.py
     "hrm_text": {
         "H_cycles": 1,
         "L_cycles": 2,
@@ -188,3 +199,71 @@ def _part(spec: Any) -> dict[str, Any]:
 def kinds() -> tuple[str, ...]:
     """All types with a causal language model in the installed `transformers`, sorted."""
     return tuple(sorted({config.model_type for config in AutoModelForCausalLM._model_mapping}))
+
+
+class TooLarge(Exception):
+    """The model of a toy config has more than MOST_PARAMETERS parameters."""
+
+
+def random_model(config: Any, seed: int = 0) -> Any:
+    """A model of `config` in float32 with random weights. Its logits have a standard deviation of
+    about 2 and depend on positions. Raises TooLarge, or whatever the model's code raises."""
+    _refuse_large(config)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        model = AutoModelForCausalLM.from_config(config, dtype=torch.float32).eval()
+        for name, weight in model.named_parameters():
+            _draw(name, weight)
+    return model
+
+
+def _refuse_large(config: Any) -> None:
+    with torch.device("meta"):
+        empty = AutoModelForCausalLM.from_config(config, dtype=torch.float32)
+    size = sum(weight.numel() for weight in empty.parameters())
+    if size > MOST_PARAMETERS:
+        raise TooLarge(f"{size:,} parameters; a toy model has at most {MOST_PARAMETERS:,}")
+
+
+@torch.no_grad()
+def _draw(name: str, weight: torch.Tensor) -> None:
+    if weight.dim() <= 1:
+        weight.add_(torch.randn_like(weight), alpha=0.1)
+    elif any(word in name for word in ("embed", "wte", "wpe")):
+        weight.normal_(std=0.4)
+    else:
+        weight.normal_(std=2 / WIDTH**0.5)
+
+
+def noisy(model: Any, seed: int = 1) -> Any:
+    """A copy of `model` with a little noise added to every weight, for use as its draft."""
+    copied = copy.deepcopy(model)
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for weight in copied.parameters():
+            noise = torch.randn(weight.shape, generator=generator)
+            weight.add_(noise, alpha=_NOISE * float(weight.std(correction=0)))
+    return copied
+
+
+def toy_tokenizer() -> PreTrainedTokenizerFast:
+    """A tokenizer with one token for each byte, two special tokens, and unused tokens up to
+    VOCAB."""
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    pieces = [_STOP, _START, *alphabet]
+    pieces += [f"<unused{number}>" for number in range(VOCAB - len(pieces))]
+    core = Tokenizer(models.BPE({piece: number for number, piece in enumerate(pieces)}, []))
+    core.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    core.decoder = decoders.ByteLevel()
+    return PreTrainedTokenizerFast(tokenizer_object=core, eos_token=_STOP, bos_token=_START)
+
+
+def save(model: Any, config: Any, folder: Path) -> str:
+    """Write `model` and a tokenizer to `folder` as the Hugging Face hub stores them, and return the
+    folder's path. config: replaces the config that `model` saves, because some model types save
+    only the part for text."""
+    model.save_pretrained(folder)
+    config.architectures = [type(model).__name__]
+    config.save_pretrained(folder)
+    toy_tokenizer().save_pretrained(folder)
+    return str(folder)
