@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 COMMIT = "c" * 40
 _CHUNK = 1 << 16
@@ -65,7 +66,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _listing(self) -> None:
         path = self.path.split("?")[0].removeprefix("/api/models/")
-        name, _, revision = path.partition("/revision/")
+        name, is_tree, revision = path.partition("/tree/")
+        if not is_tree:
+            name, _, revision = path.partition("/revision/")
         folder = self.hub.models.get(name)
         if self.hub.status:
             return self._refuse(self.hub.status, "")
@@ -73,17 +76,17 @@ class _Handler(BaseHTTPRequestHandler):
             return self._refuse(401, "RepoNotFound")
         if revision not in {"", *self.hub.revisions}:
             return self._refuse(404, "RevisionNotFound")
-        siblings = [
-            {
-                "rfilename": path.relative_to(folder).as_posix(),
-                "size": path.stat().st_size,
-                "blobId": "b" * 40,
-            }
-            for path in folder.rglob("*")
-            if path.is_file()
+        files = [path for path in folder.rglob("*") if path.is_file()]
+        sizes = {path.relative_to(folder).as_posix(): path.stat().st_size for path in files}
+        about: Any = [
+            {"type": "file", "oid": "b" * 40, "path": path, "size": size}
+            for path, size in sizes.items()
         ]
-        about = {"_id": "x", "id": name, "sha": revision or COMMIT, "gated": name in self.hub.gated}
-        body = json.dumps({**about, "siblings": siblings}).encode()
+        if not is_tree:
+            siblings = [{"rfilename": path, "size": size} for path, size in sizes.items()]
+            gated = name in self.hub.gated
+            about = {"id": name, "sha": revision or COMMIT, "gated": gated, "siblings": siblings}
+        body = json.dumps(about).encode()
         self._head(200, {"Content-Type": "application/json", "Content-Length": str(len(body))})
         self.wfile.write(body)
 

@@ -7,8 +7,6 @@ ended at any time. The next download of the same model continues where the last 
 from __future__ import annotations
 
 import shutil
-import time
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -27,7 +25,6 @@ from sequoia.this_machine.worker_process import WorkerEnded, WorkerProcess
 
 ROOM_LEFT = 1_000_000_000  # bytes that must stay free on the disk
 _LOOK_SECONDS = 0.1
-_RATE_SECONDS = 4.0
 _SCRIPT = Path(__file__).with_name("download_worker.py")
 _ENVIRONMENT = {
     "HF_HUB_OFFLINE": "0",
@@ -40,8 +37,7 @@ _ENVIRONMENT = {
 
 @dataclass(frozen=True)
 class Progress:
-    """Progress of the download of `model`, in bytes. rate: bytes per second over the last few
-    seconds."""
+    """Progress of the download of `model`, in bytes. rate: bytes per second just now."""
 
     model: str
     done: int
@@ -73,8 +69,11 @@ class Listing:
     def missing_bytes(self) -> int:
         """Total size of the files that are not complete in the cache. A partly downloaded file
         counts in full."""
-        folder = hub_folder(self.model) / "snapshots" / self.commit
-        return sum(count for name, count in self.files.items() if not (folder / name).exists())
+        return sum(count for name, count in self.files.items() if not self.is_here(name))
+
+    def is_here(self, name: str) -> bool:
+        """Whether the file `name` is complete in the cache."""
+        return (hub_folder(self.model) / "snapshots" / self.commit / name).exists()
 
 
 class Downloads:
@@ -135,6 +134,7 @@ class Downloads:
         if ONE_FILE not in weights:
             refuse_quantised_tensors(dict.fromkeys(weight_map(listed), ""), model)
         used = small | {name: files[name] for name in weights}
+        _refuse_large(model, used)
         return replace(listing, files=used, weights=frozenset(weights))
 
     def _listed(self, listing: Listing, files: Mapping[str, int]) -> ListedFiles:
@@ -155,7 +155,8 @@ class Downloads:
         True, download its weight files too. Returns their folder in the cache."""
         names = [name for name in listing.files if weights or name not in listing.weights]
         total = sum(listing.files[name] for name in names)
-        rate = Rate()
+        here = total - sum(listing.files[name] for name in names if not listing.is_here(name))
+        state = {"bytes": 0, "rate": 0.0}
         command = {
             "do": "get",
             "model": listing.model,
@@ -164,11 +165,12 @@ class Downloads:
             "newest": listing.newest,
         }
         for news in self._ask(listing.model, command):
+            state |= {"bytes": total - here} if "folder" in news else news
+            if weights:
+                done = here + int(state["bytes"])
+                self._on_progress(Progress(listing.model, done, total, state["rate"]))
             if "folder" in news:
                 return Path(news["folder"])
-            if weights:
-                now = rate.of(news["bytes"] - news["kept"])
-                self._on_progress(Progress(listing.model, news["bytes"], total, now))
         raise NotDownloaded(f"the download of {listing.model} ended without a message")
 
     # -- the process -------------------------------------------------------------------------------
@@ -186,7 +188,7 @@ class Downloads:
             if "error" in news:
                 self._end()
                 raise NotDownloaded(reason(model, news["error"], news["words"], done))
-            done = news.get("bytes", 0)
+            done = news.get("bytes", done)
             yield news
 
     def _next(self, worker: WorkerProcess) -> dict[str, Any]:
@@ -207,20 +209,13 @@ class Downloads:
         self._worker = None
 
 
-class Rate:
-    """Bytes per second over the last few seconds."""
-
-    def __init__(self) -> None:
-        self._seen: deque[tuple[float, int]] = deque()
-
-    def of(self, done: int) -> float:
-        """Record that `done` bytes have arrived, and return the current rate."""
-        now = time.monotonic()
-        self._seen.append((now, done))
-        while now - self._seen[0][0] > _RATE_SECONDS:
-            self._seen.popleft()
-        first, before = self._seen[0]
-        return (done - before) / (now - first) if now > first else 0.0
+def _refuse_large(model: str, files: Mapping[str, int]) -> None:
+    for name, count in files.items():
+        if count > constants.MAX_HTTP_DOWNLOAD_SIZE:
+            raise NotDownloaded(
+                f"{model} has a file over 50 GB ({name}), which cannot be downloaded here. "
+                f"Download the model with `hf download {model}`, then load it again."
+            )
 
 
 def require_room(needed: int) -> None:
@@ -286,12 +281,7 @@ def reason(model: str, kind: str, words: str, done: int) -> str:
         ),
         "hub": f"the Hugging Face hub answered with an error for {model} ({words}).{kept}",
         "disk": f"the disk is full, so {model} was not downloaded completely.{kept}",
-        "busy": f"another download of {model} is in progress; wait for it to end, or stop it.",
         "damaged": f"{model}: {words}; load it again.",
-        "large": (
-            f"{model} has a file over 50 GB ({words}), which cannot be downloaded here. Download "
-            f"the model with `hf download {model}`, then load it again."
-        ),
     }
     return known.get(kind, f"{model} could not be downloaded ({words}).{kept}")
 
