@@ -34,8 +34,6 @@ PAGE = [
     {"decode"},
     {"race", "lab", "hardware", "models", "tour", "walk", "lossless", "experiments", "paper"},
     {"page", "record"},
-    {"record_opening", "record_tour", "record_losslessness"},
-    {"record_examples"},
 ]
 NOT_THE_ENGINE = {"gradio", "plotly", "ui", "app"}
 WITHOUT_GRADIO = [

@@ -39,9 +39,9 @@ STAGES: Mapping[str, tuple[str, ...]] = {
         for name in ("llama-2-7b", "qwen3-8b", "qwen3-32b-0.6b", "qwen3-32b-offloaded")
         if not (kind and "offloaded" in name)  # graphs have no effect on streamed layers
     },
-    "run": ("-m", "ui.record", "run", "--tokens", "64", "--out", "."),
-    "race": ("-m", "ui.record", "race", "--race", "--tokens", "64", "--out", "."),
-    "opening": ("-m", "ui.record_opening", "--rounds", "3", "--out", "."),
+    "run": ("-m", "ui.record", "run", "run", "--tokens", "64", "--out", "."),
+    "race": ("-m", "ui.record", "race", "race", "--tokens", "64", "--out", "."),
+    "opening": ("-m", "ui.record", "opening", "--rounds", "3", "--out", "."),
 }
 _ROOT = Path(__file__).resolve().parents[2]
 _DONE = "done"

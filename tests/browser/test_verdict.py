@@ -26,7 +26,7 @@ from ui.decode import recordings
 from ui.decode.request import DecodeRequest
 from ui.race.messages import OpenedRace
 from ui.race.presets import RacePreset
-from ui.record import record_race, record_run
+from ui.record.runs import record_race, record_run
 from ui.serving.model_host import ModelHost
 from ui.shared.tree_request import TreeRequest
 

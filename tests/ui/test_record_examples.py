@@ -10,7 +10,8 @@ from sequoia import Run, SequoiaError, StepTrace, Tree
 from sequoia.algorithm.verifiers import VERIFIERS
 from sequoia.algorithm.verifiers.verdict import Verdict
 from ui.decode import recordings
-from ui.record_examples import SHUFFLED, Recipe, _shuffled, quietest, recipes, require_shown
+from ui.record.examples import SHUFFLED, Recipe, _shuffled, recipes, require_shown
+from ui.record.runs import quietest
 
 
 def run(plain_seconds: float, seconds: float = 1.0) -> Run:

@@ -11,12 +11,12 @@ import pytest
 
 from sequoia.exactness.losslessness.losslessness_test import LosslessnessTest, decoder_name
 from sequoia.exactness.losslessness.settings import PRESETS
-from ui import record_losslessness
-from ui.record_losslessness import BROKEN_WITH, FILE
+from ui.record import __main__ as command
+from ui.record.__main__ import BROKEN_WITH, LOSSLESSNESS
 
 
 def test_the_recorded_results_have_the_settings_of_the_form() -> None:
-    recorded = json.loads(FILE.read_text(encoding="utf-8"))
+    recorded = json.loads(LOSSLESSNESS.read_text(encoding="utf-8"))
     assert recorded["machine"]
     assert recorded["date"].startswith("20")
     right, wrong = recorded["tests"]
@@ -38,10 +38,9 @@ def test_the_recorded_results_have_the_settings_of_the_form() -> None:
 
 def test_the_command_writes_the_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     few = {key: replace(setting, samples=500) for key, setting in PRESETS.items()}
-    monkeypatch.setattr(record_losslessness, "PRESETS", few)
+    monkeypatch.setattr(command, "PRESETS", few)
     path = tmp_path / "made.json"
-    monkeypatch.setattr("sys.argv", ["record_losslessness", "--out", str(path)])
-    record_losslessness.main()
+    assert command.main(["losslessness", "--out", str(path)]) == 0
     made = json.loads(path.read_text(encoding="utf-8"))
     assert [test["broken"] for test in made["tests"]] == [None, BROKEN_WITH]
     assert [test["draws"] for test in made["tests"]] == [500, 500]

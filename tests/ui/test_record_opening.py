@@ -12,15 +12,10 @@ import pytest
 
 from sequoia import Run, SequoiaError, StepTrace, Tree
 from sequoia.algorithm.verifiers.verdict import Trial, Verdict
-from ui import record, record_opening
-from ui.record_opening import (
-    PROMPTS,
-    Candidate,
-    accepts_side_child,
-    chosen,
-    opening_meta,
-    speedup_of,
-)
+from ui.record import __main__ as command
+from ui.record import opening
+from ui.record.opening import PROMPTS, Candidate, accepts_side_child, chosen, opening_meta
+from ui.record.runs import speedup_of
 from ui.shared.prompts import Preset, read_prompts, surveyed_texts
 
 FORK = Tree((-1, 0, 0))
@@ -113,54 +108,29 @@ def test_no_prompt_is_a_text_that_trees_are_planned_on(prompt: Preset) -> None:
     assert first_definition(text) not in map(first_definition, surveyed)
 
 
-class NoModels:
-    """Replaces ModelHost. It loads no models."""
-
-    def __init__(self, *_: object) -> None:
-        pass
-
-    def open(self) -> None:
-        pass
-
-
 def test_the_opening_run_is_written_to_the_given_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = [candidate(name, by) for name, by in (("a", 1.0), ("b", 1.6), ("c", 1.5))]
-    monkeypatch.setattr(record_opening, "ModelHost", NoModels)
-    monkeypatch.setattr(record_opening, "record_all", lambda *_: found)
-    monkeypatch.setattr("sys.argv", ["record_opening", "--out", str(tmp_path / "new")])
-    record_opening.main()
+    monkeypatch.setattr(opening, "_candidates", lambda *_: found)
+    assert command.main(["opening", "--out", str(tmp_path / "new")]) == 0
     written = json.loads((tmp_path / "new" / "welcome.json").read_text())
     assert written["meta"]["opening"]["median"] == 1.5
     assert "median 1.50x, middle 80%" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("race", [[], ["--race"]])
-def test_a_recording_is_written_to_the_given_folder(
-    race: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(record, "ModelHost", NoModels)
-    for name in ("record", "record_race"):
-        monkeypatch.setattr(record, name, lambda *_, name=name: name)
-    monkeypatch.setattr("sys.argv", ["record", "mine", *race, "--out", str(tmp_path)])
-    record.main()
-    assert (tmp_path / "mine.json").read_text() == ("record_race" if race else "record")
-
-
 @pytest.mark.parametrize(
     ("options", "temperature"),
     [
-        (["--race"], 0.6),
-        (["--race", "verifiers"], 1.0),
-        (["--race", "verifiers", "--temperature", "0"], 0.0),
+        ([], 0.6),
+        (["--preset", "verifiers"], 1.0),
+        (["--preset", "verifiers", "--temperature", "0"], 0.0),
     ],
 )
 def test_a_race_is_recorded_at_the_given_temperature_or_that_of_its_preset(
     options: list[str], temperature: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(record, "ModelHost", NoModels)
-    monkeypatch.setattr(record, "record_race", lambda *given: str(given[2].temperature))
-    monkeypatch.setattr("sys.argv", ["record", "mine", *options, "--out", str(tmp_path)])
-    record.main()
+    monkeypatch.setattr(command, "opened_host", lambda: None)
+    monkeypatch.setattr(command, "record_race", lambda *given: str(given[2].temperature))
+    assert command.main(["race", "mine", *options, "--out", str(tmp_path)]) == 0
     assert (tmp_path / "mine.json").read_text() == str(temperature)

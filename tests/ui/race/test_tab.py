@@ -33,7 +33,7 @@ from ui.race.presets import START as OPENING
 from ui.race.request import NO_LANE, RaceRequest
 from ui.race.run import RaceJob
 from ui.race.tab import RaceTab
-from ui.record import record_race
+from ui.record.runs import record_race
 from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost
 from ui.shared import saved_profiles

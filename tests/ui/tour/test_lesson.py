@@ -9,8 +9,8 @@ import pytest
 
 from sequoia import HardwareProfile
 from sequoia.planning.named_profiles import profile_names
-from ui.record_opening import accepts_side_child
-from ui.record_tour import request_of
+from ui.record.__main__ import tour_request
+from ui.record.opening import accepts_side_child
 from ui.tour import lesson
 
 STOPS = ("cost", "dice", "chain", "tree", "which", "yours")
@@ -48,7 +48,7 @@ def test_the_message_has_every_run_and_profile_that_the_stops_name() -> None:
 def test_the_runs_were_recorded_with_the_settings_in_tour_json() -> None:
     for name, settings in lesson.tour()["recordings"].items():
         run = lesson.recorded_run(name)
-        request = request_of(settings)
+        request = tour_request(settings)
         assert run.meta["prompt"] == request.prompt
         assert run.meta["policy"]["temperature"] == request.params.temperature
         assert run.meta["policy"]["seed"] == request.params.seed

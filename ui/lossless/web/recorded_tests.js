@@ -8,8 +8,8 @@ import RECORDED from "../../../assets/losslessness.json" with { type: "json" };
 
 /** @typedef {import("./lossless_view.js").Row} Row */
 /**
- * A recorded test, made by ui/record_losslessness.py. Its fields are explained in lossless_view.js,
- * at Test.
+ * A recorded test, made by `python -m ui.record losslessness`. Its fields are explained in
+ * lossless_view.js, at Test.
  * @typedef {object} Recorded
  * @property {string} decoder
  * @property {string | null} broken

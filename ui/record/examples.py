@@ -1,4 +1,4 @@
-"""Record the runs of the menu "Examples": `python -m ui.record_examples`.
+"""The runs of the menu "Examples": `python -m ui.record examples`.
 
 assets/examples.json lists the examples: their titles, settings, and for most of them a result that
 they must show. Every example is run several times, each time followed by plain decoding. The run
@@ -8,10 +8,8 @@ does not show its result, the command ends with an error and writes nothing.
 
 from __future__ import annotations
 
-import argparse
-import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,18 +18,14 @@ from typing import Any
 import torch
 from safetensors.torch import load_file, save_file
 
-from sequoia import DecodeStats, Pair, Run, SamplingParams, SequoiaError, load_pair
+from sequoia import Pair, Run, SamplingParams, SequoiaError, load_pair
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
 from sequoia.assets_folder import ASSETS, BUNDLED_PAIR
 from sequoia.loading.pair_catalog import BUNDLED_NAME
 from sequoia.text_files import load_json, write_text
 from ui.decode import recordings
 from ui.decode.request import DecodeRequest
-from ui.record import record_run
-from ui.record_opening import speedup_of
-from ui.serving.model_host import ModelHost
-from ui.shared.prompts import presets
-from ui.shared.tree_request import TreeRequest
+from ui.record.runs import opened_host, quietest, record_run, repeated, request_of, speedup_of
 
 FILE = ASSETS / "examples.json"
 SHUFFLED = "draft with shuffled weights"
@@ -56,11 +50,8 @@ class Recipe:
     draft: str = ""
 
     def request(self, tokens: int) -> DecodeRequest:
-        kind, *numbers = self.tree
-        texts = {preset.name: preset.text for preset in presets()}
         params = SamplingParams(temperature=self.temperature, max_new_tokens=tokens, seed=0)
-        tree_request = TreeRequest(kind, tuple(numbers))
-        return DecodeRequest(texts[self.prompt], params, tree_request, self.verifier)
+        return request_of(self.prompt, params, self.tree, self.verifier)
 
 
 def recipes() -> list[Recipe]:
@@ -92,30 +83,6 @@ def _shuffled(weight: torch.Tensor, chance: torch.Generator) -> torch.Tensor:
     return weight.flatten()[order].reshape(weight.shape).contiguous()
 
 
-def record_all(
-    asked: Sequence[Recipe], hosts: Mapping[str, ModelHost], tokens: int, rounds: int
-) -> dict[str, list[Run]]:
-    """Run every example once per round. There are `rounds` + 1 rounds, of which the first only
-    warms up. Returns the runs of the other rounds, by the example's name."""
-    runs: dict[str, list[Run]] = {one.name: [] for one in asked}
-    for number in range(rounds + 1):
-        for one in asked:
-            run = record_run(one.request(tokens), hosts[one.draft])
-            if number:
-                runs[one.name].append(run)
-    return runs
-
-
-def quietest(runs: Sequence[Run]) -> Run:
-    """The run whose time, plus the time of plain decoding for as many tokens, is shortest."""
-    return min(runs, key=_seconds)
-
-
-def _seconds(run: Run) -> float:
-    stats = DecodeStats.fold(run.steps)
-    return stats.total_seconds + stats.tokens * run.meta["plain_seconds"]
-
-
 def require_shown(recipe: Recipe, runs: Mapping[str, Run]) -> None:
     """Raises SequoiaError if the recipe's run does not show what `recipe.shows` says. runs: the
     kept run of each example, by the example's name."""
@@ -131,36 +98,25 @@ def require_shown(recipe: Recipe, runs: Mapping[str, Run]) -> None:
         )
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        prog="python -m ui.record_examples", description=str(__doc__).splitlines()[0]
-    )
-    parser.add_argument("--tokens", type=int, default=96, help="tokens per run (default: 96)")
-    parser.add_argument("--rounds", type=int, default=5, help="runs per example (default: 5)")
-    asked = parser.parse_args()
+def record_examples(tokens: int, rounds: int) -> None:
+    """Write a file for each example, and print its speed-up. tokens: those of a run. rounds: runs
+    per example. Raises SequoiaError, and writes nothing, if a run does not show what it must."""
     found = recipes()
     with shuffled_pair() as shuffled:
-        hosts = {"": ModelHost(load_pair, 1), SHUFFLED: ModelHost(lambda: shuffled, 1)}
-        for host in hosts.values():
-            host.open()
-        made = record_all(found, hosts, asked.tokens, asked.rounds)
-    kept = {name: quietest(runs) for name, runs in made.items()}
+        hosts = {"": opened_host(), SHUFFLED: opened_host(lambda: shuffled)}
+        makes = {
+            one.name: lambda one=one: record_run(one.request(tokens), hosts[one.draft])
+            for one in found
+        }
+        kept = {name: quietest(runs) for name, runs in repeated(makes, rounds).items()}
     for recipe in found:
         require_shown(recipe, kept)
     for recipe in found:
-        write(recipe, kept[recipe.name])
+        _write(recipe, kept[recipe.name])
 
 
-def write(recipe: Recipe, run: Run) -> None:
-    """Write the file of an example and print its speed-up."""
+def _write(recipe: Recipe, run: Run) -> None:
     meta = {**run.meta, "title": recipe.title, "about": recipe.about}
     text = replace(run, meta=meta).to_json()
     write_text(recordings.RUNS / f"{recipe.name}.json", text)
     print(f"{recipe.name:12} {speedup_of(run):5.2f}x  {len(text) / 1e3:4.0f} kB  {recipe.title}")
-
-
-if __name__ == "__main__":
-    try:
-        main()
-    except SequoiaError as problem:
-        sys.exit(str(problem))

@@ -1,0 +1,187 @@
+"""Record what the page shows before anyone has run something: `python -m ui.record WHAT`.
+
+The page opens with the run and the race called "welcome". `opening` makes that run, and
+`race welcome --tokens 96 --preset "on an A100" --further` that race.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from argparse import ArgumentDefaultsHelpFormatter, ArgumentParser, Namespace
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from sequoia import SamplingParams
+from sequoia.assets_folder import ASSETS
+from sequoia.bench.command import option_parser, reports_errors
+from sequoia.exactness.losslessness.losslessness_test import LosslessnessTest
+from sequoia.exactness.losslessness.settings import CORRECT, PRESETS
+from sequoia.models.describe import describe
+from sequoia.text_files import write_text
+from ui.decode.recordings import RUNS, played
+from ui.decode.request import DecodeRequest
+from ui.lossless.lossless_job import Sampled
+from ui.lossless.messages import test_fields
+from ui.race.presets import PRESETS as RACE_PRESETS
+from ui.race.recordings import RACES
+from ui.record.examples import record_examples
+from ui.record.opening import record_opening
+from ui.record.runs import (
+    opened_host,
+    prompt_named,
+    quietest,
+    record_race,
+    record_run,
+    repeated,
+    request_of,
+)
+from ui.shared.prompts import TEMPERATURE, presets
+from ui.tour import lesson
+
+LOSSLESSNESS = ASSETS / "losslessness.json"
+BROKEN_WITH = "draft-noise"
+# the fields of a test that the Lossless tab shows
+_SHOWN = ("decoder", "broken", "kind", "draws", "distance", "floor", "p_value", "rows")
+
+
+@reports_errors
+def main(argv: Sequence[str] | None) -> None:
+    options = _parser().parse_args(argv)
+    options.make(options)
+
+
+def _parser() -> ArgumentParser:
+    parser = option_parser("python -m ui.record", __doc__)
+    kinds = parser.add_subparsers(required=True, metavar="WHAT")
+
+    def kind(name: str, make: Any, words: str) -> ArgumentParser:
+        added = kinds.add_parser(
+            name, help=words, description=words, formatter_class=ArgumentDefaultsHelpFormatter
+        )
+        added.set_defaults(make=make)
+        return added
+
+    run = kind("run", _run, "one run, as the page would make it")
+    _add_run_options(run, RUNS)
+    run.add_argument("--nodes", type=int, help="the best tree of so many nodes, not the planned")
+    race = kind("race", _race, "one race, as the page would make it")
+    _add_run_options(race, RACES)
+    race.add_argument(
+        "--preset",
+        default=RACE_PRESETS[0].name,
+        choices=[one.name for one in RACE_PRESETS],
+        help="which race",
+    )
+    race.add_argument("--further", action="store_true", help="add all runs that the page offers")
+    opening = kind("opening", _opening, "the run that the page opens with")
+    _add_rounds(opening, tokens=64)
+    opening.add_argument("--out", type=Path, default=RUNS, help="folder for welcome.json")
+    _add_rounds(kind("examples", _examples, "the runs of the menu Examples"), tokens=96)
+    kind("tour", _tour, "the runs of the tour")
+    losslessness = kind("losslessness", _losslessness, "the tests that Lossless opens with")
+    losslessness.add_argument("--out", type=Path, default=LOSSLESSNESS, help="file to write")
+    return parser
+
+
+def _add_run_options(parser: ArgumentParser, folder: Path) -> None:
+    names = [one.name for one in presets()]
+    parser.add_argument("name", help="name of the file, without .json")
+    parser.add_argument("--prompt", default=names[0], choices=names, help="the example prompt")
+    parser.add_argument("--tokens", type=int, default=128, help="number of tokens to generate")
+    parser.add_argument("--temperature", type=float, help="0 is greedy (default: as in the form)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of all random draws")
+    parser.add_argument("--out", type=Path, default=folder, help="folder for the file")
+
+
+def _add_rounds(parser: ArgumentParser, tokens: int) -> None:
+    parser.add_argument("--tokens", type=int, default=tokens, help="tokens per run")
+    parser.add_argument("--rounds", type=int, default=5, help="runs per prompt")
+
+
+def _run(options: Namespace) -> None:
+    tree = ("best", options.nodes, 8) if options.nodes else ("planned",)
+    request = request_of(options.prompt, _params(options, TEMPERATURE), tree)
+    _write(options, played(record_run(request, opened_host())).to_json())
+
+
+def _race(options: Namespace) -> None:
+    preset = next(one for one in RACE_PRESETS if one.name == options.preset)
+    params = _params(options, TEMPERATURE if preset.temperature is None else preset.temperature)
+    prompt = prompt_named(options.prompt)
+    _write(options, record_race(preset, prompt, params, options.further, opened_host()))
+
+
+def _params(options: Namespace, usual: float) -> SamplingParams:
+    """usual: the temperature if none is given."""
+    temperature = usual if options.temperature is None else options.temperature
+    return SamplingParams(temperature=temperature, max_new_tokens=options.tokens, seed=options.seed)
+
+
+def _write(options: Namespace, text: str) -> None:
+    path = options.out / f"{options.name}.json"
+    write_text(path, text)
+    print(f"{path}: {len(text) / 1e3:.0f} kB")
+
+
+def _opening(options: Namespace) -> None:
+    record_opening(options.tokens, options.rounds, options.out)
+
+
+def _examples(options: Namespace) -> None:
+    record_examples(options.tokens, options.rounds)
+
+
+# -- the tour and the Lossless tab -----------------------------------------------------------------
+
+
+def _tour(_: Namespace) -> None:
+    """Make the runs of assets/lessons/tour.json. Each is repeated with the same seed, so it always
+    gives the same tokens."""
+    host = opened_host()
+    makes = {
+        name: lambda settings=settings: record_run(tour_request(settings), host)
+        for name, settings in lesson.tour()["recordings"].items()
+    }
+    for name, runs in repeated(makes, rounds=3).items():
+        path = lesson.FOLDER / f"{name}.json"
+        write_text(path, played(quietest(runs)).to_json())
+        print(path)
+
+
+def tour_request(settings: dict[str, Any]) -> DecodeRequest:
+    """The request that makes a recording of the tour. settings: preset, temperature, seed, tokens
+    and tree."""
+    params = SamplingParams(
+        temperature=settings["temperature"],
+        max_new_tokens=settings["tokens"],
+        seed=settings["seed"],
+    )
+    return request_of(settings["preset"], params, settings["tree"])
+
+
+def _losslessness(options: Namespace) -> None:
+    """Test the correct decoder and a broken one, both with the toy model that the form of the tab
+    starts with. The seed is fixed, so the counts are the same on every machine."""
+    made = {
+        "machine": describe(torch.device("cpu")),
+        "date": date.today().isoformat(),
+        "tests": [_tested(CORRECT), _tested(BROKEN_WITH)],
+    }
+    write_text(options.out, json.dumps(made, indent=1, ensure_ascii=False) + "\n")
+    print(options.out)
+
+
+def _tested(key: str) -> dict[str, Any]:
+    test = LosslessnessTest(PRESETS[key])
+    *_, last = test.comparisons(1000)
+    fields = test_fields(Sampled(test, (), last, None), going=False)
+    return {name: fields[name] for name in _SHOWN}
+
+
+if __name__ == "__main__":
+    sys.exit(main())
