@@ -55,30 +55,6 @@ class Acceptance:
             )
         )
 
-    def fit_power_law(self) -> tuple[float, float]:
-        """(first, exponent) of the power law nearest to the positive rates. Raises BadAcceptance
-        if fewer than two are positive, or all but one are near the smallest float.
-
-        Fits a line to log(rates[k]) against log(k + 1) by weighted least squares. Each point's
-        weight is its rate, because the variance of the logarithm of a counted rate is roughly
-        proportional to 1 / rate.
-        """
-        points = [
-            (math.log(k), math.log(rate), rate)
-            for k, rate in enumerate(self.rates, start=1)
-            if rate > 0
-        ]
-        if len(points) < 2:
-            raise BadAcceptance(f"a power law needs at least 2 positive rates, not {len(points)}")
-        total = math.fsum(w for _, _, w in points)
-        x_mean = math.fsum(w * x for x, _, w in points) / total
-        y_mean = math.fsum(w * y for _, y, w in points) / total
-        spread = math.fsum(w * (x - x_mean) ** 2 for x, _, w in points)
-        if spread == 0:
-            raise BadAcceptance("a power law needs at least 2 positive rates; all but one are tiny")
-        slope = math.fsum(w * (x - x_mean) * (y - y_mean) for x, y, w in points) / spread
-        return math.exp(y_mean - slope * x_mean), -slope
-
     def to_json(self) -> str:
         return json.dumps(as_file({"rates": self.rates}, "acceptance"))
 

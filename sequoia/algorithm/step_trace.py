@@ -119,10 +119,6 @@ class DecodeStats:
         return self.tokens / self.steps if self.steps else math.nan
 
     @property
-    def tokens_per_second(self) -> float:
-        return self.tokens / self.total_seconds if self.total_seconds else math.nan
-
-    @property
     def overhead_share(self) -> float:
         """Share of the time in which neither model was running, 0 to 1."""
         return self.seconds["overhead"] / self.total_seconds if self.total_seconds else math.nan

@@ -116,11 +116,24 @@ class Tree:
         as this tree."""
         return {}
 
-    def is_cut_of(self, other: Tree) -> bool:
-        """Whether this is `other` itself or `other.limit(...)`."""
-        n = len(self)
-        ends = n == len(other) or (n < len(other) and other.depths[n] > self.depths[-1])
-        return ends and self.parents == other.parents[:n]
+    # -- as the choice of the same tree at every step (decoding/tree_choice.py) --------------------
+
+    @property
+    def most(self) -> int:
+        """Number of nodes."""
+        return len(self)
+
+    @property
+    def widest(self) -> int:
+        """The maximum number of children of a node."""
+        return max(map(len, self.children))
+
+    def next(self, levels: int) -> Tree:
+        """This tree, cut if only few tokens are left to decode."""
+        return self.limit(levels)
+
+    def learn(self, tree: Tree, verdict: object) -> None:
+        """Does nothing: the tree stays the same."""
 
     # -- named shapes ------------------------------------------------------------------------------
 

@@ -240,7 +240,7 @@ def _size(tree: Tree) -> str:
     return f"{len(tree)} nodes, {tree.levels} levels"
 
 
-def _with_tree(pair: Pair, tree: Tree | TreeChoice, verifier: str = DEFAULT_VERIFIER) -> Decode:
+def _with_tree(pair: Pair, tree: TreeChoice, verifier: str = DEFAULT_VERIFIER) -> Decode:
     return _traced(lambda prompt, params: run(Decoder(pair, prompt, params, tree, verifier)))
 
 

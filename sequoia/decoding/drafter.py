@@ -12,9 +12,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from itertools import chain
-from typing import Protocol
 
 import numpy as np
 import torch
@@ -25,8 +24,8 @@ from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.verdict import Verdict
 from sequoia.algorithm.verifiers.verifier import Verifier
+from sequoia.decoding.tree_choice import DynamicTree
 from sequoia.errors import BadTree
-from sequoia.models.per_tree import PerTree
 from sequoia.models.tree_forward import Context
 from sequoia.models.tree_mask import DynamicTreeLayout, TreeLayout
 from sequoia.this_machine.step_timer import Clock
@@ -34,33 +33,6 @@ from sequoia.this_machine.step_timer import Clock
 # draft distributions of one level (nodes, vocab), or of one node (vocab,); numpy if on the host
 Distributions = np.ndarray | torch.Tensor
 _ROOT = Tree.chain(1)
-
-
-class DynamicTree(Protocol):
-    """A tree that grows level by level while it is drafted, numbered breadth first."""
-
-    @property
-    def front(self) -> tuple[int, ...]:
-        """The nodes whose draft distributions are needed next, in increasing order. At first the
-        root, then nodes of the deepest level; empty when the tree is complete."""
-        ...
-
-    @property
-    def tree(self) -> Tree:
-        """The tree so far."""
-        ...
-
-    def grow(self, distributions: torch.Tensor, /) -> tuple[int, ...]:
-        """Chooses the number of children of each node of `front` from its row of `distributions`
-        (front, vocab), and returns these numbers. Adds the children to the tree and moves `front`
-        to their level."""
-        ...
-
-    def see(self, distributions: torch.Tensor, drawn: Drawn, /) -> None:
-        """Receives the tokens `drawn` for the children that `grow` has just added, and the
-        `distributions` passed to `grow`. The tokens may influence later levels, but all of them
-        stay in the tree."""
-        ...
 
 
 class Drafted:
@@ -130,7 +102,8 @@ class Drafter:
         most: int,
     ) -> None:
         self.context = context
-        self.layout = PerTree(partial(_DraftLayout, context), serves=Tree.is_cut_of)
+        # one layout only: masks are large, and most steps of a run use the same tree
+        self.layout = lru_cache(1)(partial(_DraftLayout, context))
         self.warp = draft_warp(
             replace(params, temperature=params.temperature / context.model.temperature)
         )
@@ -152,21 +125,25 @@ class Drafter:
         check_size(self._most, tree)
         return Drafted(self.unread[-1], tree)
 
-    def fill(self, tree: Tree, clock: Clock) -> Drafted:
-        """The fixed tree `tree`, filled with tokens. Only nodes with children go through the
-        draft."""
+    def fill(self, shape: Tree | DynamicTree, clock: Clock) -> Drafted:
+        """The tree `shape`, filled with tokens; a dynamic tree is filled while it grows."""
+        if isinstance(shape, Tree):
+            return self._fill_fixed(shape, clock)
+        return self._fill_growing(shape, clock)
+
+    def _fill_fixed(self, tree: Tree, clock: Clock) -> Drafted:
+        """Only nodes with children go through the draft."""
         drafted = self.begin(tree)
         if len(tree) > 1:
             layout = self.layout(tree)
-            drafted.row = layout.row(tree)
-            for nodes, counts in layout.levels(tree):
+            drafted.row = layout.row
+            for nodes, counts in layout.levels:
                 distributions = self._distributions(nodes, drafted, layout.nodes, clock)
                 drafted.grow(nodes, distributions, self._draw(distributions, counts))
         drafted.refuse_nan()
         return drafted
 
-    def follow(self, shape: DynamicTree, clock: Clock) -> Drafted:
-        """The dynamic tree `shape`, filled with tokens while it grows."""
+    def _fill_growing(self, shape: DynamicTree, clock: Clock) -> Drafted:
         drafted = self.begin()
         layout = self._dynamic_layout
         layout.clear()
@@ -234,28 +211,17 @@ def check_size(most: int, tree: Tree) -> None:
 
 
 class _DraftLayout:
-    """The inner nodes of a tree (those with children), and their layout in the draft's passes. A
-    _DraftLayout made for a tree can also be used for its cuts (see `Tree.limit`). nodes: the layout
-    of the inner nodes except the root."""
+    """How the inner nodes of `tree` (those with children) go through the draft.
+
+    levels: for each level except the last, its inner nodes and how many children each has. nodes:
+    the layout of the inner nodes except the root. row: the position of each of them in `nodes`.
+    """
 
     def __init__(self, context: Context, tree: Tree) -> None:
         # without the root: it goes through the draft as the last token of `Drafter.unread`
         nodes = [node for level in tree.inner[1:] for node in level]
         self.nodes = TreeLayout(tree, nodes, context, below=1)
-        self._row = {node: row for row, node in enumerate(nodes)}
-        self._levels = [
+        self.row = {node: row for row, node in enumerate(nodes)}
+        self.levels = [
             (level, [len(tree.children[node]) for node in level]) for level in tree.inner
         ]
-
-    def levels(self, tree: Tree) -> list[tuple[tuple[int, ...], list[int]]]:
-        """For each level of `tree` except the last, its inner nodes and how many children each
-        has."""
-        return self._levels[: tree.levels - 1]
-
-    def row(self, tree: Tree) -> dict[int, int]:
-        """The position in `nodes` of each inner node of `tree` except the root."""
-        if tree.levels > len(self._levels):
-            return self._row
-        # nodes of a cut's last level have no children in the cut
-        last = tree.depths.index(tree.levels - 1)
-        return {node: row for node, row in self._row.items() if node < last}

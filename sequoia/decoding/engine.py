@@ -3,7 +3,7 @@ step.
 
 `step` reads like the algorithm in the Sequoia paper. Plain decoding is the same engine with a tree
 of one node and no draft. The tree is an argument; measuring/defaults.py plans one for this machine.
-choose_step.py decides whether the host or a GPU verifies.
+step.py verifies it on the host, cuda/cuda_step.py on a GPU.
 """
 
 from __future__ import annotations
@@ -14,16 +14,18 @@ from collections.abc import Iterator
 import torch
 
 from sequoia.algorithm.residual_heads import ResidualHead
-from sequoia.algorithm.sampling import Chance, chance_for
+from sequoia.algorithm.sampling import Chance, Seeded, chance_for
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import StepTrace
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, verifier_named
 from sequoia.algorithm.verifiers.verdict import Verdict
 from sequoia.algorithm.verifiers.verifier import Verifier
-from sequoia.decoding.choose_step import step_for
+from sequoia.decoding.cuda.cuda_step import CudaStep, fits
+from sequoia.decoding.cuda.kernel_check import kernel_problem
 from sequoia.decoding.drafter import Drafted, Drafter
-from sequoia.decoding.tree_choice import FixedTree, TreeChoice
+from sequoia.decoding.step import HostStep
+from sequoia.decoding.tree_choice import TreeChoice
 from sequoia.errors import BadModel, BadTree, OutOfMemory
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import Context
@@ -34,19 +36,19 @@ _SMALLER = "; ask for fewer tokens or a smaller tree"
 
 
 class Decoder:
-    """The state of one run: the tokens known so far, and both models' caches. tree: one tree for
-    all steps, or a TreeChoice that gives each step its own. has_heads, has_expected: whether to
-    fill in `residual_heads` and `expected_accepted` of the traces. Steps that a GPU verifies have
-    neither. Residual heads exist only above temperature 0, and never with Traversal. Computing the
-    two fields is not part of a step's measured time. Raises BadPrompt, BadTree, BadSamplingParams
-    or OutOfMemory."""
+    """The state of one run: the tokens known so far, and both models' caches. tree: one Tree
+    for all steps, or another TreeChoice that gives each step its own. has_heads, has_expected:
+    whether to fill in `residual_heads` and `expected_accepted` of the traces. Steps that a GPU
+    verifies have neither. Residual heads exist only above temperature 0, and never with Traversal.
+    Computing the two fields is not part of a step's measured time. Raises BadPrompt, BadTree,
+    BadSamplingParams or OutOfMemory."""
 
     def __init__(
         self,
         pair: Pair,
         prompt: str,
         params: SamplingParams,
-        tree: Tree | TreeChoice,
+        tree: TreeChoice,
         verifier: str = DEFAULT_VERIFIER,
         chance: Chance | None = None,
         has_heads: bool = False,
@@ -54,7 +56,7 @@ class Decoder:
     ) -> None:
         self.pair = pair
         self.params = params
-        self.tree_choice: TreeChoice = FixedTree(tree) if isinstance(tree, Tree) else tree
+        self.tree_choice = tree
         self.verifier = verifier_named(verifier)
         self.prompt = pair.encode(prompt)
         self.emitted: list[int] = []
@@ -65,17 +67,30 @@ class Decoder:
         self._has_expected = has_expected
         self._last: Drafted | None = None
         self._chance = chance or chance_for(params.temperature, params.seed, pair.draft.device)
-        _check_branching(self.tree_choice, pair)
-        capacity = min(len(self.prompt) + params.max_new_tokens, pair.limit) + self.tree_choice.most
+        _check_branching(tree, pair)
+        self._room = min(params.max_new_tokens, pair.limit - len(self.prompt))
+        capacity = len(self.prompt) + self._room + tree.most
         self._target = pair.target.open(capacity)  # memory is allocated at the first pass
-        draft = pair.draft.at_temperature(params.temperature).open(
-            capacity if self.tree_choice.most > 1 else 0
-        )
-        self._drafter = Drafter(draft, params, self.verifier, self._chance, self.tree_choice.most)
-        self._draft_and_verify = step_for(
+        draft = pair.draft.at_temperature(params.temperature).open(capacity if tree.most > 1 else 0)
+        self._drafter = Drafter(draft, params, self.verifier, self._chance, tree.most)
+        self._draft_and_verify = self._step_on_gpu() or HostStep(
             self._target, self._drafter, params, self.verifier, self._chance
         )
         self._require_memory()
+
+    def _step_on_gpu(self) -> CudaStep | None:
+        """What drafts and verifies on the GPU, if the models' devices, the verifier and the source
+        of randomness allow this and the kernel passes its check."""
+        rule, chance, target = self.verifier.on_gpu, self._chance, self._target
+        if rule is None or not isinstance(chance, Seeded):
+            return None
+        if not fits(target.device, self._drafter.context.device):
+            return None
+        model = target.model
+        model.no_gpu_verification = kernel_problem(target.device, model.vocab, rule.replacing)
+        if model.no_gpu_verification:
+            return None
+        return CudaStep(target, self._drafter, self.params, self.verifier, chance, rule)
 
     def _require_memory(self) -> None:
         """If the run does not fit in memory, free the KV caches that the models keep for later
@@ -111,9 +126,7 @@ class Decoder:
     @property
     def remaining(self) -> int:
         """Tokens that may still be emitted."""
-        return min(self.params.max_new_tokens, self.pair.limit - len(self.prompt)) - len(
-            self.emitted
-        )
+        return self._room - len(self.emitted)
 
     @torch.inference_mode()
     def prefill(self) -> None:
@@ -123,8 +136,8 @@ class Decoder:
         if len(self.prompt) > 1:
             self._target.extend(self.prompt[:-1])
         self._drafter.prefill(self.prompt)
-        if isinstance(self.tree_choice, FixedTree):
-            self._prepare(self.tree_choice.tree)
+        if isinstance(self.tree_choice, Tree):
+            self._prepare(self.tree_choice)
         # without this, the first step's clock would include the end of the prefill
         synchronize(self.pair.target.device)
 
@@ -193,7 +206,7 @@ class Decoder:
         """The expected number of nodes, besides the root, that `verifier` would accept in the last
         step's tree, averaged over the random numbers of the verification. `verifier` must draw
         children in the same way as the run's verifier. Call it before the next step begins. None
-        before the first step, or if a GPU verified the last step (see choose_step.py). Raises
+        before the first step, or if a GPU verified the last step (see cuda/cuda_step.py). Raises
         BadModel if logits overflowed at a node that the verification did not visit."""
         if self._last is None:
             return None

@@ -34,7 +34,7 @@ class Lane:
     race's."""
 
     name: str
-    tree: Tree | TreeChoice
+    tree: TreeChoice
     verifier: str = DEFAULT_VERIFIER
     prompt: str | None = None
 

@@ -1,14 +1,43 @@
-"""TreeChoice: decides which tree each step drafts. This module has the interface, and the choice of
-one fixed tree for all steps."""
+"""TreeChoice: decides which tree each step drafts. A Tree is the choice of the same tree at every
+step. Others: replanned_tree.py, dynamic_tree.py, stopping_chain.py."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Protocol
 
+import torch
+
+from sequoia.algorithm.sampling import Drawn
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.verdict import Verdict
-from sequoia.decoding.drafter import DynamicTree
+
+
+class DynamicTree(Protocol):
+    """A tree that grows level by level while it is drafted, numbered breadth first."""
+
+    @property
+    def front(self) -> tuple[int, ...]:
+        """The nodes whose draft distributions are needed next, in increasing order. At first the
+        root, then nodes of the deepest level; empty when the tree is complete."""
+        ...
+
+    @property
+    def tree(self) -> Tree:
+        """The tree so far."""
+        ...
+
+    def grow(self, distributions: torch.Tensor, /) -> tuple[int, ...]:
+        """Chooses the number of children of each node of `front` from its row of `distributions`
+        (front, vocab), and returns these numbers. Adds the children to the tree and moves `front`
+        to their level."""
+        ...
+
+    def see(self, distributions: torch.Tensor, drawn: Drawn, /) -> None:
+        """Receives the tokens `drawn` for the children that `grow` has just added, and the
+        `distributions` passed to `grow`. The tokens may influence later levels, but all of them
+        stay in the tree."""
+        ...
 
 
 class TreeChoice(Protocol):
@@ -37,21 +66,6 @@ class TreeChoice(Protocol):
         ...
 
 
-# A tree, or a function that makes a new TreeChoice for each run. A TreeChoice may learn, so two
-# runs that shared one could influence each other.
+# For several runs: a tree, or a function that makes a new TreeChoice for each run. A TreeChoice may
+# learn, so two runs that shared one could influence each other.
 TreeSource = Tree | Callable[[], TreeChoice]
-
-
-class FixedTree:
-    """The same tree at every step, cut to fewer levels when only few tokens are left to decode."""
-
-    def __init__(self, tree: Tree) -> None:
-        self.tree = tree
-        self.most = len(tree)
-        self.widest = max(map(len, tree.children))
-
-    def next(self, levels: int) -> Tree:
-        return self.tree.limit(levels)
-
-    def learn(self, tree: Tree, verdict: Verdict) -> None:
-        pass

@@ -11,7 +11,6 @@ from dataclasses import replace
 
 from sequoia.algorithm.progress import ShouldStop
 from sequoia.algorithm.sampling_params import SamplingParams
-from sequoia.algorithm.tree import Tree
 from sequoia.decoding.engine import Decoder, run
 from sequoia.decoding.tree_choice import TreeChoice
 from sequoia.errors import Stopped
@@ -29,7 +28,7 @@ def tokens_of(
     pair: Pair,
     prompt: str,
     count: int,
-    tree: Tree | TreeChoice,
+    tree: TreeChoice,
     verifier: str,
     should_stop: ShouldStop,
 ) -> list[int]:

@@ -87,7 +87,7 @@ def plans_for(data: PlanningData, profile: HardwareProfile) -> Plans:
 
 
 # (PlanningData, plans, profile, temperature) -> a fixed tree, or a new TreeChoice for one run
-Make = Callable[[PlanningData, Plans, HardwareProfile, float], Tree | TreeChoice]
+Make = Callable[[PlanningData, Plans, HardwareProfile, float], TreeChoice]
 
 
 @dataclass(frozen=True)

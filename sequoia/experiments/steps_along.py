@@ -20,9 +20,9 @@ from sequoia.algorithm.sampling import Drawn, Seeded, chance_for
 from sequoia.algorithm.tree import MAX_NODES, Tree
 from sequoia.algorithm.verifiers import verifier_named
 from sequoia.algorithm.verifiers.verdict import Verdict
-from sequoia.decoding.drafter import Drafted, Drafter, DynamicTree
-from sequoia.decoding.host_step import HostStep
-from sequoia.decoding.tree_choice import FixedTree, TreeChoice
+from sequoia.decoding.drafter import Drafted, Drafter
+from sequoia.decoding.step import HostStep
+from sequoia.decoding.tree_choice import DynamicTree, TreeChoice
 from sequoia.experiments.text_units import Text
 from sequoia.models.pair import Pair
 from sequoia.planning.hardware_profile import HardwareProfile
@@ -47,12 +47,12 @@ class DecodedStep:
 
 @torch.inference_mode()
 def steps_along(
-    pair: Pair, text: Text, tree: Tree | TreeChoice, verifier: str, stride: int
+    pair: Pair, text: Text, tree: TreeChoice, verifier: str, stride: int
 ) -> Iterator[tuple[DecodedStep, Drafted, Verdict]]:
     """One step for every `stride`-th token of `text.tokens`, beginning with the first. The step
     starts right before this token, however many tokens the previous step emitted. A TreeChoice
     learns from each step. Raises BadModel if logits overflow."""
-    counted = _CountedPasses(FixedTree(tree) if isinstance(tree, Tree) else tree)
+    counted = _CountedPasses(tree)
     ids = (*text.prompt, *text.tokens)
     params = text.params
     capacity = len(ids) + counted.most
@@ -71,7 +71,7 @@ def steps_along(
         if isinstance(chance, DrawsByContext):
             chance.begin(ids[: root + 1], counted.fronts)
         drafted, verdict, _ = step(shape, Clock(pair.target.device))
-        tokens = 1 + step.expected_accepted(drafted, rule)
+        tokens = 1 + (step.expected_accepted(drafted, rule) or 0.0)
         yield (
             DecodedStep(tokens, len(drafted.tree), tuple(map(len, counted.fronts))),
             drafted,

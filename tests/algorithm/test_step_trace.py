@@ -87,10 +87,7 @@ def test_totals_of_no_steps_do_not_divide_by_zero() -> None:
         (),
         0,
     )
-    assert all(
-        math.isnan(value)
-        for value in (stats.tokens_per_step, stats.tokens_per_second, stats.overhead_share)
-    )
+    assert all(math.isnan(value) for value in (stats.tokens_per_step, stats.overhead_share))
 
 
 def test_totals_of_three_steps_counted_by_hand() -> None:
@@ -111,9 +108,8 @@ def test_totals_of_three_steps_counted_by_hand() -> None:
     assert (stats.tried, stats.accepted) == ((5, 3, 1), (1, 2))
     assert stats.rates == (1 / 5, 2 / 5)
     assert dict(stats.seconds) == {"draft": 4.0, "verify": 7.0, "overhead": 1.0}
-    assert (stats.tokens_per_step, stats.tokens_per_second, stats.overhead_share) == (
+    assert (stats.tokens_per_step, stats.overhead_share) == (
         2.0,
-        0.5,
         1 / 12,
     )
 

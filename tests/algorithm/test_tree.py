@@ -105,16 +105,6 @@ def test_limit_keeps_exactly_the_upper_levels() -> None:
             assert len(cut) == sum(depth < max(levels, 1) for depth in tree.depths)
 
 
-@pytest.mark.slow
-def test_cuts_of_a_tree_are_exactly_the_results_of_limit() -> None:
-    """A cut consists of the first levels of a tree. Masks built for a tree are also used for its
-    cuts, so `is_cut_of` must reject every other tree."""
-    for tree in all_small():
-        cuts = {tree.limit(levels) for levels in range(1, tree.levels + 1)}
-        assert {other for other in all_small() if other.is_cut_of(tree)} == cuts
-    assert EXAMPLE.limit(2) is EXAMPLE.limit(2)
-
-
 def test_named_shapes() -> None:
     assert Tree.chain(1).parents == (-1,)
     assert Tree.chain(4).parents == (-1, 0, 1, 2)

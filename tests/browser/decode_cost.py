@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import statistics
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -28,7 +28,7 @@ import app
 
 app.set_up()
 
-from sequoia import Decoder, DecodeStats, load_pair, run  # noqa: E402
+from sequoia import Decoder, DecodeStats, StepTrace, load_pair, run  # noqa: E402
 from ui.decode.recordings import RunStore  # noqa: E402
 from ui.decode.request import DecodeRequest  # noqa: E402
 from ui.decode.run import DecodeJob  # noqa: E402
@@ -47,17 +47,16 @@ def alone(model_host: ModelHost, decode_request: DecodeRequest) -> float:
     chosen = decode_request.tree_request.tree(
         pair, decode_request.params, decode_request.verifier, decode_request.prompt
     )
-    return DecodeStats.fold(
-        run(
-            Decoder(
-                pair,
-                decode_request.prompt,
-                decode_request.params,
-                chosen.tree,
-                decode_request.verifier,
-            )
-        )
-    ).tokens_per_second
+    decoder = Decoder(
+        pair, decode_request.prompt, decode_request.params, chosen.tree, decode_request.verifier
+    )
+    return per_second(run(decoder))
+
+
+def per_second(steps: Iterable[StepTrace]) -> float:
+    """Tokens a second of a run."""
+    stats = DecodeStats.fold(steps)
+    return stats.tokens / stats.total_seconds
 
 
 def unseen(model_host: ModelHost, decode_request: DecodeRequest) -> float:
@@ -67,7 +66,7 @@ def unseen(model_host: ModelHost, decode_request: DecodeRequest) -> float:
     live.start(None)
     for _ in live.messages():
         pass
-    return DecodeStats.fold(live.recording.run().steps).tokens_per_second
+    return per_second(live.recording.run().steps)
 
 
 def seen(visit: Page) -> float:

@@ -36,7 +36,7 @@ from sequoia.algorithm.verifiers.verdict import Trial, Verdict
 from sequoia.decoding.dynamic_tree import CalibratedTree, Calibration, Costs, Dynamic
 from sequoia.decoding.engine import Decoder, plain, run
 from sequoia.decoding.replanned_tree import RankCounts, Replanned
-from sequoia.decoding.tree_choice import FixedTree, TreeChoice
+from sequoia.decoding.tree_choice import TreeChoice
 from sequoia.errors import BadTree
 from sequoia.models.pair import Pair
 from sequoia.planning.hardware_profile import HardwareProfile
@@ -209,14 +209,20 @@ def test_the_draft_catches_up_after_steps_without_it() -> None:
     assert all(len(step.emitted) == 3 for step in full)
 
 
-class Cut(FixedTree):
+class Cut:
     """A tree of 4 levels, cut to 3 levels in every other step, beginning with the first."""
 
-    levels = 4
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+        self._levels = 4
+        self.most = tree.most
+        self.widest = tree.widest
 
     def next(self, levels: int) -> Tree:
-        self.levels = 7 - self.levels
-        return self.tree.limit(min(levels, self.levels))
+        self._levels = 7 - self._levels
+        return self._tree.limit(min(levels, self._levels))
+
+    def learn(self, tree: Tree, verdict: object) -> None: ...
 
 
 @pytest.mark.slow

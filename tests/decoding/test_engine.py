@@ -31,7 +31,6 @@ from sequoia.algorithm.step_trace import DecodeStats, StepTrace
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import VERIFIERS
 from sequoia.decoding.engine import Decoder, plain, run
-from sequoia.decoding.tree_choice import FixedTree
 from sequoia.errors import BadModel, BadSamplingParams, BadTree
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import Context, TreeModel
@@ -683,18 +682,20 @@ def test_only_the_layouts_of_the_tree_in_use_are_kept(
     """Guards against using too much memory: each layout holds a mask with a column for every slot
     of the run's KV cache."""
 
-    class Changing(FixedTree):
+    class Changing(Tree):
         """A tree of another width at every step."""
 
+        width = 4
+
         def next(self, levels: int) -> Tree:
-            self.tree = Tree.kary(2 + len(self.tree.children[0]) % 3, 2)
-            return self.tree.limit(levels)
+            Changing.width = 2 + Changing.width % 3
+            return Tree.kary(Changing.width, 2).limit(levels)
 
     decoder = Decoder(
         tiny_pair(),
         PROMPTS[0],
         SamplingParams(max_new_tokens=12, ignore_eos=True),
-        Changing(Tree.kary(4, 2)),
+        Changing(Tree.kary(4, 2).parents),
     )
     layouts.clear()  # the self-test of a newly loaded pair makes layouts too
     seen = {step.tree for step in run(decoder) if step.tree.levels > 1}
@@ -704,22 +705,9 @@ def test_only_the_layouts_of_the_tree_in_use_are_kept(
     assert len([layout for layout in layouts if layout()]) <= 2  # the target's and the draft's
 
 
-def test_the_layouts_of_a_tree_are_made_once_though_the_last_steps_cut_it(
-    layouts: list[weakref.ref[TreeLayout]],
-) -> None:
-    """The trees of a run's last steps are cut. The nodes of a cut tree are the first nodes of the
-    whole tree, so the layouts of the whole tree serve the cut one too."""
-    decoder = Decoder(
-        tiny_pair(), PROMPTS[0], SamplingParams(max_new_tokens=12, ignore_eos=True), Tree.kary(2, 6)
-    )
-    layouts.clear()  # the self-test of a newly loaded pair makes layouts too
-    assert len({step.tree for step in run(decoder)}) > 2
-    assert len(layouts) == 2
-
-
 @pytest.mark.parametrize("grown", [False, True])
 def test_a_tree_larger_than_its_tree_choice_allows_is_refused(grown: bool) -> None:
-    class Boastful(FixedTree):
+    class Boastful(Tree):
         def next(self, levels: int) -> Any:
             return Whole(TREES["bushy"]) if grown else TREES["bushy"]
 
@@ -737,7 +725,7 @@ def test_a_tree_larger_than_its_tree_choice_allows_is_refused(grown: bool) -> No
         def grow(self, distributions: torch.Tensor) -> tuple[int, ...]:
             return tuple(len(self.tree.children[node]) for node in self._levels.pop(0))
 
-    decoder = Decoder(made(), PROMPTS[0], GREEDY, Boastful(Tree.chain(2)))
+    decoder = Decoder(made(), PROMPTS[0], GREEDY, Boastful((-1, 0)))
     decoder.prefill()
     with pytest.raises(
         BadTree, match=rf"has {len(TREES['bushy'])} nodes; its TreeChoice allows at most 2"

@@ -17,7 +17,6 @@ from toy_pairs import toy_pair
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.decoding.engine import plain
-from sequoia.decoding.tree_choice import FixedTree
 from sequoia.exactness import same_tokens
 from sequoia.exactness.float32_rerun import in_float32, tokens_of
 from sequoia.exactness.same_tokens import Place, TextMatch, check_text, reference_logits
@@ -45,7 +44,7 @@ def changed(pair: Pair) -> tuple[list[int], list[int]]:
 
 def checked(
     pair: Pair,
-    tree: Tree | Callable[[], FixedTree] = TREE,
+    tree: Tree | Callable[[], Tree] = TREE,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> TextMatch:
     found = check_text(pair, PROMPT, *changed(pair), tree, "sequoia", should_stop)
@@ -126,7 +125,7 @@ def test_a_stopped_check_is_undecided(looks: int) -> None:
 @pytest.mark.slow
 def test_the_run_in_float32_gets_a_tree_choice_of_its_own() -> None:
     calls = []
-    checked(routed(), lambda: calls.append(1) or FixedTree(TREE))
+    checked(routed(), lambda: calls.append(1) or TREE)
     assert calls == [1]
 
 

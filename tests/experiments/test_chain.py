@@ -14,7 +14,6 @@ from sequoia.algorithm.sampling import Drawn
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.decoding.stopping_chain import StoppingChain
-from sequoia.decoding.tree_choice import FixedTree
 from sequoia.errors import BadPair, BadPrompt, BadTrace
 from sequoia.experiments import draft_quality, hardware, planned
 from sequoia.experiments.chain_finding import WHY, finding
@@ -177,13 +176,13 @@ class Barren:
     def see(self, _distributions: torch.Tensor, _drawn: Drawn) -> None: ...
 
 
-class BarrenTrees(FixedTree):
+class BarrenTrees(Tree):
     def next(self, _levels: int) -> Barren:  # type: ignore[override]
         return Barren()
 
 
 def test_draft_passes_of_nodes_without_children_are_counted() -> None:
-    found = steps(pair(), text_after(pair(), 0.8), BarrenTrees(Tree((-1, 0, 0))))
+    found = steps(pair(), text_after(pair(), 0.8), BarrenTrees((-1, 0, 0)))
     assert {(step.nodes, step.widths) for step in found} == {(3, (1, 2))}
 
 

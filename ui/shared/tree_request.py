@@ -53,7 +53,7 @@ class ChosenTree:
     how a planned tree or chain was chosen, in words (see `TreeRequest._rule`); empty for others.
     """
 
-    tree: Tree | TreeChoice
+    tree: TreeChoice
     how: str
     acceptance: Acceptance | None = None
     source: str = ""
@@ -192,7 +192,7 @@ class TreeRequest:
         words = SHAPES["wide"].how.format(nodes, WIDE_LEVELS)
         return ChosenTree(tree, f"{words}, {_from(source)}", acceptance, source)
 
-    def _fitted(self, run: _Run, acceptance: Acceptance) -> Tree | TreeChoice:
+    def _fitted(self, run: _Run, acceptance: Acceptance) -> TreeChoice:
         nodes, levels = self.numbers
         if self.kind == "best":
             return best_tree(acceptance, nodes, levels)

@@ -1,5 +1,5 @@
 """One draft-and-verify step that stays on the GPU: the host does not wait for each level of the
-tree, or for each trial of a drafted node. The reference is HostStep (host_step.py).
+tree, or for each trial of a drafted node. The reference is HostStep (step.py).
 
 The step needs CUDA, Triton and a tree whose shape is known before drafting. Children are drawn, and
 distributions computed, by the code that HostStep uses on a GPU. Only the target's top-p has code of
@@ -12,7 +12,7 @@ from __future__ import annotations
 import importlib.util
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from itertools import chain, islice
 
 import torch
@@ -25,12 +25,12 @@ from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.verdict import Trial, Verdict
 from sequoia.algorithm.verifiers.verifier import OnGpu, Verifier
 from sequoia.decoding.cuda.likeliest_nucleus import likeliest_nucleus
-from sequoia.decoding.drafter import Drafted, Drafter, DynamicTree
-from sequoia.decoding.step import Round, Step
+from sequoia.decoding.drafter import Drafted, Drafter
+from sequoia.decoding.step import HostStep, Round
+from sequoia.decoding.tree_choice import DynamicTree
 from sequoia.models.memory_needs import CHUNK_ROWS, distribution_bytes
-from sequoia.models.per_tree import PerTree
 from sequoia.models.tree_forward import Context
-from sequoia.models.tree_mask import TreeLayout, whole_tree_layout
+from sequoia.models.tree_mask import TreeLayout
 from sequoia.this_machine.memory import DeviceBytes
 from sequoia.this_machine.step_timer import Clock, Spans
 
@@ -42,34 +42,31 @@ def fits(target: torch.device, draft: torch.device) -> bool:
     )
 
 
-class CudaStep:
-    """The steps of one run. dynamic_step: used for dynamic trees, which the host extends level by
-    level."""
+class CudaStep(HostStep):
+    """The steps of one run. rule: that of `verifier`. Dynamic trees are verified on the host, which
+    extends them level by level."""
 
     def __init__(
         self,
         target: Context,
         drafter: Drafter,
         params: SamplingParams,
-        rule: OnGpu,
+        verifier: Verifier,
         chance: Seeded,
-        dynamic_step: Step,
+        rule: OnGpu,
     ) -> None:
-        self._target = target
-        self._drafter = drafter
-        self._chance = chance
-        self._dynamic_step = dynamic_step
+        super().__init__(target, drafter, params, verifier, chance)
+        self._noise = chance.noise
         self._is_dynamic = False  # whether the last step's tree was dynamic
         self._params = params
         self._warp = target_warp(params, likeliest_nucleus)
         self._draw = partial(rule.draw, chance)
         self._replacing = rule.replacing
-        self._nodes = PerTree(partial(whole_tree_layout, target), serves=Tree.is_cut_of)
-        self._layout = PerTree(partial(TreeOnDevice, target.device))
+        self._on_device = lru_cache(1)(partial(TreeOnDevice, target.device))
 
     def prepare(self, tree: Tree) -> None:
-        self._nodes(tree)
-        self._layout(tree)
+        super().prepare(tree)
+        self._on_device(tree)
 
     def needs(self, nodes: int) -> DeviceBytes:
         vocab = self._target.model.vocab
@@ -78,28 +75,25 @@ class CudaStep:
     def __call__(self, shape: Tree | DynamicTree, clock: Clock) -> Round:
         self._is_dynamic = not isinstance(shape, Tree)
         if not isinstance(shape, Tree):
-            return self._dynamic_step(shape, clock)
+            return super().__call__(shape, clock)
         drafted = self._drafter.begin(shape)
-        layout = self._layout(shape)
+        layout = self._on_device(shape)
         passes = Spans(self._target.device)
         tokens, q = self._fill(layout, drafted, passes)
         for seconds in passes.seconds():
             clock.add("draft", seconds)
         with clock.phase("verify"):
-            logits = self._target.forward(tokens, self._nodes(shape))
+            logits = self._target.forward(tokens, self._layout(shape))
         p = torch.empty(logits.shape, dtype=torch.float64, device=logits.device)  # (nodes, vocab)
         warp_into(p, self._warp, logits)
         return self._walk(layout, drafted, tokens, q, p)
 
     def residual_heads(self, drafted: Drafted, verdict: Verdict) -> tuple[ResidualHead, ...]:
-        if self._is_dynamic:
-            return self._dynamic_step.residual_heads(drafted, verdict)
-        return ()  # the distributions stay on the device
+        # those of a fixed tree stay on the device
+        return super().residual_heads(drafted, verdict) if self._is_dynamic else ()
 
     def expected_accepted(self, drafted: Drafted, verifier: Verifier) -> float | None:
-        if self._is_dynamic:
-            return self._dynamic_step.expected_accepted(drafted, verifier)
-        return None
+        return super().expected_accepted(drafted, verifier) if self._is_dynamic else None
 
     def _fill(
         self, layout: TreeOnDevice, drafted: Drafted, passes: Spans
@@ -111,7 +105,7 @@ class CudaStep:
         if len(tree) == 1:
             return tokens, torch.empty(0, self._target.model.vocab, device=tokens.device)
         inner = self._drafter.layout(tree)
-        drafted.row = inner.row(tree)
+        drafted.row = inner.row
         q = torch.empty(layout.inner, self._target.model.vocab, device=tokens.device)
         row = 0
         for level in layout.levels:
@@ -146,7 +140,7 @@ class CudaStep:
         # imported here, because Triton is installed with CUDA only
         from sequoia.decoding.cuda.verify_kernel import TRIAL, launch
 
-        noise = self._chance.noise((layout.trials + 1,), p.device)
+        noise = self._noise((layout.trials + 1,), p.device)
         trials = torch.zeros(layout.trials, TRIAL, dtype=torch.float64, device=p.device)
         end = launch(
             p, q, layout.row, tokens, layout.first, layout.count, noise, trials, self._replacing
@@ -177,7 +171,7 @@ def _read_results(tree: Tree, drafted: Drafted, results: Sequence[float]) -> tup
     p = [None, *islice(numbers, n - 1)]
     trials = tuple(_trial(islice(numbers, 6), drafted.tokens) for _ in range(done))
     target_p = tuple(p[node] if tree.parents[node] in path else None for node in range(n))
-    return (drafted, Verdict(path, bonus, trials), target_p), any(bad_target)
+    return Round(drafted, Verdict(path, bonus, trials), target_p), any(bad_target)
 
 
 def _trial(numbers: Iterable[float], tokens: Sequence[int]) -> Trial:

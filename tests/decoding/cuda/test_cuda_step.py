@@ -8,6 +8,7 @@ compiled.
 from __future__ import annotations
 
 import copy
+import functools
 import os
 import re
 import subprocess
@@ -33,13 +34,13 @@ from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import StepTrace
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.verdict import Verdict
-from sequoia.decoding import choose_step
+from sequoia.decoding import engine
 from sequoia.decoding.cuda import kernel_check
 from sequoia.decoding.cuda.cuda_step import CudaStep, fits
 from sequoia.decoding.cuda.kernel_check import Case, Found, by_kernel, by_reference, random_case
 from sequoia.decoding.cuda.verify_kernel import launch
 from sequoia.decoding.engine import Decoder, plain, run
-from sequoia.decoding.host_step import HostStep
+from sequoia.decoding.step import HostStep
 from sequoia.errors import BadModel
 from sequoia.models.choose_forward import use_fast_forward
 from sequoia.models.compare_logits import own_logits
@@ -215,7 +216,7 @@ def test_the_kernel_is_checked_at_full_vocabulary_with_every_tree(
 def wanted_on_device(monkeypatch: pytest.MonkeyPatch) -> None:
     """Steps stay on the device, which may be the CPU, if the verifier has a kernel that passes its
     check. The check has only a few cases."""
-    monkeypatch.setattr(choose_step, "fits", lambda _target, _draft: True)
+    monkeypatch.setattr(engine, "fits", lambda _target, _draft: True)
     monkeypatch.setattr(kernel_check, "CASES", 10)
 
 
@@ -480,7 +481,7 @@ def test_where_the_kernel_fails_or_disagrees_the_host_verifies(
     monkeypatch.setattr("sequoia.decoding.cuda.verify_kernel.launch", fault)
     decoders = [Decoder(pair, PROMPTS[0], GREEDY, TREES[2]) for _ in range(2)]
     kernel_check.kernel_problem.cache_clear()
-    assert all(isinstance(decoder._draft_and_verify, HostStep) for decoder in decoders)
+    assert all(type(decoder._draft_and_verify) is HostStep for decoder in decoders)
     assert re.fullmatch(words, pair.target.no_gpu_verification)
     assert [record.getMessage() for record in caplog.records] == [
         f"GPU verification is off on {pair.target.device}, so the host verifies: "
@@ -542,7 +543,7 @@ def test_runs_without_both_models_on_one_gpu_stay_on_the_host(target: str, draft
 @pytest.mark.usefixtures("on_device")
 def test_a_verifier_without_a_kernel_runs_on_the_host() -> None:
     decoder = Decoder(placed(), PROMPTS[0], WARM, TREES[2], "topk")
-    assert isinstance(decoder._draft_and_verify, HostStep)
+    assert type(decoder._draft_and_verify) is HostStep
 
 
 class GrowsToThree:
@@ -566,12 +567,12 @@ def test_a_dynamic_tree_uses_the_host_step() -> None:
     found, expected = (
         Decoder(pair, PROMPTS[0], GREEDY, Tree.sequences(2, 1)) for pair in (placed(), placed())
     )
-    expected._draft_and_verify = expected._draft_and_verify._dynamic_step
+    on_host = functools.partial(HostStep.__call__, expected._draft_and_verify)
     for decoder in (found, expected):
         decoder.prefill()
     clock = Clock(found.pair.target.device)
     drafted, verdict, known = found._draft_and_verify(GrowsToThree(), clock)
-    fixed, same_verdict, same_known = expected._draft_and_verify(Tree((-1, 0, 0)), clock)
+    fixed, same_verdict, same_known = on_host(Tree((-1, 0, 0)), clock)
     assert drafted.tree == Tree((-1, 0, 0))
     assert (drafted.tokens, verdict, known) == (fixed.tokens, same_verdict, same_known)
 

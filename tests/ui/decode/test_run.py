@@ -427,7 +427,7 @@ OUT_OF_MEMORY_AT = [
     "sequoia.models.tree_forward.TreeModel.open",
     "sequoia.decoding.engine.Decoder.prefill",
     "sequoia.decoding.drafter.Drafter.fill",
-    "sequoia.decoding.host_step.HostStep._verify",
+    "sequoia.decoding.step.HostStep._verify",
     "sequoia.models.kv_cache.KVCache.keep",
 ]
 
