@@ -24,10 +24,14 @@ import torch
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import MAX_NODES
-from sequoia.algorithm.verifiers.traversal import TRAVERSAL
 from sequoia.assets_folder import ASSETS
-from sequoia.bench.command import add_pair_options, option_parser, reports_errors, write_json
-from sequoia.bench.copies import print_copies
+from sequoia.bench.command import (
+    add_pair_options,
+    option_parser,
+    reports_errors,
+    text_list,
+    write_json,
+)
 from sequoia.bench.decoders import (
     PLAIN_DTYPES,
     Contestant,
@@ -39,24 +43,18 @@ from sequoia.bench.decoders import (
     ours,
     sized,
     streamed,
-    verified,
-    verified_trees,
 )
+from sequoia.bench.model_tables import print_copies, print_passes
 from sequoia.bench.model_types import try_types
-from sequoia.bench.pass_table import print_passes
-from sequoia.bench.prompts import text_list
 from sequoia.bench.stages import run_stages
 from sequoia.bench.table import Row, print_table, rated, timed
-from sequoia.bench.verifier_gains import Gain, as_json, gains, print_gains
 from sequoia.loading.load import load_pair
-from sequoia.measuring.defaults import SLACK, acceptance_of, kind_of, own_paths_of
+from sequoia.measuring.defaults import acceptance_of
 from sequoia.measuring.hardware import measure_profile
-from sequoia.measuring.path_acceptance import path_acceptance
 from sequoia.models.describe import describe, dtype_name, place_of, versions
 from sequoia.models.dtypes import DTYPES
 from sequoia.models.pair import Pair
 from sequoia.planning.hardware_profile import HardwareProfile
-from sequoia.planning.plan_for_machine import best_plan
 from sequoia.text_files import require_writable
 from sequoia.validate_input import shown
 
@@ -92,7 +90,7 @@ def benchmark(options: Namespace) -> dict[str, Any]:
         for model in (pair.target, pair.draft):
             print_passes(model)
         return {}
-    is_other = options.sizes or options.verifiers or options.copies
+    is_other = options.sizes or options.copies
     is_whole = options.offload is False and not is_other
     others = other_dtypes(named, options.device, pair) if is_whole else {}
     if not options.copies:
@@ -102,8 +100,6 @@ def benchmark(options: Namespace) -> dict[str, Any]:
         blocks = []
     elif options.sizes:
         _sized(blocks, pair, options.sizes)
-    elif options.verifiers:
-        _verified(blocks, pair)
     elif options.offload is False:
         _whole(blocks, pair, others)
     else:
@@ -151,7 +147,6 @@ class Block:
         self.options = options
         self._kind = kind
         self.rows = list[Row]()
-        self.gains = list[Gain]()
         self._profile: HardwareProfile | None = None
 
     def measure(self, pair: Pair) -> HardwareProfile:
@@ -164,20 +159,6 @@ class Block:
     def acceptance(self, pair: Pair) -> Acceptance:
         """The acceptance vector used to plan trees for these prompts."""
         return acceptance_of(pair, self.params, texts=self.prompts)[0].smoothed()
-
-    def own_paths(self, pair: Pair, profile: HardwareProfile, acceptance: Acceptance) -> Acceptance:
-        """The acceptance vector along Traversal's final paths (see path_acceptance.py) that is
-        recorded with the pair. If none is recorded, returns `acceptance` if the temperature is 0,
-        and otherwise a vector counted now on other texts."""
-        if known := own_paths_of(pair, self.params, TRAVERSAL.key, self.prompts):
-            return known[0].smoothed()
-        if self.params.temperature == 0:
-            return acceptance
-        tree = best_plan(acceptance, profile, slack=SLACK).tree
-        other = kind_of(pair, self.prompts) or "code"
-        texts = text_list(other, ASSETS / "survey")[: self.options.limit]
-        counted = path_acceptance(pair, texts, self.params, tree, TRAVERSAL.key, acceptance)
-        return counted.acceptance.smoothed()
 
     def time(self, contestants: Iterable[Contestant]) -> None:
         """Time `contestants` in interleaved rounds, and add a row for each."""
@@ -198,7 +179,6 @@ class Block:
             "temperature": self.params.temperature,
             "profile": self._profile.to_dict() if self._profile else None,
             "rows": [asdict(row) for row in self.rows],
-            "gains": as_json(self.gains),
         }
 
 
@@ -234,32 +214,6 @@ def _sized(blocks: Sequence[Block], pair: Pair, sizes: Sequence[int]) -> None:
     for block in blocks:
         block.time(sized(pair, sizes, block.acceptance(pair)))
         block.print()
-
-
-def _verified(blocks: Sequence[Block], pair: Pair) -> None:
-    """Time plain decoding and the verifiers on the trees of `verified_trees`, and print the
-    verifiers' gains in tokens per step."""
-    for block in blocks:
-        profile = block.measure(pair)
-        acceptance = block.acceptance(pair)
-        own = block.own_paths(pair, profile, acceptance)
-        _print_plans(profile, acceptance, own)
-        lanes = verified_trees(profile, acceptance, own)
-        block.time(verified(pair, lanes))
-        block.print()
-        block.gains = gains(pair, lanes, block.rows[1:], block.prompts, block.params)
-        print_gains(block.gains, len(block.prompts))
-
-
-def _print_plans(profile: HardwareProfile, acceptance: Acceptance, own: Acceptance) -> None:
-    """Print Traversal's tree as planned with each of two acceptance vectors."""
-    for name, vector in (("under Algorithm 2", acceptance), ("along Traversal's paths", own)):
-        plan = best_plan(vector, profile, slack=SLACK)
-        print(
-            f"The tree for Traversal, planned with acceptance {name}: {len(plan.tree)} nodes, "
-            f"{plan.tree.levels} levels; predicted {plan.expected_tokens:.2f} tokens per step, "
-            f"{plan.predicted_speedup:.2f}x"
-        )
 
 
 def _offloaded(blocks: Sequence[Block], pair: Pair) -> None:
@@ -371,12 +325,6 @@ def _options(argv: Sequence[str] | None) -> Namespace:
         "outside the models",
     )
     parser.add_argument(
-        "--verifiers",
-        action="store_true",
-        help="instead, time every verifier on the planned tree and on the best chain, and print "
-        "its gain in tokens per step over the paper's Algorithm 2",
-    )
-    parser.add_argument(
         "--passes",
         action="store_true",
         help="instead, print the milliseconds of a pass of each model by number of rows",
@@ -403,10 +351,9 @@ def _options(argv: Sequence[str] | None) -> Namespace:
     )
     parser.add_argument("--json", type=Path, help="write all results to this file")
     options = parser.parse_args(argv)
-    tables = (options.offload is not False, options.grid, bool(options.sizes), options.verifiers)
+    tables = (options.offload is not False, options.grid, bool(options.sizes))
     if sum(tables) > 1 and not options.copies:
         parser.error(
-            "--offload, --grid, --sizes and --verifiers each print a different table; use only one "
-            "of them"
+            "--offload, --grid and --sizes each print a different table; use only one of them"
         )
     return options

@@ -1,4 +1,4 @@
-"""Parts that several commands share: option parser, error messages, JSON files."""
+"""Parts that several commands share: option parser, error messages, JSON files, prompts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sequoia.errors import SequoiaError
-from sequoia.text_files import write_text, writing
+from sequoia.text_files import load_json, write_text, writing
 
 
 def option_parser(prog: str, doc: str | None) -> ArgumentParser:
@@ -67,3 +67,21 @@ def write_json(path: Path, data: Any) -> None:
     fails."""
     with writing(path):
         write_text(path, json.dumps(data, indent=1) + "\n")
+
+
+def text_list(name: str, folder: Path) -> list[str]:
+    """The texts in `folder`/`name`.json or, if there is no such file, in the JSON file `name`.
+    Raises SequoiaError unless the file contains a list of at least one text."""
+    bundled = folder / f"{name}.json"
+    path = bundled if bundled.is_file() else Path(name)
+    try:
+        texts = load_json(path)
+    except (OSError, ValueError) as problem:
+        known = ", ".join(sorted(file.stem for file in folder.glob("*.json")))
+        raise SequoiaError(
+            f"--prompts {name!r} is neither a bundled list ({known}) nor a JSON file with a list "
+            f"of texts: {problem}"
+        ) from None
+    if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
+        raise SequoiaError(f"{path} must contain a JSON list of at least one text")
+    return texts

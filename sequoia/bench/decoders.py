@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,10 +16,8 @@ from sequoia.algorithm.best_tree import best_tree
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import DecodeStats, StepTrace, emitted_tokens
 from sequoia.algorithm.tree import Tree
-from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, VERIFIERS
-from sequoia.algorithm.verifiers.traversal import TRAVERSAL
 from sequoia.assets_folder import ASSETS
-from sequoia.bench.prompts import text_list
+from sequoia.bench.command import text_list
 from sequoia.decoding.dynamic_tree import Dynamic
 from sequoia.decoding.engine import Decoder, plain, run
 from sequoia.decoding.replanned_tree import Replanned
@@ -38,7 +36,7 @@ from sequoia.models.pair_cache import PairCache
 from sequoia.models.pass_times import Pass, opened
 from sequoia.models.tree_forward import TreeModel
 from sequoia.planning.hardware_profile import HardwareProfile
-from sequoia.planning.plan_for_machine import Plan, best_chain, best_plan, bounds, predict
+from sequoia.planning.plan_for_machine import Plan, best_plan, bounds, predict
 
 PLAIN_DTYPES = ("float32", "bfloat16")  # plain decoding is timed in both, where possible
 HOPELESS = 3.0  # a dtype at least this many times slower than the fastest is not benchmarked
@@ -64,44 +62,6 @@ class Contestant:
     ready: Callable[[], Decode]
     predicted: float | None = None
     expected_tokens: float | None = None
-
-
-@dataclass(frozen=True)
-class VerifiedTree:
-    """A verifier on a tree. shape: the name of the tree; verifiers on the same shape are
-    compared."""
-
-    shape: str
-    verifier: str
-    tree: Tree
-
-    @property
-    def name(self) -> str:
-        rule = VERIFIERS[self.verifier]
-        is_chain = self.tree == Tree.chain(len(self.tree))
-        label = rule.chain_label if is_chain and rule.chain_label else rule.label
-        return f"{label}, {self.shape} of {_size(self.tree)}"
-
-
-def verified_trees(
-    profile: HardwareProfile, acceptance: Acceptance, own_paths: Acceptance
-) -> list[VerifiedTree]:
-    """Every verifier on the planned tree and on the best chain of at least two nodes, both chosen
-    with `acceptance`. If the tree planned with `own_paths` is another one, also Sequoia and
-    Traversal on that tree.
-
-    acceptance: the vector of the default verifier. own_paths: the vector along Traversal's final
-    paths (see path_acceptance.py)."""
-    shapes = {
-        "tree": best_plan(acceptance, profile, slack=SLACK).tree,
-        "chain": best_chain(acceptance, profile, min_nodes=2).tree,
-    }
-    every = [VerifiedTree(shape, key, tree) for shape, tree in shapes.items() for key in VERIFIERS]
-    own = best_plan(own_paths, profile, slack=SLACK).tree
-    if own == shapes["tree"]:
-        return every
-    both = (DEFAULT_VERIFIER, TRAVERSAL.key)
-    return [*every, *(VerifiedTree("tree from Traversal's paths", key, own) for key in both)]
 
 
 def ours(
@@ -176,13 +136,6 @@ def sized(pair: Pair, sizes: Sequence[int], acceptance: Acceptance) -> Iterator[
         yield _always(_size(tree), "size", _with_tree(pair, tree))
 
 
-def verified(pair: Pair, lanes: Iterable[VerifiedTree]) -> Iterator[Contestant]:
-    """Plain decoding, and each verifier on its tree."""
-    yield _plain("plain", "plain", pair)
-    for lane in lanes:
-        yield _always(lane.name, lane.shape, _with_tree(pair, lane.tree, lane.verifier))
-
-
 def streamed(pair: Pair, profile: HardwareProfile, acceptance: Acceptance) -> Iterator[Contestant]:
     """Plain decoding and the planned tree, with a target whose layers are streamed."""
     yield _plain("plain, layers streamed", "plain", pair)
@@ -240,8 +193,8 @@ def _size(tree: Tree) -> str:
     return f"{len(tree)} nodes, {tree.levels} levels"
 
 
-def _with_tree(pair: Pair, tree: TreeChoice, verifier: str = DEFAULT_VERIFIER) -> Decode:
-    return _traced(lambda prompt, params: run(Decoder(pair, prompt, params, tree, verifier)))
+def _with_tree(pair: Pair, tree: TreeChoice) -> Decode:
+    return _traced(lambda prompt, params: run(Decoder(pair, prompt, params, tree)))
 
 
 def _traced(start: Callable[[str, SamplingParams], Iterator[StepTrace]]) -> Decode:

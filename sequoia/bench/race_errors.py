@@ -25,8 +25,7 @@ from pathlib import Path
 
 from sequoia.algorithm.sampling_params import MOST_TOKENS
 from sequoia.assets_folder import ASSETS
-from sequoia.bench.command import option_parser, reports_errors
-from sequoia.bench.prompts import text_list
+from sequoia.bench.command import option_parser, reports_errors, text_list
 from sequoia.bench.recorded_steps import (
     RecordedRun,
     Session,

@@ -18,7 +18,7 @@ from sequoia.bench.decoders import Contestant
 
 @dataclass
 class Row:
-    """Results of one contestant. Lists have an entry for each round, except by_prompt.
+    """Results of one contestant. Lists have an entry for each round.
 
     ms_per_token: with the prefill.
     step_ms_per_token: of the steps only.
@@ -41,7 +41,6 @@ class Row:
     repetition: float
     predicted: float | None
     expected_tokens: float | None
-    by_prompt: list[float] | None = None  # tokens per step of each prompt, over all rounds
     ratio: list[float] | None = None
     step_ratio: list[float] | None = None
 
@@ -131,7 +130,6 @@ def _row(contestant: Contestant, rounds: Sequence[_Round]) -> Row:
         group=contestant.group,
         predicted=contestant.predicted,
         expected_tokens=contestant.expected_tokens,
-        by_prompt=_by_prompt([found.stats for found in rounds]) if stats else None,
         ms_per_token=[found.ms_per_token for found in rounds],
         step_ms_per_token=[found.step_ms_per_token for found in rounds] if stats else None,
         tokens_per_step=sum(one.tokens for one in stats) / steps if stats else None,
@@ -141,13 +139,6 @@ def _row(contestant: Contestant, rounds: Sequence[_Round]) -> Row:
             repetition(tokens) for found in rounds for tokens in found.emitted
         ),
     )
-
-
-def _by_prompt(rounds: Sequence[Sequence[DecodeStats]]) -> list[float]:
-    return [
-        sum(one.tokens for one in of_prompt) / sum(one.steps for one in of_prompt)
-        for of_prompt in zip(*rounds, strict=True)
-    ]
 
 
 # -- as a table ------------------------------------------------------------------------------------

@@ -1,13 +1,13 @@
 """The prompts of the experiments. Measurements use the excerpts in assets/judge and the prompts of
 the benchmark. No bundled model was trained on the excerpts. Trees are planned on different texts:
-the prompts of the acceptance survey (sequoia/bench/acceptance_survey.py)."""
+the prompts of the acceptance survey (sequoia/survey.py)."""
 
 from __future__ import annotations
 
 from functools import cache
 
 from sequoia.assets_folder import ASSETS
-from sequoia.bench.prompts import text_list
+from sequoia.bench.command import text_list
 from sequoia.text_files import load_json
 
 KINDS = ("code", "prose")

@@ -16,11 +16,10 @@ import torch
 from fakes import PROMPTS, noisy, same_pair, save, tiny_model, tiny_pair
 from nightly_cases import nightly
 
-from sequoia import Acceptance, HardwareProfile, SamplingParams, Tree, measure_profile
+from sequoia import Acceptance, HardwareProfile, SamplingParams, Tree, measure_profile, survey
 from sequoia.algorithm.best_tree import best_tree
 from sequoia.algorithm.expected_tokens import expected_tokens
-from sequoia.algorithm.verifiers import VERIFIERS
-from sequoia.bench import acceptance_survey, benchmark, decoders
+from sequoia.bench import benchmark, decoders
 from sequoia.bench.decoders import Contestant
 from sequoia.bench.table import timed
 from sequoia.errors import OutOfMemory, SequoiaError
@@ -117,40 +116,6 @@ def test_every_decoder_is_measured(
         "as fast as grid",
     ):
         assert words in said
-
-
-@pytest.mark.nightly
-@pytest.mark.slow
-def test_every_verifier_is_timed_on_one_tree_and_on_one_chain(
-    folders: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    out = tmp_path / "report.json"
-    quick = ["--prompts", "code", "--limit", "2", "--temperature", "0.6", "--rounds", "1"]
-    asked = [*folders, *quick, "--tokens", "24", "--verifiers", "--json", str(out)]
-    assert benchmark.main(asked) == 0
-    block = json.loads(out.read_text())["blocks"][0]
-    plain, *rows = block["rows"]
-    assert plain["group"] == "plain"
-    labels = [rule.label for rule in VERIFIERS.values()]
-    chains = ["Block verification" if label == "Traversal" else label for label in labels]
-    names = [row["name"].split(",")[0] for row in rows]
-    assert names[len(labels) : 2 * len(labels)] == chains
-    assert [row["group"] for row in rows[: 2 * len(labels)]] == [
-        *["tree"] * len(labels),
-        *["chain"] * len(labels),
-    ]
-    assert all(len(row["by_prompt"]) == 2 for row in rows)
-    assert [one["name"] for one in block["gains"]] == [row["name"] for row in rows]
-    for one in block["gains"]:
-        assert one["expected"]["low"] <= one["expected"]["mean"] <= one["expected"]["high"]
-        assert one["expected"]["mean"] >= 1  # a step emits a token even if no guess is accepted
-        assert (one["measured_over"] is None) == (one["verifier"] == "sequoia")
-        assert (one["on_same_drafts"] is None) == (one["verifier"] != "traversal")
-    said = capsys.readouterr().out
-    assert "The tree for Traversal, planned with acceptance under Algorithm 2: " in said
-    assert "The tree for Traversal, planned with acceptance along Traversal's paths: " in said
-    sentences = [line for line in said.splitlines() if " over Algorithm 2; expected " in line]
-    assert any("Block verification" in one for one in sentences), said
 
 
 @pytest.mark.slow
@@ -351,7 +316,7 @@ def test_tokens_per_step_do_not_depend_on_the_limit_of_tokens() -> None:
     """With a draft that is always right, a chain of 4 nodes gives 4 tokens per step. The third step
     exceeds the limit of 10 tokens, but all its 4 tokens are counted."""
     assert (
-        acceptance_survey.tokens_per_step(
+        survey.tokens_per_step(
             same_pair(),
             PROMPTS[:2],
             Tree.chain(4),
@@ -368,7 +333,7 @@ def test_prompts_with_the_same_name_are_refused_before_anything_is_measured(
     arguments: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit):
-        acceptance_survey.main(arguments)
+        survey.main(arguments)
     assert "names the same kind twice" in capsys.readouterr().err
 
 
@@ -416,7 +381,7 @@ def test_bad_sampling_parameters_are_refused_before_models_are_loaded(
 def test_a_survey_refuses_a_bad_option_before_models_are_loaded(
     option: str, value: str, says: str, refuses: Callable[..., None]
 ) -> None:
-    refuses(acceptance_survey, [option, value], says)
+    refuses(survey, [option, value], says)
 
 
 def test_further_draws_of_a_prompt_differ() -> None:
@@ -424,9 +389,7 @@ def test_further_draws_of_a_prompt_differ() -> None:
     pair = tiny_pair()
     tokens = 12
     once, twice = (
-        acceptance_survey.survey(pair, {"verse": PROMPTS[:1]}, [1.0], tokens, 4, draws)["measured"][
-            0
-        ]
+        survey.survey(pair, {"verse": PROMPTS[:1]}, [1.0], tokens, 4, draws)["measured"][0]
         for draws in (1, 2)
     )
     assert twice["visited"] > once["visited"]
@@ -446,10 +409,10 @@ def test_further_draws_of_a_prompt_differ() -> None:
 def test_a_survey_refuses_bad_settings_before_it_measures(
     monkeypatch: pytest.MonkeyPatch, temperatures: list[float], tokens: int, ranks: int, says: str
 ) -> None:
-    monkeypatch.setattr(acceptance_survey, "agreement", lambda *_: pytest.fail("measured"))
+    monkeypatch.setattr(survey, "agreement", lambda *_: pytest.fail("measured"))
     prompts = {"verse": PROMPTS[:1]}
     with pytest.raises(SequoiaError, match=says):
-        acceptance_survey.survey(tiny_pair(), prompts, temperatures, tokens, ranks, 1)
+        survey.survey(tiny_pair(), prompts, temperatures, tokens, ranks, 1)
 
 
 @pytest.mark.nightly
@@ -457,7 +420,7 @@ def test_a_survey_refuses_bad_settings_before_it_measures(
 def test_a_survey_is_written_as_a_file(folders: list[str], tmp_path: Path) -> None:
     out = tmp_path / "acceptance.json"
     (tmp_path / "verse.json").write_text(json.dumps(["Tiger, tiger", "Roses are"]))
-    acceptance_survey.main(
+    survey.main(
         [
             *folders,
             "--prompts",
@@ -490,8 +453,8 @@ def test_a_survey_is_written_as_a_file(folders: list[str], tmp_path: Path) -> No
         fitted = one["fitted"]
         tree = best_tree(
             Acceptance(tuple(one["rates"])).smoothed(),
-            acceptance_survey.TRIED_NODES,
-            acceptance_survey.TRIED_LEVELS,
+            survey.TRIED_NODES,
+            survey.TRIED_LEVELS,
         )
         assert (fitted["nodes"], fitted["levels"]) == (len(tree), tree.levels)
         assert fitted["tokens_per_step"] <= tree.levels

@@ -14,7 +14,7 @@ from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.assets_folder import ASSETS
-from sequoia.bench.prompts import text_list
+from sequoia.bench.command import text_list
 from sequoia.decoding.engine import plain
 from sequoia.errors import BadPrompt, BadSamplingParams, BadTree
 from sequoia.measuring import defaults

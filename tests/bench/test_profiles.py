@@ -6,9 +6,9 @@ from __future__ import annotations
 import pytest
 
 from sequoia import best_plan, named_profile, profile_names
-from sequoia.bench.ready_profiles import ReadyPlan, main, ready_plans, recorded, table
 from sequoia.errors import BadAcceptance
 from sequoia.planning.plan_for_machine import best_chain
+from sequoia.profiles import ReadyPlan, main, ready_plans, recorded, table
 
 NAME = "a100-llama-2-7b-eager"
 
