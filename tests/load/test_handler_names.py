@@ -3,16 +3,16 @@ longer has: the commands would measure nothing."""
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 from others import HANDLER
 from room_findings import JOBS
 from room_visitors import STATE
 
-ENDPOINTS = Path(__file__).resolve().parents[1] / "ui" / "endpoints.json"
+from sequoia import load_pair
+from ui.page import page
+from ui.serving.limits import LOCAL
+from ui.serving.model_host import ModelHost
 
 
 def test_the_page_has_the_handlers_that_are_called() -> None:
-    names = {one["name"] for one in json.loads(ENDPOINTS.read_text(encoding="utf-8"))}
+    names = {fn.api_name for fn in page(ModelHost(load_pair, 1), LOCAL).fns.values()}
     assert {*JOBS, HANDLER, STATE} <= names

@@ -44,7 +44,7 @@ REQUESTS = (
         "ui/shared/events.py",
         '"api_visibility": "private"}',
         '"api_visibility": "public"}',
-        _SERVED + "test_the_list_of_endpoints_is_known",
+        _SERVED + "test_a_client_of_gradio_is_offered_no_endpoint",
     ),
     Mutation(
         "Gradio's queue grows without end",

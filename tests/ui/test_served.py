@@ -1,5 +1,5 @@
-"""The page as it is served: its endpoints are those in a golden file, none is public, and all
-its templates except one are static."""
+"""The page as it is served: none of its endpoints is public, and all its templates except one are
+static."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ from ui.serving.model_host import ModelHost
 from ui.shared import markup as show
 from ui.shared.prompts import presets
 
-GOLDEN = Path(__file__).with_name("endpoints.json")
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -30,43 +29,27 @@ def blocks(model_host: ModelHost) -> gr.Blocks:
     return page.page(model_host, LOCAL)
 
 
-def endpoints(blocks: gr.Blocks) -> list[dict[str, object]]:
-    """A row for each event handler, including those that run only in the browser, and a row for
-    each server function."""
-    found = [
-        {
-            "name": fn.api_name if isinstance(fn.api_name, str) else fn.name,
-            "visibility": fn.api_visibility,
-            "queue": fn.queue,
-            "concurrency": fn.concurrency_id if fn.concurrency_id == "engine" else None,
-            "on": sorted({event for _, event in fn.targets}),
-            "server": fn.fn is not None,
-        }
-        for fn in blocks.fns.values()
-    ]
-    functions = [
-        {"name": fn.__name__, "visibility": "server function"}
-        for block in blocks.blocks.values()
-        for fn in getattr(block, "server_fns", None) or []
-    ]
-    return sorted([*found, *functions], key=lambda one: json.dumps(one, sort_keys=True))
-
-
-def test_the_list_of_endpoints_is_known(blocks: gr.Blocks) -> None:
-    """Guards against a handler that becomes reachable unnoticed. After an intended change, update
-    the golden file."""
-    assert endpoints(blocks) == json.loads(GOLDEN.read_text())
-
-
-def test_no_endpoint_is_offered_to_programs(blocks: gr.Blocks) -> None:
-    assert {one["visibility"] for one in endpoints(blocks)} == {"private", "server function"}
+def test_a_client_of_gradio_is_offered_no_endpoint(blocks: gr.Blocks) -> None:
+    assert {fn.api_visibility for fn in blocks.fns.values()} == {"private"}
     assert blocks.api_open is False
 
 
+def test_the_page_calls_only_these_functions_without_the_queue(blocks: gr.Blocks) -> None:
+    """Guards against a function that becomes reachable unnoticed."""
+    blocks_with_functions = [getattr(one, "server_fns", None) for one in blocks.blocks.values()]
+    names = {fn.__name__ for found in blocks_with_functions for fn in found or []}
+    assert names == {
+        "get_moves",
+        "get_recorded_experiment",
+        "get_recorded_run",
+        "get_status",
+        "get_steps",
+        "get_tree",
+    }
+
+
 def test_all_model_work_shares_one_queue(blocks: gr.Blocks) -> None:
-    found = sorted(
-        str(one["name"]) for one in endpoints(blocks) if one.get("concurrency") == "engine"
-    )
+    found = sorted(str(fn.api_name) for fn in blocks.fns.values() if fn.concurrency_id == "engine")
     wanted = {
         "decode": ["again", "run", "step"],
         "experiments": ["run_experiment"],
@@ -81,7 +64,7 @@ def test_all_model_work_shares_one_queue(blocks: gr.Blocks) -> None:
 
 def test_every_handler_has_a_name_of_its_own(blocks: gr.Blocks) -> None:
     """Guards against names that Gradio numbers, which say nothing in a log."""
-    names = [str(one["name"]) for one in endpoints(blocks) if "queue" in one]
+    names = [str(fn.api_name) for fn in blocks.fns.values()]
     assert len({*names}) == len(names)
     assert [name for name in names if re.search(r"_\d+$", name)] == []
 
@@ -115,7 +98,8 @@ def test_temporary_files_are_deleted(blocks: gr.Blocks) -> None:
 def test_a_public_page_cannot_measure_the_machine(pair: Pair) -> None:
     """Guards against measurements: each makes other visitors wait for half a minute, and replaces
     the profile with which all visitors' trees are planned."""
-    names = [one["name"] for one in endpoints(page.page(ModelHost(lambda: pair, 4), PUBLIC))]
+    made = page.page(ModelHost(lambda: pair, 4), PUBLIC)
+    names = [str(fn.api_name) for fn in made.fns.values()]
     assert "decode_run" in names
     assert not [name for name in names if "measur" in name]
 
