@@ -50,11 +50,6 @@ class OutOfMemory(SequoiaError):
     """A device has too little memory for the request."""
 
 
-class BadTraining(SequoiaError):
-    """A training run that cannot start or continue, for example because of unusable text, a size
-    out of bounds, a checkpoint that does not match, or a loss that is not finite."""
-
-
 class NotDownloaded(SequoiaError):
     """A model that cannot be downloaded from the Hub, for example because it does not exist or is
     gated, there is no network, or the disk is full."""

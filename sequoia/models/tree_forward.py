@@ -106,11 +106,6 @@ class TreeModel:
         return getattr(self.hf, "rounding", None)
 
     @property
-    def computes_in(self) -> torch.dtype:
-        """The least precise dtype in which a pass computes."""
-        return torch.bfloat16 if self.rounding else self.dtype
-
-    @property
     def parameters(self) -> int:
         """The number of parameters, those that are rounded included."""
         return self.rounding.parameters if self.rounding else self.hf.num_parameters()

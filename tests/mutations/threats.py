@@ -44,7 +44,7 @@ REQUESTS = (
         "ui/shared/events.py",
         '"api_visibility": "private"}',
         '"api_visibility": "public"}',
-        _SERVED + "test_a_client_of_gradio_is_offered_no_endpoint",
+        _SERVED + "test_no_endpoint_is_offered_to_programs",
     ),
     Mutation(
         "Gradio's queue grows without end",

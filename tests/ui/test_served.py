@@ -29,7 +29,7 @@ def blocks(model_host: ModelHost) -> gr.Blocks:
     return page.page(model_host, LOCAL)
 
 
-def test_a_client_of_gradio_is_offered_no_endpoint(blocks: gr.Blocks) -> None:
+def test_no_endpoint_is_offered_to_programs(blocks: gr.Blocks) -> None:
     assert {fn.api_visibility for fn in blocks.fns.values()} == {"private"}
     assert blocks.api_open is False
 

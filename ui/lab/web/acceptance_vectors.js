@@ -205,7 +205,7 @@ function isRanked(rows, names) {
 }
 
 /**
- * The nearest power law, by the same fit as Acceptance.fit_power_law.
+ * The nearest power law: a straight line through the logarithms.
  * @param {number[]} rates
  * @returns {[number, number] | null} first rate and exponent; null if fewer than two rates are
  *   positive, or all but one are tiny
