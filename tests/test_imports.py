@@ -32,7 +32,8 @@ PAGE = [
     {"shared"},
     {"serving"},
     {"decode"},
-    {"race", "lab", "hardware", "models", "tour", "walk", "lossless", "experiments", "paper"},
+    {"race", "lab", "hardware", "models", "tour", "walk", "lossless", "experiments"},
+    {"paper"},
     {"page", "record"},
 ]
 NOT_THE_ENGINE = {"gradio", "plotly", "ui", "app"}
@@ -41,7 +42,7 @@ WITHOUT_GRADIO = [
     *("ui.race." + name for name in ("messages", "request", "run", "report")),
     *("ui.serving." + name for name in ("sessions", "fair_queue", "model_host", "job", "run_job")),
     *("ui.shared." + name for name in ("tree_menu", "tree_request", "prompts", "markup")),
-    *("ui.experiments." + name for name in ("experiment_job", "messages")),
+    *("ui.experiments." + name for name in ("experiment_job", "messages", "words")),
     *("ui.lossless." + name for name in ("lossless_job", "messages")),
     "ui.tour.lesson",
 ]

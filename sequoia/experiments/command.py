@@ -11,17 +11,17 @@ import threading
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 from sequoia.algorithm.progress import ShouldStop
 from sequoia.bench.command import add_pair_options, option_parser, reports_errors
 from sequoia.errors import SequoiaError
+from sequoia.experiments.estimates import scores
 from sequoia.experiments.experiment import SIZES, Experiment
-from sequoia.experiments.prompts import MAX_PROMPTS
 from sequoia.experiments.registry import EXPERIMENTS, experiment_named
 from sequoia.experiments.result import ExperimentResult, to_csv
 from sequoia.experiments.runner import RunProgress, run_experiment, units_file
+from sequoia.experiments.texts import MAX_PROMPTS
 from sequoia.loading.load import load_pair
 from sequoia.text_files import require_writable, write_text, writing
 from sequoia.validate_input import whole
@@ -49,17 +49,30 @@ def _run(experiment: Experiment, options: Namespace) -> None:
     require_writable(path)
     require_writable(units_file(experiment, options.out))
     pair = load_pair(target=options.target, draft=options.draft, dtype=options.dtype)
-    with writing(options.out):
-        with _interrupt() as is_interrupted:
-            result = run_experiment(
-                experiment, pair, settings, options.out, _print_progress, is_interrupted
-            )
-        result = _labelled(result, options.source)
-        write_text(path, result.to_json() + "\n")
-    print(f"{result.finding}\nwritten to {path}")
+    with writing(options.out), _interrupt() as is_interrupted:
+        result = run_experiment(
+            experiment,
+            pair,
+            settings,
+            options.out,
+            _print_progress,
+            is_interrupted,
+            options.source,
+        )
+    with writing(path):
+        write_text(path, result.model_dump_json() + "\n")
+    _print_scores(result)
+    print(f"written to {path}")
     if not result.is_complete:
         counts = f"{result.done} of {result.total} parts"
         print(f"stopped after {counts}; run the same command again to continue")
+
+
+def _print_scores(result: ExperimentResult) -> None:
+    """For each pair of lanes, how often one is clearly higher or lower: the 95% interval of the
+    ratio excludes 1."""
+    for (one, other), counts in scores(result.ratios).items():
+        print(f"{one} / {other}: {counts.higher} higher, {counts.lower} lower of {counts.total}")
 
 
 @contextmanager
@@ -80,19 +93,10 @@ def _interrupt() -> Iterator[ShouldStop]:
         signal.signal(signal.SIGINT, before)
 
 
-def _labelled(result: ExperimentResult, source: str) -> ExperimentResult:
-    """`result` with the label "measured" replaced by `source`, for the result itself and for each
-    column. Other labels, such as "simulated", stay."""
-    columns = tuple(
-        replace(one, kind=source) if one.kind == "measured" else one for one in result.columns
-    )
-    own = source if result.source == "measured" else result.source
-    return replace(result, source=own, columns=columns)
-
-
 def _print_progress(progress: RunProgress) -> None:
-    if progress.message:
-        print(progress.message, file=sys.stderr)
+    if progress.differing and progress.seconds_left is None:
+        differing = ", ".join(progress.differing)
+        print(f"saved parts not used, other {differing}; starting over", file=sys.stderr)
     left = "" if progress.seconds_left is None else f", about {progress.seconds_left:.0f} s left"
     print(f"{progress.done} of {progress.total} parts done{left}", file=sys.stderr, flush=True)
 
@@ -105,7 +109,7 @@ def _print_list() -> None:
 
 def _read(path: Path) -> ExperimentResult:
     try:
-        return ExperimentResult.from_json(path.read_text(encoding="utf-8"))
+        return ExperimentResult.from_json(path.read_text(encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError) as problem:
         raise SequoiaError(f"--csv {path}: {problem}") from None
 
@@ -128,7 +132,10 @@ def _parser() -> ArgumentParser:
         help="folder for the result (NAME.json) and the finished parts (NAME.jsonl)",
     )
     parser.add_argument(
-        "--csv", type=Path, metavar="FILE", help="print the points of a result file as CSV and exit"
+        "--csv",
+        type=Path,
+        metavar="FILE",
+        help="print the estimates of a result file as CSV and exit",
     )
     parser.add_argument(
         "--source",

@@ -1,26 +1,93 @@
-"""An experiment: small independent units of work, and a summary of the finished units."""
+"""An experiment: a grid of small units of work, a measurement of one unit, and the pairs of lanes
+that are compared. A lane is a decoder: a tree with a verifier."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import statistics
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any
 
-from sequoia.experiments.result import ExperimentResult, Settings
+from pydantic import Field
+
+from sequoia.experiments.estimates import mean_of, ratio_of
+from sequoia.experiments.result import At, Finite, Ratio, Row
 from sequoia.models.pair import Pair
 
 SIZES = ("small", "full")
-Done = Mapping[str, Mapping[str, Any]]  # unit key -> what `run_unit` returned for it
+Settings = Mapping[str, Any]  # plain JSON values
+
+
+class Entry(Finite):
+    """What a unit measured in one lane. at, about: as in Row, without the axes of the unit."""
+
+    lane: str
+    figures: dict[str, float]
+    at: At = Field(default_factory=dict)
+    about: At = Field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Unit:
-    """A piece of work. It should take 10 s or less, because a run can be stopped only between
-    units. key: identifies the unit in every run with the same settings. work: the input of
-    `run_unit`, as plain JSON values."""
+    """The prompt `number` of one case, with the settings of the run. It should take 10 s or less,
+    because a run can be stopped only between units."""
 
-    key: str
-    work: Mapping[str, Any] = field(default_factory=dict)
+    at: At
+    number: int
+    settings: Settings
+
+    @property
+    def key(self) -> str:
+        """Identifies the unit in every run with the same settings."""
+        words = (f"{axis} {value}" for axis, value in self.at.items())
+        return f"{', '.join(words)}, prompt {self.number + 1}"
+
+
+def cases(settings: Settings) -> list[At]:
+    """All combinations of the settings' kinds of text, temperatures (or conditions: a temperature
+    and a draft) and values of top-p."""
+    conditions = settings.get("conditions") or [[one] for one in settings["temperatures"]]
+    cuts = [{"top_p": top_p} for top_p in settings.get("top_ps", ())] or [{}]
+    return [
+        {"kind": kind, **dict(zip(("temperature", "draft"), condition, strict=False)), **cut}
+        for kind, condition, cut in product(settings["kinds"], conditions, cuts)
+    ]
+
+
+def units(settings: Settings) -> list[Unit]:
+    """A unit for each prompt of each case: the first prompt of every case, then the second of every
+    case, and so on. So the first few units already give a rough result."""
+    return [
+        Unit(case, number, settings)
+        for number in range(settings["prompts"])
+        for case in cases(settings)
+    ]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The entries of one lane at one place, one for each finished prompt. at: the place, with the
+    axes of the unit."""
+
+    lane: str
+    at: At
+    about: At = field(default_factory=dict)
+    found: list[Mapping[str, float]] = field(default_factory=list)
+
+    def values(self, figure: str) -> list[float]:
+        return [one[figure] for one in self.found]
+
+    def mean(self, figure: str) -> float:
+        return statistics.fmean(self.values(figure))
+
+    @property
+    def row(self) -> Row:
+        figures = {name: mean_of(self.values(name)) for name in self.found[0]}
+        return Row(lane=self.lane, at=self.at, about=self.about, figures=figures)
+
+
+Places = Sequence[Mapping[str, Cell]]  # for each place, its cells by lane
 
 
 @dataclass(frozen=True)
@@ -29,23 +96,48 @@ class Experiment:
     each size in SIZES, as plain JSON values. "small" takes about a minute with the bundled
     models. The results that come with the program use "full".
 
-    `units(settings)` returns all units, ordered so that the first few already give a rough result.
-    `run_unit(pair, unit)` returns plain JSON values, or raises a SequoiaError.
-    `summary(settings, done)` returns the result of the units in `done`, which may be empty.
-    ExperimentResult says which fields the summary fills in.
-    note: what a reader of the plots and tables has to know, in full sentences. It may have several
-    lines. table: what the numbers in the table are, if its columns do not say so.
-    version: increase it when `run_unit` begins to return something different. Units that an older
+    `measure(pair, unit)` gives the entries of a unit, or raises a SequoiaError.
+    `pairs(settings, places)` gives the cells whose figure `compared` is compared, ours first.
+    version: increase it when `measure` begins to give something different. Units that an older
     version saved are then run again.
     """
 
     name: str
-    title: str
     question: str
     sizes: Mapping[str, Settings]
-    units: Callable[[Settings], list[Unit]]
-    run_unit: Callable[[Pair, Unit], Mapping[str, Any]]
-    summary: Callable[[Settings, Done], ExperimentResult]
-    note: str = ""
-    table: str = ""
+    measure: Callable[[Pair, Unit], Iterable[Entry]]
+    pairs: Callable[[Settings, Places], Iterable[tuple[Cell, Cell]]]
+    compared: str = "tokens"
     version: int = 1
+
+    def summary(
+        self, settings: Settings, done: Mapping[str, Sequence[Entry]]
+    ) -> tuple[tuple[Row, ...], tuple[Ratio, ...]]:
+        """The rows and ratios of the finished units in `done`, by unit key."""
+        places = _places(settings, done)
+        ratios = (
+            Ratio(
+                one=one.lane,
+                other=other.lane,
+                at=one.at,
+                ratio=ratio_of(one.values(self.compared), other.values(self.compared)),
+            )
+            for one, other in self.pairs(settings, places)
+        )
+        return tuple(cell.row for lanes in places for cell in lanes.values()), tuple(ratios)
+
+
+def _places(settings: Settings, done: Mapping[str, Sequence[Entry]]) -> Places:
+    """Machine by machine, if the experiment compares machines."""
+    places = dict[tuple[Any, ...], dict[str, Cell]]()
+    for unit in units(settings):
+        for entry in done.get(unit.key, ()):
+            at = {**unit.at, **entry.at}
+            lanes = places.setdefault((*at.items(),), {})
+            cell = lanes.setdefault(entry.lane, Cell(entry.lane, at, entry.about))
+            cell.found.append(entry.figures)
+    machines = settings.get("machines", [None])
+    return sorted(
+        places.values(),
+        key=lambda lanes: machines.index(next(iter(lanes.values())).at.get("machine")),
+    )

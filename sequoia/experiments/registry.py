@@ -1,30 +1,21 @@
 """All experiments, in the order in which they are shown. To add an experiment, define it in a file
-of its own, and list it in EXPERIMENTS."""
+of its own, and list it in EXPERIMENTS; its words are in ui/experiments/words."""
 
 from __future__ import annotations
 
 from sequoia.errors import SequoiaError
 from sequoia.experiments.budget import BUDGET
-from sequoia.experiments.chain import CHAIN
+from sequoia.experiments.chain import TREE_OR_CHAIN
 from sequoia.experiments.experiment import Experiment
 from sequoia.experiments.hardware import HARDWARE
 from sequoia.experiments.ranks import RANKS
 from sequoia.experiments.specinfer import SPECINFER_GRID
-from sequoia.experiments.temperature import TEMPERATURE
-from sequoia.experiments.top_p import TOP_P
+from sequoia.experiments.verifiers import TEMPERATURE, TOP_P
 from sequoia.validate_input import shown
 
 EXPERIMENTS: dict[str, Experiment] = {
-    experiment.name: experiment
-    for experiment in (
-        BUDGET,
-        TEMPERATURE,
-        TOP_P,
-        RANKS,
-        SPECINFER_GRID,
-        HARDWARE,
-        CHAIN,
-    )
+    one.name: one
+    for one in (BUDGET, TEMPERATURE, TOP_P, RANKS, SPECINFER_GRID, HARDWARE, TREE_OR_CHAIN)
 }
 
 

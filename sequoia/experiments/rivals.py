@@ -3,7 +3,7 @@ a machine. The planning texts are not used in the comparison."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from sequoia.algorithm.acceptance import Acceptance
@@ -14,11 +14,9 @@ from sequoia.decoding.dynamic_tree import Dynamic
 from sequoia.decoding.replanned_tree import Replanned
 from sequoia.decoding.stopping_chain import StoppingChain
 from sequoia.decoding.tree_choice import TreeChoice
-from sequoia.experiments.continuations import continuation
 from sequoia.experiments.planned import planning_vector
-from sequoia.experiments.prompts import planning_prompts
 from sequoia.experiments.steps_along import steps_along
-from sequoia.experiments.text_units import Text
+from sequoia.experiments.texts import Text, planning_texts
 from sequoia.measuring.stop_rule import LONG_CHAIN
 from sequoia.models.pair import Pair
 from sequoia.planning.hardware_profile import HardwareProfile
@@ -42,28 +40,23 @@ def planning_data(
     pair: Pair, kind: str, temperature: float, prompts: int, tokens: int
 ) -> PlanningData:
     """The data for plans for a pair, a kind of text and a temperature. prompts: the number of
-    planning texts for `steps`. tokens: the length of each of them. Later calls with the same
-    arguments return the same value."""
+    planning texts for `steps`. tokens: the length of each of them. Made once for each pair and the
+    other arguments."""
     params = SamplingParams(temperature, max_new_tokens=tokens, ignore_eos=True)
-    key = ("planning data", kind, temperature, prompts, tokens)
-    return pair.measured.once(
-        key,
-        lambda: PlanningData(
-            planning_vector(pair, kind, params),
-            tuple(_long_chains(pair, planning_prompts(kind)[:prompts], params)),
-        ),
-    )
+
+    def make() -> PlanningData:
+        texts = planning_texts(pair, kind, params, prompts)
+        steps = (step for text in texts for step in _long_chains(pair, text))
+        return PlanningData(planning_vector(pair, kind, params), tuple(steps))
+
+    return pair.measured.once(("planning data", kind, temperature, prompts, tokens), make)
 
 
-def _long_chains(
-    pair: Pair, prompts: Sequence[str], params: SamplingParams
-) -> Iterator[LongChainStep]:
-    for number, prompt in enumerate(prompts):
-        mine = params.further(number)
-        text = Text(pair.encode(prompt), continuation(pair, prompt, mine), mine)
-        chain = Tree.chain(LONG_CHAIN)
-        for _, drafted, verdict in steps_along(pair, text, chain, SEQUOIA.key, STRIDE):
-            yield LongChainStep(tuple(drafted.probs), len(verdict.path) - 1)
+def _long_chains(pair: Pair, text: Text) -> Iterator[LongChainStep]:
+    places = range(0, len(text.tokens), STRIDE)
+    chain = Tree.chain(LONG_CHAIN)
+    for _, drafted, verdict in steps_along(pair, text, chain, [SEQUOIA.key], places):
+        yield LongChainStep(tuple(drafted.probs), len(verdict.path) - 1)
 
 
 @dataclass(frozen=True)
@@ -92,36 +85,27 @@ Make = Callable[[PlanningData, Plans, HardwareProfile, float], TreeChoice]
 
 @dataclass(frozen=True)
 class Rival:
-    """A decoder. key: its name in results. label: its name in tables. method: its colour is the
-    entry `race-METHOD` of assets/colours.json. make: see `Make`. learns: whether it plans new trees
-    while decoding, from earlier steps and the times in the machine's profile."""
+    """A kind of decoder. key: its name in results. make: see `Make`. learns: whether it plans new
+    trees while decoding, from earlier steps and the times in the machine's profile."""
 
     key: str
-    label: str
-    method: str
     make: Make
     learns: bool = False
 
 
-SHAPES = (
-    Rival("chain", "Tuned chain", "chain", lambda _data, plans, _profile, _t: plans.chain),
+RIVALS = (
+    Rival("chain", lambda _data, plans, _profile, _t: plans.chain),
     Rival(
         "stopping",
-        "Chain that stops when unsure",
-        "chain",
         lambda _data, plans, _profile, _t: StoppingChain(plans.stop.max_nodes, plans.stop.min_prob),
     ),
-    Rival("tree", "Planned tree", SEQUOIA.key, lambda _data, plans, _profile, _t: plans.tree),
+    Rival("tree", lambda _data, plans, _profile, _t: plans.tree),
     Rival(
-        "replanned",
-        "Replanned tree",
         "replanned",
         lambda data, _plans, profile, _t: Replanned(data.acceptance, profile, NODES, USUAL_LEVELS),
         learns=True,
     ),
     Rival(
-        "dynamic",
-        "Dynamic tree",
         "dynamic",
         lambda data, _plans, profile, temperature: Dynamic(
             data.acceptance, profile, temperature, NODES, USUAL_LEVELS

@@ -1,39 +1,43 @@
-"""Runs the units of an experiment, its small pieces of work, one after another. The result of each
-finished unit is appended to a file, so that an interrupted run can continue."""
+"""Runs the units of an experiment, its small pieces of work, one after another. The entries of each
+finished unit are appended to a file, so that an interrupted run can continue."""
 
 from __future__ import annotations
 
 import datetime
+import json
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import torch
+from pydantic import BaseModel, ValidationError
 
 from sequoia.algorithm.progress import ShouldStop
-from sequoia.experiments.experiment import Done, Experiment
-from sequoia.experiments.result import ExperimentResult, Settings
-from sequoia.experiments.unit_log import UnitLog
+from sequoia.experiments.experiment import Entry, Experiment, Settings, units
+from sequoia.experiments.result import ExperimentResult
 from sequoia.loading.pair_catalog import BUNDLED_NAME
 from sequoia.models.describe import describe, dtype_name, versions
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import TreeModel
+from sequoia.text_files import write_text
 
 _SAMPLE = 1024  # elements of each parameter that go into a checksum
+Label = Literal["measured", "recorded"]
 
 
 @dataclass(frozen=True)
 class RunProgress:
     """The progress of a run, in units. seconds_left: an estimate, None until this run has finished
-    a unit. message: in a run's first report, why an older file cannot be used; otherwise "".
-    `result()` returns the result of the units that are done when it is called."""
+    a unit. differing: in what an older file of units differs from this run, so that it cannot be
+    used; empty if there is none or it can be used. `result()` returns the result of the units that
+    are done when it is called."""
 
     done: int
     total: int
     seconds_left: float | None
-    message: str
+    differing: tuple[str, ...]
     result: Callable[[], ExperimentResult]
 
 
@@ -47,33 +51,32 @@ def run_experiment(
     folder: Path,
     on_progress: OnProgress = lambda _: None,
     should_stop: ShouldStop = lambda: False,
+    label: Label = "measured",
 ) -> ExperimentResult:
     """The result of all units. Once `should_stop()` is true, no further unit starts, and the result
-    is that of the finished units.
+    is that of the finished units. label: that of the measured numbers.
 
     Finished units are saved in `units_file`. If that file begins with this run's header (see
     `run_header`), its units are not run again. Otherwise the file is replaced. Raises OSError if
     the file cannot be read or written, and the SequoiaError of a unit that fails.
     """
-    units = experiment.units(settings)
-    keys = {unit.key for unit in units}
-    header = run_header(experiment, pair, settings)
-    log = UnitLog.open(units_file(experiment, folder), header)
-    done: dict[str, Any] = {key: found for key, found in log.found.items() if key in keys}
+    todo = units(settings)
+    total = len(todo)
+    log = UnitLog(units_file(experiment, folder), run_header(experiment, pair, settings))
 
     def result() -> ExperimentResult:
-        return complete_result(experiment, pair, settings, dict(done), len(units))
+        return complete_result(experiment, pair, settings, log.done, label)
 
-    def report(left: float | None, message: str = "") -> None:
-        on_progress(RunProgress(len(done), len(units), left, message, result))
+    def report(left: float | None) -> None:
+        on_progress(RunProgress(len(log.done), total, left, log.differing, result))
 
-    report(None, log.message)
-    todo = [unit for unit in units if unit.key not in done]
+    report(None)
+    todo = [unit for unit in todo if unit.key not in log.done]
     start = time.monotonic()
     for number, unit in enumerate(todo, 1):
         if should_stop():
             break
-        done[unit.key] = log.add(unit.key, experiment.run_unit(pair, unit))
+        log.add(unit.key, list(experiment.measure(pair, unit)))
         report((time.monotonic() - start) / number * (len(todo) - number))
     return result()
 
@@ -84,22 +87,27 @@ def units_file(experiment: Experiment, folder: Path) -> Path:
 
 
 def complete_result(
-    experiment: Experiment, pair: Pair, settings: Settings, done: Done, total: int
+    experiment: Experiment,
+    pair: Pair,
+    settings: Settings,
+    done: Mapping[str, Sequence[Entry]],
+    label: Label = "measured",
 ) -> ExperimentResult:
-    """The experiment's summary of `done`, with title, pair, machine and counts."""
+    """The experiment's rows and ratios of the units in `done`, with pair, machine and counts."""
+    rows, ratios = experiment.summary(settings, done)
     target, draft = _model_names(pair)
-    return replace(
-        experiment.summary(settings, done),
+    return ExperimentResult(
         name=experiment.name,
-        title=experiment.title,
-        question=experiment.question,
+        label=label,
         date=datetime.datetime.now(datetime.UTC).date().isoformat(),
         target=target,
         draft=draft,
         machine=f"{describe(pair.target.device)}, {dtype_name(pair)}",
         settings=dict(settings),
+        rows=rows,
+        ratios=ratios,
         done=len(done),
-        total=total,
+        total=len(units(settings)),
     )
 
 
@@ -107,6 +115,64 @@ def _model_names(pair: Pair) -> tuple[str, str]:
     """The names to show for the target and the draft."""
     names = (pair.target.name, pair.draft.name)
     return ("bundled target", "bundled draft") if pair.name == BUNDLED_NAME else names
+
+
+# -- the file of finished units --------------------------------------------------------------------
+
+
+class _Finished(BaseModel):
+    """A line of the file."""
+
+    key: str
+    entries: list[Entry]
+
+
+class UnitLog:
+    """A header line, then one line of JSON for each finished unit. A file with another header is
+    replaced. Damaged lines are removed, such as one that an interruption cut off.
+
+    done: the entries of the finished units, by key. differing: the names of the fields in which the
+    header of a file that was replaced differs."""
+
+    def __init__(self, path: Path, header: Mapping[str, Any]) -> None:
+        self._path = path
+        first = json.dumps(header)
+        found, *lines = _whole_lines(path) or [first]
+        self.differing = _differing(found, first)
+        finished = [] if self.differing else [*_readable(lines)]
+        self.done = {one.key: one.entries for one in finished}
+        kept = (first, *(one.model_dump_json() for one in finished))
+        write_text(path, "".join(f"{line}\n" for line in kept))
+
+    def add(self, key: str, entries: list[Entry]) -> None:
+        self.done[key] = entries
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(_Finished(key=key, entries=entries).model_dump_json() + "\n")
+
+
+def _whole_lines(path: Path) -> list[str]:
+    """The lines that end in a line break; a last line without one was cut off."""
+    if not path.is_file():
+        return []
+    text = path.read_text(encoding="utf-8", errors="replace")
+    return text[: text.rfind("\n") + 1].splitlines()
+
+
+def _readable(lines: Sequence[str]) -> Iterator[_Finished]:
+    for line in lines:
+        try:
+            yield _Finished.model_validate_json(line)
+        except ValidationError:
+            continue
+
+
+def _differing(line: str, first: str) -> tuple[str, ...]:
+    wanted = json.loads(first)
+    try:
+        found = dict(json.loads(line))
+    except (ValueError, TypeError):
+        found = {}
+    return tuple(name for name in wanted | found if found.get(name, ...) != wanted.get(name, ...))
 
 
 def run_header(experiment: Experiment, pair: Pair, settings: Settings) -> dict[str, Any]:

@@ -10,7 +10,7 @@ of the difference between them is due to chance.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -23,7 +23,7 @@ from sequoia.algorithm.verifiers.verdict import Verdict
 from sequoia.decoding.drafter import Drafted, Drafter
 from sequoia.decoding.step import HostStep
 from sequoia.decoding.tree_choice import DynamicTree, TreeChoice
-from sequoia.experiments.text_units import Text
+from sequoia.experiments.texts import Text
 from sequoia.models.pair import Pair
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.this_machine.step_timer import Clock
@@ -31,10 +31,11 @@ from sequoia.this_machine.step_timer import Clock
 
 @dataclass(frozen=True)
 class DecodedStep:
-    """One step of a decoder. tokens: the mean number of tokens that it emits, over the verifier's
-    random draws. nodes: the size of its tree. widths: the number of nodes in each draft pass."""
+    """One step of a decoder. tokens: for each verifier, the mean number of tokens that it emits,
+    over its random draws. nodes: the size of the tree. widths: the number of nodes in each draft
+    pass."""
 
-    tokens: float
+    tokens: tuple[float, ...]
     nodes: int
     widths: tuple[int, ...]
 
@@ -47,23 +48,29 @@ class DecodedStep:
 
 @torch.inference_mode()
 def steps_along(
-    pair: Pair, text: Text, tree: TreeChoice, verifier: str, stride: int
+    pair: Pair,
+    text: Text,
+    tree: TreeChoice,
+    verifiers: Sequence[str],
+    places: Iterable[int],
 ) -> Iterator[tuple[DecodedStep, Drafted, Verdict]]:
-    """One step for every `stride`-th token of `text.tokens`, beginning with the first. The step
-    starts right before this token, however many tokens the previous step emitted. A TreeChoice
-    learns from each step. Raises BadModel if logits overflow."""
+    """One step for each of `places`, increasing indices of `text.tokens`. The step starts right
+    before this token, however many tokens the previous step emitted. Children are drawn by the rule
+    of the first of `verifiers`, which also decides what a TreeChoice learns. Raises BadModel if
+    logits overflow."""
     counted = _CountedPasses(tree)
     ids = (*text.prompt, *text.tokens)
     params = text.params
     capacity = len(ids) + counted.most
     target = pair.target.open(capacity)
     draft = pair.draft.at_temperature(params.temperature).open(capacity)
-    rule = verifier_named(verifier)
+    rules = [verifier_named(name) for name in verifiers]
     make = DrawsByContext if params.temperature else partial(chance_for, 0.0)
     chance = make(params.seed, pair.draft.device)
-    drafter = Drafter(draft, params, rule, chance, counted.most)
-    step = HostStep(target, drafter, params, rule, chance)
-    for root in range(len(text.prompt) - 1, len(ids) - 1, stride):
+    drafter = Drafter(draft, params, rules[0], chance, counted.most)
+    step = HostStep(target, drafter, params, rules[0], chance)
+    for place in places:
+        root = len(text.prompt) + place - 1
         if known := ids[target.length : root]:
             target.extend(known)
         drafter.unread = ids[draft.length : root + 1]
@@ -71,26 +78,24 @@ def steps_along(
         if isinstance(chance, DrawsByContext):
             chance.begin(ids[: root + 1], counted.fronts)
         drafted, verdict, _ = step(shape, Clock(pair.target.device))
-        tokens = 1 + (step.expected_accepted(drafted, rule) or 0.0)
-        yield (
-            DecodedStep(tokens, len(drafted.tree), tuple(map(len, counted.fronts))),
-            drafted,
-            verdict,
-        )
+        tokens = tuple(1 + (step.expected_accepted(drafted, rule) or 0.0) for rule in rules)
+        widths = tuple(map(len, counted.fronts))
+        yield DecodedStep(tokens, len(drafted.tree), widths), drafted, verdict
         counted.learn(drafted.tree, verdict)
         target.keep([0])
         draft.keep([])
 
 
 def tokens_per_step(steps: Sequence[DecodedStep]) -> float:
-    return sum(step.tokens for step in steps) / len(steps)
+    """With the first verifier."""
+    return sum(step.tokens[0] for step in steps) / len(steps)
 
 
 def speedup(steps: Sequence[DecodedStep], profile: HardwareProfile) -> float:
-    """The tokens per second of `steps`, divided by those of plain decoding, on the machine of
-    `profile`."""
+    """The tokens per second of `steps` with the first verifier, divided by those of plain decoding,
+    on the machine of `profile`."""
     seconds = sum(step.seconds(profile) for step in steps)
-    return sum(step.tokens for step in steps) * profile.plain_seconds / seconds
+    return sum(step.tokens[0] for step in steps) * profile.plain_seconds / seconds
 
 
 class DrawsByContext(Seeded):

@@ -15,14 +15,10 @@ from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.decoding.stopping_chain import StoppingChain
 from sequoia.errors import BadPair, BadPrompt, BadTrace
-from sequoia.experiments import draft_quality, hardware, planned
-from sequoia.experiments.chain_finding import WHY, finding
-from sequoia.experiments.chain_settings import CHAIN, RIVALS, STOPPING, Setting
-from sequoia.experiments.continuations import continuation
+from sequoia.experiments import draft_quality, planned
 from sequoia.experiments.draft_quality import with_draft
-from sequoia.experiments.prompts import planning_prompts, prompts_of
+from sequoia.experiments.experiment import units
 from sequoia.experiments.registry import EXPERIMENTS
-from sequoia.experiments.result import ExperimentResult
 from sequoia.experiments.runner import complete_result
 from sequoia.experiments.steps_along import (
     DecodedStep,
@@ -31,14 +27,14 @@ from sequoia.experiments.steps_along import (
     steps_along,
     tokens_per_step,
 )
-from sequoia.experiments.text_units import Case, Text
+from sequoia.experiments.texts import Text, continued
 from sequoia.measuring.acceptance_teacher_forced import agreement
 from sequoia.measuring.stop_rule import measured_stop_rule
 from sequoia.models.pair import Pair
 from sequoia.models.pair_cache import PairCache
 from sequoia.models.tree_forward import TreeModel
 from sequoia.planning.hardware_profile import HardwareProfile
-from sequoia.planning.named_profiles import machine_name, named_profile
+from sequoia.planning.named_profiles import named_profile
 from sequoia.planning.plan_stopping_chain import LongChainStep, best_stop_rule
 from sequoia.planning.simulated_step_times import step_seconds
 from tests.fakes import VOCAB, pair_of, same_pair, tiny_model, tiny_pair, tiny_tokenizer
@@ -63,46 +59,27 @@ def _short_planning(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def text_after(pair: Pair, temperature: float, tokens: int = 12) -> Text:
     params = SamplingParams(temperature, max_new_tokens=tokens, ignore_eos=True)
-    return Text(pair.encode("def add"), continuation(pair, "def add", params), params)
+    return continued(pair, "def add", params)
 
 
 @pytest.mark.parametrize("name", TINY)
-def test_an_experiment_gives_points_a_table_and_a_finding(name: str) -> None:
+def test_an_experiment_compares_on_each_machine(name: str) -> None:
     experiment = EXPERIMENTS[name]
     settings = {**experiment.sizes["small"], **TINY[name]}
-    units = experiment.units(settings)
-    done = {unit.key: experiment.run_unit(pair(), unit) for unit in units}
-    result = complete_result(experiment, pair(), settings, done, len(units))
+    done = {unit.key: list(experiment.measure(pair(), unit)) for unit in units(settings)}
+    result = complete_result(experiment, pair(), settings, done)
     assert result.is_complete
-    assert result.source == "simulated"
-    assert result.finding
-    assert result.comparisons
-    assert all(one.low is not None for series in result.series for one in series.points)
-    names = {column.name for column in result.columns}
-    assert len(result.rows) == len(settings["machines"])
-    assert all(names == row.keys() for row in result.rows)
-    assert ExperimentResult.from_json(result.to_json()) == result
-
-
-@pytest.mark.parametrize("name", TINY)
-def test_an_experiment_without_any_unit_has_an_empty_summary(name: str) -> None:
-    experiment = EXPERIMENTS[name]
-    for settings in experiment.sizes.values():
-        result = experiment.summary(settings, {})
-        assert (result.finding, result.series, result.rows) == ("", (), ())
-
-
-def test_decoders_are_not_compared_on_planning_prompts() -> None:
-    """The prompts for comparing decoders are not among those for planning trees."""
-    for kind in ("code", "prose"):
-        assert not set(prompts_of(kind)) & set(planning_prompts(kind))
+    for found in (result.rows, result.ratios):
+        assert {one.at["machine"] for one in found} == {*settings["machines"]}
+    assert all(one.ratio.low is not None for one in result.ratios)
 
 
 # -- steps along a text ----------------------------------------------------------------------------
 
 
 def steps(pair: Pair, text: Text, tree: object, verifier: str = "sequoia") -> list[DecodedStep]:
-    return [step for step, _, _ in steps_along(pair, text, tree, verifier, 3)]  # type: ignore[arg-type]
+    places = range(0, len(text.tokens), 3)
+    return [step for step, _, _ in steps_along(pair, text, tree, [verifier], places)]  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("verifier", ["sequoia", "traversal"])
@@ -121,7 +98,7 @@ def test_decoders_draw_the_same_children_for_the_same_node() -> None:
     trees = (Tree.chain(3), Tree((-1, 0, 0, 1)), StoppingChain(3, 0.0))
     chains = []
     for tree in trees:
-        made = steps_along(pair(), text, tree, "sequoia", 4)
+        made = steps_along(pair(), text, tree, ["sequoia"], range(0, len(text.tokens), 4))
         chains.append(
             [
                 [drafted.tokens[node] for node in (0, 1, len(drafted.tokens) - 1)]
@@ -188,9 +165,9 @@ def test_draft_passes_of_nodes_without_children_are_counted() -> None:
 
 def test_the_time_of_a_fixed_tree_is_the_planned_one() -> None:
     tree = Tree((-1, 0, 0, 1))
-    step = DecodedStep(2.5, len(tree), tree.widths)
+    step = DecodedStep((2.5,), len(tree), tree.widths)
     assert step.seconds(CPU) == pytest.approx(step_seconds(tree, CPU))
-    plain = DecodedStep(1.0, 1, ())
+    plain = DecodedStep((1.0,), 1, ())
     assert speedup([plain, plain], CPU) == pytest.approx(1)
 
 
@@ -268,59 +245,3 @@ def test_no_draft_is_made_from_a_streamed_target() -> None:
     target = TreeModel(pair.target.hf, "m", placement="1 of 2 layers streamed from host memory")
     with pytest.raises(BadPair, match=r"are not all on one device \(1 of 2 layers streamed"):
         with_draft(replace(pair, target=target, measured=PairCache()), "better")
-
-
-# -- the finding -----------------------------------------------------------------------------------
-
-
-def setting(machine: str, first: float, tree: float, stopping: float = 1.0) -> Setting:
-    """A setting in which the tree and the stopping chain have `tree` and `stopping` times the speed
-    of the chain."""
-    speeds = {CHAIN: [1.0, 1.0], STOPPING: [1.0, stopping], "tree sequoia": [1.0, tree]}
-    others = {rival: [1.0, 0.5] for rival in RIVALS if rival not in speeds}
-    return Setting(
-        machine,
-        "code",
-        0.6,
-        "as it is",
-        first,
-        ({"speeds": {**others, **speeds}, "tree": [8, 4, 2]},) * 2,
-    )
-
-
-@pytest.mark.parametrize(("foreign", "is_slow"), [(0.5, True), (1.2, False)])
-def test_a_tree_for_another_machine_is_called_slow_only_if_it_is(
-    foreign: float, is_slow: bool
-) -> None:
-    machines = ["l40-llama-3-70b-offloaded", "m1-max-qwen3-8b"]
-    speeds = {machine: dict.fromkeys(machines, foreign) | {machine: 1.0} for machine in machines}
-    here = [
-        hardware.Here(one, Case("code", 0.6), [{"speed": {one: speeds[one]}}]) for one in machines
-    ]
-    words = hardware._on_the_wrong_machine(here, {"machines": machines})
-    assert ("can be slow" in words) == is_slow
-    assert f"runs at {foreign:.2f}× the speed" in words
-
-
-def test_the_finding_says_who_wins_and_why_only_if_the_data_agree() -> None:
-    cheap, dear = "l40-llama-3-70b-offloaded", "epyc-2-cores-bundled"
-    usual = finding([setting(cheap, 0.5, 1.3), setting(dear, 0.8, 0.9)])
-    assert "faster than the tuned chain in 1 of 2 settings, and clearly slower in 1." in usual
-    assert len(usual) < 1100
-    assert "In 0 settings the planned tree is itself a chain" in usual
-    assert f"\n{machine_name(cheap)}, where verifying 16 nodes" in usual
-    assert "the planned tree has 1.30× the speed of the tuned chain" in usual
-    assert WHY in usual
-    reverse = finding([setting(cheap, 0.8, 0.9), setting(dear, 0.5, 1.3)])
-    assert WHY not in reverse
-    chain = setting(dear, 0.8, 0.9)
-    chain.found[0]["tree"][2] = 1
-    assert "In 1 setting the planned tree" in finding([setting(cheap, 0.5, 1.3), chain])
-    single = setting(dear, 0.8, 0.9)
-    single.found[0]["tree"][:] = [1, 1, 0]
-    assert (
-        "In 2 settings the planned tree is itself a chain. In 1 of them it has one node, which is "
-        "plain decoding.\n" in finding([setting(cheap, 0.5, 1.3), chain, single])
-    )
-    even = finding([setting(cheap, 0.5, 1.0), setting(dear, 0.8, 1.0)])
-    assert "faster than the tuned chain in none of 2 settings, and clearly slower in none" in even

@@ -4,36 +4,34 @@ experiments."""
 from __future__ import annotations
 
 import signal
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
-from sequoia.assets_folder import ASSETS
 from sequoia.errors import SequoiaError
-from sequoia.experiments import command, planned, ranks, shapes, specinfer, top_p
-from sequoia.experiments.continuations import continuation
-from sequoia.experiments.drafted_trees import drafted_along
-from sequoia.experiments.experiment import SIZES, Unit
-from sequoia.experiments.prompts import KINDS, planning_prompts, prompts_of
+from sequoia.experiments import budget, command, planned
+from sequoia.experiments.budget import SHAPES, candidates
+from sequoia.experiments.experiment import SIZES, Entry, Unit, units
 from sequoia.experiments.ranks import power_law
 from sequoia.experiments.registry import EXPERIMENTS, experiment_named
-from sequoia.experiments.result import ExperimentResult, Point
+from sequoia.experiments.result import ExperimentResult
 from sequoia.experiments.runner import complete_result
-from sequoia.experiments.shapes import SHAPES, candidates
-from sequoia.experiments.text_units import Text, new_tokens
-from sequoia.experiments.traversal_gain import traversal_gain
-from sequoia.measuring.text_places import text_places
+from sequoia.experiments.texts import (
+    KINDS,
+    Text,
+    continued,
+    new_tokens,
+    planning_prompts,
+    prompts_of,
+)
+from sequoia.experiments.verifiers import traversal_gain
 from sequoia.models.pair import Pair
-from sequoia.planning.paper_results import paper_tables
-from sequoia.text_files import load_json
 from tests.fakes import same_pair, tiny_pair
 
 MINE = ("budget", "temperature", "top-p", "ranks", "specinfer")
@@ -56,44 +54,37 @@ def pair() -> Pair:
 
 
 def text_after(pair: Pair, temperature: float, tokens: int = 24) -> Text:
-    prompt = planning_prompts("code")[0]
     params = SamplingParams(temperature, max_new_tokens=tokens, ignore_eos=True)
-    return Text(pair.encode(prompt), continuation(pair, prompt, params), params)
+    return continued(pair, planning_prompts("code")[0], params)
 
 
 @pytest.fixture(autouse=True)
 def _short_planning(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(planned, "PROMPTS", 1)
     monkeypatch.setattr(planned, "TOKENS", 8)
-    monkeypatch.setattr(shapes, "PROMPTS", 1)
+    monkeypatch.setattr(budget, "PROMPTS", 1)
 
 
 @pytest.mark.parametrize("name", MINE)
-def test_an_experiment_gives_points_with_intervals_a_table_and_a_finding(name: str) -> None:
+def test_an_experiment_gives_estimates_with_intervals_and_ratios(name: str) -> None:
     experiment = EXPERIMENTS[name]
     settings = {**experiment.sizes["small"], **TINY}
-    units = experiment.units(settings)
-    assert len({unit.key for unit in units}) == len(units)
-    done = {unit.key: experiment.run_unit(pair(), unit) for unit in units}
-    result = complete_result(experiment, pair(), settings, done, len(units))
+    done = {unit.key: list(experiment.measure(pair(), unit)) for unit in units(settings)}
+    assert len(done) == len(units(settings))
+    result = complete_result(experiment, pair(), settings, done)
     assert result.is_complete
-    assert result.finding
-    assert result.series
-    assert all(one.low is not None for series in result.series for one in series.points)
-    assert all(one.mean >= 0 for series in result.series for one in series.points)
-    names = {column.name for column in result.columns}
     assert result.rows
-    assert all(names == row.keys() for row in result.rows)
-    assert result.comparisons
-    assert ExperimentResult.from_json(result.to_json()) == result
+    found = [one for row in result.rows for one in row.figures.values()]
+    assert all(one.low is not None and one.mean >= 0 and one.prompts == 2 for one in found)
+    assert result.ratios
+    assert ExperimentResult.from_json(result.model_dump_json()) == result
 
 
 @pytest.mark.parametrize("name", MINE)
 def test_an_experiment_without_any_unit_has_an_empty_summary(name: str) -> None:
     experiment = EXPERIMENTS[name]
     for size in SIZES:
-        result = experiment.summary(experiment.sizes[size], {})
-        assert (result.series, result.rows, result.comparisons) == ((), (), ())
+        assert experiment.summary(experiment.sizes[size], {}) == ((), ())
 
 
 @pytest.mark.parametrize("name", ["temperature", "top-p"])
@@ -102,41 +93,16 @@ def test_at_temperature_0_all_verifiers_are_equal(name: str) -> None:
     chain: token and block verification."""
     experiment = EXPERIMENTS[name]
     settings = {**experiment.sizes["small"], **TINY, "temperatures": [0.0], "top_ps": [1.0]}
-    unit = experiment.units(settings)[0]
-    tokens = experiment.run_unit(pair(), unit)["tokens"]
-    assert len({tokens[one] for one in ("Sequoia", "SpecInfer", "top-k match", "Traversal")}) == 1
+    unit = units(settings)[0]
+    tokens = {one.lane: one.figures["tokens"] for one in experiment.measure(pair(), unit)}
+    assert len({tokens[one] for one in ("sequoia", "specinfer", "topk", "traversal")}) == 1
     assert tokens["chain"] == tokens["block"]
-
-
-@pytest.mark.parametrize("name", ["temperature", "top-p"])
-def test_the_predicted_speed_up_names_the_machine(name: str) -> None:
-    experiment = EXPERIMENTS[name]
-    columns = experiment.summary(experiment.sizes["small"], {}).columns
-    assert "speed-up on A100" in [one.label for one in columns]
-
-
-def test_the_papers_figures_beside_measured_tokens_are_tokens_per_step() -> None:
-    """Tables 1 and 8 of the paper also print speed-ups, which must not be used by mistake."""
-    tables = {table.key: table for table in paper_tables()}
-    rows = {
-        row.texts: {one.method: one.tokens for one in row.results} for row in tables["top-p"].rows
-    }
-    assert top_p.paper_tokens()["Sequoia", 0.8] == rows["top-p 0.8"]["sequoia"]
-    assert top_p.paper_tokens()["top-k match", 1.0] == rows["top-p 1.0"]["top-k"]
-    shown = load_json(ASSETS / "experiments" / "top-p.json")["rows"]
-    assert {row["paper"] for row in shown} == {None, *top_p.paper_tokens().values()}
-    (row,) = (
-        {one.method: one.tokens for one in row.results}
-        for row in tables["a100-7b"].rows
-        if (row.texts, row.temperature) == ("C4", 0.6)
-    )
-    assert {(5, 8): (row["specinfer"], row["sequoia"])} == specinfer.PAPER
 
 
 def test_the_same_unit_gives_the_same_values_again() -> None:
     experiment = EXPERIMENTS["temperature"]
-    unit = experiment.units({**experiment.sizes["small"], **TINY})[-1]
-    assert experiment.run_unit(pair(), unit) == experiment.run_unit(pair(), unit)
+    unit = units({**experiment.sizes["small"], **TINY})[-1]
+    assert [*experiment.measure(pair(), unit)] == [*experiment.measure(pair(), unit)]
 
 
 def test_no_prompt_is_used_for_both_planning_and_measuring() -> None:
@@ -149,41 +115,15 @@ def test_no_prompt_is_used_for_both_planning_and_measuring() -> None:
 def test_the_shapes_have_at_most_the_requested_size() -> None:
     for nodes in (16, 64, 512):
         found = candidates([Acceptance.power_law(1.5, 0.4, 16)], nodes)
-        assert found.keys() == SHAPES.keys()
+        assert tuple(found) == SHAPES
         sizes = [len(tree) for trees in found.values() for tree in trees]
         assert all(nodes * 0.5 < size <= nodes for size in sizes)
         assert max(sizes) == nodes
 
 
 def test_a_power_law_is_found() -> None:
-    points = [Point(k, 0.5 * k**-0.7) for k in range(1, 20)]
-    exponent, fit = power_law(points)
+    exponent, fit = power_law(range(1, 20), [0.5 * k**-0.7 for k in range(1, 20)])
     assert (exponent, fit) == (pytest.approx(0.7), pytest.approx(1))
-
-
-@pytest.mark.parametrize(
-    ("theirs", "says"),
-    [
-        (0.3, "In every case Sequoia rejects all 16 children less often than SpecInfer and "),
-        (0.2, "less often than the other verifiers, or equally often"),
-        (0.1, "In some cases another verifier rejects all 16 children less often"),
-    ],
-)
-def test_a_verifier_that_is_tied_is_not_called_best(theirs: float, says: str) -> None:
-    row = {"case": "code", "first": 0.5, "exponent": 1.0, "fit": 1.0}
-    lasts = {"Sequoia": 0.2, "SpecInfer": theirs, "top-k match": 0.3}
-    assert says in ranks._finding(
-        [{**row, "verifier": name, "last": last} for name, last in lasts.items()], 16
-    )
-
-
-def test_trees_drafted_along_a_text_have_its_distributions_at_the_root() -> None:
-    """At each place, the root has the target's and draft's distributions after the text so far."""
-    text = text_after(pair(), 1.0)
-    along = list(text_places(pair(), text.prompt, text.tokens, text.params))
-    for one in drafted_along(pair(), text, Tree.kary(2, 3), "sequoia", [0, 1, 7, 23]):
-        np.testing.assert_allclose(one.p(0), along[one.place].p, atol=1e-5)
-        np.testing.assert_allclose(one.drafted.q(0), along[one.place].q, atol=1e-5)
 
 
 def test_traversal_gains_on_a_chain_and_nothing_with_a_perfect_draft() -> None:
@@ -215,10 +155,9 @@ def test_the_command_lists_runs_and_prints_csv(
     assert "3 of 3 parts done" in shown.err
     assert str(tmp_path / "ranks.json") in shown.out
     result = ExperimentResult.from_json((tmp_path / "ranks.json").read_text(encoding="utf-8"))
-    assert result.source == "recorded"
-    assert {column.kind for column in result.columns} == {"", "recorded"}
+    assert result.label == "recorded"
     assert command.main(["--csv", str(tmp_path / "ranks.json")]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == 1 + 3 * 4
+    assert len(capsys.readouterr().out.splitlines()) == 1 + 3 * 4  # lanes, children
     assert command.main(["--csv", str(tmp_path / "none.json")]) == 2
 
 
@@ -255,13 +194,13 @@ def test_ctrl_c_stops_the_command_after_the_current_unit(
     before = signal.getsignal(signal.SIGINT)
     whole = EXPERIMENTS["ranks"]
 
-    def interrupted(pair: Pair, unit: Unit) -> Mapping[str, Any]:
+    def interrupted(pair: Pair, unit: Unit) -> Iterable[Entry]:
         signal.raise_signal(signal.SIGINT)
-        return whole.run_unit(pair, unit)
+        return whole.measure(pair, unit)
 
     monkeypatch.setattr(command, "load_pair", lambda **_: pair())
     monkeypatch.setitem(EXPERIMENTS["ranks"].sizes, "small", {**TINY, "temperatures": [0.6]})  # pyright: ignore[reportArgumentType]
-    monkeypatch.setitem(EXPERIMENTS, "ranks", replace(whole, run_unit=interrupted))
+    monkeypatch.setitem(EXPERIMENTS, "ranks", replace(whole, measure=interrupted))
     assert command.main(["ranks", "--out", str(tmp_path)]) == 0
     assert (
         "stopped after 1 of 2 parts; run the same command again to continue"

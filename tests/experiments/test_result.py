@@ -6,90 +6,83 @@ import csv
 import io
 import json
 import random
-from dataclasses import replace
 
 import pytest
 
 from sequoia.errors import BadTrace
-from sequoia.experiments.intervals import comparison, point
-from sequoia.experiments.result import (
-    MAX_WORDS,
-    Axis,
-    Column,
-    Comparison,
-    ExperimentResult,
-    Point,
-    Series,
-    to_csv,
-)
+from sequoia.experiments.estimates import mean_of, ratio_of, score
+from sequoia.experiments.result import Estimate, ExperimentResult, Ratio, Row, to_csv
 
 RESULT = ExperimentResult(
     name="budget",
-    title="Budget",
-    question="Which?",
-    finding="This.",
-    source="recorded",
+    label="recorded",
     date="2026-11-25",
     target="target",
     draft="draft",
     machine="cpu",
     settings={"prompts": 2, "kinds": ["code"]},
-    x=Axis("nodes", "nodes", "log"),
-    y=Axis("tokens", "tokens per step"),
-    series=(Series("a, b", "sequoia", "code", (Point(16, 2.5, 2.25, 2.75, 9), Point(32, 3.0))),),
-    columns=(Column("nodes", "nodes"), Column("paper", "in the paper", "paper")),
-    rows=({"nodes": 16, "paper": None}, {"nodes": 32, "paper": "none"}),
-    comparisons=(Comparison("a over b", 1.5, 1.25, 1.75), Comparison("c over d", 1.0)),
+    rows=(
+        Row(
+            lane="chain",
+            at={"kind": "a, b", "nodes": 16},
+            about={"levels": 3},
+            figures={"tokens": Estimate(2.5, 2.25, 2.75, 9), "speed": Estimate(3.0)},
+        ),
+        Row(lane="tree", at={"kind": "code", "nodes": 32}, figures={"tokens": Estimate(3.0)}),
+    ),
+    ratios=(
+        Ratio(one="a", other="b", at={"nodes": 16}, ratio=Estimate(1.5, 1.25, 1.75, 9)),
+        Ratio(one="a", other="b", at={"nodes": 32}, ratio=Estimate(0.5, 0.25, 0.75, 9)),
+        Ratio(one="a", other="b", at={"nodes": 64}, ratio=Estimate(1.0)),
+    ),
     done=3,
     total=4,
 )
 
 
 def test_a_file_gives_the_same_result() -> None:
-    assert ExperimentResult.from_json(RESULT.to_json()) == RESULT
-    assert ExperimentResult.from_dict(json.loads(RESULT.to_json())) == RESULT
-
-
-def test_a_long_finding_can_be_opened_again() -> None:
-    result = replace(RESULT, finding="x" * MAX_WORDS)
-    assert ExperimentResult.from_json(result.to_json()) == result
+    assert ExperimentResult.from_json(RESULT.model_dump_json()) == RESULT
 
 
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("series", [{"name": "a"}]),
-        ("series", 3),
-        ("source", "guessed"),
-        ("done", 5),
-        ("rows", [3]),
-        ("x", {"name": "n", "label": "n", "scale": "cubic"}),
-        ("finding", None),
-        ("finding", "x" * (MAX_WORDS + 1)),
+        ("rows", [{"lane": "a"}]),
+        ("rows", 3),
+        ("label", "guessed"),
+        ("done", "many"),
         ("settings", []),
-        ("comparisons", [{"text": "a", "ratio": "b", "low": None, "high": None}]),
+        ("ratios", [{"one": "a", "other": "b", "at": {}, "ratio": ["b"]}]),
+        ("ratios", [{"one": "a", "other": "b", "at": {}, "ratio": [float("nan")]}]),
         ("format", "sequoia-run"),
+        ("version", 1),
     ],
 )
-def test_a_damaged_file_is_refused(name: str, value: object) -> None:
-    with pytest.raises(BadTrace):
-        ExperimentResult.from_dict({**json.loads(RESULT.to_json()), name: value})
+def test_a_damaged_file_is_refused_with_the_name_of_the_field(name: str, value: object) -> None:
+    text = json.dumps({**json.loads(RESULT.model_dump_json()), name: value})
+    with pytest.raises(BadTrace, match=f": {name}"):
+        ExperimentResult.from_json(text)
 
 
-def test_csv_has_a_line_for_each_point() -> None:
-    lines = list(csv.reader(io.StringIO(to_csv(RESULT))))
-    assert lines[0] == [
-        "experiment",
-        "panel",
-        "series",
-        "nodes",
-        "tokens",
-        "low",
-        "high",
-        "prompts",
-    ]
-    assert lines[1] == ["budget", "code", "a, b", "16", "2.5", "2.25", "2.75", "9"]
-    assert lines[2] == ["budget", "code", "a, b", "32", "3.0", "", "", "0"]
+def test_numbers_that_are_not_finite_are_refused_before_they_are_saved() -> None:
+    with pytest.raises(ValueError, match="finite"):
+        Row(lane="a", at={}, figures={"tokens": Estimate(float("inf"))})
+
+
+def test_csv_has_a_line_for_each_estimate() -> None:
+    head, *lines = csv.reader(io.StringIO(to_csv(RESULT)))
+    places = ["kind", "nodes", "levels"]
+    estimate = ["mean", "low", "high", "prompts"]
+    assert head == ["experiment", "lane", *places, "figure", *estimate]
+    numbers = ["2.5", "2.25", "2.75", "9"]
+    assert lines[0] == ["budget", "chain", "a, b", "16", "3", "tokens", *numbers]
+    assert lines[1] == ["budget", "chain", "a, b", "16", "3", "speed", "3.0", "", "", "0"]
+    assert lines[2] == ["budget", "tree", "code", "32", "", "tokens", "3.0", "", "", "0"]
+
+
+def test_a_score_counts_intervals_that_exclude_1() -> None:
+    found = score(RESULT.ratios)
+    assert (found.higher, found.lower, found.unclear, found.total) == (1, 1, 1, 3)
 
 
 def test_intervals_contain_the_truth_as_often_as_they_say() -> None:
@@ -97,7 +90,7 @@ def test_intervals_contain_the_truth_as_often_as_they_say() -> None:
     rng = random.Random(0)
     hits = 0
     for _ in range(2000):
-        found = point(1, [rng.gauss(3, 1) for _ in range(8)])
+        found = mean_of([rng.gauss(3, 1) for _ in range(8)])
         assert found.low is not None
         assert found.high is not None
         hits += found.low <= 3 <= found.high
@@ -109,11 +102,11 @@ def test_a_ratio_is_paired_over_prompts() -> None:
     narrow, because on every prompt the methods differ by about 10 %."""
     theirs = [1.0, 10.0, 2.0, 5.0]
     ours = [1.1, 11.1, 2.2, 5.4]
-    found = comparison("a over b", ours, theirs)
+    found = ratio_of(ours, theirs)
     assert found.low is not None
     assert found.high is not None
-    assert 1.05 < found.low < found.ratio < found.high < 1.15
-    assert found.ratio == pytest.approx(sum(ours) / sum(theirs), rel=1e-4)
+    assert 1.05 < found.low < found.mean < found.high < 1.15
+    assert found.mean == pytest.approx(sum(ours) / sum(theirs), rel=1e-4)
 
 
 def test_intervals_of_ratios_contain_the_truth_as_often_as_they_say() -> None:
@@ -123,7 +116,7 @@ def test_intervals_of_ratios_contain_the_truth_as_often_as_they_say() -> None:
     for _ in range(2000):
         hard = [rng.uniform(2, 4) for _ in range(12)]
         ours = [1.2 * one * rng.uniform(0.8, 1.2) for one in hard]
-        found = comparison("a over b", ours, [one * rng.uniform(0.9, 1.1) for one in hard])
+        found = ratio_of(ours, [one * rng.uniform(0.9, 1.1) for one in hard])
         assert found.low is not None
         assert found.high is not None
         hits += found.low <= 1.2 <= found.high
@@ -131,5 +124,5 @@ def test_intervals_of_ratios_contain_the_truth_as_often_as_they_say() -> None:
 
 
 def test_one_prompt_has_no_interval() -> None:
-    assert point(1, [2.0]) == Point(1, 2.0, prompts=1)
-    assert comparison("a over b", [2.0], [1.0]) == Comparison("a over b", 2.0)
+    assert mean_of([2.0]) == Estimate(2.0, prompts=1)
+    assert ratio_of([2.0], [1.0]) == Estimate(2.0, prompts=1)

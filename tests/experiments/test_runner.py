@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,16 +13,14 @@ from typing import Any
 import pytest
 import torch
 
-from sequoia.experiments.experiment import Done, Experiment, Unit
-from sequoia.experiments.intervals import point
-from sequoia.experiments.result import ExperimentResult, Series, Settings
-from sequoia.experiments.runner import RunProgress, run_experiment
-from sequoia.experiments.unit_log import UnitLog
+from sequoia.experiments.experiment import Cell, Entry, Experiment, Places, Settings, Unit
+from sequoia.experiments.result import ExperimentResult
+from sequoia.experiments.runner import RunProgress, UnitLog, run_experiment
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import TreeModel
 from tests.fakes import tiny_pair
 
-SETTINGS = {"units": 4}
+SETTINGS = {"kinds": ["code"], "temperatures": [0.0], "prompts": 4}
 
 
 @pytest.fixture(scope="module")
@@ -31,24 +29,25 @@ def pair() -> Pair:
 
 
 class Squares:
-    """An experiment that squares numbers and remembers which ones it was asked for."""
+    """An experiment that squares the number of a prompt and remembers which ones it was asked for.
+    It compares each square with itself."""
 
     def __init__(self) -> None:
         self.asked = list[int]()
-        self.experiment = Experiment(
-            "squares", "Squares", "What are they?", {}, self._units, self._run, self._summary
-        )
+        self.experiment = Experiment("squares", "What are they?", {}, self._measure, self._pairs)
 
-    def _units(self, settings: Settings) -> list[Unit]:
-        return [Unit(f"number {i}", {"number": i}) for i in range(settings["units"])]
+    def _measure(self, _pair: Pair, unit: Unit) -> list[Entry]:
+        self.asked.append(unit.number)
+        figures = {"tokens": float(unit.number**2)}
+        return [Entry(lane="square", at={"number": unit.number}, figures=figures)]
 
-    def _run(self, _pair: Pair, unit: Unit) -> Mapping[str, Any]:
-        self.asked.append(unit.work["number"])
-        return {"square": unit.work["number"] ** 2}
+    def _pairs(self, _settings: Settings, places: Places) -> Iterator[tuple[Cell, Cell]]:
+        squares = [lanes["square"] for lanes in places if lanes["square"].at["number"] != 0]
+        return zip(squares, squares, strict=True)
 
-    def _summary(self, _settings: Settings, done: Done) -> ExperimentResult:
-        points = tuple(point(i, [one["square"]]) for i, one in enumerate(done.values()))
-        return ExperimentResult(finding=f"{len(done)}", series=(Series("s", "m", "p", points),))
+
+def squares_in(result: ExperimentResult) -> list[float]:
+    return [row.figures["tokens"].mean for row in result.rows]
 
 
 def stop_after(count: int) -> Callable[[], bool]:
@@ -67,18 +66,18 @@ def test_a_run_that_was_stopped_gives_a_partial_result_and_resumes(
     first = Squares()
     part = run_experiment(first.experiment, pair, SETTINGS, tmp_path, should_stop=stop_after(2))
     assert (part.done, part.total, part.is_complete) == (2, 4, False)
-    assert part.finding == "2"
+    assert squares_in(part) == [0, 1]
     second = Squares()
     whole = run_experiment(second.experiment, pair, SETTINGS, tmp_path)
     assert first.asked == [0, 1]
     assert second.asked == [2, 3]
     assert (whole.done, whole.total) == (4, 4)
-    assert [one.mean for one in whole.series[0].points] == [0, 1, 4, 9]
-    assert whole.title == "Squares"
+    assert squares_in(whole) == [0, 1, 4, 9]
+    assert [one.ratio.mean for one in whole.ratios] == [1, 1, 1]
     assert whole.target == pair.target.name
 
 
-@pytest.mark.parametrize("torn", ['{"key": "number 2", "fou', '{"key": "number 2", "found": {}}'])
+@pytest.mark.parametrize("torn", ['{"key": "a", "ent', '{"key": "a", "entries": []}'])
 def test_the_unit_of_a_last_line_that_was_cut_off_is_run_again(
     pair: Pair, tmp_path: Path, torn: str
 ) -> None:
@@ -90,11 +89,11 @@ def test_the_unit_of_a_last_line_that_was_cut_off_is_run_again(
     again = Squares()
     result = run_experiment(again.experiment, pair, SETTINGS, tmp_path)
     assert again.asked == [2, 3]
-    assert [one.mean for one in result.series[0].points] == [0, 1, 4, 9]
+    assert squares_in(result) == [0, 1, 4, 9]
     assert len(file.read_text(encoding="utf-8").splitlines()) == 5
 
 
-@pytest.mark.parametrize("damage", ['{"key', '{"key": [1], "found": {}}', "[]"])
+@pytest.mark.parametrize("damage", ['{"key', '{"key": [1], "entries": []}', "[]"])
 def test_the_unit_of_a_damaged_line_is_run_again(pair: Pair, tmp_path: Path, damage: str) -> None:
     run_experiment(Squares().experiment, pair, SETTINGS, tmp_path)
     file = tmp_path / "squares.jsonl"
@@ -109,10 +108,10 @@ def test_the_unit_of_a_damaged_line_is_run_again(pair: Pair, tmp_path: Path, dam
 def test_another_pair_other_settings_and_another_version_start_anew(
     pair: Pair, tmp_path: Path
 ) -> None:
-    messages = list[str]()
+    messages = list[tuple[str, ...]]()
 
     def listen(progress: RunProgress) -> None:
-        messages.append(progress.message)
+        messages.append(progress.differing)
 
     def asked(pair: Pair, settings: Settings, version: int = 1) -> list[int]:
         made = Squares()
@@ -125,12 +124,11 @@ def test_another_pair_other_settings_and_another_version_start_anew(
     assert not any(messages)
     assert asked(pair, SETTINGS) == []
     assert asked(other, SETTINGS) == [0, 1, 2, 3]
-    assert [one for one in messages if one] == [
-        "The saved parts cannot be reused. They differ from this run in: pair. Starting over."
-    ]
-    assert asked(other, {"units": 2}) == [0, 1]
-    assert "settings" in messages[0]
-    assert asked(other, {"units": 2}, version=2) == [0, 1]
+    assert messages[0] == ("pair",)
+    assert asked(other, {**SETTINGS, "prompts": 2}) == [0, 1]
+    assert messages[0] == ("settings",)
+    assert asked(other, {**SETTINGS, "prompts": 2}, version=2) == [0, 1]
+    assert messages[0] == ("experiment version",)
 
 
 def test_a_pair_with_one_changed_matrix_starts_anew(pair: Pair, tmp_path: Path) -> None:
@@ -153,29 +151,38 @@ def test_a_pair_with_one_changed_matrix_starts_anew(pair: Pair, tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("change", "says"),
+    ("line", "differing"),
     [
-        ({"version": 2}, "They differ from this run in: version."),
-        ({"format": "other", "extra": None}, "They differ from this run in: format, extra."),
-        ({}, "The file of saved parts is damaged."),  # the spaces in the JSON differ, but no field
+        ({"experiment": "one", "sizes": [1, 3]}, ("sizes",)),
+        ({"experiment": "one", "sizes": [1, 2], "extra": None}, ("extra",)),
+        ([], ("experiment", "sizes")),
+        ({"sizes": [1, 2], "experiment": "one"}, ()),
     ],
 )
-def test_the_message_names_every_difference_in_the_header(
-    tmp_path: Path, change: dict[str, Any], says: str
+def test_a_file_with_another_header_is_replaced(
+    tmp_path: Path, line: Any, differing: tuple[str, ...]
 ) -> None:
     file = tmp_path / "one.jsonl"
-    UnitLog.open(file, {"experiment": "one", "sizes": (1, 2)})
-    header = json.loads(file.read_text(encoding="utf-8")) | change
-    file.write_text(json.dumps(header, separators=(",", ":")) + "\n", encoding="utf-8")
-    log = UnitLog.open(file, {"experiment": "one", "sizes": (1, 2)})
-    assert says in log.message
+    unit = {"key": "a", "entries": []}
+    file.write_text(f"{json.dumps(line)}\n{json.dumps(unit)}\n", encoding="utf-8")
+    log = UnitLog(file, {"experiment": "one", "sizes": (1, 2)})
+    assert log.differing == differing
+    assert len(log.done) == (not differing)
+    assert len(file.read_text(encoding="utf-8").splitlines()) == 1 + len(log.done)
 
 
 def test_progress_counts_the_units_and_gives_results_on_the_way(pair: Pair, tmp_path: Path) -> None:
-    seen = list[tuple[int, int, str]]()
+    seen = list[tuple[int, int, int]]()
 
     def listen(progress: RunProgress) -> None:
-        seen.append((progress.done, progress.total, progress.result().finding))
+        seen.append((progress.done, progress.total, len(progress.result().rows)))
 
     run_experiment(Squares().experiment, pair, SETTINGS, tmp_path, listen)
-    assert seen == [(i, 4, str(i)) for i in range(5)]
+    assert seen == [(i, 4, i) for i in range(5)]
+
+
+def test_the_label_of_a_run_is_a_field_of_its_result(pair: Pair, tmp_path: Path) -> None:
+    run = Squares().experiment
+    assert run_experiment(run, pair, SETTINGS, tmp_path).label == "measured"
+    recorded = run_experiment(run, pair, SETTINGS, tmp_path, label="recorded")
+    assert recorded.label == "recorded"

@@ -114,9 +114,8 @@ class ExperimentJob(MeasurementJob):
         return self.halted() or now > self._end or gives_way
 
     def _on_progress(self, progress: RunProgress) -> None:
-        self._message = progress.message or self._message
-        if progress.seconds_left is None and progress.done == progress.total:
-            self._message = ALL_DONE
+        if progress.seconds_left is None:
+            self._message = _first_message(progress) or self._message
         self._share = progress.done / max(progress.total, 1)
         now = time.monotonic()
         if now - self._posted_at < SECONDS_PER_RESULT:
@@ -138,6 +137,17 @@ class ExperimentJob(MeasurementJob):
         if self._last is None:
             return super().stopped(words)
         return replace(self._last, words=words, over=True)
+
+
+def _first_message(progress: RunProgress) -> str:
+    """What a run says before its first unit about the units that were saved earlier."""
+    if progress.differing:
+        differing = ", ".join(progress.differing)
+        return (
+            f"The saved parts cannot be reused. They differ from this run in: {differing}. "
+            "Starting over."
+        )
+    return ALL_DONE if progress.done == progress.total else ""
 
 
 def progress_words(progress: RunProgress) -> str:

@@ -8,10 +8,11 @@ from typing import Any
 
 from sequoia import SequoiaError
 from sequoia.assets_folder import ASSETS
-from sequoia.experiments.experiment import Experiment
+from sequoia.experiments.experiment import Experiment, units
 from sequoia.experiments.registry import EXPERIMENTS, experiment_named
 from sequoia.experiments.result import ExperimentResult
 from ui.experiments.experiment_job import SIZE, Found
+from ui.experiments.words import WORDS
 from ui.serving.measurement_job import Report
 from ui.shared.message_text import message_text
 from ui.shared.saved_profiles import shipped
@@ -37,13 +38,14 @@ def list_message() -> str:
 
 def _about(experiment: Experiment) -> dict[str, Any]:
     command = f"python -m sequoia.experiments {experiment.name}"
+    words = WORDS[experiment.name]
     return {
         "name": experiment.name,
-        "title": experiment.title,
+        "title": words.title,
         "question": experiment.question,
-        "note": experiment.note,
-        "table": experiment.table,
-        "units": len(experiment.units(experiment.sizes[SIZE])),
+        "note": words.note,
+        "table": words.table,
+        "units": len(units(experiment.sizes[SIZE])),
         "command": f"{command} --size {SIZE}",
         "full": f"{command} --size full --out assets/experiments --source recorded",
     }
@@ -67,7 +69,7 @@ def _recorded_message(name: str) -> str:
         return message_text({"name": name, "missing": words})
     if result is None:
         return message_text({"name": name, "missing": MISSING})
-    return message_text({"name": name, "recorded": result.to_dict()})
+    return message_text({"name": name, "recorded": WORDS[name].view(result)})
 
 
 def recorded_result(name: str) -> ExperimentResult | None:
@@ -77,8 +79,8 @@ def recorded_result(name: str) -> ExperimentResult | None:
     if not path.is_file():
         return None
     try:
-        return ExperimentResult.from_json(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as problem:
+        return ExperimentResult.from_json(path.read_bytes())
+    except OSError as problem:
         raise SequoiaError(str(problem)) from None
 
 
@@ -111,7 +113,7 @@ def _found(report: Report, found: Found) -> dict[str, Any]:
             f"{result.done} of {result.total} parts are done.",
         ]
         words += ["Press Continue to run the rest."]
-    return {"result": result.to_dict(), "notice": " ".join(filter(None, words))}
+    return {"result": WORDS[result.name].view(result), "notice": " ".join(filter(None, words))}
 
 
 def _run_message(run: dict[str, Any]) -> str:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
-from sequoia.assets_folder import ASSETS
-from sequoia.text_files import load_json
-from sequoia.validate_input import read_each
-
-FOLDER = ASSETS / "experiments"
+from sequoia import SequoiaError
+from ui.experiments.messages import recorded_result
+from ui.experiments.words import WORDS
 
 
 @dataclass(frozen=True)
@@ -25,10 +22,16 @@ class Finding:
 @cache
 def findings() -> dict[str, Finding]:
     """The findings of all recorded experiments by name. A damaged file is skipped."""
-    return read_each(((path.stem, path) for path in sorted(FOLDER.glob("*.json"))), _finding)
+    found = {name: _finding(name) for name in WORDS}
+    return {name: one for name, one in found.items() if one}
 
 
-def _finding(path: Path) -> Finding:
-    data = load_json(path)
-    answer, *_ = str(data["finding"]).splitlines() or [""]
-    return Finding(answer, str(data["source"]))
+def _finding(name: str) -> Finding | None:
+    try:
+        result = recorded_result(name)
+    except SequoiaError:
+        return None
+    if result is None:
+        return None
+    view = WORDS[name].view(result)
+    return Finding(view["finding"].split("\n")[0], view["source"])

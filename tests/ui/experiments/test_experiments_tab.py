@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 import json
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +14,16 @@ import gradio as gr
 import pytest
 from visits import Reading, request, wait
 
-from sequoia.experiments.experiment import Done, Experiment, Unit
+from sequoia.experiments.experiment import Cell, Entry, Experiment, Places, Settings, Unit
 from sequoia.experiments.registry import EXPERIMENTS
-from sequoia.experiments.result import Axis, ExperimentResult, Point, Series, Settings
+from sequoia.experiments.result import ExperimentResult
 from ui.experiments import experiment_job, messages
 from ui.experiments.experiment_job import ALL_DONE, ExperimentJob
 from ui.experiments.kept_units import KeptUnits
 from ui.experiments.messages import MISSING, recorded_message, refusal_message, report_message
 from ui.experiments.tab import ExperimentsTab
+from ui.experiments.words import WORDS
+from ui.experiments.words.view import Axis, Words
 from ui.serving.fair_queue import Work
 from ui.serving.limits import LOCAL, Limits
 from ui.serving.model_host import ModelHost
@@ -39,38 +41,38 @@ class Toy:
         self.passes = threading.Semaphore(1000)
         self.has_begun = threading.Event()
 
-    def run_unit(self, _pair: Any, unit: Unit) -> Mapping[str, Any]:
+    def measure(self, _pair: Any, unit: Unit) -> list[Entry]:
         self.has_begun.set()
         assert self.passes.acquire(timeout=10)
         self.ran.append(unit.key)
-        return {"value": len(unit.key)}
+        return [Entry(lane="toy", figures={"tokens": 1.0 + unit.number})]
 
     def experiment(self) -> Experiment:
-        return Experiment(
-            name="toy",
-            title="A toy",
-            question="Does it run?",
-            sizes={"small": {"units": UNITS}},
-            units=lambda settings: [Unit(f"unit {i}") for i in range(settings["units"])],
-            run_unit=self.run_unit,
-            summary=summary,
-        )
+        settings = {"kinds": ["code"], "temperatures": [0.0], "prompts": UNITS}
+        return Experiment("toy", "Does it run?", {"small": settings}, self.measure, pairs)
 
 
-def summary(_settings: Settings, done: Done) -> ExperimentResult:
-    points = tuple(Point(i, one["value"]) for i, one in enumerate(done.values()))
-    return ExperimentResult(
-        finding=f"{len(done)} ran.",
-        x=Axis("x", "x"),
-        y=Axis("y", "y"),
-        series=(Series("toy", "sequoia", "all", points),),
-    )
+def pairs(_settings: Settings, places: Places) -> Iterator[tuple[Cell, Cell]]:
+    return ((lanes["toy"], lanes["toy"]) for lanes in places)
+
+
+TOY = Words(
+    title="A toy",
+    x=Axis("x", "x"),
+    y=Axis("y", "y"),
+    columns=lambda _: (),
+    series=lambda _: (),
+    rows=lambda _: (),
+    compared=lambda _: None,
+    finding=lambda result: [f"{result.done} ran."],
+)
 
 
 @pytest.fixture
 def toy(monkeypatch: pytest.MonkeyPatch) -> Toy:
     toy = Toy()
     monkeypatch.setitem(EXPERIMENTS, "toy", toy.experiment())
+    monkeypatch.setitem(WORDS, "toy", TOY)
     monkeypatch.setattr(experiment_job, "SECONDS_PER_RESULT", 0.0)
     return toy
 
@@ -148,7 +150,7 @@ def test_a_stopped_run_keeps_what_is_done_and_goes_on(
     assert first["result"]["done"] == 3
     assert first["words"] == "3 of 5 parts done"
     assert last["result"]["done"] == UNITS
-    assert sorted(toy.ran) == [f"unit {i}" for i in range(UNITS)]  # each once
+    assert len({*toy.ran}) == len(toy.ran) == UNITS  # each once
     assert parsed(runs(tab))[-1]["notice"] == ALL_DONE
 
 
@@ -164,7 +166,7 @@ def test_a_complete_run_is_run_again_if_asked(
     toy.passes = threading.Semaphore(UNITS)
     last = parsed(runs(tab, again=True))[-1]
     assert (last["result"]["done"], last["notice"]) == (UNITS, "")
-    assert sorted(toy.ran) == [f"unit {i}" for i in range(UNITS)]
+    assert len({*toy.ran}) == len(toy.ran) == UNITS
 
 
 def test_another_visitor_starts_anew(made: Callable[..., ExperimentsTab], toy: Toy) -> None:
@@ -313,10 +315,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def test_a_recorded_result_is_sent(toy: Toy, folder: Path) -> None:
-    result = ExperimentResult(name="toy", source="recorded", done=1, total=1)
-    (folder / "toy.json").write_text(result.to_json(), encoding="utf-8")
-    sent = json.loads(recorded_message("toy"))
-    assert ExperimentResult.from_dict(sent["recorded"]) == result
+    result = ExperimentResult(name="toy", label="recorded", settings={}, done=1, total=1)
+    (folder / "toy.json").write_text(result.model_dump_json(), encoding="utf-8")
+    sent = json.loads(recorded_message("toy"))["recorded"]
+    assert (sent["name"], sent["source"], sent["done"]) == ("toy", "recorded", 1)
     assert toy.ran == []
 
 

@@ -3,7 +3,6 @@ claims that have neither a recorded result nor a prediction are marked."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -11,10 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from sequoia.experiments.registry import EXPERIMENTS
 from sequoia.planning.paper_results import PaperTable, paper_file, paper_tables
-from ui.paper import contents, recorded
+from ui.experiments import messages
+from ui.paper import contents
 from ui.paper.contents import page
 from ui.paper.figure import RANGE, speedups_figure
+from ui.paper.recorded import Finding, findings
 from ui.paper.tables import deviations, speedup_table, sweep_table
 from ui.paper.words import signed
 
@@ -129,21 +131,17 @@ def test_the_figure_has_every_speedup_inside_its_axes() -> None:
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """An empty folder of recorded experiments, in place of the shipped one."""
-    monkeypatch.setattr(recorded, "FOLDER", tmp_path)
-    _forget()
-    yield tmp_path
-    _forget()
-
-
-def _forget() -> None:
-    recorded.findings.cache_clear()
+def found(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Finding]]:
+    """The findings of recorded experiments; at first none."""
+    findings = dict[str, Finding]()
+    monkeypatch.setattr(contents, "findings", lambda: findings)
+    contents.page.cache_clear()
+    yield findings
     contents.page.cache_clear()
 
 
-def test_without_recordings_the_page_says_so(folder: Path) -> None:
-    assert list(folder.iterdir()) == []
+def test_without_recordings_the_page_says_so(found: dict[str, Finding]) -> None:
+    assert found == {}
     assert page().count("No result recorded yet.") == 3
     assert "Here each verifier" not in page()
 
@@ -153,18 +151,23 @@ def test_a_note_on_our_trees_follows_the_recorded_finding(name: str) -> None:
     data = paper_file()
     about = [one for one in (*data["claims"], *data["panels"]) if one.get("experiment") == name]
     (note,) = (one["here"] for one in about)
-    recording = json.loads((recorded.FOLDER / f"{name}.json").read_text(encoding="utf-8"))
-    assert f"its own tree of {recording['settings']['nodes']} nodes" in note
-    answer = recording["finding"].split("\n")[0]
-    assert f"{answer} {note}" in page()
+    assert f"its own tree of {EXPERIMENTS[name].sizes['full']['nodes']} nodes" in note
+    assert f"{findings()[name].answer} {note}" in page()
 
 
-def test_a_recorded_finding_stands_beside_the_papers(folder: Path) -> None:
-    one = {"title": "Top-p", "finding": "<b>${ahead}</b>\nmore", "source": "recorded"}
-    (folder / "top-p.json").write_text(json.dumps(one), encoding="utf-8")
-    (folder / "ranks.json").write_text("{", encoding="utf-8")
+def test_a_recorded_finding_stands_beside_the_papers(found: dict[str, Finding]) -> None:
+    found["top-p"] = Finding("<b>${ahead}</b>", "recorded")
     shown = page()
     assert "&lt;b&gt;&#36;&#123;ahead&#125;&lt;/b&gt;" in shown
-    assert "&#125;&lt;/b&gt;\n" not in shown
     assert 'data-label="recorded"' in shown
     assert shown.count("No result recorded yet.") == 3
+
+
+def test_findings_come_from_the_recorded_results_that_can_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert findings().keys() == EXPERIMENTS.keys()
+    assert findings()["hardware"].source == "simulated"
+    monkeypatch.setattr(messages, "FOLDER", tmp_path)
+    (tmp_path / "ranks.json").write_text("{", encoding="utf-8")
+    assert findings.__wrapped__() == {}

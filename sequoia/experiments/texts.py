@@ -1,0 +1,122 @@
+"""The texts of the experiments: the target's continuations of prompts. Measurements use the prompts
+in assets/judge, on which no bundled model was trained, and those of the benchmark. Trees are
+planned on continuations of other prompts, those of the acceptance survey."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from sequoia.algorithm.sampling_params import SamplingParams
+from sequoia.algorithm.step_trace import emitted_tokens
+from sequoia.algorithm.tree import Tree
+from sequoia.assets_folder import ASSETS
+from sequoia.bench.command import text_list
+from sequoia.decoding.engine import plain
+from sequoia.experiments.experiment import Unit
+from sequoia.measuring.expected_steps import FixedLane, expected_step_starts
+from sequoia.models.pair import Pair
+from sequoia.text_files import load_json
+
+KINDS = ("code", "prose")
+MAX_PROMPTS = 28  # of each kind; there are only 28 of prose
+# Above temperature 0, the tokens per step leave out up to this many tokens at the start of a text.
+# The first step always starts at token 0, so the chance that a step starts at one of the next few
+# tokens is not typical.
+WARM_UP = 16
+REPEAT = 8  # a text repeats itself if a sequence of this many tokens occurs again
+
+
+@cache
+def prompts_of(kind: str) -> tuple[str, ...]:
+    """The prompts to measure with, excerpts first. kind: one of KINDS."""
+    excerpts = load_json(ASSETS / "judge" / f"{kind}.json")
+    return (*(one["prompt"] for one in excerpts), *text_list(kind, ASSETS / "bench"))
+
+
+@cache
+def planning_prompts(kind: str) -> tuple[str, ...]:
+    """The prompts to plan trees on. kind: one of KINDS."""
+    return tuple(text_list(kind, ASSETS / "survey"))
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text on which decoders are compared. prompt, tokens: the token ids of the prompt and of its
+    continuation, which was sampled with `params`."""
+
+    prompt: tuple[int, ...]
+    tokens: tuple[int, ...]
+    params: SamplingParams
+
+    @property
+    def warm_up(self) -> int:
+        """The tokens at the start that are not measured: WARM_UP, but at most a quarter of the
+        text. None at temperature 0, where it may be that no step starts after the warm-up."""
+        return min(WARM_UP, len(self.tokens) // 4) if self.params.temperature else 0
+
+
+def continued(pair: Pair, prompt: str, params: SamplingParams) -> Text:
+    """`prompt` and what plain decoding with the target emits after it."""
+    return Text(pair.encode(prompt), tuple(emitted_tokens(plain(pair, prompt, params))), params)
+
+
+def params_of(unit: Unit) -> SamplingParams:
+    """The sampling parameters of a unit's text. The seed is the number of the prompt."""
+    return SamplingParams(
+        float(unit.at["temperature"]),
+        float(unit.at.get("top_p", 1.0)),
+        unit.settings["tokens"],
+        unit.number,
+        ignore_eos=True,
+    )
+
+
+def text_of(pair: Pair, unit: Unit) -> Text:
+    return continued(pair, prompts_of(str(unit.at["kind"]))[unit.number], params_of(unit))
+
+
+def planning_texts(pair: Pair, kind: str, params: SamplingParams, count: int) -> Iterator[Text]:
+    """The first `count` planning texts, each with a seed of its own."""
+    for number, prompt in enumerate(planning_prompts(kind)[:count]):
+        yield continued(pair, prompt, params.further(number))
+
+
+def step_starts(
+    pair: Pair, text: Text, lanes: Mapping[str, tuple[Tree, str]]
+) -> dict[str, Sequence[float]]:
+    """For each lane (a tree and a verifier), the probability that a step starts at each token of
+    `text.tokens`."""
+    fixed = [FixedLane(tree, verifier) for tree, verifier in lanes.values()]
+    found = expected_step_starts(pair, text.prompt, text.tokens, text.params, fixed)
+    return {name: starts.tolist() for name, starts in zip(lanes, found, strict=True)}
+
+
+def tokens_per_step(starts: Sequence[float], text: Text) -> float:
+    """The number of tokens after the warm-up, divided by the expected number of steps that start at
+    them."""
+    first = text.warm_up
+    return round((len(starts) - first) / sum(starts[first:]), 5)
+
+
+def tokens_of_lanes(
+    pair: Pair, text: Text, lanes: Mapping[str, tuple[Tree, str]]
+) -> dict[str, float]:
+    """The expected tokens per step of each lane (a tree and a verifier) along `text`."""
+    starts = step_starts(pair, text, lanes)
+    return {name: tokens_per_step(one, text) for name, one in starts.items()}
+
+
+def new_tokens(text: Text) -> int:
+    """The number of tokens in the continuation before it begins to repeat itself or the prompt. The
+    repetition begins at the first sequence of REPEAT tokens that has occurred before. Only
+    sequences that begin after the continuation's first token count, so the number is at least 1."""
+    ids = (*text.prompt, *text.tokens)
+    seen = set[tuple[int, ...]]()
+    for end in range(REPEAT, len(ids) + 1):
+        run = ids[end - REPEAT : end]
+        if run in seen and end > len(text.prompt) + REPEAT:
+            return end - REPEAT - len(text.prompt)
+        seen.add(run)
+    return len(text.tokens)
