@@ -131,8 +131,9 @@ class Visit:
     def __init__(self, browser: Browser, url: str, has_form: bool = True, **options: Any) -> None:
         self.open(browser, url, options)
         self.page.wait_for_function("document.querySelector('#pg-view .sq-stage')?.view")
-        self.page.wait_for_selector("[data-part=own]:visible")
-        if has_form:
+        # the form is there at once if no recording is shown
+        self.page.wait_for_selector("[data-part=own]:visible, #pg-run:visible")
+        if has_form and not self.page.is_visible("#pg-run"):
             self.page.evaluate("document.querySelector('[data-act=panel]').click()")
             self.page.wait_for_selector("#pg-run")
 

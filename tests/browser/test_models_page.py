@@ -44,6 +44,7 @@ def models_app(hub: FakeHub, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     cache = tmp_path_factory.mktemp("cache")
     app = App(
         HF_ENDPOINT=hub.url,
+        NO_PROXY="127.0.0.1",  # the hub is on this machine
         HF_HUB_CACHE=str(cache),
         HF_HUB_OFFLINE="0",
         HF_TOKEN_PATH=str(cache / "none"),
