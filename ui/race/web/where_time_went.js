@@ -37,6 +37,7 @@ export class WhereTimeWent {
     this.lanes = store.lanes;
     this.shown = ""; // the parts of the results that the panels show, as JSON
     this.root = el("div", { class: "race-whys", "data-part": "whys" }, host);
+    rove(this.root);
   }
 
   paint() {
@@ -77,7 +78,6 @@ export class WhereTimeWent {
     addTerm(titleBox, "how to read this", "waterfall", "sq-word");
     if (lost?.bars?.length) this.bars(body, lost.bars);
     if (advice) this.advice(body, advice, i);
-    rove(root);
   }
 
   /**
