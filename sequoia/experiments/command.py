@@ -1,19 +1,17 @@
 """Run an experiment, one of the paper's or our own: `python -m sequoia.experiments NAME`.
 
-Ctrl-C stops the run after the current unit of work. The same command then continues the run.
+Ctrl-C stops the run and writes the result of the finished units of work. The same command then
+continues the run.
 """
 
 from __future__ import annotations
 
-import signal
 import sys
-import threading
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
-from sequoia.algorithm.progress import ShouldStop
 from sequoia.bench.command import add_pair_options, option_parser, reports_errors
 from sequoia.errors import SequoiaError
 from sequoia.experiments.estimates import scores
@@ -49,16 +47,12 @@ def _run(experiment: Experiment, options: Namespace) -> None:
     require_writable(path)
     require_writable(units_file(experiment, options.out))
     pair = load_pair(target=options.target, draft=options.draft, dtype=options.dtype)
-    with writing(options.out), _interrupt() as is_interrupted:
-        result = run_experiment(
-            experiment,
-            pair,
-            settings,
-            options.out,
-            _print_progress,
-            is_interrupted,
-            options.source,
-        )
+    run = partial(run_experiment, experiment, pair, settings, options.out, label=options.source)
+    with writing(options.out):
+        try:
+            result = run(_print_progress)
+        except KeyboardInterrupt:
+            result = run(should_stop=lambda: True)
     with writing(path):
         write_text(path, result.model_dump_json() + "\n")
     _print_scores(result)
@@ -73,24 +67,6 @@ def _print_scores(result: ExperimentResult) -> None:
     ratio excludes 1."""
     for (one, other), counts in scores(result.ratios).items():
         print(f"{one} / {other}: {counts.higher} higher, {counts.lower} lower of {counts.total}")
-
-
-@contextmanager
-def _interrupt() -> Iterator[ShouldStop]:
-    """Yields a function that returns whether Ctrl-C was pressed. A second Ctrl-C ends the program
-    at once."""
-    pressed = threading.Event()
-    before = signal.getsignal(signal.SIGINT)
-
-    def press(*_: object) -> None:
-        pressed.set()
-        signal.signal(signal.SIGINT, before)
-
-    signal.signal(signal.SIGINT, press)
-    try:
-        yield pressed.is_set
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def _print_progress(progress: RunProgress) -> None:

@@ -60,9 +60,8 @@ TOY = Words(
     title="A toy",
     x=Axis("x", "x"),
     y=Axis("y", "y"),
-    columns=lambda _: (),
-    series=lambda _: (),
-    rows=lambda _: (),
+    drawn=lambda _: (),
+    columns=(),
     compared=lambda _: None,
     finding=lambda result: [f"{result.done} ran."],
 )

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from functools import partial
 
 from sequoia.experiments.budget import ARITIES, NEW, OURS, WIDTHS
 from sequoia.experiments.estimates import score
 from sequoia.experiments.result import ExperimentResult, Ratio
 from sequoia.experiments.texts import REPEAT
 from ui.experiments.words.view import (
+    MEASURED,
     Axis,
     Column,
-    Series,
+    Line,
+    Place,
     Words,
     case_words,
     clearly,
-    grouped,
-    point,
+    drawn_rows,
 )
 
 LABELS = {
@@ -29,27 +30,9 @@ LABELS = {
 }
 
 
-def _columns(label: str) -> Iterator[Column]:
-    yield Column("case", "texts")
-    yield Column("length", "mean length of the part", label)
-    yield Column("nodes", "nodes")
-    yield from (Column(shape, words, label) for shape, words in LABELS.items())
-
-
-def _series(result: ExperimentResult) -> Iterator[Series]:
-    lines = grouped(result.rows, lambda row: (case_words(row.at), row.lane))
-    for (panel, shape), rows in lines.items():
-        points = tuple(point(row.at["nodes"], row.figures["tokens"]) for row in rows)
-        yield Series(LABELS[shape], shape, panel, points)
-
-
-def _rows(result: ExperimentResult) -> Iterator[dict[str, Any]]:
-    places = grouped(result.rows, lambda row: (case_words(row.at), row.at["nodes"]))
-    for (case, nodes), rows in places.items():
-        share = rows[0].figures.get("share")
-        length = f"{share.mean:.1%} of the text" if share else None
-        tokens = {row.lane: row.figures["tokens"].mean for row in rows}
-        yield {"case": case, "length": length, "nodes": nodes, **tokens}
+def _length(place: Place) -> str | None:
+    share = place.rows[0].figures.get("share")
+    return f"{share.mean:.1%} of the text" if share else None
 
 
 def _where(one: Ratio) -> str:
@@ -101,9 +84,15 @@ BUDGET = Words(
     title="Tokens per step by size of the tree",
     x=Axis("nodes", "nodes of the tree", "log"),
     y=Axis("tokens per step", "tokens per step"),
-    columns=_columns,
-    series=_series,
-    rows=_rows,
+    drawn=drawn_rows(
+        lambda row: Line(case_words(row.at), LABELS[row.lane], row.lane, row.at["nodes"])
+    ),
+    columns=(
+        Column("texts", lambda place: case_words(place.at)),
+        Column("mean length of the part", _length, MEASURED),
+        Column("nodes", lambda place: place.at["nodes"]),
+        *(Column(LABELS[one], partial(Place.mean, lane=one), MEASURED) for one in LABELS),
+    ),
     compared=_compared,
     finding=_finding,
     note=(

@@ -5,22 +5,21 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 from sequoia.experiments.chain import CHAIN, LANES, STOPPING, TREE
-from sequoia.experiments.result import At, Estimate, ExperimentResult, Ratio, Row
+from sequoia.experiments.result import Estimate, ExperimentResult, Ratio
 from sequoia.planning.named_profiles import machine_name, named_profile
 from ui.experiments.words.view import (
     CLEARLY,
     Axis,
     Column,
-    Series,
+    Line,
+    Place,
     Words,
     clearly,
-    grouped,
-    point,
+    places,
 )
 
 RIVALS = {
@@ -54,92 +53,33 @@ def cost_of_nodes(machine: str) -> float:
     return profile.verify_seconds(WIDE) / profile.verify_seconds(1)
 
 
-def _columns(_label: str) -> Iterator[Column]:
-    yield Column("machine", "machine")
-    yield Column("kind", "texts")
-    yield Column("temperature", "temperature")
-    yield Column("draft", "draft")
-    yield Column("first", "first guess accepted", "predicted")
-    yield Column("cost", f"time of a pass over {WIDE} nodes / over 1 node", "simulated")
-    yield Column("nodes", "tuned chain, nodes", "predicted")
-    yield Column("tree", "planned tree: nodes, levels, max children", "predicted")
-    stop = "stopping chain: max nodes, lowest draft probability (0: never stops)"
-    yield Column("stop", stop, "predicted")
-    yield from (Column(lane, f"{_name(lane)}: speed-up", "simulated") for lane in LANES)
+def _about(place: Place, lane: str, *names: str) -> str:
+    """The plan of a lane, such as "64, 16, 3"."""
+    return ", ".join(f"{place.lanes[lane].about[name]:g}" for name in names)
 
 
-@dataclass(frozen=True)
-class _Setting:
-    """One machine with one kind of prompt, temperature and draft. rows: by lane. ratios: over the
-    tuned chain, by lane."""
-
-    machine: str
-    at: At
-    rows: Mapping[str, Row]
-    ratios: Mapping[str, Estimate]
-
-    @property
-    def first(self) -> float:
-        """How often the draft's first guess is accepted."""
-        return float(self.rows[CHAIN].about["first"])
-
-    @property
-    def children(self) -> int:
-        """The most children of a node of the planned tree."""
-        return int(self.rows[TREE].about["children"])
-
-    @property
-    def gain(self) -> float:
-        """The planned tree's speed divided by the tuned chain's."""
-        return self.ratios[TREE].mean
-
-    @property
-    def winner(self) -> str:
-        lanes = [lane for lane in LANES if lane in self.rows]
-        return max(lanes, key=lambda lane: self.rows[lane].figures["speed"].mean)
+def _first(place: Place) -> float:
+    """How often the draft's first guess is accepted."""
+    return float(place.lanes[CHAIN].about["first"])
 
 
-def _settings(result: ExperimentResult) -> list[_Setting]:
-    over_chain = {
-        (one.one, *one.at.items()): one.ratio for one in result.ratios if one.other == CHAIN
-    }
-    found = list[_Setting]()
-    for place, rows in grouped(result.rows, lambda row: (*row.at.items(),)).items():
-        lanes = {row.lane: row for row in rows}
-        ratios = {lane: over_chain[(lane, *place)] for lane in lanes if lane != CHAIN}
-        found.append(_Setting(str(rows[0].at["machine"]), rows[0].at, lanes, ratios))
-    return found
+def _children(place: Place) -> int:
+    """The most children of a node of the planned tree."""
+    return int(place.lanes[TREE].about["children"])
 
 
-def _series(result: ExperimentResult) -> Iterator[Series]:
-    by_first = sorted(_settings(result), key=lambda one: one.first)
-    for machine in dict.fromkeys(str(row.at["machine"]) for row in result.rows):
-        here = [one for one in by_first if one.machine == machine]
-        for lane in LANES:
-            points = [point(one.first, one.ratios[lane]) for one in here if lane in one.ratios]
-            method = lane.split()[0]
-            if points:
-                yield Series(
-                    _name(lane), _METHODS.get(method, method), machine_name(machine), (*points,)
-                )
+def _speedup(place: Place, lane: str) -> float | None:
+    return place.mean(lane, "speed") if lane in place.lanes else None
 
 
-def _rows(result: ExperimentResult) -> Iterator[dict[str, Any]]:
-    for one in _settings(result):
-        stop = one.rows[STOPPING].about
-        tree = one.rows[TREE].about
-        speeds = {lane: row.figures["speed"].mean for lane, row in one.rows.items()}
-        yield {
-            "machine": machine_name(one.machine),
-            **{axis: one.at[axis] for axis in ("kind", "temperature", "draft")},
-            "first": one.first,
-            "cost": cost_of_nodes(one.machine),
-            "nodes": one.rows[CHAIN].about["nodes"],
-            "tree": f"{tree['nodes']}, {tree['levels']}, {tree['children']}",
-            "stop": f"{stop['nodes']}, {stop['least']:g}",
-            **dict.fromkeys(LANES),
-            **speeds,
-        }
+def _drawn(result: ExperimentResult) -> Iterator[tuple[Line, Estimate]]:
+    """Speeds over that of the tuned chain."""
+    firsts = {(*place.at.items(),): _first(place) for place in places(result.rows)}
+    for one in result.ratios:
+        if one.other == CHAIN:
+            machine = machine_name(str(one.at["machine"]))
+            method = _METHODS.get(one.one.split()[0], one.one.split()[0])
+            yield Line(machine, _name(one.one), method, firsts[(*one.at.items(),)]), one.ratio
 
 
 def _compared(one: Ratio) -> str | None:
@@ -153,14 +93,15 @@ def _compared(one: Ratio) -> str | None:
 
 
 def _finding(result: ExperimentResult) -> Iterator[str]:
-    found = _settings(result)
+    found = places(result.rows)
+    names = sorted({str(one.at["machine"]) for one in found}, key=cost_of_nodes)
+    machines = {name: [one for one in found if one.at["machine"] == name] for name in names}
     yield _score(result, CHAIN, "the tuned chain")
     yield _score(result, STOPPING, "the chain that stops when unsure")
     yield CLEARLY
     yield _chains(found)
-    machines = sorted({one.machine for one in found}, key=cost_of_nodes)
-    yield from (_on([one for one in found if one.machine == machine]) for machine in machines)
-    yield _by_acceptance(found)
+    yield from (_on(name, some) for name, some in machines.items())
+    yield _by_acceptance(found, machines)
 
 
 def _score(result: ExperimentResult, other: str, words: str) -> str:
@@ -172,22 +113,30 @@ def _score(result: ExperimentResult, other: str, words: str) -> str:
     )
 
 
-def _chains(found: Sequence[_Setting]) -> str:
-    count = sum(one.children <= 1 for one in found)
-    single = sum(one.children == 0 for one in found)
+def _chains(found: Sequence[Place]) -> str:
+    children = [_children(one) for one in found]
+    count = sum(most <= 1 for most in children)
+    single = children.count(0)
     settings = "setting" if count == 1 else "settings"
     plain = f" In {single} of them it has one node, which is plain decoding." if single else ""
     return f"In {count} {settings} the planned tree is itself a chain.{plain}"
 
 
-def _gain(found: Sequence[_Setting]) -> float:
-    return statistics.geometric_mean(one.gain for one in found)
+def _gain(found: Iterable[Place]) -> float:
+    """The planned tree's speed divided by the tuned chain's, as a geometric mean."""
+    return statistics.geometric_mean(
+        one.mean(TREE, "speed") / one.mean(CHAIN, "speed") for one in found
+    )
 
 
-def _on(found: Sequence[_Setting]) -> str:
+def _winner(place: Place) -> str:
+    lanes = [lane for lane in LANES if lane in place.lanes]
+    return max(lanes, key=lambda lane: place.mean(lane, "speed"))
+
+
+def _on(machine: str, found: Sequence[Place]) -> str:
     """A line about the settings in `found`, which are of one machine."""
-    machine = found[0].machine
-    (winner, times), *_ = Counter(one.winner for one in found).most_common(1)
+    (winner, times), *_ = Counter(map(_winner, found)).most_common(1)
     return (
         f"{machine_name(machine)}, where verifying {WIDE} nodes takes "
         f"{cost_of_nodes(machine):.2f} times as long as verifying one: on average the planned tree "
@@ -196,10 +145,11 @@ def _on(found: Sequence[_Setting]) -> str:
     )
 
 
-def _by_acceptance(found: Sequence[_Setting]) -> str:
-    middle = statistics.median(one.first for one in found)
-    low = [one for one in found if one.first < middle]
-    high = [one for one in found if one.first >= middle]
+def _by_acceptance(found: Sequence[Place], machines: Mapping[str, Sequence[Place]]) -> str:
+    """machines: the settings of each machine. That on which extra nodes cost least comes first."""
+    middle = statistics.median(map(_first, found))
+    low = [one for one in found if _first(one) < middle]
+    high = [one for one in found if _first(one) >= middle]
     if not low:
         return ""
     words = (
@@ -207,27 +157,43 @@ def _by_acceptance(found: Sequence[_Setting]) -> str:
         f"where the draft's first guess is accepted less than {middle:.0%} of the time (the "
         f"median), and {_gain(high):.2f}× elsewhere."
     )
-    is_explained = _gain(low) > _gain(high) and _gains_fall_with_cost(found)
+    cheapest, *_, dearest = (*machines.values(), *machines.values())
+    is_explained = _gain(low) > _gain(high) and _gain(cheapest) > _gain(dearest)
     return f"{words} {WHY}." if is_explained else words
-
-
-def _gains_fall_with_cost(found: Sequence[_Setting]) -> bool:
-    """Whether the gain is larger on the machine with the cheapest nodes than on the one with the
-    most expensive."""
-    costs = {one.machine: cost_of_nodes(one.machine) for one in found}
-    cheap, dear = (
-        [one for one in found if costs[one.machine] == pick(costs.values())] for pick in (min, max)
-    )
-    return _gain(cheap) > _gain(dear)
 
 
 TREE_OR_CHAIN = Words(
     title="Tree vs. tuned chain",
     x=Axis("first", "how often the draft's first guess is accepted"),
     y=Axis("ratio", "speed / tuned chain's speed (simulated)"),
-    columns=_columns,
-    series=_series,
-    rows=_rows,
+    drawn=_drawn,
+    columns=(
+        Column("machine", lambda place: machine_name(str(place.at["machine"]))),
+        Column("texts", lambda place: place.at["kind"]),
+        Column("temperature", lambda place: place.at["temperature"]),
+        Column("draft", lambda place: place.at["draft"]),
+        Column("first guess accepted", _first, "predicted"),
+        Column(
+            f"time of a pass over {WIDE} nodes / over 1 node",
+            lambda place: cost_of_nodes(str(place.at["machine"])),
+            "simulated",
+        ),
+        Column("tuned chain, nodes", lambda place: place.lanes[CHAIN].about["nodes"], "predicted"),
+        Column(
+            "planned tree: nodes, levels, max children",
+            lambda place: _about(place, TREE, "nodes", "levels", "children"),
+            "predicted",
+        ),
+        Column(
+            "stopping chain: max nodes, lowest draft probability (0: never stops)",
+            lambda place: _about(place, STOPPING, "nodes", "least"),
+            "predicted",
+        ),
+        *(
+            Column(f"{_name(one)}: speed-up", partial(_speedup, lane=one), "simulated")
+            for one in LANES
+        ),
+    ),
     compared=_compared,
     finding=_finding,
     note="\n".join(

@@ -4,113 +4,74 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from sequoia.experiments.result import ExperimentResult, Ratio, Row
 from sequoia.planning.named_profiles import machine_name
 from ui.experiments.words.view import (
     CLEARLY,
+    MEASURED,
     Axis,
     Column,
-    Series,
+    Line,
+    Place,
     Words,
     case_words,
     clearly,
-    grouped,
-    point,
+    drawn_rows,
+    places,
 )
 
-
-def _columns(label: str) -> Iterator[Column]:
-    foreign = "slowest of the trees planned for other machines"
-    yield Column("machine", "machine")
-    yield Column("case", "texts")
-    yield Column("tree", "planned tree: nodes, levels", "predicted")
-    yield Column("tokens", "planned tree: tokens per step", label)
-    yield Column("planned", "planned tree: speed-up", "simulated")
-    yield Column("size", "best fixed size (nodes)", "simulated")
-    yield Column("fixed", "best fixed size: speed-up", "simulated")
-    yield Column("other", foreign, "simulated")
-    yield Column("foreign", f"{foreign}: speed-up", "simulated")
-
-
-@dataclass(frozen=True)
-class _Here:
-    """One machine and one case (a kind of prompt with sampling settings). planned: the tree planned
-    for the machine. sizes: trees of fixed sizes. foreign: the slowest of the trees planned for
-    other machines."""
-
-    machine: str
-    case: str
-    planned: Row
-    sizes: Sequence[Row]
-    foreign: Row
-
-    @property
-    def best(self) -> Row:
-        """The fastest of the trees of fixed sizes."""
-        return max(self.sizes, key=_speed)
-
-    @property
-    def words(self) -> str:
-        return f"{self.machine}, {self.case}"
+_FOREIGN = "slowest of the trees planned for other machines"
 
 
 def _speed(row: Row) -> float:
     return row.figures["speed"].mean
 
 
-def _here(result: ExperimentResult) -> list[_Here]:
-    places = grouped(result.rows, lambda row: (str(row.at["machine"]), case_words(row.at)))
-    return [
-        _Here(
-            machine_name(machine),
-            case,
-            next(row for row in rows if row.lane == machine),
-            [row for row in rows if row.lane.isdigit()],
-            min((row for row in rows if _is_foreign(row, machine)), key=_speed),
-        )
-        for (machine, case), rows in places.items()
-    ]
+def _planned(place: Place) -> Row:
+    return place.lanes[str(place.at["machine"])]
 
 
-def _is_foreign(row: Row, machine: str) -> bool:
-    return not row.lane.isdigit() and row.lane != machine
+def _best(place: Place) -> Row:
+    """The fastest of the trees of fixed sizes."""
+    return max((row for row in place.rows if row.lane.isdigit()), key=_speed)
 
 
-def _series(result: ExperimentResult) -> Iterator[Series]:
-    for here in _here(result):
-        panel = f"{here.machine}: {here.case}"
-        sizes, planned = (
-            tuple(point(row.about["nodes"], row.figures["speed"]) for row in rows)
-            for rows in (here.sizes, [here.planned])
-        )
-        yield Series("Trees with the most tokens per step", "other", panel, sizes)
-        yield Series("Planned for the machine", "sequoia", panel, planned)
+def _foreign(place: Place) -> Row:
+    """The slowest of the trees planned for other machines."""
+    own = place.at["machine"]
+    others = (row for row in place.rows if row.lane != own and not row.lane.isdigit())
+    return min(others, key=_speed)
 
 
-def _rows(result: ExperimentResult) -> Iterator[dict[str, Any]]:
-    for here in _here(result):
-        about = here.planned.about
-        speeds = {"planned": here.planned, "fixed": here.best, "foreign": here.foreign}
-        yield {
-            "machine": here.machine,
-            "case": here.case,
-            "tree": f"{about['nodes']}, {about['levels']}",
-            "tokens": round(here.planned.figures["tokens"].mean, 3),
-            "size": here.best.about["nodes"],
-            "other": machine_name(here.foreign.lane),
-            **{name: round(_speed(row), 3) for name, row in speeds.items()},
-        }
+def _words(place: Place) -> str:
+    return f"{machine_name(str(place.at['machine']))}, {case_words(place.at)}"
+
+
+def _line(row: Row) -> Line | None:
+    panel = f"{machine_name(str(row.at['machine']))}: {case_words(row.at)}"
+    if row.lane.isdigit():
+        return Line(panel, "Trees with the most tokens per step", "other", row.about["nodes"])
+    if row.lane == row.at["machine"]:
+        return Line(panel, "Planned for the machine", "sequoia", row.about["nodes"])
+    return None
+
+
+def _rounded(row_of: Callable[[Place], Row]) -> Callable[[Place], float]:
+    return lambda place: round(_speed(row_of(place)), 3)
+
+
+def _planned_tree(place: Place) -> str:
+    about = _planned(place).about
+    return f"{about['nodes']}, {about['levels']}"
 
 
 def _compared(one: Ratio) -> str:
     other = one.other
     tree = f"tree of {other} nodes" if other.isdigit() else f"tree for {machine_name(other)}"
-    where = f"{machine_name(one.one)}, {case_words(one.at)}"
-    return f"{where}: tree planned for it over {tree}"
+    return f"{machine_name(one.one)}, {case_words(one.at)}: tree planned for it over {tree}"
 
 
 _VARIED = {"machines": "machines", "kinds": "kinds of text", "temperatures": "temperatures"}
@@ -118,11 +79,11 @@ _VARIED = {"machines": "machines", "kinds": "kinds of text", "temperatures": "te
 
 def _finding(result: ExperimentResult) -> Iterator[str]:
     gains = [one for one in result.ratios if one.other.isdigit()]
-    found = _here(result)
+    found = places(result.rows)
     yield _against_one_size(gains, result.settings)
     means = [one.ratio.mean for one in gains]
     yield f"{CLEARLY} The ratios range from {min(means):.2f}× to {max(means):.2f}×."
-    ratios = [_speed(one.planned) / _speed(one.best) for one in found]
+    ratios = [_speed(_planned(one)) / _speed(_best(one)) for one in found]
     yield (
         "Compared with the best fixed size of each case, the planned tree runs at "
         f"{statistics.geometric_mean(ratios):.2f}× the speed on average and "
@@ -146,26 +107,26 @@ def _against_one_size(gains: Sequence[Ratio], settings: dict[str, Any]) -> str:
     )
 
 
-def _sizes_in_words(found: Sequence[_Here]) -> str:
-    def size(here: _Here) -> int:
-        return int(here.best.about["nodes"])
+def _sizes_in_words(found: Sequence[Place]) -> str:
+    def size(place: Place) -> int:
+        return int(_best(place).about["nodes"])
 
     least = min(found, key=size)
     most = max(found, key=size)
     if size(least) == size(most):
         return f"The best size is {size(most)} nodes everywhere."
-    ends = (f"{size(one)} nodes ({one.words})" for one in (least, most))
+    ends = (f"{size(one)} nodes ({_words(one)})" for one in (least, most))
     return f"The best size ranges from {' to '.join(ends)}."
 
 
-def _on_the_wrong_machine(found: Sequence[_Here]) -> str:
-    def ratio(here: _Here) -> float:
-        return _speed(here.foreign) / _speed(here.planned)
+def _on_the_wrong_machine(found: Sequence[Place]) -> str:
+    def ratio(place: Place) -> float:
+        return _speed(_foreign(place)) / _speed(_planned(place))
 
     worst = min(found, key=ratio)
     slow = "On the wrong machine a planned tree can be slow. " if ratio(worst) < 1 else ""
     return (
-        f"{slow}{worst.words}: the tree planned for {machine_name(worst.foreign.lane)} runs at "
+        f"{slow}{_words(worst)}: the tree planned for {machine_name(_foreign(worst).lane)} runs at "
         f"{ratio(worst):.2f}× the speed of the tree planned for this machine."
     )
 
@@ -174,9 +135,22 @@ HARDWARE = Words(
     title="Hardware-aware trees vs. trees of fixed size",
     x=Axis("nodes", "nodes of the tree", "log"),
     y=Axis("speed-up", "speed-up over plain decoding (simulated)"),
-    columns=_columns,
-    series=_series,
-    rows=_rows,
+    drawn=drawn_rows(_line, "speed"),
+    columns=(
+        Column("machine", lambda place: machine_name(str(place.at["machine"]))),
+        Column("texts", lambda place: case_words(place.at)),
+        Column("planned tree: nodes, levels", _planned_tree, "predicted"),
+        Column(
+            "planned tree: tokens per step",
+            lambda place: _planned(place).figures["tokens"].mean,
+            MEASURED,
+        ),
+        Column("planned tree: speed-up", _rounded(_planned), "simulated"),
+        Column("best fixed size (nodes)", lambda place: _best(place).about["nodes"], "simulated"),
+        Column("best fixed size: speed-up", _rounded(_best), "simulated"),
+        Column(_FOREIGN, lambda place: machine_name(_foreign(place).lane), "simulated"),
+        Column(f"{_FOREIGN}: speed-up", _rounded(_foreign), "simulated"),
+    ),
     compared=_compared,
     finding=_finding,
     note=(

@@ -3,47 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from sequoia.algorithm.verifiers import verifier_named
 from sequoia.experiments.ranks import OURS, RULES, power_law
 from sequoia.experiments.result import ExperimentResult, Ratio, Row
-from ui.experiments.words.view import Axis, Column, Series, Words, case_words, grouped, point
+from ui.experiments.words.view import (
+    MEASURED,
+    Axis,
+    Column,
+    Line,
+    Place,
+    Words,
+    case_words,
+    drawn_rows,
+    places,
+)
 
 NAMES = {name: verifier_named(name).label for name in RULES}
 
 
-def _columns(label: str) -> Iterator[Column]:
-    yield Column("case", "texts")
-    yield Column("verifier", "verifier")
-    yield Column("first", "first child rejected", label)
-    yield Column("last", "all children rejected", label)
-    yield Column("exponent", "b of the power law k^−b", label)
-    yield Column("fit", "R² of the power law", label)
+def _rates(place: Place) -> list[float]:
+    """By number of children."""
+    return [row.figures["rejected"].mean for row in place.rows]
 
 
-def _lines(result: ExperimentResult) -> dict[tuple[str, str], list[Row]]:
-    return grouped(result.rows, lambda row: (case_words(row.at), row.lane))
+def _law(place: Place) -> tuple[float, float]:
+    """b and R² of the power law."""
+    exponent, fit = power_law([float(row.at["children"]) for row in place.rows], _rates(place))
+    return round(exponent, 3), round(fit, 4)
 
 
-def _series(result: ExperimentResult) -> Iterator[Series]:
-    for (panel, lane), rows in _lines(result).items():
-        points = tuple(point(row.at["children"], row.figures["rejected"]) for row in rows)
-        yield Series(NAMES[lane], lane, panel, points)
-
-
-def _rows(result: ExperimentResult) -> Iterator[dict[str, Any]]:
-    for (case, lane), rows in _lines(result).items():
-        rates = [row.figures["rejected"].mean for row in rows]
-        exponent, fit = power_law([float(row.at["children"]) for row in rows], rates)
-        yield {
-            "case": case,
-            "verifier": NAMES[lane],
-            "first": rates[0],
-            "last": rates[-1],
-            "exponent": round(exponent, 3),
-            "fit": round(fit, 4),
-        }
+def _by_line(row: Row) -> tuple[str, str]:
+    return case_words(row.at), row.lane
 
 
 def _compared(one: Ratio) -> str:
@@ -57,12 +48,14 @@ def _finding(result: ExperimentResult) -> Iterator[str]:
         f"With {NAMES[OURS]}, the probability that all of k children are rejected falls roughly as "
         f"a power of k. {_against_others(result)}"
     )
-    for row in _rows(result):
-        if row["verifier"] == NAMES[OURS]:
+    for place in places(result.rows, _by_line):
+        if place.rows[0].lane == OURS:
+            rates = _rates(place)
+            exponent, fit = _law(place)
             yield (
-                f"{row['case'].capitalize()}: from {row['first']:.1%} for one child to "
-                f"{row['last']:.1%} for {count} children, roughly as k^−{row['exponent']:.2f} "
-                f"(R² {row['fit']:.3f})."
+                f"{case_words(place.at).capitalize()}: from {rates[0]:.1%} for one child to "
+                f"{rates[-1]:.1%} for {count} children, roughly as k^−{exponent:.2f} "
+                f"(R² {fit:.3f})."
             )
 
 
@@ -82,9 +75,19 @@ RANKS = Words(
     title="Rejection rate by number of children",
     x=Axis("children", "children of a node", "log"),
     y=Axis("rejected", "probability that all are rejected", "log"),
-    columns=_columns,
-    series=_series,
-    rows=_rows,
+    drawn=drawn_rows(
+        lambda row: Line(case_words(row.at), NAMES[row.lane], row.lane, row.at["children"]),
+        "rejected",
+    ),
+    together=_by_line,
+    columns=(
+        Column("texts", lambda place: case_words(place.at)),
+        Column("verifier", lambda place: NAMES[place.rows[0].lane]),
+        Column("first child rejected", lambda place: _rates(place)[0], MEASURED),
+        Column("all children rejected", lambda place: _rates(place)[-1], MEASURED),
+        Column("b of the power law k^−b", lambda place: _law(place)[0], MEASURED),
+        Column("R² of the power law", lambda place: _law(place)[1], MEASURED),
+    ),
     compared=_compared,
     finding=_finding,
 )

@@ -3,36 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from functools import cache
 
-from sequoia.experiments.result import At, ExperimentResult, Ratio
+from sequoia.experiments.result import At, ExperimentResult, Ratio, Row
 from sequoia.experiments.specinfer import OURS, THEIRS
 from sequoia.planning.paper_results import paper_tables
 from ui.experiments.words.view import (
+    MEASURED,
     Axis,
     Column,
-    Series,
+    Line,
+    Place,
     Words,
     case_words,
     changes,
     clearly,
-    grouped,
-    point,
+    drawn_rows,
+    places,
 )
 
 
-def _columns(label: str) -> Iterator[Column]:
-    yield Column("case", "texts")
-    yield Column("width", "sequences")
-    yield Column("depth", "tokens per sequence")
-    yield Column("nodes", "nodes")
-    yield Column(THEIRS, "SpecInfer", label)
-    yield Column("planned", "Sequoia's tree of the same size", label)
-    yield Column("ratio", "Sequoia's tree over SpecInfer", label)
-    yield Column("paper", "SpecInfer in the paper", "paper")
-    yield Column("paper_planned", "Sequoia in the paper, 128 nodes", "paper")
-
-
+@cache
 def in_paper() -> dict[tuple[int, int], tuple[float, float]]:
     """Tokens per step of SpecInfer and of Sequoia in Table 1 of arXiv 2402.12374 (Llama2-7B with
     JF68M on C4 at temperature 0.6), by SpecInfer's number and length of sequences."""
@@ -47,33 +38,16 @@ def _sequences(at: At) -> str:
     return f"{at['width']} sequence{'s' * (int(at['width']) > 1)}"
 
 
-def _series(result: ExperimentResult) -> Iterator[Series]:
-    theirs = [row for row in result.rows if row.lane == THEIRS]
-    lines = grouped(theirs, lambda row: (case_words(row.at), _sequences(row.at)))
-    for (panel, name), rows in lines.items():
-        points = tuple(point(row.at["depth"], row.figures["tokens"]) for row in rows)
-        yield Series(name, THEIRS, panel, points)
+def _published(place: Place, which: int) -> float | None:
+    """The paper's figure: 0 of SpecInfer, 1 of Sequoia."""
+    found = in_paper().get((int(place.at["width"]), int(place.at["depth"])))
+    return found[which] if found else None
 
 
-def _rows(result: ExperimentResult) -> Iterator[dict[str, Any]]:
-    ratios = {(*one.at.items(),): one.ratio.mean for one in result.ratios}
-    paper = in_paper()
-    for key, rows in grouped(result.rows, lambda row: (*row.at.items(),)).items():
-        at = rows[0].at
-        width, depth = int(at["width"]), int(at["depth"])
-        tokens = {row.lane: row.figures["tokens"].mean for row in rows}
-        theirs, ours = paper.get((width, depth), (None, None))
-        yield {
-            "case": case_words(at),
-            "width": width,
-            "depth": depth,
-            "nodes": 1 + width * depth,
-            THEIRS: tokens[THEIRS],
-            "planned": tokens[OURS],
-            "ratio": ratios[key],
-            "paper": theirs,
-            "paper_planned": ours,
-        }
+def _line(row: Row) -> Line | None:
+    if row.lane != THEIRS:
+        return None
+    return Line(case_words(row.at), _sequences(row.at), THEIRS, row.at["depth"])
 
 
 def _compared(one: Ratio) -> str:
@@ -98,9 +72,9 @@ def _best(result: ExperimentResult) -> Iterator[str]:
     with these cases."""
     theirs = [row for row in result.rows if row.lane == THEIRS]
     winners = dict[tuple[str, int], list[str]]()
-    for case, rows in grouped(theirs, lambda row: case_words(row.at)).items():
-        best = max(rows, key=lambda row: row.figures["tokens"].mean).at
-        winners.setdefault((_sequences(best), int(best["depth"])), []).append(case)
+    for place in places(theirs, lambda row: case_words(row.at)):
+        best = max(place.rows, key=lambda row: row.figures["tokens"].mean).at
+        winners.setdefault((_sequences(best), int(best["depth"])), []).append(case_words(best))
     for (sequences, depth), some in winners.items():
         where = f" ({'; '.join(some)})" if len(winners) > 1 else " in every case"
         verb = "yields" if sequences == "1 sequence" else "yield"
@@ -114,9 +88,22 @@ SPECINFER = Words(
     title="SpecInfer: number and length of sequences",
     x=Axis("depth", "tokens per sequence"),
     y=Axis("tokens per step", "tokens per step"),
-    columns=_columns,
-    series=_series,
-    rows=_rows,
+    drawn=drawn_rows(_line),
+    columns=(
+        Column("texts", lambda place: case_words(place.at)),
+        Column("sequences", lambda place: place.at["width"]),
+        Column("tokens per sequence", lambda place: place.at["depth"]),
+        Column("nodes", lambda place: 1 + int(place.at["width"]) * int(place.at["depth"])),
+        Column("SpecInfer", lambda place: place.mean(THEIRS), MEASURED),
+        Column("Sequoia's tree of the same size", lambda place: place.mean(OURS), MEASURED),
+        Column(
+            "Sequoia's tree over SpecInfer",
+            lambda place: place.mean(OURS) / place.mean(THEIRS),
+            MEASURED,
+        ),
+        Column("SpecInfer in the paper", lambda place: _published(place, 0), "paper"),
+        Column("Sequoia in the paper, 128 nodes", lambda place: _published(place, 1), "paper"),
+    ),
     compared=_compared,
     finding=_finding,
     note=(

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from functools import cache, partial
 
 from sequoia.algorithm.verifiers import verifier_named
 from sequoia.experiments.estimates import Score, score
-from sequoia.experiments.result import ExperimentResult, Ratio
+from sequoia.experiments.result import Estimate, ExperimentResult, Ratio
 from sequoia.experiments.verifiers import BLOCK, CHAIN, LANES, OURS, TEMPERATURE, WALKS
 from sequoia.planning.figure_words import and_list
 from sequoia.planning.named_profiles import machine_name
 from sequoia.planning.paper_results import METHODS, paper_tables
 from ui.experiments.words.view import (
+    MEASURED,
     Axis,
     Column,
-    Series,
+    Line,
+    Place,
     Words,
     case_words,
     changes,
     count_or_none,
-    grouped,
-    point,
+    drawn_rows,
     signed_percent,
 )
 
@@ -34,31 +35,6 @@ _IN_SENTENCES = {
     BLOCK: "block verification on a chain",
 }
 _SIZES = TEMPERATURE.sizes["full"]
-
-
-def _columns(label: str) -> Iterator[Column]:
-    yield Column("case", "texts")
-    yield Column("verifier", "verifier")
-    yield Column("tokens", "tokens per step", label)
-    yield Column("speed", f"speed-up on {machine_name(_SIZES['profile'])}", "predicted")
-
-
-def _series_by(axis: str) -> Callable[[ExperimentResult], Iterator[Series]]:
-    def series(result: ExperimentResult) -> Iterator[Series]:
-        lines = grouped(result.rows, lambda row: (str(row.at["kind"]), row.lane))
-        for kind in dict.fromkeys(kind for kind, _ in lines):
-            for lane in LANES:
-                rows = lines[kind, lane]
-                points = tuple(point(row.at[axis], row.figures["tokens"]) for row in rows)
-                yield Series(_LABELS[lane], lane, kind, points)
-
-    return series
-
-
-def _rows(result: ExperimentResult) -> Iterator[dict[str, Any]]:
-    for row in result.rows:
-        figures = {name: found.mean for name, found in row.figures.items()}
-        yield {"case": case_words(row.at), "verifier": _LABELS[row.lane], **figures}
 
 
 def _where(one: Ratio, hot: str = "") -> str:
@@ -147,13 +123,34 @@ def _compared(hot: str) -> Callable[[Ratio], str]:
     )
 
 
+def _of(place: Place, figure: str) -> float:
+    """A line of the table has the row of one lane."""
+    (row,) = place.rows
+    return row.figures[figure].mean
+
+
+def _drawn_by(axis: str) -> Callable[[ExperimentResult], Iterator[tuple[Line, Estimate]]]:
+    return drawn_rows(
+        lambda row: Line(str(row.at["kind"]), _LABELS[row.lane], row.lane, row.at[axis])
+    )
+
+
 TEMPERATURE_WORDS = Words(
     title="Verifiers at several temperatures",
     x=Axis("temperature", "temperature"),
     y=Axis("tokens per step", "tokens per step"),
-    columns=_columns,
-    series=_series_by("temperature"),
-    rows=_rows,
+    drawn=_drawn_by("temperature"),
+    columns=(
+        Column("texts", lambda place: case_words(place.at)),
+        Column("verifier", lambda place: _LABELS[place.rows[0].lane]),
+        Column("tokens per step", partial(_of, figure="tokens"), MEASURED),
+        Column(
+            f"speed-up on {machine_name(_SIZES['profile'])}",
+            partial(_of, figure="speed"),
+            "predicted",
+        ),
+    ),
+    together=lambda row: (*row.at.items(), row.lane),
     compared=_compared(" above temperature 0"),
     finding=_finding,
     note=(
@@ -167,6 +164,7 @@ TEMPERATURE_WORDS = Words(
 )
 
 
+@cache
 def paper_tokens() -> dict[tuple[str, float], float]:
     """Tokens per step in Table 8 of arXiv 2402.12374, by verifier and top-p."""
     (table,) = (table for table in paper_tables() if table.key == "top-p")
@@ -178,23 +176,18 @@ def paper_tokens() -> dict[tuple[str, float], float]:
     }
 
 
-def _columns_with_paper(label: str) -> Iterator[Column]:
-    yield from _columns(label)
-    yield Column("paper", "tokens per step in Table 8", "paper")
-
-
-def _rows_with_paper(result: ExperimentResult) -> Iterator[dict[str, Any]]:
-    paper = paper_tokens()
-    for row, cells in zip(result.rows, _rows(result), strict=True):
-        yield {**cells, "paper": paper.get((row.lane, float(row.at["top_p"])))}
+def _in_paper(place: Place) -> float | None:
+    return paper_tokens().get((place.rows[0].lane, float(place.at["top_p"])))
 
 
 TOP_P_WORDS = replace(
     TEMPERATURE_WORDS,
     title="Verifiers with top-p",
     x=Axis("top-p", "top-p"),
-    columns=_columns_with_paper,
-    series=_series_by("top_p"),
-    rows=_rows_with_paper,
+    drawn=_drawn_by("top_p"),
+    columns=(
+        *TEMPERATURE_WORDS.columns,
+        Column("tokens per step in Table 8", _in_paper, "paper"),
+    ),
     compared=_compared(""),
 )

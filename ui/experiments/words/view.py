@@ -3,14 +3,14 @@ share."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from sequoia.experiments.estimates import score
 from sequoia.experiments.result import At, Estimate, ExperimentResult, Ratio, Row
 
-T = TypeVar("T", bound=Hashable)
+MEASURED = "measured"
 CLEARLY = "“Clearly” means that the 95% interval of the ratio of speeds excludes 1."
 BEFORE_REPEATING = "before the text repeats itself"
 
@@ -26,56 +26,70 @@ class Axis:
 
 
 @dataclass(frozen=True)
-class Point:
-    x: float
-    mean: float
-    low: float | None
-    high: float | None
-    prompts: int
+class Line:
+    """Where an estimate is drawn. panel: the small plot, such as "code, temperature 0". method:
+    decides the colour of the line, `race-METHOD` in assets/colours.json."""
+
+    panel: str
+    name: str
+    method: str
+    x: str | float
 
 
 @dataclass(frozen=True)
-class Series:
-    """One line of a plot. method: decides its colour, `race-METHOD` in assets/colours.json. panel:
-    the small plot that the line belongs to, such as "code, temperature 0"."""
+class Place:
+    """The rows of a result that share a line of the table."""
 
-    name: str
-    method: str
-    panel: str
-    points: tuple[Point, ...]
+    rows: Sequence[Row]
+
+    @property
+    def at(self) -> At:
+        return self.rows[0].at
+
+    @property
+    def lanes(self) -> dict[str, Row]:
+        return {row.lane: row for row in self.rows}
+
+    def mean(self, lane: str, figure: str = "tokens") -> float:
+        return self.lanes[lane].figures[figure].mean
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of the table. kind: the label of its numbers ("" for settings and words)."""
+    """A column of the table. kind: the label of its numbers ("" for settings and words); MEASURED
+    stands for the label of the result."""
 
-    name: str
     label: str
+    cell: Callable[[Place], str | float | None]
     kind: str = ""
+
+
+def by_place(row: Row) -> Hashable:
+    return (*row.at.items(),)
 
 
 @dataclass(frozen=True)
 class Words:
     """The words of an experiment.
 
-    columns: of the table, for a result whose measured numbers have this label. series, rows: of a
-    result; rows are cells by column name. compared: a ratio in words, or None to leave it out.
-    finding: the answer to the experiment's question, then details; of a result with ratios. note:
-    what a reader of the plots and tables has to know. table: what the numbers in the table are, if
-    its columns do not say so. source: the label of the plotted numbers, if they are not measured.
+    drawn: the estimates of the plots. together: rows with the same key share a line of the table.
+    compared: a ratio in words, None to leave it out. finding: the answer to the experiment's
+    question, then details; of a result with ratios. note: what a reader of the plots and tables has
+    to know. table: what the numbers in the table are, if its columns do not say so. source: the
+    label of the plotted numbers.
     """
 
     title: str
     x: Axis
     y: Axis
-    columns: Callable[[str], Iterable[Column]]
-    series: Callable[[ExperimentResult], Iterable[Series]]
-    rows: Callable[[ExperimentResult], Iterable[dict[str, Any]]]
+    drawn: Callable[[ExperimentResult], Iterable[tuple[Line, Estimate]]]
+    columns: Sequence[Column]
     compared: Callable[[Ratio], str | None]
     finding: Callable[[ExperimentResult], Iterable[str]]
+    together: Callable[[Row], Hashable] = by_place
     note: str = ""
     table: str = ""
-    source: str = ""
+    source: str = MEASURED
 
     def view(self, result: ExperimentResult) -> dict[str, Any]:
         """The result as the page shows it, for JSON."""
@@ -85,34 +99,61 @@ class Words:
             **{name: getattr(result, name) for name in about},
             "title": self.title,
             "finding": "\n".join(filter(None, finding)),
-            "source": self.source or result.label,
+            "source": _label(self.source, result),
             "x": asdict(self.x),
             "y": asdict(self.y),
-            "series": [asdict(one) for one in self.series(result)],
-            "columns": [asdict(one) for one in self.columns(result.label)],
-            "rows": [*self.rows(result)],
+            "series": _series(self.drawn(result)),
+            "columns": [
+                {"name": str(i), "label": one.label, "kind": _label(one.kind, result)}
+                for i, one in enumerate(self.columns)
+            ],
+            "rows": [
+                {str(i): column.cell(place) for i, column in enumerate(self.columns)}
+                for place in places(result.rows, self.together)
+            ],
             "comparisons": [
-                {"text": words, "ratio": one.ratio.mean, **_ends(one.ratio)}
+                {"text": words, "ratio": mean, "low": low, "high": high}
                 for one in result.ratios
+                for mean, low, high, _ in [one.ratio]
                 if (words := self.compared(one)) is not None
             ],
         }
 
 
-def _ends(estimate: Estimate) -> dict[str, float | None]:
-    return {"low": estimate.low, "high": estimate.high}
+def _label(kind: str, result: ExperimentResult) -> str:
+    return result.label if kind == MEASURED else kind
 
 
-def point(x: str | float, found: Estimate) -> Point:
-    return Point(float(x), *found)
+def _series(drawn: Iterable[tuple[Line, Estimate]]) -> list[dict[str, Any]]:
+    lines = dict[tuple[str, str], dict[str, Any]]()
+    for line, found in drawn:
+        names = {"name": line.name, "method": line.method, "panel": line.panel}
+        series = lines.setdefault((line.panel, line.name), {**names, "points": []})
+        series["points"].append({"x": float(line.x), **found._asdict()})
+    for series in lines.values():
+        series["points"].sort(key=lambda point: point["x"])
+    return [*lines.values()]
 
 
-def grouped(rows: Iterable[Row], key: Callable[[Row], T]) -> dict[T, list[Row]]:
+def drawn_rows(
+    line: Callable[[Row], Line | None], figure: str = "tokens"
+) -> Callable[[ExperimentResult], Iterator[tuple[Line, Estimate]]]:
+    """Plots a figure of each row. line: where, None to leave the row out."""
+
+    def drawn(result: ExperimentResult) -> Iterator[tuple[Line, Estimate]]:
+        for row in result.rows:
+            if at := line(row):
+                yield at, row.figures[figure]
+
+    return drawn
+
+
+def places(rows: Iterable[Row], key: Callable[[Row], Hashable] = by_place) -> list[Place]:
     """The rows by their key, in the order in which the keys first occur."""
-    groups = dict[T, list[Row]]()
+    groups = dict[Hashable, list[Row]]()
     for row in rows:
         groups.setdefault(key(row), []).append(row)
-    return groups
+    return [*map(Place, groups.values())]
 
 
 def case_words(at: At) -> str:
