@@ -253,9 +253,8 @@ def test_a_suggested_tree_is_copied_to_the_form(visit: Visit) -> None:
     expect(page.locator(f"#rc-kind-{lane + 1} input")).to_have_value("Chain")
 
 
-TAB_STOPS = (
-    """nodes => nodes.filter(n => n.tabIndex >= 0 && n.checkVisibility() && !n.disabled).length"""
-)
+TAB_STOPS = """nodes => nodes.filter(n =>
+  n.tabIndex >= 0 && n.offsetParent && n.checkVisibility() && !n.disabled).length"""
 
 
 @pytest.mark.nightly

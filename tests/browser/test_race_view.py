@@ -1136,9 +1136,8 @@ def test_headings_have_no_gap_and_table_headers_have_text(page: Page) -> None:
     assert all(page.locator(".race-stage th").all_text_contents())
 
 
-STOPS = (
-    """nodes => nodes.filter(n => n.tabIndex >= 0 && n.checkVisibility() && !n.disabled).length"""
-)
+STOPS = """nodes => nodes.filter(n =>
+  n.tabIndex >= 0 && n.offsetParent && n.checkVisibility() && !n.disabled).length"""
 
 
 @pytest.mark.nightly
