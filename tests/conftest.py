@@ -1,6 +1,7 @@
 """Settings for all tests: one thread, no network, and short measurements of pairs. Tests marked
 `gpu` are skipped without a CUDA device, those marked `nightly` without `-m nightly` or `-m real`. A
-test is marked `quick` if it needs no browser and has none of the marks `slow`, `gpu`, `nightly`."""
+test is marked `quick` if it needs no browser and has none of the marks `slow`, `gpu`, `nightly`. A
+test in the folder `guarantee` gets the mark of that name."""
 
 from __future__ import annotations
 
@@ -26,6 +27,7 @@ if not torch.cuda.is_available():
 from sequoia.measuring import defaults
 from sequoia.this_machine import container_memory
 
+GUARANTEE = "guarantee"  # a mark, and the folder of the tests that get it
 _NOT_QUICK = {"slow", "gpu", "nightly"}
 
 
@@ -96,12 +98,20 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return LoadFileScheduling(config, log)
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """With `-m guarantee`, other folders are not even read, which would take a minute."""
+    is_other = collection_path.parent == Path(__file__).parent and collection_path.name != GUARANTEE
+    return True if is_other and config.getoption("-m") == GUARANTEE else None
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     # Browser tests come last: once playwright's event loop has started, it keeps running, and
     # asyncio.run would fail in later tests. With several workers, each gets files in this order.
     items.sort(key=lambda item: "browser" in item.path.parts)
     for item in items:
+        if GUARANTEE in item.path.parts:
+            item.add_marker(GUARANTEE)
         if "browser" not in item.path.parts and not _NOT_QUICK & set(item.keywords):
             item.add_marker("quick")
     if not torch.cuda.is_available():

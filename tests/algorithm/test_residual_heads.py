@@ -11,7 +11,6 @@ import pytest
 from exact import EXACT, Drawn, Enumerator, drafted, production_models, table
 
 from sequoia.algorithm.residual_heads import LEAST, MOST, ResidualHead, residual_heads
-from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.verdict import Trial, Verdict
 from sequoia.algorithm.verifiers.verifier import Verifier
@@ -51,7 +50,7 @@ def test_heads_have_the_numbers_of_the_walk(name: str, is_exact: bool) -> None:
         p, q = (
             (table((seed, "p"), 8), table((seed, "q"), 8))
             if is_exact
-            else production_models(seed, 8, SamplingParams(temperature=0.8))
+            else production_models(seed, 8, temperature=0.8)
         )
         tree = TREES[seed % len(TREES)]
         verdict, heads, last = walked(tree, verifier, p, q, seed)

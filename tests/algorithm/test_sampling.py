@@ -21,9 +21,7 @@ from exact import Enumerator, distribution, logits, over_torch, steps, true_dist
 from goodness_of_fit import fit
 from nightly_cases import nightly
 
-from sequoia.algorithm.distributions import draft_rows
 from sequoia.algorithm.sampling import Chance, Drawn, Greedy, Seeded, chance_for
-from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import VERIFIERS
 from sequoia.errors import BadModel
@@ -93,9 +91,8 @@ SMALL = Tree((-1, 0, 0, 1))
 def three_tokens(chance: Seeded, verifier: str) -> tuple[int, ...]:
     """The first three tokens of three steps, with temperature, top-p, draws and verification as in
     real runs."""
-    params = SamplingParams(temperature=0.8, top_p=0.95)
-    p = warped(P, params)
-    q = warped(Q, params, draft_rows)
+    p = warped(P, 0.8, 0.95)
+    q = warped(Q, 0.8, 0.95, is_draft=True)
     return steps(3, SMALL, over_torch(verifier), p, q, chance)[:3]
 
 
@@ -110,7 +107,7 @@ def test_three_tokens_over_three_steps_follow_the_target(verifier: str) -> None:
     draws, steps or generators, and half-precision noise.
 
     False alarm 1e-6 for each verifier."""
-    expected = true_distribution(warped(P, SamplingParams(temperature=0.8, top_p=0.95)), 3)
+    expected = true_distribution(warped(P, 0.8, 0.95), 3)
     assert fit((three_tokens(Seeded(seed), verifier) for seed in range(600)), expected) > LIMIT
 
 
@@ -118,7 +115,7 @@ def test_three_tokens_over_three_steps_follow_the_target(verifier: str) -> None:
 def test_noise_frozen_for_a_run_fails_the_same_test() -> None:
     """The test above can fail: it must reject the frozen mutant. The probability of missing it is
     far below 1e-6."""
-    expected = true_distribution(warped(P, SamplingParams(temperature=0.8, top_p=0.95)), 3)
+    expected = true_distribution(warped(P, 0.8, 0.95), 3)
     assert (
         fit((three_tokens(FrozenNoise(seed), "sequoia") for seed in range(600)), expected) < LIMIT
     )

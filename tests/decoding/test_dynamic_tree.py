@@ -4,26 +4,13 @@ adapt to what was accepted."""
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from decoded import emitted, joint
-from exact import (
-    Enumerator,
-    Text,
-    completed,
-    distance,
-    distribution,
-    grown,
-    over_torch,
-    production_models,
-    true_distribution,
-    verified,
-)
+from decoded import emitted
+from exact import Enumerator, of_transformers, true_distribution
 from fakes import PROMPTS, hopeless_pair, same_pair, tiny_pair
 from goodness_of_fit import fit
 from nightly_cases import nightly
@@ -60,73 +47,7 @@ def profile(node: float = 0.02, draft: float = 0.1) -> HardwareProfile:
     )
 
 
-def cheap_costs(most: int, levels: int) -> Costs:
-    """Levels cost nothing, and a node only as much time as 0.05 tokens (see Costs)."""
-    costs = Costs(RATES, profile(), most, levels)
-    costs.node[:] = 0.05
-    costs.level = lambda width: 0.0  # type: ignore[method-assign]
-    return costs
-
-
 # -- the output distribution -----------------------------------------------------------------------
-
-
-def one_step(
-    p: Any,
-    q: Any,
-    chance: Any,
-    most: int,
-    levels: int,
-    spoil: Callable[[Tree, list[int], Any], list[int]] | None,
-    seen: set[Tree],
-) -> Text:
-    """What one step emits with a CalibratedTree over the table models p and q. The drafted tree is
-    added to `seen`. spoil: returns the nodes of the drafted tree to verify; None verifies all."""
-    verifier = over_torch("sequoia")
-    dynamic = CalibratedTree(
-        Calibration(RATES, greedy=True), cheap_costs(most, levels), most, levels
-    )
-    tokens, contexts = grown(dynamic, verifier, q, (), chance)
-    tree = dynamic.tree
-    seen.add(tree)
-    if spoil:
-        keep = spoil(tree, tokens, q)
-        tokens = [tokens[node] for node in keep]
-        contexts = [contexts[node] for node in keep]
-        tree = Tree(tuple(-1 if node == 0 else keep.index(tree.parents[node]) for node in keep))
-    return verified(tree, tokens, contexts, verifier, p, q, chance)
-
-
-def least_likely_dropped(tree: Tree, tokens: list[int], q: Any) -> list[int]:
-    """The nodes that are left if the root's unlikely children, and all nodes below them, are
-    removed after they were drawn. This must not be done, because it biases the output."""
-    gone = {node for node in tree.children[0] if q(())[tokens[node]] < 0.3}
-    for node in range(1, len(tree)):
-        if tree.parents[node] in gone:
-            gone.add(node)
-    return [node for node in range(len(tree)) if node not in gone]
-
-
-def error(seed: int, spoil: Any = None) -> tuple[float, int]:
-    """How far the output distribution of one step with a grown tree is from the target's, and how
-    many different trees came up."""
-    p, q = production_models(seed, 3, SamplingParams(temperature=1.0))
-    seen: set[Tree] = set()
-    found = distribution(lambda chance: one_step(p, q, chance, 5, 3, spoil, seen), Enumerator)
-    return float(distance(completed(found, p, 4), true_distribution(p, 4))), len(seen)
-
-
-@pytest.mark.slow
-def test_a_dynamic_tree_has_the_target_distribution() -> None:
-    found = [error(seed) for seed in range(6)]
-    assert max(distance for distance, _ in found) < 1e-6  # q is float32
-    # with some seeds, the tree depends on the tokens drawn on its first levels
-    assert sum(trees > 1 for _, trees in found) >= 2
-
-
-@pytest.mark.slow
-def test_the_check_notices_pruning_of_drawn_children() -> None:
-    assert max(error(seed, least_likely_dropped)[0] for seed in range(4)) > 1e-3
 
 
 @cache
@@ -156,7 +77,7 @@ def test_sampled_runs_follow_the_target_distribution(kind: str) -> None:
         trees |= {step.tree for step in steps}
         results.append(tuple(emitted(steps)))
     assert len(trees) >= (5 if kind == "dynamic" else 3)
-    assert fit(results, joint(pair, "a", params, 3)) > 1e-6
+    assert fit(results, true_distribution(of_transformers(pair, "a", 1.0, 1.0), 3)) > 1e-6
 
 
 @pytest.mark.slow

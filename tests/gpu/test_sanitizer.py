@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 TOOL = "compute-sanitizer"
 _FOUND = 9  # the exit status if the tool found an error; otherwise it is pytest's
-_TEST = "tests/decoding/cuda/test_cuda_step.py"
+_TEST = "tests/guarantee/test_kernel.py"
 _CHOSEN = "kernel_walks and gpu and 4097"
 
 

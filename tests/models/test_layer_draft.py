@@ -10,8 +10,6 @@ from exact import error, logits, over_torch, warped
 from fakes import tree_logits
 from transformers import AutoModelForCausalLM
 
-from sequoia.algorithm.distributions import draft_rows
-from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import VERIFIERS
 from sequoia.assets_folder import BUNDLED_PAIR
@@ -81,15 +79,17 @@ def test_models_built_differently_are_refused() -> None:
 
 
 @pytest.mark.parametrize("name", list(VERIFIERS))
-@pytest.mark.parametrize("params", [SamplingParams(0.6), SamplingParams(1.0, 0.9)])
+@pytest.mark.parametrize(("temperature", "top_p"), [(0.6, 1.0), (1.0, 0.9)])
 @pytest.mark.parametrize("possible", [1, 2])
 def test_output_is_exact_if_fewer_tokens_are_possible_than_a_node_has_children(
-    name: str, params: SamplingParams, possible: int
+    name: str, temperature: float, top_p: float, possible: int
 ) -> None:
     head = FrequentHead(torch.nn.Linear(2, 4, bias=False), torch.arange(4 - possible, 4))
     for seed in range(3):
-        p = warped(logits(("p", seed), 4), params)
+        p = warped(logits(("p", seed), 4), temperature, top_p)
         few = logits(("q", seed), possible)
-        q = warped(lambda context, few=few: head.spread(few(context)), params, draft_rows)
+        q = warped(
+            lambda context, few=few: head.spread(few(context)), temperature, top_p, is_draft=True
+        )
         for parents in ((-1, 0, 0, 0), (-1, 0, 0, 1, 1)):
             assert error(Tree(parents), over_torch(name), p, q) < 1e-6

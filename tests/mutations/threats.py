@@ -390,14 +390,14 @@ FILES = (
         "sequoia/algorithm/tree.py",
         "else not 0 <= parent < node:",
         "else not 0 <= parent:",
-        "tests/algorithm/test_tree.py::test_invalid_trees_are_rejected",
+        "tests/guarantee/test_tree.py::test_invalid_trees_are_rejected",
     ),
     Mutation(
         "a tree of any size",
         "sequoia/algorithm/tree.py",
         "if not 1 <= len(parents) <= MAX_NODES:",
         "if not 1 <= len(parents):",
-        "tests/algorithm/test_tree.py::test_invalid_trees_are_rejected",
+        "tests/guarantee/test_tree.py::test_invalid_trees_are_rejected",
     ),
     Mutation(
         "true instead of a number from a slider",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 from collections.abc import Callable
 from typing import Any
 
@@ -377,34 +376,6 @@ def test_infinities_are_rejected(file: str) -> None:
         RaceLog.from_json(file.replace('"predicted":1.7', '"predicted":1e999'))
     with pytest.raises(BadTrace):
         RaceLog.from_json(file.replace('"bonus":', '"bonus":1e400,"x":', 1))
-
-
-def test_random_damage_raises_only_bad_trace(file: str) -> None:
-    """A value anywhere in the file is replaced by one of any type. Reading the file then succeeds
-    or raises BadTrace."""
-    chance = random.Random(5)
-    rejected = 0
-    for _ in range(150):
-        data = json.loads(file)
-        damage(data, chance)
-        try:
-            RaceLog.from_json(json.dumps(data))
-        except BadTrace:
-            rejected += 1
-    assert rejected > 50
-
-
-def damage(data: Any, chance: random.Random) -> None:
-    """Replace one value somewhere inside `data`."""
-    while True:
-        keys = list(data) if isinstance(data, dict) else range(len(data))
-        key = chance.choice(list(keys))
-        if not isinstance(data[key], dict | list) or not data[key] or chance.random() < 0.15:
-            data[key] = chance.choice(
-                [None, -1, 10**30, 0.5, "x", [], {}, True, [[]], {"a": 1}, float("1e300")]
-            )
-            return
-        data = data[key]
 
 
 def test_unknown_fields_are_dropped() -> None:

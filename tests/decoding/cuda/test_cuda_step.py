@@ -20,24 +20,20 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from nightly_cases import nightly
 from packaging.version import Version
 
 pytest.importorskip("triton", reason="there is no Triton for this system")
 
 import triton
 from fakes import PROMPTS, tiny_pair
-from goodness_of_fit import fit
 
-from sequoia.algorithm.sampling import Seeded
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import StepTrace
 from sequoia.algorithm.tree import Tree
-from sequoia.algorithm.verifiers.verdict import Verdict
 from sequoia.decoding import engine
 from sequoia.decoding.cuda import kernel_check
 from sequoia.decoding.cuda.cuda_step import CudaStep, fits
-from sequoia.decoding.cuda.kernel_check import Case, Found, by_kernel, by_reference, random_case
+from sequoia.decoding.cuda.kernel_check import by_reference
 from sequoia.decoding.cuda.verify_kernel import launch
 from sequoia.decoding.engine import Decoder, plain, run
 from sequoia.decoding.step import HostStep
@@ -66,59 +62,6 @@ TREES = [
 ]
 GREEDY = SamplingParams(max_new_tokens=40, ignore_eos=True)
 WARM = SamplingParams(temperature=0.8, top_p=0.9, max_new_tokens=40, ignore_eos=True, seed=2)
-
-
-# -- the kernel ------------------------------------------------------------------------------------
-
-
-def same(found: Found, expected: Verdict) -> None:
-    assert (found.node, found.bonus, len(found.trials)) == (
-        expected.path[-1],
-        expected.bonus,
-        len(expected.trials),
-    )
-    for (child, p, q, u, accepted, mass), trial in zip(found.trials, expected.trials, strict=True):
-        assert (child, u, bool(accepted)) == (trial.node, trial.u, trial.accepted)
-        assert (p, q) == (pytest.approx(trial.p, abs=1e-12), pytest.approx(trial.q, abs=1e-12))
-        assert accepted or mass == pytest.approx(trial.mass, abs=1e-12)
-
-
-def compare(seed: int, replacing: bool, vocabulary: int | None = None) -> None:
-    """Compare the kernel with the reference on each tree of TREES. Some entries of the
-    distributions are zero, so a drafted token may have no mass under q."""
-    rng = np.random.default_rng(seed)
-    for tree in TREES:
-        vocab = vocabulary or int(rng.integers(4, 30))
-        case = random_case(rng, tree, vocab, replacing)
-        same(by_kernel(case, torch.device(DEVICE), replacing), by_reference(case, replacing))
-
-
-@pytest.mark.parametrize("replacing", [False, True], ids=["distinct", "independent"])
-@pytest.mark.parametrize("vocab", [1, 2, 3, 7, 8])
-def test_there_are_cases_for_a_tiny_vocabulary(vocab: int, replacing: bool) -> None:
-    """Guards against cases with more distinct siblings than the vocabulary has tokens."""
-    for case in kernel_check._cases(vocab, replacing):
-        for children in case.tree.children:
-            tokens = [case.tokens[child] for child in children]
-            assert replacing or len(set(tokens)) == len(tokens)
-
-
-@needs_kernel
-@pytest.mark.slow
-@pytest.mark.parametrize("replacing", [False, True], ids=["distinct", "independent"])
-@pytest.mark.parametrize("seed", range(25))
-def test_the_kernel_walks_as_the_reference_does(seed: int, replacing: bool) -> None:
-    compare(seed, replacing)
-
-
-@pytest.mark.gpu
-@pytest.mark.parametrize("replacing", [False, True], ids=["distinct", "independent"])
-@pytest.mark.parametrize("vocab", [None, 200, 4096, 4097, 151_936])
-def test_the_kernel_walks_as_the_reference_does_on_a_gpu(
-    vocab: int | None, replacing: bool
-) -> None:
-    for seed in range(5):
-        compare(seed, replacing, vocab)
 
 
 # For each vocabulary: are addresses multiples of 16, and are tokens drawn with replacement?
@@ -168,34 +111,7 @@ for vocab, (aligned, replacing) in {COMPILED}.items():
         assert divisions <= 8
 
 
-@needs_kernel
-def test_a_draft_without_mass_left_draws_other_tokens_uniformly() -> None:
-    case = Case(
-        Tree.from_branching([3]),
-        [0, 0, 1, 2],
-        np.array([[0.0, 0.0, 0.5, 0.5]] * 4),
-        np.array([[1.0, 0, 0, 0]], dtype=np.float32),
-        np.array([0.5, 0.9, 0.9, 0.3]),
-    )
-    expected = by_reference(case, False)
-    assert [trial.q for trial in expected.trials] == [1, pytest.approx(1 / 3), pytest.approx(1 / 2)]
-    same(by_kernel(case, torch.device(DEVICE), False), expected)
-
-
-@needs_kernel
-@pytest.mark.parametrize("u", [0.0, 1 - 2**-53])
-def test_the_ends_of_u_pick_tokens_with_weight(u: float) -> None:
-    """Even the smallest and the largest random number must not pick a token of weight 0."""
-    p = np.array([[0.0, 0.3, 0.0, 0.7, 0.0]])
-    case = Case(Tree.chain(1), [0], p, p[:0].astype(np.float32), np.array([u]))
-    found = by_kernel(case, torch.device(DEVICE), False)
-    assert found.bonus == (1 if u == 0 else 3)
-
-
-@needs_kernel
-def test_a_vocabulary_of_several_blocks_is_walked_through(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sequoia.decoding.cuda.verify_kernel._BLOCK", 8)
-    compare(77, replacing=False)
+# -- steps and whole runs --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("replacing", [False, True], ids=["distinct", "independent"])
@@ -207,9 +123,6 @@ def test_the_kernel_is_checked_at_full_vocabulary_with_every_tree(
     assert {case.tree for case in full} == {*kernel_check._TREES}
     trials = [trial for case in full for trial in by_reference(case, replacing).trials]
     assert {trial.accepted for trial in trials} == {False, True}
-
-
-# -- steps and whole runs --------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -246,19 +159,6 @@ def steps(
     decoder = Decoder(pair, PROMPTS[0], params, tree, verifier)
     assert isinstance(decoder._draft_and_verify, CudaStep)
     return list(run(decoder))
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("on_device")
-@pytest.mark.parametrize("verifier", ["sequoia", "specinfer"])
-@pytest.mark.parametrize("tree", TREES)
-def test_greedy_text_is_that_of_plain_decoding(
-    tree: Tree, verifier: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pair = placed()
-    found = emitted(steps(pair, GREEDY, tree, verifier))
-    monkeypatch.undo()
-    assert found == emitted(plain(pair, PROMPTS[0], GREEDY))
 
 
 @pytest.mark.slow
@@ -300,57 +200,6 @@ def test_the_trace_of_a_step_agrees_with_the_models() -> None:
         assert set(step.seconds) == {"draft", "verify", "overhead"}
         assert step.seconds["draft"] > 0
         prefix += step.emitted
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("on_device")
-@pytest.mark.parametrize("verifier", ["sequoia", *nightly("specinfer")])
-def test_the_first_token_follows_the_target(verifier: str) -> None:
-    """A chi-square test over seeds, of the target's five likeliest tokens and all others together.
-    It fails by chance with probability 1e-6."""
-    assert _first_tokens(verifier, 200) > 1e-6
-
-
-@pytest.mark.gpu
-@pytest.mark.parametrize("verifier", ["sequoia", "specinfer"])
-def test_the_first_token_follows_the_target_on_a_gpu(verifier: str) -> None:
-    assert _first_tokens(verifier, 500) > 1e-6
-
-
-@pytest.mark.gpu
-def test_the_draws_on_a_gpu_follow_the_draft() -> None:
-    """Ordered pairs drawn without replacement are compared with their exact probabilities, then
-    single tokens drawn with replacement."""
-    q = torch.tensor([0.4, 0.3, 0.2, 0.1, 0.0], device="cuda")
-    expected = {
-        (one, other): float(q[one] * q[other] / (1 - q[one]))
-        for one in range(4)
-        for other in range(4)
-        if one != other
-    }
-    drawn = Seeded(1, "cuda").successive(q.expand(20_000, -1), 2).tolist()
-    assert fit([*map(tuple, drawn)], expected) > 1e-6
-    alone = Seeded(2, "cuda").repeated(q.expand(20_000, -1), 1)[:, 0].tolist()
-    assert fit(alone, {token: float(q[token]) for token in range(4)}) > 1e-6
-
-
-def _first_tokens(verifier: str, seeds: int) -> float:
-    """The p-value of the first tokens of `seeds` runs."""
-    pair = placed()
-    distribution = (own_logits(pair.target, list(pair.encode(PROMPTS[0]))) / 0.7).softmax(-1)
-    best = distribution.topk(5).indices.tolist()
-    expected = {
-        **{token: float(distribution[token]) for token in best},
-        "other": 1 - float(distribution[best].sum()),
-    }
-    seen = []
-    for seed in range(seeds):
-        params = SamplingParams(temperature=0.7, max_new_tokens=2, ignore_eos=True, seed=seed)
-        token = next(
-            run(Decoder(pair, PROMPTS[0], params, Tree.from_branching([2]), verifier))
-        ).emitted[0]
-        seen.append(token if token in best else "other")
-    return fit(seen, expected)
 
 
 @pytest.mark.usefixtures("on_device")
@@ -590,10 +439,3 @@ def test_the_host_has_distributions_only_of_dynamic_trees() -> None:
         assert bool(step.residual_heads(drafted, verdict)) == is_known
         decoder.contexts[0].keep(verdict.path)
         decoder._drafter.keep(drafted, verdict)
-
-
-@pytest.mark.gpu
-def test_a_greedy_run_stays_on_the_gpu_and_emits_the_text_of_plain_decoding() -> None:
-    pair = placed()
-    for tree in TREES:
-        assert emitted(steps(pair, GREEDY, tree)) == emitted(plain(pair, PROMPTS[0], GREEDY))

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from doors import PathNode, RejectIfPossible, Tree, expected_accepted, seeded
 from exact import (
     EXACT,
     Enumerator,
@@ -24,11 +25,6 @@ from exact import (
     same,
     table,
 )
-
-from sequoia.algorithm.expected_accepted import RejectIfPossible, expected_accepted
-from sequoia.algorithm.sampling import Seeded
-from sequoia.algorithm.tree import Tree
-from sequoia.algorithm.verifiers.traversal import PathNode
 
 TRAVERSAL = EXACT["traversal"]
 ALGORITHM_2 = EXACT["sequoia"]
@@ -215,7 +211,7 @@ def test_distributions_that_differ_by_rounding_alone_accept_whole_paths(step: in
     rng = np.random.default_rng(3)
     shared = rng.dirichlet(np.ones(50))
     shifted = np.nextafter(shared, np.inf * step) if step else shared
-    chance = Seeded(0)
+    chance = seeded(0)
     for _ in range(200):
         tokens, _contexts = drafted(tree, over_torch("traversal"), same(shifted), (), chance)
         verdict = TRAVERSAL.verify(
@@ -234,7 +230,7 @@ def test_probabilities_stay_valid_if_p_and_q_differ_by_rounding_alone(tree: Tree
         p = rng.dirichlet(np.ones(8)) if seed % 2 else rng.permutation([0.5, 0.25, 0.25, *[0] * 5])
         away = rng.choice((-np.inf, 0, np.inf), 8)
         q = np.where((away == 0) | (p == 0), p, np.nextafter(p, away))
-        tokens, _ = drafted(tree, over_torch("traversal"), same(q), (), Seeded(seed))
+        tokens, _ = drafted(tree, over_torch("traversal"), same(q), (), seeded(seed))
         verdict = TRAVERSAL.verify(tree, tokens, lambda _: p, lambda _: q, AllRejected())  # noqa: B023
         stands = [trial.p for trial in verdict.trials]
         assert all(0 <= one <= 1 for one in stands), stands

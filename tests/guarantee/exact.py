@@ -7,23 +7,29 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from functools import cache, partial
 from typing import Any
 
+import doors
 import numpy as np
 import torch
-
-from sequoia.algorithm.distributions import draft_rows, target_rows
-from sequoia.algorithm.sampling_params import SamplingParams
-from sequoia.algorithm.tree import Tree
-from sequoia.algorithm.verifiers import VERIFIERS
-from sequoia.algorithm.verifiers.verifier import Verifier
-from sequoia.decoding.drafter import DynamicTree
-from sequoia.exactness.losslessness import table_step
-from sequoia.exactness.losslessness.enumerator import Distribution, Enumerator, distribution
-from sequoia.exactness.losslessness.table_step import Model, Text, drafted, step, verified
+from doors import (
+    VERIFIERS,
+    Distribution,
+    DynamicTree,
+    Enumerator,
+    Model,
+    Text,
+    Tree,
+    Verifier,
+    distribution,
+    drafted,
+    mutant,
+    over_torch,
+    step,
+    verified,
+)
 
 __all__ = [
     "Distribution",
@@ -119,18 +125,45 @@ def logits(seed: Hashable, vocab: int, spread: float = 1.5) -> Callable[[Text], 
 
 
 def warped(
-    model: Callable[[Text], torch.Tensor], params: SamplingParams, rows: Callable = target_rows
+    model: Callable[[Text], torch.Tensor],
+    temperature: float,
+    top_p: float = 1.0,
+    *,
+    is_draft: bool = False,
 ) -> Model:
-    """The distributions of `model` with the temperature and top-p of `params`, computed by the code
-    of real runs: (vocab,) numpy arrays, as `verify` gets them."""
-    return cache(lambda context: _frozen(rows(model(context), params).numpy()))
-
-
-def production_models(seed: Hashable, vocab: int, params: SamplingParams) -> tuple[Model, Model]:
-    """p (float64) and q (float32) of a random pair, with the temperature and top-p of `params`."""
-    return warped(logits((seed, "p"), vocab), params), warped(
-        logits((seed, "q"), vocab), params, draft_rows
+    """The distributions of `model` with `temperature` and `top_p`, computed by the code of real
+    runs: (vocab,) numpy arrays, as `verify` gets them."""
+    return cache(
+        lambda context: _frozen(doors.warped(model(context), temperature, top_p, is_draft=is_draft))
     )
+
+
+def of_transformers(pair: doors.Pair, prompt: str, temperature: float, top_p: float) -> Model:
+    """The target after `prompt`, computed by `transformers` without our KV cache or tree mask."""
+    ids = [*pair.encode(prompt)]
+
+    def model(context: Text) -> torch.Tensor:
+        logits = doors.bare_logits(pair.target, [*ids, *context])[-1].double()
+        return nucleus_by_hand(torch.softmax(logits / temperature, -1), top_p)
+
+    return cache(model)
+
+
+def nucleus_by_hand(probs: torch.Tensor, top_p: float) -> torch.Tensor:
+    kept = torch.zeros_like(probs)
+    for token in probs.argsort(descending=True).tolist():
+        if kept.sum() >= top_p:
+            break
+        kept[token] = probs[token]
+    return kept / kept.sum()
+
+
+def production_models(
+    seed: Hashable, vocab: int, temperature: float, top_p: float = 1.0
+) -> tuple[Model, Model]:
+    """p (float64) and q (float32) of a random pair."""
+    p = warped(logits((seed, "p"), vocab), temperature, top_p)
+    return p, warped(logits((seed, "q"), vocab), temperature, top_p, is_draft=True)
 
 
 def _frozen(row: np.ndarray) -> np.ndarray:
@@ -150,12 +183,7 @@ def _top(_chance: Any, q: np.ndarray, counts: Sequence[int]) -> list[list[int]]:
 
 # The draw of top-k is replaced, because torch cannot hold Fractions. All other draws and all
 # verifications are the real ones.
-EXACT = {**VERIFIERS, "topk": replace(VERIFIERS["topk"], draw=_top)}
-
-
-def over_torch(name: str) -> Verifier:
-    """The real verifier for models that return numpy arrays."""
-    return table_step.over_torch(VERIFIERS[name])
+EXACT = {**VERIFIERS, "topk": mutant(VERIFIERS["topk"], draw=_top)}
 
 
 def grown(

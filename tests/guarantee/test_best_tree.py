@@ -11,13 +11,19 @@ from typing import Any
 
 import numpy as np
 import pytest
+from doors import (
+    Acceptance,
+    BadAcceptance,
+    BadTree,
+    Tree,
+    best_first,
+    best_tree,
+    dp_table,
+    expected_tokens,
+    limit_tables,
+    stored_levels,
+)
 from shapes import ordered_trees
-
-from sequoia.algorithm.acceptance import Acceptance
-from sequoia.algorithm.best_tree import DPTable, best_first, best_tree, dp_table
-from sequoia.algorithm.expected_tokens import expected_tokens
-from sequoia.algorithm.tree import Tree
-from sequoia.errors import BadAcceptance, BadTree
 
 APP_E = Acceptance((
     0.7732, 0.1039, 0.0402, 0.0206, 0.0128, 0.0081, 0.0064, 0.0043, 0.0035, 0.0026, 0.0025, 0.0021,
@@ -337,7 +343,7 @@ def test_invalid_arguments_are_rejected_with_value_and_bound(what: str) -> None:
 
 def test_a_table_that_is_too_large_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     """The bound is lowered so that the test need not fill 64 MiB."""
-    monkeypatch.setattr("sequoia.algorithm.best_tree.MAX_CELLS", 1000)
+    limit_tables(monkeypatch, 1000)
     with pytest.raises(
         BadTree, match="20 nodes, 15 levels and 6 branches has more than the 1000 cells"
     ):
@@ -349,7 +355,7 @@ def test_a_limit_equal_to_the_size_costs_no_table_of_many_levels(
 ) -> None:
     """A limit of 20 levels does not restrict a tree of 20 nodes. So best_tree uses a table for any
     depth. A table with a limit would exceed MAX_CELLS here."""
-    monkeypatch.setattr("sequoia.algorithm.best_tree.MAX_CELLS", 150)
+    limit_tables(monkeypatch, 150)
     assert (
         best_tree(Acceptance((0.9, 0.0, 0.01)), 20, 20)
         == best_tree(Acceptance((0.9, 0.0, 0.01)), 20)
@@ -359,7 +365,6 @@ def test_a_limit_equal_to_the_size_costs_no_table_of_many_levels(
 
 def test_a_table_stops_where_more_levels_change_nothing() -> None:
     table = dp_table(APP_E, 64, 64)
-    assert isinstance(table, DPTable)
-    assert len(table._cells) < 30
+    assert stored_levels(table) < 30
     assert table.best(64, 64) == dp_table(APP_E, 64).best(64, 64)
     assert table.tree(64, 64).levels < 30

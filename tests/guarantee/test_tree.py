@@ -8,10 +8,8 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
+from doors import MAX_NODES, BadTree, Tree
 from shapes import ordered_trees
-
-from sequoia.algorithm.tree import MAX_NODES, Tree
-from sequoia.errors import BadTree
 
 # The root has three children. Node 1 has two, node 3 has one, and so has node 6.
 EXAMPLE = Tree((-1, 0, 0, 0, 1, 1, 3, 6))

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 import pytest
+from doors import DynamicTree, Tree, calibrated_tree, chain_while_sure
 from exact import (
     EXACT,
     Distribution,
@@ -25,50 +26,19 @@ from exact import (
     verified,
 )
 
-from sequoia.algorithm.acceptance import Acceptance
-from sequoia.algorithm.tree import Tree
-from sequoia.decoding.drafter import DynamicTree
-from sequoia.decoding.dynamic_tree import CalibratedTree, Calibration, Costs
-from sequoia.decoding.stopping_chain import ChainWhileSure
-from sequoia.planning.hardware_profile import HardwareProfile
-
 VOCAB = 3
 VERIFIERS = ("sequoia", "traversal")
-RATES = Acceptance((0.5, 0.2, 0.1))
-Shape = Callable[[], DynamicTree]
-
-
-def cheap(most: int, levels: int) -> Costs:
-    """Costs with which the dynamic tree has different shapes after different draws, for many of the
-    models that `models` makes."""
-    profile = HardwareProfile(
-        "a synthetic machine",
-        "float32",
-        "target",
-        "draft",
-        0,
-        ((1, 1.0, 0.0),),
-        ((1, 0.1, 0.0),),
-        "simulated",
-        "2026-11-25",
-    )
-    costs = Costs(RATES, profile, most, levels)
-    costs.node[:] = 0.25
-    costs.level = lambda width: 0.0  # type: ignore[method-assign]
-    return costs
-
-
-COSTS = cheap(5, 3)
 
 
 def chain() -> DynamicTree:
-    return ChainWhileSure(4, 0.4)
+    return chain_while_sure(4, 0.4)
 
 
 def dynamic() -> DynamicTree:
-    return CalibratedTree(Calibration(RATES, greedy=True), COSTS, 5, 3)
+    return calibrated_tree(5, 3)
 
 
+Shape = Callable[[], DynamicTree]
 SHAPES: dict[str, Shape] = {"stopping chain": chain, "dynamic tree": dynamic}
 
 
@@ -81,7 +51,14 @@ def off_by(found: Distribution, p: Model, length: int) -> Any:
     return distance(completed(found, p, length), true_distribution(p, length))
 
 
-def one_step(shape: Shape, verifier: str, p: Model, q: Model, seen: set[Tree], chance: Any) -> Text:
+def one_step(
+    shape: Callable[[], DynamicTree],
+    verifier: str,
+    p: Model,
+    q: Model,
+    seen: set[Tree],
+    chance: Any,
+) -> Text:
     mine = shape()
     text = grown_step(mine, EXACT[verifier], p, q, chance)
     seen.add(mine.tree)
@@ -103,7 +80,7 @@ def test_a_shape_that_depends_on_earlier_draws_causes_no_bias(kind: str, verifie
 
 def without_the_unsure_token(surest: float, verifier: str, p: Model, q: Model, chance: Any) -> Text:
     """The mistake to find: the unsure token that ended the chain is dropped before verification."""
-    shape = ChainWhileSure(4, surest)
+    shape = chain_while_sure(4, surest)
     tokens, contexts = grown(shape, EXACT[verifier], q, (), chance)
     nodes = len(tokens)
     if nodes > 1 and q(contexts[-2])[tokens[-1]] < surest:

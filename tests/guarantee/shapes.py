@@ -1,11 +1,13 @@
-"""Every ordered tree of a given size, for tests that check a claim on all of them."""
+"""Trees for tests that check a claim on many: every ordered tree of a given size, and random
+ones."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
 
-from sequoia.algorithm.tree import Tree
+import numpy as np
+from doors import Tree
 
 Nested = tuple  # an ordered tree as the tuple of its subtrees
 
@@ -36,3 +38,9 @@ def _parents(tree: Nested, parent: int = -1, start: int = 0) -> list[int]:
     for subtree in tree:
         parents += _parents(subtree, start, start + len(parents))
     return parents
+
+
+def random_tree(rng: np.random.Generator, least: int, below: int) -> Tree:
+    """A tree of `least` to `below` - 1 nodes."""
+    nodes = rng.integers(least, below)
+    return Tree.from_parents([-1, *(int(rng.integers(node)) for node in range(1, nodes))])

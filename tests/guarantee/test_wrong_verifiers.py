@@ -10,12 +10,12 @@ steps, and a missing bonus token, which is found only by the number of emitted t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from typing import Any
 
 import pytest
+from doors import Tree, Verdict, Verifier, mutant, walk_with
 from exact import (
     EXACT,
     Enumerator,
@@ -32,11 +32,6 @@ from exact import (
     true_distribution,
 )
 from wrong_rejections import REJECTIONS, Distributions, q_not_masked, q_not_renormalised
-
-from sequoia.algorithm.tree import Tree
-from sequoia.algorithm.verifiers.verdict import Verdict
-from sequoia.algorithm.verifiers.verifier import Verifier
-from sequoia.algorithm.verifiers.walk import walk
 
 RIGHT = EXACT["sequoia"]
 SIBLINGS = Tree.kary(3, 2)
@@ -85,7 +80,7 @@ def test_wrong_acceptance_is_found(chance: type[Enumerator]) -> None:
 
 @pytest.mark.parametrize("reject", REJECTIONS, ids=lambda reject: reject.__name__)
 def test_wrong_rejection_is_found(reject: Callable[..., Distributions]) -> None:
-    assert any(caught(replace(RIGHT, verify=partial(walk, reject=reject))))
+    assert any(caught(mutant(RIGHT, verify=walk_with(reject))))
 
 
 @pytest.mark.parametrize(
@@ -95,14 +90,14 @@ def test_a_chain_does_not_show_errors_between_siblings(
     reject: Callable[..., Distributions],
 ) -> None:
     """The test above uses a tree with siblings, because on a chain these two mutants are right."""
-    assert not any(caught(replace(RIGHT, verify=partial(walk, reject=reject)), tree=Tree.chain(3)))
+    assert not any(caught(mutant(RIGHT, verify=walk_with(reject)), tree=Tree.chain(3)))
 
 
 # -- draw and bonus --------------------------------------------------------------------------------
 
 
 def test_drawing_with_replacement_is_found() -> None:
-    assert any(caught(replace(RIGHT, draw=EXACT["specinfer"].draw)))
+    assert any(caught(mutant(RIGHT, draw=EXACT["specinfer"].draw)))
 
 
 def bonus_from_the_draft(tree: Tree, tokens: Sequence[int], p: Any, q: Any, chance: Any) -> Verdict:
@@ -112,7 +107,7 @@ def bonus_from_the_draft(tree: Tree, tokens: Sequence[int], p: Any, q: Any, chan
 
 
 def test_bonus_from_the_draft_is_found() -> None:
-    assert any(caught(replace(RIGHT, verify=bonus_from_the_draft)))
+    assert any(caught(mutant(RIGHT, verify=bonus_from_the_draft)))
 
 
 def lengths_agree(emit: Callable[..., Text], p: Model, q: Model) -> bool:

@@ -11,16 +11,20 @@ from typing import Any
 
 import pytest
 import torch
-from fakes import KINDS, tiny_model
-from huge_activations import huge_model
+from doors import (
+    BUNDLED_PAIR,
+    KINDS,
+    TreeModel,
+    check_at_load,
+    example_texts,
+    faster,
+    huge_model,
+    of_transformers,
+    tiny_model,
+    toy_model,
+)
 from planted_faults import Plant
-from toy_pairs import toy_pair
 from transformers import AutoModelForCausalLM, AutoTokenizer
-
-from sequoia.assets_folder import ASSETS, BUNDLED_PAIR
-from sequoia.models.choose_forward import use_fast_forward
-from sequoia.models.self_test import self_test
-from sequoia.models.tree_forward import TreeModel
 
 DTYPES = ("float32", "bfloat16", "float16")
 ROUTED = ("mixtral", "qwen3_moe")
@@ -36,7 +40,7 @@ def hf_of(name: str, dtype: str) -> Any:
     if name in KINDS:
         return tiny_model(name).to(used)
     if name in ROUTED:
-        return toy_pair(name).target.hf.to(used)
+        return toy_model(name).to(used)
     return AutoModelForCausalLM.from_pretrained(
         folder_of(name), dtype=used, attn_implementation="sdpa"
     )
@@ -47,15 +51,14 @@ def folder_of(name: str) -> Path:
 
 
 def model_of(name: str, dtype: str) -> TreeModel:
-    return TreeModel(hf_of(name, dtype), name)
+    return of_transformers(hf_of(name, dtype), name)
 
 
 @cache
 def sentences() -> list[str]:
-    paths = [
-        ASSETS / kind / f"{name}.json" for kind in ("bench", "survey") for name in ("code", "prose")
+    return [
+        text for path in example_texts() for text in json.loads(path.read_text(encoding="utf-8"))
     ]
-    return [text for path in paths for text in json.loads(path.read_text(encoding="utf-8"))]
 
 
 def text_of(name: str, seed: int) -> list[int]:
@@ -71,12 +74,12 @@ def planted(plant: Plant, name: str, dtype: str, monkeypatch: pytest.MonkeyPatch
     """The model with a fault, after its forward was chosen."""
     model = model_of(name, dtype)
     plant(monkeypatch, model)
-    return use_fast_forward(model, text_of(name, 0))
+    return faster(model, text_of(name, 0))
 
 
 def is_accepted(name: str, dtype: str, seed: int) -> bool:
     model = model_of(name, dtype)
     text = text_of(name, seed)
-    use_fast_forward(model, text)
-    self_test(model, text)  # raises BadModel if the model is refused
+    faster(model, text)
+    check_at_load(model, text)  # raises BadModel if the model is refused
     return model.no_fast_forward == ""

@@ -6,9 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-
-from sequoia.algorithm.verifiers.sequoia import without_replacement
-from sequoia.algorithm.verifiers.specinfer import with_replacement
+from doors import with_replacement, without_replacement
 
 Distributions = tuple[np.ndarray, np.ndarray, Any]
 

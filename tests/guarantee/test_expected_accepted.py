@@ -6,11 +6,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
+from doors import Tree, expected_accepted
 from exact import EXACT, Drawn, Enumerator, distribution, drafted, production_models, table
-
-from sequoia.algorithm.expected_accepted import expected_accepted
-from sequoia.algorithm.sampling_params import SamplingParams
-from sequoia.algorithm.tree import Tree
 
 TREES = (
     Tree.chain(1),
@@ -44,7 +41,7 @@ def test_with_floats_it_is_at_most_the_length_of_the_longest_path(name: str) -> 
     verifier = EXACT[name]
     tree = TREES[-1]
     for seed in range(6):
-        p, q = production_models(seed, 6, SamplingParams(temperature=0.8))
+        p, q = production_models(seed, 6, temperature=0.8)
         tokens, contexts = drafted(tree, verifier, q, (), Drawn(seed))
         found = expected_accepted(
             tree,

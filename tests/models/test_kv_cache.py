@@ -1,0 +1,128 @@
+"""KV cache and context: what they say of themselves, and keys and values of all layers together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from fakes import KINDS, pair_of, tiny_model, tiny_tokenizer
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from sequoia.algorithm.sampling_params import SamplingParams
+from sequoia.algorithm.tree import Tree
+from sequoia.decoding.engine import Decoder, run
+from sequoia.errors import BadPrompt
+from sequoia.models import kv_cache as kv_cache_module
+from sequoia.models.kv_cache import KVCache
+from sequoia.models.tree_forward import TreeModel
+from sequoia.models.tree_mask import TreeLayout
+
+
+def test_the_cache_says_how_long_it_is() -> None:
+    kv_cache = KVCache(1, 16)
+    kv_cache.reserve(3)
+    kv_cache.keep([0, 2])
+    kv_cache.reserve(4)
+    assert kv_cache.get_seq_length() == 2
+    assert kv_cache.layers[0].get_mask_sizes(4) == (6, 0)
+    assert kv_cache.layers[0].get_max_length() == 16
+
+
+def test_text_that_does_not_fit_is_refused_and_nothing_changes() -> None:
+    context = TreeModel(tiny_model(), "tiny").open(4)
+    context.extend([1, 2, 3])
+    with pytest.raises(BadPrompt, match="5 tokens do not fit in this run's 4 cache slots"):
+        context.extend([4, 5])
+    assert (context.length, context.kv_cache.written) == (3, 0)
+    context.extend([4])
+    assert context.length == 4
+
+
+def test_a_vocabulary_padded_on_one_side_is_cut_to_the_common_part() -> None:
+    """No token that pads the larger vocabulary is drafted or emitted."""
+    target = tiny_model(vocab=320)
+    draft = tiny_model(vocab=288)
+    with torch.no_grad():
+        target.lm_head.weight[288:] *= 20  # without the cut, a padding token would win
+    pair = pair_of(target, draft, tiny_tokenizer(288))
+    assert pair.target.vocab == pair.draft.vocab == 288
+    steps = list(
+        run(
+            Decoder(
+                pair,
+                "abc",
+                SamplingParams(max_new_tokens=32, ignore_eos=True),
+                Tree.from_branching([4, 2]),
+            )
+        )
+    )
+    assert max(max(*step.tokens, *step.emitted) for step in steps) < 288
+    with torch.inference_mode():
+        assert int(pair.target.hf(torch.tensor([pair.encode("abc")])).logits[0, -1].argmax()) >= 288
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_limit_of_a_model_is_its_context_length(kind: str) -> None:
+    assert TreeModel(tiny_model(kind, context=77), kind).limit == 77
+
+
+def test_contexts_of_one_model_share_nothing_but_the_weights() -> None:
+    model = TreeModel(tiny_model(), "tiny")
+    one = model.open(8)
+    other = model.open(8)
+    one.extend([1, 2, 3])
+    assert (one.length, other.length) == (3, 0)
+    assert float((other.extend([1, 2, 3]) - model.open(8).extend([1, 2, 3])).abs().max()) == 0
+
+
+# -- keys and values of all layers together -------------------------------------------------------
+
+
+class Operations(TorchDispatchMode):
+    """Counts operations that a GPU would launch a kernel or a copy for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.count = 0
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func.namespace == "aten" and not func.is_view:
+            self.count += 1
+        return func(*args, **(kwargs or {}))
+
+
+@pytest.mark.parametrize("layers", [2, 6])
+def test_keeping_a_path_takes_few_operations_for_any_number_of_layers(layers: int) -> None:
+    model = TreeModel(tiny_model("gpt_neox", layers=layers), "neox")
+    context = model.open(40)
+    context.extend(range(5))
+    context.forward([1, 2, 3, 4], TreeLayout(Tree.from_branching([3]), range(4), context))
+    tensors = context.kv_cache._tensors()
+    assert len(tensors) == 2
+    with Operations() as made:
+        kv_cache_module._move_on_devices(tensors, [5, 8], 5)
+    assert made.count <= 5
+
+
+def test_the_slots_of_layers_that_differ_after_all_are_kept_too() -> None:
+    """The cache was created for layers of one shape (alike=True), but the second layer has another
+    shape."""
+    kv_cache = KVCache(3, 8, alike=True)
+    kv_cache.reserve(3)
+    for i, dim in enumerate((4, 6, 4)):
+        states = torch.arange(3.0)[None, None, :, None].expand(1, 2, 3, dim)
+        kv_cache.update(states, states + 10 * i, i)
+    kv_cache.keep([0, 2])
+    for i, layer in enumerate(kv_cache.cache_layers):
+        assert layer.keys[0, 1, :2, 0].tolist() == [0, 2]
+        assert layer.values[0, 1, :2, 0].tolist() == [10 * i, 10 * i + 2]
+    kv_cache.clear()
+    assert not any(layer.values.any() for layer in kv_cache.cache_layers)
+
+
+def test_an_emptied_cache_has_no_damaged_slots() -> None:
+    kv_cache = KVCache(1, 8)
+    kv_cache.has_damaged_slots = True
+    kv_cache.clear()
+    assert not kv_cache.has_damaged_slots

@@ -1,0 +1,239 @@
+"""Hardware profiles: the times between their points, refused values, and files."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from dataclasses import asdict, replace
+from typing import Any
+
+import numpy as np
+import pytest
+from machines import random_machine
+
+from sequoia.errors import BadProfile
+from sequoia.planning.hardware_profile import HardwareProfile
+
+GOOD: dict[str, Any] = {
+    "device": "one card",
+    "dtype": "float16",
+    "target": "large",
+    "draft": "small",
+    "versions": {"torch": "2.0", "python": "3.11"},
+    "prefix_length": 128,
+    "target_seconds": [(1, 0.02, 0.001), (8, 0.021, 0.001), (64, 0.03, 0.002), (256, 0.06, 0.002)],
+    "draft_seconds": [(1, 0.0005, 0.0), (32, 0.0006, 0.0)],
+    "overhead_seconds": [(1, 0.001, 0.0), (101, 0.002, 0.0)],
+    "source": "simulated",
+    "date": "2025-01-31",
+}
+PROFILE = HardwareProfile(**GOOD)
+
+
+def test_times_are_linear_between_and_beyond_the_points() -> None:
+    assert [PROFILE.verify_seconds(n) for n in (1, 8, 64, 256)] == pytest.approx(
+        [0.02, 0.021, 0.03, 0.06]
+    )
+    assert PROFILE.verify_seconds(36) == pytest.approx(0.0255)
+    assert PROFILE.verify_seconds(448) == pytest.approx(0.09)
+    assert PROFILE.draft_seconds_at(63) == pytest.approx(0.0007)
+    assert PROFILE.overhead(51) == pytest.approx(0.0015)
+    assert PROFILE.plain_seconds == pytest.approx(0.021)
+
+
+def test_times_before_the_first_point_and_of_a_single_point_are_constant() -> None:
+    profile = replace(PROFILE, draft_seconds=[(4, 0.5, 0.0), (8, 0.6, 0.0)], overhead_seconds=0.25)
+    assert [profile.draft_seconds_at(width) for width in (1, 4)] == [0.5, 0.5]
+    assert profile.overhead_seconds == ((1, 0.25, 0.0),)
+    assert [profile.overhead(n) for n in (1, 900)] == [0.25, 0.25]
+
+
+def test_decreasing_times_are_averaged_so_that_time_never_decreases() -> None:
+    """Guards against choosing a larger tree only because noise makes a larger pass look faster. The
+    points themselves stay as measured."""
+    points = ((1, 0.02, 0.0), (8, 0.04, 0.0), (16, 0.02, 0.0), (32, 0.05, 0.0), (64, 0.03, 0.0))
+    profile = replace(PROFILE, target_seconds=points)
+    assert profile.target_seconds == points
+    assert [profile.verify_seconds(n) for n in (1, 8, 16, 32, 64)] == pytest.approx(
+        [0.02, 0.03, 0.03, 0.04, 0.04]
+    )
+    rng = random.Random(1)
+    for _ in range(30):
+        noisy = random_machine(rng)
+        for time in (noisy.verify_seconds, noisy.draft_seconds_at, noisy.overhead):
+            assert (np.diff([time(n) for n in range(1, 80)]) >= -1e-15).all()
+
+
+def test_profiles_are_values() -> None:
+    """Equal arguments make equal profiles with equal hashes; lists and dicts become tuples."""
+    assert HardwareProfile(**GOOD) == PROFILE
+    assert hash(PROFILE) == hash(HardwareProfile(**GOOD))
+    assert PROFILE.versions == (("python", "3.11"), ("torch", "2.0"))
+    assert PROFILE.target_seconds[0] == (1, 0.02, 0.001)
+
+
+BAD: dict[str, tuple[str, Any, str]] = {
+    "device": ("device", None, "device: None is not text"),
+    "long name": ("target", "x" * 201, "target: 'xxx"),
+    "dtype": ("dtype", 16, "dtype: 16 is not text"),
+    "prefix": ("prefix_length", -1, "prefix_length: -1 is not a whole number from 0"),
+    "true prefix": ("prefix_length", True, "prefix_length: True"),
+    "no points": ("target_seconds", [], "target_seconds has no points; expected 1 to 256"),
+    "many points": (
+        "draft_seconds",
+        [(n, 1.0, 0.0) for n in range(1, 258)],
+        "draft_seconds has more than the 256 entries",
+    ),
+    "text": ("draft_seconds", "fast", "draft_seconds must be a list, not 'fast'"),
+    "number": ("target_seconds", 0.5, "target_seconds must be a list, not 0.5"),
+    "no overhead": ("overhead_seconds", None, "overhead_seconds must be a list, not None"),
+    "point": ("target_seconds", [5], "target_seconds[0] must be a list, not 5"),
+    "short point": (
+        "target_seconds",
+        [(1, 0.5)],
+        "target_seconds[0] has 2 parts; it must have 3: size, seconds, spread",
+    ),
+    "long point": (
+        "target_seconds",
+        [(1, 0.5, 0.0, 0.0)],
+        "target_seconds[0] has more than the 3 entries",
+    ),
+    "order": (
+        "target_seconds",
+        [(1, 0.5, 0.0), (4, 0.5, 0.0), (2, 0.5, 0.0)],
+        "target_seconds[2] has size 2; it must be above",
+    ),
+    "twice": (
+        "draft_seconds",
+        [(1, 0.5, 0.0), (1, 0.5, 0.0)],
+        "draft_seconds[1] has size 1; it must be above the 1",
+    ),
+    "size 0": (
+        "draft_seconds",
+        [(0, 0.5, 0.0)],
+        "size of draft_seconds[0]: 0 is not a whole number from 1 to 65536",
+    ),
+    "no plain token": (
+        "target_seconds",
+        [(2, 0.5, 0.0)],
+        "target_seconds starts at 2 nodes; it must start at 1",
+    ),
+    "no time": (
+        "target_seconds",
+        [(1, 0.0, 0.0)],
+        "seconds of target_seconds[0]: 0.0 is not a number from",
+    ),
+    "negative for a level": (
+        "level_overhead",
+        -0.1,
+        "level_overhead: -0.1 is not a number from 0 to 1e+06",
+    ),
+    "negative": (
+        "overhead_seconds",
+        -0.1,
+        "seconds of overhead_seconds[0]: -0.1 is not a number from 0 to 1e+06",
+    ),
+    "nan": ("draft_seconds", [(1, math.nan, 0.0)], "seconds of draft_seconds[0]: nan"),
+    "inf": ("draft_seconds", [(1, math.inf, 0.0)], "seconds of draft_seconds[0]: inf"),
+    "huge": (
+        "draft_seconds",
+        [(1, 10**5000, 0.0)],
+        "seconds of draft_seconds[0]: an integer of 16610 bits",
+    ),
+    "spread": ("draft_seconds", [(1, 0.5, -1.0)], "spread of draft_seconds[0]: -1.0"),
+    "source": (
+        "source",
+        "guessed",
+        "source: 'guessed' is not one of measured, recorded, paper, simulated",
+    ),
+    "source list": ("source", ["paper"], "source: a list"),
+    "date": ("date", "yesterday", "date: 'yesterday' is not an ISO date"),
+    "no date": ("date", None, "date: None"),
+    "versions": ("versions", "2.0", "versions must be a list, not '2.0'"),
+    "version pair": ("versions", [("torch",)], "an entry of versions has 1 parts; it must have 2"),
+    "version number": ("versions", {"torch": 2.0}, "value in versions: 2.0 is not text"),
+    "many versions": (
+        "versions",
+        {str(n): "1" for n in range(33)},
+        "versions has more than the 32 entries",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", list(BAD))
+def test_invalid_profiles_are_rejected_with_field_value_and_bound(what: str) -> None:
+    name, value, named = BAD[what]
+    with pytest.raises(BadProfile) as caught:
+        HardwareProfile(**{**GOOD, name: value})
+    assert named in str(caught.value)
+
+
+@pytest.mark.parametrize("size", [0, -1, 65_537, True, 2.0, None])
+def test_times_of_invalid_sizes_are_rejected(size: Any) -> None:
+    for time in (PROFILE.verify_seconds, PROFILE.draft_seconds_at, PROFILE.overhead):
+        with pytest.raises(
+            BadProfile, match=r"nodes of a pass: .* is not a whole number from 1 to 65536"
+        ):
+            time(size)
+
+
+def test_json_round_trip() -> None:
+    rng = random.Random(2)
+    for profile in (PROFILE, *(random_machine(rng) for _ in range(20))):
+        assert HardwareProfile.from_json(profile.to_json()) == profile
+
+
+def test_a_file_from_before_level_overhead_is_read() -> None:
+    """Older files lack the field `level_overhead`."""
+    file = json.loads(PROFILE.to_json())
+    del file["level_overhead"]
+    assert HardwareProfile.from_json(json.dumps(file)) == PROFILE
+
+
+def file_with(**changes: Any) -> str:
+    return json.dumps({"format": "sequoia-profile", "version": 1, **asdict(PROFILE), **changes})
+
+
+# The last brace is cut off, so that a test can add a key a second time with a bad value. Of two
+# equal keys in JSON, the later one counts.
+HEAD = file_with()[:-1]
+HOSTILE: dict[str, tuple[Any, str]] = {
+    "empty": ("", "not a JSON file"),
+    "deep": ("[" * 200_000, "not a JSON file"),
+    "nested": (
+        HEAD + ', "target_seconds": ' + "[" * 400 + "]" * 400 + "}",
+        "target_seconds[0] has 1 parts",
+    ),
+    "nested source": (HEAD + ', "source": ' + "[" * 400 + "]" * 400 + "}", "source: a list"),
+    "nan": (HEAD + ', "overhead_seconds": NaN}', "NaN is not allowed"),
+    "infinite": (HEAD + ', "overhead_seconds": 1e999}', "seconds of overhead_seconds[0]: inf"),
+    "huge": (HEAD + ', "overhead_seconds": ' + "9" * 4000 + "}", "an integer of"),
+    "huge size": (HEAD + ', "draft_seconds": [[' + "9" * 4000 + ", 1, 0]]}", "an integer of"),
+    "true": (HEAD + ', "overhead_seconds": true}', "seconds of overhead_seconds[0]: True"),
+    "points as object": (
+        HEAD + ', "target_seconds": {"1": 1}}',
+        "target_seconds must be a list, not a dict",
+    ),
+    "missing": (
+        '{"format": "sequoia-profile", "version": 1, "device": "a"}',
+        "has no dtype, target, draft",
+    ),
+    "format": (file_with(format="sequoia-tree"), "needs format 'sequoia-profile' and version 1"),
+    "version": (file_with(version=1.0), "version 1"),
+    "no object": ("3", "needs format"),
+    "long": (" " * 262_145, "at most 262144 characters; this one has 262145"),
+    "bytes": (b"{}", "is text, not a bytes"),
+}
+
+
+@pytest.mark.parametrize("what", list(HOSTILE))
+def test_hostile_files_raise_only_bad_profile(what: str) -> None:
+    text, named = HOSTILE[what]
+    with pytest.raises(BadProfile) as caught:
+        HardwareProfile.from_json(text)
+    assert named in str(caught.value)
+
+
+def test_unknown_keys_of_a_file_are_ignored() -> None:
+    assert HardwareProfile.from_json(file_with(note="a later version may add keys")) == PROFILE
