@@ -18,6 +18,7 @@ from tqdm import tqdm
 
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.best_tree import best_tree
+from sequoia.algorithm.expected_tokens import fitted
 from sequoia.algorithm.sampling_params import MOST_TOKENS, SamplingParams
 from sequoia.algorithm.tree import MAX_NODES, Tree
 from sequoia.algorithm.verifiers.traversal import TRAVERSAL
@@ -32,12 +33,10 @@ from sequoia.bench.command import (
 from sequoia.decoding.engine import Decoder, run
 from sequoia.errors import BadAcceptance, BadSamplingParams
 from sequoia.loading.load import load_pair
-from sequoia.measuring.acceptance import count_acceptance
+from sequoia.measuring.acceptance import count_acceptance, path_acceptance
 from sequoia.measuring.acceptance_teacher_forced import agreement
-from sequoia.measuring.path_acceptance import path_acceptance
 from sequoia.models.describe import dtype_name, versions
 from sequoia.models.pair import Pair
-from sequoia.planning.fit_acceptance import fitted
 from sequoia.text_files import require_writable
 from sequoia.validate_input import whole
 
@@ -59,7 +58,7 @@ def survey(
 
     An entry contains rates by rank, counts, the 95% confidence interval of the first rank's rate,
     the share of repeated text in the continuations, and the agreement of draft and target on the
-    prompts. Its `fitted` rates are for planning trees (see planning/fit_acceptance.py). Above
+    prompts. Its `fitted` rates are for planning trees (see `expected_tokens.fitted`). Above
     temperature 0, its `own_paths` are for planning Traversal's trees. The interval treats all
     visited nodes as independent, although nodes visited after the same prompt are not.
 

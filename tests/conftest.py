@@ -25,7 +25,7 @@ if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"
 
 from sequoia.measuring import defaults
-from sequoia.this_machine import container_memory
+from sequoia.this_machine import memory
 
 GUARANTEE = "guarantee"  # a mark, and the folder of the tests that get it
 _NOT_QUICK = {"slow", "gpu", "nightly"}
@@ -35,7 +35,7 @@ _NOT_QUICK = {"slow", "gpu", "nightly"}
 def _no_container() -> None:
     """Ignore the memory limit of a container around the tests, so that a test that fakes the
     machine's memory gets exactly that amount."""
-    container_memory.OWN = Path("no such file")
+    memory.OWN_GROUP = Path("no such file")
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -44,7 +44,6 @@ WITHOUT_GRADIO = [
     *("ui.shared." + name for name in ("tree_menu", "tree_request", "prompts", "markup")),
     *("ui.experiments." + name for name in ("experiment_job", "messages", "words")),
     *("ui.lossless." + name for name in ("lossless_job", "messages")),
-    "ui.tour.lesson",
 ]
 SCRIPTS = [path.relative_to(ROOT) for path in modules()]
 LIBRARIES_OF_MODELS = {"transformers", "tokenizers", "huggingface_hub", "safetensors", "accelerate"}

@@ -13,7 +13,7 @@ from dataclasses import replace
 from operator import attrgetter
 
 from sequoia.algorithm.acceptance import Acceptance
-from sequoia.algorithm.expected_tokens import expected_tokens
+from sequoia.algorithm.expected_tokens import expected_tokens, fitted
 from sequoia.algorithm.step_trace import DecodeStats
 from sequoia.algorithm.tree import Tree
 from sequoia.diagnosis.calibrated_profile import calibrated, scaled
@@ -22,7 +22,6 @@ from sequoia.diagnosis.smaller_trees import smaller
 from sequoia.diagnosis.where_time_went import per_step, per_token
 from sequoia.planning.explain_plan import knee
 from sequoia.planning.figure_words import size_words, time_words
-from sequoia.planning.fit_acceptance import fitted
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import best_plan, predict
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.best_tree import best_tree
+from sequoia.algorithm.expected_tokens import fitted
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
@@ -28,7 +29,6 @@ from sequoia.experiments.texts import (
     tokens_per_step,
 )
 from sequoia.models.pair import Pair
-from sequoia.planning.fit_acceptance import fitted
 
 OURS = SEQUOIA.key
 SHAPES = (OURS, "chain", "sequences", "kary", SPECINFER.key)

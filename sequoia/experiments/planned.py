@@ -12,7 +12,7 @@ from sequoia.algorithm.sampling import chance_for
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, RULES
 from sequoia.experiments.texts import planning_texts
-from sequoia.measuring.text_places import text_places
+from sequoia.measuring.acceptance_teacher_forced import text_places
 from sequoia.models.pair import Pair
 
 PROMPTS = 8  # number of planning texts

@@ -15,7 +15,7 @@ from sequoia.algorithm.verifiers.specinfer import SPECINFER
 from sequoia.algorithm.verifiers.top_k_match import TOP_K_MATCH
 from sequoia.experiments.experiment import Cell, Entry, Experiment, Places, Settings, Unit
 from sequoia.experiments.texts import text_of
-from sequoia.measuring.text_places import text_places
+from sequoia.measuring.acceptance_teacher_forced import text_places
 from sequoia.models.pair import Pair
 
 OURS = SEQUOIA.key

@@ -17,11 +17,10 @@ from sequoia.decoding.tree_choice import TreeChoice
 from sequoia.experiments.planned import planning_vector
 from sequoia.experiments.steps_along import steps_along
 from sequoia.experiments.texts import Text, planning_texts
-from sequoia.measuring.stop_rule import LONG_CHAIN
+from sequoia.measuring.stop_rule import LONG_CHAIN, LongChainStep, StopRule, best_stop_rule
 from sequoia.models.pair import Pair
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import USUAL_LEVELS, best_chain, best_plan
-from sequoia.planning.plan_stopping_chain import LongChainStep, StopRule, best_stop_rule
 
 NODES = 64  # max nodes of a tree
 STRIDE = 3  # each step of `_long_chains` starts this many tokens after the one before

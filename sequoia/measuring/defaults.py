@@ -108,7 +108,7 @@ def own_paths_of(
     pair: Pair, params: SamplingParams, verifier: str, texts: Sequence[str] = ()
 ) -> tuple[Acceptance, str] | None:
     """For a verifier that judges whole paths: the recorded vector counted along its accepted paths
-    (see path_acceptance.py), and the source as in `acceptance_of`. None for other
+    (see `path_acceptance`), and the source as in `acceptance_of`. None for other
     verifiers, at temperature 0, or if no such vector is recorded."""
     if params.temperature == 0 or not judges_paths(verifier):
         return None

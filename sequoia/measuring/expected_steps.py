@@ -23,7 +23,7 @@ from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import verifier_named
 from sequoia.algorithm.verifiers.verifier import Verifier
-from sequoia.measuring.text_places import TextPlace, text_places
+from sequoia.measuring.acceptance_teacher_forced import TextPlace, text_places
 from sequoia.models.pair import Pair
 
 LEAST_TOKENS = 3 * SEGMENTS  # shorter texts are left out

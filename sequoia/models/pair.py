@@ -23,12 +23,12 @@ MAX_PROMPT_CHARS = 20_000
 class RecordedAcceptance:
     """An acceptance vector that comes with a pair, for planning trees. It was measured on texts of
     one `kind` at one temperature. Usually it was then fitted to the tokens per step that a tree
-    yielded on the same texts (see planning/fit_acceptance.py).
+    yielded on the same texts (see `fitted` in algorithm/expected_tokens.py).
 
     agreement: the mean overlap of the target's and the draft's distributions along those texts, by
     which the kind of another text is recognised. None if it was not measured (see `agreement` in
     measuring/acceptance_teacher_forced.py). own_paths: a vector for the verifier Traversal, None if
-    it was not measured (see measuring/path_acceptance.py).
+    it was not measured (see measuring/acceptance.py).
     """
 
     temperature: float

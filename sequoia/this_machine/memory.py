@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 import psutil
 import torch
 
 from sequoia.errors import OutOfMemory
-from sequoia.this_machine import container_memory
 
 # bytes by device
 DeviceBytes = Counter[torch.device]
@@ -28,7 +28,7 @@ def free_bytes(device: torch.device) -> int:
     """Bytes that can still be allocated on `device`. On a GPU this includes memory that torch has
     reserved but does not use, except in the memory pools of CUDA graphs."""
     if device.type != "cuda":
-        return container_memory.available(psutil.virtual_memory().available)
+        return free_in_container(psutil.virtual_memory().available)
     return (
         torch.cuda.mem_get_info(device)[0]
         + torch.cuda.memory_reserved(device)
@@ -41,7 +41,7 @@ def total_bytes(device: torch.device) -> int:
     """Bytes of the memory of `device`, free or not."""
     if device.type == "cuda":
         return torch.cuda.get_device_properties(device).total_memory
-    return container_memory.most(psutil.virtual_memory().total)
+    return most_in_container(psutil.virtual_memory().total)
 
 
 def _unused_by_graphs(device: torch.device) -> int:
@@ -96,3 +96,67 @@ def is_out_of_memory(problem: BaseException) -> bool:
 def size(count: float) -> str:
     """A number of bytes in words, in decimal units, as "1.5 GB"."""
     return f"{count / 1e9:.1f} GB" if count >= 1e8 else f"{count / 1e6:.1f} MB"
+
+
+# -- limits of a container -------------------------------------------------------------------------
+
+
+GROUPS = Path("/sys/fs/cgroup")
+OWN_GROUP = Path("/proc/self/cgroup")
+# names of the files with limit and use, in version 2 and in version 1 of control groups
+_FILES = (
+    ("memory.max", "memory.current"),
+    ("memory.limit_in_bytes", "memory.usage_in_bytes"),
+)
+# fields of memory.stat with the bytes of cached files, which the system frees when necessary
+_CACHES = ("inactive_file", "total_inactive_file")
+
+
+def most_in_container(total: int) -> int:
+    """The most bytes that this program can use, on a machine with `total` bytes of memory."""
+    return min([total, *(limit for limit, _ in _limits())])
+
+
+def free_in_container(free: int) -> int:
+    """The bytes that this program can still allocate, on a machine with `free` bytes free."""
+    return max(0, min([free, *(limit - used for limit, used in _limits())]))
+
+
+def _limits() -> Iterator[tuple[int, int]]:
+    """Limit and use, in bytes, of each control group that contains the program and has a limit.
+    Cached files that the system frees when necessary are not counted as used."""
+    for folder in _folders():
+        for names in _FILES:
+            try:
+                limit, used = (int((folder / name).read_text("ascii")) for name in names)
+                yield limit, max(0, used - _file_cache(folder))
+            except (OSError, ValueError):  # another version, or the limit is "max": no limit
+                continue
+
+
+def _file_cache(folder: Path) -> int:
+    try:
+        lines = (folder / "memory.stat").read_text("ascii").splitlines()
+    except OSError:
+        return 0
+    rows = dict(line.split(maxsplit=1) for line in lines if " " in line)
+    return max(int(rows.get(name, 0)) for name in _CACHES)
+
+
+def _folders() -> Iterator[Path]:
+    """The folders of the program's control group and of all groups that contain it. The topmost
+    folder is included because, inside a container, it is often the container's own group, whatever
+    path the file OWN_GROUP gives."""
+    try:
+        lines = OWN_GROUP.read_text("utf-8").splitlines()
+    except OSError:
+        return
+    for line in lines:
+        _, _, rest = line.partition(":")
+        kinds, _, path = rest.partition(":")
+        if kinds and "memory" not in kinds.split(","):
+            continue
+        top = GROUPS / "memory" if kinds else GROUPS
+        folder = top / path.lstrip("/")
+        yield folder
+        yield from (parent for parent in folder.parents if parent.is_relative_to(top))

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from sequoia.algorithm.acceptance import Acceptance
-from sequoia.algorithm.expected_tokens import expected_tokens
+from sequoia.algorithm.expected_tokens import expected_tokens, fitted
 from sequoia.algorithm.step_trace import PHASES, DecodeStats
 from sequoia.algorithm.tree import Tree
 from sequoia.diagnosis.calibrated_profile import calibrated, scaled
@@ -18,7 +18,6 @@ from sequoia.diagnosis.smaller_trees import smaller
 from sequoia.diagnosis.what_to_try import diagnose, typical_tree
 from sequoia.errors import BadTrace, BadTree
 from sequoia.planning.explain_plan import phases
-from sequoia.planning.fit_acceptance import fitted
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import best_plan, predict
 

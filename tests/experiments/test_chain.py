@@ -29,13 +29,12 @@ from sequoia.experiments.steps_along import (
 )
 from sequoia.experiments.texts import Text, continued
 from sequoia.measuring.acceptance_teacher_forced import agreement
-from sequoia.measuring.stop_rule import measured_stop_rule
+from sequoia.measuring.stop_rule import LongChainStep, best_stop_rule, measured_stop_rule
 from sequoia.models.pair import Pair
 from sequoia.models.pair_cache import PairCache
 from sequoia.models.tree_forward import TreeModel
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.named_profiles import named_profile
-from sequoia.planning.plan_stopping_chain import LongChainStep, best_stop_rule
 from sequoia.planning.simulated_step_times import step_seconds
 from tests.fakes import VOCAB, pair_of, same_pair, tiny_model, tiny_pair, tiny_tokenizer
 

@@ -54,11 +54,11 @@ from sequoia.decoding.stopping_chain import ChainWhileSure
 from sequoia.errors import BadAcceptance, BadModel, BadPrompt, BadTrace, BadTree
 from sequoia.exactness.losslessness import exact_output, table_step
 from sequoia.exactness.losslessness.broken import BUGS
-from sequoia.exactness.losslessness.cells import Cells
+from sequoia.exactness.losslessness.comparison import Cells
 from sequoia.exactness.losslessness.enumerator import Distribution, Enumerator, distribution
 from sequoia.exactness.losslessness.sampling import Decoding
 from sequoia.exactness.losslessness.table_step import Model, Text, drafted, step, verified
-from sequoia.exactness.losslessness.toy import Toy
+from sequoia.exactness.losslessness.tested_models import Toy
 from sequoia.loading.load import recorded_acceptances as acceptance_table
 from sequoia.loading.weights.rotary_frequencies import check_frequencies, rotary_modules
 from sequoia.models import tree_forward

@@ -12,8 +12,8 @@ from sequoia.algorithm.expected_tokens import expected_tokens
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.errors import BadPrompt
+from sequoia.measuring.acceptance import path_acceptance
 from sequoia.measuring.defaults import acceptance_of, default_plan, own_paths_of, own_paths_plan
-from sequoia.measuring.path_acceptance import path_acceptance
 from sequoia.models.pair import Pair, RecordedAcceptance
 from sequoia.planning.hardware_profile import HardwareProfile
 

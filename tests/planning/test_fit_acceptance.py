@@ -3,9 +3,8 @@
 import pytest
 
 from sequoia.algorithm.acceptance import Acceptance
-from sequoia.algorithm.expected_tokens import expected_tokens
+from sequoia.algorithm.expected_tokens import expected_tokens, fitted
 from sequoia.algorithm.tree import Tree
-from sequoia.planning.fit_acceptance import fitted
 
 RATES = Acceptance((0.7, 0.1, 0.05, 0.03, 0.02))
 FULL = Acceptance((0.8, 0.15, 0.05))  # cannot be scaled up: the sum is 1

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from sequoia.this_machine import container_memory
-from sequoia.this_machine.container_memory import available, most
+from sequoia.this_machine import memory
+from sequoia.this_machine.memory import free_in_container, most_in_container
 
 
 def files(folder: Path, **texts: object) -> None:
@@ -19,44 +19,44 @@ def files(folder: Path, **texts: object) -> None:
 
 @pytest.fixture
 def groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(container_memory, "GROUPS", tmp_path / "groups")
-    monkeypatch.setattr(container_memory, "OWN", tmp_path / "own")
+    monkeypatch.setattr(memory, "GROUPS", tmp_path / "groups")
+    monkeypatch.setattr(memory, "OWN_GROUP", tmp_path / "own")
     return tmp_path / "groups"
 
 
 @pytest.mark.parametrize("path", ["/", "/a/b"])
 def test_the_limit_of_the_group_counts(groups: Path, path: str) -> None:
-    container_memory.OWN.write_text(f"0::{path}\n")
+    memory.OWN_GROUP.write_text(f"0::{path}\n")
     files(
         groups / path.lstrip("/"),
         memory__max=1000,
         memory__current=700,
         memory__stat="anon 500\ninactive_file 200",
     )
-    assert (most(5000), available(4000)) == (1000, 500)
-    assert (most(900), available(300)) == (900, 300)
+    assert (most_in_container(5000), free_in_container(4000)) == (1000, 500)
+    assert (most_in_container(900), free_in_container(300)) == (900, 300)
 
 
 def test_the_limit_of_an_enclosing_group_counts(groups: Path) -> None:
-    container_memory.OWN.write_text("0::/a/b\n")
+    memory.OWN_GROUP.write_text("0::/a/b\n")
     files(groups / "a" / "b", memory__max="max", memory__current=1, memory__stat="")
     files(groups / "a", memory__max=1000, memory__current=900, memory__stat="")
-    assert (most(5000), available(4000)) == (1000, 100)
+    assert (most_in_container(5000), free_in_container(4000)) == (1000, 100)
 
 
 def test_version_1_of_control_groups_has_other_file_names(groups: Path) -> None:
-    container_memory.OWN.write_text("5:devices:/\n4:memory:/one\n0::/\n")
+    memory.OWN_GROUP.write_text("5:devices:/\n4:memory:/one\n0::/\n")
     files(
         groups / "memory" / "one",
         memory__limit_in_bytes=1000,
         memory__usage_in_bytes=1200,
         memory__stat="total_inactive_file 100",
     )
-    assert (most(5000), available(4000)) == (1000, 0)
+    assert (most_in_container(5000), free_in_container(4000)) == (1000, 0)
 
 
 def test_without_a_limit_the_machine_counts(groups: Path) -> None:
-    assert (most(5000), available(4000)) == (5000, 4000)
-    container_memory.OWN.write_text("0::/\n")
+    assert (most_in_container(5000), free_in_container(4000)) == (5000, 4000)
+    memory.OWN_GROUP.write_text("0::/\n")
     files(groups, memory__max="max", memory__current=10, memory__stat="")
-    assert (most(5000), available(4000)) == (5000, 4000)
+    assert (most_in_container(5000), free_in_container(4000)) == (5000, 4000)

@@ -16,8 +16,16 @@ from sequoia.loading.pair_catalog import BUNDLED_NAME
 from sequoia.validate_input import shown, whole
 from ui.decode.recordings import Finished
 from ui.decode.tab import LiveView
-from ui.hardware import menu_entries, view
-from ui.hardware.form import NONE, FormValues, HardwareForm
+from ui.hardware import view
+from ui.hardware.form import (
+    NONE,
+    FormValues,
+    HardwareForm,
+    known,
+    named,
+    rate_choices,
+    with_the_same_times,
+)
 from ui.hardware.own_profile import BadField, own_profile
 from ui.hardware.profile_job import ProfileJob
 from ui.hardware.view import notice_message
@@ -207,9 +215,9 @@ class HardwareTab(SessionView[ProfileJob]):
     def _chosen(self, asked: FormValues) -> _Chosen:
         entries = self._entries(asked.store)
         vectors = rates_of(pair_now(self._model_host))
-        profile = menu_entries.known(asked.profile, entries, next(iter(entries), None))
-        same = menu_entries.with_the_same_times(entries, profile)
-        against = menu_entries.known(asked.against, entries, NONE)
+        profile = known(asked.profile, entries, next(iter(entries), None))
+        same = with_the_same_times(entries, profile)
+        against = known(asked.against, entries, NONE)
         # vectors of the loaded pair, if there are any, come before the paper's
         default = DEFAULT_RATES if DEFAULT_RATES in vectors else next(iter(vectors))
         return _Chosen(
@@ -217,7 +225,7 @@ class HardwareTab(SessionView[ProfileJob]):
             vectors,
             profile,
             NONE if against in same else against,
-            menu_entries.known(asked.rates, vectors, default),
+            known(asked.rates, vectors, default),
             same,
             against if against in same else "",
         )
@@ -225,10 +233,10 @@ class HardwareTab(SessionView[ProfileJob]):
     def _menus(self, chosen: _Chosen) -> Updates:
         profile, against = chosen.profile, chosen.against
         listed = saved_profiles.listed(chosen.entries, profile, against)
-        others = [("nothing", NONE), *menu_entries.named(listed, chosen.same)]
-        rates = menu_entries.rate_choices(chosen.vectors)
+        others = [("nothing", NONE), *named(listed, chosen.same)]
+        rates = rate_choices(chosen.vectors)
         return {
-            self.form.profile: gr.update(choices=menu_entries.named(listed), value=profile),
+            self.form.profile: gr.update(choices=named(listed), value=profile),
             self.form.against: gr.update(choices=others, value=against),
             self.form.rates: gr.update(choices=rates, value=chosen.rates),
         }

@@ -10,8 +10,7 @@ from typing import Any
 
 from sequoia.exactness.chi_square import ALARM
 from sequoia.exactness.losslessness.broken import BUGS, Bug
-from sequoia.exactness.losslessness.cells import Cell
-from sequoia.exactness.losslessness.comparison import Comparison
+from sequoia.exactness.losslessness.comparison import Cell, Comparison
 from sequoia.exactness.losslessness.losslessness_test import Findable, decoder_name
 from sequoia.exactness.losslessness.settings import Setting
 from ui.lossless.lossless_job import Sampled

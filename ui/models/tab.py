@@ -14,8 +14,7 @@ from sequoia import SequoiaError
 from sequoia.loading.pair_catalog import BUNDLED_NAME, find
 from sequoia.models.dtypes import DTYPES
 from ui.models import view
-from ui.models.load_job import LoadJob
-from ui.models.request import OWN, field_of, parse
+from ui.models.load_job import OWN, LoadJob, field_of, requested_pair
 from ui.serving.limits import Limits
 from ui.serving.loaded_pair import pair_now, settled
 from ui.serving.model_host import ModelHost
@@ -146,7 +145,7 @@ class ModelsTab(SessionView[LoadJob]):
     def _job(self, form: dict[str, Any]) -> LoadJob:
         """The job that loads the pair requested in `form`. Raises SequoiaError if the request is
         refused."""
-        pair_request = parse(form, self._limits)
+        pair_request = requested_pair(form, self._limits)
         view.require_fit(pair_request)
         return LoadJob(self._model_host, pair_request, self._online)
 

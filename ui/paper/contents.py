@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from sequoia import SequoiaError
 from sequoia.algorithm.best_tree import best_tree
 from sequoia.algorithm.expected_tokens import expected_tokens
 from sequoia.algorithm.tree import Tree
@@ -17,9 +19,9 @@ from sequoia.planning.paper_results import (
     paper_tables,
     simulated_speedup,
 )
-from ui.paper.recorded import Finding, findings
-from ui.paper.tables import deviations, speedup_table, sweep_table
-from ui.paper.words import times
+from ui.experiments.messages import recorded_result
+from ui.experiments.words import WORDS
+from ui.paper.tables import deviations, speedup_table, sweep_table, times
 from ui.shared.markup import Markup, element
 
 NODES = 512  # the budget of the paper's comparison of shapes
@@ -232,3 +234,30 @@ def _button() -> Markup:
     return element(
         "button", words, type="button", class_="sq-btn", data_opens=EXPERIMENTS, hidden=True
     )
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The answer to an experiment's question. source: where the numbers come from, such as
+    "simulated"."""
+
+    answer: str
+    source: str
+
+
+@cache
+def findings() -> dict[str, Finding]:
+    """The findings of all recorded experiments by name. A damaged file is skipped."""
+    found = {name: _finding(name) for name in WORDS}
+    return {name: one for name, one in found.items() if one}
+
+
+def _finding(name: str) -> Finding | None:
+    try:
+        result = recorded_result(name)
+    except SequoiaError:
+        return None
+    if result is None:
+        return None
+    view = WORDS[name].view(result)
+    return Finding(view["finding"].split("\n")[0], view["source"])

@@ -41,7 +41,8 @@ from ui.record.runs import (
     request_of,
 )
 from ui.shared.prompts import TEMPERATURE, presets
-from ui.tour import lesson
+from ui.tour.tab import FOLDER as LESSONS
+from ui.tour.tab import tour
 
 LOSSLESSNESS = ASSETS / "losslessness.json"
 BROKEN_WITH = "draft-noise"
@@ -145,10 +146,10 @@ def _tour(_: Namespace) -> None:
     host = opened_host()
     makes = {
         name: lambda settings=settings: record_run(tour_request(settings), host)
-        for name, settings in lesson.tour()["recordings"].items()
+        for name, settings in tour()["recordings"].items()
     }
     for name, runs in repeated(makes, rounds=3).items():
-        path = lesson.FOLDER / f"{name}.json"
+        path = LESSONS / f"{name}.json"
         write_text(path, played(quietest(runs)).to_json())
         print(path)
 

@@ -1,6 +1,6 @@
 """The tour: five stops that introduce tree speculative decoding, and a sixth for a run of the
 visitor's own. At each stop the visitor guesses the answers to questions.
 
-`tab` is the view. `lesson` reads what the tour shows: assets/lessons/tour.json, recorded runs, and
+`tab` is the view. It reads what the tour shows: assets/lessons/tour.json, recorded runs, and
 hardware profiles.
 """

@@ -1,12 +1,20 @@
-"""The Tour view: its component, and the handler that sends what the tour shows."""
+"""The Tour view: its component, and what the tour shows: its settings and sentences, its recorded
+runs, and the hardware profiles of its machines."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import gradio as gr
 
+from sequoia import Run
+from sequoia.assets_folder import ASSETS
+from sequoia.planning.named_profiles import named_profile
+from sequoia.text_files import load_json
+from ui.decode import messages, recordings
 from ui.shared.events import QUIET
 from ui.shared.layout import drawn
-from ui.tour import lesson
+from ui.shared.message_text import message_text
 
 
 class TourTab:
@@ -22,4 +30,44 @@ class TourTab:
 
     def start(self) -> str:
         """The JSON text of the tour's recorded runs and hardware profiles."""
-        return lesson.message()
+        return message()
+
+
+FOLDER = ASSETS / "lessons"
+OPENING = "opening"  # name of the run that the page opens with
+
+
+def tour() -> dict[str, Any]:
+    """The settings and sentences of the tour: the content of tour.json."""
+    return load_json(FOLDER / "tour.json")
+
+
+def recorded_run(name: str) -> Run:
+    """The recorded run in assets/lessons/`name`.json."""
+    return Run.from_json((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def message() -> str:
+    """The JSON text of the tour's recorded runs and hardware profiles: {"runs": {name: run},
+    "profiles": {name: profile}}, with the names used in tour.json."""
+    settings = tour()
+    return message_text(
+        {
+            "runs": {
+                **{name: _parts(recorded_run(name)) for name in settings["recordings"]},
+                OPENING: _parts(_opening()),
+            },
+            "profiles": {name: named_profile(name).to_dict() for name in settings["machines"]},
+        }
+    )
+
+
+def _opening() -> Run:
+    path = next(iter(recordings.shipped().values()))
+    return Run.from_json(path.read_text(encoding="utf-8"))
+
+
+def _parts(run: Run) -> dict[str, Any]:
+    data = run.to_dict()
+    parts = {name: data[name] for name in ("trees", "pieces", "steps")}
+    return {"meta": messages.recorded(data["meta"]), **parts}

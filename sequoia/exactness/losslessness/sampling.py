@@ -18,7 +18,7 @@ from sequoia.algorithm.verifiers.verifier import Verifier
 from sequoia.errors import BadSamplingParams, BadTree
 from sequoia.exactness.losslessness.broken import BUGS, Bug
 from sequoia.exactness.losslessness.broken.bug import ChanceOfStep, every_step
-from sequoia.exactness.losslessness.cells import Cells
+from sequoia.exactness.losslessness.comparison import Cells
 from sequoia.exactness.losslessness.table_step import Model, Text, over_torch, step
 from sequoia.validate_input import shown
 

@@ -11,7 +11,7 @@ from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
 from sequoia.errors import BadSamplingParams
 from sequoia.exactness.losslessness.sampling import Decoding, Models, bug_named
-from sequoia.exactness.losslessness.toy import Toy
+from sequoia.exactness.losslessness.tested_models import Toy
 from sequoia.validate_input import one_of, whole
 
 TOY = "toy"
@@ -24,7 +24,7 @@ MOST_SAMPLES = 100_000
 MOST_CHILDREN = 8  # of a node
 MOST_LEVELS = 6  # levels with children
 # If more than one token of a pair's texts is counted, only the most probable TOP tokens at each
-# position have cells of their own (see cells.py).
+# position have cells of their own (see `Cells`).
 TOP = 4
 
 

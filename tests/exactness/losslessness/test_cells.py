@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 from exact import table, true_distribution
 
-from sequoia.exactness.losslessness.cells import Cells
+from sequoia.exactness.losslessness.comparison import Cells
 
 P = table("cells", 4)
 

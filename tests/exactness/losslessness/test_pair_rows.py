@@ -9,7 +9,7 @@ import torch
 from toy_pairs import toy_pair
 
 from sequoia.errors import OutOfMemory
-from sequoia.exactness.losslessness.pair_rows import float32_copy
+from sequoia.exactness.losslessness.tested_models import float32_copy
 from sequoia.models.compare_logits import own_logits
 from sequoia.models.tree_forward import TreeModel
 from sequoia.this_machine import memory

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sequoia.errors import BadSamplingParams
-from sequoia.exactness.losslessness.toy import Toy
+from sequoia.exactness.losslessness.tested_models import Toy
 
 
 def test_numbers_and_fractions_are_accepted() -> None:

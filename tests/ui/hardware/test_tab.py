@@ -24,8 +24,7 @@ from ui.decode.recordings import Finished, played
 from ui.decode.tab import LiveView
 from ui.hardware import tab as hardware_tab
 from ui.hardware import view as hardware_view
-from ui.hardware.form import NONE
-from ui.hardware.menu_entries import rate_choices
+from ui.hardware.form import NONE, rate_choices
 from ui.hardware.profile_job import ProfileJob
 from ui.hardware.tab import HERE, HardwareTab
 from ui.serving.limits import LOCAL

@@ -14,8 +14,7 @@ from visits import Reading, laid_out, request, wait
 
 from sequoia import SamplingParams, plain
 from sequoia.exactness.losslessness.broken import BUGS
-from sequoia.exactness.losslessness.cells import Cell
-from sequoia.exactness.losslessness.comparison import Comparison
+from sequoia.exactness.losslessness.comparison import Cell, Comparison
 from sequoia.exactness.losslessness.losslessness_test import LosslessnessTest
 from sequoia.exactness.losslessness.settings import PRESETS
 from ui.decode.tab import LiveView

@@ -40,8 +40,7 @@ from ui.hardware.tab import HERE, HardwareTab
 from ui.lab.tab import LabTab
 from ui.models import load_job, model_types
 from ui.models import view as models_view
-from ui.models.load_job import KEPT, LoadJob, Report
-from ui.models.request import OWN, field_of, parse
+from ui.models.load_job import KEPT, OWN, LoadJob, Report, field_of, requested_pair
 from ui.models.tab import FORM, ModelsTab
 from ui.serving.fair_queue import Cancelled
 from ui.serving.limits import LOCAL, PUBLIC
@@ -443,7 +442,7 @@ def test_an_error_is_matched_to_the_field_of_the_model_that_it_names(
 def test_names_are_understood_in_the_form() -> None:
     form = {"device": "cpu", "dtype": "auto", "offload": False, "pair": OWN}
     pasted = {"target": "https://huggingface.co/a/b/tree/main", "draft": " 'a/c' "}
-    made = parse({**form, **pasted}, LOCAL)
+    made = requested_pair({**form, **pasted}, LOCAL)
     assert (made.target, made.draft) == ("a/b", "a/c")
 
 
@@ -551,7 +550,7 @@ def test_visitors_of_a_public_page_load_nothing(
 
 
 def test_the_form_becomes_a_request() -> None:
-    pair_request = parse(
+    pair_request = requested_pair(
         {
             "pair": "qwen3-8b",
             "target": "ignored",
@@ -569,7 +568,7 @@ def test_the_form_becomes_a_request() -> None:
 def test_a_copy_of_the_target_may_be_the_draft() -> None:
     how = {"device": "auto", "dtype": "auto", "offload": False}
     asked = {"pair": OWN, "target": "a/b", "draft": " int8 ", **how}
-    assert parse(asked, LOCAL) == PairRequest(target="a/b", draft="int8")
+    assert requested_pair(asked, LOCAL) == PairRequest(target="a/b", draft="int8")
     assert field_of("draft int4: torch cannot multiply", asked) == "draft"
 
 

@@ -14,11 +14,9 @@ from sequoia.experiments.registry import EXPERIMENTS
 from sequoia.planning.paper_results import PaperTable, paper_file, paper_tables
 from ui.experiments import messages
 from ui.paper import contents
-from ui.paper.contents import page
-from ui.paper.figure import RANGE, speedups_figure
-from ui.paper.recorded import Finding, findings
-from ui.paper.tables import deviations, speedup_table, sweep_table
-from ui.paper.words import signed
+from ui.paper.contents import Finding, findings, page
+from ui.paper.tab import RANGE, speedups_figure
+from ui.paper.tables import deviations, signed, speedup_table, sweep_table
 
 RESULTS = [
     (table, result) for table in paper_tables() for row in table.rows for result in row.results

@@ -11,7 +11,7 @@ from sequoia import HardwareProfile
 from sequoia.planning.named_profiles import profile_names
 from ui.record.__main__ import tour_request
 from ui.record.opening import accepts_side_child
-from ui.tour import lesson
+from ui.tour import tab as lesson
 
 STOPS = ("cost", "dice", "chain", "tree", "which", "yours")
 

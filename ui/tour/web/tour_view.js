@@ -32,7 +32,7 @@ import * as tourState from "./tour_state.js";
  */
 
 /**
- * The message from ui/tour/lesson.py. Runs and profiles have the names used in tour.json.
+ * The message from ui/tour/tab.py. Runs and profiles have the names used in tour.json.
  * @typedef {object} TourMessage
  * @property {Record<string, Recorded>} [runs]
  * @property {Record<string, Profile>} [profiles]
