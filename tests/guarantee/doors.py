@@ -52,7 +52,7 @@ from sequoia.decoding.dynamic_tree import CalibratedTree, Calibration, Costs
 from sequoia.decoding.engine import Decoder, plain, run
 from sequoia.decoding.stopping_chain import ChainWhileSure
 from sequoia.errors import BadAcceptance, BadModel, BadPrompt, BadTrace, BadTree
-from sequoia.exactness.losslessness import exact_output, table_step
+from sequoia.exactness.losslessness import losslessness_test, table_step
 from sequoia.exactness.losslessness.broken import BUGS
 from sequoia.exactness.losslessness.comparison import Cells
 from sequoia.exactness.losslessness.enumerator import Distribution, Enumerator, distribution
@@ -195,7 +195,7 @@ def output_shares(
     outcomes."""
     models = Toy.parse(*toy)
     decoding = Decoding(tree, verifier, BUGS[bug] if bug else None)
-    found = exact_output.output_shares(models, decoding, _cells(models, places))
+    found = losslessness_test.output_shares(models, decoding, _cells(models, places))
     return None if found is None else np.array(found)
 
 
@@ -207,7 +207,7 @@ def true_shares(toy: _Toy, places: int) -> np.ndarray:
 def first_token_shares(toy: _Toy, bug: str) -> list[float]:
     """Those of a decoder with `bug` for one token, in closed form."""
     models = Toy.parse(*toy)
-    found = enumerate(exact_output.first_token(models, BUGS[bug]))
+    found = enumerate(losslessness_test.first_token(models, BUGS[bug]))
     return _cells(models, 1).shares({(token,): share for token, share in found})
 
 
