@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
     from ui.serving.model_host import ModelHost
 
-COPIES = ("int8", "int4")  # as the draft: a copy of the target with its weights rounded
+# as the draft: a copy of the target with its weights rounded, or a lookup in the text
+DERIVED = ("int8", "int4", "ngram")
 VISITORS_MAY = {"measure", "load"}
 NAMES = Path(__file__).with_name("assets") / "pair_catalog.json"
 
@@ -34,6 +35,7 @@ examples:
   python app.py --pair qwen3-8b                   a pair by name, downloaded if necessary
   python app.py --target ./big --draft ./small    two models of your own with the same tokenizer
   python app.py --target ./big --draft int8       no second model: a copy of the target in int8
+  python app.py --target ./big --draft ngram      no draft model: tokens looked up in the text
   python app.py --target ./huge --draft ./small --offload    a target too large for the GPU
   python app.py --public                          tighter limits, for unknown visitors
 
@@ -85,7 +87,7 @@ def parser() -> argparse.ArgumentParser:
         "--draft",
         metavar="MODEL",
         help="the small model, with the same tokenizer; or int8 or int4, a copy of the target with "
-        "its weights rounded (default: the draft of --pair)",
+        "its weights rounded; or ngram, a lookup in the text (default: the draft of --pair)",
     )
     models.add_argument(
         "--device",
@@ -178,11 +180,11 @@ def parser() -> argparse.ArgumentParser:
 def checked(arguments: argparse.Namespace, made: argparse.ArgumentParser) -> argparse.Namespace:
     """`arguments`, if they pass the checks below. Otherwise prints the reason and exits. The values
     of --device and --dtype are checked when the pair is loaded."""
-    is_copy = arguments.draft in COPIES
-    if (arguments.target is None) != (arguments.draft is None) and not is_copy:
+    is_derived = arguments.draft in DERIVED
+    if (arguments.target is None) != (arguments.draft is None) and not is_derived:
         made.error(
             "--target and --draft must be given together, because the two models must have the "
-            f"same tokenizer; only --draft {' and --draft '.join(COPIES)} may be given alone"
+            f"same tokenizer; only --draft {', '.join(DERIVED)} may be given alone"
         )
     if arguments.pair is not None and arguments.target is not None:
         made.error(

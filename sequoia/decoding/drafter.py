@@ -26,7 +26,7 @@ from sequoia.algorithm.verifiers.verdict import Verdict
 from sequoia.algorithm.verifiers.verifier import Verifier
 from sequoia.decoding.tree_choice import DynamicTree
 from sequoia.errors import BadTree
-from sequoia.models.tree_forward import Context
+from sequoia.models.draft import DraftContext
 from sequoia.models.tree_mask import DynamicTreeLayout, TreeLayout
 from sequoia.this_machine.step_timer import Clock
 
@@ -88,14 +88,14 @@ class Drafted:
 
 
 class Drafter:
-    """The draft model in one run. most: the maximum number of nodes of a tree. warp: turns the
+    """The draft in one run. most: the maximum number of nodes of a tree. warp: turns the
     draft's logits into draft distributions. The logits may already be divided by a temperature (see
     `TreeModel.at_temperature`). unread: the tokens that have not gone through the draft yet; the
     last one is the root of the next tree."""
 
     def __init__(
         self,
-        context: Context,
+        context: DraftContext,
         params: SamplingParams,
         verifier: Verifier,
         chance: Chance,
@@ -217,7 +217,7 @@ class _DraftLayout:
     the layout of the inner nodes except the root. row: the position of each of them in `nodes`.
     """
 
-    def __init__(self, context: Context, tree: Tree) -> None:
+    def __init__(self, context: DraftContext, tree: Tree) -> None:
         # without the root: it goes through the draft as the last token of `Drafter.unread`
         nodes = [node for level in tree.inner[1:] for node in level]
         self.nodes = TreeLayout(tree, nodes, context, below=1)

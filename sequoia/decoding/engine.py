@@ -27,6 +27,7 @@ from sequoia.decoding.drafter import Drafted, Drafter
 from sequoia.decoding.step import HostStep
 from sequoia.decoding.tree_choice import TreeChoice
 from sequoia.errors import BadModel, BadTree, OutOfMemory
+from sequoia.models.draft import Draft, DraftContext
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import Context
 from sequoia.this_machine.memory import DeviceBytes, require_each
@@ -56,7 +57,6 @@ class Decoder:
     ) -> None:
         self.pair = pair
         self.params = params
-        self.tree_choice = tree
         self.verifier = verifier_named(verifier)
         self.prompt = pair.encode(prompt)
         self.emitted: list[int] = []
@@ -66,13 +66,16 @@ class Decoder:
         self._has_heads = has_heads and params.temperature > 0
         self._has_expected = has_expected
         self._last: Drafted | None = None
-        self._chance = chance or chance_for(params.temperature, params.seed, pair.draft.device)
+        draft: Draft = getattr(tree, "draft", pair.draft)  # a TreeChoice may bring its own
+        tree = draft.offered(tree)
+        self.tree_choice = tree
+        self._chance = chance or chance_for(params.temperature, params.seed, draft.device)
         _check_branching(tree, pair)
         self._room = min(params.max_new_tokens, pair.limit - len(self.prompt))
         capacity = len(self.prompt) + self._room + tree.most
         self._target = pair.target.open(capacity)  # memory is allocated at the first pass
-        draft = pair.draft.at_temperature(params.temperature).open(capacity if tree.most > 1 else 0)
-        self._drafter = Drafter(draft, params, self.verifier, self._chance, tree.most)
+        drafting = draft.at_temperature(params.temperature).open(capacity if tree.most > 1 else 0)
+        self._drafter = Drafter(drafting, params, self.verifier, self._chance, tree.most)
         self._draft_and_verify = self._step_on_gpu() or HostStep(
             self._target, self._drafter, params, self.verifier, self._chance
         )
@@ -119,7 +122,7 @@ class Decoder:
         return self.needs - sum((context.held() for context in self.contexts), Counter())
 
     @property
-    def contexts(self) -> tuple[Context, Context]:
+    def contexts(self) -> tuple[Context, DraftContext]:
         """The run's state on the target and on the draft."""
         return self._target, self._drafter.context
 

@@ -36,10 +36,10 @@ OnProgress = Callable[[LoadNews], None]
 
 @dataclass(frozen=True)
 class FoundPair:
-    """A pair whose configs allow token trees and whose tokenizers match. draft: None for a copy of
-    the target. tokenizer: the target's, used for both. fetch: downloads the weights that are
-    missing, and checks them. has_layers_only: whether the draft shares everything but its layers
-    with the target."""
+    """A pair whose configs allow token trees and whose tokenizers match. draft: None if it
+    has no files of its own. tokenizer: the target's, used for both. fetch: downloads the weights
+    that are missing, and checks them. has_layers_only: whether the draft shares everything but its
+    layers with the target."""
 
     target: Source
     draft: Source | None
@@ -66,7 +66,7 @@ def found_pair(
         refuse_layers_as_target(sources[0])
         bundled = all(source.folder.parent == BUNDLED_PAIR for source in sources)
         target = sources[0]
-        draft = None if request.copied else sources[1]
+        draft = None if request.derived else sources[1]
         has_layers_only = draft is not None and is_layer_draft(draft.folder)
         shared = (
             only_tokenizer(target)

@@ -33,9 +33,10 @@ from sequoia.loading.weights.finite_weights import refuse_not_finite
 from sequoia.loading.weights.read_weights import Weights, read_weights
 from sequoia.models.choose_forward import use_fast_forward
 from sequoia.models.fastest_dtype import MEASURED_UP_TO, best_dtype
+from sequoia.models.ngram import NGRAM, NGram
 from sequoia.models.pair import Pair, RecordedAcceptance
 from sequoia.models.rounded_copy import rounded_copy, rounded_copy_bytes
-from sequoia.models.rounded_linear import require_product
+from sequoia.models.rounded_linear import ROUNDED, require_product
 from sequoia.models.same_weights import SAME_WEIGHTS, same_weights
 from sequoia.models.self_test import self_test
 from sequoia.models.tree_forward import TreeModel
@@ -66,7 +67,7 @@ def load_pair(
     """The pair called `name` (see pair_catalog.py), or the pair of the models `draft` and `target`,
     ready to decode. Models that are not on this machine are downloaded first. With draft="int8" or
     "int4", the draft is a copy of the target with its weights rounded (a folder of that name is
-    ./int8).
+    ./int8); with draft="ngram" it is a lookup in the text, and no second model is loaded.
 
     For the first six arguments see PairRequest. online: whether to use the hub. None means yes
     unless HF_HUB_OFFLINE is set. on_progress: called with the progress of downloads, passed checks
@@ -92,9 +93,12 @@ def load(
         found.fetch()
     draft_device = plan.output if plan else where
     hf = _read(found.target, plan or where, dtype, on_progress, should_stop)
-    copied = request.copied and rounded_copy(hf, request.copied, draft_device, shared=plan is None)
+    is_copy = request.derived in ROUNDED  # a copy must be made before the target is streamed
+    copied = is_copy and rounded_copy(hf, request.derived, draft_device, shared=plan is None)
     target = _ready(hf, found.target, plan or where, dtype, False, on_progress)
     tokenizer = found.tokenizer
+    if request.derived == NGRAM:
+        return _with_lookup(target, tokenizer, request, on_progress)
     if found.draft is None:
         draft = _ready(copied, found.target, draft_device, dtype, True, on_progress)
     elif found.has_layers_only:
@@ -106,11 +110,26 @@ def load(
         on_progress(PassedCheck("draft", SAME_WEIGHTS))
     pieces = 1 + max(tokenizer.get_vocab().values())
     on_progress(PassedCheck("vocabulary", same_vocabulary(target, draft, pieces)))
-    bare = Pair(f"{target.name} + {draft.name}", target, draft, tokenizer)
-    pair = with_prompts(bare, on_progress)
+    pair = _prompted(Pair("", target, draft, tokenizer), request, on_progress)
+    return pair if request.derived or not request.has_bundled_target else _as_bundled(pair)
+
+
+def _with_lookup(
+    target: TreeModel, tokenizer: Any, request: PairRequest, on_progress: OnProgress
+) -> Pair:
+    """The pair of `target` and a lookup in the text."""
+    draft = NGram(target.vocab, target.limit)
+    on_progress(PassedCheck("draft", f"no model: {draft.forward_words}"))
+    return _prompted(Pair("", target, draft, tokenizer), request, on_progress)
+
+
+def _prompted(bare: Pair, request: PairRequest, on_progress: OnProgress) -> Pair:
+    """`bare` with its name and what its prompts and texts need."""
+    named = replace(bare, name=f"{bare.target.name} + {bare.draft.name}")
+    pair = with_prompts(named, on_progress)
     if request.has_bundled_target:
-        pair = replace(pair, begin=(tokenizer.bos_token_id,))
-    return pair if request.copied or not request.has_bundled_target else _as_bundled(pair)
+        pair = replace(pair, begin=(bare.tokenizer.bos_token_id,))
+    return pair
 
 
 def _as_bundled(pair: Pair) -> Pair:
@@ -122,8 +141,8 @@ def _checked(request: PairRequest) -> tuple[torch.device, torch.dtype | None]:
     """The device and the dtype. Raises BadModel if they cannot be used, or if the draft would be a
     copy that the device cannot compute with."""
     where = checked_device(request.device)
-    if request.copied:
-        require_product(request.copied, where)
+    if request.derived in ROUNDED:
+        require_product(request.derived, where)
     return where, checked_dtype(request.dtype)
 
 
@@ -185,9 +204,11 @@ def _sizes(
     target = loaded_bytes(found.target, where, dtype)
     if found.draft:
         return [target, loaded_bytes(found.draft, where, dtype)]
+    if request.derived == NGRAM:
+        return [target, 0]
     used = dtype or usual_dtype(where, found.target.stored_dtype)
     config = found.target.config
-    copied = rounded_copy_bytes(config, found.target.title, request.copied, where, used)
+    copied = rounded_copy_bytes(config, found.target.title, request.derived, where, used)
     return [target, copied]
 
 

@@ -8,6 +8,7 @@ from sequoia.assets_folder import BUNDLED_PAIR
 from sequoia.errors import BadModel, BadPair
 from sequoia.loading.model_name import checked_name
 from sequoia.loading.pair_catalog import BUNDLED_NAME, Model, find, preset
+from sequoia.models.ngram import NGRAM
 from sequoia.models.rounded_linear import ROUNDED
 from sequoia.validate_input import shown
 
@@ -27,10 +28,10 @@ class PairRequest:
     """A named pair, or two models given as local folders or Hugging Face ids (see
     model_name.py).
 
-    draft: "int8" and "int4" stand for a copy of the target with its weights rounded. With a copy as
-    the draft, the target may also be that of the pair called `name`. Raises BadPair if only one
-    model is given, or if two models are given with a name other than the default. Raises BadModel
-    if the target would be both spread and streamed.
+    draft: "int8" and "int4" stand for a copy of the target with its weights rounded, "ngram" for a
+    lookup in the text, without a model. With one of these, the target may also be that of the pair
+    called `name`. Raises BadPair if only one model is given, or if two models are given with a name
+    other than the default. Raises BadModel if the target would be both spread and streamed.
 
     device: "auto" (GPUs if there are any, as few as have room for the pair), "spread" (the target
     over all GPUs), "cpu", "cuda", "cuda:1" and so on. dtype: "float32", "bfloat16", "float16" or
@@ -48,11 +49,11 @@ class PairRequest:
     offload: bool | int = False
 
     def __post_init__(self) -> None:
-        if (self.draft is None) != (self.target is None) and not self.copied:
+        if (self.draft is None) != (self.target is None) and not self.derived:
             raise BadPair(
                 f"draft and target must be given together, but got draft={shown(self.draft)} and "
                 f"target={shown(self.target)}; as the draft, int8 or int4 means a copy of the "
-                "target, whichever that is"
+                f"target, whichever that is, and {NGRAM} a lookup in the text"
             )
         if self.target is not None and self.name != BUNDLED_NAME:
             raise BadPair(
@@ -76,18 +77,18 @@ class PairRequest:
         return self.target is None and self.name == BUNDLED_NAME
 
     @property
-    def copied(self) -> str:
-        """If the draft is a rounded copy of the target: "int8" or "int4". Otherwise ""."""
-        return self.draft if self.draft in (*ROUNDED,) else ""
+    def derived(self) -> str:
+        """If the draft has no files of its own: "int8", "int4" or "ngram". Otherwise ""."""
+        return self.draft if self.draft in (*ROUNDED, NGRAM) else ""
 
     @property
     def models(self) -> tuple[Ref, ...]:
-        """The target and the draft; only the target if the draft is a copy of it. Raises BadModel
+        """The target and the draft; only the target if the draft is `derived`. Raises BadModel
         if no pair has this name, or if a given model is neither a folder nor a hub id."""
         if self.target is not None:
-            given = [self.target] if self.copied else [self.target, self.draft]
+            given = [self.target] if self.derived else [self.target, self.draft]
             return tuple(Ref(checked_name(one)) for one in given)
-        return self._named[: 1 if self.copied else 2]
+        return self._named[: 1 if self.derived else 2]
 
     @property
     def _named(self) -> tuple[Ref, Ref]:
@@ -110,8 +111,9 @@ class PairRequest:
     def title(self) -> str:
         """The pair's name in messages."""
         target = self.target or self.name
-        if self.copied:
-            return f"{target} with a copy in {self.copied}"
+        if self.derived:
+            copy = f"a copy in {self.derived}" if self.derived in ROUNDED else "an n-gram lookup"
+            return f"{target} with {copy}"
         return f"{target} with {self.draft}" if self.target else self.name
 
 

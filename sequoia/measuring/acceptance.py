@@ -81,17 +81,21 @@ def count_acceptance(
         )
     by_level = AcceptanceByLevel()
     repeated = []
+    visited = 0
     for done, prompt in enumerate(prompts):
         steps = run(Decoder(pair, prompt, params.further(done), tree, verifier))
         traces = with_progress(
             steps, params.max_new_tokens, progress_of_part(progress, done, len(prompts))
         )
         by_level += AcceptanceByLevel.fold(traces)
+        # all steps, also those for which the draft had nothing; the last has no room for children
+        # if one token was left
+        visited += len(traces) - (len(traces[-1].tree) == 1)
         repeated.append(repetition(emitted_tokens(traces)))
     root = [by_level.cells.get((0, rank), Cell()) for rank in range(len(tree.children[0]))]
     return CountedAcceptance(
         tuple(cell.accepted for cell in root),
-        root[0].visits if root else 0,
+        visited if root else 0,
         statistics.fmean(repeated),
         by_level,
     )

@@ -36,8 +36,8 @@ from sequoia.decoding.engine import plain
 from sequoia.errors import BadPrompt, BadTree
 from sequoia.measuring.acceptance import CountedAcceptance
 from sequoia.measuring.acceptance_by_level import AcceptanceByLevel, Cell
+from sequoia.models.draft import Draft
 from sequoia.models.pair import Pair
-from sequoia.models.tree_forward import TreeModel
 from sequoia.models.tree_mask import whole_tree_layout
 from sequoia.validate_input import whole
 
@@ -166,7 +166,7 @@ def _positions(
         yield from (sibling_rates(p[row], q[row], tokens, tree) for row, tokens in enumerate(drawn))
 
 
-def logits_along(model: TreeModel, text: Sequence[int], first: int) -> Iterator[torch.Tensor]:
+def logits_along(model: Draft, text: Sequence[int], first: int) -> Iterator[torch.Tensor]:
     """(positions, vocab) logits after text[:first], text[:first + 1], ... and the whole text, in
     blocks of at most BLOCK positions."""
     context = model.open(len(text))

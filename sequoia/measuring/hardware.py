@@ -20,10 +20,11 @@ from sequoia.algorithm.tree import MAX_NODES, Tree
 from sequoia.decoding.engine import Decoder, run
 from sequoia.errors import BadProfile
 from sequoia.models.describe import dtype_name, place_of, versions
+from sequoia.models.draft import Draft, DraftContext
 from sequoia.models.memory_needs import usual_distribution_bytes
 from sequoia.models.pair import Pair
 from sequoia.models.pass_times import Pass, opened
-from sequoia.models.tree_forward import Context, TreeModel
+from sequoia.models.tree_forward import TreeModel
 from sequoia.planning.hardware_profile import HardwareProfile, Point
 from sequoia.this_machine.memory import free_bytes
 from sequoia.validate_input import number, shown, whole
@@ -117,7 +118,7 @@ def _from_plain(sizes: Sequence[int]) -> Sequence[int]:
     return sizes
 
 
-def _passes(model: TreeModel, what: str, sizes: Sequence[int], prefix: int) -> list[Pass]:
+def _passes(model: Draft, what: str, sizes: Sequence[int], prefix: int) -> list[Pass]:
     """A pass for each number of nodes in `sizes`. Raises BadProfile if there are no sizes, if a
     size is out of range, or if they do not increase. what: name of the sizes in the message."""
     sizes = [whole(n, what, 1, MAX_NODES, BadProfile) for n in sizes]
@@ -151,7 +152,7 @@ def _while_flat(model: TreeModel, prefix: int, seconds: float, progress: Progres
     return found
 
 
-def _fits(context: Context, nodes: int) -> bool:
+def _fits(context: DraftContext, nodes: int) -> bool:
     """Whether enough memory is free for twice what a pass over `nodes` nodes needs, and for the
     distributions of a step with that many nodes. If not, the pass is not timed, so that the planner
     does not choose a tree that is too large to run."""

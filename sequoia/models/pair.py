@@ -12,6 +12,8 @@ from sequoia.errors import BadPair, BadPrompt
 from sequoia.library_errors import panicked
 from sequoia.models.chat.chat_format import ChatFormat
 from sequoia.models.chat.chat_template import MOST_CHARS
+from sequoia.models.draft import Draft
+from sequoia.models.ngram import NGram
 from sequoia.models.pair_cache import PairCache
 from sequoia.models.streamed_text import Pieces
 from sequoia.models.tree_forward import TreeModel
@@ -53,7 +55,7 @@ class Pair:
 
     name: str
     target: TreeModel
-    draft: TreeModel
+    draft: Draft
     tokenizer: Any
     begin: tuple[int, ...] = ()
     end: tuple[int, ...] = ()
@@ -82,6 +84,16 @@ class Pair:
         this limit is the one in its config."""
         reasons = [one.limit_reason for one in (self.target, self.draft) if one.limit == self.limit]
         return next(filter(None, reasons), "")
+
+    def with_lookup(self) -> Pair:
+        """The same target with a lookup in the text as its draft (see ngram.py), always the same
+        object."""
+        return self.measured.once("lookup", self._with_lookup)
+
+    def _with_lookup(self) -> Pair:
+        draft = NGram(self.target.vocab, self.target.limit)
+        name = f"{self.target.name} + {draft.name}"
+        return replace(self, name=name, draft=draft, known=(), measured=PairCache())
 
     def as_chat(self) -> Pair:
         """The same pair with prompts wrapped as chat messages by default. Acceptance is different

@@ -6,7 +6,7 @@ import time
 
 from sequoia.algorithm.progress import Progress
 from sequoia.algorithm.tree import Tree
-from sequoia.models.tree_forward import Context, TreeModel
+from sequoia.models.draft import Draft, DraftContext
 from sequoia.models.tree_mask import whole_tree_layout
 from sequoia.this_machine.step_timer import synchronize
 
@@ -15,7 +15,7 @@ class Pass:
     """A repeatable forward pass over a tree of `size` tokens after the prefix of `context`. times:
     the mean seconds of a pass in each call of `run` since `times` was last cleared."""
 
-    def __init__(self, context: Context, size: int) -> None:
+    def __init__(self, context: DraftContext, size: int) -> None:
         self.size = size
         self._context = context
         self._tokens = [i % context.model.vocab for i in range(size)]
@@ -44,7 +44,7 @@ class Pass:
         self.times.append((time.perf_counter() - start) / times)
 
 
-def opened(model: TreeModel, most: int, prefix: int) -> Context:
+def opened(model: Draft, most: int, prefix: int) -> DraftContext:
     """A context with a prefix of `prefix` tokens and free slots for `most` more."""
     context = model.open(prefix + most)
     context.extend([i % model.vocab for i in range(prefix)])

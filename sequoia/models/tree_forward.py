@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from copy import copy
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 
@@ -36,6 +36,8 @@ from sequoia.this_machine.memory import DeviceBytes
 _COLDEST = 0.05  # lowest temperature at which the divided logits cannot overflow in any dtype
 PREFILL_CHUNK = 1024  # prompt tokens per pass, each with a row in the mask
 _AHEAD = 64  # graphs for a longer prefix are captured up to this many tokens before they are needed
+
+T = TypeVar("T")
 
 
 class TreeModel:
@@ -165,6 +167,10 @@ class TreeModel:
             and len(layer_configs(self.config)) == 1
             and not getattr(self.config, "num_kv_shared_layers", 0)
         )
+
+    def offered(self, trees: T) -> T:
+        """All of `trees` (see `Draft.offered`): a model has a distribution after every text."""
+        return trees
 
     def forget(self) -> None:
         """Free the KV caches that were kept for later runs."""

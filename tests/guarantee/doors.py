@@ -9,7 +9,7 @@ Acceptance, a Verifier with `draw` and `verify`), and plain numbers, tuples and 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -47,10 +47,10 @@ from sequoia.decoding import engine
 from sequoia.decoding.cuda import kernel_check
 from sequoia.decoding.cuda.cuda_step import CudaStep
 from sequoia.decoding.cuda.kernel_check import Case, by_kernel, by_reference, random_case
-from sequoia.decoding.drafter import DynamicTree
 from sequoia.decoding.dynamic_tree import CalibratedTree, Calibration, Costs
 from sequoia.decoding.engine import Decoder, plain, run
 from sequoia.decoding.stopping_chain import ChainWhileSure
+from sequoia.decoding.tree_choice import DynamicTree
 from sequoia.errors import BadAcceptance, BadModel, BadPrompt, BadTrace, BadTree
 from sequoia.exactness.losslessness import losslessness_test, table_step
 from sequoia.exactness.losslessness.broken import BUGS
@@ -65,6 +65,7 @@ from sequoia.models import tree_forward
 from sequoia.models.choose_forward import use_fast_forward
 from sequoia.models.fast_llama import FastLlama, _Rotations
 from sequoia.models.kv_cache import KVCache
+from sequoia.models.ngram import Followers, FoundPart
 from sequoia.models.pair import Pair
 from sequoia.models.self_test import self_test
 from sequoia.models.tree_forward import Context, TreeModel
@@ -171,6 +172,16 @@ def warped(
 def chain_while_sure(most: int, surest: float) -> DynamicTree:
     """A chain that ends after its first token of a draft probability below `surest`."""
     return ChainWhileSure(most, surest)
+
+
+def part_that_a_lookup_fills(planned: Tree) -> DynamicTree:
+    """The nodes of `planned` for which the draft's distributions have tokens."""
+    return FoundPart(planned)
+
+
+def found_after(text: Sequence[int]) -> Mapping[int, int]:
+    """How often each token followed the longest earlier match of the end of `text`."""
+    return Followers(text).found()
 
 
 def calibrated_tree(most: int, levels: int) -> DynamicTree:

@@ -106,6 +106,23 @@ def table(seed: Hashable, vocab: int) -> Model:
     return model
 
 
+def looked_up(seed: Hashable, vocab: int) -> Model:
+    """The n-gram lookup after a short random text, in Fractions: frequencies of what followed the
+    longest match. Where nothing is found, every token is equally probable."""
+    rng = random.Random(f"{seed} text")
+    text = [rng.randrange(vocab) for _ in range(2 * vocab)]
+
+    @cache
+    def model(context: Text) -> np.ndarray:
+        found = doors.found_after((*text, *context)) or dict.fromkeys(range(vocab), 1)
+        total = sum(found.values())
+        return _frozen(
+            np.array([Fraction(found.get(i, 0), total) for i in range(vocab)], dtype=object)
+        )
+
+    return model
+
+
 def same(row: Sequence[Any]) -> Model:
     """The model whose next token is independent of the context."""
     values = _frozen(np.array(row))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from exact import (
     drafted,
     error,
     fits,
+    looked_up,
     over_torch,
     production_models,
     same,
@@ -32,6 +34,9 @@ from shapes import ordered_trees
 
 HALF = Fraction(1, 2)
 EVERY = pytest.mark.parametrize("name", list(EXACT))
+# a draft with any distributions, and one that looks up what followed earlier in the text
+DRAFTS = pytest.mark.parametrize("draft", [table, looked_up])
+MakeDraft = Callable[[Any, int], Model]
 
 
 # -- the enumerator itself, with distributions computed by hand ------------------------------------
@@ -83,37 +88,46 @@ def test_enumerator_visits_every_combination_once() -> None:
 @pytest.mark.parametrize(
     ("vocab", "nodes"), [(3, n) for n in range(1, 6)] + [(2, n) for n in range(1, 7)]
 )
-def test_every_small_tree_has_the_target_distribution(name: str, vocab: int, nodes: int) -> None:
+@DRAFTS
+def test_every_small_tree_has_the_target_distribution(
+    draft: MakeDraft, name: str, vocab: int, nodes: int
+) -> None:
     trees = [tree for tree in ordered_trees(nodes) if fits(tree, EXACT[name], vocab)]
     assert trees
     for tree in trees:
         for seed in range(3):
             p = table((seed, "p", tree.parents), vocab)
-            q = table((seed, "q", tree.parents), vocab)
+            q = draft((seed, "q", tree.parents), vocab)
             assert error(tree, EXACT[name], p, q) == 0, (tree, seed)
 
 
 @pytest.mark.slow
 @EVERY
 @pytest.mark.parametrize("siblings", [2, 3])
-def test_siblings_with_many_tables_have_the_target_distribution(name: str, siblings: int) -> None:
+@DRAFTS
+def test_siblings_with_many_tables_have_the_target_distribution(
+    draft: MakeDraft, name: str, siblings: int
+) -> None:
     """After a rejection, p and q may change for the next sibling. A chain has no siblings, so it
     does not test this. A table gives p or q after every context; 20 pairs of tables are tried."""
     for seed in range(20):
         p = table(("p", seed), 4)
-        q = table(("q", seed), 4)
+        q = draft(("q", seed), 4)
         assert error(Tree.kary(siblings, 2), EXACT[name], p, q) == 0, seed
 
 
 @pytest.mark.slow
 @EVERY
 @pytest.mark.parametrize("parents", [(-1,), (-1, 0), (-1, 0, 0), (-1, 0, 1)])
-def test_two_steps_have_the_joint_target_distribution(name: str, parents: tuple[int, ...]) -> None:
+@DRAFTS
+def test_two_steps_have_the_joint_target_distribution(
+    draft: MakeDraft, name: str, parents: tuple[int, ...]
+) -> None:
     """If a bug reuses noise in the next step, every single step is right. Only the joint
     distribution of the two steps is wrong."""
     for seed in range(3):
         p = table((seed, "p"), 3)
-        q = table((seed, "q"), 3)
+        q = draft((seed, "q"), 3)
         assert error(Tree(parents), EXACT[name], p, q, count=2) == 0, seed
 
 

@@ -14,6 +14,7 @@ import app
 from sequoia import Pair
 from sequoia.loading.hub import download_worker
 from sequoia.loading.pair_request import PairRequest
+from sequoia.models.ngram import NGRAM
 from sequoia.models.rounded_linear import ROUNDED
 from ui import page
 from ui.serving.limits import LOCAL, PUBLIC, Limits
@@ -179,13 +180,13 @@ def test_flags_that_contradict_are_refused(
 
 
 @pytest.mark.parametrize("before", [[], ["--pair", "qwen3-8b"], ["--target", "a/b"]])
-def test_a_copy_of_any_target_may_be_the_draft(before: list[str]) -> None:
+def test_a_draft_without_files_may_be_given_alone(before: list[str]) -> None:
     made = app.parser()
-    assert tuple(ROUNDED) == app.COPIES
-    for draft in app.COPIES:
+    assert (*ROUNDED, NGRAM) == app.DERIVED
+    for draft in app.DERIVED:
         arguments = app.checked(made.parse_args([*before, "--draft", draft]), made)
         request = PairRequest(arguments.pair or "bundled", arguments.target, arguments.draft)
-        assert request.copied == draft
+        assert request.derived == draft
 
 
 @pytest.mark.parametrize(

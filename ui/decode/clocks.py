@@ -67,13 +67,18 @@ def checked_clock(key: Any, store: Any = None) -> Entry | None:
 
 
 def require_timeable(clock: Entry | None, kind: str) -> None:
-    """Raises BadTree for a dynamic tree on a simulated clock. clock: the clock's profile; None for
-    this machine's own clock. kind: the tree's kind in the menu."""
+    """Raises BadTree for a tree that a simulated clock cannot time. clock: the clock's profile;
+    None for this machine's own clock. kind: the tree's kind in the menu."""
     if clock and kind == "dynamic":
         raise BadTree(
             "a dynamic tree cannot be timed on a simulated clock, because drafting it may take "
             "more passes than its final shape shows; choose another tree, or set "
             f"“{LABEL}” to this machine"
+        )
+    if clock and kind == "lookup":
+        raise BadTree(
+            "a run without a draft model cannot be timed on a simulated clock, which has the times "
+            f"of a draft model; choose another tree, or set “{LABEL}” to this machine"
         )
 
 

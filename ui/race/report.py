@@ -167,12 +167,17 @@ class FinishedRace:
             seconds={phase: MANY * seconds for phase, seconds in stats.seconds.items()},
         )
 
+    def _pair(self, i: int) -> Pair:
+        """The target with the draft of lane i."""
+        return self.pair.with_lookup() if hasattr(self.lanes[i].tree, "draft") else self.pair
+
     def _acceptance(self, i: int) -> Acceptance:
         """The acceptance that lane i's tree was fitted to. If there is none, the pair's acceptance
         with the lane's verifier. That is measured now if it is not known."""
         verifier = self.lanes[i].verifier
         return (
-            self.acceptances[i] or acceptance_of(self.pair, self.params, verifier, [self.prompt])[0]
+            self.acceptances[i]
+            or acceptance_of(self._pair(i), self.params, verifier, [self.prompt])[0]
         )
 
     def _what_to_try(
@@ -189,7 +194,7 @@ class FinishedRace:
             tree,
             base.stats,
             acceptance,
-            self.clock.profile if self.clock else machine(self.pair),
+            self.clock.profile if self.clock else machine(self._pair(i)),
             speedup(*self._lanes(i)),
         )
         return {

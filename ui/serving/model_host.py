@@ -279,7 +279,8 @@ class ModelHost:
 
 def words_for(pair: Pair) -> str:
     """A description of the pair in one line: name, sizes, device and placement."""
-    sizes = " + ".join(parameter_count(model.parameters) for model in (pair.target, pair.draft))
+    models = [model for model in (pair.target, pair.draft) if model.parameters]
+    sizes = " + ".join(parameter_count(model.parameters) for model in models)
     name = " + ".join(part.rsplit("/", 1)[-1] for part in pair.name.split(" + "))
     facts = (f"{name} pair", f"{sizes} parameters", pair.target.device.type, pair.target.placement)
     return " · ".join(filter(None, facts))
@@ -290,7 +291,7 @@ def named(pair: Pair, role: str) -> str:
     its own, as in the bundled pair, gets the pair's name and its role."""
     model = getattr(pair, role)
     name = f"{pair.name} {role}" if model.name == role else model.name
-    return f"{name}, {parameter_count(model.parameters)}"
+    return f"{name}, {parameter_count(model.parameters)}" if model.parameters else name
 
 
 def made_with(meta: Mapping[str, Any], pair: Pair) -> bool:

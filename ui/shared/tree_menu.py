@@ -172,6 +172,16 @@ SHAPES = {
         (64, 12),
         about="A new tree every step, larger where the draft is confident.",
     ),
+    "lookup": Shape(
+        "No draft model",
+        ": looked up in the text",
+        "looked up in the text so far, without a draft model",
+        about=(
+            "Proposes what followed the last tokens earlier in the text, and nothing where they "
+            "are new. The tree is planned for this machine. Try it on a prompt that the answer "
+            "repeats."
+        ),
+    ),
     "plain": Shape(
         "Plain",
         " decoding, one node",

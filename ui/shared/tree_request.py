@@ -24,6 +24,7 @@ from sequoia import (
 from sequoia.algorithm.tree import MAX_NODES
 from sequoia.errors import BadTree
 from sequoia.measuring.defaults import SLACK, default_chain, known_acceptance, own_paths_plan
+from sequoia.models.ngram import LookedUpTrees
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import Plan
 from sequoia.planning.simulated_step_times import SimulatedClock
@@ -130,6 +131,8 @@ class TreeRequest:
             return self._planned(run)
         if self.kind == "wide":
             return self._wide(run)
+        if self.kind == "lookup":
+            return self._looked_up(run)
         if self.kind in FITTED:
             acceptance, source = run.acceptance
             tree = self._fitted(run, acceptance.smoothed())
@@ -148,12 +151,17 @@ class TreeRequest:
         """The tree for the pair's usual kind of text, found without running a model. pair: None
         while models load.
 
-        For a fixed shape, the tree is always known. For a dynamic tree, the result is always None.
+        For a fixed shape, the tree is always known. For a tree that depends on the text, the result
+        is always None.
         For other shapes, it is None while the acceptance or the step times are unknown. If the tree
         is replanned while decoding, the result is the tree of the first step."""
         if make := SHAPES[self.kind].make:
             return self._made(make)
-        if pair is None or self.kind == "dynamic" or not known_acceptance(pair, params, verifier):
+        if (
+            pair is None
+            or self.kind in ("dynamic", "lookup")
+            or not known_acceptance(pair, params, verifier)
+        ):
             return None
         if clock is None and pair.measured.profile is None:
             return None
@@ -191,6 +199,17 @@ class TreeRequest:
         tree = best_tree(acceptance.smoothed(), nodes, WIDE_LEVELS)
         words = SHAPES["wide"].how.format(nodes, WIDE_LEVELS)
         return ChosenTree(tree, f"{words}, {_from(source)}", acceptance, source)
+
+    def _looked_up(self, run: _Run) -> ChosenTree:
+        """The tree planned for a lookup in the text instead of the pair's draft. It is a chain if
+        plain decoding is predicted to be faster."""
+        pair = run.pair.with_lookup()
+        asked = (pair, run.params, run.verifier, run.texts, self.most)
+        plan = default_plan(*asked)
+        plan = plan if len(plan.tree) > 1 else default_chain(*asked)
+        words = f"{self._words()}: at most {len(plan.tree)} nodes, {_from(plan.source)}"
+        tree = LookedUpTrees(plan.tree, pair.draft)
+        return ChosenTree(tree, words, plan.acceptance, plan.source)
 
     def _fitted(self, run: _Run, acceptance: Acceptance) -> TreeChoice:
         nodes, levels = self.numbers
