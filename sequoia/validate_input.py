@@ -3,22 +3,28 @@ input is not valid, most functions here raise the SequoiaError class that the ca
 
 from __future__ import annotations
 
+import gc
 import json
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import math
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from numbers import Integral, Real
 from typing import Any, TypeVar
+
+import orjson
 
 from .errors import SequoiaError  # relative: training may run in a copy with another package name
 
 MAX_SHOWN = 40
 MAX_PATH_SHOWN = 200
-# one call of the JSON encoder writes at most about this many values, which takes two milliseconds
-_AT_ONCE = 20_000
-# Larger lists and objects are written in groups of _ENTRIES entries. A string counts as one value,
-# plus one for every _ENTRIES characters.
-_ENTRIES = 16
+MAX_JSON_BYTES = 32 * 1024 * 1024  # of the largest file that is opened or saved
+# Separators and opening brackets in such a file. With more, parsing it could take over 250 MiB of
+# memory, or stop all other threads for half a second.
+MAX_JSON_MARKS = 2_000_000
+# one file is parsed at a time, so that several uploads do not multiply the memory used
+_alone = threading.Lock()
 T = TypeVar("T")
 U = TypeVar("U")
 _log = logging.getLogger(__name__)
@@ -91,21 +97,46 @@ def items(values: Any, rule: str, most: int, error: type[SequoiaError]) -> tuple
     return tuple(islice(values, most + 1))
 
 
-def read_json(text: Any, name: str, max_chars: int, error: type[SequoiaError]) -> dict[str, Any]:
-    """The JSON object in `text`, a file of format "sequoia-{name}", version 1. The size is checked
-    before the text is parsed. A byte order mark, which some editors write, is skipped. NaN and
-    Infinity are rejected, because they are not JSON."""
-    if not isinstance(text, str):
+def read_json(text: str | bytes, name: str, most: int, error: type[SequoiaError]) -> dict[str, Any]:
+    """The JSON object in `text`, a file of format "sequoia-{name}", version 1, of at most `most`
+    bytes. The size is checked before the text is parsed. A byte order mark, which some editors
+    write, is skipped. NaN and Infinity are rejected, because they are not JSON."""
+    if not isinstance(text, str | bytes):
         raise error(f"a sequoia-{name} file is text, not {shown(text)}")
-    if len(text) > max_chars:
-        raise error(
-            f"a sequoia-{name} file has at most {max_chars} characters; this one has {len(text)}"
-        )
+    data = text.encode(errors="surrogatepass") if isinstance(text, str) else text
+    _check_size(data, name, most, error)
     try:
-        data = json.loads(text.removeprefix("\ufeff"), parse_constant=_reject_constant)
-    except (ValueError, RecursionError) as problem:
-        raise error(f"not a JSON file: {problem}") from None
-    return check_format(data, name, error)
+        return check_format(_parsed(data), name, error)
+    except ValueError as problem:
+        raise error(f"not a JSON file: {_encoding_hint(data) or problem}") from None
+
+
+def _check_size(data: bytes, name: str, most: int, error: type[SequoiaError]) -> None:
+    if len(data) > most:
+        raise error(f"a {name} file may have at most {most:,} bytes; this one has {len(data):,}")
+    if (marks := sum(map(data.count, (b",", b":", b"[", b"{")))) > MAX_JSON_MARKS:
+        raise error(
+            f"a {name} file may have at most {MAX_JSON_MARKS:,} commas, colons and opening "
+            f"brackets; this one has {marks:,}"
+        )
+
+
+def _parsed(data: bytes) -> Any:
+    """The JSON value in `data`. Raises ValueError. Python's garbage collector would go through all
+    values again and again while they are made."""
+    with _alone:
+        gc.disable()
+        try:
+            return orjson.loads(data.removeprefix(b"\xef\xbb\xbf"))
+        finally:
+            gc.enable()
+
+
+def _encoding_hint(data: bytes) -> str:
+    encoding = json.detect_encoding(data)
+    if encoding.startswith("utf-8"):
+        return ""
+    return f"it is {encoding[:6].upper()} text; save it again as UTF-8"
 
 
 def check_format(data: Any, name: str, error: type[SequoiaError]) -> dict[str, Any]:
@@ -127,15 +158,15 @@ def check_format(data: Any, name: str, error: type[SequoiaError]) -> dict[str, A
 
 
 def read_file(
-    text: Any,
+    text: str | bytes,
     name: str,
-    max_chars: int,
+    most: int,
     error: type[SequoiaError],
     read: Callable[[dict[str, Any]], T],
 ) -> T:
     """The result of `read` for the JSON object in `text`, a file of format "sequoia-{name}". Raises
     `error`, and nothing else, whatever is wrong with the text."""
-    return read_dict(read_json(text, name, max_chars, error), name, error, read)
+    return read_dict(read_json(text, name, most, error), name, error, read)
 
 
 def read_each(found: Iterable[tuple[str, U]], read: Callable[[U], T]) -> dict[str, T]:
@@ -180,80 +211,28 @@ def as_file(data: Mapping[str, Any], name: str) -> dict[str, Any]:
     return {"format": f"sequoia-{name}", "version": 1, **data}
 
 
-def write_file(
-    data: Mapping[str, Any], name: str, max_chars: int, error: type[SequoiaError]
-) -> str:
+def write_file(data: Mapping[str, Any], name: str, most: int, error: type[SequoiaError]) -> str:
     """`data`, made by `as_file`, as text that `read_file` reads back. Raises `error` if the text
-    is too long, and ValueError for NaN and infinity."""
-    text = json_text(data, is_ascii=False)
-    if len(text) > max_chars:
-        raise error(
-            f"the {name} has {len(text)} characters; a {name} file may have at most {max_chars}"
-        )
+    is too large for that, and ValueError for NaN and infinity."""
+    text = json_text(data)
+    _check_size(text.encode(), name, most, error)
     return text
 
 
-def json_text(value: Any, *, is_ascii: bool) -> str:
-    """`value` as JSON without spaces. is_ascii: whether non-ASCII characters are written as
-    \\u codes. Raises ValueError for NaN and infinity.
-
-    Python runs no other thread during a call of the JSON encoder, and 40 MB take a second. So a
-    large value is encoded in pieces.
-    """
-    encoder = json.JSONEncoder(ensure_ascii=is_ascii, separators=(",", ":"), allow_nan=False)
-    return "".join(_json_pieces(value, encoder.encode))
+def json_text(value: Any) -> str:
+    """`value` as JSON without spaces. Raises ValueError for NaN and infinity, which JSON does not
+    have, and TypeError for what is not a JSON value."""
+    _require_finite(value)
+    return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode()
 
 
-def _json_pieces(value: Any, encode: Callable[[Any], str]) -> Iterator[str]:
-    if not isinstance(value, list | tuple | dict) or _is_small(value):
-        yield encode(value)
-        return
-    yield "{" if isinstance(value, dict) else "["
-    comma = ""
-    for group in _groups(value):
-        if _is_small(group):
-            yield comma + encode(group)[1:-1]
-        elif isinstance(group, dict):
-            for key, item in group.items():
-                yield comma + encode({key: 0})[1:-2]
-                yield from _json_pieces(item, encode)
-                comma = ","
-        else:
-            for item in group:
-                yield comma
-                yield from _json_pieces(item, encode)
-                comma = ","
-        comma = ","
-    yield "}" if isinstance(value, dict) else "]"
-
-
-def _groups(value: Any) -> Iterator[Any]:
-    """The entries of a list or object, _ENTRIES at a time."""
-    if isinstance(value, dict):
-        entries = iter(value.items())
-        while group := dict(islice(entries, _ENTRIES)):
-            yield group
-    else:
-        for start in range(0, len(value), _ENTRIES):
-            yield value[start : start + _ENTRIES]
-
-
-def _is_small(value: Any) -> bool:
-    """Whether a list or object contains at most _AT_ONCE values, nested ones included."""
+def _require_finite(value: Any) -> None:
     todo = [value]
-    count = 0
     while todo:
         one = todo.pop()
-        count += len(one)
-        if count > _AT_ONCE:
-            return False
-        for item in one.values() if isinstance(one, dict) else one:
-            if isinstance(item, str):
-                count += len(item) // _ENTRIES
-            elif isinstance(item, list | tuple | dict):
-                todo.append(item)
-    return count <= _AT_ONCE
-
-
-def _reject_constant(name: str) -> float:
-    raise ValueError(f"{name} is not allowed in JSON")
+        if isinstance(one, float) and not math.isfinite(one):
+            raise ValueError(f"{one} is not allowed in JSON")
+        if isinstance(one, Mapping):
+            todo.extend(one.values())
+        elif isinstance(one, list | tuple):
+            todo.extend(one)

@@ -1,56 +1,119 @@
-"""JSON text that is written in pieces equals the text from `json.dumps`. No piece is large, because
-other threads wait while a piece is written."""
+"""JSON that the program writes can be read back. JSON that strangers wrote takes little memory,
+however it is made."""
 
 from __future__ import annotations
 
 import json
-import random
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from sequoia import validate_input
-from sequoia.validate_input import json_text
+from sequoia.errors import BadTrace
+from sequoia.validate_input import (
+    MAX_JSON_BYTES,
+    MAX_JSON_MARKS,
+    as_file,
+    json_text,
+    read_json,
+    write_file,
+)
 
-ATOMS: tuple[Any, ...] = (1, 2.5, None, True, 'é"\\\n', "a" * 300, 10**30, -0.0, "\ud800", "")
+MIB = 1024 * 1024
+VALUE = as_file({"x": [1, 2.5, None, True, 'é"\\\n', (), {"a": [[]]}, -0.0], 7: "7"}, "run")
+# what a hostile file repeats
+REPEATED = {
+    "lists": b"[],",
+    "objects": b"{},",
+    "objects of one field": b'{"a":0},',
+    "numbers": b"1.5,",
+    "texts": '"€",'.encode(),
+}
+KINDS = [*REPEATED, "fields", "levels", "one text"]
+# reads each file and prints the largest memory taken so far, in kilobytes
+_READ = """
+import resource, sys
+from sequoia.errors import BadTrace
+from sequoia.validate_input import MAX_JSON_BYTES, read_json
+for file in sys.argv[1:]:
+    data = open(file, "rb").read()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    try:
+        read_json(data, "run", MAX_JSON_BYTES, BadTrace)
+    except BadTrace as problem:
+        print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, problem)
+"""
 
 
-def any_value(choice: random.Random, levels: int) -> Any:
-    if levels == 0 or choice.random() < 0.3:
-        return choice.choice(ATOMS)
-    items = [any_value(choice, levels - 1) for _ in range(choice.randrange(24))]
-    if choice.random() < 0.5:
-        return choice.choice([list, tuple])(items)
-    return {f'"{i}é': item for i, item in enumerate(items)}
+def test_what_is_written_is_read_back() -> None:
+    text = write_file(VALUE, "run", MAX_JSON_BYTES, BadTrace)
+    assert read_json(text, "run", MAX_JSON_BYTES, BadTrace) == json.loads(json.dumps(VALUE))
 
 
-@pytest.mark.parametrize("at_once", [0, 5, 50, 1000])
-@pytest.mark.parametrize("is_ascii", [True, False])
-def test_pieces_make_the_same_text(
-    at_once: int, is_ascii: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(validate_input, "_AT_ONCE", at_once)
-    choice = random.Random(1)
-    for _ in range(8):
-        value = any_value(choice, 4)
-        whole = json.dumps(value, ensure_ascii=is_ascii, separators=(",", ":"))
-        assert json_text(value, is_ascii=is_ascii) == whole
+@pytest.mark.parametrize("value", [[float("inf")], {"a": ([1.0, float("nan")],)}])
+def test_infinity_and_nan_are_not_written(value: Any) -> None:
+    with pytest.raises(ValueError, match="not allowed in JSON"):
+        json_text(value)
 
 
 @pytest.mark.parametrize(
-    "value",
+    "text",
     [
-        [0.5] * 300_000,
-        {str(i): "word" for i in range(100_000)},
-        {"lanes": [{"run": {"steps": [{"q": [0.25] * 900, "i": i} for i in range(300)]}}]},
+        *("", "{", "[1", "]", "}{", "nothing", '{"a": NaN}', '{"a": Infinity}', '{"a": 1e999}'),
+        *("[]", "{}", "1", '"x"', "null", b"\xff\xfe", b'{"\xed\xa0\x80": 1}', "\ud800", None),
+        '{"format": "sequoia-run", "version": 2}',
+        '{"format": "sequoia-race", "version": 1}',
     ],
 )
-def test_a_large_value_is_written_in_small_pieces(value: Any) -> None:
-    pieces = [*validate_input._json_pieces(value, json.JSONEncoder().encode)]
-    assert max(map(len, pieces)) < len("".join(pieces)) / 10
+def test_damaged_files_are_refused(text: Any) -> None:
+    with pytest.raises(BadTrace, match=r"not a|is text"):
+        read_json(text, "run", 1000, BadTrace)
 
 
-def test_infinity_and_nan_are_refused() -> None:
-    for value in ([float("inf")], {"a": [1.0] * 50_000 + [float("nan")]}):
-        with pytest.raises(ValueError, match="not JSON compliant"):
-            json_text(value, is_ascii=True)
+def test_a_file_has_as_many_marks_when_it_is_written_as_when_it_is_read() -> None:
+    marks = json_text(VALUE).count(",")
+    most = {**VALUE, "y": [0] * (MAX_JSON_MARKS - 20 - marks)}
+    text = write_file(most, "run", MAX_JSON_BYTES, BadTrace)
+    assert read_json(text, "run", MAX_JSON_BYTES, BadTrace)["y"] == most["y"]
+    over = {**VALUE, "y": [0] * (MAX_JSON_MARKS + 20)}
+    with pytest.raises(BadTrace, match="at most"):
+        write_file(over, "run", MAX_JSON_BYTES, BadTrace)
+
+
+def hostile(kind: str) -> bytes:
+    """The largest file of this kind that is parsed at all."""
+    if kind == "levels":
+        return b"[" * 1000 + b"]" * 1000
+    if kind == "one text":
+        return b'"' + "🙂".encode() + b"a" * (MAX_JSON_BYTES - 6) + b'"'
+    if kind == "fields":
+        return b"{" + b",".join(b'"%x":0' % n for n in range(MAX_JSON_MARKS // 2)) + b"}"
+    one = REPEATED[kind]
+    return b"[" + one * ((MAX_JSON_MARKS - 1) // _marks(one)) + b"0]"
+
+
+def _marks(data: bytes) -> int:
+    return sum(map(data.count, (b",", b":", b"[", b"{")))
+
+
+@pytest.mark.slow
+def test_hostile_files_take_little_memory(tmp_path: Path) -> None:
+    files = [tmp_path / kind for kind in KINDS]
+    for file in files:
+        file.write_bytes(hostile(file.name))
+        assert _marks(file.read_bytes()) <= MAX_JSON_MARKS
+    printed = subprocess.run(
+        [sys.executable, "-c", _READ, *map(str, files)], capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    assert len(printed) == len(KINDS)
+    assert all("not a sequoia-run file" in line for line in printed)
+    assert max(1024 * int(line.split()[0]) for line in printed) < 250 * MIB
+
+
+@pytest.mark.parametrize("one", [b"[],", b"{},", b"0,", b'{"a":'])
+def test_a_file_with_too_many_values_is_refused_before_it_is_parsed(one: bytes) -> None:
+    data = b"[" + one * (MAX_JSON_MARKS // _marks(one) + 1)  # would be refused as damaged
+    with pytest.raises(BadTrace, match="commas, colons"):
+        read_json(data, "run", MAX_JSON_BYTES, BadTrace)

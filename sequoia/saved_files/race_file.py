@@ -26,8 +26,9 @@ from sequoia.saved_files.check_fields import (
     text_of,
 )
 from sequoia.saved_files.pooled_runs import Pool
-from sequoia.saved_files.run_file import MAX_CHARS, MAX_STEPS, Run, checked_meta, clock_of
+from sequoia.saved_files.run_file import MAX_STEPS, Run, checked_meta, clock_of
 from sequoia.validate_input import (
+    MAX_JSON_BYTES,
     as_file,
     number,
     one_of,
@@ -143,7 +144,7 @@ class RaceLog:
         content |= {"pool": self.pool.to_dict()} if self.pool else {}
         if self.expected:
             content["expected"] = [one and expected_to_dict(one) for one in self.expected]
-        return write_file(as_file(content, "race"), "race", MAX_CHARS, BadTrace)
+        return write_file(as_file(content, "race"), "race", MAX_JSON_BYTES, BadTrace)
 
     @classmethod
     def from_dict(cls, data: Any) -> RaceLog:
@@ -155,7 +156,7 @@ class RaceLog:
     def from_json(cls, text: str) -> RaceLog:
         """The race in `text`, the content of a race file. Raises BadTrace, and nothing else, if it
         is not complete and valid."""
-        return read_file(text, "race", MAX_CHARS, BadTrace, _race)
+        return read_file(text, "race", MAX_JSON_BYTES, BadTrace, _race)
 
 
 # -- reading: every field is checked ---------------------------------------------------------------

@@ -16,6 +16,7 @@ from sequoia.algorithm.verifiers.verdict import Trial, Verdict
 from sequoia.errors import BadTrace
 from sequoia.saved_files.check_fields import list_of, text_of
 from sequoia.validate_input import (
+    MAX_JSON_BYTES,
     as_file,
     number,
     one_of,
@@ -28,7 +29,6 @@ from sequoia.validate_input import (
 )
 
 MAX_STEPS = 4096
-MAX_CHARS = 64 * 1024 * 1024
 MAX_ID = 2**31
 MAX_CLOCK = 200  # characters of a clock (see Run)
 MAX_META_CHARS = 100_000  # of one text in a run's meta
@@ -82,13 +82,13 @@ class Run:
     def to_json(self) -> str:
         """The text of a file that the app can open. Raises BadTrace if it is too long, and
         ValueError for NaN or infinity."""
-        return write_file(self.to_dict(), "run", MAX_CHARS, BadTrace)
+        return write_file(self.to_dict(), "run", MAX_JSON_BYTES, BadTrace)
 
     @classmethod
     def from_json(cls, text: str) -> Run:
         """The run in `text`, the content of a run file. Raises BadTrace, and nothing else, if it is
         not complete and valid."""
-        return read_file(text, "run", MAX_CHARS, BadTrace, _run)
+        return read_file(text, "run", MAX_JSON_BYTES, BadTrace, _run)
 
 
 def clock_of(meta: Mapping[str, Any]) -> str:
@@ -361,7 +361,7 @@ def _ids(values: Any, what: str) -> tuple[int, ...]:
 
 def _check_meta(value: Any, depth: int = 0) -> int:
     """The size of `value`, as MAX_META_SIZE counts it. Raises BadTrace for long texts and lists,
-    lone surrogates, deep nesting, and numbers that are not from -(2**63) to 2**63."""
+    deep nesting, and numbers that are not from -(2**63) to 2**63."""
     if depth > MAX_META_DEPTH:
         raise BadTrace(f"meta is nested more than {MAX_META_DEPTH} levels deep")
     size = 10

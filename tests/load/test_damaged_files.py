@@ -16,7 +16,7 @@ from sequoia.errors import BadProfile, BadTrace, BadTree, SequoiaError
 from ui.decode import recordings
 from ui.race.recordings import opened as opened_race
 from ui.serving.limits import LOCAL
-from ui.shared import large_json, saved_profiles
+from ui.shared import saved_profiles
 
 FILES = 500
 
@@ -49,12 +49,8 @@ DAMAGED: list[Damaged] = [*damaged_files(FILES)]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_opening_raises_only_the_error_of_its_kind(
-    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_opening_raises_only_the_error_of_its_kind(kind: str, tmp_path: Path) -> None:
     """`kind` is what the files were before the damage: runs, races, profiles or trees."""
-    # parse large files in this process too; test_large_json.py tests the separate process
-    monkeypatch.setattr(large_json, "LARGE", 10**9)
     opener, error = OPENERS[kind]
     path = tmp_path / "file.json"
     reasons: list[str] = []

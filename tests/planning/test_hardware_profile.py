@@ -206,10 +206,9 @@ HOSTILE: dict[str, tuple[Any, str]] = {
         "target_seconds[0] has 1 parts",
     ),
     "nested source": (HEAD + ', "source": ' + "[" * 400 + "]" * 400 + "}", "source: a list"),
-    "nan": (HEAD + ', "overhead_seconds": NaN}', "NaN is not allowed"),
-    "infinite": (HEAD + ', "overhead_seconds": 1e999}', "seconds of overhead_seconds[0]: inf"),
-    "huge": (HEAD + ', "overhead_seconds": ' + "9" * 4000 + "}", "an integer of"),
-    "huge size": (HEAD + ', "draft_seconds": [[' + "9" * 4000 + ", 1, 0]]}", "an integer of"),
+    "nan": (HEAD + ', "overhead_seconds": NaN}', "not a JSON file"),
+    "infinite": (HEAD + ', "overhead_seconds": 1e999}', "not a JSON file"),
+    "huge": (HEAD + ', "overhead_seconds": ' + "9" * 4000 + "}", "not a JSON file"),
     "true": (HEAD + ', "overhead_seconds": true}', "seconds of overhead_seconds[0]: True"),
     "points as object": (
         HEAD + ', "target_seconds": {"1": 1}}',
@@ -222,8 +221,7 @@ HOSTILE: dict[str, tuple[Any, str]] = {
     "format": (file_with(format="sequoia-tree"), "needs format 'sequoia-profile' and version 1"),
     "version": (file_with(version=1.0), "version 1"),
     "no object": ("3", "needs format"),
-    "long": (" " * 262_145, "at most 262144 characters; this one has 262145"),
-    "bytes": (b"{}", "is text, not a bytes"),
+    "long": (" " * 262_145, "at most 262,144 bytes; this one has 262,145"),
 }
 
 

@@ -386,6 +386,6 @@ def test_unknown_fields_are_dropped() -> None:
 def test_a_race_that_is_too_large_is_not_written(
     log: RaceLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sequoia.saved_files.race_file.MAX_CHARS", 100)
+    monkeypatch.setattr("sequoia.saved_files.race_file.MAX_JSON_BYTES", 100)
     with pytest.raises(BadTrace, match="at most 100"):
         log.to_json()

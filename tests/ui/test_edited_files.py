@@ -17,7 +17,6 @@ from sequoia.text_files import load_json
 from ui.decode.recordings import opened as opened_run
 from ui.race.recordings import opened as opened_race
 from ui.serving.limits import LOCAL
-from ui.shared.large_json import LARGE
 from ui.shared.saved_profiles import load_upload
 
 SAVED = Path(__file__).resolve().parents[1] / "saved"
@@ -48,26 +47,19 @@ def file(tmp_path: Path) -> Callable[[bytes], Path]:
     return write
 
 
-@pytest.mark.parametrize("blanks", [0, LARGE], ids=["small", "large"])
 @pytest.mark.parametrize("name", UPLOADS)
-def test_an_edited_file_opens_in_the_page(
-    file: Callable[[bytes], Path], name: str, blanks: int
-) -> None:
-    """Large files are parsed in a process of their own. A profile cannot be large."""
+def test_an_edited_file_opens_in_the_page(file: Callable[[bytes], Path], name: str) -> None:
     data = json.dumps(json.loads(saved(name)), indent=1).replace("\n", "\r\n").encode()
-    spare = b" " * (0 if name.startswith("profiles") else blanks)
-    UPLOADS[name](str(file(BOM + data + spare)))
+    UPLOADS[name](str(file(BOM + data)))
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
-@pytest.mark.parametrize("blanks", [0, LARGE], ids=["small", "large"])
 @pytest.mark.parametrize("name", UPLOADS)
 def test_a_file_in_another_encoding_is_refused_by_its_name(
-    file: Callable[[bytes], Path], name: str, blanks: int, encoding: str
+    file: Callable[[bytes], Path], name: str, encoding: str
 ) -> None:
-    spare = " " * (0 if name.startswith("profiles") else blanks)
     with pytest.raises(SequoiaError, match=f"{encoding[:6].upper()} text; save it again as UTF-8"):
-        UPLOADS[name](str(file((saved(name).decode() + spare).encode(encoding))))
+        UPLOADS[name](str(file(saved(name).decode().encode(encoding))))
 
 
 @pytest.mark.parametrize("name", TEXTS)

@@ -18,13 +18,13 @@ import gradio as gr
 
 from sequoia import Pair, SamplingParams, SequoiaError, Tree
 from sequoia.algorithm.verifiers import verifier_named
+from sequoia.validate_input import json_text
 from ui.decode import clocks
 from ui.serving.limits import Limits
 from ui.serving.loaded_pair import pair_now
 from ui.serving.model_host import ModelHost
 from ui.shared.call_modules import connect
 from ui.shared.layout import server_function
-from ui.shared.message_text import message_text
 from ui.shared.tree_request import TreeRequest
 
 # Parses the values of a form (by name, untrusted) and returns which tree the form asks for.
@@ -69,7 +69,7 @@ class FormTrees:
         except SequoiaError:  # the visitor sees the message after pressing Run
             tree = None
         parents = list(tree.parents) if tree and len(tree) > 1 else None
-        return message_text({"parents": parents, "waits": not self.model_host.settled})
+        return json_text({"parents": parents, "waits": not self.model_host.settled})
 
     def tree(self, form: Mapping[str, Any]) -> Tree | None:
         """The tree; None if it is not known without running a model. Raises a SequoiaError that

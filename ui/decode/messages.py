@@ -26,9 +26,9 @@ from typing import Any
 from sequoia.planning.named_profiles import machine_of
 from sequoia.saved_files.check_fields import MAX_HOW
 from sequoia.saved_files.run_file import MAX_STEPS, Run, clock_of
+from sequoia.validate_input import json_text
 from ui.decode.clocks import mixture_in_file
 from ui.serving.wait_times import NOTHING
-from ui.shared.message_text import message_text
 from ui.shared.saved_profiles import MAX_NOTE
 from ui.shared.speedup_meta import valid_verdict
 
@@ -78,7 +78,7 @@ class RunMessages:
         steps = [one["step"] for one in added]
         start = self.sent
         self.sent = self.sent + len(steps)
-        return message_text(
+        return json_text(
             {
                 "v": VERSION,
                 "run": self.run,
@@ -100,7 +100,7 @@ def notice_message(
     *, error: str | None = None, notice: str | None = None, ahead: Mapping[str, Any] = NOTHING
 ) -> str:
     """A message without a run: the page shows the texts in banners. The run on screen stays."""
-    return message_text({"v": VERSION, "error": error, "notice": notice, **ahead})
+    return json_text({"v": VERSION, "error": error, "notice": notice, **ahead})
 
 
 def verdict_message(
@@ -115,19 +115,19 @@ def verdict_message(
     """A message about a finished run that is run again: its meta, with the verdict so far. done:
     whether no more further runs follow."""
     state = {"again": not done, "error": error, "notice": notice, **ahead}
-    return message_text({"v": VERSION, "run": run, "meta": meta, "stored": True, **state})
+    return json_text({"v": VERSION, "run": run, "meta": meta, "stored": True, **state})
 
 
 def whole(run: Run, name: str, stored: bool = False) -> str:
     """The whole `run` as one message. stored: whether the page can load it again by its name."""
     state = {"stored": stored, "done": True, "error": None, "notice": None}
-    return message_text({**_slice(run, name, 0), **state})
+    return json_text({**_slice(run, name, 0), **state})
 
 
 def since(run: Run, name: str, first: int, **state: Any) -> str:
     """The steps of `run` from index `first` on, with all trees and pieces. state: further fields of
     the message."""
-    return message_text({**_slice(run, name, first), **state})
+    return json_text({**_slice(run, name, first), **state})
 
 
 def _slice(run: Run, name: str, first: int) -> dict[str, Any]:

@@ -16,13 +16,12 @@ from typing import Any, Generic, Protocol, TypeVar
 from sequoia import Recorder, Run, SequoiaError, StepTrace
 from sequoia.assets_folder import ASSETS
 from sequoia.errors import BadTrace
-from sequoia.saved_files.run_file import MAX_CHARS
 from sequoia.text_files import load_json
-from sequoia.validate_input import shown
+from sequoia.validate_input import MAX_JSON_BYTES, shown
 from ui.decode import messages
 from ui.decode.request import DecodeRequest
-from ui.shared.large_json import uploaded_json
 from ui.shared.speedup_meta import Timed
+from ui.shared.uploads import uploaded_json
 
 RUNS = ASSETS / "runs"
 WELCOME = "welcome"
@@ -159,10 +158,10 @@ def opened(path: Any, most: int) -> Run:
 
 
 def json_of(path: Any, most: int, name: str) -> Mapping[str, Any]:
-    """The JSON object in the file at `path`. most: maximum bytes of the file; a `most` above
-    MAX_CHARS counts as MAX_CHARS. name: the kind of file, "run" or "race". Raises BadTrace with a
-    message for the visitor."""
-    return uploaded_json(path, min(most, MAX_CHARS), name, BadTrace)
+    """The JSON object in the file at `path`. most: maximum bytes of the file; above
+    MAX_JSON_BYTES it counts as MAX_JSON_BYTES. name: the kind of file, "run" or "race". Raises
+    BadTrace with a message for the visitor."""
+    return uploaded_json(path, min(most, MAX_JSON_BYTES), name, BadTrace)
 
 
 def played(run: Run) -> Run:
@@ -211,7 +210,7 @@ def example(name: Any) -> Shown:
     path = shipped().get(name) if isinstance(name, str) else None
     if path is None:
         raise BadTrace(f"there is no example {shown(name)}; choose one of {', '.join(shipped())}")
-    return shown_as(opened(str(path), MAX_CHARS), new_name(), stored=False)
+    return shown_as(opened(str(path), MAX_JSON_BYTES), new_name(), stored=False)
 
 
 def shipped() -> dict[str, Path]:
@@ -228,7 +227,7 @@ def welcome() -> Shown | None:
     be read."""
     for path in shipped().values():
         try:
-            return shown_as(opened(str(path), MAX_CHARS), new_name(), stored=False)
+            return shown_as(opened(str(path), MAX_JSON_BYTES), new_name(), stored=False)
         except SequoiaError:
             continue
     return None

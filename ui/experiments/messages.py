@@ -11,10 +11,10 @@ from sequoia.assets_folder import ASSETS
 from sequoia.experiments.experiment import Experiment, units
 from sequoia.experiments.registry import EXPERIMENTS, experiment_named
 from sequoia.experiments.result import ExperimentResult
+from sequoia.validate_input import json_text
 from ui.experiments.experiment_job import SIZE, Found
 from ui.experiments.words import WORDS
 from ui.serving.measurement_job import Report
-from ui.shared.message_text import message_text
 from ui.shared.saved_profiles import shipped
 
 FOLDER = ASSETS / "experiments"
@@ -31,9 +31,7 @@ def list_message() -> str:
     """A message with all experiments, in the order in which they are shown, and with the names of
     the hardware profiles that settings may mention."""
     profiles = {key: entry.name for key, entry in shipped().items()}
-    return message_text(
-        {"list": [_about(one) for one in EXPERIMENTS.values()], "profiles": profiles}
-    )
+    return json_text({"list": [_about(one) for one in EXPERIMENTS.values()], "profiles": profiles})
 
 
 def _about(experiment: Experiment) -> dict[str, Any]:
@@ -57,7 +55,7 @@ def recorded_message(name: Any) -> str:
     try:
         return _recorded_message(experiment_named(name).name)
     except SequoiaError as problem:
-        return message_text({"error": str(problem)})
+        return json_text({"error": str(problem)})
 
 
 @cache
@@ -66,10 +64,10 @@ def _recorded_message(name: str) -> str:
         result = recorded_result(name)
     except SequoiaError as problem:
         words = f"The recorded result cannot be read: {problem}"
-        return message_text({"name": name, "missing": words})
+        return json_text({"name": name, "missing": words})
     if result is None:
-        return message_text({"name": name, "missing": MISSING})
-    return message_text({"name": name, "recorded": WORDS[name].view(result)})
+        return json_text({"name": name, "missing": MISSING})
+    return json_text({"name": name, "recorded": WORDS[name].view(result)})
 
 
 def recorded_result(name: str) -> ExperimentResult | None:
@@ -117,4 +115,4 @@ def _found(report: Report, found: Found) -> dict[str, Any]:
 
 
 def _run_message(run: dict[str, Any]) -> str:
-    return message_text({"run": {**run, "number": next(_numbers)}})
+    return json_text({"run": {**run, "number": next(_numbers)}})

@@ -22,12 +22,12 @@ from sequoia.planning.explain_plan import (
 )
 from sequoia.planning.figure_words import and_list, size_words, time_words
 from sequoia.planning.plan_for_machine import Plan, bounds, levels_for, predict, speedup_grid
+from sequoia.validate_input import json_text
 from ui.decode import recordings
 from ui.hardware import figures
 from ui.serving.measure_machine import Measurement
 from ui.shared.acceptance_rates import Rates
 from ui.shared.acceptance_table import by_level_table
-from ui.shared.message_text import message_text
 from ui.shared.saved_profiles import Entry
 
 SIZES = {2**k for k in range(11)} | {3 * 2**k for k in range(9)}  # 1, 2, 3, 4, 6, 8 ... 768, 1024
@@ -367,4 +367,4 @@ def _is_usual(run: Run) -> bool:
 
 
 def _text(value: Mapping[str, Any]) -> str:
-    return message_text({"v": 1, **value})
+    return json_text({"v": 1, **value})

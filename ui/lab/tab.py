@@ -14,7 +14,7 @@ from sequoia import SamplingParams, SequoiaError, Tree, machine
 from sequoia.assets_folder import BUNDLED_PAIR
 from sequoia.errors import BadPrompt, BadSamplingParams, BadTree
 from sequoia.text_files import load_json
-from sequoia.validate_input import shown, whole
+from sequoia.validate_input import json_text, shown, whole
 from ui.decode import clocks
 from ui.decode.button_scripts import began
 from ui.decode.tab import LiveView
@@ -29,7 +29,6 @@ from ui.shared.acceptance_rates import rates_of
 from ui.shared.acceptance_table import by_level_table
 from ui.shared.call_modules import call, connect
 from ui.shared.events import QUIET, UNQUEUED, Updates, model_work
-from ui.shared.message_text import message_text
 from ui.shared.prompts import presets
 from ui.shared.saved_profiles import Entry
 
@@ -102,9 +101,9 @@ class LabTab(SessionView[AcceptanceJob]):
         message once loading has ended. store: the profiles saved in the browser. clock: the key of
         the clock chosen in Decode, which times its runs. Both arguments are untrusted."""
         while not self._model_host.settled:
-            yield message_text(self._known(store, clock))
+            yield json_text(self._known(store, clock))
             await settled(self._model_host)
-        yield message_text(self._known(store, clock))
+        yield json_text(self._known(store, clock))
 
     def _known(self, store: Any, clock: Any) -> dict[str, Any]:
         pair = pair_now(self._model_host)
@@ -151,11 +150,11 @@ class LabTab(SessionView[AcceptanceJob]):
             asked = self._asked(sent_with(event))
             task = await self.started(request, lambda: self._job(asked))
         except SequoiaError as problem:
-            yield message_text({"count": {"error": str(problem)}})
+            yield json_text({"count": {"error": str(problem)}})
             return
         try:
             async for report in task.reports():
-                yield message_text({"count": _count_message(report, asked)})
+                yield json_text({"count": _count_message(report, asked)})
         finally:  # also if the page is closed: Gradio then closes this generator
             task.halt()
 
@@ -168,7 +167,7 @@ class LabTab(SessionView[AcceptanceJob]):
         return {self.board: gr.skip()}
 
     def not_running(self, words: str) -> Updates:
-        return {self.board: message_text({"count": {"interrupted": words}})}
+        return {self.board: json_text({"count": {"interrupted": words}})}
 
     def _asked(self, data: Mapping[str, Any]) -> CountRequest:
         way = data.get("way", "decode")

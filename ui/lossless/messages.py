@@ -13,9 +13,9 @@ from sequoia.exactness.losslessness.broken import BUGS, Bug
 from sequoia.exactness.losslessness.comparison import Cell, Comparison
 from sequoia.exactness.losslessness.losslessness_test import Findable, decoder_name
 from sequoia.exactness.losslessness.settings import Setting
+from sequoia.validate_input import json_text
 from ui.lossless.lossless_job import Sampled
 from ui.serving.measurement_job import Report
-from ui.shared.message_text import message_text
 
 MOST_ROWS = 24  # in a message during a test; the last message has all rows
 SHOWS = 0.5  # the smallest power at which a bug counts as visible in a setting
@@ -25,14 +25,14 @@ _LETTERS = "abcdefgh"  # the texts of a toy's tokens; a toy is a pair with a tin
 
 def refusal_message(error: str) -> str:
     """A message that says why no test is running. An empty `error` clears the banner."""
-    return message_text({"error": error})
+    return json_text({"error": error})
 
 
 def bug_chosen_message(bug: object) -> str:
     """A message about the bug chosen for the next test. Its field `bug` is null for the correct
     decoder and for an unknown value."""
     found = BUGS.get(bug) if isinstance(bug, str) else None
-    return message_text({"bug": _bug(found)})
+    return json_text({"bug": _bug(found)})
 
 
 def report_message(report: Report, setting: Setting) -> str:
@@ -48,7 +48,7 @@ def report_message(report: Report, setting: Setting) -> str:
         message["test"] = test_fields(report.result, going)
     elif report.words and not going:
         message["notice"] = report.words
-    return message_text(message)
+    return json_text(message)
 
 
 def _bug(bug: Bug | None) -> dict[str, str] | None:

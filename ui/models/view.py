@@ -21,10 +21,10 @@ from sequoia.models.describe import describe
 from sequoia.this_machine.dtypes import narrowest_dtype
 from sequoia.this_machine.gpu_health import unusable_gpu
 from sequoia.this_machine.memory import ROOM, free_bytes, total_bytes
+from sequoia.validate_input import json_text
 from ui.models.load_job import Report
 from ui.models.model_types import types_message
 from ui.serving.model_host import named, parameter_count
-from ui.shared.message_text import message_text
 
 VERSION = 1
 # At least the embeddings, the output matrix and two layers of a streamed target are on the GPU. For
@@ -39,7 +39,7 @@ def whole(pair: Pair | None, online: bool) -> str:
     device = checked_device("auto")
     free = disk_free()
     rows = [_row(one, _devices("auto"), free) for one in presets()]
-    return message_text(
+    return json_text(
         {
             "v": VERSION,
             "pairs": rows,
@@ -55,7 +55,7 @@ def report_message(report: Report, field: str | None = None) -> str:
     form that an error is about."""
     progress = report.progress
     share = progress.done / progress.total if progress and progress.total else None
-    return message_text(
+    return json_text(
         {
             "v": VERSION,
             "load": {
@@ -77,7 +77,7 @@ def report_message(report: Report, field: str | None = None) -> str:
 def no_load_message(field: str | None = None) -> str:
     """A message that hides the progress of the last load. field: the field of the form that a
     refused request is about."""
-    return message_text({"v": VERSION, "load": None, "field": field})
+    return json_text({"v": VERSION, "load": None, "field": field})
 
 
 def require_fit(pair_request: PairRequest) -> None:

@@ -9,10 +9,10 @@ from typing import Any
 import gradio as gr
 
 from sequoia.planning.paper_results import OURS, PaperTable, Result, paper_tables
+from sequoia.validate_input import json_text
 from ui.paper.contents import page
 from ui.paper.tables import METHODS, titled
 from ui.shared.layout import drawn
-from ui.shared.message_text import message_text
 
 
 class PaperTab:
@@ -20,7 +20,7 @@ class PaperTab:
 
     def build(self) -> None:
         """Lay the view out in the current container."""
-        figure = message_text({"figure": speedups_figure()})
+        figure = json_text({"figure": speedups_figure()})
         drawn("pp", "paper/paper_view", [], page(), value=figure)
 
     def wire(self, _blocks: gr.Blocks) -> None:

@@ -43,6 +43,7 @@ from sequoia.errors import BadTrace
 from sequoia.saved_files.pooled_runs import Pool, PooledRun
 from sequoia.saved_files.race_file import LaneLog, RaceLog, Result
 from sequoia.saved_files.run_file import Packer
+from sequoia.validate_input import json_text
 from ui.decode.messages import MAX_TEXT, VERSION, recorded, relabelled
 from ui.decode.recordings import NODE_BYTES, new_name
 from ui.race.pooled import pool_state
@@ -51,7 +52,6 @@ from ui.race.report import verdict_of
 from ui.race.request import RaceRequest
 from ui.serving.wait_times import NOTHING
 from ui.shared.memory_size import memory_size
-from ui.shared.message_text import message_text
 from ui.shared.speedup_meta import compared_with_plain, plain_meta, step_of, verdict_meta
 from ui.shared.tree_menu import SHAPES
 
@@ -162,7 +162,7 @@ class StoredRace:
             nodes += len(trace.tree)
             steps.append(packer.pack(trace, text))
         used = {token for step in steps for token in (*step["tokens"], step["bonus"])}
-        return message_text(
+        return json_text(
             {
                 "race": self.name,
                 "lane": lane,
@@ -209,7 +209,7 @@ class StoredRace:
 
     def whole(self, stored: bool = True) -> str:
         """The whole race as one message. stored: whether it can be loaded again by its name."""
-        return message_text(
+        return json_text(
             {
                 **self._from(0),
                 "stored": stored,
@@ -223,7 +223,7 @@ class StoredRace:
     def since(self, first: int, **state: Any) -> str:
         """A message with the steps from `first` on and all trees, for a reader that missed some.
         state: further fields of the message."""
-        return message_text({**self._from(first), **state})
+        return json_text({**self._from(first), **state})
 
     @property
     def _stopped(self) -> bool:
@@ -354,7 +354,7 @@ def batch(
 ) -> str:
     """A message with the steps `added`. first: whether it is the race's first message, which also
     describes the lanes. results, judged (StoredRace.judged): only if they are new."""
-    return message_text(
+    return json_text(
         {
             "v": VERSION,
             "race": race.name,
@@ -377,7 +377,7 @@ def pooled_message(
     race: StoredRace, error: str | None, notice: str | None, ahead: Mapping[str, Any] = NOTHING
 ) -> str:
     """A message without steps: the verdict on the race and its further runs so far."""
-    return message_text(
+    return json_text(
         {
             "v": VERSION,
             "race": race.name,
@@ -395,4 +395,4 @@ def notice_message(
 ) -> str:
     """A message without a race: its words appear in a banner above what is on screen."""
     words = {"error": error, "notice": notice}
-    return message_text({"v": VERSION, "race": None, **words, **ahead})
+    return json_text({"v": VERSION, "race": None, **words, **ahead})

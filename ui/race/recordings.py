@@ -8,7 +8,8 @@ from typing import Any
 from sequoia import SequoiaError
 from sequoia.assets_folder import ASSETS
 from sequoia.saved_files.race_file import LaneLog, RaceLog
-from sequoia.saved_files.run_file import MAX_CHARS, Run
+from sequoia.saved_files.run_file import Run
+from sequoia.validate_input import MAX_JSON_BYTES
 from ui.decode.recordings import json_of
 from ui.race.messages import OpenedRace
 
@@ -25,7 +26,7 @@ def opened(path: Any, most: int) -> OpenedRace:
 def welcome() -> OpenedRace | None:
     """The race the view opens with; None if it cannot be read."""
     try:
-        return opened(str(RACES / f"{WELCOME}.json"), MAX_CHARS)
+        return opened(str(RACES / f"{WELCOME}.json"), MAX_JSON_BYTES)
     except SequoiaError:
         return None
 

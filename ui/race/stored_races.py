@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any, TypeGuard
 
+from sequoia.validate_input import json_text
 from ui.decode.recordings import RunStore
 from ui.race import recordings
 from ui.race.messages import StoredRace, notice_message
 from ui.serving.limits import Limits
 from ui.serving.session_view import parse_missed
-from ui.shared.message_text import message_text
 
 
 class StoredRaces:
@@ -55,7 +55,7 @@ class StoredRaces:
         name, lane, first = asked if isinstance(asked, list) and len(asked) == 3 else [None] * 3
         kept = self.find(name)
         if kept is None or not _is_index(lane) or not _is_index(first):
-            return message_text({})
+            return json_text({})
         return kept.steps_of(lane, first)
 
 

@@ -19,9 +19,9 @@ from sequoia.assets_folder import ASSETS
 from sequoia.errors import BadProfile
 from sequoia.planning.hardware_profile import MAX_JSON_CHARS
 from sequoia.planning.named_profiles import profile_names
-from sequoia.validate_input import read_each, shown
+from sequoia.validate_input import read_each, read_json, shown
 from ui.shared.markup import visible
-from ui.shared.uploads import uploaded_text
+from ui.shared.uploads import uploaded_json
 
 FOLDER = ASSETS / "hardware_profiles"
 SAVED = "kept:"  # begins the keys of saved profiles
@@ -54,13 +54,16 @@ class Entry:
         return json.dumps({**self.profile.to_dict(), "name": self.name, "note": self.note})
 
 
-def parse_entry(text: str, name: str) -> Entry:
+def parse_entry(text: str | bytes, name: str) -> Entry:
     """The profile in the JSON `text`. The source "measured" becomes "recorded". name: used if the
     text has no name. Raises BadProfile."""
-    profile = HardwareProfile.from_json(text)
+    return _entry_of(read_json(text, "profile", MAX_JSON_CHARS, BadProfile), name)
+
+
+def _entry_of(data: Mapping[str, Any], name: str) -> Entry:
+    profile = HardwareProfile.from_dict(data)
     if profile.source == "measured":
         profile = replace(profile, source="recorded")
-    data = json.loads(text)
     given = data.get("name")
     note = data.get("note", "")
     return Entry(
@@ -73,8 +76,8 @@ def parse_entry(text: str, name: str) -> Entry:
 def load_upload(path: Any) -> Entry:
     """The profile in an uploaded file. A profile without a name is named after its file. Raises
     BadProfile if the file cannot be read or contains no valid profile."""
-    text = uploaded_text(path, MAX_JSON_CHARS, "profile", BadProfile)
-    return parse_entry(text, Path(path).stem[:MAX_NAME])
+    data = uploaded_json(path, MAX_JSON_CHARS, "profile", BadProfile)
+    return _entry_of(data, Path(path).stem[:MAX_NAME])
 
 
 def clean_name(name: Any) -> str:
@@ -91,9 +94,7 @@ def shipped() -> Mapping[str, Entry]:
     """The profiles shipped with the program, by file name without suffix. They include old
     profiles that newer ones have replaced. A damaged file is skipped."""
     files = ((path.stem, path) for path in sorted(FOLDER.glob("*.json")))
-    return read_each(
-        files, lambda path: parse_entry(path.read_text(encoding="utf-8-sig"), path.stem)
-    )
+    return read_each(files, lambda path: parse_entry(path.read_bytes(), path.stem))
 
 
 def saved_entries(store: Any) -> dict[str, Entry]:

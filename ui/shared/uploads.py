@@ -1,4 +1,4 @@
-"""Reads an uploaded file of any format as text."""
+"""Reads an uploaded JSON file."""
 
 from __future__ import annotations
 
@@ -6,33 +6,19 @@ from pathlib import Path
 from typing import Any
 
 from sequoia import SequoiaError
-from sequoia.validate_input import shown
-from ui.shared.json_worker import Refused, decoded
+from sequoia.validate_input import read_json, shown
 
 
-def uploaded_text(path: Any, most: int, kind: str, error: type[SequoiaError]) -> str:
-    """The text of the file at `path`. Raises `error` if `path` is not a string, or if the file has
-    more than `most` bytes, cannot be read, or is not UTF-8 text. The error's message can be shown
-    to the visitor. kind: what the message calls such a file, for example "run file"."""
-    check_upload(path, most, kind, error)
-    try:
-        return decoded(Path(path).read_bytes())
-    except Refused as problem:
-        raise error(f"not a {kind}: {problem}") from None
-    except OSError:
-        raise error("the file could not be read") from None
-
-
-def check_upload(path: Any, most: int, kind: str, error: type[SequoiaError]) -> int:
-    """The size in bytes of the file at `path`, found without reading the file. Raises `error` if
-    `path` is not a string, or if the file has more than `most` bytes or cannot be found. kind: as
-    in `uploaded_text`."""
+def uploaded_json(path: Any, most: int, name: str, error: type[SequoiaError]) -> dict[str, Any]:
+    """The JSON object of format "sequoia-{name}" in the uploaded file at `path`. Raises `error`,
+    with a reason for the visitor, if `path` is not a string, or if the file cannot be read, has
+    more than `most` bytes, which is found without reading it, or has no such object."""
     if not isinstance(path, str):
         raise error(f"no file was uploaded: expected a path, not {shown(path)}")
     try:
-        size = Path(path).stat().st_size
+        if (size := Path(path).stat().st_size) > most:
+            raise error(f"the file has {size:,} bytes; a {name} file may have at most {most:,}")
+        data = Path(path).read_bytes()
     except (OSError, ValueError):  # ValueError: a path that no file can have
         raise error("the file could not be read") from None
-    if size > most:
-        raise error(f"the file has {size:,} bytes; a {kind} may have at most {most:,}")
-    return size
+    return read_json(data, name, most, error)

@@ -11,10 +11,10 @@ from sequoia import Run
 from sequoia.assets_folder import ASSETS
 from sequoia.planning.named_profiles import named_profile
 from sequoia.text_files import load_json
+from sequoia.validate_input import json_text
 from ui.decode import messages, recordings
 from ui.shared.events import QUIET
 from ui.shared.layout import drawn
-from ui.shared.message_text import message_text
 
 
 class TourTab:
@@ -51,7 +51,7 @@ def message() -> str:
     """The JSON text of the tour's recorded runs and hardware profiles: {"runs": {name: run},
     "profiles": {name: profile}}, with the names used in tour.json."""
     settings = tour()
-    return message_text(
+    return json_text(
         {
             "runs": {
                 **{name: _parts(recorded_run(name)) for name in settings["recordings"]},

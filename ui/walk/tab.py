@@ -8,10 +8,10 @@ from typing import Any
 import gradio as gr
 
 from sequoia import SequoiaError
+from sequoia.validate_input import json_text
 from ui.decode import recordings
 from ui.shared.events import QUIET
 from ui.shared.layout import drawn
-from ui.shared.message_text import message_text
 
 
 class WalkTab:
@@ -34,7 +34,7 @@ class WalkTab:
     def list_recorded_runs(self) -> str:
         """The recorded runs shipped with the program, as JSON: {"runs": [{"name", "title",
         "about"}, ...]}."""
-        return message_text({"runs": [vars(one) for one in recordings.examples()]})
+        return json_text({"runs": [vars(one) for one in recordings.examples()]})
 
     def get_recorded_run(self, asked: Any) -> str:
         """The recorded run called `asked`, as the JSON message that Decode shows. If it cannot be
@@ -42,4 +42,4 @@ class WalkTab:
         try:
             return recordings.example(asked).message
         except SequoiaError as problem:
-            return message_text({"error": str(problem)})
+            return json_text({"error": str(problem)})

@@ -17,7 +17,7 @@ from sequoia.errors import BadTrace
 from ui.decode import recordings
 from ui.decode.recordings import Recording, RunStore
 from ui.decode.run import DecodeJob
-from ui.shared.uploads import check_upload
+from ui.shared.uploads import uploaded_json
 
 
 @pytest.fixture
@@ -118,7 +118,7 @@ def test_the_refusal_of_a_large_file_states_its_exact_size(
     with path.open("wb") as file:
         file.truncate(size)  # takes no space on disk
     with pytest.raises(BadTrace, match=words):
-        check_upload(str(path), most, "run file", BadTrace)
+        uploaded_json(str(path), most, "run", BadTrace)
 
 
 @pytest.mark.parametrize(
