@@ -63,3 +63,14 @@ class Verifier:
     reject: Reject | None = None
     on_gpu: OnGpu | None = None
     chain_label: str = ""
+
+    @property
+    def from_leaves(self) -> bool:
+        """Whether it tests whole paths, from the leaves to the root."""
+        return self.chances is None
+
+    @property
+    def keeps_q(self) -> bool:
+        """Whether siblings are tried against the same q, however many were rejected."""
+        even = np.full(2, 0.5)
+        return self.reject is not None and bool((self.reject(even, even, 0)[1] == even).all())

@@ -391,6 +391,18 @@ def test_greedy_lanes_are_compared_with_the_plain_lane(make: Callable[..., RaceJ
         )
 
 
+@pytest.mark.slow
+def test_a_lane_without_a_draft_model_races_and_is_lossless(make: Callable[..., RaceJob]) -> None:
+    race = make(lanes=[PLAIN, ("lookup", "", "sequoia")], prompt="a b c d a b c d a b c")
+    messages = raced(race)
+    (first,) = [message for message in messages if "lanes" in message]
+    assert [lane["kind"] for lane in first["lanes"]] == ["plain", "lookup"]
+    assert first["lanes"][1]["changes"]
+    plain, found = results_of(messages)
+    assert plain is None
+    assert found["lossless"]["kind"] == "exact"
+
+
 @pytest.mark.parametrize("temperature", [0.0, 0.8])
 def test_where_the_time_went_ends_at_the_verdicts_speedup(
     make: Callable[..., RaceJob], temperature: float

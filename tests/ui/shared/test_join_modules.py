@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
-from ui.shared import join_modules
+from ui.shared import join_modules, markup
 from ui.shared.join_modules import BadModule, join, modules, name_of
+from ui.shared.verifier_facts import verifier_facts
 
 NODE = shutil.which("node")
 ROOT = Path(__file__).resolve().parents[3]
@@ -169,3 +170,12 @@ def test_the_joined_page_parses(tmp_path: Path) -> None:
     file.write_text(join(modules()), encoding="utf-8")
     done = subprocess.run([NODE, "--check", file], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_the_facts_about_verifiers_are_those_of_their_records() -> None:
+    served = f"= {markup.literal(verifier_facts())};"
+    assert served in join(modules())
+    for_tests = json.loads(join_modules.VERIFIERS.read_text(encoding="utf-8"))
+    assert for_tests.items() <= verifier_facts().items()
+    assert [key for key, fact in verifier_facts().items() if fact["fromLeaves"]] == ["traversal"]
+    assert [key for key, fact in verifier_facts().items() if fact["keepsQ"]] == ["specinfer"]

@@ -1,6 +1,7 @@
 /* Words about a run or race: its badge, its verifier, its missing steps, and why a run ended. */
 import * as dom from "./dom.js";
 import { count, readable } from "./format.js";
+import VERIFIERS from "./verifiers.json" with { type: "json" };
 
 /** @import { Meta } from "./run_facts.js" */
 
@@ -17,13 +18,6 @@ const ENDS = {
 };
 
 const LIST = new Intl.ListFormat("en-GB");
-/** @type {Record<string, string>} */
-const VERIFIERS = {
-  sequoia: "Sequoia",
-  specinfer: "SpecInfer",
-  topk: "top-k match",
-  traversal: "Traversal",
-};
 
 /**
  * A time with its source, such as "3 ms (measured)".
@@ -147,7 +141,7 @@ function badgeWords(label, isOver, at) {
  * @param {string} name its name in the code
  * @returns {string}
  */
-export const verifier = (name) => VERIFIERS[name] || name;
+export const verifier = (name) => VERIFIERS[name]?.label ?? name;
 
 /**
  * Why a run ended or paused, such as "limit of 64 tokens reached".

@@ -1,14 +1,12 @@
 /* Derives from a step what a picture of it needs, such as the state of every node. Pure. */
 import { visible } from "./format.js";
+import VERIFIERS from "./verifiers.json" with { type: "json" };
 
 /**
  * @import { Meta } from "./run_facts.js"
  * @import { Topology } from "./tree_layout.js"
  * @import { NodeId } from "./tree_scene.js"
  */
-
-const FROM_LEAVES = "traversal"; // the verifier that tries whole paths, from the leaves
-const KEEPS_Q = "specinfer"; // the verifier whose q stays the same after a rejection
 
 /**
  * A step as the server sends it (`Packer` in sequoia/saved_files/run_file.py).
@@ -144,8 +142,8 @@ export function viewStep(step, topo, pieces, meta) {
     kind,
     greedy: meta?.policy?.temperature === 0,
     matched: trials.length > 0 && trials[0].u === null,
-    fromLeaves: meta?.verifier === FROM_LEAVES,
-    keepsQ: meta?.verifier === KEEPS_Q,
+    fromLeaves: VERIFIERS[meta?.verifier]?.fromLeaves ?? false,
+    keepsQ: VERIFIERS[meta?.verifier]?.keepsQ ?? false,
     trial: (node) => byNode.get(node),
     textOf,
     piece,
