@@ -13,10 +13,17 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from ui.serving.limits import LOCAL, PUBLIC
-from ui.serving.port import PortRefused, require_port, wanted_port
-from ui.serving.shutdown import MESSAGE_SECONDS, STEP_SECONDS, Shutdown
+from ui.serving.process import (
+    MESSAGE_SECONDS,
+    STEP_SECONDS,
+    PortRefused,
+    Shutdown,
+    require_port,
+    use_little_memory,
+    wait_until_sent,
+    wanted_port,
+)
 from ui.serving.temporary_folder import NoTemporaryFolder, keep_small, make_folder, remove_folder
-from ui.serving.thread_memory import use_little_memory
 
 if TYPE_CHECKING:
     import gradio as gr
@@ -251,7 +258,7 @@ def set_up() -> bool:
     online = os.environ.get("HF_HUB_OFFLINE", "").upper() not in ("1", "ON", "YES", "TRUE")
     os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
     os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
-    # uvicorn must not apply X-Forwarded headers: ui/serving/guards/sender.py does
+    # uvicorn must not apply X-Forwarded headers: ui/serving/sender.py does
     os.environ["FORWARDED_ALLOW_IPS"] = ""
     os.environ["HF_HUB_OFFLINE"] = "1"
     os.environ.pop("GRADIO_DEBUG", None)  # with it, `launch` would not return
@@ -271,8 +278,6 @@ def cores() -> int:
 def close(model_host: ModelHost, blocks: gr.Blocks) -> None:
     """End all jobs, send their pages a last message, and stop the server."""
     from gradio.tunneling import CURRENT_TUNNELS
-
-    from ui.serving.last_messages import wait_until_sent
 
     model_host.close("The server was stopped.", STEP_SECONDS)
     wait_until_sent(blocks._queue, MESSAGE_SECONDS)
@@ -303,12 +308,11 @@ def main() -> None:
     from sequoia.loading.pair_request import PairRequest
     from ui.page import launch_options, page
     from ui.serving.gradio_changes import change_gradio
-    from ui.serving.guards.all_guards import Address
+    from ui.serving.guards import Address
     from ui.serving.measure_machine import measure_machine
     from ui.serving.model_host import ModelHost
     from ui.serving.one_each import OneEach
     from ui.serving.owner import Owner
-    from ui.serving.short_pauses import ShortPauses
 
     change_gradio()
     torch.set_num_threads(max(1, cores() - 1))  # leaves a core for the page, if possible
@@ -326,12 +330,11 @@ def main() -> None:
     model_host = ModelHost(
         lambda: load(request, online, model_host.on_progress),
         limits.waiting,
-        OneEach(arguments.per_address, address.proxies),
+        OneEach(arguments.per_address),
         measure_machine if arguments.measure else machine,
         owner,
     )
     model_host.open()
-    ShortPauses(model_host).start()
     keep_small(folder, limits.kept, limits.kept_files)
     blocks = page(model_host, limits, online)
     _, url, share_url = blocks.launch(

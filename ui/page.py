@@ -16,9 +16,8 @@ from ui.lossless.tab import LosslessTab
 from ui.models.tab import ModelsTab
 from ui.paper.tab import PaperTab
 from ui.race.tab import RaceTab
-from ui.serving.guards.all_guards import Address, all_guards
+from ui.serving.guards import Address, all_guards
 from ui.serving.held_streams import HeldStreams
-from ui.serving.idle_threads import IdleThreads
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
 from ui.serving.owner import OwnerLink
@@ -84,7 +83,6 @@ def launch_options(
             "routes": [serve_modules.route()],
             "middleware": [
                 *all_guards(limits, address or Address()),
-                Middleware(IdleThreads),
                 Middleware(OwnerLink, owner=model_host.owner),
                 Middleware(PageCache, **serve_modules.in_head()),
                 Middleware(HeldStreams, close=model_host.leave, keeps=model_host.keeps),

@@ -21,13 +21,14 @@ class Mutation:
     test: str
 
 
-_GUARDS = "tests/ui/serving/guards/test_guards.py::"
+_GUARDS = "tests/ui/serving/test_guards.py::"
 _SERVED = "tests/ui/test_served.py::"
 _SESSIONS = "tests/ui/serving/test_sessions.py::"
 _TRACES = "tests/algorithm/test_step_trace.py::test_a_hostile_file_is_rejected_with_the_reason"
 _PAGE = "ui/page.py"
-_BODIES = "ui/serving/guards/bodies.py"
-_SENDER = "ui/serving/guards/sender.py"
+_BODIES = "ui/serving/bodies.py"
+_SENDER = "ui/serving/sender.py"
+_DOORS = "ui/serving/guards.py"
 _RUN_FILE = "sequoia/saved_files/run_file.py"
 
 REQUESTS = (
@@ -82,9 +83,9 @@ REQUESTS = (
     ),
     Mutation(
         "another site makes its own name point to this server",
-        "ui/serving/guards/host.py",
-        "if not is_ip_address(name) and name not in self._names:",
-        "if False:",
+        _DOORS,
+        "if is_ip_address(name) or name in self._address.names:",
+        "if True:",
         _GUARDS + "test_other_names_are_refused_and_the_message_names_allow_host",
     ),
     Mutation(
@@ -117,14 +118,14 @@ REQUESTS = (
     ),
     Mutation(
         "a page of another site presses Run",
-        "ui/serving/guards/origin.py",
-        "return found == who.origin or",
-        "return True or",
+        _DOORS,
+        'if self._is_own(origin, scope["scheme"], host_of(headers)):',
+        "if True:",
         _GUARDS + "test_other_origins_are_refused",
     ),
     Mutation(
         "a page of another site sends a request without an origin",
-        "ui/serving/guards/origin.py",
+        _DOORS,
         'headers.get("sec-fetch-site") != "cross-site"',
         "True",
         _GUARDS + "test_posts_from_other_sites_are_refused_even_without_an_origin_header",
@@ -132,55 +133,55 @@ REQUESTS = (
     Mutation(
         "X-Forwarded headers are believed from any sender",
         _SENDER,
-        "if not is_in(peer, proxies):",
-        "if False:",
+        'if scope["client"][0] in self._rest.trusted_hosts:',
+        "if True:",
         _GUARDS + "test_forwarded_headers_count_only_from_a_trusted_proxy",
     ),
     Mutation(
-        "a visitor puts a forged address before the one that the proxy writes",
-        _SENDER,
-        "(outside or addresses)[-1]",
-        "(outside or addresses)[0]",
-        _GUARDS + "test_uploads_count_for_the_address_behind_a_trusted_proxy",
+        "on a Space, a visitor puts a forged address before the one that the proxy writes",
+        _DOORS,
+        "PRIVATE if space else",
+        '("0.0.0.0/0",) if space else',
+        _GUARDS + "test_on_a_space_a_forged_address_does_not_evade_the_upload_limit",
     ),
     Mutation(
         "an injected script sends data to another machine",
-        "ui/serving/guards/headers.py",
+        _DOORS,
         """    "connect-src": "'self'",\n""",
         """    "connect-src": "*",\n""",
         _GUARDS + "test_every_answer_limits_what_the_page_may_load_and_send",
     ),
     Mutation(
         "another site shows the page in a frame",
-        "ui/serving/guards/headers.py",
-        'rules = {**_RULES, "frame-ancestors": frames}',
-        "rules = _RULES",
+        _DOORS,
+        """    "frame-ancestors": "'self'",\n""",
+        "",
         _GUARDS + "test_every_answer_limits_what_the_page_may_load_and_send",
     ),
     Mutation(
         "a browser takes a file for a script and runs it",
-        "ui/serving/guards/headers.py",
+        _DOORS,
         'headers["X-Content-Type-Options"] = "nosniff"',
         "pass",
         _GUARDS + "test_every_answer_limits_what_the_page_may_load_and_send",
     ),
     Mutation(
         "a visitor makes the server fetch a web address",
-        "ui/serving/guards/no_fetching.py",
+        _DOORS,
         '":/" in scope["path"]',
         "False",
         _GUARDS + "test_the_server_fetches_no_web_address",
     ),
     Mutation(
         "Gradio downloads a file for a handler from a web address in the request",
-        "ui/serving/guards/no_fetching.py",
+        "ui/serving/gradio_changes.py",
         "    processing_utils.async_ssrf_protected_get = _refuse_download\n",
         "    pass\n",
         "tests/ui/serving/test_gradio_changes.py::test_a_file_with_a_web_address_is_not_downloaded",
     ),
     Mutation(
         "an unexpected error writes what a visitor sent to the log",
-        "ui/serving/one_line_errors.py",
+        "ui/serving/log_lines.py",
         'return f"{type(problem).__name__} in',
         'return f"{problem!r} in',
         _GUARDS + "test_an_unexpected_error_is_logged_as_one_line_without_its_text",
@@ -188,14 +189,14 @@ REQUESTS = (
     Mutation(
         "bad requests fill the log, each with a whole traceback",
         "ui/serving/gradio_changes.py",
-        "    shorten_tracebacks()\n",
-        "",
+        "    for module in (gradio.queueing, gradio.routes):\n",
+        "    for module in ():\n",
         "tests/ui/serving/test_gradio_changes.py::"
         "test_a_failed_handler_logs_one_line_without_the_data",
     ),
     Mutation(
         "a line break in a request's path begins a forged line in the log",
-        "ui/serving/guards/refusal.py",
+        "ui/serving/log_lines.py",
         '.replace("\\n", " ")',
         "",
         _GUARDS + "test_a_refused_request_is_one_line_in_the_log_without_its_body",
@@ -471,13 +472,6 @@ VISITORS = (
         _SERVED + "test_flags_that_contradict_are_refused",
     ),
     Mutation(
-        "idle threads stay for good",
-        "ui/serving/idle_threads.py",
-        "        self._timer = asyncio.get_running_loop().call_later(SECONDS, self._use_one)\n",
-        "",
-        "tests/ui/serving/test_idle_threads.py::test_after_the_last_request_one_thread_stays",
-    ),
-    Mutation(
         "any visitor of a public page measures the machine",
         "ui/hardware/tab.py",
         "if self._limits.measures:",
@@ -577,18 +571,18 @@ VISITORS = (
     ),
     Mutation(
         "threads take all address space",
-        "ui/serving/thread_memory.py",
+        "ui/serving/process.py",
         "    threading.stack_size(_STACK)\n",
         "",
-        "tests/ui/serving/test_thread_memory.py::test_many_threads_fit_into_little_memory",
+        "tests/ui/serving/test_process.py::test_many_threads_fit_into_little_memory",
     ),
     Mutation(
         "garbage collection makes all visitors wait",
-        "ui/serving/short_pauses.py",
-        "            gc.freeze()\n",
+        "ui/serving/model_host.py",
+        "        gc.freeze()\n",
         "",
-        "tests/ui/serving/test_short_pauses.py::"
-        "test_existing_objects_are_excluded_once_for_each_pair",
+        "tests/ui/serving/test_model_host.py::"
+        "test_objects_that_stay_are_left_out_of_collections_until_the_pair_is_unloaded",
     ),
 )
 
@@ -616,10 +610,10 @@ MODELS = (
     ),
     Mutation(
         "a port in use causes a traceback instead of a message",
-        "ui/serving/port.py",
+        "ui/serving/process.py",
         "            trial.bind(address)\n",
         "            pass\n",
-        "tests/ui/serving/test_port.py::test_the_message_for_a_port_in_use_names_it_and_the_option",
+        "tests/ui/serving/test_process.py::test_the_message_for_a_port_in_use_names_it_and_the_option",
     ),
     Mutation(
         "one damaged file keeps the app from starting",
@@ -639,7 +633,7 @@ MODELS = (
     ),
     Mutation(
         "a second Ctrl-C does not end the program at once",
-        "ui/serving/shutdown.py",
+        "ui/serving/process.py",
         "            os._exit(_AT_ONCE)\n",
         "            pass\n",
         "tests/ui/serving/test_shutdown.py::test_a_second_signal_ends_it_at_once",

@@ -21,7 +21,6 @@ from sequoia.algorithm.verifiers import verifier_named
 from sequoia.validate_input import json_text
 from ui.decode import clocks
 from ui.serving.limits import Limits
-from ui.serving.loaded_pair import pair_now
 from ui.serving.model_host import ModelHost
 from ui.shared.call_modules import connect
 from ui.shared.layout import server_function
@@ -80,7 +79,7 @@ class FormTrees:
         verifier_named(verifier)
         clock = clocks.checked_clock(form.get("clock", clocks.HERE), form.get("profiles"))
         clocks.require_timeable(clock, request.kind)
-        pair = pair_now(self.model_host)
+        pair = self.model_host.pair_now
         if pair and pair.template and form.get("chat") is True:
             pair = pair.as_chat()
         return self.last.get(

@@ -8,6 +8,7 @@ from contextlib import aclosing
 from typing import Any
 
 import gradio as gr
+from starlette.concurrency import run_in_threadpool
 
 from sequoia import Run, SequoiaError
 from ui.decode import messages, recordings
@@ -20,11 +21,9 @@ from ui.decode.recordings import RunStore
 from ui.decode.request import DecodeRequest, settings_of, tree_request_of
 from ui.decode.run import DecodeJob
 from ui.serving.limits import Limits
-from ui.serving.loaded_pair import pair_now
 from ui.serving.model_host import ModelHost
 from ui.serving.session_view import ASKED, FOLLOWING, RunView, parse_missed, sent_with
 from ui.serving.sessions import Busy
-from ui.serving.short_work import in_thread
 from ui.shared.download import download
 from ui.shared.events import (
     QUIET,
@@ -198,7 +197,7 @@ class LiveView(RunView[DecodeJob | AgainJob]):
         self, data: FormData, request: gr.Request, steps: int | None
     ) -> AsyncGenerator[str, None]:
         try:
-            run = await in_thread(self._begin, data, request, steps)
+            run = await run_in_threadpool(self._begin, data, request, steps)
         except SequoiaError as problem:
             yield messages.notice_message(error=f"Not run: {problem}")
             return
@@ -402,6 +401,6 @@ class LiveView(RunView[DecodeJob | AgainJob]):
     def _chatting(self) -> Updates:
         """Updates of the "As a chat message" boxes: shown and ticked if the models have a chat
         template, else hidden."""
-        pair = pair_now(self._model_host)
+        pair = self._model_host.pair_now
         able = pair is not None and pair.template is not None
         return {box: gr.update(visible=able, value=True) for box in self.chats}

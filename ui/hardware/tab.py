@@ -30,7 +30,6 @@ from ui.hardware.own_profile import BadField, own_profile
 from ui.hardware.profile_job import ProfileJob
 from ui.hardware.view import notice_message
 from ui.serving.limits import Limits
-from ui.serving.loaded_pair import pair_now, settled
 from ui.serving.measure_machine import Measurement
 from ui.serving.measurement_job import Report
 from ui.serving.model_host import ModelHost, made_with
@@ -161,7 +160,7 @@ class HardwareTab(SessionView[ProfileJob]):
         asked = self.form.values(data)
         while not self._model_host.settled:
             yield self._shown(asked, request)
-            await settled(self._model_host)
+            await self._model_host.until_settled()
             asked = replace(asked, profile=HERE, rates=None)
         yield self._shown(asked, request)
 
@@ -181,7 +180,7 @@ class HardwareTab(SessionView[ProfileJob]):
         )
         while not self._model_host.settled:
             yield self._shown_link(asked, request)
-            await settled(self._model_host)
+            await self._model_host.until_settled()
         yield self._shown_link(asked, request)
 
     def _shown_link(self, asked: FormValues, request: gr.Request) -> Updates:
@@ -214,7 +213,7 @@ class HardwareTab(SessionView[ProfileJob]):
 
     def _chosen(self, asked: FormValues) -> _Chosen:
         entries = self._entries(asked.store)
-        vectors = rates_of(pair_now(self._model_host))
+        vectors = rates_of(self._model_host.pair_now)
         profile = known(asked.profile, entries, next(iter(entries), None))
         same = with_the_same_times(entries, profile)
         against = known(asked.against, entries, NONE)
@@ -255,7 +254,7 @@ class HardwareTab(SessionView[ProfileJob]):
             raise BadProfile("there is no profile yet; measure this machine or import a profile")
         nodes = self._nodes(nodes)
         recording = self._live.run_store.get(request.query_params.get("run"))
-        pair = pair_now(self._model_host)
+        pair = self._model_host.pair_now
         run = recording.run() if recording else None
         if run and pair and not made_with(run.meta, pair):
             run = None  # made with other models than the ones loaded now
@@ -281,7 +280,7 @@ class HardwareTab(SessionView[ProfileJob]):
 
     def _entries(self, store: Any) -> dict[str, Entry]:
         """All profiles, by key. If models are loaded, this machine's comes first."""
-        pair = pair_now(self._model_host)
+        pair = self._model_host.pair_now
         here = {}
         if pair:
             bundled = pair.name == BUNDLED_NAME
@@ -293,7 +292,7 @@ class HardwareTab(SessionView[ProfileJob]):
     async def measure(self, data: FormData, request: gr.Request) -> AsyncIterator[Updates]:
         """Measure this machine and show the new profile. After Stop or a failure, the old profile
         stays."""
-        pair = pair_now(self._model_host)
+        pair = self._model_host.pair_now
         before = pair and pair.measured.profile
         try:
             self._model_host.owner.require(request, "measure")

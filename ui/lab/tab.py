@@ -20,7 +20,6 @@ from ui.decode.button_scripts import began
 from ui.decode.tab import LiveView
 from ui.lab.acceptance_job import WAYS, AcceptanceJob
 from ui.serving.limits import Limits
-from ui.serving.loaded_pair import pair_now, settled
 from ui.serving.measurement_job import Report
 from ui.serving.model_host import ModelHost
 from ui.serving.session_view import ASKED, SessionView, sent_with
@@ -102,11 +101,11 @@ class LabTab(SessionView[AcceptanceJob]):
         the clock chosen in Decode, which times its runs. Both arguments are untrusted."""
         while not self._model_host.settled:
             yield json_text(self._known(store, clock))
-            await settled(self._model_host)
+            await self._model_host.until_settled()
         yield json_text(self._known(store, clock))
 
     def _known(self, store: Any, clock: Any) -> dict[str, Any]:
-        pair = pair_now(self._model_host)
+        pair = self._model_host.pair_now
         survey = load_json(BUNDLED_PAIR / "acceptance.json")
         named = [
             {"key": CODE, "label": "all code prompts"},

@@ -16,7 +16,6 @@ from sequoia.models.dtypes import DTYPES
 from ui.models import view
 from ui.models.load_job import OWN, LoadJob, field_of, requested_pair
 from ui.serving.limits import Limits
-from ui.serving.loaded_pair import pair_now, settled
 from ui.serving.model_host import ModelHost
 from ui.serving.session_view import ASKED, SessionView, sent_with
 from ui.shared import markup
@@ -96,7 +95,7 @@ class ModelsTab(SessionView[LoadJob]):
         """Send the view. If models are being loaded, send it again when loading has ended."""
         while not self._model_host.settled:
             yield self._whole()
-            await settled(self._model_host)
+            await self._model_host.until_settled()
         yield self._whole()
 
     def fields(self, name: Any) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
@@ -115,7 +114,7 @@ class ModelsTab(SessionView[LoadJob]):
         return {self.pair: name, self.target: target, self.draft: draft, self.offload: offload}
 
     def _whole(self) -> str:
-        return view.whole(pair_now(self._model_host), self._online)
+        return view.whole(self._model_host.pair_now, self._online)
 
     # -- loading -----------------------------------------------------------------------------------
 

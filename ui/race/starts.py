@@ -9,13 +9,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
+from starlette.concurrency import run_in_threadpool
+
 from sequoia.errors import Stopped
 from ui.race.race_on import RaceOnJob
 from ui.race.run import RaceJob
 from ui.race.stored_races import StoredRaces
 from ui.serving.inbox import SECONDS_PER_BATCH
 from ui.serving.sessions import Sessions
-from ui.serving.short_work import in_thread
 from ui.shared.events import Updates
 
 _ANALYSED_WITHIN = 60.0  # seconds
@@ -69,7 +70,7 @@ class Starts:
             await self._end_replaceable(who)
             if start.cancelled:
                 raise Stopped(start.cancelled)
-            started = await in_thread(begin)
+            started = await run_in_threadpool(begin)
             if start.cancelled:  # while `begin` ran
                 started.halt()
             return started

@@ -9,8 +9,9 @@ import threading
 import weakref
 from collections.abc import AsyncGenerator, Callable
 
+from starlette.concurrency import run_in_threadpool
+
 from ui.serving.inbox import SECONDS_PER_BATCH, Inbox
-from ui.serving.short_work import in_thread
 
 SoFar = Callable[[], str | None]
 _LOOK_SECONDS = 1.0  # after so long without a message, check whether the run has ended
@@ -37,7 +38,7 @@ class Followers:
     ) -> AsyncGenerator[str, None]:
         """The messages of the run: first the message of `so_far`, which contains all earlier ones,
         then each new message. No messages if `so_far` returns None."""
-        inbox = await in_thread(self._enter, so_far)
+        inbox = await run_in_threadpool(self._enter, so_far)
         while inbox is not None:
             try:
                 batch = await asyncio.wait_for(inbox.awaited(), _LOOK_SECONDS)

@@ -21,12 +21,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from urllib.parse import parse_qsl
 
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
 from starlette.responses import Response, StreamingResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ui.serving.one_line_errors import in_one_line
-from ui.serving.short_work import in_thread
+from ui.serving.log_lines import in_one_line
 
 MOST_OPEN = (
     4  # answers that one browser keeps open; two connections are left for its other requests
@@ -183,7 +183,7 @@ class HeldStreams:
         self._stay(who)
         self._drop_stream(who)
         await scope["app"].get_blocks()._queue.clean_events(session_hash=who)
-        await in_thread(self._close, who)
+        await run_in_threadpool(self._close, who)
         return Response(status_code=204)
 
     def _drop_stream(self, who: str) -> None:

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from ui.serving.short_work import in_thread
+from starlette.concurrency import run_in_threadpool
 
 SECONDS_PER_BATCH = 0.08  # about a dozen messages per second, as many as a browser can draw
 
@@ -140,7 +140,7 @@ class Received(Generic[Event, Made]):
             batch = await self._inbox.awaited()
             # in a thread: `make` takes milliseconds for a large tree, and would block other pages
             if batch.events:
-                yield await in_thread(self._make, batch.events)
+                yield await run_in_threadpool(self._make, batch.events)
             if batch.over:
                 return
             await asyncio.sleep(SECONDS_PER_BATCH)

@@ -4,6 +4,7 @@ lets one visitor at a time use them. Independent of the page.
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import json
 import logging
@@ -132,6 +133,17 @@ class ModelHost:
             raise NotLoaded(f"the models could not be loaded: {self.status.words}")
         return pair
 
+    @property
+    def pair_now(self) -> Pair | None:
+        """The pair. None while a pair is being loaded, if none could be loaded, or if its GPU has
+        stopped working."""
+        return None if self._lost or not self.settled else self._pair
+
+    async def until_settled(self) -> None:
+        """Wait until loading has succeeded or failed."""
+        while not (self.settled and self._settled.is_set()):
+            await asyncio.sleep(0.2)
+
     def check_gpu(self) -> str:
         """Call it after an unexpected error. If the pair's GPU no longer works, no further runs are
         served until other models are loaded. Returns a message that says that the GPU has stopped
@@ -246,6 +258,10 @@ class ModelHost:
 
     def _serve(self, pair: Pair) -> None:
         self._unload()
+        gc.collect()
+        # A full collection takes a fifth of a second, in which no visitor is served. Most objects
+        # that exist now stay in use, so later collections leave them out.
+        gc.freeze()
         status = Status("ready", words_for(pair))
         self.queue.times.forget(machine(pair).plain_seconds)
         self._pair = pair
@@ -257,6 +273,7 @@ class ModelHost:
         if self._pair is None:
             return
         self._pair = None
+        gc.unfreeze()
         for callback in self.before_unload:
             callback()
         gc.collect()

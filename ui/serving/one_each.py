@@ -8,12 +8,12 @@ whole room of people behind one router. Therefore there is no limit per address 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from ui.serving.guards.sender import Network, household, sender
+from ui.serving.sender import client_of, household
 from ui.serving.sessions import Busy
 
 
@@ -34,11 +34,10 @@ class _Entry:
 
 class OneEach:
     """The waiting or running job of each visitor. per_address: the most such jobs of one address,
-    or None for no limit. proxies: the proxies whose X-Forwarded-For header is trusted."""
+    or None for no limit."""
 
-    def __init__(self, per_address: int | None = None, proxies: Sequence[Network] = ()) -> None:
+    def __init__(self, per_address: int | None = None) -> None:
         self._per_address = per_address
-        self._proxies = proxies
         self._lock = threading.Lock()
         self._entries: dict[str, _Entry] = {}
 
@@ -76,4 +75,4 @@ class OneEach:
         requests if there is no limit."""
         if self._per_address is None:
             return ""
-        return household(sender(request.request.scope, self._proxies).client)
+        return household(client_of(request.request.scope))

@@ -21,7 +21,7 @@ from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sequoia import SequoiaError
-from ui.serving.guards.sender import split_port
+from ui.serving.sender import split_port
 
 PARAMETER = "owner"  # of the owner's link
 # A request with one of these headers passed a proxy, so it may come from anywhere. So did one with

@@ -9,12 +9,12 @@ from contextlib import aclosing
 from typing import Any, Generic
 
 import gradio as gr
+from starlette.concurrency import run_in_threadpool
 
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
 from ui.serving.run_job import RunJob
 from ui.serving.sessions import R, SessionRun, Sessions
-from ui.serving.short_work import in_thread
 from ui.shared.events import QUIET, UNQUEUED, Updates, visitor
 
 # Event options for asking what state a job is in. A page may ask again before it has an answer.
@@ -46,7 +46,7 @@ class SessionView(ABC, Generic[R]):
         """Make a job with `make`, start it for the visitor, and return it. This happens in a
         thread, because it may take a long time. If the page is closed meanwhile, the job is started
         anyway. Raises what `make` and `start` raise."""
-        return await in_thread(self._make_and_start, request, make)
+        return await run_in_threadpool(self._make_and_start, request, make)
 
     def _make_and_start(self, request: gr.Request, make: Callable[[], R]) -> R:
         job = make()

@@ -7,16 +7,11 @@ import threading
 from collections import defaultdict, deque
 from collections.abc import Mapping
 from dataclasses import dataclass
+from statistics import fmean, linear_regression
 from types import MappingProxyType
 from typing import Any
 
 RECENT = 40  # jobs of a kind that are remembered
-_FADING = 0.95  # weight of a job relative to the next newer one of its kind
-# Weight of the first guess, which needs no timed job. The newest timed job has weight 1.
-_GUESS_WEIGHT = 0.3
-# If token counts vary by less than this (weighted sum of squared relative deviations), time is
-# taken as proportional to tokens.
-_SAME = 0.01
 _TRUST = 2.0  # once half of a job (1 / _TRUST) is done, only its own pace counts
 _OVERDUE = 0.1  # a job is expected to still need at least this fraction of its time so far
 
@@ -93,15 +88,19 @@ class WaitTimes:
             self._seen = _no_jobs()
 
     def expected(self, demand: Demand) -> float:
-        """Seconds that a job will take, at most its limit. The estimate is read from a line that
-        gives seconds by tokens. The line is fitted to the first guess and the recent jobs of its
-        kind."""
-        guess = demand.tokens * self.token_seconds if demand.tokens else demand.limit
+        """Seconds that a job will take, at most its limit: read from a line through the recent jobs
+        of its kind, or guessed from the time of a token if there are none."""
         with self._lock:
             seen = list(self._seen[demand.kind])
-        points = [(demand.tokens, min(guess, demand.limit), _GUESS_WEIGHT)]
-        points += [(*one, _FADING**age) for age, one in enumerate(reversed(seen))]
-        return min(_on_line(points, demand.tokens), demand.limit)
+        if not seen:
+            guess = demand.tokens * self.token_seconds if demand.tokens else demand.limit
+            return min(guess, demand.limit)
+        tokens, seconds = zip(*seen, strict=True)
+        if len(set(tokens)) > 1:
+            slope, start = linear_regression(tokens, seconds)
+            return min(max(slope, 0.0) * demand.tokens + max(start, 0.0), demand.limit)
+        share = demand.tokens / tokens[0] if tokens[0] else 1.0
+        return min(fmean(seconds) * share, demand.limit)
 
     def remaining(self, demand: Demand, elapsed: float, share: float) -> float:
         """Seconds that a job still needs after `elapsed` seconds. share: the fraction of its work
@@ -115,16 +114,3 @@ class WaitTimes:
 
 def _no_jobs() -> defaultdict[str, deque[tuple[float, float]]]:
     return defaultdict(lambda: deque(maxlen=RECENT))
-
-
-def _on_line(points: list[tuple[float, float, float]], at: float) -> float:
-    """The seconds at `at` tokens, on a line fitted to `points` by weighted least squares. Each
-    point is (tokens, seconds, weight). Slope and intercept are never negative."""
-    total = sum(weight for _, _, weight in points)
-    tokens = sum(weight * x for x, _, weight in points) / total
-    seconds = sum(weight * y for _, y, weight in points) / total
-    spread = sum(weight * (x - tokens) ** 2 for x, _, weight in points)
-    together = sum(weight * (x - tokens) * (y - seconds) for x, y, weight in points)
-    steepest = seconds / tokens if tokens else 0.0
-    slope = min(max(together / spread, 0.0), steepest) if spread > _SAME * tokens**2 else steepest
-    return seconds + slope * (at - tokens)

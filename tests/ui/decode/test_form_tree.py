@@ -14,7 +14,6 @@ from sequoia import Acceptance, Pair, SamplingParams, Tree
 from sequoia.measuring import defaults
 from sequoia.models.chat.chat_format import ChatFormat
 from sequoia.models.chat.chat_template import ChatTemplate
-from ui.decode import form_tree
 from ui.decode.form_tree import FormTrees
 from ui.decode.request import tree_request_of
 from ui.race.request import lane_tree
@@ -127,7 +126,7 @@ def test_a_chat_message_has_the_tree_of_its_own_acceptance(
 ) -> None:
     """Acceptance is counted separately for chat messages and for plain text."""
     pair = replace(fakes.tiny_pair(), template=CHAT)
-    monkeypatch.setattr(form_tree, "pair_now", lambda _: pair)
+    monkeypatch.setattr(ModelHost, "pair_now", pair)
     trees = FormTrees(model_host, LOCAL, lane_tree)
     form = {"kind": "best", "numbers": "4, 4", "clock": "a100-llama-2-7b-eager"}
     plain, chat = pair.measured.acceptances, pair.as_chat().measured.acceptances

@@ -29,7 +29,6 @@ from ui.decode.run import DecodeJob
 from ui.lab.acceptance_job import AcceptanceJob
 from ui.serving.fair_queue import Cancelled
 from ui.serving.limits import LOCAL
-from ui.serving.loaded_pair import pair_now, settled
 from ui.serving.model_host import ModelHost, NotLoaded, Status, words_for
 from ui.serving.sessions import Sessions
 from ui.serving.wait_times import Wait
@@ -348,8 +347,8 @@ def test_a_visitor_who_waits_for_the_first_models_can_leave() -> None:
 
 
 def test_a_view_has_no_pair_while_none_is_loaded() -> None:
-    assert pair_now(ModelHost(failing(BadModel("unused")), 4)) is None
-    assert pair_now(opened(failing(BadModel("no such folder")))) is None
+    assert ModelHost(failing(BadModel("unused")), 4).pair_now is None
+    assert opened(failing(BadModel("no such folder"))).pair_now is None
 
 
 def test_the_header_leaves_the_details_of_an_unexpected_error_to_the_log() -> None:
@@ -363,7 +362,7 @@ def test_a_view_opened_early_waits_until_loading_has_ended() -> None:
     model_host = ModelHost(failing(BadModel("no such folder")), 4)
 
     async def come() -> str:
-        waiting = asyncio.create_task(settled(model_host))
+        waiting = asyncio.create_task(model_host.until_settled())
         await asyncio.sleep(0)
         assert not waiting.done()
         model_host.open()
@@ -371,3 +370,13 @@ def test_a_view_opened_early_waits_until_loading_has_ended() -> None:
         return model_host.status.stage
 
     assert asyncio.run(come()) == "failed"
+
+
+def test_objects_that_stay_are_left_out_of_collections_until_the_pair_is_unloaded(
+    model_host: ModelHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[str] = []
+    for name in ("collect", "freeze", "unfreeze"):
+        monkeypatch.setattr(gc, name, lambda name=name: done.append(name))
+    model_host.change(fakes.tiny_pair, lambda: False, lambda ahead: None)
+    assert done == ["unfreeze", "collect", "collect", "freeze"]

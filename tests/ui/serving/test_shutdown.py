@@ -106,7 +106,7 @@ def test_the_app_ends_even_if_a_step_is_stuck(stuck_app: App, tmp_path: Path) ->
 
 def test_a_second_signal_ends_it_at_once() -> None:
     script = (
-        "import time; from ui.serving.shutdown import Shutdown; ending = Shutdown(print); "
+        "import time; from ui.serving.process import Shutdown; ending = Shutdown(print); "
         "print('ready', flush=True); ending.wait_and_end(lambda: time.sleep(60))"
     )
     with subprocess.Popen(

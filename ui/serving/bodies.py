@@ -16,9 +16,9 @@ from starlette.datastructures import Headers
 from starlette.formparsers import MultiPartException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ui.serving.guards.refusal import log_failure, refuse
-from ui.serving.guards.sender import Network, household, sender
 from ui.serving.limits import MIB, Limits
+from ui.serving.log_lines import log_failure, refuse
+from ui.serving.sender import client_of, household
 
 MAX_LISTS = 20_000  # lists and objects in one request; the page sends a few hundred
 MAX_VALUES = 400_000  # values in one request
@@ -34,10 +34,9 @@ class TooMuch(Exception):
 class BodyLimits:
     """ASGI middleware that refuses requests which send too much."""
 
-    def __init__(self, app: ASGIApp, limits: Limits, proxies: tuple[Network, ...]) -> None:
+    def __init__(self, app: ASGIApp, limits: Limits) -> None:
         self._app = app
         self._limits = limits
-        self._proxies = proxies
         self._uploads = RecentUploads(limits)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -86,7 +85,7 @@ class BodyLimits:
         """A `receive` for an upload. It raises MultiPartException when the upload exceeds a limit.
         Gradio handles this error like its own and removes the part that has arrived. This function
         itself raises TooMuch at once if the declared `length` exceeds a limit."""
-        address = household(sender(scope, self._proxies).client)
+        address = household(client_of(scope))
         self._check_upload(length)
         self._uploads.check(address, length)
         size = 0
