@@ -1,7 +1,7 @@
 """Finds, checks, downloads, loads and tests a pair of models.
 
-load (all of these steps), find_pair, pair_request, pair_catalog, model_checks (name, device, dtype,
-config and weight files of one model), model_families (types that cannot run a tree), model_types
-(the bundled list of types and whether they run), config_bounds, folder_check, json_file. Folders:
-hub (downloads), weights, tokenizers, large (targets too large for one device).
+load (all of these steps), find_pair, download, pair_request, pair_catalog, model_checks (name,
+device, dtype, config and weight files of one model), model_families (types that cannot run a tree),
+model_types (the bundled list of types and whether they run). large: targets too large for one
+device.
 """

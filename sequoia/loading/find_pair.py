@@ -16,7 +16,8 @@ from typing import Any
 
 from sequoia.algorithm.progress import ShouldStop
 from sequoia.assets_folder import BUNDLED_PAIR
-from sequoia.loading.hub.download import Downloads, Listing, Progress, require_room
+from sequoia.loading.compare_tokenizers import matching_tokenizer, only_tokenizer
+from sequoia.loading.download import Downloads, Listing, Progress, require_room
 from sequoia.loading.layer_drafts import is_layer_draft, refuse_layers_as_target
 from sequoia.loading.model_checks import (
     PassedCheck,
@@ -26,7 +27,6 @@ from sequoia.loading.model_checks import (
     local_bytes,
 )
 from sequoia.loading.pair_request import PairRequest, Ref
-from sequoia.loading.tokenizers.compare_tokenizers import matching_tokenizer, only_tokenizer
 from sequoia.models.sample_text import TEXT
 
 # progress of a download, a passed check, or a sentence about the current step

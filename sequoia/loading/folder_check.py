@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from sequoia.errors import BadModel
-from sequoia.loading.config_bounds import check_config, check_token_ids
 from sequoia.loading.json_file import read_bytes, read_object
-from sequoia.loading.listed_files import files_in
+from sequoia.loading.model_config import check_config, check_token_ids
+from sequoia.loading.model_files import files_in
 from sequoia.loading.other_formats import (
     CONFIG,
     refuse_other_formats,

@@ -13,8 +13,8 @@ from safetensors.torch import load_file
 from sequoia.errors import BadModel, BadPair
 from sequoia.loading.json_file import read_object
 from sequoia.loading.model_checks import Source, refused
-from sequoia.loading.weights.check_files import stored_tensors, weight_paths
-from sequoia.loading.weights.finite_weights import refuse_not_finite
+from sequoia.loading.read_weights import refuse_not_finite
+from sequoia.loading.weight_headers import stored_tensors, weight_paths
 from sequoia.models.layer_draft import IDENTITY, Identity, layer_draft
 from sequoia.models.tree_forward import TreeModel
 from sequoia.planning.figure_words import and_list

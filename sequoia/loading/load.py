@@ -20,8 +20,8 @@ from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.progress import ShouldStop
 from sequoia.assets_folder import BUNDLED_PAIR
 from sequoia.errors import BadModel, BadPair, Stopped
+from sequoia.loading.download import size
 from sequoia.loading.find_pair import FoundPair, OnProgress, found_pair, printer
-from sequoia.loading.hub.download import size
 from sequoia.loading.large.load_large import placed, plan_large
 from sequoia.loading.large.placement import HOST, OffloadPlacement, SpreadPlacement
 from sequoia.loading.layer_drafts import in_dtype, layers_for, origin_words
@@ -29,8 +29,7 @@ from sequoia.loading.model_checks import PassedCheck, Source, checked_device, ch
 from sequoia.loading.pair_catalog import BUNDLED_NAME
 from sequoia.loading.pair_request import PairRequest
 from sequoia.loading.prompt_setup import with_prompts
-from sequoia.loading.weights.finite_weights import refuse_not_finite
-from sequoia.loading.weights.read_weights import Weights, read_weights
+from sequoia.loading.read_weights import Weights, read_weights, refuse_not_finite
 from sequoia.models.choose_forward import use_fast_forward
 from sequoia.models.fastest_dtype import MEASURED_UP_TO, best_dtype
 from sequoia.models.ngram import NGRAM, NGram

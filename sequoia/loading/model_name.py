@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from sequoia.errors import BadModel
-from sequoia.loading.hub.model_files import is_hub_id
+from sequoia.loading.model_files import is_hub_id
 from sequoia.validate_input import shown
 
 _LONGEST = 500

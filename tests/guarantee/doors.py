@@ -60,7 +60,7 @@ from sequoia.exactness.losslessness.sampling import Decoding
 from sequoia.exactness.losslessness.table_step import Model, Text, drafted, step, verified
 from sequoia.exactness.losslessness.tested_models import Toy
 from sequoia.loading.load import recorded_acceptances as acceptance_table
-from sequoia.loading.weights.rotary_frequencies import check_frequencies, rotary_modules
+from sequoia.loading.read_weights import check_frequencies, rotary_modules
 from sequoia.models import tree_forward
 from sequoia.models.choose_forward import use_fast_forward
 from sequoia.models.fast_llama import FastLlama, _Rotations

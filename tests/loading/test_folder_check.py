@@ -18,10 +18,10 @@ from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_N
 
 from sequoia import load_pair
 from sequoia.errors import BadModel
-from sequoia.loading.config_bounds import check_config
 from sequoia.loading.folder_check import check_folder
 from sequoia.loading.json_file import object_of
 from sequoia.loading.model_checks import check_source
+from sequoia.loading.model_config import check_config
 
 COMMIT = "a" * 40
 

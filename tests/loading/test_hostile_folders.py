@@ -14,7 +14,7 @@ from fakes import save, tiny_model
 
 from sequoia import Pair, SamplingParams, Tree, load_pair, speculate
 from sequoia.errors import SequoiaError
-from sequoia.loading.tokenizers import try_tokenizer
+from sequoia.loading import try_tokenizer
 
 MEMORY = 1_000_000_000  # bytes: the peak memory may grow by less than this in each group
 # Signs of an unclear message: class names, a second line or sentence, and terms that only

@@ -16,7 +16,7 @@ from safetensors.torch import load_file, save_file
 
 from sequoia import load_pair
 from sequoia.errors import BadModel, NotDownloaded
-from sequoia.loading.hub.download import Downloads
+from sequoia.loading.download import Downloads
 from sequoia.loading.model_checks import check_source
 
 Spoil = Callable[[Path], None]

@@ -21,9 +21,8 @@ from transformers.generation.utils import GenerationMixin
 
 from sequoia import Pair, SamplingParams, Tree, load_pair, plain, speculate
 from sequoia.loading.find_pair import LoadNews
-from sequoia.loading.generation_settings import NO_EFFECT, unused_settings
 from sequoia.loading.model_checks import PassedCheck
-from sequoia.loading.prompt_setup import with_prompts
+from sequoia.loading.prompt_setup import NO_EFFECT, unused_settings, with_prompts
 from sequoia.models.chat import template_worker
 from sequoia.models.chat.chat_template import ChatTemplate
 

@@ -14,8 +14,8 @@ from transformers import AutoModelForCausalLM, MixtralConfig
 
 from sequoia import Pair, SamplingParams, Tree, load_pair, speculate
 from sequoia.loading.model_checks import check_source
-from sequoia.loading.read_config import read_config
-from sequoia.loading.weights.read_weights import read_weights
+from sequoia.loading.model_config import read_config
+from sequoia.loading.read_weights import read_weights
 
 LEFT: list[dict[str, Any]] = [
     {"output_attentions": True},

@@ -589,14 +589,14 @@ VISITORS = (
 MODELS = (
     Mutation(
         "code that comes with a model is run",
-        "sequoia/loading/read_config.py",
+        "sequoia/loading/model_config.py",
         "trust_remote_code=False",
         "trust_remote_code=True",
         "tests/loading/test_load.py::test_code_that_comes_with_a_model_is_never_run",
     ),
     Mutation(
         "a download fills the disk",
-        "sequoia/loading/hub/download.py",
+        "sequoia/loading/download.py",
         "if needed + ROOM_LEFT > free:",
         "if False:",
         "tests/ui/test_damaged_files.py::test_a_full_disk_does_not_matter_if_nothing_is_downloaded",

@@ -16,8 +16,8 @@ import pytest
 from visits import filled, request, sent, wait
 
 import app
+from sequoia.loading import download as hub_download
 from sequoia.loading import pair_catalog
-from sequoia.loading.hub import download as hub_download
 from sequoia.planning import named_profiles
 from ui.decode import clocks
 from ui.decode.tab import LiveView
@@ -139,7 +139,7 @@ def test_a_full_disk_does_not_matter_if_nothing_is_downloaded(
 @pytest.mark.nightly
 def test_the_bundled_pair_loads_without_space_and_without_a_home() -> None:
     script = (
-        "from sequoia.loading.hub import download; download.disk_free = lambda: 0; "
+        "from sequoia.loading import download; download.disk_free = lambda: 0; "
         "from sequoia import load_pair; print(load_pair().name)"
     )
     environment = {

@@ -12,7 +12,7 @@ import pytest
 
 import app
 from sequoia import Pair
-from sequoia.loading.hub import download_worker
+from sequoia.loading import download_worker
 from sequoia.loading.pair_request import PairRequest
 from sequoia.models.ngram import NGRAM
 from sequoia.models.rounded_linear import ROUNDED

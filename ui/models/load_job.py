@@ -15,8 +15,8 @@ from typing import Any
 
 from sequoia import Pair, SequoiaError
 from sequoia.errors import BadModel
+from sequoia.loading.download import Progress
 from sequoia.loading.find_pair import LoadNews
-from sequoia.loading.hub.download import Progress
 from sequoia.loading.load import fetch, load
 from sequoia.loading.model_checks import PassedCheck, checked_device, checked_dtype
 from sequoia.loading.model_name import checked_name

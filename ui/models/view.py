@@ -11,9 +11,9 @@ import torch
 
 from sequoia import Pair
 from sequoia.errors import BadModel
-from sequoia.loading.hub.download import ROOM_LEFT, disk_free, is_here, size
-from sequoia.loading.hub.model_files import hub_folder
+from sequoia.loading.download import ROOM_LEFT, disk_free, is_here, size
 from sequoia.loading.model_checks import checked_device, checked_dtype
+from sequoia.loading.model_files import hub_folder
 from sequoia.loading.pair_catalog import BUNDLED_NAME, Model, Preset, find, presets
 from sequoia.loading.pair_request import PairRequest
 from sequoia.measuring.copied_draft import draft_note

@@ -13,8 +13,8 @@ import hostile
 import pytest
 
 from sequoia import Pair
+from sequoia.loading import try_tokenizer
 from sequoia.loading.pair_request import PairRequest
-from sequoia.loading.tokenizers import try_tokenizer
 from ui.decode.run import DecodeJob
 from ui.models.load_job import KEPT, LoadJob, Report
 from ui.serving.model_host import ModelHost

@@ -27,7 +27,7 @@ from visits import Reading, decode_request, laid_out, request, wait
 from sequoia import Pair
 from sequoia.errors import BadModel, NotDownloaded, Stopped
 from sequoia.loading import model_checks
-from sequoia.loading.hub.download import Progress
+from sequoia.loading.download import Progress
 from sequoia.loading.model_types import KnownTypes, ModelType, known_types
 from sequoia.loading.pair_catalog import preset, presets
 from sequoia.loading.pair_request import PairRequest

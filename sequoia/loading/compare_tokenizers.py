@@ -18,7 +18,7 @@ from transformers import AutoTokenizer, PreTrainedTokenizerFast
 from sequoia.errors import BadModel, BadPair
 from sequoia.loading.folder_check import TOKENIZER, TOKENIZER_CONFIG, read_tokenizer
 from sequoia.loading.model_checks import Source, refused
-from sequoia.loading.tokenizers.try_tokenizer import refuse_slow, refuse_unopenable
+from sequoia.loading.try_tokenizer import refuse_slow, refuse_unopenable
 from sequoia.planning.figure_words import and_list
 
 _PROBES = (

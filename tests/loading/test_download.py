@@ -25,10 +25,8 @@ from transformers import AutoModelForCausalLM
 
 from sequoia import load_pair
 from sequoia.errors import BadModel, NotDownloaded, OutOfMemory, Stopped
-from sequoia.loading import pair_catalog
-from sequoia.loading.find_pair import LoadNews, printer
-from sequoia.loading.hub import download, download_worker
-from sequoia.loading.hub.download import (
+from sequoia.loading import download, download_worker, pair_catalog
+from sequoia.loading.download import (
     Downloads,
     Progress,
     disk_free,
@@ -36,9 +34,10 @@ from sequoia.loading.hub.download import (
     require_room,
     size,
 )
-from sequoia.loading.hub.model_files import cached, is_hub_id, is_whole, small_files
+from sequoia.loading.find_pair import LoadNews, printer
 from sequoia.loading.load import fetch
 from sequoia.loading.model_checks import PassedCheck
+from sequoia.loading.model_files import cached, is_hub_id, is_whole, small_files
 from sequoia.loading.pair_request import PairRequest
 
 BIG = 3_000_000  # bytes of a fake weight file, which is transferred but cannot be loaded

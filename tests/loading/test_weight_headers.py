@@ -15,8 +15,7 @@ from safetensors.torch import save_file
 from transformers import GPTNeoConfig, LlamaConfig
 
 from sequoia.errors import BadModel
-from sequoia.loading.weights.check_files import check_described
-from sequoia.loading.weights.safetensors_header import LONGEST, Stored, read_header
+from sequoia.loading.weight_headers import LONGEST, Stored, check_described, read_header
 
 KINDS = {
     "F32": torch.float32,

@@ -16,11 +16,22 @@ from huggingface_hub import constants
 
 from sequoia.algorithm.progress import ShouldStop
 from sequoia.errors import BadModel, NotDownloaded, Stopped
-from sequoia.loading.hub.model_files import cached, hub_folder, small_files, snapshots
-from sequoia.loading.listed_files import ListedFiles, files_in
-from sequoia.loading.other_formats import refuse_other_formats, refuse_without_config
-from sequoia.loading.quantised import refuse_quantised_tensors
-from sequoia.loading.weights.weight_files import ONE_FILE, weight_files, weight_map
+from sequoia.loading.model_files import (
+    ONE_FILE,
+    ListedFiles,
+    cached,
+    files_in,
+    hub_folder,
+    small_files,
+    snapshots,
+    weight_files,
+    weight_map,
+)
+from sequoia.loading.other_formats import (
+    refuse_other_formats,
+    refuse_quantised_tensors,
+    refuse_without_config,
+)
 from sequoia.this_machine.worker_process import WorkerEnded, WorkerProcess
 
 ROOM_LEFT = 1_000_000_000  # bytes that must stay free on the disk

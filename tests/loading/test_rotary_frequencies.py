@@ -24,7 +24,7 @@ from transformers import AutoModelForCausalLM
 
 from sequoia.errors import BadModel
 from sequoia.loading.load import load_pair
-from sequoia.loading.weights.rotary_frequencies import check_frequencies, rotary_modules
+from sequoia.loading.read_weights import check_frequencies, rotary_modules
 from sequoia.models import fastest_dtype
 from sequoia.models.compare_logits import own_logits
 from sequoia.models.fast_llama import fast_forward

@@ -17,12 +17,10 @@ from safetensors.torch import load_file, save_file
 
 from sequoia import SamplingParams, Tree, load_pair, speculate
 from sequoia.errors import BadModel, NotDownloaded
+from sequoia.loading.download import Downloads, Progress
 from sequoia.loading.find_pair import LoadNews
-from sequoia.loading.hub.download import Downloads, Progress
-from sequoia.loading.hub.model_files import cached
-from sequoia.loading.listed_files import files_in
 from sequoia.loading.model_checks import check_source, local_bytes
-from sequoia.loading.weights.weight_files import INDEX, ONE_FILE, weight_files
+from sequoia.loading.model_files import INDEX, ONE_FILE, cached, files_in, weight_files
 
 DIGITS = [f"model-0000{i}-of-000002.safetensors" for i in (1, 2)]  # DeepSeek-R1-Distill, V3
 PLAIN = [f"model-{i}-of-2.safetensors" for i in (1, 2)]  # Kimi-K2

@@ -19,7 +19,7 @@ from sequoia.errors import BadModel
 from sequoia.loading.find_pair import LoadNews
 from sequoia.loading.load import load_pair
 from sequoia.loading.model_checks import PassedCheck, check_source
-from sequoia.loading.weights.read_weights import Weights, read_weights
+from sequoia.loading.read_weights import Weights, read_weights
 
 Tensors = dict[str, torch.Tensor]
 ONE = torch.ones(1)

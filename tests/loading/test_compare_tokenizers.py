@@ -33,10 +33,10 @@ from transformers import (
 from sequoia import Pair, load_pair
 from sequoia.assets_folder import BUNDLED_PAIR
 from sequoia.errors import BadModel, BadPair, BadPrompt
+from sequoia.loading import trial_worker
+from sequoia.loading import try_tokenizer as tokenizer_trial
+from sequoia.loading.compare_tokenizers import differences, matching_tokenizer
 from sequoia.loading.model_checks import Source
-from sequoia.loading.tokenizers import trial_worker
-from sequoia.loading.tokenizers import try_tokenizer as tokenizer_trial
-from sequoia.loading.tokenizers.compare_tokenizers import differences, matching_tokenizer
 from sequoia.models import pair
 from sequoia.models.chat import chat_template
 

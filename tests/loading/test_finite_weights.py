@@ -7,7 +7,7 @@ import torch
 from fakes import KINDS, tiny_model
 
 from sequoia.errors import BadModel
-from sequoia.loading.weights.finite_weights import refuse_not_finite
+from sequoia.loading.read_weights import refuse_not_finite
 from sequoia.models.self_test import self_test
 from sequoia.models.tree_forward import TreeModel
 

@@ -1,1 +1,0 @@
-"""Downloads models from the Hugging Face hub: which files, the download, and its process."""
