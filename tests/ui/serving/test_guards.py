@@ -154,7 +154,10 @@ FORWARDED = {
 @pytest.mark.parametrize(("peer", "status"), [("10.0.0.2", 200), ("10.0.1.2", 403)])
 def test_forwarded_headers_count_only_from_a_trusted_proxy(peer: str, status: int) -> None:
     address = Address(["demo.example.org"], ["10.0.0.0/24"])
-    assert serve(address, client=peer).post("/", headers=FORWARDED).status_code == status
+    client = serve(address, client=peer)
+    assert client.post("/", headers=FORWARDED).status_code == status
+    rebound = {"host": "evil.example", "x-forwarded-host": "demo.example.org"}
+    assert client.get("/", headers=rebound).status_code == status
 
 
 def test_of_several_forwarded_headers_the_last_one_counts() -> None:
