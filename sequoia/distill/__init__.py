@@ -1,5 +1,5 @@
 """Distills a draft for a Llama-like target from a few of the target's own layers.
 
-command (the command line), teach (the target's answers and its distributions along texts), prompts,
-shards (the files of these texts, and batches of them), train, measure.
+command (the command line), teach (the target's answers and its distributions along texts),
+shards (the files of these texts, and batches of them), train.
 """

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import time
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from functools import partial
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, stdev
 from threading import Thread
 
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from sequoia.bench.command import option_parser, reports_errors
-from sequoia.distill.measure import measured
-from sequoia.distill.shards import batches, most_frequent
+from sequoia.distill.shards import Taught, batches, kind_of, most_frequent, read_shard
 from sequoia.distill.teach import HELD_OUT, Teacher
 from sequoia.distill.train import Training
 from sequoia.errors import BadModel
@@ -24,6 +23,7 @@ from sequoia.loading.layer_drafts import is_layer_draft, stored_layers
 from sequoia.loading.load import load_pair
 from sequoia.loading.model_checks import checked_device, refused
 from sequoia.loading.prompt_setup import with_prompts
+from sequoia.measuring.acceptance_teacher_forced import overlaps
 from sequoia.models.layer_draft import (
     FREQUENT,
     Identity,
@@ -140,3 +140,24 @@ class Run:
         vocab = self._identity.vocab
         frequent = options.frequent and most_frequent(self._shards, options.frequent, vocab)
         write_layers(options.out, self._draft, self._identity, frequent)
+
+
+TEMPERATURES = (0.0, 0.6, 1.0)
+_SURE = 1.96  # standard errors on each side of a 95% interval
+
+
+def measured(pair: Pair, folder: Path) -> Iterator[str]:
+    """A line for each shard in `folder` and each of TEMPERATURES: the mean over the texts of the
+    sum of min(p, q), with a 95% interval."""
+    for path in sorted(folder.glob("*.pt")):
+        texts = read_shard(path)
+        for temperature in TEMPERATURES:
+            values = [_mean(pair, text, temperature) for text in texts]
+            error = _SURE * stdev(values) / len(values) ** 0.5
+            words = f"{fmean(values):.3f} +- {error:.3f} ({len(values)} texts)"
+            yield f"{kind_of(path.name)}, T={temperature:g}: {words}"
+
+
+def _mean(pair: Pair, text: Taught, temperature: float) -> float:
+    tokens = text.tokens.tolist()[: -1 if text.begin else None]
+    return float(torch.cat([*overlaps(pair, tokens, text.begin + 1, temperature)]).mean())

@@ -14,9 +14,9 @@ import torch
 from transformers import DynamicCache
 from transformers.cache_utils import DynamicLayer
 
-from sequoia.distill.prompts import prompts
 from sequoia.distill.shards import ANSWERS, Taught, write_shard
 from sequoia.models.pair import Pair
+from sequoia.text_files import load_json
 
 HELD_OUT = "held-out"  # the folder of the shards for measuring
 TOP = 64  # tokens of each distribution that are kept, the most probable ones
@@ -179,3 +179,17 @@ class _Slots(DynamicLayer):
     def keep(self, rows: torch.Tensor) -> None:
         """Drop all texts but `rows`."""
         self._slots = self._slots[:, rows]
+
+
+_HELD_TOPICS = 10  # every tenth topic is held out
+
+
+def prompts(seed: int, held_out: bool) -> Iterator[str]:
+    """Prompts in random order without end. No topic occurs both with and without `held_out`."""
+    kinds = [*load_json(Path(__file__).with_name("prompts.json")).values()]
+    chance = random.Random(seed)
+    while True:
+        [kind] = chance.choices(kinds, [kind["weight"] for kind in kinds])
+        number = chance.randrange(len(kind["items"]))
+        if (number % _HELD_TOPICS == 0) == held_out:
+            yield chance.choice(kind["forms"]).replace("{}", kind["items"][number])

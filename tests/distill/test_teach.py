@@ -10,9 +10,8 @@ import torch
 from transformers import AutoModelForCausalLM
 
 from sequoia.assets_folder import BUNDLED_PAIR
-from sequoia.distill.prompts import prompts
 from sequoia.distill.shards import Taught
-from sequoia.distill.teach import TOP, answers, read
+from sequoia.distill.teach import TOP, answers, prompts, read
 
 NEW = 12
 PROMPTS = torch.tensor([[5, 6, 7, 8], [100, 200, 300, 400], [9, 9, 9, 9]])

@@ -16,13 +16,13 @@ import pytest
 from visits import decode_request, laid_out, wait
 
 from sequoia import Pair
-from ui.decode.component import header
 from ui.decode.recordings import RunStore
 from ui.decode.run import DecodeJob
 from ui.decode.tab import LiveView
 from ui.serving.limits import LOCAL, Limits
 from ui.serving.model_host import ModelHost
 from ui.shared import download
+from ui.shared.layout import header
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ui.decode.form import RESUME, RUN, Controls
 from ui.shared import markup
-from ui.shared.call_modules import call
+from ui.shared.serve_modules import call
 
 
 def began(form: Controls) -> str:

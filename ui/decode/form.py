@@ -15,10 +15,10 @@ from ui.decode.clocks import HERE, LABEL, clock_choices, clock_name
 from ui.decode.form_tree import FormTrees, tree_picture
 from ui.serving.limits import Limits
 from ui.shared import labels, markup
-from ui.shared.call_modules import call
 from ui.shared.events import FormData, Updates
 from ui.shared.layout import link_button, menu, sampling_fields, start_button, stop_button
 from ui.shared.prompts import presets
+from ui.shared.serve_modules import call
 from ui.shared.tree_menu import SHAPES, TEXTS, tree_choices
 
 FORM = (

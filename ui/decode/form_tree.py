@@ -22,8 +22,8 @@ from sequoia.validate_input import json_text
 from ui.decode import clocks
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
-from ui.shared.call_modules import connect
 from ui.shared.layout import server_function
+from ui.shared.serve_modules import connect
 from ui.shared.tree_request import TreeRequest
 
 # Parses the values of a form (by name, untrusted) and returns which tree the form asks for.

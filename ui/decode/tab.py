@@ -14,7 +14,6 @@ from sequoia import Run, SequoiaError
 from ui.decode import messages, recordings
 from ui.decode.again import AgainJob, job_again
 from ui.decode.button_scripts import anew, began
-from ui.decode.component import SKELETON
 from ui.decode.form import EXAMPLES_ABOUT, LOADING, RUN, START_OVER, Controls, controls
 from ui.decode.form_tree import FormTrees
 from ui.decode.recordings import RunStore
@@ -34,8 +33,13 @@ from ui.shared.events import (
     note_form,
     visitor,
 )
-from ui.shared.layout import drawn, side_and_main
-from ui.shared.menus import on_choice
+from ui.shared.layout import drawn, on_choice, side_and_main
+
+# A grey outline of the view, shown until its first message arrives.
+SKELETON = (
+    '<div class="sq-stage"><div class="sq-skeleton" aria-hidden="true"><i></i><i></i><i></i>'
+    "<div><i></i><i></i><i></i><i></i></div></div></div>"
+)
 
 
 class LiveView(RunView[DecodeJob | AgainJob]):

@@ -36,7 +36,6 @@ from ui.serving.model_host import ModelHost, made_with
 from ui.serving.session_view import ASKED, SessionView, sent_with
 from ui.shared import saved_profiles
 from ui.shared.acceptance_rates import Rates, rates_of
-from ui.shared.call_modules import call
 from ui.shared.events import (
     QUIET,
     UNQUEUED,
@@ -46,9 +45,9 @@ from ui.shared.events import (
     note_form,
     visitor,
 )
-from ui.shared.layout import drawn, side_and_main
-from ui.shared.menus import on_choice
+from ui.shared.layout import drawn, on_choice, side_and_main
 from ui.shared.saved_profiles import SAVED, Entry
+from ui.shared.serve_modules import call
 
 HERE = "here"
 DEFAULT_RATES = "T0.6"

@@ -26,8 +26,7 @@ from sequoia.validate_input import json_text
 from ui.decode import recordings
 from ui.hardware import figures
 from ui.serving.measure_machine import Measurement
-from ui.shared.acceptance_rates import Rates
-from ui.shared.acceptance_table import by_level_table
+from ui.shared.acceptance_rates import Rates, by_level_table
 from ui.shared.saved_profiles import Entry
 
 SIZES = {2**k for k in range(11)} | {3 * 2**k for k in range(9)}  # 1, 2, 3, 4, 6, 8 ... 768, 1024

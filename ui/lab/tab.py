@@ -24,12 +24,11 @@ from ui.serving.measurement_job import Report
 from ui.serving.model_host import ModelHost
 from ui.serving.session_view import ASKED, SessionView, sent_with
 from ui.shared import markup, saved_profiles
-from ui.shared.acceptance_rates import rates_of
-from ui.shared.acceptance_table import by_level_table
-from ui.shared.call_modules import call, connect
+from ui.shared.acceptance_rates import by_level_table, rates_of
 from ui.shared.events import QUIET, UNQUEUED, Updates, model_work
 from ui.shared.prompts import presets
 from ui.shared.saved_profiles import Entry
+from ui.shared.serve_modules import call, connect
 
 CODE = "code"  # all prompts that are code
 TYPED = "typed"  # a text typed by the visitor

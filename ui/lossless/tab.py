@@ -16,11 +16,10 @@ from ui.lossless.lossless_job import LosslessJob
 from ui.lossless.messages import bug_chosen_message, refusal_message, report_message
 from ui.serving.measurement_job import Report
 from ui.serving.session_view import ASKED, SessionView, sent_with
-from ui.shared.call_modules import call
 from ui.shared.events import UNQUEUED, FormData, Updates, model_work, visitor
-from ui.shared.layout import busy_buttons, drawn, side_and_main
-from ui.shared.menus import on_choice
+from ui.shared.layout import busy_buttons, drawn, on_choice, side_and_main
 from ui.shared.prompts import require_length
+from ui.shared.serve_modules import call
 
 SECONDS = 120.0  # time limit of a test
 

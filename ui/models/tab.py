@@ -20,8 +20,15 @@ from ui.serving.model_host import ModelHost
 from ui.serving.session_view import ASKED, SessionView, sent_with
 from ui.shared import markup
 from ui.shared.events import QUIET, UNQUEUED, FormData, Updates, model_work, visitor
-from ui.shared.layout import busy_buttons, drawn, menu, side_and_main, start_button, stop_button
-from ui.shared.menus import on_choice
+from ui.shared.layout import (
+    busy_buttons,
+    drawn,
+    menu,
+    on_choice,
+    side_and_main,
+    start_button,
+    stop_button,
+)
 
 FORM = ("pair", "target", "draft", "device", "dtype", "offload")
 

@@ -1,17 +1,21 @@
-"""Reads races from files, and gives the run of one lane a title."""
+"""Reads races from files, gives the run of one lane a title, and keeps races by name, which a page
+can show again. A browser can ask for their steps."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from functools import cached_property
+from typing import Any, TypeGuard
 
 from sequoia import SequoiaError
 from sequoia.assets_folder import ASSETS
 from sequoia.saved_files.race_file import LaneLog, RaceLog
 from sequoia.saved_files.run_file import Run
-from sequoia.validate_input import MAX_JSON_BYTES
-from ui.decode.recordings import json_of
-from ui.race.messages import OpenedRace
+from sequoia.validate_input import MAX_JSON_BYTES, json_text
+from ui.decode.recordings import RunStore, json_of
+from ui.race.messages import OpenedRace, StoredRace, notice_message
+from ui.serving.limits import Limits
+from ui.serving.session_view import parse_missed
 
 RACES = ASSETS / "races"
 WELCOME = "welcome"
@@ -34,3 +38,53 @@ def welcome() -> OpenedRace | None:
 def titled(lane: LaneLog) -> Run:
     """The run of `lane`, with a title that names the lane."""
     return replace(lane.run, meta={**lane.run.meta, "title": f"lane {lane.full_name} of a race"})
+
+
+class StoredRaces:
+    """newest: the last races that were run or opened here. welcome: the recorded race that the view
+    opens with; None if it cannot be read."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.newest: RunStore[StoredRace] = RunStore(limits.runs, limits.stored_nodes)
+        self.welcome = welcome()
+
+    def find(self, name: Any) -> StoredRace | None:
+        """The race called `name`, from `welcome` or `newest`; None if neither has it."""
+        if self.welcome and name == self.welcome.name:
+            return self.welcome
+        return self.newest.get(name)
+
+    def file_text(self, race: StoredRace) -> str:
+        """The text of a race's file. Raises BadTrace if the race cannot be saved."""
+        return self._welcome_text if race is self.welcome else race.log().to_json()
+
+    @cached_property
+    def _welcome_text(self) -> str:
+        """Made only once, because most pages open with this race."""
+        return self.welcome.log().to_json() if self.welcome else ""
+
+    def get_moves(self, asked: Any) -> str:
+        """A message with the steps that a browser missed. asked: [race name, index of the first
+        step]. If the race is not stored or `asked` is malformed, a message with an error."""
+        name, first = parse_missed(asked)
+        kept = self.find(name)
+        if kept is None:
+            return notice_message(
+                error="This race is no longer stored, so its missing steps cannot be loaded. Run "
+                "it again."
+            )
+        return kept.since(first)
+
+    def get_steps(self, asked: Any) -> str:
+        """A message with some steps of one lane, see StoredRace.steps_of. asked: [race name, lane,
+        index of the first step]. An empty message if the race is not stored or `asked` is
+        malformed."""
+        name, lane, first = asked if isinstance(asked, list) and len(asked) == 3 else [None] * 3
+        kept = self.find(name)
+        if kept is None or not _is_index(lane) or not _is_index(first):
+            return json_text({})
+        return kept.steps_of(lane, first)
+
+
+def _is_index(value: Any) -> TypeGuard[int]:
+    return type(value) is int and value >= 0

@@ -13,8 +13,8 @@ from starlette.concurrency import run_in_threadpool
 
 from sequoia.errors import Stopped
 from ui.race.race_on import RaceOnJob
+from ui.race.recordings import StoredRaces
 from ui.race.run import RaceJob
-from ui.race.stored_races import StoredRaces
 from ui.serving.inbox import SECONDS_PER_BATCH
 from ui.serving.sessions import Sessions
 from ui.shared.events import Updates

@@ -21,15 +21,14 @@ from ui.race.form import RaceControls, began, details_of, race_controls
 from ui.race.messages import StoredRace, notice_message
 from ui.race.presets import preset_named
 from ui.race.race_on import RaceOnJob
+from ui.race.recordings import StoredRaces
 from ui.race.request import RaceRequest, lane_tree
 from ui.race.run import RaceJob
 from ui.race.starts import Starts
-from ui.race.stored_races import StoredRaces
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
 from ui.serving.session_view import ASKED, FOLLOWING, RunView, sent_with
 from ui.shared import markup
-from ui.shared.call_modules import call
 from ui.shared.download import download
 from ui.shared.events import (
     QUIET,
@@ -40,8 +39,8 @@ from ui.shared.events import (
     note_form,
     visitor,
 )
-from ui.shared.layout import drawn, side_and_main
-from ui.shared.menus import on_choice
+from ui.shared.layout import drawn, on_choice, side_and_main
+from ui.shared.serve_modules import call
 from ui.shared.tree_menu import entry_of
 
 

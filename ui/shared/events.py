@@ -9,7 +9,7 @@ from typing import Any
 import gradio as gr
 
 from ui.shared import markup
-from ui.shared.call_modules import call
+from ui.shared.serve_modules import call
 
 # FormData: the unvalidated values that Gradio passes to a handler whose inputs are a set. Updates:
 # what a handler returns, a new value or the result of gr.update() for each component to change. The

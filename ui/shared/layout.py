@@ -1,4 +1,4 @@
-"""Parts of the page that several views share."""
+"""Parts of the page that several views share, and its header."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ from typing import Any
 import gradio as gr
 
 from ui.shared import markup
-from ui.shared.call_modules import call, connect
 from ui.shared.events import Updates
+from ui.shared.join_modules import UI
 from ui.shared.prompts import TEMPERATURE
+from ui.shared.serve_modules import call, connect
+
+HEADER = UI / "shared" / "web" / "header.html"
 
 
 def side_and_main(view: str, alone: bool = False) -> tuple[gr.Column, gr.Column]:
@@ -114,3 +117,55 @@ def sampling_fields(
         )
         for name, (suffix, value, step) in fields.items()
     }
+
+
+# -- menus -----------------------------------------------------------------------------------------
+
+
+def on_choice(
+    menu: gr.Dropdown, do: Callable[..., Any], inputs: Sequence[Any], outputs: Any, **options: Any
+) -> None:
+    """Call `do` once with the new option and the values of `inputs` when the visitor chooses
+    another option of `menu`. The menu needs an `elem_id`. `options` are passed on to the event
+    `input`.
+
+    Gradio's event `input` alone would not do (gradio 6.31). It fires twice for one choice, and also
+    when a menu loses the focus although nothing was chosen. Some handlers fill other fields with
+    defaults, so merely opening and leaving a menu would overwrite what was typed there. So a script
+    recognises these extra events, and they are skipped."""
+
+    @wraps(do)
+    def chosen(option: Any, *rest: Any) -> Any:
+        return gr.skip() if option is None else do(option, *rest)
+
+    name = markup.literal(menu.elem_id)
+    found = f"web.chosen({name}, option)"
+    given = call("shared/menus", f"[{found}, ...rest]" if inputs else found, "option, ...rest")
+    menu.focus(
+        None,
+        menu,
+        None,
+        js=call("shared/menus", f"web.opened({name}, option)", "option"),
+        api_visibility="private",
+    )
+    menu.input(chosen, [menu, *inputs], outputs, js=given, **options)
+
+
+def header(status: Callable[[], str] | None = None) -> gr.HTML:
+    """The strip at the top of the page. Its value is JSON: {"stage", "words", "version"}, the state
+    of loading the models.
+
+    status: returns the current value; None if no visitor can load models. The browser calls it
+    every few seconds, because another visitor may load other models. The component triggers
+    `select` when other models have been loaded."""
+
+    def get_status(_asked: Any) -> str:  # Gradio passes one value
+        return status() if status else ""
+
+    return gr.HTML(
+        html_template=HEADER.read_text(encoding="utf-8"),
+        apply_default_css=False,
+        elem_id="pg-top",
+        server_functions=[get_status] if status else [],
+        js_on_load=connect("shared/page_header", ["select"], server=status is not None),
+    )

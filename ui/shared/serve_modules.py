@@ -1,5 +1,6 @@
 """Serves the page's modules, Plotly's script, and the scripts and styles of pages that are saved as
-HTML files. All are served under one path, and only to visitors who may see the page.
+HTML files. All are served under one path, and only to visitors who may see the page. Also makes the
+JavaScript with which Gradio's components and events call the modules.
 
 The path contains a hash of all scripts, the styles and Plotly's version, so that a browser with an
 old copy in its cache never mixes two versions.
@@ -10,6 +11,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import inspect
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -20,8 +22,8 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
-from ui.shared.join_modules import FIRST, join, modules, saved_pages
-from ui.shared.style_sheets import css
+from ui.shared import colours, markup
+from ui.shared.join_modules import FIRST, UI, join, modules, name_of, saved_pages
 
 PATH = "/sequoia-web"
 _PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
@@ -123,3 +125,56 @@ async def _user(request: Request) -> str | None:
     cookies = (f"access-token-{app.cookie_id}", f"access-token-unsecure-{app.cookie_id}")
     tokens = (request.cookies.get(name) for name in cookies)
     return app.tokens.get(next(filter(None, tokens), None))
+
+
+def css() -> str:
+    """All sheets as one text of CSS."""
+    return "\n".join(_texts())
+
+
+def _texts() -> list[str]:
+    views = sorted(UI.glob("*/web"), key=lambda folder: (folder.parent.name != "shared", folder))
+    sheets = [sheet for folder in views for sheet in sorted(folder.rglob("*.css"))]
+    return [colours.variables(), *(sheet.read_text(encoding="utf-8") for sheet in sheets)]
+
+
+# -- calls of the modules --------------------------------------------------------------------------
+
+
+@cache
+def _names() -> frozenset[str]:
+    return frozenset(map(name_of, modules()))
+
+
+def _module(name: str) -> str:
+    """A JavaScript expression: the promise of a module's exports. The path comes from Gradio's
+    config, because the page may be served from a path other than "/". Host and scheme come from the
+    page's own address, because Gradio may not know them behind a proxy."""
+    if name not in _names():
+        raise ValueError(f"no module is called {name}; known: {', '.join(sorted(_names()))}")
+    below = 'new URL(window.gradio_config.root || "/", location.href).pathname.replace(/\\/$/, "")'
+    address = f'location.origin + {below} + "{PATH}/{joined().version}/modules.js"'
+    return f"import({address}).then((all) => all.modules[{markup.literal(name)}])"
+
+
+def call(module: str, code: str, parameters: str = "") -> str:
+    """JavaScript for the `js` of a Gradio event: a function of `parameters` that returns the value
+    of the expression `code`. In this expression, `web` is the exports of `module`."""
+    return f"async ({parameters}) => {_module(module)}.then((web) => {code})"
+
+
+def connect(module: str, events: Iterable[str] = (), server: bool = False) -> str:
+    """JavaScript for the `js_on_load` of a gr.HTML component: calls `connect(element, props, watch,
+    trigger, server)` of `module`. Gradio only offers events whose quoted names it finds in this
+    code, so the code lists the `events` that the module may trigger. server: whether the component
+    has server functions that the module may call."""
+    names = markup.literal(list(events))
+    failed = "This part of the page could not be started. Reload the page."
+    return (
+        f"const events = {names};"
+        "const send = (name, data) => events.includes(name) && trigger(name, data);"
+        f"{_module(module)}"
+        f".then((web) => web.connect(element, props, watch, send, {'server' if server else '{}'}))"
+        f".catch((problem) => {{ console.error(problem); "
+        f"element.textContent = {markup.literal(failed)}; }});"
+    )

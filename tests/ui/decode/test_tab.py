@@ -16,13 +16,13 @@ from sequoia import Decoder, Run
 from ui.decode import form as controls
 from ui.decode import recordings
 from ui.decode import run as runner
-from ui.decode.component import header
 from ui.decode.form_tree import FormTrees
 from ui.decode.request import tree_request_of
 from ui.decode.tab import LiveView
 from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost
 from ui.shared import markup
+from ui.shared.layout import header
 from ui.shared.tree_menu import SHAPES, TEXTS
 
 

@@ -22,7 +22,6 @@ from sequoia.assets_folder import ASSETS
 from sequoia.saved_files.race_file import RaceLog
 from ui import page
 from ui.decode.clocks import checked_clock
-from ui.decode.component import header
 from ui.decode.form import EXAMPLES_ABOUT
 from ui.decode.tab import LiveView
 from ui.hardware.own_profile import START, own_profile, start_values
@@ -37,6 +36,7 @@ from ui.record.runs import record_race
 from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost
 from ui.shared import saved_profiles
+from ui.shared.layout import header
 
 LANES = [
     ("plain", "", "sequoia"),

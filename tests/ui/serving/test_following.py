@@ -16,11 +16,11 @@ from visits import Gate, Reading, filled, laid_out, request, sent, wait
 
 import ui.decode.run
 from sequoia import Decoder
-from ui.decode.component import header
 from ui.decode.tab import LiveView
 from ui.serving.following import Followers
 from ui.serving.limits import LOCAL, PUBLIC, Limits
 from ui.serving.model_host import ModelHost
+from ui.shared.layout import header
 
 PROMPT = "def secret(x):"
 

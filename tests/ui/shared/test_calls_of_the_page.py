@@ -5,8 +5,8 @@ from __future__ import annotations
 import gradio as gr
 import pytest
 
-from ui.shared.call_modules import call
-from ui.shared.menus import on_choice
+from ui.shared.layout import on_choice
+from ui.shared.serve_modules import call
 
 
 def test_an_unknown_module_is_named_when_the_page_is_built() -> None:

@@ -16,8 +16,7 @@ import pytest
 
 from ui.shared import serve_modules
 from ui.shared.join_modules import join, saved_pages
-from ui.shared.serve_modules import PATH, joined
-from ui.shared.style_sheets import css
+from ui.shared.serve_modules import PATH, css, joined
 
 Served = Callable[..., httpx.Client]
 FOLDER = f"{PATH}/{joined().version}"

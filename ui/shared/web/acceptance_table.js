@@ -9,7 +9,7 @@ import { addTerm } from "./tooltips.js";
  * expected value and thus a fraction.
  * @typedef {[number, number, number, number]} Counts
  *
- * Counts by rank and depth, made by `by_level_table` in ui/shared/acceptance_table.py.
+ * Counts by rank and depth, made by `by_level_table` in ui/shared/acceptance_rates.py.
  * @typedef {object} AcceptanceByLevel
  * @property {string} name what was counted, such as "latest run"
  * @property {string} label "measured" or "recorded"

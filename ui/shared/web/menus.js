@@ -1,4 +1,4 @@
-/* Finds out whether a different option of a menu was chosen; ui/shared/menus.py says why this is
+/* Finds out whether a different option of a menu was chosen; ui/shared/layout.py says why this is
    needed. Also closes a menu that is left with the Tab key: gradio 6.31 leaves it open. */
 
 /** @type {Record<string, any>} the current option of each menu that has had the focus */
