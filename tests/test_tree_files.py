@@ -82,33 +82,6 @@ def test_the_chances_in_the_table_add_up_to_the_expected_tokens() -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "words"),
-    [
-        ([], "nodes and edges"),
-        ({"nodes": [], "edges": []}, "0 nodes"),
-        ({"nodes": [3], "edges": []}, "cannot read"),
-        ({"nodes": [{"id": 0}, {"id": 1}], "edges": []}, "not one rooted tree"),
-        (
-            {
-                "nodes": [{"id": 0}, {"id": 1}],
-                "edges": [{"source": 0, "target": 1}, {"source": 1, "target": 0}],
-            },
-            "not one rooted tree",
-        ),
-        ({"nodes": [{"id": 0}] * 1025, "edges": []}, "1025 nodes"),
-        ({"nodes": [{"id": []}], "edges": [3]}, "cannot read"),
-        (
-            {"nodes": [{"id": 0}], "edges": [{"source": 0, "target": i} for i in range(1, 1100)]},
-            "more than 1024",
-        ),
-    ],
-)
-def test_invalid_trees_are_rejected_with_the_reason(data: object, words: str) -> None:
-    with pytest.raises(BadTree, match=words):
-        from_node_link(data)
-
-
-@pytest.mark.parametrize(
     ("paths", "words"),
     [
         ("01", "list of lists"),

@@ -31,46 +31,7 @@ def to_node_link(tree: Tree) -> dict[str, Any]:
 
 
 def from_node_link(data: Any) -> Tree:
-    """The tree in node-link data, whatever its nodes are called. Siblings are ordered by `rank` or,
-    without ranks, by the order of their edges.
-
-    Raises BadTree for anything that is not one rooted tree of at most MAX_NODES nodes.
-    """
-    if (
-        not isinstance(data, Mapping)
-        or not isinstance(data.get("nodes"), list)
-        or not isinstance(data.get("edges"), list)
-    ):
-        raise BadTree("node-link data must be an object with the lists nodes and edges")
-    if not 1 <= len(data["nodes"]) <= MAX_NODES:
-        raise BadTree(f"node-link data with {len(data['nodes'])} nodes; expected 1 to {MAX_NODES}")
-    try:
-        graph = nx.node_link_graph(dict(data), directed=True, multigraph=False, edges="edges")
-    except (nx.NetworkXException, KeyError, TypeError, AttributeError, ValueError) as problem:
-        raise BadTree(
-            f"node-link data that networkx cannot read: {type(problem).__name__}: {problem}"
-        ) from None
-    if not nx.is_arborescence(graph):
-        raise BadTree(
-            f"the graph of {len(graph)} nodes and {graph.number_of_edges()} edges is not one "
-            "rooted tree with edges away from its root"
-        )
-    return _numbered(graph)
-
-
-def _numbered(graph: nx.DiGraph) -> Tree:
-    order = [next(node for node, degree in graph.in_degree() if degree == 0)]
-    parents = [-1]
-    for i, node in enumerate(order):
-        below = sorted(graph.successors(node), key=lambda child: _rank(graph, child))
-        order += below
-        parents += [i] * len(below)
-    return Tree(tuple(parents))
-
-
-def _rank(graph: nx.DiGraph, node: Any) -> float:
-    rank = graph.nodes[node].get("rank", 0)
-    return rank if isinstance(rank, int | float) else 0
+    return Tree.from_networkx(nx.node_link_graph(data, edges="edges"))
 
 
 def to_paths(tree: Tree) -> list[list[int]]:

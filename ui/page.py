@@ -66,16 +66,18 @@ def page(model_host: ModelHost, limits: Limits, online: bool | None = None) -> g
         }
         if limits.models:
             views["Models"] = ModelsTab(model_host, limits, online)
-        names = HandlerNames(blocks)
+        tabs = dict[int, str]()  # the tab of each handler
         with gr.Tabs():
             for name, view in views.items():
                 with gr.Tab(name):
                     view.build()
-                names.belong_to(name)
+                tabs = dict.fromkeys(blocks.fns, name) | tabs
         for name, view in views.items():
             view.wire(blocks)
-            names.belong_to(name)
-        names.give()
+            tabs = dict.fromkeys(blocks.fns, name) | tabs
+    for number, handler in blocks.fns.items():
+        own = handler.name if handler.fn else "script"
+        handler.api_name = f"{tabs[number].lower()}_{own}"  # shown in logs
     return blocks.queue(api_open=False, max_size=limits.requests, default_concurrency_limit=8)
 
 

@@ -199,7 +199,7 @@ class Tree:
 
     def to_networkx(self) -> nx.DiGraph:
         """A directed graph with edges from parent to child. Nodes have the attributes `depth` and
-        `rank`."""
+        `rank`. `nx.node_link_data` makes of it what the Lab exports as networkx node-link JSON."""
         graph = nx.DiGraph()
         for node in range(len(self)):
             graph.add_node(node, depth=self.depths[node], rank=self.ranks[node])
@@ -207,6 +207,24 @@ class Tree:
             (parent, node) for node, parent in enumerate(self.parents[1:], start=1)
         )
         return graph
+
+    @classmethod
+    def from_networkx(cls, graph: nx.DiGraph) -> Tree:
+        """The tree in a graph with edges from parent to child, as `nx.node_link_graph` returns it.
+        Siblings are in the order of their attribute `rank`, those of equal or no rank in that of
+        their edges. Raises BadTree unless the graph is one rooted tree of 1 to MAX_NODES nodes."""
+        if len(graph) > MAX_NODES or not graph or not nx.is_arborescence(graph):
+            raise BadTree(
+                f"the graph of {len(graph)} nodes and {graph.number_of_edges()} edges is not one "
+                f"rooted tree of at most {MAX_NODES} nodes with edges away from its root"
+            )
+        order = [next(node for node, degree in graph.in_degree() if degree == 0)]
+        parents = [-1]
+        for i, node in enumerate(order):
+            below = sorted(graph[node], key=lambda child: graph.nodes[child].get("rank", 0))
+            order += below
+            parents += [i] * len(below)
+        return cls(tuple(parents))
 
 
 def depths_of(parents: Sequence[int]) -> tuple[int, ...]:

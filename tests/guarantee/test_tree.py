@@ -69,6 +69,30 @@ def test_networkx_graph_is_the_tree() -> None:
         ]
 
 
+def test_a_networkx_graph_is_read_back_as_the_same_tree() -> None:
+    for tree in all_small():
+        assert Tree.from_networkx(tree.to_networkx()) == tree
+
+
+@pytest.mark.parametrize(
+    ("nodes", "edges"),
+    [
+        (0, []),
+        (2, []),
+        (2, [(0, 1), (1, 0)]),
+        (3, [(0, 2), (1, 2)]),
+        (1025, [(0, node) for node in range(1, 1025)]),
+    ],
+)
+def test_a_graph_that_is_not_one_rooted_tree_is_refused(
+    nodes: int, edges: list[tuple[int, int]]
+) -> None:
+    graph = nx.DiGraph(edges)
+    graph.add_nodes_from(range(nodes))
+    with pytest.raises(BadTree, match=f"graph of {nodes} nodes and {len(edges)} edges"):
+        Tree.from_networkx(graph)
+
+
 def test_inner_nodes_are_those_with_children_level_by_level() -> None:
     for tree in all_small():
         assert [node for level in tree.inner for node in level] == [

@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from urllib.parse import urlsplit
 
 EVERY = 0.05
-HANDLER = "decode_buttons_now_after_run"  # takes no input; returns the buttons' state
+HANDLER = "decode_buttons_now"  # takes no input; returns the buttons' state
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Plotly figures of hardware profiles, plans and runs, as plain dicts that the browser draws. Pure.
+"""Plotly figures of hardware profiles, plans and runs. Pure.
 
 Colours are written as `var(--name)`. The browser inserts the values of its theme, so the same
 figure works in light and dark.
@@ -7,17 +7,19 @@ figure works in light and dark.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
+
+import plotly.graph_objects as go
 
 from sequoia.algorithm.step_trace import PHASES
 from sequoia.planning.explain_plan import Comparison, chosen, knee
 from sequoia.planning.hardware_profile import HardwareProfile, Point
 from sequoia.planning.plan_for_machine import SpeedupGrid
+from ui.shared.figure import figure
 from ui.shared.markup import plotly_text
 
 Named = tuple[str, HardwareProfile]
-Figure = dict[str, Any]
 
 COLOURS = {
     "draft": "var(--sq-draft)",
@@ -28,31 +30,29 @@ MAX_LEGEND = 16  # characters
 _SECOND = "var(--sq-target)"  # colour of the profile to compare with
 
 
-def verify_curve(profiles: Sequence[Named]) -> Figure:
+def verify_curve(profiles: Sequence[Named]) -> go.Figure:
     """t(n): milliseconds of a target pass over n nodes, with error bars. The knee of each profile
     is marked, if it has one."""
-    traces = []
-    notes = []
+    made = figure(**_axes("nodes in the pass", profiles, ["target_seconds"]))
+    most = _most(profiles, "target_seconds")
     for i, (name, profile) in enumerate(profiles):
         colour = _SECOND if i else COLOURS["verify"]
-        traces += _curve(
-            _short(name), profile.target_seconds, _most(profiles, "target_seconds"), colour, i
-        )
+        made.add_traces([*_curve(_short(name), profile.target_seconds, most, colour, i)])
         if (bend := knee(profile)) is not None:
             seconds = profile.verify_seconds(bend)
-            traces.append(_knee(name, bend, seconds, colour))
+            made.add_trace(_knee(name, bend, seconds, colour))
             if i == 0:
                 words = f"knee: {bend} nodes take at<br>least 2× the time of one"
-                place = _beside_knee(bend, _most(profiles, "target_seconds"))
-                notes.append({**_note(bend, seconds * 1e3, words), **place})
-    axes = _axes("nodes in the pass", "ms", profiles, ["target_seconds"], notes)
-    return {"data": traces, "layout": {**axes, "showlegend": len(profiles) > 1}}
+                ax, ay = _beside_knee(bend, most)
+                _note(made, math.log10(bend), seconds * 1e3, words, ax, ay)
+    return made.update_layout(showlegend=len(profiles) > 1)
 
 
-def small_curves(profiles: Sequence[Named]) -> Figure:
+def small_curves(profiles: Sequence[Named]) -> go.Figure:
     """Milliseconds of a draft pass by the nodes in its level, and of the engine's overhead by the
     nodes in the step."""
-    traces = []
+    title = "nodes of a level (draft) or of the tree (overhead)"
+    made = figure(**_axes(title, profiles, ["draft_seconds", "overhead_seconds"]), showlegend=True)
     for i, (name, profile) in enumerate(profiles):
         for phase, points, word, symbol in (
             ("draft", profile.draft_seconds, "draft pass", "circle"),
@@ -61,13 +61,11 @@ def small_curves(profiles: Sequence[Named]) -> Figure:
             name_of = f"{word}, {_short(name)}" if len(profiles) > 1 else word
             colour = _SECOND if i else COLOURS[phase]
             most = _most(profiles, f"{phase}_seconds")
-            traces += _curve(name_of, points, most, colour, i, symbol)
-    title = "nodes of a level (draft) or of the tree (overhead)"
-    axes = _axes(title, "ms", profiles, ["draft_seconds", "overhead_seconds"])
-    return {"data": traces, "layout": {**axes, "showlegend": True}}
+            made.add_traces([*_curve(name_of, points, most, colour, i, symbol)])
+    return made
 
 
-def heat_map(grid: SpeedupGrid) -> Figure:
+def heat_map(grid: SpeedupGrid) -> go.Figure:
     """Speed-up by number of nodes and maximum number of levels. The fastest cell is marked."""
     row, column = chosen(grid)
     cells = [
@@ -79,82 +77,64 @@ def heat_map(grid: SpeedupGrid) -> Figure:
         ]
         for plans in grid.plans
     ]
-    values = [
-        [None if math.isnan(value) else value for value in line] for line in grid.speedups.tolist()
-    ]
     sizes = [str(n) for n in grid.sizes]
     levels = [str(cap) for cap in grid.levels]
-    heat = {
-        "type": "heatmap",
-        "x": sizes,
-        "y": levels,
-        "z": values,
-        "customdata": cells,
-        "hoverongaps": False,
-        "xgap": 1,
-        "ygap": 1,
-        "colorscale": [[0, "var(--hw-low)"], [0.5, "var(--hw-middle)"], [1, "var(--hw-high)"]],
-        "colorbar": {"thickness": 10, "outlinewidth": 0, "ticksuffix": "×", "len": 1, "nticks": 6},
-        "hovertemplate": (
+    made = figure(
+        xaxis={"title": {"text": "nodes in the tree"}, "type": "category"},
+        yaxis={"title": {"text": "max levels"}, "type": "category"},
+    )
+    made.add_heatmap(
+        x=sizes,
+        y=levels,
+        z=[[None if math.isnan(one) else one for one in line] for line in grid.speedups.tolist()],
+        customdata=cells,
+        hoverongaps=False,
+        xgap=1,
+        ygap=1,
+        colorscale=[[0, "var(--hw-low)"], [0.5, "var(--hw-middle)"], [1, "var(--hw-high)"]],
+        colorbar={"thickness": 10, "outlinewidth": 0, "ticksuffix": "×", "len": 1, "nticks": 6},
+        hovertemplate=(
             "<b>%{z:.3f}×</b> plain decoding<br>%{x} nodes, max %{y} levels "
             "(uses %{customdata[2]})<br>%{customdata[0]:.3f} tokens in "
             "%{customdata[1]:.2f} ms<extra></extra>"
         ),
-    }
-    mark = {
-        "type": "scatter",
-        "x": [sizes[column]],
-        "y": [levels[row]],
-        "mode": "markers",
-        "hoverinfo": "skip",
-        "showlegend": False,
-        "marker": {
-            "symbol": "square-open",
-            "size": 15,
-            "color": "var(--sq-text)",
-            "line": {"width": 2.5},
-        },
-    }
-    label = {
-        **_note(column, row, f"{grid.speedups[row, column]:.2f}×"),
-        "ay": 26 if row > len(levels) / 2 else -26,
-    }
-    return {
-        "data": [heat, mark],
-        "layout": {
-            "xaxis": {"title": {"text": "nodes in the tree"}, "type": "category"},
-            "annotations": [label],
-            "yaxis": {"title": {"text": "max levels"}, "type": "category"},
-        },
-    }
+    )
+    mark = {"symbol": "square-open", "size": 15, "color": "var(--sq-text)", "line": {"width": 2.5}}
+    made.add_scatter(
+        x=[sizes[column]],
+        y=[levels[row]],
+        mode="markers",
+        hoverinfo="skip",
+        showlegend=False,
+        marker=mark,
+    )
+    below = 26 if row > len(levels) / 2 else -26
+    return _note(made, column, row, f"{grid.speedups[row, column]:.2f}×", 0, below)
 
 
-def phase_bars(comparison: Comparison) -> Figure:
+def phase_bars(comparison: Comparison) -> go.Figure:
     """Milliseconds of a step by phase, as two stacked bars: predicted and measured."""
     parts = {part.name: part for part in comparison.parts}
-    names = ["measured", "predicted"]
-    return {
-        "data": [
-            {
-                "type": "bar",
-                "orientation": "h",
-                "name": phase,
-                "y": names,
-                "marker": {"color": COLOURS[phase]},
-                "width": 0.6,
-                "x": [parts[phase].measured * 1e3, parts[phase].predicted * 1e3],
-                "hovertemplate": "%{x:.2f} ms %{fullData.name}<extra>%{y}</extra>",
-            }
-            for phase in PHASES
-        ],
-        "layout": {
-            "barmode": "stack",
-            "xaxis": {"title": {"text": "ms per step"}, "rangemode": "tozero"},
-            "yaxis": {"showgrid": False},
-            "showlegend": True,
-            "legend": {"traceorder": "normal"},
-        },
-    }
+    bars = [
+        go.Bar(
+            orientation="h",
+            name=phase,
+            y=["measured", "predicted"],
+            marker={"color": COLOURS[phase]},
+            width=0.6,
+            x=[parts[phase].measured * 1e3, parts[phase].predicted * 1e3],
+            hovertemplate="%{x:.2f} ms %{fullData.name}<extra>%{y}</extra>",
+        )
+        for phase in PHASES
+    ]
+    return figure(
+        *bars,
+        barmode="stack",
+        xaxis={"title": {"text": "ms per step"}, "rangemode": "tozero"},
+        yaxis={"showgrid": False},
+        showlegend=True,
+        legend={"traceorder": "normal"},
+    )
 
 
 # -- parts of figures ------------------------------------------------------------------------------
@@ -173,108 +153,86 @@ def _curve(
     colour: str,
     profile: int,
     symbol: str = "circle",
-) -> list[Figure]:
+) -> Iterator[go.Scatter]:
     """The curve of one profile. If it has only one point, a flat line from this point to the size
     `most` is added, because planning then assumes the same time for any size. profile: 0 for the
     first one (solid), 1 for the one compared with it (dotted)."""
     sizes, seconds, spreads = zip(*points, strict=True)
-    bars = {
-        "type": "data",
-        "symmetric": False,
-        "array": [spread * 1e3 for spread in spreads],
-        "arrayminus": [
-            min(spread, one) * 1e3 for one, spread in zip(seconds, spreads, strict=True)
-        ],  # not below 0 ms
-        "thickness": 1.2,
-        "width": 3,
-        "color": colour,
-    }
-    curve = {
-        "type": "scatter",
-        "mode": "lines+markers",
-        "name": name,
-        "x": list(sizes),
-        "y": [one * 1e3 for one in seconds],
-        "line": {"color": colour, "width": 2, "dash": "dot" if profile else "solid"},
-        "marker": {"size": 6, "color": colour, "symbol": symbol},
-        "error_y": bars,
-        "customdata": bars["array"],
-        "hovertemplate": (
+    above = [spread * 1e3 for spread in spreads]
+    below = [min(spread, one) * 1e3 for one, spread in zip(seconds, spreads, strict=True)]
+    yield go.Scatter(
+        mode="lines+markers",
+        name=name,
+        x=sizes,
+        y=[one * 1e3 for one in seconds],
+        line={"color": colour, "width": 2, "dash": "dot" if profile else "solid"},
+        marker={"size": 6, "color": colour, "symbol": symbol},
+        error_y={
+            "type": "data",
+            "symmetric": False,
+            "array": above,
+            "arrayminus": below,  # not below 0 ms
+            "thickness": 1.2,
+            "width": 3,
+            "color": colour,
+        },
+        customdata=above,
+        hovertemplate=(
             "%{x} nodes: <b>%{y:.3f} ms</b> ± %{customdata:.3f}<extra>%{fullData.name}</extra>"
         ),
-    }
-    if len(points) > 1 or most <= sizes[0]:
-        return [curve]
-    flat = {
-        "type": "scatter",
-        "mode": "lines",
-        "x": [sizes[0], most],
-        "y": [seconds[0] * 1e3] * 2,
-        "showlegend": False,
-        "name": f"{name}: only one size known; same time assumed for any size",
-        "line": {"color": colour, "width": 1, "dash": "longdash"},
-        "hovertemplate": "%{y:.3f} ms<extra>%{fullData.name}</extra>",
-    }
-    return [curve, flat]
+    )
+    if len(points) == 1 and most > sizes[0]:
+        yield go.Scatter(
+            mode="lines",
+            x=[sizes[0], most],
+            y=[seconds[0] * 1e3] * 2,
+            showlegend=False,
+            name=f"{name}: only one size known; same time assumed for any size",
+            line={"color": colour, "width": 1, "dash": "longdash"},
+            hovertemplate="%{y:.3f} ms<extra>%{fullData.name}</extra>",
+        )
 
 
-def _knee(name: str, size: int, seconds: float, colour: str) -> Figure:
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "x": [size],
-        "y": [seconds * 1e3],
-        "showlegend": False,
-        "name": f"knee, {plotly_text(name)}",
-        "marker": {"symbol": "diamond-open", "size": 14, "color": colour, "line": {"width": 2}},
-        "hovertemplate": (
-            "%{x} nodes take at least 2× the time of one<extra>%{fullData.name}</extra>"
-        ),
-    }
+def _knee(name: str, size: int, seconds: float, colour: str) -> go.Scatter:
+    return go.Scatter(
+        mode="markers",
+        x=[size],
+        y=[seconds * 1e3],
+        showlegend=False,
+        name=f"knee, {plotly_text(name)}",
+        marker={"symbol": "diamond-open", "size": 14, "color": colour, "line": {"width": 2}},
+        hovertemplate="%{x} nodes take at least 2× the time of one<extra>%{fullData.name}</extra>",
+    )
 
 
-def _beside_knee(bend: int, most: int) -> Figure:
+def _beside_knee(bend: int, most: int) -> tuple[int, int]:
     """The place of the knee's note, in px from the knee. Usually to the left, where the curve is
     lower. To the right if the knee is near the y axis, so that the note does not cover the axis."""
     is_near_axis = math.log(bend) < 0.4 * math.log(most)
-    return {"ax": 64 if is_near_axis else -48, "ay": -40}
+    return (64 if is_near_axis else -48), -40
 
 
-def _note(x: Any, y: Any, text: str) -> Figure:
-    """An annotation with a line to its point."""
-    return {
-        "x": x,
-        "y": y,
-        "text": text,
-        "showarrow": True,
-        "arrowhead": 0,
-        "arrowwidth": 1,
-        "ax": 0,
-        "ay": -26,
-    }
+def _note(made: go.Figure, x: float, y: float, text: str, ax: int, ay: int) -> go.Figure:
+    """Adds an annotation with a line to its point. On a logarithmic axis, x is the logarithm."""
+    line = {"showarrow": True, "arrowhead": 0, "arrowwidth": 1}
+    return made.add_annotation(x=x, y=y, text=text, ax=ax, ay=ay, **line)
 
 
-def _axes(
-    x: str, y: str, profiles: Sequence[Named], names: Sequence[str], notes: Sequence[Figure] = ()
-) -> Figure:
-    """Axes and annotations. The x axis is logarithmic. names: the fields of HardwareProfile that
-    are drawn. notes: annotations whose x is a size, not its logarithm."""
+def _axes(x: str, profiles: Sequence[Named], names: Sequence[str]) -> dict[str, Any]:
+    """The x axis is logarithmic. names: the fields of HardwareProfile that are drawn."""
     ticks = sorted({size for name in names for size in _sizes(profiles, name)})
-    most = max(_most(profiles, name) for name in names)
-    placed = [{**note, "x": math.log10(note["x"])} for note in notes]  # as Plotly requires
     low = math.log10(min(ticks))
-    high = math.log10(most)
+    high = math.log10(max(_most(profiles, name) for name in names))
     margin = 0.06 * max(high - low, 0.5)
     return {
         "xaxis": {
             "title": {"text": x},
             "type": "log",
-            "tickvals": list(ticks),
+            "tickvals": ticks,
             "ticktext": [str(n) for n in ticks],
             "range": [low - margin, high + margin],
         },
-        "yaxis": {"title": {"text": y}, "rangemode": "tozero"},
-        "annotations": placed,
+        "yaxis": {"title": {"text": "ms"}, "rangemode": "tozero"},
     }
 
 

@@ -79,9 +79,9 @@ def message(
                 "default": _default(default, plan, runner_up(grid), profile is here),
                 "tree": list(plan.tree.parents),
                 "figures": {
-                    "heat": figures.heat_map(grid),
-                    "verify": figures.verify_curve(shown),
-                    "small": figures.small_curves(shown),
+                    "heat": figures.heat_map(grid).to_plotly_json(),
+                    "verify": figures.verify_curve(shown).to_plotly_json(),
+                    "small": figures.small_curves(shown).to_plotly_json(),
                 },
                 "levels": _levels(profile),
                 "averaged": _averaged(profile),
@@ -277,7 +277,7 @@ def _run(
         return None
     return {
         "sentence": found.sentence,
-        "figure": figures.phase_bars(found),
+        "figure": figures.phase_bars(found).to_plotly_json(),
         "predicted": found.predicted,
         "measured": found.measured,
         "parts": [

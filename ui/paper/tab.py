@@ -3,15 +3,16 @@ simulated speed-ups plotted against the paper's."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import gradio as gr
+import plotly.graph_objects as go
 
 from sequoia.planning.paper_results import OURS, PaperTable, Result, paper_tables
 from sequoia.validate_input import json_text
 from ui.paper.contents import page
 from ui.paper.tables import METHODS, titled
+from ui.shared.figure import figure
 from ui.shared.layout import drawn
 
 
@@ -20,14 +21,15 @@ class PaperTab:
 
     def build(self) -> None:
         """Lay the view out in the current container."""
-        figure = json_text({"figure": speedups_figure()})
-        drawn("pp", "paper/paper_view", [], page(), value=figure)
+        drawn("pp", "paper/paper_view", [], page(), asked=self.get_speedups_figure)
 
     def wire(self, _blocks: gr.Blocks) -> None:
         """Does nothing: the tab has no handlers."""
 
+    def get_speedups_figure(self, _asked: Any) -> str:
+        """The figure, as JSON. Made when the tab is first shown: Plotly takes a while to load."""
+        return json_text({"figure": speedups_figure().to_plotly_json()})
 
-Figure = dict[str, Any]
 
 # panel of the paper's tables -> name in the legend, colour, symbol
 GROUPS = {
@@ -41,14 +43,29 @@ TICKS = [1.5, 2, 3, 4, 6, 8, 10]
 RANGE = (0.16, 1.08)  # of both axes, as log10: 1.4 to 12, so that no marker is cut
 
 
-def speedups_figure() -> Figure:
+def speedups_figure() -> go.Figure:
     """A marker for each simulated speed-up. It lies on the diagonal if paper and simulation agree.
     Filled markers are for Sequoia, open ones for the other methods."""
+    low, high = RANGE
     traces = [_trace(panel, is_sequoia) for is_sequoia in (True, False) for panel in GROUPS]
-    return {"data": traces, "layout": _layout()}
+    made = figure(
+        *traces,
+        xaxis=_axis("speed-up in the paper"),
+        yaxis=_axis("simulated speed-up"),
+        showlegend=True,
+    )
+    return made.add_shape(
+        type="line",
+        layer="below",
+        x0=10**low,
+        y0=10**low,
+        x1=10**high,
+        y1=10**high,
+        line={"color": "var(--sq-dim)", "width": 1.5, "dash": "dot"},
+    )
 
 
-def _trace(panel: str, is_sequoia: bool) -> dict[str, Any]:
+def _trace(panel: str, is_sequoia: bool) -> go.Scatter:
     name, colour, symbol = GROUPS[panel]
     points = [
         (table, row.texts, row.temperature, result)
@@ -58,60 +75,33 @@ def _trace(panel: str, is_sequoia: bool) -> dict[str, Any]:
         for result in row.results
         if (result.method == OURS) == is_sequoia
     ]
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": name,
-        "showlegend": is_sequoia,
-        "x": [result.speedup for *_, result in points],
-        "y": [round(table.simulated(result), 3) for table, *_, result in points],
-        "text": [_hover(table, titled(texts, t), result) for table, texts, t, result in points],
-        "marker": {
+    return go.Scatter(
+        mode="markers",
+        name=name,
+        showlegend=is_sequoia,
+        x=[result.speedup for *_, result in points],
+        y=[round(table.simulated(result), 3) for table, *_, result in points],
+        text=[_hover(table, titled(texts, t), result) for table, texts, t, result in points],
+        marker={
             "symbol": symbol if is_sequoia else f"{symbol}-open",
             "color": colour,
             "size": 9,
             "line": {"width": 1.6},
         },
-        "hovertemplate": "%{text}<br>paper %{x:.2f}×, simulated %{y:.2f}×<extra></extra>",
-    }
+        hovertemplate="%{text}<br>paper %{x:.2f}×, simulated %{y:.2f}×<extra></extra>",
+    )
 
 
 def _hover(table: PaperTable, title: str, result: Result) -> str:
     return f"<b>{METHODS[result.method]}</b>, {table.target} on {table.machine}<br>{title}"
 
 
-def _layout() -> dict[str, Any]:
-    low, high = RANGE
-    ends = (10**low, 10**high)
-    line = {"color": "var(--sq-dim)", "width": 1.5, "dash": "dot"}
-    return {
-        "xaxis": _axis("speed-up in the paper"),
-        "yaxis": _axis("simulated speed-up"),
-        "shapes": [
-            {
-                "type": "line",
-                "layer": "below",
-                "x0": ends[0],
-                "y0": ends[0],
-                "x1": ends[1],
-                "y1": ends[1],
-                "line": line,
-            }
-        ],
-        "showlegend": True,
-    }
-
-
 def _axis(title: str) -> dict[str, Any]:
     return {
         "title": {"text": title},
         "type": "log",
-        "range": list(RANGE),
+        "range": RANGE,
         "tickvals": TICKS,
-        "ticktext": _texts(TICKS),
+        "ticktext": [f"{tick:g}" for tick in TICKS],
         "ticksuffix": "×",
     }
-
-
-def _texts(ticks: Sequence[float]) -> list[str]:
-    return [f"{tick:g}" for tick in ticks]

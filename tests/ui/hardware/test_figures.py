@@ -4,10 +4,8 @@ show, and Plotly accepts their properties. The values of `small_curves` are not 
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import replace
 
-import plotly.graph_objects as go
 import pytest
 
 from sequoia.algorithm.acceptance import Acceptance
@@ -36,24 +34,14 @@ OTHER = replace(
 GRID = speedup_grid(Acceptance((0.6, 0.15, 0.08)), PROFILE, (1, 2, 4, 8, 16, 32), range(1, 9))
 PLAN = predict(Tree.kary(2, 4), Acceptance((0.6, 0.2)), PROFILE)
 STATS = DecodeStats(steps=4, tokens=9, seconds={"draft": 0.03, "verify": 0.1, "overhead": 0.01})
-ALL = {
+MADE = {
     "verify": figures.verify_curve([("here", PROFILE), ("there", OTHER)]),
     "heat": figures.heat_map(GRID),
     "small": figures.small_curves([("here", PROFILE), ("there", OTHER)]),
     "flat": figures.verify_curve([("there", OTHER)]),
     "bars": figures.phase_bars(compare(STATS, PLAN, PROFILE)),
 }
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_plotly_accepts_every_property(name: str) -> None:
-    """Guards against misspelt or outdated properties, which the browser ignores without an error.
-    The page's colour variables are replaced first, because they are not documented as colours."""
-    text = re.sub(r"var\(--[\w-]+\)", "#123456", json.dumps(ALL[name], allow_nan=False))
-    made = go.Figure(json.loads(text))
-    assert len(made.data) == len(ALL[name]["data"])
-    with pytest.raises(ValueError, match="colour"):
-        go.Figure({"data": [{"type": "scatter", "colour": 1}]})
+ALL = {name: json.loads(json.dumps(made.to_plotly_json())) for name, made in MADE.items()}
 
 
 def test_no_error_bar_goes_below_zero() -> None:
@@ -69,15 +57,15 @@ def test_the_curve_shows_the_points_their_spread_and_the_knee() -> None:
     assert [*zip(curve["x"], curve["y"], curve["error_y"]["array"], strict=True)] == [
         (size, seconds * 1e3, spread * 1e3) for size, seconds, spread in PROFILE.target_seconds
     ]
-    assert mark["x"] == [knee(PROFILE)]
-    assert mark["y"] == [pytest.approx(PROFILE.verify_seconds(knee(PROFILE)) * 1e3)]
+    assert [*mark["x"]] == [knee(PROFILE)]
+    assert [*mark["y"]] == [pytest.approx(PROFILE.verify_seconds(knee(PROFILE)) * 1e3)]
     note = figures.verify_curve([("here", PROFILE)])["layout"]["annotations"][0]
     assert 10 ** note["x"] == pytest.approx(knee(PROFILE))
     assert str(knee(PROFILE)) in note["text"]
 
 
 def test_the_note_of_a_knee_does_not_cover_the_y_axis() -> None:
-    assert figures._beside_knee(2, 128)["ax"] > 0 > figures._beside_knee(30, 128)["ax"]
+    assert figures._beside_knee(2, 128)[0] > 0 > figures._beside_knee(30, 128)[0]
 
 
 def test_a_flat_profile_has_no_knee_but_has_an_axis() -> None:
@@ -86,7 +74,7 @@ def test_a_flat_profile_has_no_knee_but_has_an_axis() -> None:
     assert (points["x"], points["y"]) == ([1], [500.0])
     assert (line["mode"], line["x"], line["y"]) == ("lines", [1, 128], [500.0, 500.0])
     assert "same time assumed for any size" in line["name"]
-    assert found["layout"]["annotations"] == []
+    assert "annotations" not in found["layout"]
     low, high = found["layout"]["xaxis"]["range"]
     assert low < 0 < high
 
@@ -108,11 +96,11 @@ def test_the_map_shows_the_grid_and_marks_its_best_cell() -> None:
                 None if plan is None else pytest.approx(plan.predicted_speedup)
             )
             if plan:
-                assert heat["customdata"][i][j] == (
+                assert heat["customdata"][i][j] == [
                     plan.expected_tokens,
                     plan.predicted_seconds * 1e3,
                     plan.tree.levels,
-                )
+                ]
     row, column = chosen(GRID)
     assert (mark["x"], mark["y"]) == ([str(GRID.sizes[column])], [str(GRID.levels[row])])
     assert (

@@ -1,17 +1,12 @@
 /* The Paper tab. The server writes the tab's tables. This module only adds the figure and connects
    the buttons that open another tab. */
-import { connectComponent } from "../../shared/web/connect_component.js";
+import { whenShown } from "../../shared/web/connect_component.js";
 import { followTheme } from "../../shared/web/chart.js";
 import { text } from "../../shared/web/dom.js";
 import { figurePanel } from "../../shared/web/figure_panel.js";
 import { connectTabButtons } from "../../shared/web/tabs.js";
 
-/** @import { Figure } from "../../shared/web/chart.js" */
-
-/**
- * The message from ui/paper/tab.py.
- * @typedef {{figure?: Figure, error?: string}} Message
- */
+/** @import { Props, Server, Trigger, Watch } from "../../shared/web/connect_component.js" */
 
 class PaperView {
   /** @param {Element} root */
@@ -27,21 +22,30 @@ class PaperView {
     connectTabButtons(root);
   }
 
-  /** @param {Message} message */
-  take({ figure, error }) {
-    if (figure) this.figure.chart.show(figure);
-    if (error) text(this.figure.word, error);
+  /** @param {Server} server */
+  async load(server) {
+    if (this.figure.chart.figure) return;
+    try {
+      const { figure } = JSON.parse(await server.get_speedups_figure(null));
+      this.figure.chart.show(figure);
+    } catch (problem) {
+      console.debug(problem);
+      text(this.figure.word, "The figure could not be fetched. Open the tab again.");
+    }
   }
 }
 
 /**
  * Called from the component's js_on_load with what Gradio gives it.
  * @param {HTMLElement} element
- * @param {{value?: string}} props
- * @param {(name: string, changed: () => void) => void} watch
+ * @param {Props} props
+ * @param {Watch} _watch
+ * @param {Trigger} _trigger
+ * @param {Server} server
  */
-export function connect(element, props, watch) {
+export function connect(element, props, _watch, _trigger, server) {
   /** @type {HTMLElement} */
   const root = element.querySelector(".pp-stage");
-  connectComponent(root, props, watch, new PaperView(root));
+  const view = new PaperView(root);
+  whenShown(root, () => view.load(server));
 }
