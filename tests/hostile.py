@@ -317,22 +317,13 @@ def entry(**changes: Any) -> Spoil:
 def files_of_weights() -> Folders:
     contents = {
         "empty": b"",
-        "7 bytes": b"\0" * 7,
-        "no header": struct.pack("<Q", 0),
-        "all zeros": bytes(1000),
-        "all ones": b"\xff" * 1000,
         "a header longer than the file": struct.pack("<Q", 10_000) + b"{}",
         "a header of 2^63 bytes": struct.pack("<Q", 2**63) + b"{}",
-        "a header that is no JSON": packed(b"{tensors}"),
-        "a header that is not UTF-8": packed(b'{"\xff": 1}'),
-        "a header that is a list": packed([]),
         "a header that is deep": packed(b'{"a":' * DEEP + b"1" + b"}" * DEEP),
         "no tensor": packed({"__metadata__": {"format": "pt"}}),
         "a text": b"These are the weights, believe me. " * 20,
         "a pointer to a large file": LFS,
         "a pickle": pickle.dumps({"weight": list(range(1000))}),
-        "a zip": b"PK\x03\x04" + bytes(500),
-        "a GGUF": b"GGUF" + bytes(500),
         "an HTML page": b"<!DOCTYPE html><html><body>404 not found</body></html>" * 5,
     }
     return {
@@ -362,40 +353,23 @@ def _many(found: dict[str, Any]) -> None:
 
 
 def headers() -> Folders:
+    """One of each kind. tests/loading/test_weight_headers.py changes single bytes of a header."""
     one = {
-        "an unknown dtype": entry(dtype="F7"),
-        "no dtype": entry(dtype=None),
         "8-bit numbers": entry(dtype="F8_E4M3"),
         "whole numbers": entry(dtype="I32"),
         "a negative shape": entry(shape=[-32, -32]),
-        "a fraction as shape": entry(shape=[32.5, 32]),
-        "a word as shape": entry(shape="32x32"),
         "a shape without end": entry(shape=[2**40, 2**40]),
         "a shape of 0": entry(shape=[0, 32]),
         "a shape of many axes": entry(shape=[1] * 10_000),
-        "a shape too small": entry(shape=[31, 32]),
-        "a shape too large": entry(shape=[33, 32]),
-        "no shape": entry(shape=None),
-        "offsets reversed": entry(data_offsets=[4096, 0]),
         "offsets beyond the file": entry(data_offsets=[10**12, 10**12 + 4096]),
-        "negative offsets": entry(data_offsets=[-4096, 0]),
-        "offsets as words": entry(data_offsets=["0", "4096"]),
-        "one offset": entry(data_offsets=[0]),
-        "no offsets": entry(data_offsets=None),
         "tensors that overlap": header(_overlapping),
-        "a tensor that is a number": header(lambda found: found.update({PROJECTION: 5})),
-        "metadata that is a list": header(lambda found: found.update(__metadata__=[1])),
         "metadata of numbers": header(lambda found: found.update(__metadata__={"format": 5})),
         "300,000 tensors": header(_many),
         "a hole": header(lambda found: found.pop(PROJECTION) and None),
     }
     cuts = {
-        "10 bytes short": cut(lambda n: n - 10),
         "half": cut(lambda n: n // 2),
-        "100 bytes": cut(lambda n: 100),
-        "one byte": cut(lambda n: 1),
         "one byte short": cut(lambda n: n - 1),
-        "little more than the header": cut(lambda n: 2500),
     }
     return {
         **{f"weights with {name}": spoil for name, spoil in one.items()},
