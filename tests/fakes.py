@@ -5,6 +5,7 @@ They are saved to files, and `load_pair` itself loads them.
                          the draft is a noisy copy of the target
     same_pair(...)       the draft is the target
     hopeless_pair(...)   the draft's logits are the target's with the opposite sign
+    made_profile(...)    the times of a machine that was made up
 
 Calls with the same arguments share their weights, which are loaded once. But each call returns a
 new Pair with new TreeModels, so what one test measures or sets on them does not affect another. A
@@ -18,6 +19,7 @@ import dataclasses
 import tempfile
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
@@ -42,6 +44,7 @@ from sequoia.models.pair import Pair
 from sequoia.models.pair_cache import PairCache
 from sequoia.models.tree_forward import TreeModel
 from sequoia.models.tree_mask import TreeLayout
+from sequoia.planning.hardware_profile import HardwareProfile
 
 KINDS = ("llama", "qwen2", "qwen3", "gpt_neox", "gpt2")
 # called this because some tokenizer classes add a token of this name if the vocabulary lacks it
@@ -138,6 +141,23 @@ def _loaded_hopeless_pair(
 ) -> Pair:
     target = tiny_model(kind, seed, vocab, kv_heads, context)
     return pair_of(target, negated(target), tiny_tokenizer(vocab), dtype)
+
+
+def made_profile(**changes: object) -> HardwareProfile:
+    """A simulated machine on which a target pass takes 1 s and a draft pass 0.1 s, with `changes`
+    to its fields."""
+    usual: dict[str, Any] = {
+        "device": "one card",
+        "dtype": "float16",
+        "target": "large",
+        "draft": "small",
+        "prefix_length": 128,
+        "target_seconds": ((1, 1.0, 0.0),),
+        "draft_seconds": ((1, 0.1, 0.0),),
+        "source": "simulated",
+        "date": "2025-01-31",
+    }
+    return HardwareProfile(**usual | changes)
 
 
 # -- parts -----------------------------------------------------------------------------------------

@@ -19,17 +19,8 @@ BAD = [  # (rates, part of the message)
     ((-0.1,), "rates[0]: -0.1 is not a number from 0 to 1"),
     ((0.5, 1.5), "rates[1]: 1.5 is not a number from 0 to 1"),
     ((0.7, 0.4), "sum to 1.1; at most one child is accepted, so the sum must be at most 1"),
-    ((math.nan,), "rates[0]: nan"),
-    ((math.inf,), "not a JSON file"),
     ((True,), "rates[0]: True"),
-    (("0.5",), "rates[0]: '0.5'"),
-    ((None,), "rates[0]: None"),
-    ((10**5000,), "rates[0]: an integer of 16610 bits"),
-    (([0.5],), "rates[0]: a list"),
     ("0.5", "must be a list of numbers, not '0.5'"),
-    (0.5, "must be a list of numbers, not 0.5"),
-    (None, "must be a list of numbers, not None"),
-    ({0.5: 1}, "must be a list of numbers, not a dict"),
 ]
 
 
@@ -95,10 +86,8 @@ def test_a_power_law_falls_by_its_exponent() -> None:
     ("arguments", "named"),
     [
         ((-1, 0.5, 3), "exponent: -1 is not a number from 0 to 100"),
-        ((math.nan, 0.5, 3), "exponent: nan"),
         ((1, 1.5, 3), "first rate: 1.5 is not a number from 0 to 1"),
         ((1, 0.5, 0), "length: 0 is not a whole number from 1 to 1024"),
-        ((1, 0.5, 2.0), "length: 2.0 is not a whole number"),
         ((0, 0.5, 3), "sum to 1.5"),
     ],
 )
@@ -114,46 +103,6 @@ def test_json_round_trip_is_exact() -> None:
         weights = [rng.random() for _ in range(rng.randint(1, 40))]
         acceptance = Acceptance(tuple(w / sum(weights) / 1.01 for w in weights))
         assert Acceptance.from_json(acceptance.to_json()) == acceptance
-
-
-HEAD = '{"format": "sequoia-acceptance", "version": 1, "rates": '
-
-
-@pytest.mark.parametrize(
-    ("text", "named"),
-    [
-        ("", "not a JSON file"),
-        ("[" * 30_000, "not a JSON file"),
-        (HEAD + "[" * 30_000 + "]" * 30_000 + "}", "not a JSON file"),
-        (HEAD + "[" * 400 + "]" * 400 + "}", "rates[0]: a list"),
-        (HEAD + "[NaN]}", "not a JSON file"),
-        (HEAD + "[-Infinity]}", "not a JSON file"),
-        (HEAD + "[1e999]}", "not a JSON file"),
-        (HEAD + "[1" + "0" * 5000 + "]}", "not a JSON file"),
-        (HEAD + "[1" + "0" * 40 + "]}", "rates[0]: 1e+40"),
-        (HEAD + "[true]}", "rates[0]: True"),
-        (HEAD + '"0.5"}', "must be a list"),
-        (HEAD + "{}}", "must be a list"),
-        ('{"format": "sequoia-acceptance", "version": 1}', "must be a list of numbers, not None"),
-        (
-            '{"format": "sequoia-acceptance", "version": 2, "rates": [0.5]}',
-            "needs format 'sequoia-acceptance' and version 1",
-        ),
-        ('{"format": "sequoia-acceptance", "version": true, "rates": [0.5]}', "version 1"),
-        (
-            '{"format": "sequoia-tree", "version": 1, "rates": [0.5]}',
-            "needs format 'sequoia-acceptance'",
-        ),
-        ("[0.5]", "needs format"),
-        (" " * 65_537, "at most 65,536 bytes; this one has 65,537"),
-        (None, "is text, not None"),
-        (7, "is text, not 7"),
-    ],
-)
-def test_hostile_files_raise_only_bad_acceptance(text: Any, named: Any) -> None:
-    with pytest.raises(BadAcceptance) as caught:
-        Acceptance.from_json(text)
-    assert named in str(caught.value)
 
 
 def test_damaged_files_raise_only_bad_acceptance() -> None:

@@ -383,44 +383,26 @@ def nested(depth: int) -> Any:
     return value
 
 
+# tests/guarantee/test_saved_files.py tests wrong types, numbers and missing fields
 HOSTILE: dict[str, tuple[Callable[[dict], Any], str]] = {
     "another format": (lambda d: d.update(format="sequoia-tree"), "not a sequoia-run file"),
     "another version": (lambda d: d.update(version=2), "version 1"),
-    "version true": (lambda d: d.update(version=True), "version 1"),
-    "no steps": (lambda d: d.pop("steps"), "damaged run file: KeyError"),
-    "steps not a list": (lambda d: d.update(steps={"0": 1}), "steps: a dict"),
-    "a step not an object": (
-        lambda d: d["steps"].__setitem__(0, [1]),
-        "damaged run file: TypeError",
-    ),
     "too many steps": (
         lambda d: d.update(steps=[0] * (MAX_STEPS + 1)),
         f"at most {MAX_STEPS}",
     ),
     "steps out of order": (lambda d: d["steps"].reverse(), "step 0: i: "),
     "a step twice": (lambda d: d["steps"].insert(0, d["steps"][0]), "step 1: i: 0"),
-    "a cycle": (
-        lambda d: d["trees"].__setitem__(0, [-1, 2, 1]),
-        "parents\\[1\\] = 2; it must be 0 to 0",
-    ),
-    "no root": (lambda d: d["trees"].__setitem__(0, []), "a tree of 0 nodes"),
     "a huge tree": (
         lambda d: d["trees"].__setitem__(0, [-1] + [0] * MAX_NODES),
         f"more than {MAX_NODES} nodes",
     ),
-    "a missing tree": (at_step("tree", 99), "tree: 99 is not a whole number from 0"),
-    "a negative tree index": (at_step("tree", -1), "tree: -1"),
     "too few tokens": (at_step("tokens", [1, 2]), "2 tokens, 8 q, 8 p for a tree of 8 nodes"),
     "too few q": (at_step("q", [None]), "1 q"),
-    "a negative token": (at_step("tokens", [-1] * 8), "token id: -1"),
-    "a huge token": (at_step("tokens", [10**18] * 8), "token id: 10000"),
     "true as a token": (at_step("tokens", [True] * 8), "token id: True"),
-    "q above 1": (at_step("q", [1.1] * 8), "probability: 1.1"),
-    "q below 0": (at_step("q", [-0.1] * 8), "probability: -0.1"),
     "a path not down the tree": (at_step("path", [0, 7]), "does not lead down the tree"),
     "a path without root": (at_step("path", [1]), "does not lead down the tree"),
     "an empty path": (at_step("path", []), "does not lead down the tree"),
-    "a path off the tree": (at_step("path", [0, 8]), "path: 8 is not a whole number from 0 to 7"),
     "a path that the trials do not take": (
         lambda d: drop_trials(d["steps"][with_path()]),
         "trials do not lead to the path",
@@ -428,18 +410,6 @@ HOSTILE: dict[str, tuple[Callable[[dict], Any], str]] = {
     "a trial off the path": (
         lambda d: try_elsewhere(d["steps"][with_path()]),
         "trials do not lead to the path",
-    ),
-    "a trial of five values": (
-        lambda d: d["steps"][with_path()]["trials"][0].pop(),
-        "damaged run file: ValueError",
-    ),
-    "a trial of the root": (
-        lambda d: d["steps"][with_path()]["trials"][0].__setitem__(0, 0),
-        "trial: 0 is not a whole number",
-    ),
-    "a trial neither accepted nor rejected": (
-        lambda d: d["steps"][with_path()]["trials"][0].__setitem__(4, 1),
-        "neither true nor false",
     ),
     "another token emitted": (
         lambda d: emit_another(d["steps"][with_path()]),
@@ -450,64 +420,22 @@ HOSTILE: dict[str, tuple[Callable[[dict], Any], str]] = {
         lambda d: d["steps"][with_path()]["emitted"].append(1),
         "emitted tokens must be the accepted path",
     ),
-    "text a string": (
-        lambda d: d["steps"][with_path()].update(
-            text="x" * len(d["steps"][with_path()]["emitted"])
-        ),
-        "text: 'xx",
-    ),
     "text missing": (at_step("text", []), "each with its text"),
-    "text a number": (
-        lambda d: d["steps"][with_path()]["text"].__setitem__(0, 5),
-        "5 is not text",
-    ),
     "text too long": (
         lambda d: d["steps"][with_path()]["text"].__setitem__(0, "x" * 1001),
         "at most 1000 are allowed",
     ),
-    "half a character": (
-        lambda d: d["steps"][with_path()]["text"].__setitem__(0, "a\ud800"),
-        "not a JSON file",
-    ),
-    "half a character in a piece": (
-        lambda d: d["pieces"].update({"7": "\udfff"}),
-        "not a JSON file",
-    ),
     "an unknown finish": (at_step("finish", "done"), "finish: 'done' is not one of"),
-    "seconds missing": (at_step("seconds", {"draft": 1}), "damaged run file: KeyError: 'verify'"),
-    "negative seconds": (
-        at_step("seconds", {"draft": -1, "verify": 0, "overhead": 0}),
-        "seconds: -1",
-    ),
-    "a negative prefix": (at_step("at", -1), "at: -1"),
-    "a huge bonus": (at_step("bonus", 2**31 + 1), "bonus: 2147483649"),
     "too few residuals": (
         lambda d: d["steps"][with_path()]["residuals"].pop(),
         "one for each trial and one for the token after them",
-    ),
-    "a residual without p": (
-        lambda d: d["steps"][with_path()]["residuals"].__setitem__(0, [[1]]),
-        "damaged run file: ValueError",
     ),
     "a residual of seven tokens": (
         lambda d: d["steps"][with_path()]["residuals"].__setitem__(0, [[1] * 7, [0.1] * 7]),
         "residuals of 7 tokens with 7 p and 0 q",
     ),
-    "a residual null": (
-        lambda d: d["steps"][with_path()]["residuals"].__setitem__(0, [[1], [None]]),
-        "residuals: null",
-    ),
-    "a residual above 1": (
-        lambda d: d["steps"][with_path()]["residuals"].__setitem__(0, [[1], [2]]),
-        "probability: 2",
-    ),
-    "a negative expectation": (at_step("expected", -1), "expected: -1"),
     "an expectation beyond the tree": (at_step("expected", 9), "expected: 9"),
-    "a negative level time": (at_step("level_seconds", [-1]), "level_seconds: -1"),
     "no pieces": (lambda d: d.update(pieces={}), "its text is not among the pieces"),
-    "pieces a list": (lambda d: d.update(pieces=[]), "is not an object"),
-    "a piece without number": (lambda d: d["pieces"].update(x="y"), "damaged run file: ValueError"),
-    "meta a list": (lambda d: d.update(meta=[]), "is not an object"),
     "deep meta": (lambda d: d["meta"].update(x=nested(50)), "more than 6 levels deep"),
     "a huge integer in meta": (
         lambda d: d["meta"].update(x=10**400),
@@ -543,44 +471,6 @@ def test_a_hostile_file_is_rejected_with_the_reason(what: str) -> None:
     with pytest.raises(BadTrace, match=reason) as caught:
         Run.from_json(changed(change))
     assert len(str(caught.value)) < 300
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "null",
-        "[]",
-        "5",
-        "{",
-        "\ufeff{}",
-        "{}" * 2,
-        "[" * 100_000,
-        '{"a":' * 100_000,
-        '{"format":"sequoia-run","version":1}',
-        "9" * 5000,
-        b"{}",
-        None,
-        5,
-        ["x"],
-    ],
-    ids=range(15),
-)
-def test_anything_but_a_run_file_is_rejected(text: Any) -> None:
-    with pytest.raises(BadTrace):
-        Run.from_json(text)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("literal", ["NaN", "Infinity", "-Infinity", "1e999", "9" * 5000])
-@pytest.mark.parametrize("where", ['"draft":', '"temperature":', '"bonus":', '"at":'])
-def test_invalid_numbers_are_rejected_everywhere(where: str, literal: str) -> None:
-    text = small_file()
-    start = text.index(where) + len(where)
-    end = min(text.index(mark, start) for mark in ",}" if mark in text[start:])
-    assert Run.from_json(text)
-    with pytest.raises(BadTrace):
-        Run.from_json(text[:start] + literal + text[end:])
 
 
 def test_the_size_is_checked_first() -> None:

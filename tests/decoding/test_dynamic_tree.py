@@ -11,7 +11,7 @@ import pytest
 import torch
 from decoded import emitted
 from exact import Enumerator, of_transformers, true_distribution
-from fakes import PROMPTS, hopeless_pair, same_pair, tiny_pair
+from fakes import PROMPTS, hopeless_pair, made_profile, same_pair, tiny_pair
 from goodness_of_fit import fit
 from nightly_cases import nightly
 
@@ -34,16 +34,9 @@ RATES = Acceptance((0.5, 0.2, 0.1))
 def profile(node: float = 0.02, draft: float = 0.1) -> HardwareProfile:
     """A machine on which a plain token takes 1 s, each further node `node` seconds more, and a
     draft pass `draft` seconds."""
-    return HardwareProfile(
-        "a synthetic machine",
-        "float32",
-        "target",
-        "draft",
-        0,
-        tuple((n, 1 + node * (n - 1), 0.0) for n in (1, 2, 64, 256)),
-        ((1, draft, 0.0),),
-        "simulated",
-        "2026-11-21",
+    return made_profile(
+        target_seconds=tuple((n, 1 + node * (n - 1), 0.0) for n in (1, 2, 64, 256)),
+        draft_seconds=((1, draft, 0.0),),
     )
 
 

@@ -17,7 +17,7 @@ from functools import cache, partial
 import numpy as np
 import pytest
 import torch
-from fakes import PROMPTS, tiny_pair
+from fakes import PROMPTS, made_profile, tiny_pair
 from goodness_of_fit import fit
 from nightly_cases import nightly
 from wrong_rejections import REJECTIONS, residual_with_the_token_zeroed
@@ -42,21 +42,10 @@ from sequoia.exactness.same_distribution import (
 )
 from sequoia.exactness.same_tokens import reference_logits
 from sequoia.models.pair import Pair
-from sequoia.planning.hardware_profile import HardwareProfile
 
 WARM = SamplingParams(temperature=1.0, seed=100)
 SIBLINGS = Tree.from_branching([3, 1])
-PROFILE = HardwareProfile(
-    device="a",
-    dtype="float32",
-    target="t",
-    draft="d",
-    prefix_length=1,
-    source="simulated",
-    date="2025-01-31",
-    target_seconds=((1, 0.01, 0),),
-    draft_seconds=((1, 1e-5, 0),),
-)
+PROFILE = made_profile(target_seconds=((1, 0.01, 0),), draft_seconds=((1, 1e-5, 0),))
 
 made = cache(tiny_pair)  # the pair is shared by the tests, which do not change it
 

@@ -49,6 +49,7 @@ from sequoia.decoding.cuda.cuda_step import CudaStep
 from sequoia.decoding.cuda.kernel_check import Case, by_kernel, by_reference, random_case
 from sequoia.decoding.dynamic_tree import CalibratedTree, Calibration, Costs
 from sequoia.decoding.engine import Decoder, plain, run
+from sequoia.decoding.recorder import Recorder
 from sequoia.decoding.stopping_chain import ChainWhileSure
 from sequoia.decoding.tree_choice import DynamicTree
 from sequoia.errors import BadAcceptance, BadModel, BadPrompt, BadTrace, BadTree
@@ -241,18 +242,7 @@ def stored_levels(table: DPTable) -> int:
 
 def profile(**changes: Any) -> HardwareProfile:
     """A simulated machine, with `changes` to its fields."""
-    usual = {
-        "device": "a synthetic machine",
-        "dtype": "float32",
-        "target": "target",
-        "draft": "draft",
-        "prefix_length": 0,
-        "target_seconds": ((1, 1.0, 0.0),),
-        "draft_seconds": ((1, 0.1, 0.0),),
-        "source": "simulated",
-        "date": "2026-11-25",
-    }
-    return HardwareProfile(**usual | changes)
+    return fakes.made_profile(**changes)
 
 
 # -- models: KV cache, mask and forward ------------------------------------------------------------
@@ -586,6 +576,17 @@ class SavedRace(NamedTuple):
     label: str
     lanes: list[SavedLane]
     results: list[SavedResult | None]
+
+
+def recorded_run(verifier: str) -> str:
+    """The file of a short run in which everything is recorded that can be."""
+    params = SamplingParams(temperature=0.8, max_new_tokens=8, seed=5, ignore_eos=True)
+    options = {"has_heads": True, "has_expected": True}
+    decoder = Decoder(pair(), PROMPTS[1], params, Tree.kary(2, 3), verifier, **options)
+    recorder = Recorder(decoder.pair, decoder.prompt, {"label": "measured", "prompt": PROMPTS[1]})
+    for one in run(decoder):
+        recorder.add(one)
+    return recorder.run().to_json()
 
 
 def open_run(text: str) -> SavedRun:

@@ -11,13 +11,17 @@ from __future__ import annotations
 
 import copy
 import json
-import random
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 from typing import Any
 
 import pytest
+from damaged_files import damaged_files
 from doors import (
+    VERIFIERS,
     Acceptance,
     BadTrace,
     HardwareProfile,
@@ -26,6 +30,7 @@ from doors import (
     best_plan,
     open_race,
     open_run,
+    recorded_run,
     saved_again,
     tree_of_node_link,
     tree_of_paths,
@@ -324,75 +329,91 @@ def test_an_acceptance_table_is_what_it_was() -> None:
 
 # -- damaged files ---------------------------------------------------------------------------------
 
-NASTY = (
-    *(None, True, False, -1, 0, 1, 7, 8, 2**31, 2**63, 10**400, 0.5, -0.5, 1e308),
-    *("", "x", "\ud800", "x" * 2000, [], [0], [[]], {}, {"a": 1}, [None] * 8),
-    *(json.loads("[" * depth + "]" * depth) for depth in (30, 200)),
-)
-SIGNS = ('"', "{", "}", "[", "]", ",", ":", "9", "-", "e", "\0", "é", "")
-SMALL = ("runs/stopped.json", "runs/specinfer.json", "races/stopped.json", "races/law.json")
+WRONG: dict[type, tuple[Any, ...]] = {
+    bool: (1, "x"),
+    int: (2**62, True, "x", []),
+    float: (2**62, True, "x", []),
+    str: (5, [], "a\ud800"),
+    list: ({}, 5, "x"),
+    dict: ([], 5, "x"),
+}
+ANYTHING = {"meta"}  # in it, any JSON of moderate size is allowed
+OPTIONAL = {"results", "count", "level_seconds", "residuals", "expected"}
+MAY_BE_NEGATIVE = {"trees", "loss", "value", "speedup", "statistic"}
 
 
-def entries_of(value: Any) -> list[tuple[Any, Any]]:
-    """Every (container, key) below `value`."""
-    found = []
-    stack = [value]
-    while stack:
-        holder = stack.pop()
-        keys = list(holder) if isinstance(holder, dict) else range(len(holder))
-        for key in keys:
-            found.append((holder, key))
-            if isinstance(holder[key], dict | list):
-                stack.append(holder[key])
-    return found
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The keys and indices that lead to each value below `value`."""
+    for key in value if isinstance(value, dict) else range(len(value)):
+        yield (*path, key)
+        if key not in ANYTHING and isinstance(value[key], dict | list):
+            yield from places(value[key], (*path, key))
 
 
-def damaged(text: str, rng: random.Random) -> str:
-    """The file with one to three changes of its structure, or of its characters."""
-    if rng.random() < 0.4:
-        signs = list(text)
-        for _ in range(rng.randint(1, 3)):
-            start = rng.randrange(len(signs))
-            signs[start : start + rng.choice((0, 1, 1, 1, 20))] = rng.choice(SIGNS)
-        return "".join(signs)
-    data = json.loads(text)
-    for _ in range(rng.randint(1, 3)):
-        change(data, rng)
-    return json.dumps(data)
+def fields_of(data: Any) -> dict[Any, tuple[Any, ...]]:
+    """One place of each kind. Places whose paths differ in an index or a number are alike."""
+    kinds = {}
+    for path in places(data):
+        value = at(data, path)
+        names = tuple(key for key in path if isinstance(key, str) and not key.isdigit())
+        if value is not None:
+            kinds[names, len(path), type(value)] = path
+    return kinds
 
 
-def change(data: Any, rng: random.Random) -> None:
-    """Delete, double or replace one value somewhere in `data`."""
-    holder, key = rng.choice(entries_of(data))
-    kind = rng.randrange(4)
-    if kind == 0:
-        del holder[key]
-    elif kind == 1 and isinstance(holder, list):
-        holder.insert(key, copy.deepcopy(holder[key]))
-    elif kind == 2:
-        other, index = rng.choice(entries_of(data))
-        holder[key] = copy.deepcopy(other[index])
-    else:
-        holder[key] = copy.deepcopy(rng.choice(NASTY))
+def at(data: Any, path: Sequence[Any]) -> Any:
+    return reduce(getitem, path, data)
+
+
+def is_refused(data: Any, path: Sequence[Any], *wrong: Any) -> bool:
+    """Whether the file is refused with the value `wrong` at `path`, or without any."""
+    changed = copy.deepcopy(data)
+    holder, key = at(changed, path[:-1]), path[-1]
+    del holder[key]
+    if wrong:
+        holder.insert(key, wrong[0]) if isinstance(holder, list) else holder.update({key: wrong[0]})
+    try:
+        saved_again(json.dumps(changed))
+    except BadTrace:
+        return True
+    return False
+
+
+def everything_recorded() -> list[str]:
+    return [recorded_run(verifier) for verifier in VERIFIERS] + [text_of("races/law.json")]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", SMALL)
-def test_damaged_files_raise_only_bad_trace(name: str) -> None:
-    """A damaged file that is not refused is complete: it can be written, encoded as UTF-8 and read
-    again."""
-    rng = random.Random(0)
-    refused = 0
-    for _ in range(300):
-        text = damaged(text_of(name), rng)
+@pytest.mark.parametrize("file", range(len(VERIFIERS) + 1))
+def test_no_wrong_value_is_accepted_anywhere(file: int) -> None:
+    """Every field of a run or race, one at a time, gets values of other types, a huge number and a
+    negative one, or is left out."""
+    data = json.loads(everything_recorded()[file])
+    for path in fields_of(data).values():
+        names = {key for key in path if isinstance(key, str)}
+        wrong = WRONG[type(at(data, path))]
+        if type(at(data, path)) in (int, float) and not names & MAY_BE_NEGATIVE:
+            wrong += (-1,)
+        accepted = [value for value in wrong if not is_refused(data, path, value)]
+        assert accepted == [], path
+        if isinstance(path[-1], str) and path[-1] not in OPTIONAL:
+            assert is_refused(data, path), path
+
+
+@pytest.mark.slow
+def test_a_damaged_file_that_is_opened_is_complete() -> None:
+    """It can be saved, encoded as UTF-8 and opened again. All others raise BadTrace."""
+    files = [file for file in damaged_files(600) if file.kind in ("runs", "races")]
+    opened = []
+    for file in files:
         try:
-            again = saved_again(text)
+            opened.append(saved_again(file.data.decode("utf-8", "replace")))
         except BadTrace:
-            refused += 1
             continue
-        assert saved_again(again.encode().decode()) == again
-        if name.startswith("runs"):
+    assert len(files) / 10 < len(opened) < len(files) / 2
+    for text in opened:
+        assert saved_again(text.encode().decode()) == text
+        if '"sequoia-race"' not in text:
             run = open_run(text)
             assert run.tokens == run.pieces
             assert sum(run.rates) <= 1
-    assert 100 < refused < 300

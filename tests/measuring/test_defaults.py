@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import torch
-from fakes import PROMPTS, tiny_pair
+from fakes import PROMPTS, made_profile, tiny_pair
 
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.sampling_params import SamplingParams
@@ -39,16 +39,9 @@ WARM = Acceptance((0.5, 0.2, 0.1))
 def profile(verify: tuple[float, float], draft: float = 0.05) -> HardwareProfile:
     """verify: seconds of a target pass over 1 node and over 128 nodes. draft: seconds of a draft
     pass."""
-    return HardwareProfile(
-        "a machine",
-        "float32",
-        "target",
-        "draft",
-        16,
-        ((1, verify[0], 0.0), (128, verify[1], 0.0)),
-        ((1, draft, 0.0),),
-        "simulated",
-        "2025-01-31",
+    return made_profile(
+        target_seconds=((1, verify[0], 0.0), (128, verify[1], 0.0)),
+        draft_seconds=((1, draft, 0.0),),
     )
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 import torch
-from fakes import PROMPTS, tiny_pair
+from fakes import PROMPTS, made_profile, tiny_pair
 from nightly_cases import nightly
 
 from sequoia.algorithm.acceptance import Acceptance
@@ -196,16 +196,9 @@ def test_the_search_for_sizes_can_be_stopped_after_every_pass(
 
 
 def profile(*target: tuple[int, float], draft: float = 0.002) -> HardwareProfile:
-    return HardwareProfile(
-        "a machine",
-        "bfloat16",
-        "target",
-        "draft",
-        16,
-        tuple((n, seconds, 0.0) for n, seconds in target),
-        ((1, draft, 0.0), (256, 1.5 * draft, 0.0)),
-        "simulated",
-        "2025-01-31",
+    return made_profile(
+        target_seconds=tuple((n, seconds, 0.0) for n, seconds in target),
+        draft_seconds=((1, draft, 0.0), (256, 1.5 * draft, 0.0)),
     )
 
 

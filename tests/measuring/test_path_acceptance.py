@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from fakes import PROMPTS, tiny_pair
+from fakes import PROMPTS, made_profile, tiny_pair
 
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.expected_tokens import expected_tokens
@@ -15,24 +15,13 @@ from sequoia.errors import BadPrompt
 from sequoia.measuring.acceptance import path_acceptance
 from sequoia.measuring.defaults import acceptance_of, default_plan, own_paths_of, own_paths_plan
 from sequoia.models.pair import Pair, RecordedAcceptance
-from sequoia.planning.hardware_profile import HardwareProfile
 
 TREE = Tree((-1, 0, 0, 1, 2))
 USUAL = Acceptance((0.5, 0.2, 0.1))
 WARM = SamplingParams(temperature=0.6, max_new_tokens=60, ignore_eos=True)
 ROOT = Acceptance((0.6, 0.2, 0.1))
 PATHS = Acceptance((0.9, 0.02, 0.01))
-PROFILE = HardwareProfile(
-    device="a",
-    dtype="float32",
-    target="t",
-    draft="d",
-    prefix_length=1,
-    source="simulated",
-    date="2026-11-25",
-    target_seconds=((1, 0.01, 0), (32, 0.02, 0)),
-    draft_seconds=((1, 1e-4, 0),),
-)
+PROFILE = made_profile(target_seconds=((1, 0.01, 0), (32, 0.02, 0)), draft_seconds=((1, 1e-4, 0),))
 
 
 def test_the_vector_predicts_the_tokens_per_step_of_its_tree() -> None:

@@ -8,6 +8,7 @@ import re
 from dataclasses import replace
 
 import pytest
+from fakes import made_profile
 
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.step_trace import DecodeStats
@@ -25,7 +26,6 @@ from sequoia.planning.explain_plan import (
     why,
     why_chain,
 )
-from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import (
     SpeedupGrid,
     best_plan,
@@ -34,14 +34,7 @@ from sequoia.planning.plan_for_machine import (
     step_seconds,
 )
 
-PROFILE = HardwareProfile(
-    device="one card",
-    dtype="float16",
-    target="large",
-    draft="small",
-    prefix_length=128,
-    source="simulated",
-    date="2025-01-31",
+PROFILE = made_profile(
     target_seconds=((1, 0.02, 0.001), (8, 0.021, 0.001), (64, 0.03, 0.002), (128, 0.06, 0.002)),
     draft_seconds=((1, 0.0015, 0.0), (32, 0.0016, 0.0)),
     overhead_seconds=((1, 0.001, 0.0), (101, 0.002, 0.0)),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import random
 from dataclasses import asdict, replace
 from typing import Any
@@ -78,7 +77,6 @@ BAD: dict[str, tuple[str, Any, str]] = {
     "long name": ("target", "x" * 201, "target: 'xxx"),
     "dtype": ("dtype", 16, "dtype: 16 is not text"),
     "prefix": ("prefix_length", -1, "prefix_length: -1 is not a whole number from 0"),
-    "true prefix": ("prefix_length", True, "prefix_length: True"),
     "no points": ("target_seconds", [], "target_seconds has no points; expected 1 to 256"),
     "many points": (
         "draft_seconds",
@@ -86,18 +84,11 @@ BAD: dict[str, tuple[str, Any, str]] = {
         "draft_seconds has more than the 256 entries",
     ),
     "text": ("draft_seconds", "fast", "draft_seconds must be a list, not 'fast'"),
-    "number": ("target_seconds", 0.5, "target_seconds must be a list, not 0.5"),
-    "no overhead": ("overhead_seconds", None, "overhead_seconds must be a list, not None"),
     "point": ("target_seconds", [5], "target_seconds[0] must be a list, not 5"),
     "short point": (
         "target_seconds",
         [(1, 0.5)],
         "target_seconds[0] has 2 parts; it must have 3: size, seconds, spread",
-    ),
-    "long point": (
-        "target_seconds",
-        [(1, 0.5, 0.0, 0.0)],
-        "target_seconds[0] has more than the 3 entries",
     ),
     "order": (
         "target_seconds",
@@ -124,22 +115,10 @@ BAD: dict[str, tuple[str, Any, str]] = {
         [(1, 0.0, 0.0)],
         "seconds of target_seconds[0]: 0.0 is not a number from",
     ),
-    "negative for a level": (
-        "level_overhead",
-        -0.1,
-        "level_overhead: -0.1 is not a number from 0 to 1e+06",
-    ),
     "negative": (
         "overhead_seconds",
         -0.1,
         "seconds of overhead_seconds[0]: -0.1 is not a number from 0 to 1e+06",
-    ),
-    "nan": ("draft_seconds", [(1, math.nan, 0.0)], "seconds of draft_seconds[0]: nan"),
-    "inf": ("draft_seconds", [(1, math.inf, 0.0)], "seconds of draft_seconds[0]: inf"),
-    "huge": (
-        "draft_seconds",
-        [(1, 10**5000, 0.0)],
-        "seconds of draft_seconds[0]: an integer of 16610 bits",
     ),
     "spread": ("draft_seconds", [(1, 0.5, -1.0)], "spread of draft_seconds[0]: -1.0"),
     "source": (
@@ -147,12 +126,9 @@ BAD: dict[str, tuple[str, Any, str]] = {
         "guessed",
         "source: 'guessed' is not one of measured, recorded, paper, simulated",
     ),
-    "source list": ("source", ["paper"], "source: a list"),
     "date": ("date", "yesterday", "date: 'yesterday' is not an ISO date"),
-    "no date": ("date", None, "date: None"),
     "versions": ("versions", "2.0", "versions must be a list, not '2.0'"),
     "version pair": ("versions", [("torch",)], "an entry of versions has 1 parts; it must have 2"),
-    "version number": ("versions", {"torch": 2.0}, "value in versions: 2.0 is not text"),
     "many versions": (
         "versions",
         {str(n): "1" for n in range(33)},
@@ -199,17 +175,12 @@ def file_with(**changes: Any) -> str:
 # equal keys in JSON, the later one counts.
 HEAD = file_with()[:-1]
 HOSTILE: dict[str, tuple[Any, str]] = {
-    "empty": ("", "not a JSON file"),
-    "deep": ("[" * 200_000, "not a JSON file"),
     "nested": (
         HEAD + ', "target_seconds": ' + "[" * 400 + "]" * 400 + "}",
         "target_seconds[0] has 1 parts",
     ),
     "nested source": (HEAD + ', "source": ' + "[" * 400 + "]" * 400 + "}", "source: a list"),
-    "nan": (HEAD + ', "overhead_seconds": NaN}', "not a JSON file"),
     "infinite": (HEAD + ', "overhead_seconds": 1e999}', "not a JSON file"),
-    "huge": (HEAD + ', "overhead_seconds": ' + "9" * 4000 + "}", "not a JSON file"),
-    "true": (HEAD + ', "overhead_seconds": true}', "seconds of overhead_seconds[0]: True"),
     "points as object": (
         HEAD + ', "target_seconds": {"1": 1}}',
         "target_seconds must be a list, not a dict",
@@ -218,10 +189,6 @@ HOSTILE: dict[str, tuple[Any, str]] = {
         '{"format": "sequoia-profile", "version": 1, "device": "a"}',
         "has no dtype, target, draft",
     ),
-    "format": (file_with(format="sequoia-tree"), "needs format 'sequoia-profile' and version 1"),
-    "version": (file_with(version=1.0), "version 1"),
-    "no object": ("3", "needs format"),
-    "long": (" " * 262_145, "at most 262,144 bytes; this one has 262,145"),
 }
 
 

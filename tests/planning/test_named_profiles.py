@@ -70,32 +70,18 @@ def test_each_row_has_a_tree_of_the_papers_size() -> None:
 OFFLOADED = ("offload-llama-2", "offload-llama-3")
 
 
-@pytest.mark.parametrize(("table", "row"), rows_of("a100-7b", "a100-13b"))
-def test_the_a100_gives_the_papers_rows_within_10_percent(table: PaperTable, row: PaperRow) -> None:
-    """The 13B target's time per token of plain decoding is from a post of Together AI
-    (2024-03-12)."""
-    assert ratio(table, row) == pytest.approx(1, rel=0.10)
+# The README states the bounds of the A100's 7B target and of the offloaded targets. The 13B
+# target's time per token of plain decoding is from a post of Together AI (2024-03-12). Of the L40's
+# rows, the simulation uses only the tokens per step and the tree sizes.
+WITHIN = {"a100-7b": 0.04, "a100-13b": 0.10, "l40-7b": 0.12, "l40-13b": 0.12}
+WITHIN |= dict.fromkeys(OFFLOADED, 0.13)
 
 
-def test_on_the_a100_every_7b_row_is_within_4_percent() -> None:
-    """The README states this bound."""
-    table = PAPER_TABLES["a100-7b"]
-    assert max(abs(ratio(table, row) - 1) for row in table.rows) < 0.04
-
-
-@pytest.mark.parametrize(("table", "row"), rows_of("l40-7b", "l40-13b"))
-def test_the_l40_gives_the_papers_rows_within_12_percent(table: PaperTable, row: PaperRow) -> None:
-    """The simulation uses no time or speed-up from these rows, only their tokens per step and tree
-    sizes."""
-    assert ratio(table, row) == pytest.approx(1, rel=0.12)
-
-
-@pytest.mark.parametrize(("table", "row"), rows_of(*OFFLOADED))
-def test_the_offloaded_l40_gives_the_papers_rows_within_13_percent(
-    table: PaperTable, row: PaperRow
-) -> None:
-    """The README states this bound."""
-    assert ratio(table, row) == pytest.approx(1, rel=0.13)
+@pytest.mark.parametrize("key", WITHIN)
+def test_the_papers_machines_give_its_rows(key: str) -> None:
+    table = PAPER_TABLES[key]
+    for row in table.rows:
+        assert ratio(table, row) == pytest.approx(1, rel=WITHIN[key]), (row.texts, row.temperature)
 
 
 @pytest.mark.parametrize(("table", "row"), rows_of("a100-7b", *OFFLOADED))

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from fakes import made_profile
 
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.step_trace import PHASES, DecodeStats, StepTrace
@@ -20,16 +21,10 @@ from sequoia.planning.plan_for_machine import predict
 from sequoia.planning.simulated_step_times import SimulatedClock, step_seconds, with_article
 
 RATES = Acceptance((0.6, 0.15, 0.08))
-PROFILE = HardwareProfile(
-    device="one card",
-    dtype="float16",
-    target="large",
-    draft="small",
-    prefix_length=128,
+PROFILE = made_profile(
     target_seconds=((1, 0.02, 0.001), (8, 0.021, 0.001), (64, 0.03, 0.002)),
     draft_seconds=((1, 0.0005, 0.0), (32, 0.0006, 0.0)),
     overhead_seconds=((1, 0.001, 0.0), (101, 0.002, 0.0)),
-    source="simulated",
     date="2026-01-31",
 )
 CLOCK = SimulatedClock(replace(PROFILE, level_overhead=0.0001), "one card, large with small")

@@ -277,68 +277,26 @@ def test_the_remedy_without_changes_is_valid(file: str) -> None:
     "change",
     [
         lambda data: data.update(format="sequoia-run"),
-        lambda data: data.update(version=2),
         lambda data: data.update(lanes=[]),
         lambda data: data.update(lanes=data["lanes"] * 2),
-        lambda data: data.update(lanes={}),
-        lambda data: data.update(lanes=[3]),
-        lambda data: data.update(meta=[]),
-        lambda data: data.update(meta={"a": [[[[[[[[1]]]]]]]]}),
-        lambda data: data.pop("meta"),
-        lambda data: data.update(meta={"a": "\ud800"}),
         lambda data: data.update(results=[None]),
-        lambda data: data.update(results={}),
-        lambda data: data.update(results=[None, {}, None]),
-        lambda data: data.update(results=[None, 7, None]),
-        lambda data: data["lanes"][0].pop("run"),
-        lane("run", None),
-        lane("run", {"format": "sequoia-run", "version": 1}),
         lane("name", "x" * 300),
-        lane("name", 7),
-        lane("name", "\udfff"),
-        lane("verifier", "x" * 300),
-        lane("how", None),
         lane("how", "x" * 2001),
-        lane("plain", 1),
-        lane("changes", "no"),
         lane("most", 0),
-        lane("most", 10**9),
-        lane("most", True),
         lane("most", 2, 1),
         lane("plain", True, 1),
-        lane("verifier", []),
-        result("waterfall", bars=[{}]),
         result("waterfall", bars=[1] * 99),
-        result("waterfall", bars=None),
-        result("doctor", speedup="fast"),
-        result("doctor", speedup=1e300),
         result("doctor", words="x" * 5000),
         remedy(parents=[-1, 5]),
-        remedy(parents="abc"),
         remedy(label="certain"),
-        remedy(label=["predicted"]),
-        remedy(label=None),
         result("doctor", remedies=[{}] * 99),
         result("lossless", kind="perfect"),
-        result("lossless", kind=["law"]),
         result("lossless", p=2),
-        result("lossless", at=-1),
-        result("lossless", at=1.5),
-        result("lossless", words="\ud800"),
-        result("lossless", count={}),
-        result("lossless", count=3),
-        count(draws=-1),
         count(draws=10**9),
-        count(going=1),
         count(lane=4),
-        count(bits=-1),
-        count(rule=None),
         count(context="x" * 200),
-        count(statistic="low"),
         count(sight=2),
-        count(cells=[{}]),
         count(cells=[1] * 99),
-        count(freedom=True),
         count(cells=[{"text": "x", "more": False, "share": 2, "seen": 1}]),
     ],
 )
@@ -346,36 +304,6 @@ def test_an_invalid_race_is_rejected(file: str, change: Callable[[dict[str, Any]
     with pytest.raises(BadTrace) as caught:
         RaceLog.from_json(changed(file, change))
     assert 10 < len(str(caught.value)) < 500
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "null",
-        "[]",
-        "{",
-        "[" * 100_000,
-        '{"format": "sequoia-race", "version": 1}',
-        b"x",
-        None,
-        3,
-        '{"format": "sequoia-race", "version": 1, "lanes": '
-        + "[" * 900
-        + "]" * 900
-        + ', "meta": {}}',
-    ],
-)
-def test_other_texts_are_rejected(text: Any) -> None:
-    with pytest.raises(BadTrace):
-        RaceLog.from_json(text)
-
-
-def test_infinities_are_rejected(file: str) -> None:
-    with pytest.raises(BadTrace):
-        RaceLog.from_json(file.replace('"predicted":1.7', '"predicted":1e999'))
-    with pytest.raises(BadTrace):
-        RaceLog.from_json(file.replace('"bonus":', '"bonus":1e400,"x":', 1))
 
 
 def test_unknown_fields_are_dropped() -> None:

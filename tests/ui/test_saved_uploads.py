@@ -20,15 +20,15 @@ from ui.shared.saved_profiles import saved_entries as saved_profile_entries
 from ui.shared.tree_request import TreeRequest
 
 SAVED = Path(__file__).resolve().parents[1] / "saved"
-# name: tokens, start of the text, label of the plain decoding time, requested tree shape
+# name: label of the plain decoding time, requested tree shape
 RUNS = {
-    "greedy": (24, " (width - height) % 2\n", "recorded", ["planned"]),
-    "top-p": (24, " use the terminal and pool\n", "recorded", ["best", 12, 5]),
-    "specinfer": (24, " sum(width - height)\n", "recorded", ["branching", "3, 2, 1"]),
-    "stopped": (8, " isinstance(width, height)\n", None, ["kary", 2, 4]),
-    "dynamic": (24, " sum(width - height)\n", "recorded", ["dynamic", 12, 6]),
-    "replanned": (24, " (width - height) % 2\n", None, ["replanned", 12, 6]),
-    "plain": (24, " the public API.\n", None, ["plain"]),
+    "greedy": ("recorded", ["planned"]),
+    "top-p": ("recorded", ["best", 12, 5]),
+    "specinfer": ("recorded", ["branching", "3, 2, 1"]),
+    "stopped": (None, ["kary", 2, 4]),
+    "dynamic": ("recorded", ["dynamic", 12, 6]),
+    "replanned": (None, ["replanned", 12, 6]),
+    "plain": (None, ["plain"]),
 }
 RACES = {  # name: steps of all lanes, whether it was stopped, verdict of each lane
     "greedy": (24 + 13 + 12, False, [None, "exact", "exact"]),
@@ -55,15 +55,13 @@ def run_message(name: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", RUNS)
 def test_a_run_opens(name: str) -> None:
-    tokens, start, plain_label, tree_request = RUNS[name]
+    plain_label, tree_request = RUNS[name]
     message = run_message(name)
     meta = message["meta"]
     assert meta["label"] == "recorded"
     assert meta.get("verdict", {}).get("label") == plain_label
     assert "measured" not in meta["tree"]["how"]
     assert meta["tree"]["wish"] == tree_request
-    assert sum(len(step["emitted"]) for step in message["steps"]) == tokens
-    assert "".join(text for step in message["steps"] for text in step["text"]).startswith(start)
     assert message["done"] is True
 
 
@@ -87,14 +85,7 @@ def test_a_race_opens(name: str) -> None:
     found = [result and result["lossless"]["kind"] for result in message["results"]]
     assert found == verdicts
     assert "measured" not in json.dumps(message["results"])
-
-
-@pytest.mark.parametrize("name", RACES)
-def test_a_lane_of_a_race_is_a_recorded_run(name: str) -> None:
-    race = opened_race(str(SAVED / "races" / f"{name}.json"), LOCAL.upload)
-    for lane in race.log().lanes:
-        assert lane.run.steps
-        assert lane.run.meta["label"] == "recorded"
+    assert {lane.run.meta["label"] for lane in race.log().lanes} == {"recorded"}
 
 
 @pytest.mark.parametrize("file", PROFILES)

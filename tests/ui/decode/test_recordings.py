@@ -61,22 +61,9 @@ def spoil(file: str, **changes: Any) -> str:
     "spoiled",
     [
         lambda file: file[:-20],
-        lambda _: "",
-        lambda _: "[]",
-        lambda _: "null",
-        lambda _: "[" * 100_000,
         lambda _: b"\x80\x04pickle",
-        lambda _: b"\xff\xfe\x00",
-        lambda file: spoil(file, format="sequoia-tree"),
-        lambda file: spoil(file, version=2),
         lambda file: spoil(file, steps=[]),
-        lambda file: spoil(file, steps={}),
-        lambda file: spoil(file, trees=[[-1, 5]]),
-        lambda file: spoil(file, pieces={}),
-        lambda file: spoil(file, meta=[]),
-        lambda file: spoil(file, trees=[]),
         lambda file: file.replace('"i":0', '"i":NaN'),
-        lambda file: file.replace('"bonus":', '"bonus":1e400,"x":'),
     ],
 )
 def test_a_spoiled_file_is_refused_with_a_reason(

@@ -7,23 +7,16 @@ import json
 from dataclasses import replace
 
 import pytest
+from fakes import made_profile
 
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.step_trace import PHASES, DecodeStats
 from sequoia.algorithm.tree import Tree
 from sequoia.planning.explain_plan import chosen, compare, knee, phases
-from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import predict, speedup_grid
 from ui.hardware import figures
 
-PROFILE = HardwareProfile(
-    device="one card",
-    dtype="float16",
-    target="large",
-    draft="small",
-    prefix_length=128,
-    source="simulated",
-    date="2025-01-31",
+PROFILE = made_profile(
     target_seconds=((1, 0.02, 0.001), (8, 0.021, 0.001), (64, 0.03, 0.002), (128, 0.06, 0.002)),
     draft_seconds=((1, 0.0015, 0.0001), (32, 0.0016, 0.0)),
     overhead_seconds=((1, 0.001, 0.0), (101, 0.002, 0.0)),

@@ -13,6 +13,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from fakes import made_profile
 from visits import Reading, laid_out, request, wait
 
 from sequoia import HardwareProfile, Pair, Run, machine
@@ -35,14 +36,8 @@ from ui.shared.acceptance_rates import PAPER, rates_of
 from ui.shared.saved_profiles import Entry
 from ui.shared.tree_request import TreeRequest
 
-PROFILE = HardwareProfile(
-    device="one card",
-    dtype="float16",
-    target="large",
-    draft="small",
-    prefix_length=128,
+PROFILE = made_profile(
     source="measured",
-    date="2025-01-31",
     target_seconds=((1, 0.02, 0.001), (64, 0.05, 0.002)),
     draft_seconds=((1, 0.0015, 0.0),),
 )
@@ -489,7 +484,18 @@ def test_a_new_measurement_says_what_changed() -> None:
 def machine_of(seconds: float) -> HardwareProfile:
     """A machine on which a target pass over one token takes `seconds`."""
     points = ((1, seconds, 0.0), (64, 2 * seconds, 0.0))
-    return HardwareProfile("d", "f", "t", "q", 8, points, points, "measured", "2026-01-01", points)
+    return made_profile(
+        device="d",
+        dtype="f",
+        target="t",
+        draft="q",
+        prefix_length=8,
+        target_seconds=points,
+        draft_seconds=points,
+        source="measured",
+        date="2026-01-01",
+        overhead_seconds=points,
+    )
 
 
 @pytest.mark.slow
