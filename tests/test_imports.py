@@ -176,8 +176,8 @@ def test_code_that_runs_in_threads_does_not_import_gradio() -> None:
 
 
 def test_only_commands_use_argparse() -> None:
-    """Other modules that `python -m` runs, such as sequoia.survey, get their parser from bench."""
-    commands = {"bench", "experiments", "distill"}
+    """Commands get their parser from bench."""
+    commands = {"bench", "experiments", "distill", "shapes"}
     readers = {name for name in FILES if "argparse" in imports(name)}
     assert {room(name) for name in readers if name.startswith("sequoia")} <= commands
 

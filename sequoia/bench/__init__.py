@@ -1,7 +1,7 @@
 """Commands that measure, or compute from recordings.
 
 The benchmark: benchmark, decoders (the decoders it compares), table (timed rounds and the printed
-table), model_tables (passes of a model, copies as drafts). Models of real shapes: random_weights.
-Model types: model_types, toy_models, toy_variants. Error rates of a race's verdict: race_errors and
-recorded_steps. All measurements in turn: stages. Shared: command.
+table), model_tables (passes of a model, copies as drafts). Model types: model_types, toy_models,
+toy_variants. Error rates of a race's verdict: race_errors and recorded_steps. All measurements in
+turn: stages. Shared: command.
 """

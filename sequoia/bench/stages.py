@@ -9,17 +9,18 @@ command continues where it was stopped. The tests of a GPU are `pytest -m gpu`.
 from __future__ import annotations
 
 import os
+import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import torch
 
 from sequoia.bench.command import write_json
-from sequoia.bench.random_weights import copy_bandwidth
 from sequoia.errors import SequoiaError
 from sequoia.loading.load import load_pair
 from sequoia.loading.model_checks import checked_device
@@ -45,6 +46,8 @@ STAGES: Mapping[str, tuple[str, ...]] = {
 }
 _ROOT = Path(__file__).resolve().parents[2]
 _DONE = "done"
+_COPIED = 2**30  # bytes of one timed copy on CUDA; elsewhere a sixteenth of it
+_COPIES = 20
 _LINK_BYTES = 2**28
 _TIMES = 10
 
@@ -104,6 +107,26 @@ def environment() -> None:
         figures["bytes per second, GPU memory"] = copy_bandwidth(device)
         figures["bytes per second, pinned memory to GPU"] = _link_bandwidth(device)
     write_json(Path("environment.json"), figures)
+
+
+def copy_bandwidth(device: torch.device) -> float:
+    """The bytes that a copy on `device` reads plus those that it writes, per second. The median of
+    several copies."""
+    a = torch.empty(
+        _COPIED if device.type == "cuda" else _COPIED // 16, dtype=torch.uint8, device=device
+    ).fill_(1)
+    b = torch.empty_like(a)
+    return (
+        2 * len(a) / statistics.median(_timed(lambda: b.copy_(a), device) for _ in range(_COPIES))
+    )
+
+
+def _timed(work: Callable[[], Any], device: torch.device) -> float:
+    synchronize(device)
+    start = time.perf_counter()
+    work()
+    synchronize(device)
+    return time.perf_counter() - start
 
 
 def _link_bandwidth(device: torch.device) -> float:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from sequoia.bench.random_weights import SHAPES
 from sequoia.bench.stages import STAGES, run_stages
 from sequoia.errors import SequoiaError
+from sequoia.shapes import SHAPES
 
 COUNTS = ("-c", "open('runs', 'a').write('x'); print('found')")
 FAILS = ("-c", "raise SystemExit(3)")

@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 import torch
 
-from sequoia.bench import random_weights
-from sequoia.bench.random_weights import SHAPES, PairShape, build, copy_bandwidth, shape_file
+from sequoia import shapes
+from sequoia.bench.stages import copy_bandwidth
 from sequoia.errors import OutOfMemory
 from sequoia.loading.large.load_large import StreamedModel
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.named_profiles import named_profile
+from sequoia.shapes import SHAPES, PairShape, build, shape_file
 
 CPU = torch.device("cpu")
 PARAMETERS = {
@@ -38,11 +39,11 @@ def test_shapes_have_as_many_parameters_as_the_models_they_are_named_after(name:
 
 def test_weights_on_a_cpu_repeat_a_few_random_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Otherwise it would take a quarter of an hour to fill a model of 32 B parameters."""
-    monkeypatch.setattr(random_weights, "_DRAWN", 4000)
+    monkeypatch.setattr(shapes, "_DRAWN", 4000)
     weight = torch.full((300, 70), torch.nan)
     norm = torch.zeros(70)
     for one in (weight, norm):
-        random_weights._fill(one)
+        shapes._fill(one)
     assert float(weight.std()) == pytest.approx(0.02, rel=0.1)
     assert torch.equal(weight.view(-1)[:4000], weight.view(-1)[4000:8000])
     assert not torch.equal(weight[0], weight[1])
@@ -54,14 +55,11 @@ def test_weights_on_a_cpu_repeat_a_few_random_numbers(monkeypatch: pytest.Monkey
 def test_a_pair_is_measured_and_written_as_a_profile(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert (
-        random_weights.main(["tiny", "--rounds", "1", "--out", str(tmp_path), "--device", "cpu"])
-        == 0
-    )
+    assert shapes.main(["tiny", "--rounds", "1", "--out", str(tmp_path), "--device", "cpu"]) == 0
     text = (tmp_path / "tiny.json").read_text()
     profile = HardwareProfile.from_json(text)
     assert (profile.target, profile.draft, profile.source) == ("tiny", "tinier", "measured")
-    assert [size for size, _, _ in profile.target_seconds] == [*random_weights.ALL_SIZES]
+    assert [size for size, _, _ in profile.target_seconds] == [*shapes.ALL_SIZES]
     found = json.loads(text)["figures"]
     assert 0 < found["non-model share of a step, 128 nodes"] < 1
     assert found["512-node pass over a one-token pass"] == pytest.approx(
@@ -83,7 +81,7 @@ def test_a_streamed_shape_gives_the_same_logits_as_without_streaming(
     assert isinstance(pair.target, StreamedModel)
     pair.target.stream.remove()
     assert torch.allclose(
-        random_weights.TreeModel(pair.target.hf, "in place").open(8).extend([1, 2, 3]),
+        shapes.TreeModel(pair.target.hf, "in place").open(8).extend([1, 2, 3]),
         streamed,
         atol=1e-5,
     )
@@ -97,10 +95,7 @@ def test_a_streamed_shape_is_compared_with_accelerate(
     tiny = SHAPES["tiny"]
     monkeypatch.setitem(SHAPES, "streamed", PairShape(tiny.target, tiny.draft, streamed=True))
     assert (
-        random_weights.main(
-            ["streamed", "--rounds", "1", "--out", str(tmp_path), "--device", "cpu"]
-        )
-        == 0
+        shapes.main(["streamed", "--rounds", "1", "--out", str(tmp_path), "--device", "cpu"]) == 0
     )
     assert (
         json.loads((tmp_path / "streamed.json").read_text())["figures"][
@@ -134,8 +129,8 @@ def test_an_unknown_shape_is_refused_before_any_is_measured(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     measured = []
-    monkeypatch.setattr(random_weights, "_measure", lambda name, *_: measured.append(name))
-    assert random_weights.main(["tiny", "llama-9"]) == 2
+    monkeypatch.setattr(shapes, "_measure", lambda name, *_: measured.append(name))
+    assert shapes.main(["tiny", "llama-9"]) == 2
     assert "unknown shape 'llama-9'; known: llama-2-7b" in capsys.readouterr().err
     assert measured == []
 
@@ -143,8 +138,8 @@ def test_an_unknown_shape_is_refused_before_any_is_measured(
 def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_measured(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(random_weights, "_measure", lambda *_: pytest.fail("it was measured"))
-    assert random_weights.main(["tiny", "--device", "cpu", "--out", "/dev/null"]) == 2
+    monkeypatch.setattr(shapes, "_measure", lambda *_: pytest.fail("it was measured"))
+    assert shapes.main(["tiny", "--device", "cpu", "--out", "/dev/null"]) == 2
     assert "/dev/null/tiny.json cannot be written" in capsys.readouterr().err
 
 
@@ -152,8 +147,8 @@ def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_measured(
 def test_a_bad_limit_is_refused_before_anything_is_measured(
     option: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(random_weights, "_measure", lambda *_: pytest.fail("it was measured"))
-    assert random_weights.main(["tiny", "--device", "cpu", f"--{option}", "0"]) == 2
+    monkeypatch.setattr(shapes, "_measure", lambda *_: pytest.fail("it was measured"))
+    assert shapes.main(["tiny", "--device", "cpu", f"--{option}", "0"]) == 2
     assert capsys.readouterr().err.startswith(f"error: {option}: 0")
 
 
