@@ -21,7 +21,6 @@ from tree_files import (
 
 from sequoia import Acceptance, Tree, best_tree
 from sequoia.algorithm.expected_tokens import expected_tokens
-from sequoia.errors import BadTree
 
 RATES = Acceptance((0.5, 0.2, 0.1))
 
@@ -79,21 +78,3 @@ def test_the_chances_in_the_table_add_up_to_the_expected_tokens() -> None:
         expected_tokens(tree, RATES), abs=1e-12
     )
     assert [int(row["parent"]) for row in rows] == list(tree.parents)
-
-
-@pytest.mark.parametrize(
-    ("paths", "words"),
-    [
-        ("01", "list of lists"),
-        ([[0, 0]], "no parent"),
-        ([[1]], "no sibling"),
-        ([[True]], "not a path"),
-        ([[-1]], "not a path"),
-        ([[]], "not a path"),
-        ([0], "not a path"),
-        ([[i] for i in range(1024)], "1024 paths"),
-    ],
-)
-def test_invalid_paths_are_rejected_with_the_reason(paths: object, words: str) -> None:
-    with pytest.raises(BadTree, match=words):
-        from_paths(paths)

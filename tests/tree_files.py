@@ -11,16 +11,13 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Mapping
 from typing import Any
 
 import networkx as nx
 
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.expected_tokens import scores
-from sequoia.algorithm.tree import MAX_NODES, Tree
-from sequoia.errors import BadTree
-from sequoia.validate_input import shown
+from sequoia.algorithm.tree import Tree
 
 HEAD = ("node", "parent", "level", "rank", "chance_to_be_accepted")
 
@@ -42,46 +39,11 @@ def to_paths(tree: Tree) -> list[list[int]]:
     return paths[1:]
 
 
-def from_paths(paths: Any) -> Tree:
-    """The tree that has a node for each of `paths`, and a root. The paths may be in any order.
-    Raises BadTree if `paths` is not a list of paths, if there are too many, or if the parent or an
-    earlier sibling of a node is missing."""
-    found = {_path(path): None for path in _some(paths)}
-    number: dict[tuple[int, ...], int] = {(): 0}
-    parents = [-1]
-    for path in sorted(found, key=lambda path: (len(path), path)):
-        if path[:-1] not in number:
-            raise BadTree(f"path {list(path)} has no parent {list(path[:-1])} in the list")
-        if path[-1] and (*path[:-1], path[-1] - 1) not in number:
-            raise BadTree(
-                f"path {list(path)} has no sibling {[*path[:-1], path[-1] - 1]} before it"
-            )
-        number[path] = len(parents)
-        parents.append(number[path[:-1]])
-    return Tree(tuple(parents))
-
-
-def _some(paths: Any) -> list[Any]:
-    if isinstance(paths, str | bytes | Mapping) or not isinstance(paths, Iterable):
-        raise BadTree(f"paths must be a list of lists of ranks, not {shown(paths)}")
-    paths = list(paths)
-    if len(paths) > MAX_NODES - 1:
-        raise BadTree(
-            f"{len(paths)} paths; the limit is {MAX_NODES - 1}, one for each node but the root"
-        )
-    return paths
-
-
-def _path(path: Any) -> tuple[int, ...]:
-    if (
-        not isinstance(path, list | tuple)
-        or not 1 <= len(path) < MAX_NODES
-        or not all(type(r) is int and r >= 0 for r in path)
-    ):
-        raise BadTree(
-            f"{shown(path)} is not a path: it must be a list of ranks, whole numbers from 0"
-        )
-    return tuple(path)
+def from_paths(paths: list[list[int]]) -> Tree:
+    """The tree that has a node for each of `paths`, in any order, and a root."""
+    order = sorted(map(tuple, paths), key=lambda path: (len(path), path))
+    number = {path: node for node, path in enumerate([(), *order])}
+    return Tree((-1, *(number[path[:-1]] for path in order)))
 
 
 def to_branching(tree: Tree) -> list[int] | None:

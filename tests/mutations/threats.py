@@ -362,7 +362,7 @@ FILES = (
         "sequoia/validate_input.py",
         "isinstance(value, bool) or not isinstance(value, Real)",
         "not isinstance(value, Real)",
-        "tests/ui/decode/test_request.py::test_a_bad_value_is_named",
+        "tests/test_validate_input.py::test_a_number_has_no_other_type_and_is_in_its_range",
     ),
     Mutation(
         "an opened run claims to have been measured here",
