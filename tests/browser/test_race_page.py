@@ -270,6 +270,26 @@ def test_the_race_tab_has_few_tab_stops(visit: Visit) -> None:
     assert stops.evaluate_all(TAB_STOPS) <= 22
 
 
+LEGEND = """[...document.querySelectorAll('#rc-view .hw-chart')].map(chart => {
+  const at = name => chart.querySelector(name).getBoundingClientRect();
+  return at('.legend').bottom <= at('.bglayer').top + 2; })"""
+
+
+@pytest.mark.nightly
+def test_the_legends_stay_above_the_curves_of_a_full_page_picture(visit: Visit) -> None:
+    """While a browser takes it, the window is one pixel wide."""
+    page = visit()
+    page.get_by_role("tab", name="Race").click()
+    until(page, "s.results.length === 3")
+    page.evaluate("document.querySelector('#rc-view .sq-stage').view.seek(1e9)")
+    expect(page.locator("#rc-view .hw-chart[data-drawn]")).to_have_count(2, timeout=30_000)
+    settle(page)
+    for width in (1, 1280):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.wait_for_timeout(600)
+    assert page.evaluate(LEGEND) == [True, True]
+
+
 @pytest.mark.nightly
 @pytest.mark.skipif(not AXE.exists(), reason="axe-core is not installed")
 @pytest.mark.parametrize("theme", ["light", "dark"])

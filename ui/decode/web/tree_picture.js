@@ -5,7 +5,7 @@ import * as dom from "../../shared/web/dom.js";
 import { svg } from "../../shared/web/dom.js";
 import { hidesNodes } from "../../shared/web/focus_layout.js";
 import { factLines } from "../../shared/web/run_facts.js";
-import { isSimulated, paintSimulated } from "../../shared/web/run_words.js";
+import { isSimulated, paintBadge } from "../../shared/web/run_words.js";
 import * as pictures from "../../shared/web/save_picture.js";
 import { columnNames } from "../../shared/web/tree_columns.js";
 import * as stepWords from "../../shared/web/step_words.js";
@@ -144,7 +144,7 @@ class Sheet {
   // times must always say so.
   badge(panel, meta) {
     const badge = dom.el("span", { class: "sq-badge" }, panel);
-    paintSimulated(badge, meta);
+    paintBadge(badge, meta, true, "run");
     const words = badge.textContent;
     const look = getComputedStyle(badge);
     const [fill, ink] = [look.backgroundColor, look.color].map(this.colour);

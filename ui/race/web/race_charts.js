@@ -10,6 +10,7 @@ import { plotlyText } from "../../shared/web/format.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { factLines } from "../../shared/web/run_facts.js";
 import { rove } from "../../shared/web/roving_focus.js";
+import { isHypothetical } from "../../shared/web/run_words.js";
 import { csv, saveText } from "../../shared/web/save_file.js";
 import * as pictures from "../../shared/web/save_picture.js";
 import { addTerm } from "../../shared/web/tooltips.js";
@@ -89,7 +90,8 @@ export class RaceCharts {
     if (!this.plotly) return figure; // only Plotly's charts can be saved as pictures
     const caption = () => {
       const { meta } = this.store;
-      return [title + ": " + word.textContent, ...factLines(meta, raceFacts(meta))];
+      const shown = (isHypothetical(meta) ? "hypothetical, " : "") + word.textContent;
+      return [title + ": " + shown, ...factLines(meta, raceFacts(meta))];
     };
     const drawn = () => (panel.root.dataset.empty ? null : chart.drawn);
     pictures.buttons(panel.tools, drawn, part, { caption });

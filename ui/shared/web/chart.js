@@ -6,7 +6,7 @@ import * as pictures from "./save_picture.js";
 import { loadPlotly } from "./plotly.js";
 import { drawFigure } from "./svg_figure.js";
 
-const LEAST = 40; // px; a narrower figure is not drawn
+const LEAST = 160; // px; a narrower figure is not drawn: Plotly would keep its large margins
 
 /**
  * A figure in Plotly's format.
