@@ -3,7 +3,13 @@ can call the handlers with any value, so they check what they get."""
 
 from __future__ import annotations
 
+import os
+import shutil
+import tempfile
+import threading
+from collections import OrderedDict
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import gradio as gr
@@ -12,7 +18,6 @@ from sequoia import SequoiaError
 from sequoia.experiments.experiment import Experiment
 from sequoia.experiments.registry import experiment_named
 from ui.experiments.experiment_job import ExperimentJob
-from ui.experiments.kept_units import KeptUnits
 from ui.experiments.messages import (
     list_message,
     recorded_message,
@@ -22,10 +27,39 @@ from ui.experiments.messages import (
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
 from ui.serving.session_view import ASKED, SessionView, sent_with
+from ui.serving.temporary_folder import VARIABLE
 from ui.shared.events import QUIET, UNQUEUED, Updates, model_work, visitor
 from ui.shared.layout import drawn
 
 SECONDS = 300.0  # maximum computing time of one run; the next run continues where it stopped
+
+
+class KeptUnits:
+    """A temporary folder for each visitor, with the finished units of their experiments, so that an
+    interrupted experiment can continue. If there are more than `most`, the least recently requested
+    one is deleted. All methods are thread-safe."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._lock = threading.Lock()
+        self._folders: OrderedDict[str, Path] = OrderedDict()
+
+    def folder(self, who: str) -> Path:
+        """The visitor's folder, created if there is none. Raises OSError if that fails."""
+        with self._lock:
+            if who not in self._folders:
+                parent = os.environ.get(VARIABLE)
+                self._folders[who] = Path(tempfile.mkdtemp(prefix="experiments-", dir=parent))
+            self._folders.move_to_end(who)
+            while len(self._folders) > self._most:
+                shutil.rmtree(self._folders.popitem(last=False)[1], ignore_errors=True)
+            return self._folders[who]
+
+    def forget(self, who: str) -> None:
+        """Delete the visitor's folder, if there is one."""
+        with self._lock:
+            if folder := self._folders.pop(who, None):
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 class ExperimentsTab(SessionView[ExperimentJob]):

@@ -19,9 +19,8 @@ from sequoia.experiments.registry import EXPERIMENTS
 from sequoia.experiments.result import ExperimentResult
 from ui.experiments import experiment_job, messages
 from ui.experiments.experiment_job import ALL_DONE, ExperimentJob
-from ui.experiments.kept_units import KeptUnits
 from ui.experiments.messages import MISSING, recorded_message, refusal_message, report_message
-from ui.experiments.tab import ExperimentsTab
+from ui.experiments.tab import ExperimentsTab, KeptUnits
 from ui.experiments.words import WORDS
 from ui.experiments.words.view import Axis, Words
 from ui.serving.fair_queue import Work
