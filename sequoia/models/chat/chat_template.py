@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Mapping
 from contextlib import suppress
 from copy import copy
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -40,23 +40,19 @@ class ChatTemplate:
             "most": MOST_CHARS,
         }
         self._lock = threading.Lock()
-        self._kept = OrderedDict[tuple[str, ...], str]()
+        self._kept = lru_cache(_KEPT)(self._rendered)
         self._worker: WorkerProcess | None = None
 
     def in_parts(self) -> ChatTemplate:
         """The same template, given each message as a list of parts instead of a string."""
         other = copy(self)
         other._fixed = {**self._fixed, "in_parts": True}
-        other._kept = OrderedDict()
+        other._kept = lru_cache(_KEPT)(other._rendered)
         return other
 
     def __call__(self, *messages: str) -> str:
         with self._lock:
-            if messages not in self._kept:
-                self._kept[messages] = self._rendered(messages)
-                if len(self._kept) > _KEPT:
-                    self._kept.popitem(last=False)
-            return self._kept[messages]
+            return self._kept(messages)
 
     def _rendered(self, messages: tuple[str, ...]) -> str:
         try:
