@@ -49,6 +49,12 @@ def shown(value: Any) -> str:
     return f"a {type(value).__name__}"
 
 
+def and_list(words: Sequence[str]) -> str:
+    """`words` as a list in a sentence, such as "a, b and c". There must be at least one."""
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
+
+
 def whole(value: Any, what: str, low: int, high: int, error: type[SequoiaError]) -> int:
     """`value` as an int from `low` to `high`. True and 4.0 are rejected."""
     if isinstance(value, bool) or not isinstance(value, Integral) or not low <= int(value) <= high:

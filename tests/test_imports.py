@@ -29,6 +29,7 @@ ENGINE = [
     {"shapes", "survey", "profiles"},
 ]
 PAGE = [
+    {"words"},
     {"shared"},
     {"serving"},
     {"decode"},
@@ -44,6 +45,7 @@ WITHOUT_GRADIO = [
     *("ui.shared." + name for name in ("tree_menu", "tree_request", "prompts", "markup")),
     *("ui.experiments." + name for name in ("experiment_job", "messages", "words")),
     *("ui.lossless." + name for name in ("lossless_job", "messages")),
+    *("ui.words." + name for name in ("race_verdict", "plans", "where_time_went", "losslessness")),
 ]
 SCRIPTS = [path.relative_to(ROOT) for path in modules()]
 LIBRARIES_OF_MODELS = {"transformers", "tokenizers", "huggingface_hub", "safetensors", "accelerate"}

@@ -2,6 +2,5 @@
 
 The benchmark: benchmark, decoders (the decoders it compares), table (timed rounds and the printed
 table), model_tables (passes of a model, copies as drafts). Model types: model_types, toy_models,
-toy_variants. Error rates of a race's verdict: race_errors and recorded_steps. All measurements in
-turn: stages. Shared: command.
+toy_variants. All measurements in turn: stages. Shared: command.
 """

@@ -6,44 +6,38 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from sequoia.algorithm.step_trace import DecodeStats
 from sequoia.algorithm.tree import Tree
-from sequoia.diagnosis.where_time_went import per_step, per_token
-from sequoia.planning.explain_plan import phases
+from sequoia.diagnosis.where_time_went import TimeBreakdown
 from sequoia.planning.hardware_profile import HardwareProfile, Point
+from sequoia.planning.simulated_step_times import phases
 
 _TINY = 1e-12  # seconds: the shortest pass that a profile accepts
 
 
-def calibrated(
-    stats: DecodeStats, tree: Tree, plain: DecodeStats, profile: HardwareProfile
-) -> HardwareProfile:
-    """`profile` adjusted so that each phase of a step with `tree` takes as long as in a mean step
-    of `stats`.
+def calibrated(costs: TimeBreakdown, tree: Tree, profile: HardwareProfile) -> HardwareProfile:
+    """`profile` adjusted so that each phase of a step with `tree` takes as long as in `costs`.
 
-    All draft times are multiplied by one factor. Part of the overhead in `stats` becomes
+    All draft times are multiplied by one factor. Part of the overhead of a step becomes
     `level_overhead`. The curves `target_seconds` and (for the rest) `overhead_seconds` get new
-    values at two sizes: from `stats` at len(tree) nodes, and from `plain` at 1 node. Between these
-    sizes, a curve keeps the profile's shape. Beyond len(tree), the profile's values are multiplied
-    by the factor found at len(tree). If the value of `plain` is larger than that of `stats`
-    (usually noise), the value of `stats` is used at 1 node too. Raises BadTrace as `per_step` does.
+    values at two sizes: from the run's step at len(tree) nodes, and from a plain token at 1 node.
+    Between these sizes, a curve keeps the profile's shape. Beyond len(tree), the profile's values
+    are multiplied by the factor found at len(tree). If the value of the plain token is larger than
+    that of the step (usually noise), that of the step is used at 1 node too.
     """
-    step = per_step(stats, "the run")
-    token = per_token(plain)
+    step = costs.step
     drafting = phases(tree, profile)["draft"]
-    scale = step["draft"] / drafting if drafting else 1.0
+    scale = step.draft / drafting if drafting else 1.0
     n = len(tree)
-    rest = token["draft"] + token["overhead"]
-    level = _level_overhead(tree, profile, step["overhead"], rest)
-    nodes_overhead = max(step["overhead"] - level * len(tree.widths), 0.0)
+    level = _level_overhead(tree, profile, step.overhead, costs.rest)
+    nodes_overhead = max(step.overhead - level * len(tree.widths), 0.0)
     return replace(
         profile,
         target_seconds=_pinned(
-            profile.verify_seconds, profile.target_seconds, token["verify"], step["verify"], n
+            profile.verify_seconds, profile.target_seconds, costs.token.verify, step.verify, n
         ),
         level_overhead=level,
         overhead_seconds=_pinned(
-            profile.overhead, profile.overhead_seconds, rest, nodes_overhead, n
+            profile.overhead, profile.overhead_seconds, costs.rest, nodes_overhead, n
         ),
         draft_seconds=scaled(profile.draft_seconds, scale),
     )

@@ -11,12 +11,13 @@ from operator import attrgetter
 
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.best_tree import best_tree
-from sequoia.algorithm.step_trace import DecodeStats, require_one_clock
+from sequoia.algorithm.step_trace import DecodeStats
 from sequoia.algorithm.tree import MAX_NODES, Tree
 from sequoia.diagnosis.diagnosis import Diagnosis
 from sequoia.diagnosis.losses_and_remedies import DiagnosedRun
 from sequoia.diagnosis.race_verdict import Speedup
 from sequoia.errors import BadTree
+from sequoia.planning.compare_plans import knee
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.validate_input import number
 
@@ -43,7 +44,6 @@ def diagnose(
     has no step or token, if a time is out of range (target passes must take some time), or
     if the two runs were not timed by the same clock.
     """
-    require_one_clock(stats, plain)
     diagnosed = DiagnosedRun(stats, tree, plain, acceptance, profile)
     listed = diagnosed.speedup * _MIN_LOSS_RATIO
     losses = (loss for loss in diagnosed.losses() if loss.without > listed)
@@ -52,7 +52,10 @@ def diagnose(
     clear = tuple(remedy for remedy in helping if remedy.predicted > noise)
     unclear = tuple(remedy for remedy in helping if remedy.predicted <= noise)
     return Diagnosis(
-        diagnosed.speedup,
+        diagnosed.costs,
+        len(tree),
+        diagnosed.good_tokens,
+        knee(diagnosed.profile),
         tuple(sorted(losses, key=attrgetter("without"), reverse=True)),
         clear,
         noise,

@@ -1,39 +1,67 @@
-"""Where the time of a run went: from the tokens per step down to the measured speed-up, loss by
-loss.
+"""Where the time of a run went: what a step costs, and what a change of one of its parts does to
+the speed-up.
 
 A step emits t tokens and takes v + d + o seconds (verify, draft, overhead). A token of plain
-decoding takes P = pv + po seconds (its pass, everything else). The bars are
+decoding takes P = pv + po seconds (its pass, everything else). The speed-up is t P / (v + d + o).
+To explain it, parts of one step are replaced by those of another:
 
-    tokens     t                                    if a step took as long as a plain token
-    verify     t P / (P + (v - pv))                 but its target pass takes v instead of pv
-    draft      t P / (P + (v - pv) + d)             and the tree has to be drafted
-    overhead   t P / (P + (v - pv) + d + (o - po))  and the rest takes o instead of po
+- All in turn (`bars`): from a step that takes as long as a plain token to the step of the run.
 
-The last denominator is the time of a step, so the last bar is the measured speed-up. The order
-matters, because the same time costs less speed-up in a step that is already slow. Verification
-comes first, because even a perfect draft needs it. Drafting comes next, because without it a step
-would emit only one token. Overhead is last, because a better engine could avoid it. A negative loss
-is a gain.
+      tokens     t                                    if a step took as long as a plain token
+      verify     t P / (P + (v - pv))                 but its target pass takes v instead of pv
+      draft      t P / (P + (v - pv) + d)             and the tree has to be drafted
+      overhead   t P / (P + (v - pv) + d + (o - po))  and the rest takes o instead of po
+
+  The last bar is the speed-up of the run. The order matters, because the same time costs less
+  speed-up in a step that is already slow. Verification comes first, because even a perfect draft
+  needs it. Drafting comes next, because without it a step would emit only one token. Overhead is
+  last, because a better engine could avoid it. A negative loss is a gain.
+- One alone (`StepCosts.each_as_in`): how fast the run would be without its drafting time, or with
+  more accepted tokens; how fast a predicted step would be with one part as it was measured.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from sequoia.algorithm.step_trace import PHASES, DecodeStats, require_one_clock
 from sequoia.errors import BadTrace
-from sequoia.planning.figure_words import time_words
-from sequoia.validate_input import number, whole
+from sequoia.planning.hardware_profile import HardwareProfile
+from sequoia.planning.plan_for_machine import Plan
+from sequoia.planning.simulated_step_times import phases
+from sequoia.validate_input import number, shown, whole
 
-_FASTER = (
-    " More tokens do not make a pass faster: the machine was faster, or the context was shorter."
-)
 # Bounds of a run's seconds in a phase, so that all quotients stay finite. Only target passes have
 # the lower bound.
 _LEAST = 1e-9
 _MOST = 1e9
+PARTS = ("tokens", *PHASES, "plain")
+
+
+@dataclass(frozen=True)
+class StepCosts:
+    """A mean step. tokens: emitted. draft, verify, overhead: seconds. plain: seconds per token of
+    plain decoding."""
+
+    tokens: float
+    draft: float
+    verify: float
+    overhead: float
+    plain: float
+
+    @property
+    def seconds(self) -> float:
+        return self.draft + self.verify + self.overhead
+
+    @property
+    def speedup(self) -> float:
+        """Over plain decoding."""
+        return self.tokens * (self.plain / self.seconds)
+
+    def each_as_in(self, other: StepCosts) -> dict[str, float]:
+        """For each of PARTS, the speed-up of this step with that part alone as in `other`."""
+        return {part: replace(self, **{part: getattr(other, part)}).speedup for part in PARTS}
 
 
 @dataclass(frozen=True)
@@ -44,12 +72,47 @@ class Bar:
     name: str
     value: float
     loss: float
-    sentence: str
 
 
-def time_breakdown(stats: DecodeStats, plain: DecodeStats) -> tuple[Bar, ...]:
-    """The bars "tokens", "verify", "draft" and "overhead" of the run `stats`, compared with the
-    plain run `plain`.
+@dataclass(frozen=True)
+class TimeBreakdown:
+    """A mean step of a run, beside a token of plain decoding as a step of its own."""
+
+    step: StepCosts
+    token: StepCosts
+
+    @property
+    def rest(self) -> float:
+        """Seconds of a plain token outside the target's pass."""
+        return self.token.draft + self.token.overhead
+
+    @property
+    def bars(self) -> tuple[Bar, ...]:
+        """The bars "tokens", "verify", "draft" and "overhead"."""
+        costs = replace(self.step, draft=0.0, verify=self.token.verify, overhead=self.rest)
+        values = [costs.speedup]
+        for part in ("verify", "draft", "overhead"):
+            costs = replace(costs, **{part: getattr(self.step, part)})
+            values.append(costs.speedup)
+        losses = [0.0, *(before - after for before, after in pairwise(values))]
+        return tuple(map(Bar, ("tokens", "verify", "draft", "overhead"), values, losses))
+
+    def without_losses(self, tokens: float) -> dict[str, float]:
+        """The speed-up of the run with one part as good as it could be: `tokens` per step, no
+        drafting, a target pass or an overhead no longer than those of a plain token."""
+        step = self.step
+        good = StepCosts(
+            tokens,
+            0.0,
+            min(step.verify, self.token.verify),
+            min(step.overhead, self.rest),
+            step.plain,
+        )
+        return step.each_as_in(good)
+
+
+def time_breakdown(stats: DecodeStats, plain: DecodeStats) -> TimeBreakdown:
+    """A mean step of the run `stats`, compared with the plain run `plain`.
 
     Raises BadTrace if a run has no step or token, if a time is out of range (target passes must
     take some time), or if the two runs were not timed by the same clock.
@@ -57,14 +120,11 @@ def time_breakdown(stats: DecodeStats, plain: DecodeStats) -> tuple[Bar, ...]:
     require_one_clock(stats, plain)
     step = per_step(stats, "the run")
     token = per_token(plain)
-    tokens = stats.tokens / stats.steps
-    base = sum(token.values())
-    rest = token["draft"] + token["overhead"]  # po: also in plain decoding, so no loss
-    costs = base, step["verify"] + rest, step["verify"] + rest + step["draft"], sum(step.values())
-    values = [tokens * (base / cost) for cost in costs]
-    losses = [0.0, *(before - after for before, after in pairwise(values))]
-    names = "tokens", "verify", "draft", "overhead"
-    return tuple(map(Bar, names, values, losses, _sentences(tokens, step, token)))
+    seconds = sum(token.values())
+    return TimeBreakdown(
+        StepCosts(stats.tokens / stats.steps, **step, plain=seconds),
+        StepCosts(1.0, **token, plain=seconds),
+    )
 
 
 def per_step(stats: DecodeStats, what: str) -> dict[str, float]:
@@ -93,23 +153,38 @@ def per_token(plain: DecodeStats) -> dict[str, float]:
     }
 
 
-def _sentences(tokens: float, step: dict[str, float], token: dict[str, float]) -> Iterator[str]:
-    yield (
-        f"{tokens:.2f} tokens per step would be the speed-up if a step took only as long as one "
-        "token of plain decoding."
-    )
-    times = step["verify"] / token["verify"]
-    yield (
-        f"The target's pass takes {time_words(step['verify'])} for all nodes of a step and "
-        f"{time_words(token['verify'])} for one token: {times:.2f} times as long, "
-        f"measured.{_FASTER * (round(times, 2) < 1)}"
-    )
-    share = f"{step['draft'] / sum(step.values()):.0%} of the step's time"
-    yield f"Drafting takes {time_words(step['draft'])} per step, {share}, measured."
-    if not step["overhead"] and not token["draft"] and not token["overhead"]:  # only if simulated
-        yield "No time is counted for the rest of a step."
-        return
-    yield (
-        f"Everything else takes {time_words(step['overhead'])} per step "
-        f"({time_words(token['draft'] + token['overhead'])} per token in plain decoding), measured."
+@dataclass(frozen=True)
+class CheckedPrediction:
+    """A predicted step beside the measured one. plain_measured: whether plain decoding was timed
+    too. If not, its time is taken from the profile."""
+
+    predicted: StepCosts
+    measured: StepCosts
+    plain_measured: bool
+
+    @property
+    def alone(self) -> dict[str, float]:
+        """The predicted speed-up with one of PARTS alone as measured."""
+        return self.predicted.each_as_in(self.measured)
+
+
+def check_prediction(
+    stats: DecodeStats, plan: Plan, profile: HardwareProfile, plain_seconds: float | None = None
+) -> CheckedPrediction:
+    """The prediction of `plan` compared with a run of its tree. Raises BadTrace for a run without
+    steps, tokens or verification time, or with simulated times.
+
+    plain_seconds: measured time per token of plain decoding. If None, the profile's time is used
+    for both speed-ups.
+    """
+    if stats.clock:
+        raise BadTrace(
+            f"the run has the simulated times of {shown(stats.clock)}; a prediction is compared "
+            "with measured times only"
+        )
+    plain = profile.plain_seconds if plain_seconds is None else plain_seconds
+    return CheckedPrediction(
+        StepCosts(plan.expected_tokens, **phases(plan.tree, profile), plain=profile.plain_seconds),
+        StepCosts(stats.tokens_per_step, **per_step(stats, "the run"), plain=plain),
+        plain_seconds is not None,
     )

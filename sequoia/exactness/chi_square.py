@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -37,14 +38,45 @@ def groups(
     return (*alone, tuple(rare)) if rare else alone
 
 
-def statistic(counts: Sequence[int], shares: Sequence[float]) -> float:
-    """The chi-square statistic of `counts`, one count for each cell. shares: the probabilities of
-    the cells, all positive."""
+@dataclass(frozen=True)
+class Fit:
+    """How well counts fit a distribution. statistic: chi-square; infinite if an impossible outcome
+    was drawn; otherwise None if there are no draws or fewer than two cells. freedom: its degrees of
+    freedom."""
+
+    statistic: float | None
+    freedom: int
+
+    @property
+    def p_value(self) -> float | None:
+        """Probability of counts at least this far from the distribution, if the draws follow it.
+        None if there is no statistic."""
+        if self.statistic is None:
+            return None
+        return 0.0 if math.isinf(self.statistic) else p_value(self.statistic, self.freedom)
+
+    @property
+    def differs(self) -> bool:
+        """Whether the p-value is below ALARM. Valid only at the end of a test: a p-value that is
+        computed again after every draw sooner or later falls below any fixed level, even for a
+        correct decoder (the law of the iterated logarithm)."""
+        return self.p_value is not None and self.p_value < ALARM
+
+
+def fit(counts: Sequence[int], shares: Sequence[float], impossible: float = 0) -> Fit:
+    """The chi-square test of `counts`, one for each cell. shares: the probabilities of the cells,
+    all positive. impossible: how many draws gave an outcome of probability 0."""
+    freedom = max(len(shares) - 1, 0)
     draws = sum(counts)
-    return sum(
+    if impossible:
+        return Fit(math.inf, freedom)
+    if not draws or not freedom:
+        return Fit(None, freedom)
+    square = sum(
         (seen - share * draws) ** 2 / (share * draws)
         for seen, share in zip(counts, shares, strict=True)
     )
+    return Fit(square, freedom)
 
 
 def p_value(square: float, freedom: int) -> float:

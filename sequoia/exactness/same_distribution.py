@@ -32,7 +32,7 @@ from sequoia.decoding.engine import Decoder
 from sequoia.decoding.tree_choice import TreeSource
 from sequoia.errors import BadModel, BadSamplingParams
 from sequoia.exactness import chi_square
-from sequoia.exactness.chi_square import ALARM
+from sequoia.exactness.chi_square import Fit
 from sequoia.exactness.same_tokens import reference_logits
 from sequoia.models.pair import Pair
 from sequoia.validate_input import whole
@@ -116,11 +116,9 @@ class FirstTokens:
 
     distribution: p, (vocab,) float64, sums to 1. counts: draws by token id.
 
-    The p-value of a correct decoder fluctuates as draws are added. Sooner or later it falls below
-    any fixed level (the law of the iterated logarithm). Stopping at the first p-value below 0.05
-    would reject far more than one correct decoder in twenty. So "differs" requires p < ALARM,
-    which should happen to a correct decoder once in a million tests. It happens more often if few
-    draws are expected in a cell: with 5 expected draws in one of two cells, 70 times in a million.
+    "differs" requires p < ALARM, which should happen to a correct decoder once in a million tests.
+    It happens more often if few draws are expected in a cell: with 5 expected draws in one of two
+    cells, 70 times in a million.
     """
 
     distribution: torch.Tensor
@@ -141,73 +139,31 @@ class FirstTokens:
         without a cell of their own."""
         return _cells(self.distribution, self.counts, self.draws)
 
-    @property
-    def freedom(self) -> int:
-        """Degrees of freedom of the statistic."""
-        return max(len(self.cells) - 1, 0)
-
-    @property
-    def statistic(self) -> float | None:
-        """Chi-square of the counts. Infinite if a token of probability 0 was drawn; otherwise None
-        if there are fewer than two cells."""
-        if any(not self.distribution[token] > 0 for token in self.counts):
-            return math.inf
-        if not self.freedom:
-            return None
+    @cached_property
+    def fit(self) -> Fit:
+        """The chi-square test of the cells."""
         cells = self.cells
-        return chi_square.statistic([cell.seen for cell in cells], [cell.share for cell in cells])
-
-    @property
-    def p_value(self) -> float | None:
-        """Probability of counts at least this far from the distribution, if the draws follow it.
-        None if there is no statistic."""
-        square = self.statistic
-        if square is None:
-            return None
-        return 0.0 if math.isinf(square) else chi_square.p_value(square, self.freedom)
+        impossible = sum(not self.distribution[token] > 0 for token in self.counts)
+        return chi_square.fit(
+            [cell.seen for cell in cells], [cell.share for cell in cells], impossible
+        )
 
     @property
     def detectable_difference(self) -> float | None:
         """Roughly how far the most probable token's share has to be off for these draws to give
         "differs". None if there are fewer than two cells."""
-        if not self.freedom:
+        freedom = self.fit.freedom
+        if not freedom:
             return None
         share = float(self.distribution.max())
-        return math.sqrt(chi_square.threshold(self.freedom) * share * (1 - share) / self.draws)
+        return math.sqrt(chi_square.threshold(freedom) * share * (1 - share) / self.draws)
 
     @property
     def verdict(self) -> str:
         """ "fits", "poor" or "differs", or "too few" if there is no statistic."""
-        value = self.p_value
-        if value is None:
+        if self.fit.p_value is None:
             return "too few"
-        return "differs" if value < ALARM else "poor" if value < POOR else "fits"
-
-    @property
-    def sentence(self) -> str:
-        value = self.p_value
-        tokens = f"first tokens of {self.draws} sample{'s' * (self.draws != 1)}"
-        if value is None:
-            return f"The {tokens} are too few to compare with the target's distribution."
-        result = (
-            f"χ² = {self.statistic:.1f}, {self.freedom} "
-            f"degree{'s' * (self.freedom != 1)} of freedom, p-value {value:.2g}"
-        )
-        if self.verdict == "fits":
-            points = round(min(self.detectable_difference or 1, 1) * 100)
-            return (
-                f"The {tokens} are consistent with the target's distribution: {result}. A p-value "
-                "below one in a million counts as an error. With this many samples, that happens "
-                "if, for example, the most probable token comes too often or too rarely by about "
-                f"{points} percentage points."
-            )
-        if self.verdict == "poor":
-            return (
-                f"The {tokens} fit the target's distribution poorly: {result}. This happens by "
-                f"chance now and then, so only p below {ALARM:g} counts as different: sample "
-                "again with another seed."
-            )
-        return f"The {tokens} do not follow the target's distribution: {result}, below {ALARM:g}."
+        return "differs" if self.fit.differs else "poor" if self.fit.p_value < POOR else "fits"
 
 
 def _cells(distribution: torch.Tensor, counts: Mapping[int, int], draws: int) -> tuple[Cell, ...]:

@@ -53,11 +53,6 @@ from sequoia.validate_input import whole
 # the tree with which a run is repeated if the run's own tree is not given
 USUAL_TREE = Tree.from_branching([3, 2, 1, 1])
 ROWS_AT_ONCE = 64  # rows of logits computed together
-_ENDS = {
-    "tie": "a tie, decided by rounding",
-    "bug": "a bug",
-    "undecided": "undecided",
-}
 
 
 @dataclass(frozen=True)
@@ -74,13 +69,6 @@ class Place:
     def is_tie(self) -> bool:
         return self.margin <= 2 * self.error
 
-    @property
-    def words(self) -> str:
-        size = "at most" if self.is_tie else "more than"
-        return (
-            f"{self.margin:.3g} below the best, {size} twice the rounding error of {self.error:.3g}"
-        )
-
 
 @dataclass(frozen=True)
 class TextMatch:
@@ -89,8 +77,9 @@ class TextMatch:
     compared: the number of tokens of the shorter text. dtype: the target's. index: the index of the
     first token that differs, or None. first: the place there, None if it could not be computed; its
     margin is that of the run's or plain decoding's token, whichever is further below the best.
-    later: the first later token of the run that is not even a tie, or None. in_float32: the result
-    of a run in float32, or why there is none. It is "" if none was needed.
+    later: the first later token of the run that is not even a tie, or None. in_float32: the same
+    run in float32, None if it was not needed. worst: if that run shows no bug, the largest margin
+    and the largest error anywhere in the text. problem: why the check could not be finished, or "".
     """
 
     verdict: str
@@ -99,30 +88,9 @@ class TextMatch:
     index: int | None = None
     first: Place | None = None
     later: Place | None = None
-    in_float32: str = ""
-
-    @property
-    def sentence(self) -> str:
-        if self.index is None:
-            return f"All {self.compared} tokens equal plain decoding's (measured): exact."
-        words = [f"Token {self.index + 1} is the first that differs from plain decoding"]
-        if self.first:
-            words.append(
-                f"In {_wide_name(self.dtype)}, the lower logit of the two tokens is "
-                f"{self.first.words} (measured)"
-            )
-        if self.later:
-            words[-1] += (
-                f", but given the run's own text, its token {self.later.index + 1} is "
-                f"{self.later.words}"
-            )
-        if self.in_float32:
-            words.append(self.in_float32)
-        return f"{'. '.join(words)}: {_ENDS[self.verdict]}."
-
-
-def _wide_name(dtype: torch.dtype) -> str:
-    return "float64" if dtype == torch.float32 else "float32"
+    in_float32: TextMatch | None = None
+    worst: Place | None = None
+    problem: str = ""
 
 
 def compare(run: Sequence[int], plain: Sequence[int]) -> int | None:
@@ -164,11 +132,7 @@ def check_text(
             return match
         return _repeated(pair, prompt, match, found, tree, verifier, should_stop)
     except (Stopped, OutOfMemory, RuntimeError, MemoryError) as problem:
-        words = (
-            "Whether this is a bug could not be checked in "
-            f"{_wide_name(match.dtype)}, because {reason(problem)}"
-        )
-        return replace(match, verdict="undecided", in_float32=words)
+        return replace(match, verdict="undecided", problem=reason(problem))
 
 
 def _judged(match: TextMatch, found: Iterable[Place]) -> TextMatch:
@@ -202,28 +166,12 @@ def _repeated(
     again = TextMatch("exact", match.compared, wide.target.dtype, at)
     if at is not None:
         again = _judged(again, places(wide, prompt, wide_run, wide_plain, at, should_stop))
-    name = str(match.dtype).removeprefix("torch.")
-    words = (
-        f"This target has a router, and rounding to {name} can change the experts it chooses. The "
-        "same run in float32 "
-    )
+    match = replace(match, in_float32=again)
     if again.verdict == "bug":
-        words += f"differs too ({again.sentence[:-1]})"
-        return replace(match, in_float32=words)
-    words += "equals" if at is None else "differs only by a tie from"
-    verdict, why = _explained(found)
-    return replace(match, verdict=verdict, in_float32=f"{words} plain decoding's. {why}")
-
-
-def _explained(found: Sequence[Place]) -> tuple[str, str]:
-    """The verdict, and why, on a run in which float32 shows no bug: a tie if rounding anywhere in
-    the text explains all its tokens, else undecided. found: the places of all its tokens."""
+        return match
+    # float32 shows no bug: a tie if rounding anywhere in the text explains all tokens of the run
     worst = Place(0, max(one.margin for one in found), max(one.error for one in found))
-    words = (
-        "Every token of the original run, and plain decoding's at the first difference, is at most "
-        f"{worst.words} anywhere in the text (both measured)"
-    )
-    return "tie" if worst.is_tie else "undecided", words
+    return replace(match, verdict="tie" if worst.is_tie else "undecided", worst=worst)
 
 
 def places(

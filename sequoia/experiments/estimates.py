@@ -8,7 +8,7 @@ import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from sequoia.diagnosis.race_verdict.student_t import critical_value
+from sequoia.diagnosis.student_t import critical_value
 from sequoia.experiments.result import Estimate, Ratio
 
 LEVEL = 0.05

@@ -19,7 +19,7 @@ from sequoia.errors import BadModel, BadPair
 from sequoia.loading.folder_check import TOKENIZER, TOKENIZER_CONFIG, read_tokenizer
 from sequoia.loading.model_checks import Source, refused
 from sequoia.loading.try_tokenizer import refuse_slow, refuse_unopenable
-from sequoia.planning.figure_words import and_list
+from sequoia.validate_input import and_list
 
 _PROBES = (
     "def f(x):\n    return x + 1\n",

@@ -17,8 +17,7 @@ from sequoia.loading.read_weights import refuse_not_finite
 from sequoia.loading.weight_headers import stored_tensors, weight_paths
 from sequoia.models.layer_draft import IDENTITY, Identity, layer_draft
 from sequoia.models.tree_forward import TreeModel
-from sequoia.planning.figure_words import and_list
-from sequoia.validate_input import shown
+from sequoia.validate_input import and_list, shown
 
 _MOST_BYTES = 100_000  # of the file with the identity
 # the parts of a target that must be those that the draft was made for

@@ -13,8 +13,7 @@ from sequoia.loading.model_checks import PassedCheck
 from sequoia.models.chat.chat_format import ChatFormat, tried_format
 from sequoia.models.pair import Pair
 from sequoia.models.prompt_ends import TextEnds, text_ends
-from sequoia.planning.figure_words import and_list
-from sequoia.validate_input import MAX_SHOWN, shown, whole
+from sequoia.validate_input import MAX_SHOWN, and_list, shown, whole
 
 
 def with_prompts(pair: Pair, on_progress: OnProgress) -> Pair:

@@ -16,7 +16,7 @@ from sequoia.algorithm.tree import Tree
 
 Z = 1.959964  # 95% of a normal distribution is within this many standard deviations of the mean
 SIGNIFICANCE = 0.05  # corrected p-values below this reject the assumption
-_LEAST = 5.0  # below this expected count, the normal approximation is too poor
+LEAST = 5.0  # below this expected count, the normal approximation is too poor
 
 
 @dataclass(frozen=True)
@@ -116,32 +116,6 @@ class DepthVerdict:
     elsewhere: Cell = Cell()
     p_value: float = 1.0
 
-    @property
-    def sentence(self) -> str:
-        if self.holds is None:
-            return (
-                "Too few counts to tell whether acceptance depends on depth; decode more tokens "
-                "(the tree must have at least 3 levels)."
-            )
-        parent = f"a node at depth {self.depth}" if self.depth else "the root"
-        found = (
-            f"child {self.rank + 1} of {parent} was accepted in {self.here.accepted:.6g} of "
-            f"{self.here.visits} visits ({self.here.rate:.0%}), and child {self.rank + 1} at all "
-            f"other depths in {self.elsewhere.accepted:.6g} of {self.elsewhere.visits} "
-            f"({self.elsewhere.rate:.0%}); p = {self.p_value:.2g}"
-        )
-        if self.compared > 1:
-            found += f", corrected for {self.compared} tests"
-        if self.holds:
-            among = (
-                "The clearest deviation"
-                if self.compared > 1
-                else "Only one cell has enough counts for a test (at least "
-                f"{_LEAST:g} acceptances and {_LEAST:g} rejections expected)"
-            )
-            return f"No evidence that acceptance depends on depth. {among}: {found}."
-        return f"The positional assumption fails here: {found}."
-
 
 def depth_verdict(by_level: AcceptanceByLevel) -> DepthVerdict:
     """Compare each cell with the cells of the same rank at all other depths, by two-proportion
@@ -163,7 +137,7 @@ def _enough(a: Cell, b: Cell) -> bool:
     if not a.visits or not b.visits:
         return False
     pooled = (a + b).rate
-    return all(min(cell.visits * pooled, cell.visits * (1 - pooled)) >= _LEAST for cell in (a, b))
+    return all(min(cell.visits * pooled, cell.visits * (1 - pooled)) >= LEAST for cell in (a, b))
 
 
 def _p_value(a: Cell, b: Cell) -> float:

@@ -10,7 +10,6 @@ from typing import Any
 from sequoia.assets_folder import ASSETS
 from sequoia.errors import BadProfile
 from sequoia.planning.hardware_profile import HardwareProfile
-from sequoia.planning.simulated_step_times import with_article
 from sequoia.text_files import load_json
 from sequoia.validate_input import read_each, shown
 
@@ -42,14 +41,9 @@ def machine_name(name: str) -> str:
     return str(_files()[name].get("name", device)).split(",")[0]
 
 
-def machine_of(clock: str) -> str:
-    """The machine of a simulated clock (a profile that predicts step times), in words that fit
-    inside a sentence. clock: the field "name" of the profile. If the profile comes with the
-    program, the words are the text before the first comma with an article, such as "an A100". Any
-    other name was chosen by a visitor. It is returned whole, in quotation marks."""
-    if any(content.get("name") == clock for content in _files().values()):
-        return with_article(clock.split(",")[0].strip())
-    return f"“{clock}”"
+def is_clock_name(name: str) -> bool:
+    """Whether a profile that comes with the program has `name` in its field "name"."""
+    return any(content.get("name") == name for content in _files().values())
 
 
 def roofline_figures(name: str) -> dict[str, Any] | None:

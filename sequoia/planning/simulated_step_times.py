@@ -7,7 +7,6 @@ decoding is a step of one node. All times are in seconds.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -17,17 +16,6 @@ from sequoia.algorithm.tree import Tree
 from sequoia.errors import BadProfile
 from sequoia.planning.hardware_profile import MAX_TEXT, HardwareProfile
 from sequoia.validate_input import short_text
-
-# The beginnings of names that take "an":
-# - A, E, I and O ("A100"), and "Ul" and "Un" if no "i" follows ("Ultra 7");
-# - 8, 11 and 18 ("8-core laptop");
-# - a letter whose own name is read and begins with a vowel sound ("L40" is read "el forty").
-_VOWEL = re.compile(r"[AEIOaeio]|[Uu][ln](?!i)|8|1[18](?!\d)|[FHLMNRSX](?=[A-Z0-9])")
-
-
-def with_article(name: str) -> str:
-    """A machine's name with "a" or "an" before it: "an A100", "a laptop"."""
-    return f"{'an' if _VOWEL.match(name) else 'a'} {name}"
 
 
 @dataclass(frozen=True)

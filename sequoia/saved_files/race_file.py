@@ -46,8 +46,9 @@ MOST_LANES = 4
 # "poor" (they fit it poorly), "bug", and "blind" (no difference could have been found). "none":
 # there was nothing, or too little, to compare.
 KINDS = ("exact", "tie", "bug", "undecided", "law", "poor", "blind", "none")
-# the labels in files that say how the speed-up of a remedy was obtained
-LABELS = ("predicted", "predicted, what if", "measured", "recorded", "simulated")
+# how the speed-up of a remedy was obtained; "run": as the speed-ups of the race itself
+LABELS = ("predicted", "predicted, what if", "run")
+CHECK_LABELS = ("measured", "recorded")
 MAX_WORDS = 2000
 MAX_NAME = 200
 MAX_BARS = 8
@@ -218,7 +219,8 @@ def checked(result: Any) -> dict[str, Any]:
     the remedy's speed-up, predicted or not, label: one of LABELS, parents: those of the suggested
     tree or null}]} or null,
     lossless: {kind: one of KINDS, words, at: index of the first token that differs or null, p:
-    p-value or null, count: as `counted` returns it, null or missing} or null}
+    p-value or null, count: as `counted` returns it, null or missing, label: one of CHECK_LABELS}
+    or null}
     """
     parts = {"waterfall": _time_breakdown, "doctor": _what_to_try, "lossless": _lossless}
     return {name: _optional(result[name], read) for name, read in parts.items()}
@@ -265,6 +267,7 @@ def _lossless(data: Mapping[str, Any]) -> dict[str, Any]:
         "at": _optional(data["at"], whole, what, 0, MAX_STEPS, BadTrace),
         "p": _optional(data["p"], number, "p-value", 0, 1, BadTrace),
         "count": _optional(data.get("count"), counted),
+        "label": one_of(data["label"], "label of a check", CHECK_LABELS, BadTrace),
     }
 
 

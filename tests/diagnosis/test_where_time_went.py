@@ -11,9 +11,8 @@ import pytest
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.step_trace import PHASES, DecodeStats
 from sequoia.algorithm.tree import Tree
-from sequoia.diagnosis.where_time_went import time_breakdown
+from sequoia.diagnosis.where_time_went import PARTS, check_prediction, time_breakdown
 from sequoia.errors import BadTrace
-from sequoia.planning.explain_plan import compare
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import predict
 
@@ -40,14 +39,14 @@ def test_the_bars_add_up_to_the_measured_speedup() -> None:
     for _ in range(500):
         run = stats(rng, 1)
         plain = replace(stats(rng, 1), tokens=rng.randint(1, 900))
-        found = time_breakdown(run, plain)
+        found = time_breakdown(run, plain).bars
         step = sum(map(Fraction, run.seconds.values())) / run.steps
         token = sum(map(Fraction, plain.seconds.values())) / plain.tokens
         speedup = found[-1].value
         assert speedup == pytest.approx(
             float(Fraction(run.tokens, run.steps) * token / step), rel=1e-12
         )
-        assert found[0].value == run.tokens_per_step
+        assert found[0].value == pytest.approx(run.tokens_per_step, rel=1e-15)
         assert found[0].value - math.fsum(bar.loss for bar in found) == pytest.approx(
             speedup, abs=1e-12 * max(bar.value for bar in found)
         )
@@ -57,7 +56,7 @@ def test_the_bars_add_up_to_the_measured_speedup() -> None:
 def test_the_bars_are_those_of_the_docstring() -> None:
     """In the notation of where_time_went.py: t = 3; P = 10 ms, of which 2 ms are overhead;
     v = 12 ms, d = 6 ms, o = 3 ms."""
-    found = time_breakdown(RUN, PLAIN)
+    found = time_breakdown(RUN, PLAIN).bars
     assert [bar.name for bar in found] == ["tokens", "verify", "draft", "overhead"]
     assert [bar.value for bar in found] == pytest.approx([3, 30 / 14, 30 / 20, 30 / 21])
     assert [bar.loss for bar in found] == pytest.approx(
@@ -70,7 +69,7 @@ def test_a_slow_phase_is_the_loss_of_its_own_bar(phase: str) -> None:
     # a step of `base` takes 10 ms, as long as a plain token; a step of `slow` takes 20 ms
     base = DecodeStats(steps=100, tokens=250, seconds=PLAIN.seconds)
     slow = replace(base, seconds={**base.seconds, phase: base.seconds[phase] + 1.0})
-    for bar in time_breakdown(slow, PLAIN):
+    for bar in time_breakdown(slow, PLAIN).bars:
         loss = 2.5 - 1.25 if bar.name == phase else 0
         assert bar.loss == pytest.approx(loss, abs=1e-12)
 
@@ -79,40 +78,10 @@ def test_as_much_overhead_as_plain_decoding_is_no_loss_and_less_is_a_gain() -> N
     same = DecodeStats(
         steps=10, tokens=20, seconds={"draft": 0.0, "verify": 0.08, "overhead": 0.02}
     )
-    assert time_breakdown(same, PLAIN)[-1].loss == pytest.approx(0, abs=1e-12)
+    assert time_breakdown(same, PLAIN).bars[-1].loss == pytest.approx(0, abs=1e-12)
     lean = replace(same, seconds={**same.seconds, "overhead": 0.01})
-    assert time_breakdown(lean, PLAIN)[-1].loss == pytest.approx(2 - 2 / 0.9)
-    assert time_breakdown(lean, PLAIN)[-1].value > 2
-
-
-def test_the_last_bar_is_the_speedup_of_the_comparison_with_the_plan() -> None:
-    profile = HardwareProfile(
-        device="a",
-        dtype="float32",
-        target="t",
-        draft="d",
-        prefix_length=1,
-        source="simulated",
-        date="2025-01-31",
-        target_seconds=((1, 0.01, 0),),
-        draft_seconds=((1, 0.001, 0),),
-    )
-    plan = predict(Tree.chain(3), Acceptance((0.5,)), profile)
-    plain = PLAIN.total_seconds / PLAIN.tokens
-    assert time_breakdown(RUN, PLAIN)[-1].value == pytest.approx(
-        compare(RUN, plan, profile, plain).measured, rel=1e-12
-    )
-
-
-def test_each_sentence_contains_its_numbers() -> None:
-    tokens, verify, draft, overhead = (bar.sentence for bar in time_breakdown(RUN, PLAIN))
-    assert "3.00 tokens per step would be the" in tokens
-    assert (
-        "12.0 ms for all nodes of a step and 8.0 ms for one token: 1.50 times as long, measured"
-        in verify
-    )
-    assert "6.0 ms per step, 29% of the step's time, measured" in draft
-    assert "3.0 ms per step (2.0 ms per token in plain decoding), measured" in overhead
+    assert time_breakdown(lean, PLAIN).bars[-1].loss == pytest.approx(2 - 2 / 0.9)
+    assert time_breakdown(lean, PLAIN).bars[-1].value > 2
 
 
 @pytest.mark.parametrize(
@@ -139,3 +108,46 @@ def test_an_empty_run_is_refused() -> None:
         time_breakdown(DecodeStats(), PLAIN)
     with pytest.raises(BadTrace, match="the plain run: steps"):
         time_breakdown(RUN, DecodeStats())
+
+
+PROFILE = HardwareProfile(
+    device="a",
+    dtype="float32",
+    target="t",
+    draft="d",
+    prefix_length=1,
+    source="simulated",
+    date="2025-01-31",
+    target_seconds=((1, 0.01, 0),),
+    draft_seconds=((1, 0.001, 0),),
+)
+PLAN = predict(Tree.chain(3), Acceptance((0.5,)), PROFILE)
+
+
+def test_each_part_alone_has_the_speedup_of_its_measured_value() -> None:
+    """With all parts replaced, the result is the measured speed-up, which is also the last bar."""
+    found = check_prediction(RUN, PLAN, PROFILE, PLAIN.total_seconds / PLAIN.tokens)
+    before, after = (
+        {part: getattr(step, part) for part in PARTS} for step in (found.predicted, found.measured)
+    )
+    assert found.predicted.speedup == pytest.approx(PLAN.predicted_speedup)
+    assert speedup(before) == pytest.approx(PLAN.predicted_speedup)
+    for part in PARTS:
+        assert found.alone[part] == pytest.approx(speedup({**before, part: after[part]}))
+    assert found.measured.speedup == pytest.approx(speedup(after))
+    assert time_breakdown(RUN, PLAIN).bars[-1].value == pytest.approx(found.measured.speedup)
+
+
+def speedup(values: dict[str, float]) -> float:
+    return values["tokens"] * values["plain"] / sum(values[phase] for phase in PHASES)
+
+
+def test_without_a_timed_plain_run_both_speedups_have_the_profiles_time() -> None:
+    found = check_prediction(RUN, PLAN, PROFILE)
+    assert not found.plain_measured
+    assert found.measured.plain == found.predicted.plain == PROFILE.plain_seconds
+
+
+def test_an_empty_run_is_not_compared_with_a_prediction() -> None:
+    with pytest.raises(BadTrace, match="the run: steps: 0"):
+        check_prediction(DecodeStats(), PLAN, PROFILE)

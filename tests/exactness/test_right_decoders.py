@@ -47,9 +47,9 @@ def verdicts(kind: str, seeds: Sequence[int]) -> Counter[str]:
 
 
 def _must_be_right(pair: Pair, match: TextMatch) -> None:
-    assert match.verdict != "bug", match.sentence
+    assert match.verdict != "bug", match
     if match.verdict == "undecided" or match.in_float32:
-        assert has_router(pair.target), match.sentence
+        assert has_router(pair.target), match
 
 
 @pytest.mark.slow

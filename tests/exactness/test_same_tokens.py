@@ -65,7 +65,6 @@ def test_the_first_difference_is_found_within_the_shorter_text(
 def test_greedy_text_in_float32_is_exact(kind: str) -> None:
     found = check_text(made(kind), PROMPTS[0], *texts(made(kind), PROMPTS[0]))
     assert (found.verdict, found.compared, found.index, found.first) == ("exact", 48, None, None)
-    assert found.sentence == "All 48 tokens equal plain decoding's (measured): exact."
 
 
 @pytest.mark.nightly
@@ -114,7 +113,6 @@ def test_the_text_after_a_tie_is_compared_with_the_target() -> None:
         found = check_text(pair, prompt, [*run[:later], worst, *run[later + 1 :]], right)
         assert (found.verdict, found.index, found.later.index) == ("bug", at, later)
         assert found.first.is_tie
-        assert f"its token {later + 1} is {found.later.margin:.3g} below" in found.sentence
 
 
 def near_tie(pair: Pair, prompt: str, right: list[int]) -> tuple[int, int]:
@@ -149,9 +147,6 @@ def test_a_fabricated_wrong_token_is_a_bug() -> None:
         worst = int(reference_logits(pair, prompt, right[:at]).argmin())
         found = check_text(pair, prompt, [*right[:at], worst, *right[at + 1 :]], right)
         assert (found.verdict, found.index) == ("bug", at)
-        assert found.sentence.startswith(
-            f"Token {at + 1} is the first that differs from plain decoding"
-        )
 
 
 def test_the_second_best_token_is_a_bug_where_there_is_no_tie() -> None:
@@ -162,7 +157,6 @@ def test_the_second_best_token_is_a_bug_where_there_is_no_tie() -> None:
     found = check_text(pair, prompt, [*right[:5], int(second)], right)
     assert found.verdict == "bug"
     assert found.first.margin > 2 * found.first.error
-    assert "more than twice the rounding error" in found.sentence
 
 
 def test_the_error_of_a_wrong_pass_excuses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

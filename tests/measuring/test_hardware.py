@@ -30,8 +30,8 @@ from sequoia.measuring.acceptance_by_level import counting_tree
 from sequoia.measuring.hardware import OVERHEAD_SIZES, PASSES, _overhead, _some, measure_profile
 from sequoia.models.describe import describe, dtype_name, versions
 from sequoia.models.pair import Pair
-from sequoia.planning.explain_plan import phases
 from sequoia.planning.hardware_profile import HardwareProfile
+from sequoia.planning.simulated_step_times import phases
 
 QUICK: dict[str, Any] = {"sizes": (1, 3, 9), "widths": (1, 4), "prefix": 20, "rounds": 2}
 # not for tests that count rounds or steps: how many fit into 0.4 seconds depends on the machine

@@ -16,7 +16,7 @@ import sequoia
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.errors import BadProfile
 from sequoia.planning.hardware_profile import HardwareProfile
-from sequoia.planning.named_profiles import FOLDER, machine_of, named_profile, profile_names
+from sequoia.planning.named_profiles import FOLDER, named_profile, profile_names
 from sequoia.planning.paper_results import (
     PaperRow,
     PaperTable,
@@ -131,13 +131,6 @@ def test_a_replaced_profile_can_still_be_read() -> None:
 def test_an_unknown_name_is_refused(name: Any) -> None:
     with pytest.raises(BadProfile, match=r"no hardware profile is named .* a100-llama-2-7b-eager"):
         named_profile(name)
-
-
-def test_a_shipped_machine_is_named_with_an_indefinite_article() -> None:
-    """The name of any other profile is in quotation marks."""
-    assert machine_of("A100, Llama-2-7B with 68M, CUDA graphs") == "an A100"
-    for name in ("my card", "A100, mine"):
-        assert machine_of(name) == f"“{name}”"
 
 
 @pytest.mark.parametrize("name", SIMULATED)

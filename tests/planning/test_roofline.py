@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from sequoia.errors import BadProfile
-from sequoia.planning.explain_plan import knee
+from sequoia.planning.compare_plans import knee
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.roofline import (
     SIZES,

@@ -83,7 +83,7 @@ def test_a_hundred_greedy_texts_are_exact_or_ties(
         match = checked(pair, prompt, TREES["bushy"])
         verdicts[match.verdict] += 1
         if match.verdict != "exact":
-            print(f"\n{dtype}, {prompt[:30]!r}{' as a chat' * chat}: {match.sentence}")
+            print(f"\n{dtype}, {prompt[:30]!r}{' as a chat' * chat}: {match}")
     print(f"\n{dtype}: {dict(verdicts)}")
     assert verdicts["exact"] + verdicts["tie"] == 100
     assert verdicts["exact"] >= 50

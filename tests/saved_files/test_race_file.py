@@ -50,6 +50,7 @@ RESULT: dict[str, Any] = {
                 {"text": None, "more": False, "share": 0.25, "seen": 11},
             ],
         },
+        "label": "measured",
     },
 }
 EMPTY: dict[str, Any] = {"waterfall": None, "doctor": None, "lossless": None}
@@ -114,12 +115,14 @@ def test_a_race_without_counts_of_first_tokens_is_read(file: str) -> None:
         "at": None,
         "p": 0.4,
         "count": None,
+        "label": "measured",
     }
 
 
 @pytest.mark.parametrize("kind", ["exact", "tie", "bug", "undecided"])
 def test_every_verdict_on_a_text_is_saved_and_read(log: RaceLog, kind: str) -> None:
-    lossless = {"kind": kind, "words": "as measured", "at": 5, "p": None, "count": None}
+    lossless = {"kind": kind, "words": "as it was", "at": 5, "p": None, "count": None}
+    lossless["label"] = "measured"
     results = (None, EMPTY | {"lossless": lossless}, EMPTY)
     again = RaceLog.from_json(RaceLog(log.meta, log.lanes, results).to_json())
     assert again.results == results
@@ -289,8 +292,10 @@ def test_the_remedy_without_changes_is_valid(file: str) -> None:
         result("doctor", words="x" * 5000),
         remedy(parents=[-1, 5]),
         remedy(label="certain"),
+        remedy(label="measured"),
         result("doctor", remedies=[{}] * 99),
         result("lossless", kind="perfect"),
+        result("lossless", label="predicted"),
         result("lossless", p=2),
         count(draws=10**9),
         count(lane=4),

@@ -60,7 +60,7 @@ def test_a_run_opens(name: str) -> None:
     meta = message["meta"]
     assert meta["label"] == "recorded"
     assert meta.get("verdict", {}).get("label") == plain_label
-    assert "measured" not in meta["tree"]["how"]
+    assert meta["tree"].get("rates", "recorded") == "recorded"
     assert meta["tree"]["wish"] == tree_request
     assert message["done"] is True
 
@@ -84,8 +84,26 @@ def test_a_race_opens(name: str) -> None:
     assert message["meta"]["label"] == "recorded"
     found = [result and result["lossless"]["kind"] for result in message["results"]]
     assert found == verdicts
-    assert "measured" not in json.dumps(message["results"])
+    assert {result["lossless"]["label"] for result in message["results"] if result} == {"recorded"}
     assert {lane.run.meta["label"] for lane in race.log().lanes} == {"recorded"}
+
+
+def test_only_the_labels_of_an_opened_race_change(tmp_path: Path) -> None:
+    """A token " measured" stays what it was, in the text and in the counts."""
+    data = json.loads((SAVED / "races" / "law.json").read_text())
+    result = data["results"][1]
+    result["waterfall"]["bars"][0]["words"] = "As measured before."
+    result["lossless"]["count"]["cells"][0]["text"] = " measured"
+    result["lossless"]["count"]["context"] = "it was measured"
+    data["lanes"][1]["how"] = "measured by hand"
+    path = tmp_path / "race.json"
+    path.write_text(json.dumps(data))
+    message = json.loads(opened_race(str(path), LOCAL.upload).whole())
+    found = message["results"][1]
+    assert found["waterfall"]["bars"][0]["words"] == "As measured before."
+    assert found["lossless"]["count"]["cells"][0]["text"] == " measured"
+    assert found["lossless"]["count"]["context"] == "it was measured"
+    assert message["lanes"][1]["how"] == "measured by hand"
 
 
 @pytest.mark.parametrize("file", PROFILES)

@@ -6,7 +6,6 @@ import { pageSource } from "../../ui/shared/web/page_source.js";
 import {
   pageName,
   recordedMeta,
-  relabelled,
   saveRecording,
   titleOf,
 } from "../../ui/shared/web/save_page.js";
@@ -77,18 +76,17 @@ test("a saved file calls its numbers recorded or simulated, never measured", () 
     verdict: { code: "win", label: "measured" },
     again: { runs: 4, seconds: 9 },
     prompt: "measured twice",
-    tree: { how: "planned with measured times", why: "Measured.", nodes: 3 },
-    notes: ["acceptance measured on this text"],
+    tree: { how: "planned from acceptance rates", rates: "measured", nodes: 3 },
+    notes: ["measured as it was"],
   };
   assert.deepEqual(recordedMeta(meta), {
     label: "recorded",
     verdict: { code: "win", label: "recorded" },
     prompt: "measured twice",
-    tree: { how: "planned with recorded times", why: "Recorded.", nodes: 3 },
-    notes: ["acceptance recorded on this text"],
+    tree: { how: "planned from acceptance rates", rates: "recorded", nodes: 3 },
+    notes: ["measured as it was"],
   });
   assert.equal(recordedMeta({ label: "simulated" }).label, "simulated");
-  assert.deepEqual(relabelled([{ words: "measured" }, null, 1]), [{ words: "recorded" }, null, 1]);
 });
 
 test("the name of a saved file contains the date of its run, if that is valid", () => {

@@ -9,12 +9,13 @@ from typing import Any
 
 from sequoia import StepTrace, Tree
 from sequoia.errors import BadProfile, BadTree
-from sequoia.planning.explain_plan import calibration_words
-from sequoia.planning.named_profiles import machine_of, profile_names
+from sequoia.planning.named_profiles import profile_names
 from sequoia.planning.paper_results import best_in_paper
-from sequoia.planning.simulated_step_times import SimulatedClock, with_article
+from sequoia.planning.simulated_step_times import SimulatedClock
 from sequoia.validate_input import shown
 from ui.shared.saved_profiles import SAVED, Entry, saved_entries, shipped
+from ui.words.machines import machine_of, with_article
+from ui.words.plans import calibration_words
 
 HERE = ""  # the key of this machine's own clock
 LABEL = "Timed on"  # the label of the clock menu

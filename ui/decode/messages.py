@@ -19,11 +19,9 @@ followed: true for another visitor's run (added by ui.serving.following).
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from sequoia.planning.named_profiles import machine_of
 from sequoia.saved_files.check_fields import MAX_HOW
 from sequoia.saved_files.run_file import MAX_STEPS, Run, clock_of
 from sequoia.validate_input import json_text
@@ -31,6 +29,7 @@ from ui.decode.clocks import mixture_in_file
 from ui.serving.wait_times import NOTHING
 from ui.shared.saved_profiles import MAX_NOTE
 from ui.shared.speedup_meta import valid_verdict
+from ui.words.machines import machine_of
 
 VERSION = 1
 MAX_TEXT = 20_000  # characters of a text in the meta
@@ -167,8 +166,9 @@ def recorded(meta: Mapping[str, Any]) -> dict[str, Any]:
         texts = _valid(tree, ("how", "why"), lambda value: isinstance(value, str))
         clean["tree"] = {
             **_valid(tree, ("nodes", "levels"), _is_number),
-            **{name: relabelled(text[:MAX_HOW]) for name, text in texts.items()},
+            **{name: text[:MAX_HOW] for name, text in texts.items()},
             **_valid(tree, ("wish",), _is_tree_request),
+            **({"rates": "recorded"} if tree.get("rates") in ("measured", "recorded") else {}),
         }
     if _is_number(seconds := meta.get("plain_seconds", 0)) and 0 < seconds < 1e6:
         clean["plain_seconds"] = seconds
@@ -213,19 +213,6 @@ def _tokens(value: Any) -> list[list[Any]]:
         for row in rows
     )
     return [[text[:MAX_TOKEN], special] for text, special in rows] if good else []
-
-
-def relabelled(value: Any) -> Any:
-    """`value` with "measured" replaced by "recorded" in every text in it."""
-    if isinstance(value, str):
-        return re.sub("measured", _recorded_word, value, flags=re.IGNORECASE)
-    if isinstance(value, Mapping):
-        return {name: relabelled(part) for name, part in value.items()}
-    return tuple(map(relabelled, value)) if isinstance(value, list | tuple) else value
-
-
-def _recorded_word(measured: re.Match[str]) -> str:
-    return "Recorded" if measured[0].startswith("M") else "recorded"
 
 
 def _is_interval(value: Any, middle: float) -> bool:

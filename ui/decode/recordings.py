@@ -152,7 +152,7 @@ class Shown:
 
 
 def opened(path: Any, most: int) -> Run:
-    """The run in the file at `path`, relabelled by `played`, which also checks its meta. most: as
+    """The run in the file at `path`, labelled by `played`, which also checks its meta. most: as
     for `json_of`. Raises BadTrace if the file contains no valid run, or a run without steps."""
     return played(Run.from_dict(json_of(path, most, "run")))
 

@@ -16,7 +16,7 @@ from sequoia.diagnosis.race_verdict import LaneRun
 from sequoia.diagnosis.race_verdict.lane_runs import Step
 from sequoia.errors import OutOfMemory
 from sequoia.models.describe import dtype_name, place_of, versions
-from sequoia.planning.explain_plan import why_chain
+from sequoia.planning.compare_plans import chain_gains
 from sequoia.saved_files.run_file import MAX_STEPS
 from ui.decode import messages
 from ui.decode.clocks import clock_meta, retimed
@@ -29,6 +29,7 @@ from ui.serving.run_job import Ended, Notice, RunJob
 from ui.serving.wait_times import Demand
 from ui.shared.speedup_meta import Timed, compared_with_plain, step_of
 from ui.shared.tree_request import ChosenTree, TreeRequest
+from ui.words.plans import chain_words
 
 MORE_RUNS = 4  # how many further runs "Run it again" makes
 
@@ -294,10 +295,11 @@ def _tree_meta(tree_request: TreeRequest, chosen: ChosenTree) -> dict[str, Any]:
     meta: dict[str, Any] = {
         "how": chosen.how,
         "wish": [tree_request.kind, *tree_request.numbers],
+        **({"rates": chosen.label} if chosen.label else {}),
     }
     if not isinstance(chosen.tree, Tree):
         return meta
     meta |= {"nodes": len(chosen.tree), "levels": chosen.tree.levels}
     if tree_request.kind == "planned" and chosen.acceptance is not None:
-        meta["why"] = why_chain(chosen.tree, chosen.acceptance.smoothed())
+        meta["why"] = chain_words(chain_gains(chosen.tree, chosen.acceptance.smoothed()))
     return meta

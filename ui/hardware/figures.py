@@ -13,7 +13,8 @@ from typing import Any
 import plotly.graph_objects as go
 
 from sequoia.algorithm.step_trace import PHASES
-from sequoia.planning.explain_plan import Comparison, chosen, knee
+from sequoia.diagnosis.where_time_went import CheckedPrediction
+from sequoia.planning.compare_plans import chosen, knee
 from sequoia.planning.hardware_profile import HardwareProfile, Point
 from sequoia.planning.plan_for_machine import SpeedupGrid
 from ui.shared.figure import figure
@@ -112,9 +113,8 @@ def heat_map(grid: SpeedupGrid) -> go.Figure:
     return _note(made, column, row, f"{grid.speedups[row, column]:.2f}×", 0, below)
 
 
-def phase_bars(comparison: Comparison) -> go.Figure:
+def phase_bars(found: CheckedPrediction) -> go.Figure:
     """Milliseconds of a step by phase, as two stacked bars: predicted and measured."""
-    parts = {part.name: part for part in comparison.parts}
     bars = [
         go.Bar(
             orientation="h",
@@ -122,7 +122,7 @@ def phase_bars(comparison: Comparison) -> go.Figure:
             y=["measured", "predicted"],
             marker={"color": COLOURS[phase]},
             width=0.6,
-            x=[parts[phase].measured * 1e3, parts[phase].predicted * 1e3],
+            x=[getattr(step, phase) * 1e3 for step in (found.measured, found.predicted)],
             hovertemplate="%{x:.2f} ms %{fullData.name}<extra>%{y}</extra>",
         )
         for phase in PHASES

@@ -10,24 +10,20 @@ from typing import Any
 from sequoia import DecodeStats, HardwareProfile, Run, SequoiaError, best_plan
 from sequoia.algorithm.tree import MAX_NODES
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
+from sequoia.diagnosis.where_time_went import PARTS, check_prediction
 from sequoia.loading.pair_catalog import BUNDLED_NAME
 from sequoia.measuring.acceptance_by_level import AcceptanceByLevel
 from sequoia.measuring.defaults import SLACK
-from sequoia.planning.explain_plan import (
-    compare,
-    fastest,
-    knee,
-    runner_up,
-    why,
-)
-from sequoia.planning.figure_words import and_list, size_words, time_words
+from sequoia.planning.compare_plans import fastest, knee, runner_up
 from sequoia.planning.plan_for_machine import Plan, bounds, levels_for, predict, speedup_grid
-from sequoia.validate_input import json_text
+from sequoia.validate_input import and_list, json_text
 from ui.decode import recordings
 from ui.hardware import figures
 from ui.serving.measure_machine import Measurement
 from ui.shared.acceptance_rates import Rates, by_level_table
 from ui.shared.saved_profiles import Entry
+from ui.words.figures import size_words, time_words
+from ui.words.plans import effects, prediction_words, why
 
 SIZES = {2**k for k in range(11)} | {3 * 2**k for k in range(9)}  # 1, 2, 3, 4, 6, 8 ... 768, 1024
 _VISIBLE = 0.02  # smallest relative change of a time that is mentioned
@@ -267,7 +263,7 @@ def _run(
     )
     seconds = run.meta.get("plain_seconds")
     try:
-        found = compare(
+        found = check_prediction(
             DecodeStats.fold(run.steps),
             plan,
             here,
@@ -275,13 +271,15 @@ def _run(
         )
     except SequoiaError:
         return None
+    words = effects(found)
     return {
-        "sentence": found.sentence,
+        "sentence": prediction_words(found),
         "figure": figures.phase_bars(found).to_plotly_json(),
-        "predicted": found.predicted,
-        "measured": found.measured,
+        "predicted": found.predicted.speedup,
+        "measured": found.measured.speedup,
         "parts": [
-            [part.name, part.predicted, part.measured, found.effect(part)] for part in found.parts
+            [part, getattr(found.predicted, part), getattr(found.measured, part), words[part]]
+            for part in PARTS
         ],
         "steps": len(run.steps),
         "nodes": len(plan.tree),

@@ -71,7 +71,7 @@ def test_fields(sampled: Sampled, going: bool) -> dict[str, Any]:
     comparison = sampled.comparison
     setting = sampled.test.setting
     rows = _rows(sampled)
-    statistic = comparison.statistic
+    statistic = comparison.fit.statistic
     return {
         "decoder": decoder_name(setting),
         "broken": setting.bug if setting.bug in BUGS else None,
@@ -81,8 +81,8 @@ def test_fields(sampled: Sampled, going: bool) -> dict[str, Any]:
         "rows": rows[:MOST_ROWS] if going else rows,
         "count": len(rows),
         "statistic": None if statistic is None else min(statistic, HUGE),
-        "freedom": comparison.grouping.freedom,
-        "p_value": comparison.p_value,
+        "freedom": comparison.fit.freedom,
+        "p_value": comparison.fit.p_value,
         "distance": comparison.total_variation,
         "floor": comparison.noise_floor,
         "kind": _kind(comparison, going),
@@ -102,9 +102,9 @@ def _ended(sampled: Sampled) -> Sampled:
 
 
 def _kind(comparison: Comparison, going: bool) -> str:
-    if going or comparison.p_value is None:
+    if going or comparison.fit.p_value is None:
         return "open"
-    return "differs" if comparison.differs else "fits"
+    return "differs" if comparison.fit.differs else "fits"
 
 
 def verdict(sampled: Sampled, going: bool) -> str:
@@ -120,16 +120,16 @@ def verdict(sampled: Sampled, going: bool) -> str:
             "sample, because the number of samples is fixed in advance."
         )
     wanted = sampled.test.setting.samples
-    could_have = sampled.test.grouping.freedom > 0  # whether a complete test has a verdict
-    if comparison.p_value is None and comparison.draws < wanted and could_have:
+    could_have = len(sampled.test.grouping.groups) > 1  # whether a complete test has a verdict
+    if comparison.fit.p_value is None and comparison.draws < wanted and could_have:
         return f"Stopped after {draws} of {wanted:,}: too few for a verdict."
-    if comparison.p_value is None:
+    if comparison.fit.p_value is None:
         return (
             f"No verdict from {draws}: the target is so sure of one result that no other is "
             "expected often enough to be counted. Try a higher temperature or another prompt; for "
             "a toy, another p."
         )
-    if comparison.differs:
+    if comparison.fit.differs:
         return (
             "The output does not follow the target’s distribution: with a correct decoder, "
             f"{draws} are this far off in at most about one in {_times(1 / ALARM)} tests."

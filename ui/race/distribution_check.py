@@ -26,6 +26,7 @@ from sequoia.exactness.same_distribution import (
 from sequoia.models.streamed_text import ending
 from sequoia.saved_files.race_file import MAX_CELLS, MAX_CONTEXT, Result
 from ui.race.report import FinishedRace, exactness_result
+from ui.words.losslessness import first_tokens_words
 
 DRAWS = 400  # of each lane
 BATCH = 5  # draws of one lane before the next lane's turn
@@ -124,9 +125,9 @@ class DistributionCheck:
 
     def _result(self, found: FirstTokens, going: bool) -> Result:
         why = None if going or found.draws >= DRAWS else self._why
-        words = " ".join(filter(None, (found.sentence, why)))
+        words = " ".join(filter(None, (first_tokens_words(found), why)))
         return exactness_result(
-            _KINDS[found.verdict], words, p=found.p_value, count=self._count(found, going)
+            _KINDS[found.verdict], words, p=found.fit.p_value, count=self._count(found, going)
         )
 
     def _blind(self) -> Result:
@@ -159,7 +160,7 @@ class DistributionCheck:
         position = self._position
         pair = self._finished.pair
         ids = [*pair.encode(self._finished.prompt), *position.common]
-        square = found.statistic
+        square = found.fit.statistic
         return {
             "draws": found.draws,
             "wanted": DRAWS,
@@ -170,7 +171,7 @@ class DistributionCheck:
             "rule": _rule(position),
             "context": ending(pair.tokenizer, ids, _CONTEXT_TOKENS)[-MAX_CONTEXT:],
             "statistic": None if square is None else min(square, 1e12),
-            "freedom": found.freedom,
+            "freedom": found.fit.freedom,
             "sight": None
             if found.detectable_difference is None
             else min(found.detectable_difference, 1.0),

@@ -20,11 +20,12 @@ from: the index of the first step, so that a reader notices a gap.
 trees: the parents of the nodes of each tree. Trees are numbered from 0, in the order in which the
 race first uses them. `batch` sends only new trees. `since` and `whole` send all trees.
 
-lanes: {name, how, verifier, plain, most, changes, on, kind, number}. `kind` is the menu's key for
-the tree, or null. `number` is the lane's number in the form, from 1, or null for a race from a
-file. For the other fields see LaneLog.
+lanes: {name, how, verifier, plain, most, changes, on, kind, number, rates}. `kind` is the menu's
+key for the tree, or null. `number` is the lane's number in the form, from 1, or null for a race
+from a file. `rates` is the label of the acceptance rates that the tree was planned from, or "". For
+the other fields see LaneLog.
 
-verdict: the fields of sequoia.diagnosis.race_verdict.Verdict. pool: the state of the further runs,
+verdict: as ui.race.report.verdict_message returns it. pool: the state of the further runs,
 see ui.race.pooled.
 """
 
@@ -44,11 +45,11 @@ from sequoia.saved_files.pooled_runs import Pool, PooledRun
 from sequoia.saved_files.race_file import LaneLog, RaceLog, Result
 from sequoia.saved_files.run_file import Packer
 from sequoia.validate_input import json_text
-from ui.decode.messages import MAX_TEXT, VERSION, recorded, relabelled
+from ui.decode.messages import MAX_TEXT, VERSION, recorded
 from ui.decode.recordings import NODE_BYTES, new_name
 from ui.race.pooled import pool_state
 from ui.race.race_plan import plan_meta
-from ui.race.report import verdict_of
+from ui.race.report import recorded_result, verdict_message, verdict_of
 from ui.race.request import RaceRequest
 from ui.serving.wait_times import NOTHING
 from ui.shared.memory_size import memory_size
@@ -100,6 +101,7 @@ class StoredRace:
         self.pool: Pool | None = None
         self.expected: tuple[ExpectedSteps | None, ...] | None = None
         self._pooled: dict[str, Any] = {}
+        self._verdict: dict[str, Any] = {}
         self._lanes = tuple(lanes)
         self._lock = threading.Lock()
         self._steps: list[Step] = []
@@ -111,7 +113,12 @@ class StoredRace:
         asked = self.continuation.request.lanes if self.continuation else ()
         numbers = [lane.number for lane in asked] or [None] * len(self._lanes)
         return [
-            {**lane.without_run, "kind": _kind(lane), "number": number}
+            {
+                **lane.without_run,
+                "kind": _kind(lane),
+                "number": number,
+                "rates": _tree_of(lane).get("rates", ""),
+            }
             for lane, number in zip(self._lanes, numbers, strict=True)
         ]
 
@@ -180,6 +187,7 @@ class StoredRace:
         request = self.continuation.request if self.continuation else None
         state = pool_state(log, self.verdict, request)
         self._pooled = {**state, "more_seconds": round(state["more"] * self.seconds, 1)}
+        self._verdict = verdict_message(log, self.verdict)
 
     def add_run(self, run: PooledRun) -> None:
         """Add a further run and compute the verdict again. The new verdict has no p-values,
@@ -205,7 +213,7 @@ class StoredRace:
         if self.verdict is None:
             return {}
         pool = {**self._pooled, "planned": self.planned}
-        return {"verdict": self.verdict.to_dict(), "pool": pool}
+        return {"verdict": self._verdict, "pool": pool}
 
     def whole(self, stored: bool = True) -> str:
         """The whole race as one message. stored: whether it can be loaded again by its name."""
@@ -269,10 +277,15 @@ def _timed(run: Run) -> LaneRun:
 
 def _kind(lane: LaneLog) -> str | None:
     """The kind of the lane's tree in the menu; None if it is unknown or not recorded."""
-    tree = lane.run.meta.get("tree")
-    wish = tree.get("wish") if isinstance(tree, Mapping) else None
+    wish = _tree_of(lane).get("wish")
     kind = wish[0] if isinstance(wish, list) and wish else None
     return kind if kind in [*SHAPES] else None
+
+
+def _tree_of(lane: LaneLog) -> Mapping[str, Any]:
+    """The description of the lane's tree; empty if there is none."""
+    tree = lane.run.meta.get("tree")
+    return tree if isinstance(tree, Mapping) else {}
 
 
 class OpenedRace(StoredRace):
@@ -285,21 +298,17 @@ class OpenedRace(StoredRace):
         second = log.meta.get("second_prompt")
         meta = {
             **recorded(log.meta),
-            **relabelled(plan_meta(log.meta)),
+            **plan_meta(log.meta),
             **({"second_prompt": second[:MAX_TEXT]} if isinstance(second, str) else {}),
         }
         super().__init__(
             meta,
             [
-                replace(
-                    lane,
-                    how=relabelled(lane.how),
-                    run=replace(lane.run, meta=recorded(lane.run.meta)),
-                )
+                replace(lane, run=replace(lane.run, meta=recorded(lane.run.meta)))
                 for lane in log.lanes
             ],
         )
-        self.results = relabelled(log.results)
+        self.results = log.results and tuple(map(recorded_result, log.results))
         self.pool = log.pool
         self.expected = log.expected
         self.judge()

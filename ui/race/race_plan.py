@@ -11,11 +11,9 @@ from typing import Any
 
 from sequoia import Acceptance, Pair, SequoiaError, Tree
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
-from sequoia.diagnosis.race_verdict.elsewhere import Elsewhere, tree_elsewhere
+from sequoia.diagnosis.elsewhere import Elsewhere, tree_elsewhere
 from sequoia.errors import BadSamplingParams
 from sequoia.measuring.defaults import default_chain
-from sequoia.planning.figure_words import size_words
-from sequoia.planning.named_profiles import machine_of
 from sequoia.validate_input import number
 from ui.decode import clocks
 from ui.race.request import LEAST_LANES, LaneRequest, RaceRequest
@@ -24,6 +22,9 @@ from ui.shared.prompts import surveyed_texts
 from ui.shared.saved_profiles import Entry
 from ui.shared.tree_menu import PLANNED
 from ui.shared.tree_request import ChosenTree, text_words
+from ui.words.figures import size_words
+from ui.words.machines import machine_of
+from ui.words.race_verdict import elsewhere_words
 
 # the simulated clock (see clocks.py) of the A100 preset; the first choice for RacePlan.elsewhere
 FAMILIAR_CLOCK = "a100-llama-2-7b-eager"
@@ -77,7 +78,7 @@ def plan_race(pair: Pair, asked: RaceRequest, most: int) -> RacePlan:
         )
     elsewhere = _elsewhere(asked, lanes)
     if same and elsewhere:
-        same.append(elsewhere.sentence)
+        same.append(elsewhere_words(elsewhere))
     notes = [*_planned_from(asked, lanes), *_missing_chains(pair, asked, lanes, most), *same]
     return RacePlan(lanes, tuple(notes), elsewhere)
 
@@ -94,11 +95,11 @@ def elsewhere_in(meta: Mapping[str, Any]) -> Elsewhere | None:
     """The other machine named in the metadata of a race, which may come from a file; None if there
     is none or it is invalid."""
     found = meta.get("elsewhere")
-    if not isinstance(found, Mapping) or not isinstance(found.get("machine"), str):
+    if not isinstance(found, Mapping) or not isinstance(found.get("clock"), str):
         return None
     with suppress(SequoiaError):
         ratio = number(found.get("ratio"), "ratio", 1, 1000, BadSamplingParams)
-        return Elsewhere(found["machine"][:MAX_NOTE], ratio)
+        return Elsewhere(found["clock"][:MAX_NOTE], ratio)
     return None
 
 
@@ -169,11 +170,11 @@ def _sources(asked: RaceRequest, lanes: Sequence[ChosenLane]) -> dict[str, str]:
 def _source_words(source: str, prompt: str) -> str:
     label, _, kind = source.partition(" ")
     if label != "recorded":
-        return f"{label} on a built-in sample text{_NOT_HERE}"
+        return f"counted on a built-in sample text{_NOT_HERE}"
     of_kind = f" ({text_words(kind)})" if kind else ""
     if prompt.strip() in surveyed_texts(kind):
-        return f"recorded on texts that include this prompt{of_kind}"
-    return f"recorded on other texts{of_kind}{_NOT_HERE}"
+        return f"counted on texts that include this prompt{of_kind}"
+    return f"counted on other texts{of_kind}{_NOT_HERE}"
 
 
 def _missing_chains(

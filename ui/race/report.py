@@ -10,7 +10,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from sequoia import (
@@ -40,6 +40,9 @@ from sequoia.saved_files.race_file import LaneLog, RaceLog, Result
 from sequoia.saved_files.run_file import clock_of
 from ui.race.race_plan import elsewhere_in
 from ui.shared.speedup_meta import step_of
+from ui.words import race_verdict as verdict_words
+from ui.words.losslessness import match_words
+from ui.words.where_time_went import bar_words, diagnosis_words, remedy_label, remedy_words
 
 MANY = 10_000  # runs, see FinishedRace._stats
 
@@ -111,11 +114,10 @@ class FinishedRace:
         plain lane. `lossless` is None. A plain lane's result is None. max_nodes: for a suggested
         tree with more nodes, `parents` is None."""
         base = None if self.base is None else self.tallies[self.base]
-        results = [
+        return [
             None if lane.is_plain else self._timed(i, base, max_nodes)
             for i, lane in enumerate(self.lanes)
         ]
-        return results if self.clock is None else as_simulated(results)
 
     def _timed(self, i: int, base: Tally | None, max_nodes: int) -> dict[str, Any]:
         result: dict[str, Any] = {"waterfall": None, "doctor": None, "lossless": None}
@@ -124,12 +126,10 @@ class FinishedRace:
         stats = self._stats(i)
         # For example, a lane without steps raises an error. If only `doctor` fails, the bars stay.
         with suppress(SequoiaError):
-            bars = time_breakdown(stats, base.stats)
+            found = time_breakdown(stats, base.stats)
+            words = bar_words(found)
             result["waterfall"] = {
-                "bars": [
-                    {"name": bar.name, "value": bar.value, "loss": bar.loss, "words": bar.sentence}
-                    for bar in bars
-                ]
+                "bars": [{**asdict(bar), "words": words[bar.name]} for bar in found.bars]
             }
             result["doctor"] = self._what_to_try(i, stats, base, max_nodes)
         return result
@@ -200,12 +200,12 @@ class FinishedRace:
         return {
             "speedup": found.speedup,
             "loss": found.largest_loss,
-            "words": found.sentence,
+            "words": diagnosis_words(found),
             "remedies": [
                 {
-                    "words": one.words,
+                    "words": remedy_words(one),
                     "predicted": one.predicted,
-                    "label": one.label,
+                    "label": remedy_label(one),
                     "parents": list(one.tree.parents)
                     if one.tree and len(one.tree) <= max_nodes
                     else None,
@@ -247,7 +247,7 @@ class FinishedRace:
                 lane.verifier,
                 should_stop,
             )
-            yield i, exactness_result(match.verdict, match.sentence, at=match.index)
+            yield i, exactness_result(match.verdict, match_words(match), at=match.index)
 
     def plain_tokens(self) -> Iterator[list[int]]:
         """Yields the plain lane's tokens. If there is no plain lane, runs plain decoding now, until
@@ -264,15 +264,6 @@ class FinishedRace:
                 return
 
 
-def as_simulated(value: Any) -> Any:
-    """`value` with "simulated" in place of "measured" in every text in it."""
-    if isinstance(value, str):
-        return value.replace("measured", "simulated")
-    if isinstance(value, Mapping):
-        return {name: as_simulated(part) for name, part in value.items()}
-    return [*map(as_simulated, value)] if isinstance(value, list | tuple) else value
-
-
 def exactness_result(
     kind: str,
     words: str,
@@ -281,17 +272,39 @@ def exactness_result(
     count: Result | None = None,
 ) -> Result:
     """The part "lossless" of a lane's result; see `sequoia.saved_files.race_file.checked`."""
-    return {"kind": kind, "words": words, "at": at, "p": p, "count": count}
+    return {"kind": kind, "words": words, "at": at, "p": p, "count": count, "label": "measured"}
+
+
+def recorded_result(result: Result | None) -> Result | None:
+    """A lane's result from a file: what was measured then is recorded now. The times in a result
+    have the label of the race."""
+    found = result and result["lossless"]
+    return {**result, "lossless": {**found, "label": "recorded"}} if result and found else result
 
 
 def verdict_of(log: RaceLog) -> Verdict:
     """The verdict on a race that has ended, pooled with its further runs. The race counts as
     stopped if a lane did not finish or a planned further run is missing."""
     pool = log.pool or Pool()
-    lanes = [_lane_runs(log, i) for i in range(len(log.lanes))]
     stopped = not ran_to_end(log) or pool.stopped
-    elsewhere = elsewhere_in(log.meta)
-    return race_verdict(lanes, stopped=stopped, looks=pool.verdicts, elsewhere=elsewhere)
+    return race_verdict(_lanes(log), stopped=stopped, looks=pool.verdicts)
+
+
+def verdict_message(log: RaceLog, verdict: Verdict) -> dict[str, Any]:
+    """The verdict on the race `log`, as the page shows it: its fields as JSON values, and
+
+    reasons: sentences on why the winner won. details: sentences on how sure the verdict is.
+    """
+    lanes = _lanes(log)
+    return {
+        **verdict.to_dict(),
+        "reasons": verdict_words.reasons(verdict, lanes, elsewhere_in(log.meta)),
+        "details": verdict_words.details(verdict, lanes),
+    }
+
+
+def _lanes(log: RaceLog) -> list[LaneRuns]:
+    return [_lane_runs(log, i) for i in range(len(log.lanes))]
 
 
 def ran_to_end(log: RaceLog) -> bool:

@@ -11,6 +11,7 @@ from sequoia import Acceptance, Pair
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
 from sequoia.measuring.acceptance_by_level import AcceptanceByLevel, depth_verdict
 from sequoia.planning.paper_results import paper_acceptance
+from ui.words.acceptance import depth_words
 
 # from appendix E of the paper
 PAPER = paper_acceptance()
@@ -88,5 +89,5 @@ def by_level_table(
         "all": [[cell.visits, cell.accepted, *cell.interval] for cell in totals],
         "holds": verdict.holds,
         "doubtful": doubtful,
-        "sentence": verdict.sentence,
+        "sentence": depth_words(verdict),
     }

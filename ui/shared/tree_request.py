@@ -60,6 +60,11 @@ class ChosenTree:
     source: str = ""
     rule: str = ""
 
+    @property
+    def label(self) -> str:
+        """Of the acceptance vector: "measured" or "recorded"; empty for a fixed shape."""
+        return self.source.partition(" ")[0]
+
 
 @dataclass(frozen=True)
 class _Run:
@@ -235,12 +240,10 @@ class TreeRequest:
 
 
 def _from(source: str) -> str:
-    """The source of an acceptance vector in words. For "recorded prose", this is "from acceptance
-    rates recorded on prose"."""
-    label, _, kind = source.partition(" ")
-    if not kind:
-        return f"from {label} acceptance rates"
-    return f"from acceptance rates {label} on {text_words(kind)}"
+    """What an acceptance vector was counted on, in words. For "recorded prose", this is "from
+    acceptance rates counted on prose"."""
+    _, _, kind = source.partition(" ")
+    return f"from acceptance rates{f' counted on {text_words(kind)}' if kind else ''}"
 
 
 def text_words(kind: str) -> str:

@@ -1,20 +1,17 @@
-"""Who won a race, by how much, and how sure the verdict is.
+"""Who won a race, by how much, and how sure the verdict is: numbers and codes. The sentences are
+made in ui/words/race_verdict.py.
 
-lane_runs (the runs of each lane, as plain values), compare_pair (two lanes: ratios and their
-errors), speedup (one run against another: win, slower or no clear difference), decide (all lanes:
-places, ties, correction), two_prompts (a lane's speed-ups on two prompts), verdict (the result as a
-value), sentences (why, and how sure), elsewhere (a machine on which a tree is predicted to win),
-student_t.
+lane_runs (the runs of each lane, as plain values), compare_pair (two lanes: the ratio of their
+paces and its interval), decide (all lanes: places, ties, correction), two_prompts (a lane's
+speed-ups on two prompts), verdict (the result as a value).
 """
 
+from sequoia.diagnosis.race_verdict.compare_pair import Speedup, speedup
 from sequoia.diagnosis.race_verdict.decide import race_verdict
-from sequoia.diagnosis.race_verdict.elsewhere import Elsewhere, tree_elsewhere
 from sequoia.diagnosis.race_verdict.lane_runs import LaneRun, LaneRuns
-from sequoia.diagnosis.race_verdict.speedup import Speedup, speedup
 from sequoia.diagnosis.race_verdict.verdict import LanePlace, PairVerdict, Verdict
 
 __all__ = [
-    "Elsewhere",
     "LanePlace",
     "LaneRun",
     "LaneRuns",
@@ -23,5 +20,4 @@ __all__ = [
     "Verdict",
     "race_verdict",
     "speedup",
-    "tree_elsewhere",
 ]

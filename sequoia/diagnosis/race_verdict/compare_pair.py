@@ -1,43 +1,41 @@
-"""Two lanes compared over the races in which both ran: the ratio of their paces, and its error. (A
-race decodes a prompt in several ways side by side; each way is a lane.)
+"""Two lanes compared over the races in which both ran: the ratio of their paces, and its interval.
+(A race decodes a prompt in several ways side by side; each way is a lane.)
 
 The pace is tokens per second: tokens per step divided by the step time. In each race, three ratios
 between the lanes are computed, as logarithms: of the pace, the tokens per step and the step time.
-Each is averaged over the races, where each race is weighted by its number of tokens.
 
-The error within a race comes from the jackknife over up to eight segments of equally many tokens.
-The two lanes are paired segment by segment. If the texts are the same (see `SAME_TEXT`), paired
+One race: the error comes from the jackknife over up to eight segments of equally many tokens. The
+two lanes are paired segment by segment. If the texts are the same (see `SAME_TEXT`), paired
 segments are the same positions of one text, so easy and hard passages cancel. `CLOCK_SPREAD`, a
 further error of each lane's step time, is always added.
 
 If the texts differ, the segments of a run do not show how much runs differ from each other: once a
 run starts to repeat itself, it stays easy to draft until it ends. So `RUN_SPREAD` is added to the
-error of the tokens per step, once for each lane with a draft. Its value was chosen so that
-`python -m sequoia.bench.race_errors` meets its goals on recorded runs.
+error of the tokens per step, once for each lane with a draft. But if it is known how many steps
+each lane is expected to need for the texts of all lanes (`sequoia.algorithm.expected_steps`), the
+tokens per step are computed from these, so lucky draws and the difficulty of a text have no effect.
+Some texts suit one lane better than the other, so `TEXT_SPREAD` is then used instead.
 
-If the texts differ, it is sometimes known how many steps each lane is expected to need for the
-texts of all lanes (`sequoia.algorithm.expected_steps`). The tokens per step are then computed from
-these expected numbers instead of the actual ones, so lucky draws and the difficulty of a text have
-no effect. But some texts suit one lane better than the other. `TEXT_SPREAD` allows for this and is
-used instead of `RUN_SPREAD`.
-
-With several races, the error within a race is pooled with the scatter between races. Each is
-weighted by its degrees of freedom.
+Several races: a paired t test over the logarithms of the races, where each race is weighted by its
+number of tokens. The variance pools their scatter with the errors within races, each weighted by
+its degrees of freedom. tests/diagnosis/test_false_alarms.py counts, on recorded runs, how often
+equal lanes are called different.
 """
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sequoia.algorithm.expected_steps import ExpectedSteps
 from sequoia.diagnosis.race_verdict.lane_runs import LaneRun, LaneRuns, common_tokens
-from sequoia.diagnosis.race_verdict.student_t import critical_value, two_sided_p
+from sequoia.diagnosis.student_t import critical_value, two_sided_p
 
 SEGMENTS = 8
 LEAST_SEGMENTS = 3
@@ -60,35 +58,38 @@ _POWER = 1.645
 _LARGEST_LOG = 25.0
 Triple = tuple[float, float, float]  # pace, tokens per step, step time
 Interval = tuple[float, float]
+Code = Literal["win", "slower", "no_clear_difference"]
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Natural logarithms of three ratios, lane `one` over lane `other`: pace, tokens per step and
-    step time.
+    """Lane `one` over lane `other`, in one race or several.
 
-    variances: of the three logarithms, for a race of one token. Divided by `tokens`, they are the
-        variances of the means.
-    tokens, races: counted over all races that were compared.
-    freedom: degrees of freedom of `variances`.
+    logs: natural logarithms of three ratios: pace, tokens per step and step time. variances: of
+        `logs`. freedom: degrees of freedom of `variances`.
+    tokens: compared in all races: in each, the length of the shared text if `paired`, otherwise of
+        the shorter run.
     paired: whether the lanes' texts count as the same in every race (`SAME_TEXT`).
     expected: whether the tokens per step of all races are expected values on the same texts.
     """
 
-    pace: float
-    per_step: float
-    step_time: float
+    logs: Triple
     variances: Triple
-    tokens: int
-    races: int
     freedom: int
+    tokens: int
     paired: bool
     expected: bool = False
+    races: int = 1
+
+    @property
+    def pace(self) -> float:
+        """The natural logarithm of the ratio of the paces."""
+        return self.logs[0]
 
     @property
     def error(self) -> float:
         """The standard error of `pace`."""
-        return math.sqrt(self.variances[0] / self.tokens)
+        return math.sqrt(self.variances[0])
 
     @property
     def p(self) -> float:
@@ -100,16 +101,12 @@ class Comparison:
     def intervals(self, level: float = LEVEL) -> tuple[Interval, Interval, Interval]:
         """The confidence intervals of the ratios of pace, tokens per step and step time, at
         confidence 1 - `level`. That of the pace excludes 1 exactly if `p` is below `level`."""
-        pace, per_step, step_time = self.variances
-        return (
-            self._interval(self.pace, pace, level),
-            self._interval(self.per_step, per_step, level),
-            self._interval(self.step_time, step_time, level),
+        critical = critical_value(level, self.freedom)
+        pace, per_step, step_time = (
+            (bounded_exp(log - critical * error), bounded_exp(log + critical * error))
+            for log, error in zip(self.logs, map(math.sqrt, self.variances), strict=True)
         )
-
-    def _interval(self, log: float, variance: float, level: float) -> Interval:
-        reach = critical_value(level, self.freedom) * math.sqrt(variance / self.tokens)
-        return bounded_exp(log - reach), bounded_exp(log + reach)
+        return pace, per_step, step_time
 
     def races_to_find(self, ratio: float, level: float = LEVEL) -> int | None:
         """How many races of this length, including the past ones, it takes to find a true pace
@@ -128,54 +125,58 @@ class Comparison:
         return (critical_value(level, freedom) + _POWER) * error <= abs(math.log(ratio))
 
 
+@dataclass(frozen=True)
+class Speedup:
+    """ratio: pace (tokens per second) of the run over that of the other, usually plain decoding.
+
+    low, high: the ends of the confidence interval of `ratio`; None if the runs are too short for
+    one. code: "win" if the interval lies above 1, "slower" if it lies below 1.
+    """
+
+    ratio: float
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def code(self) -> Code:
+        if self.low is not None and self.low > 1:
+            return "win"
+        if self.high is not None and self.high < 1:
+            return "slower"
+        return "no_clear_difference"
+
+    def to_dict(self) -> dict[str, float | str | None]:
+        """The fields and `code`, as JSON values."""
+        return {"code": self.code, "ratio": self.ratio, "low": self.low, "high": self.high}
+
+
+def speedup(run: LaneRuns, plain: LaneRuns) -> Speedup:
+    """The speed-up of `run` over `plain`, with its 95% confidence interval, over all races in which
+    both ran. Both must have at least one step that took more than 0 seconds."""
+    found = compare_pair(run, plain)
+    if found is None:
+        return Speedup(run.tokens / run.seconds * plain.seconds / plain.tokens)
+    return Speedup(bounded_exp(found.pace), *found.intervals()[0])
+
+
 def bounded_exp(log: float) -> float:
     """The exponential of `log`, with `log` clipped so that the result stays finite and above 0."""
     return math.exp(max(-_LARGEST_LOG, min(_LARGEST_LOG, log)))
 
 
-@dataclass(frozen=True)
-class RaceComparison:
-    """Two lanes in one race.
-
-    logs: natural logarithms of three ratios between the lanes: pace, tokens per step and step time.
-    variances: of these logarithms, from this race alone.
-    freedom: their degrees of freedom.
-    tokens: the length of the shared text if `paired`, otherwise of the shorter run.
-    paired: whether the texts count as the same (`SAME_TEXT`).
-    expected: whether the tokens per step are expected values on the same texts.
-    """
-
-    logs: Triple
-    variances: Triple
-    freedom: int
-    tokens: int
-    paired: bool
-    expected: bool = False
-
-
-CompareRace = Callable[[LaneRun, LaneRun, int], RaceComparison | None]
-
-
 def compare_pair(one: LaneRuns, other: LaneRuns) -> Comparison | None:
     """`one` compared with `other` over the races that both ran in. None if `compare_race` returns
     None for all these races, or there are none."""
-    return pool([*races_of(one, other, compare_race)])
-
-
-def races_of(one: LaneRuns, other: LaneRuns, compare: CompareRace) -> Iterator[RaceComparison]:
-    """The comparison in each race that both lanes ran in. Races for which `compare` returns None
-    are left out."""
     drafted = (one.kind != "plain") + (other.kind != "plain")
     beside = {run.race: run for run in other.runs}
-    for run in one.runs:
-        if run.race in beside and (found := compare(run, beside[run.race], drafted)):
-            yield found
+    both = [(run, beside[run.race]) for run in one.runs if run.race in beside]
+    return pool([found for pair in both if (found := compare_race(*pair, drafted))])
 
 
-def pool(races: Sequence[RaceComparison]) -> Comparison | None:
-    """The comparison over all `races`; None if there are none."""
-    if not races:
-        return None
+def pool(races: Sequence[Comparison]) -> Comparison | None:
+    """The comparison over all `races`, each a comparison of one race; None if there are none."""
+    if len(races) < 2:
+        return races[0] if races else None
     weights = np.array([race.tokens for race in races], float)
     logs = np.array([race.logs for race in races])  # (races, 3)
     means = weights @ logs / weights.sum()
@@ -184,17 +185,17 @@ def pool(races: Sequence[RaceComparison]) -> Comparison | None:
     freedom = round(float(np.mean([race.freedom for race in races])))
     more = len(races) - 1
     return Comparison(
-        *map(float, means),
-        variances=_triple((freedom * within + scatter) / (freedom + more)),
-        tokens=int(weights.sum()),
-        races=len(races),
-        freedom=freedom + more,
-        paired=all(race.paired for race in races),
-        expected=all(race.expected for race in races),
+        _triple(means),
+        _triple((freedom * within + scatter) / (freedom + more) / weights.sum()),
+        freedom + more,
+        int(weights.sum()),
+        all(race.paired for race in races),
+        all(race.expected for race in races),
+        len(races),
     )
 
 
-def compare_race(one: LaneRun, other: LaneRun, drafted: int) -> RaceComparison | None:
+def compare_race(one: LaneRun, other: LaneRun, drafted: int) -> Comparison | None:
     """Two lanes compared in one race. drafted: how many of the two lanes have a draft. None if the
     race is too short for LEAST_SEGMENTS segments, or if at most one segment of a lane took more
     than 0 seconds."""
@@ -209,24 +210,32 @@ def compare_race(one: LaneRun, other: LaneRun, drafted: int) -> RaceComparison |
     if not (left > 0).all():  # at most one segment of a lane took more than 0 seconds
         return None
     logs = _logs(totals, np.log(tokens))
-    without = _logs(left, np.log(tokens)[:, None])
-    spread = (count - 1) * without.var(axis=1)  # of pace, tokens per step and step time
+    spread = _jackknife(_logs(left, np.log(tokens)[:, None]))
+    found = Comparison(_triple(logs), _triple(spread), count - 1, min(tokens), paired)
+    return _with_clock(found) if paired else _on_other_texts(found, one, other, drafted)
+
+
+def _with_clock(found: Comparison) -> Comparison:
+    """`found` with the error of the clocks of both lanes."""
+    pace, per_step, step_time = found.variances
     clock = 2 * CLOCK_SPREAD**2
-    per_step = spread[1] if paired else spread[1] + drafted * RUN_SPREAD**2
-    step_time = spread[2] + clock
-    pace = spread[0] + clock if paired else per_step + step_time
-    expected = None if paired else compare_expected(one.expected, other.expected, drafted)
+    return replace(found, variances=(pace + clock, per_step, step_time + clock))
+
+
+def _on_other_texts(found: Comparison, one: LaneRun, other: LaneRun, drafted: int) -> Comparison:
+    """`found` with the errors of two runs with different texts. Tokens per step and step time then
+    vary independently."""
+    step_time = found.variances[2] + 2 * CLOCK_SPREAD**2
+    log = found.logs[1]
+    per_step = found.variances[1] + drafted * RUN_SPREAD**2
+    expected = compare_expected(one.expected, other.expected, drafted)
     if expected is not None:
-        logs[1], per_step = expected
-        logs[0] = logs[1] - logs[2]
-        pace = per_step + step_time
-    return RaceComparison(
-        _triple(logs),
-        _triple((pace, per_step, step_time)),
-        count - 1,
-        min(tokens),
-        paired,
-        expected is not None,
+        log, per_step = expected
+    return replace(
+        found,
+        logs=(log - found.logs[2], log, found.logs[2]),
+        variances=(per_step + step_time, per_step, step_time),
+        expected=expected is not None,
     )
 
 
@@ -254,10 +263,14 @@ def compare_expected(
     if not (left > 0).all():
         return None
     log = math.log(totals[1] / totals[0])
-    without = np.log(left[1] / left[0])
-    spread = (steps.shape[1] - 1) * float(without.var())
+    spread = float(_jackknife(np.log(left[1] / left[0])))
     differs = bool((steps[0] != steps[1]).any())
     return log, spread + differs * TEXT_SPREAD[drafted] ** 2 / len(one.tokens)
+
+
+def _jackknife(without: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The variance of a figure. without: its value without each segment, (..., segments)."""
+    return (without.shape[-1] - 1) * without.var(axis=-1)
 
 
 def _triple(values: Iterable[float]) -> Triple:

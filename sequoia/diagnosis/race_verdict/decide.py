@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
@@ -26,13 +26,11 @@ from sequoia.diagnosis.race_verdict.compare_pair import (
     LEVEL,
     Comparison,
     Interval,
+    Speedup,
     bounded_exp,
     compare_pair,
 )
-from sequoia.diagnosis.race_verdict.elsewhere import Elsewhere
 from sequoia.diagnosis.race_verdict.lane_runs import LaneRuns
-from sequoia.diagnosis.race_verdict.sentences import details, reasons
-from sequoia.diagnosis.race_verdict.speedup import Speedup
 from sequoia.diagnosis.race_verdict.two_prompts import prompts_of, speedup_ratios
 from sequoia.diagnosis.race_verdict.verdict import (
     Headline,
@@ -48,27 +46,18 @@ RATIO_TO_FIND = 1.1  # there are enough races if they would find a true pace rat
 Pairs = Mapping[tuple[int, int], Comparison]  # by the lanes' indexes, the smaller one first
 
 
-def race_verdict(
-    lanes: Sequence[LaneRuns],
-    *,
-    stopped: bool = False,
-    looks: int = 1,
-    compare: Callable[[LaneRuns, LaneRuns], Comparison | None] = compare_pair,
-    elsewhere: Elsewhere | None = None,
-) -> Verdict:
+def race_verdict(lanes: Sequence[LaneRuns], *, stopped: bool = False, looks: int = 1) -> Verdict:
     """The verdict on one race, or on several pooled races.
 
     stopped: whether a planned run is missing or unfinished, because of the Stop button or a time
     limit. looks: how many verdicts with p-values have been given on these runs or some of them,
-    including this one. compare: `compare_pair`, or a function that caches its results. elsewhere: a
-    machine on which a tree is predicted to win; the verdict's reasons may name this machine.
-    Raises BadTrace if the runs were timed by different clocks.
+    including this one. Raises BadTrace if the runs were timed by different clocks.
     """
     clock = _one_clock(lanes)
     compared = {
         (one, other): found
         for one, other in combinations(range(len(lanes)), 2)
-        if lanes[one].on == lanes[other].on and (found := compare(lanes[one], lanes[other]))
+        if lanes[one].on == lanes[other].on and (found := compare_pair(lanes[one], lanes[other]))
     }
     trials = max(1, len(compared)) * looks
     groups = prompts_of(lanes)
@@ -82,7 +71,7 @@ def race_verdict(
         tuple(lane for order in orders for lane in order),
         _places(len(lanes), orders, apart),
         pairs,
-        _scope({prompt for made in races for prompt, _ in made}),
+        len({prompt for made in races for prompt, _ in made}),
         max(map(len, races), default=0),
         min((run.tokens for lane in lanes for run in lane.runs), default=0),
         stopped,
@@ -94,12 +83,11 @@ def race_verdict(
         clock,
         speedup_ratios(lanes, compared),
     )
-    found = replace(
+    return replace(
         found,
         headlines=tuple(_headline(order, found, lanes) for order in orders),
         speedups=_speedups(orders, found, lanes),
     )
-    return replace(found, reasons=reasons(found, lanes, elsewhere), details=details(found, lanes))
 
 
 def _one_clock(lanes: Sequence[LaneRuns]) -> str:
@@ -156,8 +144,7 @@ def _pair_verdict(
         slower,
         bounded_exp(abs(found.pace)),
         *pace,
-        bounded_exp(sign * found.per_step),
-        bounded_exp(sign * found.step_time),
+        *(bounded_exp(sign * log) for log in found.logs[1:]),
         None if stopped else min(1.0, found.p * trials),
         pace[0] > 1,
         per_step,
@@ -270,7 +257,3 @@ def _most(races: Sequence[int | None]) -> int | None:
 def _beyond(races: int | None, made: int) -> int | None:
     """How many races are missing if `made` of the needed `races` are done."""
     return None if races is None else max(0, races - made)
-
-
-def _scope(prompts: set[object]) -> str:
-    return "this prompt" if len(prompts) == 1 else f"these {len(prompts)} prompts"

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from sequoia.diagnosis.race_verdict.compare_pair import Comparison, bounded_exp
 from sequoia.diagnosis.race_verdict.lane_runs import LaneRuns
-from sequoia.diagnosis.race_verdict.student_t import critical_value
 from sequoia.diagnosis.race_verdict.verdict import SpeedupRatio
+from sequoia.diagnosis.student_t import critical_value
 
 Pairs = Mapping[tuple[int, int], Comparison]  # by the lanes' indexes, the smaller one first
 

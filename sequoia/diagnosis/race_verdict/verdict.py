@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from sequoia.diagnosis.race_verdict.speedup import Speedup
+from sequoia.diagnosis.race_verdict.compare_pair import Speedup
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class Verdict:
         on the first prompt come first, and each prompt has its own places.
     places: one for each lane; None if it made no step.
     pairs: all pairs of lanes on the same prompt that are long enough to compare.
-    scope: the prompts that the verdict holds for, in words.
+    prompts: how many prompts the verdict holds for.
     races: how many were pooled.
     tokens: the length of the shortest run.
     stopped: whether planned runs are missing or unfinished.
@@ -118,14 +118,12 @@ class Verdict:
     headlines: one for each prompt.
     speedups: one for each lane; None for a lane without steps, and for the lane that the others on
         its prompt are compared with.
-    reasons: sentences on why the winner won.
-    details: sentences on how sure the verdict is and what it holds for.
     """
 
     order: tuple[int, ...]
     places: tuple[LanePlace | None, ...]
     pairs: tuple[PairVerdict, ...]
-    scope: str
+    prompts: int
     races: int
     tokens: int
     stopped: bool
@@ -138,8 +136,6 @@ class Verdict:
     speedup_ratios: tuple[SpeedupRatio, ...] = ()
     headlines: tuple[Headline, ...] = ()
     speedups: tuple[LaneSpeedup | None, ...] = ()
-    reasons: tuple[str, ...] = ()
-    details: tuple[str, ...] = ()
 
     def pair(self, one: int, other: int) -> PairVerdict | None:
         """The comparison of two lanes, whichever is faster."""

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from sequoia.exactness import chi_square
-from sequoia.exactness.chi_square import ALARM
+from sequoia.exactness.chi_square import Fit
 from sequoia.exactness.losslessness.table_step import Model, Text
 
 
@@ -97,11 +97,6 @@ class Grouping:
         """The sum of `values` in the cells of probability 0."""
         return sum(value for value, share in zip(values, self.shares, strict=True) if share == 0)
 
-    @property
-    def freedom(self) -> int:
-        """Degrees of freedom of the statistic."""
-        return max(len(self.groups) - 1, 0)
-
     def power(self, others: Sequence[float]) -> float:
         """Roughly the probability that the test rejects a decoder whose cells have the
         probabilities `others`."""
@@ -117,11 +112,7 @@ class Grouping:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Samples compared with the target's distribution. counts: samples in each cell so far.
-
-    Only the verdict at the end is valid. If the p-value is computed again after every sample, it
-    falls below any fixed level sooner or later, even for a correct decoder.
-    """
+    """Samples compared with the target's distribution. counts: samples in each cell so far."""
 
     grouping: Grouping
     counts: tuple[int, ...]
@@ -145,28 +136,12 @@ class Comparison:
         return self.draws >= self.grouping.draws
 
     @cached_property
-    def statistic(self) -> float | None:
-        """Chi-square. Infinite if there is a sample in a cell of probability 0. Otherwise None if
-        there are no samples or fewer than two groups."""
-        if self.grouping.impossible(self.counts):
-            return math.inf
-        if not self.draws or not self.grouping.freedom:
-            return None
-        seen = [int(value) for value in self.grouping.grouped(self.counts)]
-        return chi_square.statistic(seen, self.grouping.grouped(self.grouping.shares))
-
-    @property
-    def p_value(self) -> float | None:
-        if self.statistic is None:
-            return None
-        if math.isinf(self.statistic):
-            return 0.0
-        return chi_square.p_value(self.statistic, self.grouping.freedom)
-
-    @property
-    def differs(self) -> bool:
-        """Whether the p-value is below ALARM. Valid only at the end of a test, see `ended`."""
-        return self.p_value is not None and self.p_value < ALARM
+    def fit(self) -> Fit:
+        """The chi-square test, valid only at the end of a test, see `ended`."""
+        grouping = self.grouping
+        seen = [int(value) for value in grouping.grouped(self.counts)]
+        shares = grouping.grouped(grouping.shares)
+        return chi_square.fit(seen, shares, grouping.impossible(self.counts))
 
     @property
     def total_variation(self) -> float:

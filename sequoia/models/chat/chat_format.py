@@ -12,7 +12,7 @@ from typing import Any
 from sequoia.errors import BadPrompt
 from sequoia.models.chat.chat_template import ChatTemplate, chat_template
 from sequoia.models.prompt_ends import doubled, stops_at_end
-from sequoia.planning.figure_words import and_list
+from sequoia.validate_input import and_list
 
 _PART = re.compile(r"""["']type["']: *["']text["']""")  # a part of a message, written as code
 

@@ -1,6 +1,6 @@
-"""The verdict of a race: which lanes count as different, which tie, how many more races are needed,
-and the words. `sequoia.bench.race_errors` measures error rates over thousands of races. Some tests
-here check such rates roughly, over a few hundred races with fixed seeds.
+"""The verdict of a race: which lanes count as different, which tie, and how many more races are
+needed. test_false_alarms.py counts errors over thousands of races. Some tests here check such rates
+roughly, over a few hundred races with fixed seeds.
 """
 
 from __future__ import annotations
@@ -13,26 +13,20 @@ from dataclasses import replace
 
 import pytest
 
-from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.expected_steps import SEGMENTS, ExpectedSteps
 from sequoia.diagnosis.race_verdict import (
-    Elsewhere,
     LaneRun,
     LaneRuns,
     Speedup,
     Verdict,
     race_verdict,
     speedup,
-    tree_elsewhere,
 )
 from sequoia.diagnosis.race_verdict.compare_pair import compare_pair
 from sequoia.diagnosis.race_verdict.decide import _places
-from sequoia.diagnosis.race_verdict.student_t import critical_value, two_sided_p
 from sequoia.diagnosis.race_verdict.verdict import Headline
+from sequoia.diagnosis.student_t import critical_value, two_sided_p
 from sequoia.errors import BadTrace
-from sequoia.planning.named_profiles import named_profile
-from sequoia.planning.plan_for_machine import best_chain, best_plan
-from sequoia.planning.simulated_step_times import SimulatedClock
 
 TOKENS = 96
 Draw = Callable[[random.Random], tuple[int, float]]
@@ -91,8 +85,8 @@ def test_pace_is_tokens_per_step_over_step_time() -> None:
     run = chain.runs[0]
     beside = PLAIN.runs[0]
     per_step = (run.tokens / len(run.steps)) / (beside.tokens / len(beside.steps))
-    assert math.exp(found.per_step) == pytest.approx(per_step)
-    assert found.pace == pytest.approx(found.per_step - found.step_time)
+    assert math.exp(found.logs[1]) == pytest.approx(per_step)
+    assert found.pace == pytest.approx(found.logs[1] - found.logs[2])
     pace = (chain.tokens / chain.seconds) / (PLAIN.tokens / PLAIN.seconds)
     assert math.exp(found.pace) == pytest.approx(pace)
 
@@ -316,7 +310,6 @@ def test_a_stopped_race_has_intervals_and_no_p() -> None:
     stopped = race_verdict(lanes, stopped=True)
     assert [pair.p for pair in stopped.pairs] == [None]
     assert stopped.pairs[0].least < stopped.pairs[0].ratio < stopped.pairs[0].most
-    assert not any("p = " in line for line in stopped.details)
     assert race_verdict(lanes).pairs[0].p is not None
 
 
@@ -330,10 +323,6 @@ def test_a_second_verdict_doubles_p() -> None:
     once, twice = race_verdict(lanes), race_verdict(lanes, looks=2)
     assert 0 < once.pairs[0].p < 0.5
     assert twice.pairs[0].p == pytest.approx(2 * once.pairs[0].p)
-    assert (
-        "the verdict was computed 2 times, each time with more runs (Bonferroni)"
-        in twice.details[0]
-    )
     assert twice.more_races >= once.more_races
 
 
@@ -364,7 +353,7 @@ def test_a_verdict_is_plain_json() -> None:
     assert again["places"][1]["place"] == verdict.places[1].place
 
 
-# -- words -----------------------------------------------------------------------------------------
+# -- who won ---------------------------------------------------------------------------------------
 
 
 def steady(tokens: int, seconds: float, races: int = 1) -> tuple[LaneRun, ...]:
@@ -391,26 +380,6 @@ def test_a_tree_that_wins_is_compared_with_the_chain() -> None:
         Plain=("plain", 1, 0.01), Chain=("chain", 4, 0.022), Sequoia=("tree", 5, 0.025)
     )
     assert found.headlines == (Headline("", "wins", 2, 1),)
-    assert found.reasons == ("Sequoia emits 5.0 tokens per step, the chain 4.0.",)
-
-
-@pytest.mark.parametrize(
-    ("tokens", "seconds", "why"),
-    [
-        (5, 0.03, "steps are 10.0 ms longer, but their 1.0 extra tokens save only 5.0 ms"),
-        (3, 0.03, "steps are 10.0 ms longer and give no more tokens"),
-        (2, 0.018, "steps are 2.0 ms shorter but give 2.0 fewer tokens, worth 10.0 ms"),
-    ],
-)
-def test_a_chain_that_wins_says_what_the_trees_steps_cost_and_save(
-    tokens: int, seconds: float, why: str
-) -> None:
-    """The sentence does not speak of nodes, because the tree may have as few as the chain."""
-    found = verdict_of(
-        Plain=("plain", 1, 0.01), Chain=("chain", 4, 0.02), Sequoia=("tree", tokens, seconds)
-    )
-    assert found.headlines == (Headline("", "wins", 1, 2),)
-    assert found.reasons == (f"Sequoia’s {why}.",)
 
 
 def test_a_tree_is_compared_with_the_best_chain_and_a_chain_with_the_next_lane() -> None:
@@ -471,9 +440,8 @@ def test_the_verdict_names_what_it_holds_for() -> None:
             ]
         )
 
-    assert verdict(1).scope == "this prompt"
-    assert verdict(5).scope == "these 5 prompts"
-    assert "these 5 prompts (5 runs)" in verdict(5).details[-1]
+    assert (verdict(1).prompts, verdict(1).races) == (1, 1)
+    assert (verdict(5).prompts, verdict(5).races) == (5, 5)
 
 
 # -- steps expected on the same texts --------------------------------------------------------------
@@ -536,39 +504,7 @@ def test_a_lane_that_was_only_lucky_does_not_win() -> None:
     found = race_verdict(lanes)
     assert found.leaders == (2,)
     assert codes(found) == ["wins"]
-    assert found.reasons == (
-        "Sequoia emits 5.0 tokens per step, the chain 3.0.",
-        "The chain was ahead this time, by the luck of the draws.",
-    )
-    assert any("expected values, not counts" in line for line in found.details)
     assert race_verdict([plain, chain, tree]).order[0] == 1
-
-
-def test_a_lane_that_was_luckier_than_two_winners_is_named_once() -> None:
-    chain = LaneRuns("Chain", "chain", (LaneRun("p", 0, ((6, 0.02),) * 40),))
-    trees = [
-        LaneRuns(name, "tree", (LaneRun("p", 0, ((5, 0.021),) * 48),))
-        for name in ("Sequoia", "Copy")
-    ]
-    lanes = [expecting(chain, 3.0), *(expecting(tree, 5.0) for tree in trees)]
-    found = race_verdict(lanes)
-    assert sorted(found.leaders) == [1, 2]
-    assert found.reasons == ("The chain was ahead this time, by the luck of the draws.",)
-
-
-def test_a_lane_that_was_lucky_on_two_prompts_is_named_with_each() -> None:
-    lanes = [
-        replace(expecting(LaneRuns(name, kind, (LaneRun(on, 0, steps),)), expected), on=on)
-        for on in ("code", "prose")
-        for name, kind, steps, expected in (
-            ("Chain", "chain", ((6, 0.02),) * 40, 3.0),
-            ("Sequoia", "tree", ((5, 0.021),) * 48, 5.0),
-        )
-    ]
-    assert race_verdict(lanes).reasons[-2:] == (
-        "On code, the chain was ahead this time, by the luck of the draws.",
-        "On prose, the chain was ahead this time, by the luck of the draws.",
-    )
 
 
 # -- two prompts -----------------------------------------------------------------------------------
@@ -590,7 +526,7 @@ def on_two_prompts(code: tuple[int, float], prose: tuple[int, float]) -> list[La
 def test_lanes_on_different_prompts_are_not_compared() -> None:
     found = race_verdict(on_two_prompts((5, 0.02), (3, 0.02)))
     assert [(pair.faster, pair.slower) for pair in found.pairs] == [(1, 0), (3, 2)]
-    assert (found.scope, found.races) == ("these 2 prompts", 1)
+    assert (found.prompts, found.races) == (2, 1)
 
 
 def test_the_speed_ups_on_two_prompts_are_compared() -> None:
@@ -604,33 +540,8 @@ def test_the_speed_ups_on_two_prompts_are_compared() -> None:
         Headline("code", "wins", 1, 0),
         Headline("prose", "too_close"),
     )
-    assert (
-        "Sequoia’s speed-up over plain decoding is 2.25× as large on code as on prose (95% CI: "
-    ) in found.reasons[-1]
     (turned,) = race_verdict(lanes[2:] + lanes[:2]).speedup_ratios
     assert turned == ratio
-    assert not any("emitted the same text" in line for line in found.details)
-    assert any("only with lanes on its own prompt" in line for line in found.details)
-
-
-def test_speed_ups_that_are_too_close_are_not_called_different() -> None:
-    words = race_verdict(on_two_prompts((3, 0.02), (3, 0.0201))).reasons[-1]
-    assert "Whether Sequoia gains more on code or on prose is too close to call" in words
-
-
-@pytest.mark.parametrize(
-    ("prose", "words"),
-    [
-        ((5, 0.0201), "Whether the tuned chain gains more on code or on prose"),
-        ((2, 0.018), "The tuned chain’s speed-up over plain decoding is 2.25× as large on code"),
-    ],
-)
-def test_a_lane_has_the_same_name_in_every_sentence(prose: tuple[int, float], words: str) -> None:
-    lanes = [
-        replace(lane, name="Tuned chain") if lane.kind == "tree" else lane
-        for lane in on_two_prompts((5, 0.02), prose)
-    ]
-    assert words in race_verdict(lanes).reasons[-1]
 
 
 def test_without_plain_decoding_two_prompts_are_not_compared() -> None:
@@ -672,7 +583,6 @@ def test_a_verdict_on_a_simulated_clock_says_so() -> None:
     lanes = [on_clock(lane, A100) for lane in (PLAIN, lane_of("Tree", "tree", drafted(0.01), 8))]
     verdict = race_verdict(lanes)
     assert verdict.clock == A100
-    assert any(A100 in line and "simulated" in line for line in verdict.details)
     assert race_verdict([PLAIN, lane_of("Tree", "tree", drafted(0.01), 8)]).clock == ""
 
 
@@ -683,65 +593,3 @@ def test_runs_on_several_clocks_get_no_verdict() -> None:
     for lanes in ([PLAIN, on_clock(tree, A100)], [PLAIN, both]):
         with pytest.raises(BadTrace, match=r"different clocks: '', 'A100, .*same clock"):
             race_verdict(lanes)
-
-
-ELSEWHERE = Elsewhere("an A100", 1.354)
-CHAIN_WINS = (
-    lane_of("Tuned chain", "chain", drafted(0.010), 2, races=400),
-    lane_of("Sequoia", "tree", drafted(0.016), 3, races=400),
-)
-
-
-def test_a_chain_that_wins_names_a_machine_on_which_the_tree_would() -> None:
-    found = race_verdict(CHAIN_WINS, elsewhere=ELSEWHERE)
-    assert found.headlines == (Headline("", "wins", 0, 1),)
-    assert found.reasons[0].startswith("Sequoia’s steps are ")
-    assert found.reasons[1:] == (ELSEWHERE.sentence,)
-    assert ELSEWHERE.sentence not in race_verdict(CHAIN_WINS).reasons
-
-
-def test_a_tree_that_wins_names_no_other_machine() -> None:
-    lanes = [
-        replace(lane, kind=kind) for lane, kind in zip(CHAIN_WINS, ("tree", "chain"), strict=True)
-    ]
-    assert ELSEWHERE.sentence not in race_verdict(lanes, elsewhere=ELSEWHERE).reasons
-
-
-def test_a_draw_on_a_simulated_clock_names_no_other_machine() -> None:
-    """After a draw, another machine is named only if the times were measured. After a chain's win,
-    it is named in either case."""
-    draw = [
-        lane_of("Tuned chain", "chain", drafted(0.01), 2),
-        lane_of("Sequoia", "tree", drafted(0.01), 3),
-    ]
-    assert ELSEWHERE.sentence in race_verdict(draw, elsewhere=ELSEWHERE).reasons
-    timed = [on_clock(lane, A100) for lane in draw]
-    assert ELSEWHERE.sentence not in race_verdict(timed, elsewhere=ELSEWHERE).reasons
-
-
-def test_two_prompts_with_one_winner_each_are_not_a_draw() -> None:
-    """The chain wins on each prompt. So there are two leaders but no draw, and the other machine is
-    named although the times are simulated."""
-    lanes = [
-        on_clock(LaneRuns(name, kind, (LaneRun(on, 0, ((4, seconds),) * 60),), on), A100)
-        for on in ("code", "prose")
-        for name, kind, seconds in (("Chain", "chain", 0.01), ("Sequoia", "tree", 0.02))
-    ]
-    assert len(race_verdict(lanes).leaders) == 2
-    assert race_verdict(lanes, elsewhere=ELSEWHERE).reasons[-1] == ELSEWHERE.sentence
-
-
-def test_the_other_machine_is_the_first_on_which_the_tree_is_clearly_ahead() -> None:
-    rates = Acceptance((0.9, 0.05, 0.01))
-    clocks = [
-        # named after their files, because the names in the menu are long
-        SimulatedClock(named_profile(name), name)
-        for name in ("m1-max-qwen3-8b", "a100-llama-2-7b-eager", "l40-llama-2-70b-offloaded")
-    ]
-    found = tree_elsewhere(rates, clocks)
-    assert found is not None
-    profile = clocks[1].profile
-    tree = best_plan(rates, profile).predicted_speedup
-    assert found.machine == "“a100-llama-2-7b-eager”"
-    assert found.ratio == pytest.approx(tree / best_chain(rates, profile).predicted_speedup)
-    assert tree_elsewhere(rates, clocks[:1]) is None

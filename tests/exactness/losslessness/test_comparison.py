@@ -23,15 +23,15 @@ def test_rare_cells_join_a_common_one_if_even_their_sum_is_rare() -> None:
 
 def test_one_sample_of_probability_0_is_enough_to_differ() -> None:
     grouping = Grouping((0.5, 0.5, 0.0), 100)
-    assert not Comparison(grouping, (50, 50, 0)).differs
+    assert not Comparison(grouping, (50, 50, 0)).fit.differs
     found = Comparison(grouping, (50, 49, 1))
-    assert (found.p_value, found.differs) == (0, True)
+    assert (found.fit.p_value, found.fit.differs) == (0, True)
     assert grouping.power([0.5, 0.4, 0.1]) == pytest.approx(1 - 0.9**100, rel=1e-3)
 
 
 def test_without_a_second_cell_nothing_is_decided() -> None:
     found = Comparison(Grouping((1.0,), 100), (100,))
-    assert (found.p_value, found.differs) == (None, False)
+    assert (found.fit.p_value, found.fit.differs) == (None, False)
 
 
 @pytest.mark.parametrize(("draws", "share"), [(7, 0.3), (10, 0.5), (1, 0.2), (40, 0.03)])
@@ -50,9 +50,9 @@ def test_a_test_that_is_stopped_early_groups_its_cells_again() -> None:
     counts = [9] + [0] * 19
     counts[15] = 1
     found = Comparison(Grouping(shares, 20_000), tuple(counts))
-    assert found.grouping.freedom == 10
+    assert found.fit.freedom == 10
     assert found.ended.grouping.groups == (tuple(range(20)),)
-    assert (found.ended.p_value, found.ended.differs) == (None, False)
+    assert (found.ended.fit.p_value, found.ended.fit.differs) == (None, False)
     whole = replace(found, grouping=Grouping(shares, 10))
     assert whole.ended is whole
 
@@ -71,7 +71,7 @@ def test_a_correct_decoder_is_rejected_fewer_than_ten_times_in_a_million_tests()
             + (draws - k) * math.log1p(-share)
         )
         for k in range(400)
-        if Comparison(Grouping((share, 1 - share), draws), (k, draws - k)).differs
+        if Comparison(Grouping((share, 1 - share), draws), (k, draws - k)).fit.differs
     )
     assert 0 < far < 10 * ALARM
 

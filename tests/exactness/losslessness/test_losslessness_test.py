@@ -41,13 +41,13 @@ def result(setting: Setting, pair: Pair | None = None) -> Comparison:
 def test_each_bug_is_found_with_its_preset(key: str) -> None:
     found = result(replace(PRESETS[key], samples=FEW))
     assert found.draws == FEW
-    assert found.differs
+    assert found.fit.differs
     assert found.total_variation > 3 * found.noise_floor
 
 
 @pytest.mark.parametrize("key", ON_TOYS)
 def test_the_correct_decoder_passes_with_the_preset_of_each_bug(key: str) -> None:
-    assert not result(replace(PRESETS[key], bug="none", samples=FEW)).differs
+    assert not result(replace(PRESETS[key], bug="none", samples=FEW)).fit.differs
 
 
 @pytest.mark.parametrize("key", BUGS)
@@ -74,8 +74,8 @@ def test_the_correct_decoder_passes_on_a_pair_if_two_tokens_are_counted(verifier
     """Traversal is tested too, because it judges whole paths. So the distributions after the first
     token also affect whether that token is accepted."""
     found = result(replace(WARM, verifier=verifier), made())
-    assert not found.differs
-    assert found.grouping.freedom >= 3
+    assert not found.fit.differs
+    assert found.fit.freedom >= 3
 
 
 @pytest.mark.slow
@@ -85,7 +85,7 @@ def test_a_bug_is_found_with_a_pair_and_leaves_no_trace_in_the_pair() -> None:
     before = result(WARM, pair).counts
     measured = vars(pair.measured).copy()
     broken = replace(WARM, bug="dropped", temperature=0.5, children=(1,), places=1, samples=3000)
-    assert result(broken, pair).differs
+    assert result(broken, pair).fit.differs
     assert vars(pair.measured) == measured
     assert result(WARM, pair).counts == before
     assert type(pair.measured) is PairCache
@@ -155,7 +155,7 @@ def test_a_bad_decoder_is_refused_before_the_pair_is_used(
 def test_each_bug_is_found_ten_times_out_of_ten(key: str) -> None:
     setting = PRESETS[key]
     pair = bundled() if setting.where == PAIR else None
-    found = [result(replace(setting, seed=seed), pair).differs for seed in range(10)]
+    found = [result(replace(setting, seed=seed), pair).fit.differs for seed in range(10)]
     assert found == [True] * 10
 
 
@@ -164,4 +164,4 @@ def test_each_bug_is_found_ten_times_out_of_ten(key: str) -> None:
 def test_the_correct_decoder_passes_a_hundred_times_out_of_a_hundred(key: str) -> None:
     setting = replace(PRESETS[key], bug="none")
     pair = bundled() if setting.where == PAIR else None
-    assert not any(result(replace(setting, seed=seed), pair).differs for seed in range(100))
+    assert not any(result(replace(setting, seed=seed), pair).fit.differs for seed in range(100))

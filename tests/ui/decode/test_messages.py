@@ -136,11 +136,6 @@ def test_a_recorded_speed_is_called_recorded() -> None:
     assert clean["verdict"] == {**VERDICT, "label": "recorded", "code": "win"}
 
 
-def test_recorded_has_a_capital_where_measured_had_one() -> None:
-    clean = messages.recorded({"tree": {"how": "Measured, then measured again."}})
-    assert clean["tree"]["how"] == "Recorded, then recorded again."
-
-
 @pytest.mark.parametrize(
     ("change", "kept"),
     [

@@ -169,7 +169,7 @@ def test_a_planned_tree_is_planned_for_the_clock(
     meta = made(make(clock=KEY, tree_request=TreeRequest("planned"), tokens=4)).meta
     best = best_plan(RATES, PROFILE, slack=0.01).tree
     assert meta["tree"]["nodes"] == len(best) > 32
-    assert meta["tree"]["how"] == f"planned for {NAME}, from recorded acceptance rates"
+    assert meta["tree"]["how"] == f"planned for {NAME}, from acceptance rates"
     assert pair.measured.profile is None
 
 

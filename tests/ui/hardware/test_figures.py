@@ -12,8 +12,10 @@ from fakes import made_profile
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.step_trace import PHASES, DecodeStats
 from sequoia.algorithm.tree import Tree
-from sequoia.planning.explain_plan import chosen, compare, knee, phases
+from sequoia.diagnosis.where_time_went import check_prediction
+from sequoia.planning.compare_plans import chosen, knee
 from sequoia.planning.plan_for_machine import predict, speedup_grid
+from sequoia.planning.simulated_step_times import phases
 from ui.hardware import figures
 
 PROFILE = made_profile(
@@ -32,7 +34,7 @@ MADE = {
     "heat": figures.heat_map(GRID),
     "small": figures.small_curves([("here", PROFILE), ("there", OTHER)]),
     "flat": figures.verify_curve([("there", OTHER)]),
-    "bars": figures.phase_bars(compare(STATS, PLAN, PROFILE)),
+    "bars": figures.phase_bars(check_prediction(STATS, PLAN, PROFILE)),
 }
 ALL = {name: json.loads(json.dumps(made.to_plotly_json())) for name, made in MADE.items()}
 

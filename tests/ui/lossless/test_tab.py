@@ -232,7 +232,7 @@ def test_a_few_samples_before_a_stop_decide_nothing() -> None:
     counts = [0] * len(test.cells.all)
     counts[-1] = 10  # the rarest cell
     some = Sampled(test, (), Comparison(test.grouping, tuple(counts)), None)
-    assert some.comparison.differs  # because its cells are grouped as for 20,000 samples
+    assert some.comparison.fit.differs  # because its cells are grouped as for 20,000 samples
     message = json.loads(report_message(Report(1, "", result=some, over=True), setting))
     assert message["test"]["kind"] == "open"
     words = message["test"]["verdict"]

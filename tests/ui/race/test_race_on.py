@@ -212,7 +212,7 @@ def test_a_race_goes_on_and_pools_its_runs(
     assert (last["pool"]["planned"], last["pool"]["more"]) == (None, 0)
     assert last["pool"]["seeds"] is (temperature > 0)
     verdict = last["verdict"]
-    assert (verdict["races"], verdict["scope"]) == (4, "these 4 prompts")
+    assert (verdict["races"], verdict["prompts"]) == (4, 4)
     assert (verdict["stopped"], verdict["looks"]) == (False, 2)
     assert all(pair["p"] is not None for pair in verdict["pairs"])
     seeds = [run.seed for run in race.pool.runs]

@@ -174,8 +174,9 @@ function comparedWith(meta) {
  * @returns {Fact[]}
  */
 export function runFacts(meta) {
-  const { nodes, levels, how } = meta.tree || {};
-  const sizes = [nodes && count(nodes, "node"), levels && count(levels, "level"), how];
+  const { nodes, levels, how, rates } = meta.tree || {};
+  const words = runWords.sourced(how ?? "", rates);
+  const sizes = [nodes && count(nodes, "node"), levels && count(levels, "level"), words];
   const isDefault = meta.verifier === "sequoia";
   return sharedFacts(meta, [
     ["tree", nodes || how ? sizes.filter(Boolean).join(", ") : ""],

@@ -10,9 +10,9 @@ from sequoia.algorithm.verifiers import verifier_named
 from sequoia.experiments.estimates import Score, score
 from sequoia.experiments.result import Estimate, ExperimentResult, Ratio
 from sequoia.experiments.verifiers import BLOCK, CHAIN, LANES, OURS, TEMPERATURE, WALKS
-from sequoia.planning.figure_words import and_list
 from sequoia.planning.named_profiles import machine_name
 from sequoia.planning.paper_results import METHODS, paper_tables
+from sequoia.validate_input import and_list
 from ui.experiments.words.view import (
     MEASURED,
     Axis,

@@ -146,7 +146,7 @@ export class ClockMenu {
 /**
  * A warning if a tree of `nodes` nodes is larger than every tree whose time is known or was
  * compared with a measurement. Empty otherwise, and for one node, which is plain decoding. The
- * words are those of calibration_words in sequoia/planning/explain_plan.py.
+ * words are those of calibration_words in ui/words/plans.py.
  * @param {Profile} profile
  * @param {number} nodes
  * @returns {string}

@@ -3,8 +3,9 @@ import { choicesOf } from "./lab_choices.js";
 import * as shapes from "./tree_shapes.js";
 import { count } from "../../shared/web/format.js";
 import * as planner from "../../shared/web/planner.js";
-import { relabelled, savePage } from "../../shared/web/save_page.js";
+import { recordedLabel, savePage } from "../../shared/web/save_page.js";
 
+/** @import { Origin } from "./lab_state.js" */
 /** @import { Lab } from "./lab_view.js" */
 
 /**
@@ -27,26 +28,35 @@ export async function saveLab(lab) {
 }
 
 /**
- * What the saved page needs to show the same acceptance vector, tree and hardware profile. Texts
- * say "recorded" instead of "measured", because the numbers in a file were measured earlier.
+ * What the saved page needs to show the same acceptance vector, tree and hardware profile.
  * @param {Lab} lab
  * @returns {any}
  */
 function labData(lab) {
   const { survey, profile, profiles, most } = lab.known;
   const { rates, origin } = lab.state;
-  const known = relabelled({ survey: survey ?? {}, profile: profile ?? null, profiles });
+  const known = { survey: survey ?? {}, profile: recordedProfile(profile), profiles, most };
   const { vector, ...choices } = choicesOf(lab);
   const own = vector?.startsWith("own-") || !vector;
-  const acceptance = own ? { rates, origin: relabelled(origin) } : { vector };
-  return { known: { ...known, most }, choices: { ...choices, ...acceptance } };
+  const acceptance = own ? { rates, origin: recordedOrigin(origin) } : { vector };
+  return { known, choices: { ...choices, ...acceptance } };
 }
+
+const recordedProfile = (profile) =>
+  profile ? { ...profile, source: recordedLabel(profile.source) } : null;
+
+/** @type {(origin: Origin) => Origin} */
+const recordedOrigin = ({ from, ...origin }) => ({
+  ...origin,
+  label: recordedLabel(origin.label),
+  ...(from ? { from: recordedOrigin(from) } : {}),
+});
 
 function labFacts({ state, numbers }) {
   const { parents, even, origin, profile, shown, n } = state;
   const name = shapes.label(shown, n, state);
   const tokens = planner.expectedTokens(parents, even).toFixed(3);
-  const { label, words } = relabelled(origin);
+  const { label, words } = recordedOrigin(origin);
   const lines = [
     `${name}, ${count(parents.length, "node")}: ${tokens} tokens per step (expected)`,
     `acceptance: ${label}, ${words}`,
@@ -54,7 +64,7 @@ function labFacts({ state, numbers }) {
   if (!profile) return lines;
   const machine = numbers.clock.name ?? `${profile.device}, ${profile.target} + ${profile.draft}`;
   const { speedup } = planner.predict(parents, even, profile);
-  const source = relabelled(profile.source);
+  const source = recordedLabel(profile.source);
   return [
     ...lines,
     `predicted: ${speedup.toFixed(2)}× plain decoding, on ${machine} (step times: ${source})`,

@@ -315,13 +315,15 @@ export class LaneView {
   /** @param {Result | null} result */
   paintLossless(result) {
     this.result = result;
-    const { kind, words, at, count } = result?.lossless || {};
+    const { kind, words, at, count, label } = result?.lossless || {};
     for (const node of [this.verdict, this.words]) show(node, Boolean(kind));
     attr(this.verdict, "data-kind", kind);
     text(this.verdict, kind === "none" && count ? "too few samples" : VERDICTS[kind] || "");
     this.paintCounting(count);
     const where = known(at) ? ` First difference: token ${at + 1}.` : "";
-    text(this.words, readable(words) + where);
+    // the counts have a panel of their own, with the label
+    const source = label && !count && kind !== "none" ? ` (${readable(label)})` : "";
+    text(this.words, readable(words) + where + source);
   }
 
   /** @param {Count | null | undefined} count */
@@ -379,13 +381,13 @@ function briefly(how, { clock }) {
  * @param {Lane} lane
  * @returns {string}
  */
-function described({ how, verifier, plain, most, changes, kind }) {
+function described({ how, verifier, plain, most, changes, kind, rates }) {
   const parts = [];
   if (most > 1) parts.push((changes ? "at most " : "") + format.count(most, "node"));
   if (verifier && !plain) parts.push(runWords.verifier(verifier) + " verifier");
   if (changes)
     parts.push(kind === "replanned" ? "new tree every few steps" : "new tree every step");
-  return [...parts, how].filter(Boolean).map(readable).join(" · ");
+  return [...parts, runWords.sourced(how ?? "", rates)].filter(Boolean).map(readable).join(" · ");
 }
 
 /**

@@ -1,7 +1,7 @@
 /* The contents of the saved page of a race. */
-import { recordedMeta, relabelled } from "../../shared/web/save_page.js";
+import { recordedLabel, recordedMeta } from "../../shared/web/save_page.js";
 
-/** @import { RaceStore } from "./race_store.js" */
+/** @import { RaceStore, Result } from "./race_store.js" */
 
 /**
  * The fields of one message with the whole race. `race`, `from` and `done` are added when the saved
@@ -12,11 +12,15 @@ import { recordedMeta, relabelled } from "../../shared/web/save_page.js";
 export const raceData = ({ meta, lanes, trees, steps, stopped, results, verdict, pool }) => ({
   v: 1,
   meta: recordedMeta(meta),
-  lanes: lanes.map((lane) => ({ ...lane, how: relabelled(lane.how) })),
+  lanes: lanes.map((lane) => ({ ...lane, rates: recordedLabel(lane.rates) })),
   trees,
   moves: steps,
   stopped,
-  results: relabelled(results),
+  results: results.map(recordedResult),
   ...(verdict ? { verdict } : {}),
   ...(pool ? { pool: { ...pool, more: 0, planned: null } } : {}),
 });
+
+/** @type {(result: Result | null) => Result | null} */
+const recordedResult = (result) =>
+  result?.lossless ? { ...result, lossless: { ...result.lossless, label: "recorded" } } : result;

@@ -9,8 +9,10 @@ import { LaneTotals } from "./lane_totals.js";
  * `most`: maximum nodes of a tree. `changes`: whether the tree changes from step to step. `on`: in
  * a race of two prompts, the name of the lane's prompt. `kind`: the menu's key for the lane's tree,
  * or null. `number`: the lane's number in the form, from 1; null if the race is from a file.
+ * `rates`: the label of the acceptance rates that the tree was planned from, or "".
  * @typedef {{name: string, how: string, verifier: string, plain: boolean, most: number,
- *   changes: boolean, on?: string, kind?: string | null, number?: number | null}} Lane
+ *   changes: boolean, on?: string, kind?: string | null, number?: number | null,
+ *   rates?: string}} Lane
  */
 /**
  * One step of a lane. `text`: one string per token; the first `drafted` tokens are from the draft.
@@ -28,7 +30,7 @@ import { LaneTotals } from "./lane_totals.js";
 /**
  * The analysis of a lane after the race; see `checked` in sequoia/saved_files/race_file.py.
  * @typedef {{kind: string, words: string, at: number | null, p: number | null,
- *   count: Count | null}} Lossless
+ *   count: Count | null, label: string}} Lossless
  * @typedef {{name: string, value: number, loss: number, words: string}} Bar
  * @typedef {{words: string, predicted: number, label: string, parents: number[] | null}} Remedy
  * @typedef {{speedup: number, loss: string, words: string, remedies: Remedy[]}} Advice
@@ -51,7 +53,7 @@ import { LaneTotals } from "./lane_totals.js";
  * @typedef {{on: string, code: "wins" | "too_close" | "too_short", winner: number, rival: number,
  *   best: string}} Headline
  * @typedef {import("../../shared/web/verdict_words.js").Speedup & {over: number}} LaneSpeedup
- * @typedef {{order: number[], places: (Place | null)[], pairs: Pair[], scope: string,
+ * @typedef {{order: number[], places: (Place | null)[], pairs: Pair[], prompts: number,
  *   tokens: number, races: number, stopped: boolean, more_races: number | null,
  *   more_to_separate: number | null, headlines: Headline[], speedups: (LaneSpeedup | null)[],
  *   reasons: string[], details: string[]}} Verdict

@@ -117,9 +117,11 @@ function scopeInWords({ verdict, pool: pooled, word }) {
   const made = count(runs, [own, "run"].filter(Boolean).join(" "));
   if (runs === 1) {
     const about = `${made} of ${count(verdict.tokens, "token")}${times}`;
-    return readable(`The result applies to ${verdict.scope} (${about}).`);
+    const scope = verdict.prompts === 1 ? "this prompt" : `these ${verdict.prompts} prompts`;
+    return `The result applies to ${scope} (${about}); on other prompts it may differ.`;
   }
-  const scope = verdict.scope.replace(/^these (\d+ prompts)$/, "the $1 listed below");
+  const listed = `the ${verdict.prompts} prompts listed below`;
+  const scope = verdict.prompts === 1 ? "this prompt" : listed;
   const figures = "The lanes below show the text and the figures of the first run.";
-  return readable(`The result applies to ${scope} (${made}${times}). ${figures}`);
+  return `The result applies to ${scope} (${made}${times}); on other prompts it may differ. ${figures}`;
 }

@@ -121,13 +121,14 @@ export class WhereTimeWent {
    * @param {number} speedup of the lane
    * @param {number} i
    */
-  remedy(item, { words, predicted, label, parents }, speedup, i) {
-    el("span", { text: readable(words) }, item);
+  remedy(item, { words: what, predicted, label, parents }, speedup, i) {
+    el("span", { text: readable(what) }, item);
     if (known(predicted)) el("b", { text: predicted.toFixed(2) + "×" }, item);
     const source = el("span", { class: "race-remedy-label" }, item);
-    if (label) addTerm(source, readable(label), /what if/.test(label) ? "what if" : label);
+    const words = label === "run" ? this.store.word : readable(label);
+    addTerm(source, words, label === "predicted, what if" ? "what if" : words);
     const gain = signed(rounded(predicted) - rounded(speedup));
-    source.append(gain && label ? ", " + gain : gain);
+    source.append(gain ? ", " + gain : "");
     // No button in a race of two prompts (`on`): the tree suits one prompt, but a lane of the form
     // races on both.
     if (!parents || !this.trigger || this.lanes[i].on) return;

@@ -108,22 +108,14 @@ export function pageName(what, date) {
 }
 
 /**
- * A copy of `value` with "recorded" in place of "measured" in every text. The numbers in a file
- * were measured earlier.
- * @param {any} value
- * @returns {any}
+ * A label in a file: what was measured then is recorded now. Other labels stay.
+ * @param {string} label
+ * @returns {string}
  */
-export function relabelled(value) {
-  if (typeof value === "string")
-    return value.replace(/measured/gi, ([first]) => (first === "M" ? "Recorded" : "recorded"));
-  if (Array.isArray(value)) return value.map(relabelled);
-  if (!value || typeof value !== "object") return value;
-  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, relabelled(part)]));
-}
+export const recordedLabel = (label) => (label === "measured" ? "recorded" : label);
 
 /**
- * The meta of a run or a race, as it is stored in a file. The label "simulated" stays. Any other
- * label becomes "recorded".
+ * The meta of a run or a race, as it is stored in a file.
  * @param {Record<string, any>} meta
  * @returns {Record<string, any>}
  */
@@ -131,11 +123,8 @@ export function recordedMeta(meta) {
   const label = meta.label === "simulated" ? "simulated" : "recorded";
   /** @type {Record<string, any>} */
   const saved = { ...meta, label };
-  if (meta.tree) saved.tree = { ...meta.tree, ...recordedWords(meta.tree) };
+  if (meta.tree?.rates) saved.tree = { ...meta.tree, rates: recordedLabel(meta.tree.rates) };
   if (meta.verdict) saved.verdict = { ...meta.verdict, label };
   delete saved.again; // a file cannot be run again
-  if (meta.notes) saved.notes = relabelled(meta.notes);
   return saved;
 }
-
-const recordedWords = ({ how = "", why = "" }) => relabelled({ how, why });

@@ -1,8 +1,6 @@
-"""Sizes, times, tokens and lists in words, for sentences that people read."""
+"""Sizes, times and tokens in words."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 from sequoia.algorithm.tree import Tree
 
@@ -40,9 +38,3 @@ def token_words(tokens: float) -> str:
     """A number of tokens with two digits after the point, or two significant digits if it is
     between 0 and 0.1."""
     return f"{tokens:.2f}" if tokens >= 0.1 or tokens == 0 else f"{tokens:.2g}"
-
-
-def and_list(words: Sequence[str]) -> str:
-    """`words` as a list in a sentence, such as "a, b and c". There must be at least one."""
-    *first, last = words
-    return f"{', '.join(first)} and {last}" if first else last

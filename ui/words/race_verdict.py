@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sequoia.diagnosis.race_verdict.elsewhere import Elsewhere
-from sequoia.diagnosis.race_verdict.lane_runs import LaneRuns
+from sequoia.diagnosis.elsewhere import Elsewhere
+from sequoia.diagnosis.race_verdict import LaneRuns, PairVerdict, Verdict
 from sequoia.diagnosis.race_verdict.two_prompts import prompts_of
-from sequoia.diagnosis.race_verdict.verdict import Headline, PairVerdict, SpeedupRatio, Verdict
+from sequoia.diagnosis.race_verdict.verdict import Headline, SpeedupRatio
+from ui.words.machines import machine_of
 
 
 def reasons(
@@ -20,9 +21,17 @@ def reasons(
 
 
 def details(verdict: Verdict, lanes: Sequence[LaneRuns]) -> tuple[str, ...]:
-    """How p-values and intervals were corrected, what was compared, and which prompts the verdict
-    holds for."""
+    """How p-values and intervals were corrected, and what was compared."""
     return tuple(_details(verdict, several=len(prompts_of(lanes)) > 1))
+
+
+def elsewhere_words(found: Elsewhere) -> str:
+    """That a tree would win on another machine."""
+    return (
+        f"On {machine_of(found.clock)}, a tree planned for that machine would be "
+        f"{100 * (found.ratio - 1):.0f}% ahead of the best chain (predicted, "
+        "hypothetical: this pair’s acceptance with the step times of other models)."
+    )
 
 
 # -- the reasons -----------------------------------------------------------------------------------
@@ -37,7 +46,7 @@ def _reasons(
     yield from map(_larger_speedup, verdict.speedup_ratios)
     yield from _luck(verdict, lanes)
     if elsewhere and _should_name_elsewhere(verdict, lanes):
-        yield elsewhere.sentence
+        yield elsewhere_words(elsewhere)
 
 
 def _why(headline: Headline, verdict: Verdict, lanes: Sequence[LaneRuns]) -> str:
@@ -153,8 +162,6 @@ def _details(verdict: Verdict, several: bool) -> Iterator[str]:
         )
     else:
         yield from _of_different_texts(verdict)
-    where = f"{verdict.scope} ({_runs(verdict)})"
-    yield f"The result applies to {where}; on other prompts it may differ."
 
 
 def _of_different_texts(verdict: Verdict) -> Iterator[str]:
@@ -212,12 +219,6 @@ def _in_sentence(name: str) -> str:
 
 def _capital(words: str) -> str:
     return words[:1].upper() + words[1:]
-
-
-def _runs(verdict: Verdict) -> str:
-    if verdict.races == 1:
-        return f"1 run of {verdict.tokens} tokens"
-    return f"{verdict.races:,} runs"
 
 
 def _count(number: int, what: str) -> str:

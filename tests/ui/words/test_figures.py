@@ -1,10 +1,10 @@
-"""Times and lists in words."""
+"""Times in words."""
 
 from __future__ import annotations
 
 import pytest
 
-from sequoia.planning.figure_words import and_list, as_shown, time_words
+from ui.words.figures import as_shown, time_words
 
 PER_SECOND = {"µs": 1e6, "ms": 1e3, "s": 1}
 
@@ -27,9 +27,3 @@ def test_the_unit_of_a_time_fits_the_rounded_value(seconds: float, words: str) -
     assert time_words(seconds) == words
     value, unit = words.split()
     assert as_shown(seconds) == pytest.approx(float(value) / PER_SECOND[unit])
-
-
-def test_a_list_has_and_before_its_last_item() -> None:
-    assert and_list(["a"]) == "a"
-    assert and_list(["a", "b"]) == "a and b"
-    assert and_list(["a", "b", "c"]) == "a, b and c"

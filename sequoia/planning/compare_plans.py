@@ -1,0 +1,77 @@
+"""What a grid of plans and a profile show: the fastest tree, its rivals, and the size from which
+verification takes twice as long."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+
+from sequoia.algorithm.acceptance import Acceptance
+from sequoia.algorithm.expected_tokens import scores
+from sequoia.algorithm.tree import Tree
+from sequoia.errors import BadProfile
+from sequoia.planning.hardware_profile import HardwareProfile
+from sequoia.planning.plan_for_machine import Plan, SpeedupGrid
+
+_SAME = 1e-9  # speed-ups this close (relative) count as equal
+
+
+def knee(profile: HardwareProfile) -> int | None:
+    """The smallest number of nodes whose target pass takes at least twice as long as a pass over
+    one node. None if no pass up to the largest size in the profile takes that long."""
+    last = profile.target_seconds[-1][0]
+    seconds = profile.verify_seconds
+    nodes = 1 + bisect_left(range(1, last + 1), 2 * seconds(1), key=seconds)
+    return nodes if nodes <= last else None
+
+
+def chosen(grid: SpeedupGrid) -> tuple[int, int]:
+    """(row, column) of the fastest cell. Of equally fast cells, the one in the first column, then
+    in the first row. Raises BadProfile if the grid has no tree at all."""
+    _, row, column = _fastest_cell(grid)
+    return row, column
+
+
+def fastest(grid: SpeedupGrid) -> Plan:
+    """The plan of the cell that `chosen` returns."""
+    return _fastest_cell(grid)[0]
+
+
+def _fastest_cell(grid: SpeedupGrid) -> tuple[Plan, int, int]:
+    cells = [
+        (plan, row, column)
+        for column in range(len(grid.sizes))
+        for row in range(len(grid.levels))
+        if (plan := grid.plans[row][column])
+    ]
+    if not cells:
+        raise BadProfile(
+            f"no tree in a grid of {len(grid.levels)} level limits and {len(grid.sizes)} sizes; "
+            "at least 1 is needed"
+        )
+    best = max(plan.predicted_speedup for plan, _, _ in cells) * (1 - _SAME)
+    return next(cell for cell in cells if cell[0].predicted_speedup >= best)
+
+
+def runner_up(grid: SpeedupGrid) -> Plan | None:
+    """The fastest plan with a tree other than the chosen one. None if there is no other tree."""
+    best = fastest(grid)
+    others = [plan for row in grid.plans for plan in row if plan and plan.tree != best.tree]
+    return max(others, key=lambda plan: plan.predicted_speedup, default=None)
+
+
+def one_more_level(grid: SpeedupGrid) -> Plan | None:
+    """The best plan of the same size as the fastest with one more level allowed. None if the grid
+    has no such plan, or if its tree is the same."""
+    best, _, column = _fastest_cell(grid)
+    cap = best.tree.levels + 1
+    plan = grid.plans[grid.levels.index(cap)][column] if cap in grid.levels else None
+    return plan if plan and plan.tree != best.tree else None
+
+
+def chain_gains(tree: Tree, acceptance: Acceptance) -> tuple[float, float] | None:
+    """For a chain of several nodes: how many expected tokens per step its last node adds, and how
+    many a second child of the root would add. None for other trees."""
+    if len(tree) == 1 or tree.levels < len(tree):
+        return None
+    *_, last = scores(tree, acceptance)
+    return last, scores(Tree((-1, 0, 0)), acceptance)[2]

@@ -1,0 +1,111 @@
+"""What a grid of plans shows: the knee, the fastest tree and its rivals."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from sequoia.algorithm.acceptance import Acceptance
+from sequoia.algorithm.tree import Tree
+from sequoia.errors import BadProfile
+from sequoia.planning.compare_plans import (
+    chain_gains,
+    chosen,
+    fastest,
+    knee,
+    one_more_level,
+    runner_up,
+)
+from sequoia.planning.hardware_profile import HardwareProfile
+from sequoia.planning.plan_for_machine import SpeedupGrid, best_plan, speedup_grid, step_seconds
+from sequoia.planning.simulated_step_times import phases
+
+PROFILE = HardwareProfile(
+    device="one card",
+    dtype="float16",
+    target="large",
+    draft="small",
+    prefix_length=128,
+    source="simulated",
+    date="2025-01-31",
+    target_seconds=((1, 0.02, 0.001), (8, 0.021, 0.001), (64, 0.03, 0.002), (128, 0.06, 0.002)),
+    draft_seconds=((1, 0.0015, 0.0), (32, 0.0016, 0.0)),
+    overhead_seconds=((1, 0.001, 0.0), (101, 0.002, 0.0)),
+)
+RATES = Acceptance((0.6, 0.15, 0.08, 0.04, 0.02))
+SIZES = tuple(range(1, 65))
+LEVELS = tuple(range(1, 13))
+GRID = speedup_grid(RATES, PROFILE, SIZES, LEVELS)
+
+
+def test_the_knee_is_the_first_size_at_twice_the_time() -> None:
+    n = knee(PROFILE)
+    assert (
+        PROFILE.verify_seconds(n) >= 2 * PROFILE.verify_seconds(1) > PROFILE.verify_seconds(n - 1)
+    )
+    assert knee(replace(PROFILE, target_seconds=((1, 0.02, 0), (64, 0.0399, 0)))) is None
+    assert knee(replace(PROFILE, target_seconds=((1, 0.02, 0),))) is None
+    assert knee(replace(PROFILE, target_seconds=((1, 0.02, 0), (2, 0.04, 0)))) == 2
+
+
+@pytest.mark.parametrize(
+    "tree", [Tree.chain(1), Tree.chain(7), Tree.kary(3, 4), Tree.sequences(5, 4)]
+)
+def test_phases_sum_to_the_planned_step(tree: Tree) -> None:
+    assert sum(phases(tree, PROFILE).values()) == pytest.approx(
+        step_seconds(tree, PROFILE), rel=1e-12
+    )
+
+
+def test_the_chosen_cell_is_the_best_plan() -> None:
+    row, column = chosen(GRID)
+    best = best_plan(RATES, PROFILE, 64, 12)
+    assert GRID.plans[row][column].tree == best.tree
+    assert LEVELS[row] == best.tree.levels
+
+
+def test_of_equally_fast_cells_the_smallest_is_chosen() -> None:
+    """A level limit above the tree's own number of levels gives the same tree. Of such cells, the
+    one with the lowest limit is chosen."""
+    grid = speedup_grid(Acceptance((0.0,)), PROFILE, (1, 2, 4), (1, 2, 3))
+    assert chosen(grid) == (0, 0)
+    free = replace(
+        PROFILE,
+        target_seconds=((1, 0.02, 0),),
+        draft_seconds=((1, 1e-12, 0),),
+        overhead_seconds=0.0,
+    )
+    assert chosen(speedup_grid(Acceptance((0.0,)), free, (1, 2, 4), (1, 2, 3))) == (0, 0)
+    with pytest.raises(BadProfile, match="0 sizes"):
+        chosen(SpeedupGrid((1, 2), (), ((), ())))
+
+
+def test_the_runner_up_is_the_fastest_other_tree() -> None:
+    best = GRID.plans[chosen(GRID)[0]][chosen(GRID)[1]]
+    second = runner_up(GRID)
+    assert second.tree != best.tree
+    assert all(
+        plan.predicted_speedup <= second.predicted_speedup
+        for row in GRID.plans
+        for plan in row
+        if plan and plan.tree != best.tree
+    )
+    assert runner_up(speedup_grid(RATES, PROFILE, (1,), (1,))) is None
+
+
+def test_one_more_level_is_the_plan_below_the_chosen_cell() -> None:
+    row, column = chosen(GRID)
+    assert one_more_level(GRID) == GRID.plans[row + 1][column]
+    best = fastest(GRID).tree
+    gaps = speedup_grid(RATES, PROFILE, (len(best),), (best.levels, best.levels + 2))
+    assert one_more_level(gaps) is None
+    chain = speedup_grid(Acceptance((0.95,)), PROFILE, (1, 2, 3), (1, 2, 3, 4))
+    assert one_more_level(chain) is None  # a chain has no use for it
+
+
+def test_a_chain_is_explained_by_what_its_last_node_adds() -> None:
+    acceptance = Acceptance((0.8, 0.06))
+    assert chain_gains(Tree.chain(4), acceptance) == pytest.approx((0.8**3, 0.06))
+    for tree in (Tree.chain(1), Tree((-1, 0, 0)), Tree.sequences(2, 3)):
+        assert chain_gains(tree, acceptance) is None

@@ -1,0 +1,18 @@
+"""The sentence about acceptance by depth."""
+
+from __future__ import annotations
+
+from sequoia.measuring.acceptance_by_level import Cell, DepthVerdict
+from ui.words.acceptance import depth_words
+
+FOUND = DepthVerdict(False, 3, 1, 0, Cell(100, 30), Cell(200, 160), 0.004)
+
+
+def test_a_dependence_on_depth_names_the_clearest_cell() -> None:
+    assert depth_words(FOUND) == (
+        "The positional assumption fails here: child 1 of a node at depth 1 was accepted in 30 of "
+        "100 visits (30%), and child 1 at all other depths in 160 of 200 (80%); p = 0.004, "
+        "corrected for 3 tests."
+    )
+    assert depth_words(DepthVerdict(True, 1)).startswith("No evidence that acceptance depends on")
+    assert depth_words(DepthVerdict(None, 0)).startswith("Too few counts to tell")

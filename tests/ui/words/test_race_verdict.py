@@ -1,0 +1,120 @@
+"""The sentences under the verdict of a race."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from sequoia.algorithm.expected_steps import SEGMENTS, ExpectedSteps
+from sequoia.diagnosis.elsewhere import Elsewhere
+from sequoia.diagnosis.race_verdict import LaneRun, LaneRuns, race_verdict
+from ui.words.race_verdict import details, elsewhere_words, reasons
+
+A100 = "A100, Llama-2-7B with 68M, eager, as in the paper"
+ELSEWHERE = Elsewhere(A100, 1.354)
+
+
+def lane(
+    name: str, kind: str, tokens: int, seconds: float, on: str = "", expected: float = 0
+) -> LaneRuns:
+    """A run of constant pace. expected: tokens per step, expected on three texts; 0 if unknown.
+    Without it, all lanes have the same text."""
+    steps = ((tokens, seconds),) * (240 // tokens)
+    if not expected:
+        return LaneRuns(name, kind, (LaneRun(on, 0, steps, tuple(range(240))),), on)
+    found = ExpectedSteps((96,) * 3, ((96 / SEGMENTS / expected,) * SEGMENTS,) * 3)
+    return LaneRuns(name, kind, (LaneRun(on, 0, steps, expected=found),), on)
+
+
+PLAIN = lane("Plain", "plain", 1, 0.01)
+CHAIN = lane("Tuned chain", "chain", 4, 0.02)
+
+
+def why(*lanes: LaneRuns) -> tuple[str, ...]:
+    return reasons(race_verdict(lanes), lanes)
+
+
+def test_a_tree_that_wins_is_compared_with_the_chain_by_tokens_per_step() -> None:
+    tree = lane("Sequoia", "tree", 5, 0.022)
+    assert why(PLAIN, CHAIN, tree) == ("Sequoia emits 5.0 tokens per step, the tuned chain 4.0.",)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "seconds", "words"),
+    [
+        (5, 0.03, "steps are 10.0 ms longer, but their 1.0 extra tokens save only 5.0 ms"),
+        (3, 0.03, "steps are 10.0 ms longer and give no more tokens"),
+        (2, 0.018, "steps are 2.0 ms shorter but give 2.0 fewer tokens, worth 10.0 ms"),
+    ],
+)
+def test_a_chain_that_wins_says_what_the_trees_steps_cost_and_save(
+    tokens: int, seconds: float, words: str
+) -> None:
+    found = why(PLAIN, CHAIN, lane("Sequoia", "tree", tokens, seconds))
+    assert found == (f"Sequoia’s {words}.",)
+
+
+def test_a_lane_that_was_only_lucky_is_named_once() -> None:
+    """The chain emitted more tokens per step than expected, and so was ahead of both trees."""
+    chain = lane("Chain", "chain", 6, 0.02, expected=3.0)
+    trees = [lane(name, "tree", 5, 0.021, expected=5.0) for name in ("Sequoia", "Copy")]
+    assert why(chain, *trees) == ("The chain was ahead this time, by the luck of the draws.",)
+    assert any("expected values, not counts" in line for line in _details(chain, *trees))
+
+
+def test_two_prompts_are_compared_by_speed_ups() -> None:
+    def on_both(prose: tuple[int, float]) -> list[LaneRuns]:
+        trees = (("code", (5, 0.02)), ("prose", prose))
+        return [
+            lane(name, kind, *step, on)
+            for on, tree in trees
+            for name, kind, step in (("Plain", "plain", (1, 0.01)), ("Tuned chain", "chain", tree))
+        ]
+
+    apart, close = on_both((2, 0.018)), on_both((5, 0.0201))
+    start = "The tuned chain’s speed-up over plain decoding is 2.25× as large on code as on prose "
+    assert why(*apart)[-1].startswith(start)
+    words = "Whether the tuned chain gains more on code or on prose is too close to call"
+    assert words in why(*close)[-1]
+    assert any("only with lanes on its own prompt" in line for line in _details(*apart))
+
+
+def _details(*lanes: LaneRuns) -> tuple[str, ...]:
+    return details(race_verdict(lanes), lanes)
+
+
+def test_the_details_say_what_was_corrected() -> None:
+    lanes = (PLAIN, CHAIN)
+    assert _details(*lanes)[0].endswith("comparing 1 pair of lanes (Bonferroni).")
+    twice = details(race_verdict(lanes, looks=2), lanes)
+    assert "computed 2 times, each time with more runs (Bonferroni)" in twice[0]
+    stopped = details(race_verdict(lanes, stopped=True), lanes)
+    assert "there are intervals but no p-values" in stopped[0]
+
+
+def test_the_details_say_whether_the_texts_are_the_same_and_which_clock_timed_them() -> None:
+    lanes = tuple(replace(one, runs=(replace(one.runs[0], clock=A100),)) for one in (PLAIN, CHAIN))
+    _, clock, texts = _details(*lanes)
+    assert A100 in clock
+    assert "(simulated)" in clock
+    assert "emitted the same text" in texts
+
+
+def test_a_chain_that_wins_or_ties_names_a_machine_on_which_the_tree_would_win() -> None:
+    def named(*lanes: LaneRuns) -> bool:
+        return elsewhere_words(ELSEWHERE) in reasons(race_verdict(lanes), lanes, ELSEWHERE)
+
+    slower = lane("Sequoia", "tree", 4, 0.03)
+    equal = replace(CHAIN, name="Sequoia", kind="tree")
+    assert named(CHAIN, slower)
+    assert named(CHAIN, equal)
+    assert not named(CHAIN, PLAIN)  # no tree raced
+    assert not named(replace(CHAIN, kind="tree"), replace(slower, kind="chain"))
+    timed = [replace(one, runs=(replace(one.runs[0], clock="another"),)) for one in (CHAIN, equal)]
+    assert not named(*timed)  # a tie on a simulated clock
+
+
+def test_the_other_machine_is_a_hypothesis() -> None:
+    assert elsewhere_words(ELSEWHERE).startswith("On an A100, a tree planned for that machine ")
+    assert "35% ahead of the best chain (predicted, hypothetical" in elsewhere_words(ELSEWHERE)

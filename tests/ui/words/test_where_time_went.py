@@ -1,0 +1,67 @@
+"""Sentences about where a run's time went and what to try. The label of the run's own figures is no
+part of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sequoia.algorithm.step_trace import DecodeStats
+from sequoia.algorithm.tree import Tree
+from sequoia.diagnosis.diagnosis import Diagnosis, Loss, Remedy
+from sequoia.diagnosis.where_time_went import time_breakdown
+from ui.words.where_time_went import bar_words, diagnosis_words, remedy_label, remedy_words
+
+PLAIN = DecodeStats(steps=100, tokens=100, seconds={"draft": 0.0, "verify": 0.8, "overhead": 0.2})
+RUN = DecodeStats(steps=50, tokens=150, seconds={"draft": 0.3, "verify": 0.6, "overhead": 0.15})
+COSTS = time_breakdown(RUN, PLAIN)
+DRAFT = Remedy("smaller_draft", 1.6)
+TREE = Remedy("smaller_tree", 1.55, Tree.chain(3))
+FOUND = Diagnosis(COSTS, 12, 3.4, 8, (), (), 1.65)
+
+
+def test_each_bar_has_its_numbers() -> None:
+    words = bar_words(COSTS)
+    assert words["tokens"].startswith("3.00 tokens per step would be the speed-up")
+    assert "takes 12.0 ms for all nodes of a step and 8.0 ms for one token: 1.50" in words["verify"]
+    assert "6.0 ms per step, 29% of the step's time." in words["draft"]
+    assert "3.0 ms per step (2.0 ms per token in plain decoding)." in words["overhead"]
+
+
+def test_the_largest_loss_is_worded_as_a_gain() -> None:
+    said = {
+        name: diagnosis_words(replace(FOUND, losses=(Loss(name, 2.0),)))
+        for name in ("acceptance", "draft", "verify", "overhead")
+    }
+    assert "give 3.40 tokens instead of 3.00" in said["acceptance"]
+    assert "faster drafting: it takes 6.0 ms of a step's 21.0 ms." in said["draft"]
+    assert "(predicted), and the tree has 12." in said["verify"]
+    assert "less overhead: it takes 3.0 ms per step" in said["overhead"]
+    few = replace(FOUND, nodes=4, losses=(Loss("verify", 2.0),))
+    assert "nodes on" not in diagnosis_words(few)  # below the knee
+
+
+def test_the_best_change_of_the_tree_is_named_if_it_is_clear() -> None:
+    found = replace(FOUND, remedies=(DRAFT, TREE), unclear=(TREE,))
+    assert diagnosis_words(found) == (
+        "A smaller tree of the same shape, 3 nodes on 3 levels: speed-up 1.55× (predicted). "
+        "Because speed-ups are uncertain, only changes predicted above 1.65× are listed."
+    )
+
+
+def test_a_change_of_the_models_is_never_called_another_tree() -> None:
+    none = "No other tree is predicted to be faster."
+    assert diagnosis_words(FOUND) == none
+    assert diagnosis_words(replace(FOUND, unclear=(DRAFT,))).startswith(f"{none} Because ")
+    unclear = diagnosis_words(replace(FOUND, unclear=(DRAFT, TREE)))
+    assert "No other tree is recommended: the best one reaches 1.55× (predicted)." in unclear
+
+
+def test_plain_decoding_is_never_called_a_prediction() -> None:
+    plain = Remedy("plain", 1.0, Tree.chain(1))
+    assert remedy_words(plain) == "Plain decoding"
+    assert [remedy_label(one) for one in (plain, TREE, DRAFT)] == [
+        "run",
+        "predicted",
+        "predicted, what if",
+    ]
+    assert "the best one reaches 1.00×. " in diagnosis_words(replace(FOUND, unclear=(plain,)))
