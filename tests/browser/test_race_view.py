@@ -190,7 +190,8 @@ def with_verdict(whole: dict[str, Any]) -> dict[str, Any]:
         )
         for i, lane in enumerate(whole["lanes"])
     ]
-    return {**whole, "verdict": race_verdict(lanes).to_dict()}
+    words = {"reasons": [], "details": []}
+    return {**whole, "verdict": {**race_verdict(lanes).to_dict(), **words}}
 
 
 # -- the page --------------------------------------------------------------------------------------
@@ -515,14 +516,14 @@ def test_the_finish_of_a_lane_is_not_animated_if_a_paused_race_jumps_past_it(pag
 def test_a_lane_names_the_simulated_machine_and_its_tooltip_gives_the_rule(page: Page) -> None:
     whole = race(2, 24)
     clock = "A100, eager"
-    planned = f"planned for {clock}, from acceptance rates recorded on Python code"
+    planned = f"planned for {clock}, from acceptance rates counted on Python code"
     rule = "among trees within 1% of the fastest, the one with the most expected tokens per step"
     whole["meta"] |= {"label": "simulated", "clock": clock}
     whole["lanes"][0]["how"] = f"{planned}, {rule}"
     still(page, whole)
     how = page.locator(f"{lane(0)} .race-how")
     assert how.inner_text().endswith(
-        "planned for A100, from acceptance rates recorded on Python code"
+        "planned for A100, from acceptance rates counted on Python code"
     )
     assert (how.get_attribute("title") or "").endswith(rule)
     facts = text(page, ".sq-chips")
@@ -565,7 +566,7 @@ VERDICT: dict[str, Any] = {
     "order": [0, 2, 1],
     "places": [{"place": 1, "tied": False}, {"place": 2, "tied": True}, {"place": 2, "tied": True}],
     "pairs": [pair(0, 1, 2.0), pair(0, 2, 1.08)],
-    "scope": "this prompt",
+    "prompts": 1,
     "tokens": 96,
     "stopped": False,
     "more_races": 30,
@@ -620,7 +621,8 @@ def test_the_verdict_lists_the_tokens_per_step_and_step_time_of_each_pair(page: 
         "0.01",
     ]
     assert text(page, "[data-part=verdict-scope]") == (
-        "The result applies to this prompt (1 recorded run of 96 tokens)."
+        "The result applies to this prompt (1 recorded run of 96 tokens); on other prompts it may "
+        "differ."
     )
     assert page.locator("[data-part=race-on]").is_hidden()  # without a pool, as in an old file
 
@@ -644,7 +646,7 @@ def test_a_race_goes_on_with_one_button_and_its_intervals_narrow(page: Page) -> 
         pairs = [{**one, "least": 1.9 / wide, "most": 2.1 * wide} for one in VERDICT["pairs"]]
         made = [{**POOL["runs"][0], "seed": seed} for seed in range(runs)]
         pool = {**POOL, "runs": made, "planned": planned, "more": 39 - runs}
-        verdict = {**VERDICT, "pairs": pairs, "scope": f"these {runs} prompts"}
+        verdict = {**VERDICT, "pairs": pairs, "prompts": runs}
         common = {"v": 1, "race": whole["race"], "moves": [], "error": None, "notice": None}
         return {**common, "verdict": verdict, "pool": pool}
 
@@ -1239,12 +1241,12 @@ def test_reasons_badges_and_buttons(page: Page) -> None:
                 "label": "predicted, what if",
                 "parents": None,
             },
-            {"words": "Plain decoding", "predicted": 1.0, "label": "recorded", "parents": None},
+            {"words": "Plain decoding", "predicted": 1.0, "label": "run", "parents": None},
         ],
     }
     still(page, whole)
     assert page.locator("[data-part=whys]").is_hidden()
-    lossless = {"kind": "tie", "words": "A tie.", "at": 4, "p": None}
+    lossless = {"kind": "tie", "words": "A tie.", "at": 4, "p": None, "label": "measured"}
     results = [{"waterfall": {"bars": bars}, "doctor": advice, "lossless": lossless}, None]
     give(page, {"v": 1, "race": whole["race"], "moves": [], "done": True, "results": results})
     assert page.locator(".race-fall li > b").all_inner_texts() == [
@@ -1268,7 +1270,7 @@ def test_reasons_badges_and_buttons(page: Page) -> None:
     assert page.evaluate("window.said[1]") == ["open", {"race": whole["race"], "lane": 1}]
     badge = page.locator(lane(0, "lossless"))
     assert (badge.inner_text(), badge.get_attribute("data-kind")) == ("tie", "tie")
-    assert text(page, lane(0, "check")) == "A tie. First difference: token 5."
+    assert text(page, lane(0, "check")) == "A tie. First difference: token 5. (measured)"
     assert page.locator("[data-part=distribution]").is_hidden()
     assert page.locator(lane(1, "lossless")).is_hidden()
 
