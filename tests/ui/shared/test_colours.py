@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import re
 from functools import cache
-from pathlib import Path
 
 import pytest
 
@@ -71,9 +70,3 @@ def test_the_theme_takes_its_colours_from_the_file() -> None:
     made = theme()
     for name, colour in colours.theme_values().items():
         assert getattr(made, name) == colour
-
-
-def test_the_file_is_where_the_readme_says() -> None:
-    root = Path(colours.__file__).parents[2]
-    named = str(colours.FILE.relative_to(root))
-    assert f"`{named}`" in (root / "README.md").read_text(encoding="utf-8")
