@@ -106,7 +106,7 @@ def parser() -> argparse.ArgumentParser:
         "--dtype",
         default="auto",
         help="auto (default): for a small model on the CPU the dtype measured as fastest, for any "
-        "other model the usual one of its device; or float32, bfloat16, float16",
+        "other model the usual one of its device; or one by name, such as bfloat16",
     )
     models.add_argument(
         "--offload",

@@ -21,6 +21,7 @@ from transformers import AutoConfig
 
 from sequoia.errors import BadModel
 from sequoia.loading.other_formats import refuse_quantised_config
+from sequoia.models.dtypes import STORED
 from sequoia.validate_input import shown
 
 MOST_IN_A_LIST = 2**16
@@ -63,14 +64,13 @@ DIFFER = {
     *("num_attention_heads", "num_heads", "num_key_value_heads"),
     *("intermediate_size", "head_dim"),
 }
-KINDS = ("float32", "float16", "bfloat16", "float64")  # allowed dtypes
 # names of fields that may contain the config of a language model, such as text_config
 _TEXT = re.compile(r"text|llm|language|decoder")
 
 
 def check_config(config: dict[str, Any], title: str) -> None:
     """Raises BadModel if the config is unsafe to use, if the weights are quantised, or if a stated
-    dtype is not in KINDS. config: the parsed config.json. title: the model's name in messages."""
+    dtype is not in STORED. config: the parsed config.json. title: the model's name in messages."""
     _refuse_references(config, title)
     for part in _parts(config):
         _check_numbers(part, title)
@@ -126,11 +126,11 @@ def _check_dtype(part: dict[str, Any], title: str) -> None:
     for name in ("dtype", "torch_dtype"):
         dtype = part.get(name)
         if dtype is not None and (
-            not isinstance(dtype, str) or dtype.removeprefix("torch.") not in KINDS
+            not isinstance(dtype, str) or dtype.removeprefix("torch.") not in STORED
         ):
             raise BadModel(
                 f"{title}: {name} in its config is {shown(dtype)}, which is not one of "
-                f"{', '.join(KINDS)}"
+                f"{', '.join(STORED)}"
             )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from sequoia.errors import BadModel
 from sequoia.loading.json_file import object_of
 from sequoia.loading.model_files import ListedFiles, first
+from sequoia.models.dtypes import DTYPES
 from sequoia.validate_input import shown
 
 CONFIG = "config.json"
@@ -156,5 +157,5 @@ def refuse_quantised_tensors(dtypes: Mapping[str, Any], title: str) -> None:
 def _quantised(title: str, how: str) -> BadModel:
     return BadModel(
         f"{title} is quantised{f' ({how})' if how else ''}; choose a model whose weights are not "
-        "quantised (float32, bfloat16 or float16)"
+        f"quantised ({', '.join(DTYPES)})"
     )

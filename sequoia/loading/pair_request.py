@@ -34,11 +34,11 @@ class PairRequest:
     other than the default. Raises BadModel if the target would be both spread and streamed.
 
     device: "auto" (GPUs if there are any, as few as have room for the pair), "spread" (the target
-    over all GPUs), "cpu", "cuda", "cuda:1" and so on. dtype: "float32", "bfloat16", "float16" or
-    "auto". With "auto", a small model on a CPU gets the dtype that is measured to be fastest,
-    unless the model is streamed. Other models get the usual dtype of their device. offload: with
-    True, target layers that do not fit on the device stay in host memory and are streamed (see
-    large/offload.py). A number sets how many layers stay on the device.
+    over all GPUs), "cpu", "cuda", "cuda:1" and so on. dtype: a key of DTYPES
+    (models/dtypes.py) or "auto". With "auto", a small model on a CPU gets the dtype that is
+    measured to be fastest, unless the model is streamed. Other models get the usual dtype of their
+    device. offload: with True, target layers that do not fit on the device stay in host memory and
+    are streamed (see large/offload.py). A number sets how many layers stay on the device.
     """
 
     name: str = BUNDLED_NAME
