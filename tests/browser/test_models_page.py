@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 from fake_hub import FakeHub, served
-from fakes import noisy, save, tiny_model, tiny_tokenizer
+from fakes import EOS, noisy, save, tiny_model, tiny_tokenizer
 from playwright.sync_api import Browser, Page, expect
 from running_app import App, Visit
+from tokenizers.processors import TemplateProcessing
 
 CHAT = (
     "{% for m in messages %}<|begin|>{{ m.role }}\n{{ m.content }}<|endoftext|>\n{% endfor "
@@ -29,8 +30,11 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FakeHub]:
     base = tmp_path_factory.mktemp("hub")
     tokenizer = tiny_tokenizer()
     tokenizer.chat_template = CHAT
+    ends_with_eos = TemplateProcessing(single=f"$A {EOS}", special_tokens=[(EOS, 0)])
+    tokenizer.backend_tokenizer.post_processor = ends_with_eos
     # the large vocabulary makes the files large, so that a download can be stopped before it ends
     target = tiny_model("qwen3", vocab=30_000)
+    target.generation_config.repetition_penalty = 1.1
     with served() as found:
         for name, model in (("big", target), ("small", noisy(target, 0.05))):
             found.models[f"owner/{name}"] = Path(save(model, base / name, tokenizer))
@@ -183,6 +187,8 @@ def test_a_download_is_stopped_and_continued_and_every_page_uses_its_models(
     assert all(
         what in checks for what in ("tokenizer", "target", "draft", "vocabulary", "chat template")
     )
+    assert "left out of prompts" in checks  # the tokenizer's end of text
+    assert "repetition_penalty = 1.1" in checks  # generate() would obey it
     for one in (page, other):
         expect(one.locator(".pg-status")).to_contain_text("big + small pair", timeout=15_000)
     expect(other.locator("#pg-chat")).to_be_visible()
