@@ -54,6 +54,7 @@ from sequoia.measuring.hardware import measure_profile
 from sequoia.models.describe import describe, dtype_name, place_of, versions
 from sequoia.models.dtypes import DTYPES
 from sequoia.models.pair import Pair
+from sequoia.models.tree_forward import TreeModel
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.text_files import require_writable
 from sequoia.validate_input import shown
@@ -87,8 +88,9 @@ def benchmark(options: Namespace) -> dict[str, Any]:
     named = {name: ref for name in ("target", "draft") if (ref := getattr(options, name))}
     pair = load_pair(**named, device=options.device, dtype=options.dtype, offload=options.offload)
     if options.passes:
-        for model in (pair.target, pair.draft):
-            print_passes(model)
+        print_passes(pair.target)
+        if isinstance(pair.draft, TreeModel):
+            print_passes(pair.draft)
         return {}
     is_other = options.sizes or options.copies
     is_whole = options.offload is False and not is_other

@@ -209,7 +209,7 @@ def hugging_face(pairs: dict[str, Pair], assistant_tokens: Sequence[int]) -> Ite
     """`generate()` in each dtype: plain, and assisted with each number in `assistant_tokens`."""
     for name, pair in pairs.items():
         yield _always(f"transformers generate(), {name}", "generate", _generate(pair, None))
-        for count in assistant_tokens:
+        for count in assistant_tokens if isinstance(pair.draft, TreeModel) else ():
             yield _always(
                 f"transformers assisted, {count} tokens, {name}", "assisted", _generate(pair, count)
             )
@@ -225,9 +225,11 @@ def _generate(pair: Pair, assistant_tokens: int | None) -> Decode:
             "top_p": params.top_p,
             "top_k": 0,
         }
-        helper = {"assistant_model": pair.draft.hf} if assistant_tokens else {}
+        assistant = (
+            pair.draft.hf if assistant_tokens and isinstance(pair.draft, TreeModel) else None
+        )
         with (
-            _assistant(pair, assistant_tokens),
+            _assisting(assistant, assistant_tokens),
             torch.inference_mode(),
             without_cudnn_attention(),
         ):
@@ -237,7 +239,7 @@ def _generate(pair: Pair, assistant_tokens: int | None) -> Decode:
                 max_new_tokens=params.max_new_tokens,
                 pad_token_id=0,
                 **(sampling if params.temperature else {"do_sample": False}),
-                **helper,
+                assistant_model=assistant,
             )
         return output[0, ids.shape[1] :].tolist(), None
 
@@ -245,10 +247,13 @@ def _generate(pair: Pair, assistant_tokens: int | None) -> Decode:
 
 
 @contextmanager
-def _assistant(pair: Pair, tokens: int | None) -> Iterator[None]:
-    """Set the draft's generation settings to `tokens` assistant tokens per step, and restore the
-    previous settings afterwards. With None, change nothing."""
-    config = pair.draft.hf.generation_config
+def _assisting(assistant: Any, tokens: int | None) -> Iterator[None]:
+    """Set the generation settings of the model `assistant` to `tokens` assistant tokens per step,
+    and restore the previous settings afterwards. With None, change nothing."""
+    if assistant is None:
+        yield
+        return
+    config = assistant.generation_config
     wanted = {
         "num_assistant_tokens": tokens,
         "num_assistant_tokens_schedule": "constant",
@@ -256,8 +261,7 @@ def _assistant(pair: Pair, tokens: int | None) -> Iterator[None]:
     }
     before = {name: getattr(config, name, None) for name in wanted}
     try:
-        if tokens:
-            config.update(**wanted)
+        config.update(**wanted)
         yield
     finally:
         config.update(**before)

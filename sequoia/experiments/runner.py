@@ -19,6 +19,7 @@ from sequoia.experiments.experiment import Entry, Experiment, Settings, units
 from sequoia.experiments.result import ExperimentResult
 from sequoia.loading.pair_catalog import BUNDLED_NAME
 from sequoia.models.describe import describe, dtype_name, versions
+from sequoia.models.draft import Draft
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import TreeModel
 from sequoia.text_files import write_text
@@ -195,9 +196,12 @@ def _identity(pair: Pair) -> Iterator[tuple[str, Any]]:
         yield role, [model.name, _checksum(model)]
 
 
-def _checksum(model: TreeModel) -> float:
+def _checksum(model: Draft) -> float:
     """The sum over a sample of each parameter's elements. It is cheap to compute, and differs
-    between most models. Parameters on the meta device are left out, because they have no data."""
+    between most models; 0 for a lookup, which has no parameters. Parameters on the meta device are
+    left out, because they have no data."""
+    if not isinstance(model, TreeModel):
+        return 0.0
     there = (one.detach() for one in model.hf.parameters() if not one.is_meta)
     return float(sum(_sample(one).double().sum().item() for one in there))
 

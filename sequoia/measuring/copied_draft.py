@@ -13,6 +13,7 @@ from sequoia.measuring.defaults import default_chain, default_plan, machine
 from sequoia.models.pair import Pair
 from sequoia.models.rounded_copy import rounded_copy_bytes
 from sequoia.models.same_weights import SAME_WEIGHTS, same_weights
+from sequoia.models.tree_forward import TreeModel
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import best_plan
 from sequoia.this_machine.memory import total_bytes
@@ -35,9 +36,12 @@ def is_copy(pair: Pair) -> bool:
 def draft_note(pair: Pair) -> str:
     """What a person who chooses models should know about the draft, "" if nothing. The pair must
     have been measured and a tree planned for it."""
-    if same_weights(pair.target, pair.draft):
+    draft = pair.draft
+    if not isinstance(draft, TreeModel):
+        return ""
+    if same_weights(pair.target, draft):
         return SAME_WEIGHTS
-    return _about_copy(pair) if is_copy(pair) else _advice(pair)
+    return _about_copy(pair) if is_copy(pair) else _advice(pair, draft)
 
 
 def with_draft(pair: Pair, params: SamplingParams) -> float:
@@ -59,7 +63,7 @@ def _about_copy(pair: Pair) -> str:
     )
 
 
-def _advice(pair: Pair) -> str:
+def _advice(pair: Pair, draft: TreeModel) -> str:
     """That a copy is predicted to be the better draft, if the target is streamed from host memory
     and the copy fits on the device; "" otherwise."""
     target = pair.target
@@ -70,7 +74,7 @@ def _advice(pair: Pair) -> str:
     except BadModel:
         return ""
     now = with_draft(pair.as_chat() if pair.template else pair, SamplingParams())
-    copied = best_plan(_LIKELY, _with_copy(pair)).predicted_speedup
+    copied = best_plan(_LIKELY, _with_copy(pair, draft)).predicted_speedup
     if needed > SHARE * total_bytes(target.device) or copied < _CLEARLY * max(now, 1):
         return ""
     return (
@@ -79,12 +83,12 @@ def _advice(pair: Pair) -> str:
     )
 
 
-def _with_copy(pair: Pair) -> HardwareProfile:
+def _with_copy(pair: Pair, draft: TreeModel) -> HardwareProfile:
     """This machine's profile with a copy in int8 as the draft. Its passes are predicted to take
     longer than those of today's draft in proportion to the bytes that they move."""
     profile = machine(pair)
     each = _GPU_BYTES if pair.target.device.type == "cuda" else _CPU_BYTES
-    now = pair.draft.parameters * (1 if pair.draft.rounding else pair.draft.dtype.itemsize)
+    now = draft.parameters * (1 if draft.rounding else draft.dtype.itemsize)
     longer = pair.target.parameters * each / now
     points = tuple((n, s * longer, spread * longer) for n, s, spread in profile.draft_seconds)
     return replace(profile, draft_seconds=points)

@@ -59,7 +59,7 @@ test("the fit button, pressed again, returns to the readable size, for any size 
 
 test("a figure can be saved once Plotly has drawn it", async () => {
   const node = new FakeNode();
-  const chart = made(Chart, { node, path: "plotly.js", size: { w: 90, h: 90 }, waiting: false });
+  const chart = made(Chart, { node, path: "plotly.js", size: { w: 300, h: 90 }, waiting: false });
   let fails = false;
   const react = async () => {
     if (fails) throw new Error("not drawn");

@@ -24,7 +24,6 @@ from sequoia import (
 from sequoia.algorithm.tree import MAX_NODES
 from sequoia.errors import BadTree
 from sequoia.measuring.defaults import SLACK, default_chain, known_acceptance, own_paths_plan
-from sequoia.models.ngram import LookedUpTrees
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import Plan
 from sequoia.planning.simulated_step_times import SimulatedClock
@@ -213,7 +212,7 @@ class TreeRequest:
         plan = default_plan(*asked)
         plan = plan if len(plan.tree) > 1 else default_chain(*asked)
         words = f"{self._words()}: at most {len(plan.tree)} nodes, {_from(plan.source)}"
-        tree = LookedUpTrees(plan.tree, pair.draft)
+        tree = pair.draft.offered(plan.tree)
         return ChosenTree(tree, words, plan.acceptance, plan.source)
 
     def _fitted(self, run: _Run, acceptance: Acceptance) -> TreeChoice:

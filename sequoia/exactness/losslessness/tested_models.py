@@ -20,6 +20,7 @@ from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.errors import BadSamplingParams, OutOfMemory
 from sequoia.exactness.losslessness.table_step import Text
 from sequoia.models.compare_logits import own_logits
+from sequoia.models.draft import Draft
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import TreeModel
 from sequoia.this_machine.memory import ROOM, require
@@ -110,10 +111,16 @@ class PairRows:
         self.q = _KeptRows(pair.draft, ids, params, draft_rows)
 
 
+def _logits(model: Draft, tokens: Sequence[int]) -> torch.Tensor:
+    if isinstance(model, TreeModel):
+        return own_logits(model, tokens)
+    return model.open(len(tokens)).extend(tokens).double()
+
+
 class _KeptRows:
     """One model's distributions (vocab,) by text. Caches the most recently used ones."""
 
-    def __init__(self, model: TreeModel, ids: Text, params: SamplingParams, rows: Rows) -> None:
+    def __init__(self, model: Draft, ids: Text, params: SamplingParams, rows: Rows) -> None:
         self._model = model
         self._ids = ids
         self._params = params
@@ -124,7 +131,7 @@ class _KeptRows:
         if context in self._kept:
             self._kept.move_to_end(context)
             return self._kept[context]
-        logits = own_logits(self._model, [*self._ids, *context])
+        logits = _logits(self._model, [*self._ids, *context])
         row = self._rows(logits, self._params).cpu().numpy()
         row.flags.writeable = False
         self._kept[context] = row
