@@ -71,10 +71,10 @@ def test_pages_open_while_the_queue_is_full(busy: gr.Blocks) -> None:
     assert limiter is not None
     assert limiter.borrowed_tokens == 0  # waiting runs hold none of Gradio's threads
     newcomer = Client(busy.local_url)
-    assert "recorded" in reply(newcomer, "decode_load_on_load")
+    assert "recorded" in reply(newcomer, "decode_load")
     for example in recordings.examples():
         assert "max_new_tokens" in reply(newcomer, "decode_example", pg_example=example.name)
-    assert "moves" in reply(newcomer, "race_load_on_load")  # a recorded race
+    assert "moves" in reply(newcomer, "race_load")  # a recorded race
     tabs = "".join(reply(newcomer, name) for name in ("lab_come", "hardware_come", "models_come"))
     assert "survey" in tabs  # the message of the Lab
     assert "overhead" in tabs  # the message of Hardware
