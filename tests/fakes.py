@@ -40,10 +40,9 @@ from transformers.utils import logging as transformers_logging
 
 from sequoia.algorithm.tree import Tree
 from sequoia.loading.load import load_pair
-from sequoia.models.pair import Pair
-from sequoia.models.pair_cache import PairCache
+from sequoia.models.cache_and_mask import TreeLayout
+from sequoia.models.pair import Pair, PairCache
 from sequoia.models.tree_forward import TreeModel
-from sequoia.models.tree_mask import TreeLayout
 from sequoia.planning.hardware_profile import HardwareProfile
 
 KINDS = ("llama", "qwen2", "qwen3", "gpt_neox", "gpt2")

@@ -22,8 +22,8 @@ import numpy as np
 
 from sequoia.algorithm.sampling import Chance
 from sequoia.algorithm.tree import Tree
+from sequoia.algorithm.verifiers.sequoia import uniform_except
 from sequoia.algorithm.verifiers.verifier import Reject
-from sequoia.algorithm.verifiers.walk import uniform_except
 
 SEGMENTS = 8  # each text is divided into this many segments
 

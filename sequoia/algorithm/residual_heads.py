@@ -1,5 +1,5 @@
-"""The residuals of the target's p and the draft's q (R and D in walk.py) at each trial of a walk,
-cut to the few most probable tokens: enough to draw a chart, and small enough to save."""
+"""The residuals of the target's p and the draft's q (R and D in sequoia.py) at each trial of a
+walk, cut to the few most probable tokens: enough to draw a chart, and small enough to save."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sequoia.algorithm.tree import Tree
-from sequoia.algorithm.verifiers.verdict import Trial, Verdict
-from sequoia.algorithm.verifiers.verifier import DistributionOf, Reject
-from sequoia.algorithm.verifiers.walk import residuals
+from sequoia.algorithm.verifiers.sequoia import residuals
+from sequoia.algorithm.verifiers.verifier import DistributionOf, Reject, Trial, Verdict
 
 MOST = 6  # maximum tokens of a head
 LEAST = 0.005  # the bars of less probable tokens would be too short to see

@@ -10,7 +10,7 @@ from itertools import chain
 
 from sequoia.algorithm.residual_heads import ResidualHead
 from sequoia.algorithm.tree import Tree
-from sequoia.algorithm.verifiers.verdict import Verdict
+from sequoia.algorithm.verifiers.verifier import Verdict
 from sequoia.errors import BadTrace
 from sequoia.validate_input import shown
 

@@ -52,11 +52,11 @@ from sequoia.loading.load import load_pair
 from sequoia.measuring.defaults import acceptance_of
 from sequoia.measuring.hardware import measure_profile
 from sequoia.models.describe import describe, dtype_name, place_of, versions
-from sequoia.models.dtypes import DTYPES
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import TreeModel
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.text_files import require_writable
+from sequoia.this_machine.dtypes import DTYPES
 from sequoia.validate_input import shown
 
 

@@ -21,20 +21,16 @@ from sequoia.bench.command import text_list
 from sequoia.decoding.dynamic_tree import Dynamic
 from sequoia.decoding.engine import Decoder, plain, run
 from sequoia.decoding.replanned_tree import Replanned
-from sequoia.decoding.stopping_chain import StoppingChain
-from sequoia.decoding.tree_choice import TreeChoice
+from sequoia.decoding.tree_choice import StoppingChain, TreeChoice
 from sequoia.errors import OutOfMemory
 from sequoia.loading.large.load_large import StreamedModel, offloaded_by_accelerate
 from sequoia.loading.load import load_pair
 from sequoia.measuring.defaults import SLACK
 from sequoia.measuring.stop_rule import measured_stop_rule
-from sequoia.models.attention_kernels import without_cudnn_attention
 from sequoia.models.describe import dtype_name
-from sequoia.models.fastest_dtype import least_seconds
-from sequoia.models.pair import Pair
-from sequoia.models.pair_cache import PairCache
-from sequoia.models.pass_times import Pass, opened
-from sequoia.models.tree_forward import TreeModel
+from sequoia.models.pair import Pair, PairCache
+from sequoia.models.pass_times import Pass, least_seconds, opened
+from sequoia.models.tree_forward import TreeModel, without_cudnn_attention
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import Plan, best_plan, bounds, predict
 

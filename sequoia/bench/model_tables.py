@@ -14,7 +14,7 @@ from sequoia.measuring.hardware import measure_profile
 from sequoia.models.describe import place_of
 from sequoia.models.pair import Pair
 from sequoia.models.pass_times import Pass, opened
-from sequoia.models.rounded_linear import ROUNDED
+from sequoia.models.rounded_copy import ROUNDED
 from sequoia.models.tree_forward import TreeModel
 
 _WIDTHS = (1, 2, 8)  # rows of the draft passes whose times are printed

@@ -36,9 +36,9 @@ from sequoia.loading.load import load_pair
 from sequoia.loading.model_checks import check_source
 from sequoia.loading.model_types import KnownTypes, ModelType
 from sequoia.measuring.defaults import speculate
+from sequoia.models.cache_and_mask import whole_tree_layout
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import TreeModel
-from sequoia.models.tree_mask import whole_tree_layout
 
 FAULTS = ("differs", "crashed")
 _NOT_BUILT = ("no config", "no model")

@@ -11,7 +11,7 @@ from typing import Any
 
 from sequoia.bench.toy_models import CONTEXT, HEADS, toy_config
 from sequoia.models.context_length import rope_parameters
-from sequoia.models.layer_configs import layer_configs
+from sequoia.models.layers import layer_configs
 
 Changes = dict[str, Any]
 NamedChanges = Iterator[tuple[str, Changes]]

@@ -19,7 +19,7 @@ from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.best_tree import best_first
 from sequoia.algorithm.sampling import Drawn
 from sequoia.algorithm.tree import Tree
-from sequoia.algorithm.verifiers.verdict import Verdict
+from sequoia.algorithm.verifiers.verifier import Verdict
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import best_plan
 

@@ -19,15 +19,13 @@ from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import StepTrace
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, verifier_named
-from sequoia.algorithm.verifiers.verdict import Verdict
-from sequoia.algorithm.verifiers.verifier import Verifier
+from sequoia.algorithm.verifiers.verifier import Verdict, Verifier
 from sequoia.decoding.cuda.cuda_step import CudaStep, fits
 from sequoia.decoding.cuda.kernel_check import kernel_problem
-from sequoia.decoding.drafter import Drafted, Drafter
-from sequoia.decoding.step import HostStep
+from sequoia.decoding.step import Drafted, Drafter, HostStep
 from sequoia.decoding.tree_choice import TreeChoice
 from sequoia.errors import BadModel, BadTree, OutOfMemory
-from sequoia.models.draft import Draft, DraftContext
+from sequoia.models.ngram import Draft, DraftContext
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import Context
 from sequoia.this_machine.memory import DeviceBytes, require_each

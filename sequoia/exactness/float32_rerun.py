@@ -14,9 +14,8 @@ from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.decoding.engine import Decoder, run
 from sequoia.decoding.tree_choice import TreeChoice
 from sequoia.errors import Stopped
-from sequoia.models.pair import Pair
-from sequoia.models.pair_cache import PairCache
-from sequoia.models.wider import wider
+from sequoia.models.compare_logits import wider
+from sequoia.models.pair import Pair, PairCache
 
 
 def in_float32(pair: Pair) -> Pair:

@@ -44,10 +44,9 @@ from sequoia.decoding.tree_choice import TreeSource
 from sequoia.errors import BadModel, OutOfMemory, Stopped
 from sequoia.exactness.float32_rerun import in_float32, raise_if_stopped, tokens_of
 from sequoia.library_errors import reason
-from sequoia.models.compare_logits import is_half, own_logits, own_logits_from
+from sequoia.models.compare_logits import is_half, own_logits, own_logits_from, wider
 from sequoia.models.pair import Pair
-from sequoia.models.routers import has_router
-from sequoia.models.wider import wider
+from sequoia.models.self_test import has_router
 from sequoia.validate_input import whole
 
 # the tree with which a run is repeated if the run's own tree is not given

@@ -12,9 +12,8 @@ import torch
 
 from sequoia.errors import BadPair
 from sequoia.models.choose_forward import use_fast_forward
-from sequoia.models.pair import Pair
-from sequoia.models.pair_cache import PairCache
-from sequoia.models.rounded_linear import RoundedLinear
+from sequoia.models.pair import Pair, PairCache
+from sequoia.models.rounded_copy import RoundedLinear
 from sequoia.models.tree_forward import TreeModel
 
 # By name: the model whose weights are used, and the standard deviation of the added noise as a

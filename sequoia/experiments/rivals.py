@@ -12,8 +12,7 @@ from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.sequoia import SEQUOIA
 from sequoia.decoding.dynamic_tree import Dynamic
 from sequoia.decoding.replanned_tree import Replanned
-from sequoia.decoding.stopping_chain import StoppingChain
-from sequoia.decoding.tree_choice import TreeChoice
+from sequoia.decoding.tree_choice import StoppingChain, TreeChoice
 from sequoia.experiments.planned import planning_vector
 from sequoia.experiments.steps_along import steps_along
 from sequoia.experiments.texts import Text, planning_texts

@@ -19,9 +19,8 @@ import torch
 from sequoia.algorithm.sampling import Drawn, Seeded, chance_for
 from sequoia.algorithm.tree import MAX_NODES, Tree
 from sequoia.algorithm.verifiers import verifier_named
-from sequoia.algorithm.verifiers.verdict import Verdict
-from sequoia.decoding.drafter import Drafted, Drafter
-from sequoia.decoding.step import HostStep
+from sequoia.algorithm.verifiers.verifier import Verdict
+from sequoia.decoding.step import Drafted, Drafter, HostStep
 from sequoia.decoding.tree_choice import DynamicTree, TreeChoice
 from sequoia.experiments.texts import Text
 from sequoia.models.pair import Pair

@@ -27,7 +27,7 @@ from sequoia.loading.model_checks import (
     local_bytes,
 )
 from sequoia.loading.pair_request import PairRequest, Ref
-from sequoia.models.sample_text import TEXT
+from sequoia.models.walk import TEXT
 
 # progress of a download, a passed check, or a sentence about the current step
 LoadNews = Progress | PassedCheck | str

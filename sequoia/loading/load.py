@@ -31,12 +31,10 @@ from sequoia.loading.pair_request import PairRequest
 from sequoia.loading.prompt_setup import with_prompts
 from sequoia.loading.read_weights import Weights, read_weights, refuse_not_finite
 from sequoia.models.choose_forward import use_fast_forward
-from sequoia.models.fastest_dtype import MEASURED_UP_TO, best_dtype
 from sequoia.models.ngram import NGRAM, NGram
-from sequoia.models.pair import Pair, RecordedAcceptance
-from sequoia.models.rounded_copy import rounded_copy, rounded_copy_bytes
-from sequoia.models.rounded_linear import ROUNDED, require_product
-from sequoia.models.same_weights import SAME_WEIGHTS, same_weights
+from sequoia.models.pair import SAME_WEIGHTS, Pair, RecordedAcceptance, same_weights
+from sequoia.models.pass_times import MEASURED_UP_TO, best_dtype
+from sequoia.models.rounded_copy import ROUNDED, require_product, rounded_copy, rounded_copy_bytes
 from sequoia.models.self_test import self_test
 from sequoia.models.tree_forward import TreeModel
 from sequoia.text_files import load_json

@@ -18,7 +18,7 @@ from sequoia.loading.folder_check import check_folder
 from sequoia.loading.model_config import read_config
 from sequoia.loading.model_families import refuse_unfit
 from sequoia.loading.weight_headers import check_described, stored_tensors, weight_paths
-from sequoia.models.dtypes import DTYPES
+from sequoia.this_machine.dtypes import DTYPES
 from sequoia.this_machine.gpu_health import unusable_gpu
 from sequoia.this_machine.memory import is_out_of_memory
 from sequoia.validate_input import shown

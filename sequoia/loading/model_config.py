@@ -21,7 +21,7 @@ from transformers import AutoConfig
 
 from sequoia.errors import BadModel
 from sequoia.loading.other_formats import refuse_quantised_config
-from sequoia.models.dtypes import STORED
+from sequoia.this_machine.dtypes import STORED
 from sequoia.validate_input import shown
 
 MOST_IN_A_LIST = 2**16

@@ -11,7 +11,7 @@ from typing import Any
 from transformers import AutoModelForCausalLM
 
 from sequoia.errors import BadModel
-from sequoia.models.layer_configs import layer_configs
+from sequoia.models.layers import layer_configs
 
 # The reasons in this file complete a message that begins with the model's name and type.
 _FULL = "a tree works only with full attention"

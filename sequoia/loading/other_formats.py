@@ -11,7 +11,7 @@ from typing import Any
 from sequoia.errors import BadModel
 from sequoia.loading.json_file import object_of
 from sequoia.loading.model_files import ListedFiles, first
-from sequoia.models.dtypes import DTYPES
+from sequoia.this_machine.dtypes import DTYPES
 from sequoia.validate_input import shown
 
 CONFIG = "config.json"

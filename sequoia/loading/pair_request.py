@@ -9,7 +9,7 @@ from sequoia.errors import BadModel, BadPair
 from sequoia.loading.model_name import checked_name
 from sequoia.loading.pair_catalog import BUNDLED_NAME, Model, find, preset
 from sequoia.models.ngram import NGRAM
-from sequoia.models.rounded_linear import ROUNDED
+from sequoia.models.rounded_copy import ROUNDED
 from sequoia.validate_input import shown
 
 
@@ -35,7 +35,7 @@ class PairRequest:
 
     device: "auto" (GPUs if there are any, as few as have room for the pair), "spread" (the target
     over all GPUs), "cpu", "cuda", "cuda:1" and so on. dtype: a key of DTYPES
-    (models/dtypes.py) or "auto". With "auto", a small model on a CPU gets the dtype that is
+    (this_machine/dtypes.py) or "auto". With "auto", a small model on a CPU gets the dtype that is
     measured to be fastest, unless the model is streamed. Other models get the usual dtype of their
     device. offload: with True, target layers that do not fit on the device stay in host memory and
     are streamed (see large/offload.py). A number sets how many layers stay on the device.

@@ -10,9 +10,8 @@ from typing import Any
 from sequoia.errors import BadModel
 from sequoia.loading.find_pair import OnProgress
 from sequoia.loading.model_checks import PassedCheck
-from sequoia.models.chat.chat_format import ChatFormat, tried_format
+from sequoia.models.chat.chat_format import ChatFormat, TextEnds, text_ends, tried_format
 from sequoia.models.pair import Pair
-from sequoia.models.prompt_ends import TextEnds, text_ends
 from sequoia.validate_input import MAX_SHOWN, and_list, shown, whole
 
 

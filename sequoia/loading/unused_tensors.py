@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sequoia.errors import BadModel
-from sequoia.models.layer_list import layer_list
+from sequoia.models.layers import layer_list
 
 _LISTED = 3  # tensors named in a message
 _MAX_NAME = 80  # characters of a name in a message

@@ -24,10 +24,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from sequoia.algorithm.distributions import draft_rows, target_rows
 from sequoia.algorithm.expected_accepted import REJECTING
 from sequoia.algorithm.progress import Progress, progress_of_part, with_progress
-from sequoia.algorithm.sampling import Chance, chance_for
+from sequoia.algorithm.sampling import Chance, chance_for, draft_rows, target_rows
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import emitted_tokens, repetition
 from sequoia.algorithm.tree import Tree
@@ -36,9 +35,9 @@ from sequoia.decoding.engine import plain
 from sequoia.errors import BadPrompt, BadTree
 from sequoia.measuring.acceptance import CountedAcceptance
 from sequoia.measuring.acceptance_by_level import AcceptanceByLevel, Cell
-from sequoia.models.draft import Draft
+from sequoia.models.cache_and_mask import whole_tree_layout
+from sequoia.models.ngram import Draft
 from sequoia.models.pair import Pair
-from sequoia.models.tree_mask import whole_tree_layout
 from sequoia.validate_input import whole
 
 LATEST = 256  # `agreement` and `shared_mass` look only at the last 256 tokens of each text

@@ -10,9 +10,8 @@ from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.errors import BadModel
 from sequoia.loading.large.placement import SHARE
 from sequoia.measuring.defaults import default_chain, default_plan, machine
-from sequoia.models.pair import Pair
+from sequoia.models.pair import SAME_WEIGHTS, Pair, same_weights
 from sequoia.models.rounded_copy import rounded_copy_bytes
-from sequoia.models.same_weights import SAME_WEIGHTS, same_weights
 from sequoia.models.tree_forward import TreeModel
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import best_plan

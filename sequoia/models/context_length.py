@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sequoia.models.layer_configs import layer_configs
+from sequoia.models.layers import layer_configs
 
 UNSTATED = 2**20  # assumed context in tokens, if the config states none
 

@@ -21,8 +21,8 @@ from weakref import WeakKeyDictionary
 
 import torch
 
+from sequoia.models.cache_and_mask import KVCache
 from sequoia.models.cuda_capture import Capture
-from sequoia.models.kv_cache import KVCache
 from sequoia.this_machine.memory import is_out_of_memory
 
 _log = logging.getLogger(__name__)

@@ -19,16 +19,15 @@ from typing import Any
 import torch
 from torch.nn import functional as F
 
-from sequoia.models.kv_cache import KVCache
-from sequoia.models.rounded_linear import FEW_ROWS, ROUNDED
+from sequoia.models.cache_and_mask import KVCache
+from sequoia.models.memory_needs import PACKED_UP_TO
+from sequoia.models.rounded_copy import FEW_ROWS, ROUNDED
 from sequoia.this_machine.dtypes import narrowest_dtype
 
 Linear = Callable[[torch.Tensor], torch.Tensor]
 
 FAMILIES = ("llama", "mistral", "qwen2", "qwen3")
 _POSITIONS = 1024  # positions in the first table of rotations
-# Bytes of weights. The packed copies take up to as many bytes again.
-PACKED_UP_TO = 2**30
 
 
 def fast_forward(hf: Any, dtype: torch.dtype | None = None) -> FastLlama | None:

@@ -19,7 +19,7 @@ from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
-from sequoia.models.tree_mask import aligned
+from sequoia.models.cache_and_mask import aligned
 
 _NAME = "sequoia_grouped"
 _USUAL = "sdpa"

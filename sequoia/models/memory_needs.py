@@ -8,8 +8,11 @@ from typing import Any
 import torch
 
 from sequoia.algorithm.sampling_params import SamplingParams
-from sequoia.models.layer_configs import layer_configs
+from sequoia.models.layers import layer_configs
 
+# Bytes of weights of the largest model that FastLlama is used for. Its packed copies take up to as
+# many bytes again.
+PACKED_UP_TO = 2**30
 # The run that must still fit when a large model is split across devices.
 USUAL_TOKENS = 2048
 USUAL_NODES = 1024

@@ -2,21 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
+
+import torch
 
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.errors import BadPair, BadPrompt
 from sequoia.library_errors import panicked
 from sequoia.models.chat.chat_format import ChatFormat
 from sequoia.models.chat.chat_template import MOST_CHARS
-from sequoia.models.draft import Draft
-from sequoia.models.ngram import NGram
-from sequoia.models.pair_cache import PairCache
+from sequoia.models.ngram import Draft, NGram
 from sequoia.models.streamed_text import Pieces
 from sequoia.models.tree_forward import TreeModel
+from sequoia.planning.hardware_profile import HardwareProfile
+
+T = TypeVar("T")
+
+
+@dataclass
+class PairCache:
+    """Cached measurements of one pair. Any of them may still be missing.
+
+    profile: this machine's step times with the pair. acceptances: by temperature, top-p and
+    verifier. kind: the texts classified last, and the kind of text that they are. chats: the cache
+    for chat messages, which have other acceptance rates. other: anything else computed once for the
+    pair.
+    """
+
+    profile: HardwareProfile | None = None
+    acceptances: dict[tuple[float, float, str], Acceptance] = field(default_factory=dict)
+    kind: tuple[tuple[str, ...], str] | None = None
+    chats: PairCache | None = None
+    other: dict[Hashable, Any] = field(default_factory=dict)
+    # the profile that `as_chat` last copied to `chats`
+    _passed_on: HardwareProfile | None = field(default=None, init=False, repr=False, compare=False)
+
+    def once(self, key: Hashable, make: Callable[[], T]) -> T:
+        """The cached value for `key`. The first call for a key gets it from `make`."""
+        if key not in self.other:
+            self.other[key] = make()
+        return self.other[key]
+
+    def as_chat(self) -> PairCache:
+        """The cache for chat messages, always the same object. If `self` has a new profile, the
+        profile is first copied to that cache."""
+        self.chats = self.chats or PairCache()
+        if self.profile is not None and self.profile is not self._passed_on:
+            self.chats.profile = self._passed_on = self.profile
+        return self.chats
+
 
 MAX_PROMPT_CHARS = 20_000
 
@@ -187,3 +224,18 @@ class Pair:
     def piece(self, token: int) -> str:
         """The text of one token as it appears inside a text."""
         return self.pieces.of(token)
+
+
+SAME_WEIGHTS = (
+    "it has the same weights as the target, so a step can never be faster than plain decoding; "
+    "choose a smaller model, or a copy of the target in int8"
+)
+
+
+def same_weights(target: TreeModel, draft: TreeModel) -> bool:
+    """Whether the two models, in one place and of one dtype, have the same weights. If the target
+    is streamed, its draft may be faster even with the same weights, so the result is False."""
+    if target.placement or (target.numbers, target.device) != (draft.numbers, draft.device):
+        return False
+    mine, its = (dict(one.hf.named_parameters()) for one in (target, draft))
+    return mine.keys() == its.keys() and all(torch.equal(one, its[k]) for k, one in mine.items())

@@ -1,22 +1,198 @@
-"""A copy of a model with its linear layers rounded, for use as the draft of the model itself. It
-needs no second model, and its distributions are close to the target's."""
+"""A copy of a model with its linear layers rounded to int8 or int4, for use as the draft of the
+model itself. It needs no second model, and its distributions are close to the target's.
+Verification is exact for any draft distribution, so rounding a draft is allowed; rounding a target
+would change the output.
+
+int8 has one scale for each output. int4 has a scale and an offset for each group of GROUP inputs.
+Only the weights are rounded. The products are torch's own."""
 
 from __future__ import annotations
 
 import copy
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from accelerate.hooks import remove_hook_from_module
 from torch import nn
+from torch.nn import functional as F
 from transformers import AutoModelForCausalLM
 from transformers.pytorch_utils import Conv1D
 
 from sequoia.errors import BadModel
-from sequoia.models.fast_llama import PACKED_UP_TO
-from sequoia.models.rounded_linear import ROUNDED, RoundedLinear
+from sequoia.models.memory_needs import PACKED_UP_TO
 from sequoia.this_machine.dtypes import narrowest_dtype
+
+# On a CPU, in products with up to this many rows, reading the weights takes longest, and int8
+# halves that time. In larger products arithmetic takes longest.
+FEW_ROWS = 8
+INT8_STEP = 16  # torch's int8 kernel reads this many inputs at a time
+GROUP = 32  # inputs that share a scale in int4
+_INT4_OUTPUTS = 16  # torch's int4 kernel computes this many outputs at a time
+_BLOCK = 4096  # outputs rounded at a time, as a rounded head may be too large for a float32 copy
+_MOST_ERROR = 0.2  # of a product with int4 weights, as a share of the product; usual are 0.08
+
+
+class RoundedWeight(ABC):
+    """A rounded weight (outputs, inputs). bytes_each: bytes of memory for one of its numbers, with
+    its share of the scales."""
+
+    bytes_each: float
+
+    @abstractmethod
+    def __init__(self, weight: torch.Tensor) -> None:
+        """Rounds `weight` (outputs, inputs), of any floating-point dtype, where it is."""
+
+    @abstractmethod
+    def __call__(self, x: torch.Tensor) -> torch.Tensor:
+        """The product (rows, outputs) with x (rows, inputs)."""
+
+    @abstractmethod
+    def as_float(self) -> torch.Tensor:
+        """The rounded weight (outputs, inputs), as floating-point numbers."""
+
+
+class Int8Weight(RoundedWeight):
+    """Inputs are padded to a multiple of INT8_STEP. For other lengths, the AVX-512 kernel of torch
+    2.13 would read past the end of the rows, and return garbage or crash. Any number of rows and
+    outputs is safe."""
+
+    bytes_each = 1.0
+
+    def __init__(self, weight: torch.Tensor) -> None:
+        self._inputs = weight.shape[1]
+        self._padding = (0, -self._inputs % INT8_STEP)
+        blocks = [_int8(block) for block in weight.split(_BLOCK)]
+        self._values = F.pad(torch.cat([values for values, _ in blocks]), self._padding)
+        self._scales = torch.cat([scales for _, scales in blocks])  # (outputs,), bfloat16
+
+    def __call__(self, x: torch.Tensor) -> torch.Tensor:
+        if x.device.type == "cpu" and len(x) <= FEW_ROWS:
+            narrow = F.pad(x.to(self._scales.dtype), self._padding)
+            return torch._weight_int8pack_mm(narrow, self._values, self._scales).to(x.dtype)
+        dtype = narrowest_dtype(x.device) if x.device.type == "cpu" else x.dtype
+        values = self._values[:, : self._inputs].to(dtype)
+        scales = self._scales.to(dtype)
+        if dtype == torch.float16:  # the sums of larger products could overflow
+            return F.linear(x, values * scales[:, None])
+        return (F.linear(x.to(dtype), values) * scales).to(x.dtype)
+
+    def as_float(self) -> torch.Tensor:
+        return self._values[:, : self._inputs] * self._scales[:, None].float()
+
+
+def _int8(weight: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Values (outputs, inputs) and scales (outputs,) of `weight`."""
+    weight = weight.float()
+    scales = (weight.abs().amax(1).clamp(min=1e-12) / 127).bfloat16()
+    values = (weight / scales[:, None].float()).round().clamp(-127, 127)
+    return values.to(torch.int8), scales
+
+
+class Int4Weight(RoundedWeight):
+    """Inputs are padded to a multiple of GROUP, outputs to a multiple of _INT4_OUTPUTS. Products
+    are computed in bfloat16."""
+
+    bytes_each = 0.5 + 4 / GROUP
+
+    def __init__(self, weight: torch.Tensor) -> None:
+        self._outputs, self._inputs = weight.shape
+        self._padding = (0, -self._inputs % GROUP)
+        weight = F.pad(weight, (*self._padding, 0, -self._outputs % _INT4_OUTPUTS))
+        blocks = [_int4(block) for block in weight.split(_BLOCK)]
+        self._packed = _packed_int4(torch.cat([values for values, _ in blocks]))
+        # (groups, outputs, 2), bfloat16: scales and offsets
+        self._scales = torch.cat([scales for _, scales in blocks], 1)
+
+    def __call__(self, x: torch.Tensor) -> torch.Tensor:
+        multiply = (
+            torch._weight_int4pack_mm_for_cpu
+            if x.device.type == "cpu"
+            else torch._weight_int4pack_mm
+        )
+        narrow = F.pad(x.bfloat16(), self._padding)
+        product = multiply(narrow, self._packed, GROUP, self._scales)
+        return product[:, : self._outputs].to(x.dtype)
+
+    def as_float(self) -> torch.Tensor:
+        scales, offsets = self._scales.float().transpose(0, 1)[: self._outputs].split(1, 2)
+        one_each = torch.eye(self._inputs, device=self._scales.device)
+        groups = F.pad(self(one_each).T, self._padding).unflatten(1, (-1, GROUP))
+        # the product is rounded to bfloat16, but near enough to tell the values
+        floats = ((groups - offsets) / scales).round() * scales + offsets
+        return floats.flatten(1)[:, : self._inputs]
+
+
+def _int4(weight: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Values from 0 to 15 (outputs, inputs), and scales and offsets (groups, outputs, 2), of
+    `weight`. A value of 8 means the offset."""
+    groups = weight.float().unflatten(1, (-1, GROUP))
+    low, high = groups.aminmax(dim=2, keepdim=True)
+    scales = ((high - low) / 15).clamp(min=1e-12).bfloat16()
+    offsets = (low + 8 * scales.float()).bfloat16()
+    values = ((groups - offsets.float()) / scales.float()).round() + 8
+    both = torch.cat((scales, offsets), 2).transpose(0, 1).contiguous()
+    return values.clamp(0, 15).to(torch.uint8).flatten(1), both
+
+
+def _packed_int4(values: torch.Tensor) -> torch.Tensor:
+    """`values` (outputs, inputs), from 0 to 15, in the layout of the device's kernel."""
+    if values.device.type == "cpu":
+        return torch._convert_weight_to_int4pack_for_cpu(values.int(), 1)
+    pairs = values[:, ::2] << 4 | values[:, 1::2]
+    return torch._convert_weight_to_int4pack(pairs.contiguous(), GROUP // 16)
+
+
+ROUNDED: dict[str, type[RoundedWeight]] = {"int8": Int8Weight, "int4": Int4Weight}
+
+
+class RoundedLinear(nn.Module):
+    """A linear layer with its weight rounded to `numbers`, a key of ROUNDED, on the device of
+    `weight` (outputs, inputs)."""
+
+    def __init__(self, weight: torch.Tensor, bias: torch.Tensor | None, numbers: str) -> None:
+        super().__init__()
+        self.out_features, self.in_features = weight.shape
+        self.numbers = numbers
+        self.bias = bias
+        self.round(weight)
+
+    def round(self, weight: torch.Tensor) -> None:
+        """Replace the weight by `weight`, rounded."""
+        self.rounded = ROUNDED[self.numbers](weight)
+
+    @property
+    def weight(self) -> torch.Tensor:
+        """The rounded weight as floating-point numbers, computed anew each time."""
+        return self.rounded.as_float()
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """(..., outputs) from x (..., inputs)."""
+        product = self.rounded(x.reshape(-1, self.in_features)).view(*x.shape[:-1], -1)
+        return product if self.bias is None else product + self.bias
+
+
+def require_product(numbers: str, device: torch.device) -> None:
+    """Raises BadModel if torch cannot multiply with weights in `numbers`, a key of ROUNDED, on
+    `device`. Tries it with a small weight."""
+    generator = torch.Generator().manual_seed(1)
+    weight, x = (torch.randn(rows, 64, generator=generator).to(device) for rows in (48, 3))
+    try:
+        product = ROUNDED[numbers](weight)(x.bfloat16()).float()
+    except (RuntimeError, NotImplementedError, AttributeError) as problem:
+        why = str(problem).split("\n", 1)[0][:200]
+    else:
+        exact = F.linear(x, weight)
+        error = float((product - exact).norm() / exact.norm())
+        if error <= _MOST_ERROR:
+            return
+        why = f"a test product is wrong by {error:.0%}"
+    raise BadModel(
+        f"draft {numbers}: torch {torch.__version__} cannot multiply with {numbers} weights on "
+        f"{device} ({why}){'' if numbers == 'int8' else '; int8 may work'}"
+    )
+
 
 _LINEAR = (nn.Linear, Conv1D)
 _LEAST = 0.5  # share of a model's weights that must be in linear layers

@@ -9,29 +9,42 @@ from __future__ import annotations
 
 import weakref
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from copy import copy
 from functools import partial
 from typing import Any, TypeVar
 
 import torch
+from torch.backends import cuda
 
 from sequoia.errors import BadPrompt
-from sequoia.models.attention_kernels import without_cudnn_attention
-from sequoia.models.context_length import context_length
-from sequoia.models.cuda_graphs import Forward, GraphedForward, result_rows
-from sequoia.models.fast_llama import FastLlama
-from sequoia.models.kv_cache import KVCache
-from sequoia.models.layer_configs import layer_configs
-from sequoia.models.memory_needs import cache_bytes, mask_and_logit_bytes
-from sequoia.models.tree_mask import (
+from sequoia.models.cache_and_mask import (
     DynamicTreeLayout,
+    KVCache,
     TreeLayout,
     aligned,
     causal,
 )
+from sequoia.models.context_length import context_length
+from sequoia.models.cuda_graphs import Forward, GraphedForward, result_rows
+from sequoia.models.fast_llama import FastLlama
+from sequoia.models.layers import layer_configs
+from sequoia.models.memory_needs import cache_bytes, mask_and_logit_bytes
 from sequoia.this_machine.memory import DeviceBytes
+
+
+@contextmanager
+def without_cudnn_attention() -> Iterator[None]:
+    """A context in which torch does not use cuDNN's attention. cuDNN spends time on a new plan for
+    every number of attended tokens, and that number changes in almost every step."""
+    usual = cuda.cudnn_sdp_enabled()
+    cuda.enable_cudnn_sdp(False)
+    try:
+        yield
+    finally:
+        cuda.enable_cudnn_sdp(usual)
+
 
 _COLDEST = 0.05  # lowest temperature at which the divided logits cannot overflow in any dtype
 PREFILL_CHUNK = 1024  # prompt tokens per pass, each with a row in the mask
@@ -169,7 +182,8 @@ class TreeModel:
         )
 
     def offered(self, trees: T) -> T:
-        """All of `trees` (see `Draft.offered`): a model has a distribution after every text."""
+        """The TreeChoice `trees`, or one that leaves out those of its nodes for which a draft has
+        nothing to propose. A model has a distribution after every text."""
         return trees
 
     def forget(self) -> None:

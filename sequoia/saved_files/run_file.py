@@ -12,7 +12,7 @@ from typing import Any
 from sequoia.algorithm.residual_heads import MOST, ResidualHead
 from sequoia.algorithm.step_trace import FINISHES, PHASES, StepTrace
 from sequoia.algorithm.tree import Tree
-from sequoia.algorithm.verifiers.verdict import Trial, Verdict
+from sequoia.algorithm.verifiers.verifier import Trial, Verdict
 from sequoia.errors import BadTrace
 from sequoia.saved_files.check_fields import list_of, text_of
 from sequoia.validate_input import (

@@ -1,8 +1,13 @@
-"""The dtypes that a device computes with."""
+"""The dtypes of models, by name, and those that a device computes with."""
 
 from __future__ import annotations
 
 import torch
+
+# those that a person may choose
+DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+STORED = (*DTYPES, "float64")  # those that weights in files may have
+
 
 # From these major CUDA compute capabilities on, every GPU computes with bfloat16 and float16 in
 # hardware. Older GPUs emulate bfloat16 at a tenth of the speed.

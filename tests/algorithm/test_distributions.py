@@ -10,7 +10,7 @@ import random
 import pytest
 import torch
 
-from sequoia.algorithm.distributions import draft_rows, nucleus, row_warp, target_rows
+from sequoia.algorithm.sampling import draft_rows, nucleus, row_warp, target_rows
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.errors import BadModel
 

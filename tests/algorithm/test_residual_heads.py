@@ -12,8 +12,7 @@ from exact import EXACT, Drawn, Enumerator, drafted, production_models, table
 
 from sequoia.algorithm.residual_heads import LEAST, MOST, ResidualHead, residual_heads
 from sequoia.algorithm.tree import Tree
-from sequoia.algorithm.verifiers.verdict import Trial, Verdict
-from sequoia.algorithm.verifiers.verifier import Verifier
+from sequoia.algorithm.verifiers.verifier import Trial, Verdict, Verifier
 
 FROM_THE_ROOT = [name for name, verifier in EXACT.items() if verifier.chances]
 TREES = (

@@ -19,7 +19,7 @@ from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import PHASES, DecodeStats, StepTrace, repetition
 from sequoia.algorithm.tree import MAX_NODES, Tree
 from sequoia.algorithm.verifiers import VERIFIERS
-from sequoia.algorithm.verifiers.verdict import Trial, Verdict
+from sequoia.algorithm.verifiers.verifier import Trial, Verdict
 from sequoia.decoding.engine import Decoder, run
 from sequoia.decoding.recorder import Recorder
 from sequoia.errors import BadTrace

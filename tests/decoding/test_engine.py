@@ -28,9 +28,9 @@ from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import VERIFIERS
 from sequoia.decoding.engine import Decoder, plain, run
 from sequoia.errors import BadModel, BadSamplingParams, BadTree
+from sequoia.models.cache_and_mask import TreeLayout
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import TreeModel
-from sequoia.models.tree_mask import TreeLayout
 
 TREES = {
     "chain": Tree.chain(5),

@@ -17,7 +17,7 @@ if __name__ == "__main__":
 
 from sequoia import Decoder, SamplingParams, Tree, load_pair  # noqa: E402
 
-MOST = 14  # with a draft in int8, which has a file of its own
+MOST = 10  # with a draft in int8, which has a file of its own
 
 
 def files_entered(work: Callable[[], object]) -> Counter[str]:

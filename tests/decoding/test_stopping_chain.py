@@ -11,7 +11,7 @@ from fakes import PROMPTS, same_pair, tiny_pair
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.decoding.engine import Decoder, plain, run
-from sequoia.decoding.stopping_chain import ChainWhileSure, StoppingChain
+from sequoia.decoding.tree_choice import ChainWhileSure, StoppingChain
 from sequoia.errors import BadTree
 
 GREEDY = SamplingParams(max_new_tokens=24, ignore_eos=True)

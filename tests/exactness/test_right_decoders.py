@@ -21,7 +21,7 @@ from sequoia.decoding.engine import Decoder, plain, run
 from sequoia.exactness.same_tokens import TextMatch, check_text
 from sequoia.loading.model_types import known_types
 from sequoia.models.pair import Pair
-from sequoia.models.routers import has_router
+from sequoia.models.self_test import has_router
 
 TREE = Tree.from_branching([3, 2, 2, 1])
 PROMPTS = ("def add(a, b):", "Hello, wörld! 你", "x")

@@ -25,7 +25,7 @@ from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import VERIFIERS
-from sequoia.algorithm.verifiers.walk import walk
+from sequoia.algorithm.verifiers.sequoia import walk
 from sequoia.decoding.dynamic_tree import Dynamic
 from sequoia.decoding.engine import Decoder, plain
 from sequoia.errors import BadModel, BadPrompt, BadSamplingParams

@@ -13,7 +13,7 @@ import torch
 from sequoia.algorithm.sampling import Drawn
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
-from sequoia.decoding.stopping_chain import StoppingChain
+from sequoia.decoding.tree_choice import StoppingChain
 from sequoia.errors import BadPair, BadPrompt, BadTrace
 from sequoia.experiments import draft_quality, planned
 from sequoia.experiments.draft_quality import with_draft
@@ -30,8 +30,7 @@ from sequoia.experiments.steps_along import (
 from sequoia.experiments.texts import Text, continued
 from sequoia.measuring.acceptance_teacher_forced import agreement
 from sequoia.measuring.stop_rule import LongChainStep, best_stop_rule, measured_stop_rule
-from sequoia.models.pair import Pair
-from sequoia.models.pair_cache import PairCache
+from sequoia.models.pair import Pair, PairCache
 from sequoia.models.tree_forward import TreeModel
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.named_profiles import named_profile

@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from sequoia.models.attention_kernels import without_cudnn_attention
+from sequoia.models.tree_forward import without_cudnn_attention
 
 CPU = torch.device("cpu")
 _HEADS = 4

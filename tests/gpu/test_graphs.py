@@ -14,9 +14,9 @@ from fakes import tiny_model
 
 from sequoia.algorithm.tree import Tree
 from sequoia.loading.load import load_pair
+from sequoia.models.cache_and_mask import whole_tree_layout
 from sequoia.models.cuda_graphs import STEP
 from sequoia.models.tree_forward import Context, TreeModel
-from sequoia.models.tree_mask import whole_tree_layout
 
 PREFIXES = (3, 1, 2, 7, 100, STEP - 1, STEP, STEP + 1, 700, 2 * STEP + 1, 1600)
 _NODES = 24

@@ -28,20 +28,17 @@ from tree_files import from_paths as tree_of_paths
 
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.best_tree import DPTable, best_first, best_tree, dp_table
-from sequoia.algorithm.distributions import draft_rows, target_rows
 from sequoia.algorithm.expected_accepted import RejectIfPossible, expected_accepted
 from sequoia.algorithm.expected_tokens import expected_tokens
-from sequoia.algorithm.sampling import Seeded
+from sequoia.algorithm.sampling import Seeded, draft_rows, target_rows
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import DecodeStats
 from sequoia.algorithm.tree import MAX_NODES, Tree
 from sequoia.algorithm.verifiers import VERIFIERS
-from sequoia.algorithm.verifiers.sequoia import without_replacement
+from sequoia.algorithm.verifiers.sequoia import walk, without_replacement
 from sequoia.algorithm.verifiers.specinfer import with_replacement
 from sequoia.algorithm.verifiers.traversal import PathNode
-from sequoia.algorithm.verifiers.verdict import Verdict
-from sequoia.algorithm.verifiers.verifier import Verifier
-from sequoia.algorithm.verifiers.walk import walk
+from sequoia.algorithm.verifiers.verifier import Verdict, Verifier
 from sequoia.assets_folder import ASSETS, BUNDLED_PAIR
 from sequoia.decoding import engine
 from sequoia.decoding.cuda import kernel_check
@@ -50,8 +47,7 @@ from sequoia.decoding.cuda.kernel_check import Case, by_kernel, by_reference, ra
 from sequoia.decoding.dynamic_tree import CalibratedTree, Calibration, Costs
 from sequoia.decoding.engine import Decoder, plain, run
 from sequoia.decoding.recorder import Recorder
-from sequoia.decoding.stopping_chain import ChainWhileSure
-from sequoia.decoding.tree_choice import DynamicTree
+from sequoia.decoding.tree_choice import ChainWhileSure, DynamicTree
 from sequoia.errors import BadAcceptance, BadModel, BadPrompt, BadTrace, BadTree
 from sequoia.exactness.losslessness import losslessness_test, table_step
 from sequoia.exactness.losslessness.broken import BUGS
@@ -63,14 +59,13 @@ from sequoia.exactness.losslessness.tested_models import Toy
 from sequoia.loading.load import recorded_acceptances as acceptance_table
 from sequoia.loading.read_weights import check_frequencies, rotary_modules
 from sequoia.models import tree_forward
+from sequoia.models.cache_and_mask import DynamicTreeLayout, KVCache, TreeLayout, TreeMask
 from sequoia.models.choose_forward import use_fast_forward
 from sequoia.models.fast_llama import FastLlama, _Rotations
-from sequoia.models.kv_cache import KVCache
 from sequoia.models.ngram import Followers, FoundPart
 from sequoia.models.pair import Pair
 from sequoia.models.self_test import self_test
 from sequoia.models.tree_forward import Context, TreeModel
-from sequoia.models.tree_mask import DynamicTreeLayout, TreeLayout, TreeMask
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.named_profiles import named_profile
 from sequoia.planning.plan_for_machine import best_chain, best_plan, predict, speedup_grid

@@ -15,13 +15,13 @@ from goodness_of_fit import fit
 from transformers import AutoModelForCausalLM, MixtralConfig, MixtralForCausalLM
 
 from sequoia import Pair, SamplingParams, Tree, plain, speculate
-from sequoia.algorithm.distributions import target_rows
+from sequoia.algorithm.sampling import target_rows
 from sequoia.errors import BadModel, BadPair, OutOfMemory
 from sequoia.loading.find_pair import LoadNews
 from sequoia.loading.load import load_pair
 from sequoia.loading.model_checks import PassedCheck
 from sequoia.loading.pair_request import PairRequest
-from sequoia.models.rounded_linear import ROUNDED
+from sequoia.models.rounded_copy import ROUNDED
 
 GREEDY = SamplingParams(max_new_tokens=24, ignore_eos=True)
 

@@ -15,9 +15,8 @@ from sequoia import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.decoding.engine import Decoder, plain, run
 from sequoia.exactness.same_tokens import check_text
-from sequoia.models.compare_logits import own_logits_from
+from sequoia.models.compare_logits import own_logits_from, wider
 from sequoia.models.tree_forward import TreeModel
-from sequoia.models.wider import wider
 
 GREEDY = SamplingParams(max_new_tokens=40, ignore_eos=True)
 TREE = Tree.from_branching([3, 2, 1])

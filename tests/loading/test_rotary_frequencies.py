@@ -25,7 +25,7 @@ from transformers import AutoModelForCausalLM
 from sequoia.errors import BadModel
 from sequoia.loading.load import load_pair
 from sequoia.loading.read_weights import check_frequencies, rotary_modules
-from sequoia.models import fastest_dtype
+from sequoia.models import pass_times
 from sequoia.models.compare_logits import own_logits
 from sequoia.models.fast_llama import fast_forward
 from sequoia.models.tree_forward import TreeModel
@@ -142,7 +142,7 @@ def loaded(how: str, folder: str, monkeypatch: pytest.MonkeyPatch) -> TreeModel:
         "spread": {"device": "spread"},
     }[how]
     with monkeypatch.context() as patch:
-        patch.setattr(fastest_dtype, "fastest", lambda models, width: models[1])
+        patch.setattr(pass_times, "fastest", lambda models, width: models[1])
         if how == "spread":
             fake_two_gpus(["cpu"] * LAYERS, patch)
         return load_pair(

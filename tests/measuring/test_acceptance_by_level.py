@@ -9,7 +9,7 @@ import pytest
 
 from sequoia.algorithm.step_trace import DecodeStats, StepTrace
 from sequoia.algorithm.tree import Tree
-from sequoia.algorithm.verifiers.verdict import Trial, Verdict
+from sequoia.algorithm.verifiers.verifier import Trial, Verdict
 from sequoia.measuring.acceptance_by_level import (
     AcceptanceByLevel,
     Cell,

@@ -1,6 +1,6 @@
 """Teacher-forced acceptance adds up acceptance probabilities over the positions of a text. At each
 position, their mean over all draws of siblings must equal the acceptance rates of `walk`
-(verifiers/walk.py). Averaged over texts, they must be close to the rates that decoding counts.
+(verifiers/sequoia.py). Averaged over texts, they must be close to the rates that decoding counts.
 
 One test compares two random measurements. Its seeds are fixed. With other seeds, it would fail by
 chance less than once in a million runs.

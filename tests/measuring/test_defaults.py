@@ -26,8 +26,7 @@ from sequoia.measuring.defaults import (
     machine,
     speculate,
 )
-from sequoia.models.pair import MAX_PROMPT_CHARS, Pair, RecordedAcceptance
-from sequoia.models.pair_cache import PairCache
+from sequoia.models.pair import MAX_PROMPT_CHARS, Pair, PairCache, RecordedAcceptance
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import best_chain, best_plan
 from sequoia.text_files import load_json

@@ -27,8 +27,7 @@ from sequoia.measuring import hardware
 from sequoia.measuring.defaults import acceptance_of, default_plan, machine, speculate
 from sequoia.measuring.hardware import SIZES, measure_profile
 from sequoia.models.memory_needs import distribution_bytes
-from sequoia.models.pair import Pair, RecordedAcceptance
-from sequoia.models.pair_cache import PairCache
+from sequoia.models.pair import Pair, PairCache, RecordedAcceptance
 from sequoia.models.tree_forward import TreeModel
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import best_plan, bounds, levels_for

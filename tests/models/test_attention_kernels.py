@@ -9,9 +9,8 @@ import pytest
 import torch
 from fakes import tiny_model
 
-from sequoia.models.attention_kernels import without_cudnn_attention
 from sequoia.models.compare_logits import own_logits, own_logits_from
-from sequoia.models.tree_forward import TreeModel
+from sequoia.models.tree_forward import TreeModel, without_cudnn_attention
 
 cuda = torch.backends.cuda
 PASSES: dict[str, Callable[[TreeModel], object]] = {

@@ -32,9 +32,9 @@ from sequoia.bench.model_types import distances, generated, try_config
 from sequoia.bench.toy_models import random_model, toy_config
 from sequoia.bench.toy_variants import ORIGINAL, variants
 from sequoia.errors import BadPrompt
+from sequoia.models.cache_and_mask import whole_tree_layout
 from sequoia.models.context_length import UNSTATED, ContextLength, changes_at, context_length
 from sequoia.models.tree_forward import PREFILL_CHUNK, TreeModel
-from sequoia.models.tree_mask import whole_tree_layout
 
 LONGROPE = ("phi3", "phimoe", "llama", "qwen2", "mistral")
 STEADY = ("rope linear", "rope dynamic", "rope yarn", "rope llama3", "base")

@@ -23,14 +23,13 @@ from sequoia.algorithm.tree import Tree
 from sequoia.decoding.engine import Decoder, run
 from sequoia.errors import OutOfMemory
 from sequoia.models import cuda_graphs
+from sequoia.models.cache_and_mask import KVCache, TreeLayout, aligned
 from sequoia.models.cuda_capture import Capture, CudaCapture, Replay
 from sequoia.models.cuda_graphs import GraphedForward, reach_of
-from sequoia.models.kv_cache import KVCache
 from sequoia.models.memory_needs import mask_and_logit_bytes
 from sequoia.models.pair import Pair
 from sequoia.models.self_test import self_test
 from sequoia.models.tree_forward import Context, TreeModel
-from sequoia.models.tree_mask import TreeLayout, aligned
 
 TREE = Tree((-1, 0, 0, 1, 1, 2))
 GREEDY = SamplingParams(max_new_tokens=40, ignore_eos=True)

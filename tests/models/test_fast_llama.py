@@ -9,7 +9,7 @@ import pytest
 import torch
 from fakes import tiny_model, tree_logits
 
-from sequoia.models import fastest_dtype
+from sequoia.models import pass_times
 from sequoia.models.choose_forward import use_fast_forward
 from sequoia.models.fast_llama import fast_forward
 from sequoia.models.tree_forward import TreeModel
@@ -99,13 +99,13 @@ def test_a_fast_forward_that_fails_is_not_used(monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_target_is_never_rounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """`fastest` is made to choose the last candidate: rounded weights, if they are allowed."""
-    monkeypatch.setattr(fastest_dtype, "fastest", lambda models, width: models[-1])
+    monkeypatch.setattr(pass_times, "fastest", lambda models, width: models[-1])
     assert (
-        fastest_dtype.best_dtype(tiny_model("llama"), tiny_model("llama").to, "target", 16).numbers
+        pass_times.best_dtype(tiny_model("llama"), tiny_model("llama").to, "target", 16).numbers
         == "bfloat16"
     )
     assert (
-        fastest_dtype.best_dtype(
+        pass_times.best_dtype(
             tiny_model("llama"), tiny_model("llama").to, "draft", 2, draft=True
         ).numbers
         == "int8"
@@ -114,4 +114,4 @@ def test_a_target_is_never_rounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_context_shorter_than_the_timed_passes_is_no_obstacle() -> None:
     hf = tiny_model("gpt2", context=24)
-    assert fastest_dtype.best_dtype(hf, copy.deepcopy(hf).to, "short", 16).limit == 24
+    assert pass_times.best_dtype(hf, copy.deepcopy(hf).to, "short", 16).limit == 24

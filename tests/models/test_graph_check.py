@@ -17,7 +17,7 @@ from fakes import PROMPTS, tiny_pair
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.decoding.engine import Decoder, run
-from sequoia.models import choose_forward, cuda_graphs, graph_check
+from sequoia.models import choose_forward, cuda_graphs
 from sequoia.models.choose_forward import use_fast_forward, use_no_graphs
 from sequoia.models.cuda_capture import Capture, Replay
 from sequoia.models.pair import Pair
@@ -209,7 +209,7 @@ def test_graphs_are_tried_again_without_grouped_attention(
 
 def test_graphs_that_keep_memory_are_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
     taken = iter(range(0, 10**12, 200_000_000))
-    monkeypatch.setattr(graph_check, "allocated_bytes", lambda _: next(taken))
+    monkeypatch.setattr(choose_forward, "allocated_bytes", lambda _: next(taken))
     pair = graphed(right, monkeypatch)
     assert pair.target.no_fast_forward == (
         "CUDA graphs off: the CUDA graphs did not free 0.2 GB when they were dropped"

@@ -13,10 +13,10 @@ from transformers.integrations.sdpa_attention import repeat_kv, sdpa_attention_f
 
 from sequoia.algorithm.tree import Tree
 from sequoia.models import grouped_attention as grouped_module
+from sequoia.models.cache_and_mask import TreeLayout
 from sequoia.models.choose_forward import grouped_forward
 from sequoia.models.grouped_attention import grouped_attention, has_groups
 from sequoia.models.tree_forward import TreeModel
-from sequoia.models.tree_mask import TreeLayout
 
 TREE = Tree((-1, 0, 0, 1, 1, 2))
 

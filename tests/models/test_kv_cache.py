@@ -13,10 +13,9 @@ from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.decoding.engine import Decoder, run
 from sequoia.errors import BadPrompt
-from sequoia.models import kv_cache as kv_cache_module
-from sequoia.models.kv_cache import KVCache
+from sequoia.models import cache_and_mask as kv_cache_module
+from sequoia.models.cache_and_mask import KVCache, TreeLayout
 from sequoia.models.tree_forward import TreeModel
-from sequoia.models.tree_mask import TreeLayout
 
 
 def test_the_cache_says_how_long_it_is() -> None:

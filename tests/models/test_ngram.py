@@ -16,8 +16,8 @@ from sequoia.decoding.engine import plain
 from sequoia.loading.load import load_pair
 from sequoia.loading.pair_request import PairRequest
 from sequoia.measuring.defaults import default_plan, machine
+from sequoia.models.cache_and_mask import whole_tree_layout
 from sequoia.models.ngram import LONGEST, Followers, LookedUpTrees, NGram, logits_of
-from sequoia.models.tree_mask import whole_tree_layout
 
 VOCAB = 5
 WIDE = Tree.from_branching([3, 2, 1])

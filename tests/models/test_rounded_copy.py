@@ -14,8 +14,7 @@ from torch import nn
 from sequoia.bench.toy_models import random_model, toy_config
 from sequoia.errors import BadModel
 from sequoia.models.choose_forward import use_fast_forward
-from sequoia.models.rounded_copy import rounded_copy, rounded_copy_bytes
-from sequoia.models.rounded_linear import ROUNDED, RoundedLinear
+from sequoia.models.rounded_copy import ROUNDED, RoundedLinear, rounded_copy, rounded_copy_bytes
 from sequoia.models.self_test import self_test
 from sequoia.models.tree_forward import TreeModel
 

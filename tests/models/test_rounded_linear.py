@@ -13,14 +13,14 @@ import pytest
 import torch
 
 from sequoia.errors import BadModel
-from sequoia.models.rounded_linear import FEW_ROWS, ROUNDED, RoundedLinear, require_product
+from sequoia.models.rounded_copy import FEW_ROWS, ROUNDED, RoundedLinear, require_product
 
 CPU = torch.device("cpu")
 # Inputs: multiples of 16 and other numbers. Outputs: small numbers, 16 + 1 and 32 + 1.
 IN_A_CHILD = """
 import torch
 from torch.nn import functional as F
-from sequoia.models.rounded_linear import FEW_ROWS, RoundedLinear
+from sequoia.models.rounded_copy import FEW_ROWS, RoundedLinear
 
 torch.set_num_threads(1)
 for inputs in (1, 7, 8, 15, 16, 17, 24, 40, 48, 56, 64, 68, 172, 312, 344):

@@ -11,8 +11,7 @@ from fakes import KINDS, tiny_model
 
 from sequoia.bench.toy_models import LAYERS, random_model, toy_config
 from sequoia.bench.toy_variants import condition
-from sequoia.models.routers import has_router
-from sequoia.models.self_test import self_test
+from sequoia.models.self_test import has_router, self_test
 from sequoia.models.tree_forward import TreeModel
 
 

@@ -11,9 +11,8 @@ from toy_pairs import toy_pair
 
 from sequoia.loading.large.offload import LayerStream
 from sequoia.loading.model_types import known_types
-from sequoia.models.compare_logits import own_logits
+from sequoia.models.compare_logits import own_logits, wider
 from sequoia.models.tree_forward import TreeModel
-from sequoia.models.wider import wider
 
 TEXT = [5, 6, 7, 8, 9, 20, 21]
 RUNNING = tuple(one.name for one in known_types().types if one.result in ("runs", "partly"))

@@ -13,7 +13,7 @@ from fakes import made_profile
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.step_trace import PHASES, DecodeStats, StepTrace
 from sequoia.algorithm.tree import Tree
-from sequoia.algorithm.verifiers.verdict import Verdict
+from sequoia.algorithm.verifiers.verifier import Verdict
 from sequoia.diagnosis.where_time_went import check_prediction
 from sequoia.errors import BadProfile, BadTrace
 from sequoia.planning.hardware_profile import HardwareProfile

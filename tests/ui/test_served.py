@@ -15,7 +15,7 @@ from sequoia import Pair
 from sequoia.loading import download_worker
 from sequoia.loading.pair_request import PairRequest
 from sequoia.models.ngram import NGRAM
-from sequoia.models.rounded_linear import ROUNDED
+from sequoia.models.rounded_copy import ROUNDED
 from ui import page
 from ui.serving.limits import LOCAL, PUBLIC, Limits
 from ui.serving.model_host import ModelHost

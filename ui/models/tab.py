@@ -12,7 +12,7 @@ from huggingface_hub import constants
 
 from sequoia import SequoiaError
 from sequoia.loading.pair_catalog import BUNDLED_NAME, find
-from sequoia.models.dtypes import DTYPES
+from sequoia.this_machine.dtypes import DTYPES
 from ui.models import view
 from ui.models.load_job import OWN, LoadJob, field_of, requested_pair
 from ui.serving.limits import Limits

@@ -1,11 +1,10 @@
 """Verifiers: rules for accepting drafted tokens. Each rule has a file, and RULES lists them all.
 
-sequoia, specinfer, top_k_match, traversal (the rules), walk (the descent that sequoia and specinfer
-share), verifier (the interface of a rule), verdict (the result of a rule).
+sequoia (with `walk`, the descent that specinfer shares), specinfer, top_k_match, traversal (the
+rules), verifier (the interface of a rule, and the result of one step).
 
 A verifier is chosen by its key. The engine works with any of them, so a new rule is one file here
-and one entry in RULES.
-"""
+and one entry in RULES."""
 
 from __future__ import annotations
 

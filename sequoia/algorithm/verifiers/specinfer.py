@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from sequoia.algorithm.verifiers.sequoia import residual_after, walk, walk_chances
 from sequoia.algorithm.verifiers.verifier import OnGpu, Verifier
-from sequoia.algorithm.verifiers.walk import residual_after, walk, walk_chances
 
 
 def with_replacement(
     residual: np.ndarray, draft: np.ndarray, _token: int
 ) -> tuple[np.ndarray, np.ndarray, Any]:
-    """R, D and the residual mass (see walk.py) after a token was rejected. D does not change."""
+    """R, D and the residual mass (see sequoia.py) after a token was rejected. D does not change."""
     residual, mass = residual_after(residual, draft)
     return residual, draft, mass
 

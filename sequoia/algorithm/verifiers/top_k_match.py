@@ -9,8 +9,7 @@ import numpy as np
 
 from sequoia.algorithm.sampling import Chance, likeliest
 from sequoia.algorithm.tree import Tree
-from sequoia.algorithm.verifiers.verdict import Trial, Verdict
-from sequoia.algorithm.verifiers.verifier import DistributionOf, Verifier
+from sequoia.algorithm.verifiers.verifier import DistributionOf, Trial, Verdict, Verifier
 
 
 def match(

@@ -17,9 +17,8 @@ import numpy as np
 
 from sequoia.algorithm.sampling import Chance
 from sequoia.algorithm.tree import Tree
-from sequoia.algorithm.verifiers.verdict import Trial, Verdict
-from sequoia.algorithm.verifiers.verifier import DistributionOf, Verifier
-from sequoia.algorithm.verifiers.walk import uniform_except
+from sequoia.algorithm.verifiers.sequoia import uniform_except
+from sequoia.algorithm.verifiers.verifier import DistributionOf, Trial, Verdict, Verifier
 
 
 class PathNode:

@@ -1,9 +1,10 @@
 """Verifier: one value with everything that the rest of the program needs to know about a rule for
-accepting drafted tokens."""
+accepting drafted tokens. Verdict: the result of verifying one step, in the same form for every
+rule."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,12 +13,54 @@ import torch
 
 from sequoia.algorithm.sampling import Chance, Drawn, Seeded
 from sequoia.algorithm.tree import Tree
-from sequoia.algorithm.verifiers.verdict import Verdict
+
+
+@dataclass(frozen=True)
+class Trial:
+    """The test of one drafted node.
+
+    R and D are what the rejections of earlier siblings have left of the target's and the draft's
+    distribution (see sequoia.py). p is the probability of the node's token in R, q that in D. The
+    token is accepted if u * q < p. mass: after a rejection, the sum of max(R - D, 0); None after an
+    acceptance.
+
+    Two rules differ. In top-k match, R and D are the original distributions, a node is accepted if
+    the target drew its token, and u and mass are None. For Traversal see `traverse`.
+    """
+
+    node: int
+    token: int
+    p: Any
+    q: Any
+    u: float | None
+    accepted: bool
+    mass: Any = None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The result of one step: the accepted nodes from the root down, the one token that the target
+    adds, and all trials in order."""
+
+    path: tuple[int, ...]
+    bonus: int
+    trials: tuple[Trial, ...]
+
+    def decided(self, tree: Tree) -> Iterator[tuple[int, bool]]:
+        """For each node on the path, its children up to the accepted one, or all of them if none
+        was accepted. Each is given as (child, whether it was accepted). The pairs do not depend on
+        the order of the trials, which differs between rules."""
+        for node, taken in zip(self.path, (*self.path[1:], None), strict=True):
+            for child in tree.children[node]:
+                yield child, child == taken
+                if child == taken:
+                    break
+
 
 DistributionOf = Callable[[int], np.ndarray]  # node -> distribution of the next token (vocab,)
 Draw = Callable[[Chance, torch.Tensor, Sequence[int]], Drawn]
 DrawOnGpu = Callable[[Seeded, torch.Tensor, int], torch.Tensor]
-# (R, D, rejected token) -> (R, D, residual mass), see walk.py
+# (R, D, rejected token) -> (R, D, residual mass), see sequoia.py
 Reject = Callable[[np.ndarray, np.ndarray, int], tuple[np.ndarray, np.ndarray, Any]]
 # (p, q, siblings' tokens) -> for each sibling, the probability that it is accepted, given that
 # verification reaches their parent
@@ -31,7 +74,7 @@ class OnGpu:
 
     `draw(chance, q, k)` draws k tokens for every row of q (rows, vocab). The result (rows, k) stays
     on the GPU. replacing: whether the tokens of one row are drawn independently; if they are, a
-    rejection leaves D (see walk.py) unchanged.
+    rejection leaves D (see sequoia.py) unchanged.
     """
 
     draw: DrawOnGpu
@@ -48,7 +91,7 @@ class Verifier:
     draw(chance, q, counts): draws counts[i] tokens for row i of q (rows, vocab).
     verify(tree, tokens, p, q, chance): verifies one step.
     chances(p, q, tokens): see `Chances`. None for a rule that starts at the leaves.
-    reject: how a rejection changes R and D (see walk.py) for the next sibling. None if the rule
+    reject: how a rejection changes R and D (see sequoia.py) for the next sibling. None if the rule
         does not use `walk`.
     on_gpu: the rule on a GPU. None if steps can only be verified on the host.
     chain_label: the label to use if the tree is a chain; "" to use `label` for chains too.

@@ -3,7 +3,7 @@ tree, or for each trial of a drafted node. The reference is HostStep (step.py).
 
 The step needs CUDA, Triton and a tree whose shape is known before drafting. Children are drawn, and
 distributions computed, by the code that HostStep uses on a GPU. Only the target's top-p has code of
-its own (likeliest_nucleus.py). The walk of algorithm/verifiers/walk.py is one kernel
+its own (`likeliest_nucleus`). The walk of algorithm/verifiers/sequoia.py is one kernel
 (verify_kernel.py). All results are copied to the host together.
 """
 
@@ -17,20 +17,16 @@ from itertools import chain, islice
 
 import torch
 
-from sequoia.algorithm.distributions import Warp, overflowed, target_warp
 from sequoia.algorithm.residual_heads import ResidualHead
-from sequoia.algorithm.sampling import Seeded
+from sequoia.algorithm.sampling import Seeded, Warp, nucleus, overflowed, target_warp
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
-from sequoia.algorithm.verifiers.verdict import Trial, Verdict
-from sequoia.algorithm.verifiers.verifier import OnGpu, Verifier
-from sequoia.decoding.cuda.likeliest_nucleus import likeliest_nucleus
-from sequoia.decoding.drafter import Drafted, Drafter
-from sequoia.decoding.step import HostStep, Round
+from sequoia.algorithm.verifiers.verifier import OnGpu, Trial, Verdict, Verifier
+from sequoia.decoding.step import Drafted, Drafter, HostStep, Round
 from sequoia.decoding.tree_choice import DynamicTree
+from sequoia.models.cache_and_mask import TreeLayout
 from sequoia.models.memory_needs import CHUNK_ROWS, distribution_bytes
 from sequoia.models.tree_forward import Context
-from sequoia.models.tree_mask import TreeLayout
 from sequoia.this_machine.memory import DeviceBytes
 from sequoia.this_machine.step_timer import Clock, Spans
 
@@ -233,3 +229,27 @@ def _most_trials(tree: Tree) -> int:
     for node in range(1, len(tree)):
         most[node] = most[tree.parents[node]] + tree.ranks[node] + 1
     return max(most[node] + len(tree.children[node]) for node in range(len(tree)))
+
+
+LIKELIEST = 4096  # how many of the most probable tokens are searched for the nucleus
+
+
+def likeliest_nucleus(probs: torch.Tensor, top_p: float) -> torch.Tensor:
+    """The same distributions as `nucleus(probs, top_p)`, for probs (rows, vocab). If the nucleus
+    needs only some of several equally probable tokens, it takes those with the lowest ids. If the
+    nucleus of any row may have more than LIKELIEST tokens, `nucleus` is called instead. With a
+    vocabulary of more than LIKELIEST tokens, this waits for the device."""
+    if probs.shape[-1] <= LIKELIEST:
+        return nucleus(probs, top_p)
+    ordered = probs.topk(LIKELIEST).values  # (rows, LIKELIEST)
+    before = torch.nn.functional.pad(ordered.cumsum(-1)[..., :-1], (1, 0))
+    kept = before < top_p
+    if bool(kept[..., -1].any()):
+        return nucleus(probs, top_p)
+    count = kept.sum(-1, keepdim=True)
+    least = ordered.gather(-1, count - 1)  # (rows, 1), the smallest probability that is kept
+    above = probs > least
+    equal = probs == least
+    room = count - above.sum(-1, keepdim=True)
+    chosen = torch.where(above | (equal & (equal.cumsum(-1) <= room)), probs, 0)
+    return chosen / chosen.sum(-1, keepdim=True)

@@ -1,6 +1,6 @@
 """Compares the kernel that verifies a tree (verify_kernel.py) with the reference
-(algorithm/verifiers/walk.py) on random cases, before the kernel is first used on a device. If the
-two disagree, or the kernel cannot be compiled, the host verifies instead of the GPU."""
+(algorithm/verifiers/sequoia.py) on random cases, before the kernel is first used on a device. If
+the two disagree, or the kernel cannot be compiled, the host verifies instead of the GPU."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ import numpy as np
 import torch
 
 from sequoia.algorithm.tree import Tree
-from sequoia.algorithm.verifiers.sequoia import without_replacement
+from sequoia.algorithm.verifiers.sequoia import walk, without_replacement
 from sequoia.algorithm.verifiers.specinfer import with_replacement
-from sequoia.algorithm.verifiers.verdict import Verdict
-from sequoia.algorithm.verifiers.walk import walk
+from sequoia.algorithm.verifiers.verifier import Verdict
 from sequoia.decoding.cuda.cuda_step import TreeOnDevice
 from sequoia.this_machine.memory import is_out_of_memory
 

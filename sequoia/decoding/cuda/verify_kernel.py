@@ -1,7 +1,7 @@
-"""The walk of algorithm/verifiers/walk.py as one Triton kernel: the whole walk runs on the device,
-without the host.
+"""The walk of algorithm/verifiers/sequoia.py as one Triton kernel: the whole walk runs on the
+device, without the host.
 
-The kernel must agree with walk.py: it applies the same rule, trial by trial, in float64. It is a
+The kernel must agree with sequoia.py: it applies the same rule, trial by trial, in float64. It is a
 single program, because every trial needs the result of the trial before.
 """
 
@@ -102,9 +102,10 @@ def _walk(
     replacing: tl.constexpr,
     block: tl.constexpr,
 ):
-    """At each node, R and D (see walk.py) are read from the node's rows of p and q until a child is
-    rejected, and from `residual` and `draft` after that. With `replacing`, D is always read from q.
-    D is stored without being normalised; `left` is its sum. most: the maximum number of trials."""
+    """At each node, R and D (see sequoia.py) are read from the node's rows of p and q until a child
+    is rejected, and from `residual` and `draft` after that. With `replacing`, D is always read from
+    q. D is stored without being normalised; `left` is its sum. most: the maximum number of
+    trials."""
     node = tl.load(first) * 0
     done = node
     rejected = node

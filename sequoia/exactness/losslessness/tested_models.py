@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 import torch
 
-from sequoia.algorithm.distributions import draft_rows, target_rows
+from sequoia.algorithm.sampling import draft_rows, target_rows
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.errors import BadSamplingParams, OutOfMemory
 from sequoia.exactness.losslessness.table_step import Text
 from sequoia.models.compare_logits import own_logits
-from sequoia.models.draft import Draft
+from sequoia.models.ngram import Draft
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import TreeModel
 from sequoia.this_machine.memory import ROOM, require

@@ -15,7 +15,7 @@ from torch import nn
 from transformers import AutoModelForCausalLM
 
 from sequoia.errors import BadModel
-from sequoia.models.layer_list import layer_list
+from sequoia.models.layers import layer_list
 
 
 @dataclass(frozen=True)

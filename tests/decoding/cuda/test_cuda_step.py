@@ -361,7 +361,7 @@ OUT_OF_MEMORY_AT = [
     "sequoia.decoding.cuda.cuda_step.warp_into",
     "sequoia.models.tree_forward.Context.forward",
     "sequoia.decoding.cuda.verify_kernel.launch",
-    "sequoia.models.kv_cache.KVCache.keep",
+    "sequoia.models.cache_and_mask.KVCache.keep",
 ]
 
 

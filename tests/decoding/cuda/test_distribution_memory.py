@@ -9,8 +9,7 @@ import pytest
 import torch
 from torch.profiler import ProfilerActivity, profile
 
-from sequoia.algorithm.distributions import draft_warp, target_warp
-from sequoia.algorithm.sampling import chance_for
+from sequoia.algorithm.sampling import chance_for, draft_warp, target_warp
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.decoding.cuda.cuda_step import warp_into
 from sequoia.models.memory_needs import CHUNK_ROWS, distribution_bytes

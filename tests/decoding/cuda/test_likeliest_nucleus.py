@@ -8,9 +8,9 @@ import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from sequoia.algorithm.distributions import nucleus
-from sequoia.decoding.cuda import likeliest_nucleus as module
-from sequoia.decoding.cuda.likeliest_nucleus import likeliest_nucleus
+from sequoia.algorithm.sampling import nucleus
+from sequoia.decoding.cuda import cuda_step as module
+from sequoia.decoding.cuda.cuda_step import likeliest_nucleus
 
 
 class Sorts(TorchDispatchMode):

@@ -23,7 +23,7 @@ from sequoia.exactness.losslessness.broken import BUGS
 from sequoia.exactness.losslessness.comparison import Comparison
 from sequoia.exactness.losslessness.losslessness_test import LosslessnessTest, decoder_name
 from sequoia.exactness.losslessness.settings import PAIR, PRESETS, TOY, Setting
-from sequoia.models.pair_cache import PairCache
+from sequoia.models.pair import PairCache
 
 made = cache(tiny_pair)  # shared, because no test changes the pair
 bundled = cache(load_pair)

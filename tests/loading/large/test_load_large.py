@@ -41,10 +41,10 @@ from sequoia.loading.pair_request import PairRequest
 from sequoia.measuring.defaults import speculate
 from sequoia.measuring.hardware import measure_profile
 from sequoia.models import choose_forward
+from sequoia.models.cache_and_mask import TreeLayout
 from sequoia.models.describe import describe, place_of
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import TreeModel, transformers_forward
-from sequoia.models.tree_mask import TreeLayout
 
 FAMILIES = ("llama", "qwen2", "qwen3", "gpt_neox")
 TREE = Tree.from_branching([3, 2, 1])

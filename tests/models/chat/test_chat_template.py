@@ -18,7 +18,7 @@ from sequoia.measuring.hardware import measure_profile
 from sequoia.models.chat import chat_template as chat
 from sequoia.models.chat import template_worker
 from sequoia.models.chat.chat_template import ChatTemplate, chat_template
-from sequoia.models.pair_cache import PairCache
+from sequoia.models.pair import PairCache
 from sequoia.planning.named_profiles import named_profile, profile_names
 
 CHATML = (

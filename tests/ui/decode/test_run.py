@@ -427,9 +427,9 @@ def test_an_unexpected_error_shows_no_path_and_the_next_run_is_unaffected(
 OUT_OF_MEMORY_AT = [
     "sequoia.models.tree_forward.TreeModel.open",
     "sequoia.decoding.engine.Decoder.prefill",
-    "sequoia.decoding.drafter.Drafter.fill",
+    "sequoia.decoding.step.Drafter.fill",
     "sequoia.decoding.step.HostStep._verify",
-    "sequoia.models.kv_cache.KVCache.keep",
+    "sequoia.models.cache_and_mask.KVCache.keep",
 ]
 
 

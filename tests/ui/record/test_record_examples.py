@@ -8,7 +8,7 @@ import torch
 
 from sequoia import Run, SequoiaError, StepTrace, Tree
 from sequoia.algorithm.verifiers import VERIFIERS
-from sequoia.algorithm.verifiers.verdict import Verdict
+from sequoia.algorithm.verifiers.verifier import Verdict
 from ui.decode import recordings
 from ui.record.examples import SHUFFLED, Recipe, _shuffled, recipes, require_shown
 from ui.record.runs import quietest

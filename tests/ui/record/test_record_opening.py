@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from sequoia import Run, SequoiaError, StepTrace, Tree
-from sequoia.algorithm.verifiers.verdict import Trial, Verdict
+from sequoia.algorithm.verifiers.verifier import Trial, Verdict
 from ui.record import __main__ as command
 from ui.record import opening
 from ui.record.opening import PROMPTS, Candidate, accepts_side_child, chosen, opening_meta

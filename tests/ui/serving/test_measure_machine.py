@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from sequoia import HardwareProfile
-from sequoia.models.pair_cache import PairCache
+from sequoia.models.pair import PairCache
 from ui.serving import measure_machine as measuring
 from ui.serving.measure_machine import measure_machine
 

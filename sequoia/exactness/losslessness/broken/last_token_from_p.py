@@ -11,8 +11,7 @@ import numpy as np
 
 from sequoia.algorithm.sampling import Chance
 from sequoia.algorithm.tree import Tree
-from sequoia.algorithm.verifiers.verdict import Verdict
-from sequoia.algorithm.verifiers.verifier import DistributionOf, Verifier, Verify
+from sequoia.algorithm.verifiers.verifier import DistributionOf, Verdict, Verifier, Verify
 from sequoia.exactness.losslessness.broken.bug import WALKING, Bug, Known
 
 

@@ -1,5 +1,5 @@
 /* Verification from the root down: at each node of the path, one child after another is tried. The
-   same rules are in walk.py, sequoia.py, specinfer.py and top_k_match.py of
+   same rules are in sequoia.py, specinfer.py and top_k_match.py of
    sequoia/algorithm/verifiers; tests compare the results. */
 import { draftAt, residualAfter, scaled, without } from "./residuals.js";
 

@@ -1,4 +1,4 @@
-"""Finds the decoder layers of a causal LM of any family."""
+"""The decoder layers of a causal LM of any family, and their configs."""
 
 from __future__ import annotations
 
@@ -7,6 +7,15 @@ from contextlib import contextmanager
 from typing import Any
 
 from torch import nn
+
+
+def layer_configs(config: Any) -> tuple[Any, ...]:
+    """The config of each layer; if all layers have the same config, only `config`. config: the
+    config of the model's text part."""
+    if getattr(config, "is_heterogeneous", False):
+        return tuple(config.per_layer_config)
+    return (config,)
+
 
 _FEW = 2**28  # parameters of all layers that are not too many for `only_first_layers`
 _FIRST = 2
