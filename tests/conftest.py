@@ -91,11 +91,17 @@ def pytest_unconfigure() -> None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Run all tests of a file in the same worker, so that fixtures for the file are made only once.
-    Files keep their order, so that browser tests come last."""
+    Tests of the real model are long and share no such fixture, so each goes to the next free
+    worker. Files keep their order, so that browser tests come last."""
     from xdist.scheduler import LoadFileScheduling
 
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            is_long = nodeid.startswith("tests/real/test_planted_faults.py")
+            return nodeid if is_long else super()._split_scope(nodeid)
+
     config.option.loadscopereorder = False
-    return LoadFileScheduling(config, log)
+    return Scheduling(config, log)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
