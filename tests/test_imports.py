@@ -43,7 +43,8 @@ WITHOUT_GRADIO = [
     *("ui.race." + name for name in ("messages", "request", "run", "report")),
     *("ui.serving." + name for name in ("sessions", "fair_queue", "model_host", "job", "run_job")),
     *("ui.shared." + name for name in ("tree_menu", "tree_request", "prompts", "markup")),
-    *("ui.experiments." + name for name in ("experiment_job", "messages", "words")),
+    *("ui.experiments." + name for name in ("experiment_job", "messages")),
+    "ui.words.experiments",
     *("ui.lossless." + name for name in ("lossless_job", "messages")),
     *("ui.words." + name for name in ("race_verdict", "plans", "where_time_went", "losslessness")),
 ]

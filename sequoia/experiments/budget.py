@@ -17,12 +17,12 @@ from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
 from sequoia.algorithm.verifiers.sequoia import SEQUOIA
 from sequoia.algorithm.verifiers.specinfer import SPECINFER
 from sequoia.experiments.experiment import Cell, Entry, Experiment, Places, Settings, Unit
-from sequoia.experiments.planned import planning_vector
 from sequoia.experiments.texts import (
     Text,
     new_tokens,
     params_of,
     planning_texts,
+    planning_vector,
     step_starts,
     text_of,
     tokens_of_lanes,

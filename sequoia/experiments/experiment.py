@@ -11,8 +11,7 @@ from typing import Any
 
 from pydantic import Field
 
-from sequoia.experiments.estimates import mean_of, ratio_of
-from sequoia.experiments.result import At, Finite, Ratio, Row
+from sequoia.experiments.result import At, Finite, Ratio, Row, mean_of, ratio_of
 from sequoia.models.pair import Pair
 
 SIZES = ("small", "full")

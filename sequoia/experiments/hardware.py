@@ -12,8 +12,7 @@ from sequoia.algorithm.best_tree import best_tree
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
 from sequoia.experiments.experiment import Cell, Entry, Experiment, Places, Settings, Unit
-from sequoia.experiments.planned import planning_vector
-from sequoia.experiments.texts import params_of, text_of, tokens_of_lanes
+from sequoia.experiments.texts import params_of, planning_vector, text_of, tokens_of_lanes
 from sequoia.models.pair import Pair
 from sequoia.planning.named_profiles import named_profile
 from sequoia.planning.plan_for_machine import best_plan

@@ -1,5 +1,5 @@
 """All experiments, in the order in which they are shown. To add an experiment, define it in a file
-of its own, and list it in EXPERIMENTS; its words are in ui/experiments/words."""
+of its own, and list it in EXPERIMENTS; its words are in ui/words/experiments.py."""
 
 from __future__ import annotations
 

@@ -31,14 +31,14 @@ Label = Literal["measured", "recorded"]
 @dataclass(frozen=True)
 class RunProgress:
     """The progress of a run, in units. seconds_left: an estimate, None until this run has finished
-    a unit. differing: in what an older file of units differs from this run, so that it cannot be
-    used; empty if there is none or it can be used. `result()` returns the result of the units that
-    are done when it is called."""
+    a unit. starts_over: whether there is a file of units that cannot be used, because it is of
+    another pair, of other settings or of another version. `result()` returns the result of the
+    units that are done when it is called."""
 
     done: int
     total: int
     seconds_left: float | None
-    differing: tuple[str, ...]
+    starts_over: bool
     result: Callable[[], ExperimentResult]
 
 
@@ -69,7 +69,7 @@ def run_experiment(
         return complete_result(experiment, pair, settings, log.done, label)
 
     def report(left: float | None) -> None:
-        on_progress(RunProgress(len(log.done), total, left, log.differing, result))
+        on_progress(RunProgress(len(log.done), total, left, log.starts_over, result))
 
     report(None)
     todo = [unit for unit in todo if unit.key not in log.done]
@@ -132,15 +132,14 @@ class UnitLog:
     """A header line, then one line of JSON for each finished unit. A file with another header is
     replaced. Damaged lines are removed, such as one that an interruption cut off.
 
-    done: the entries of the finished units, by key. differing: the names of the fields in which the
-    header of a file that was replaced differs."""
+    done: the entries of the finished units, by key. starts_over: whether a file was replaced."""
 
     def __init__(self, path: Path, header: Mapping[str, Any]) -> None:
         self._path = path
         first = json.dumps(header)
         found, *lines = _whole_lines(path) or [first]
-        self.differing = _differing(found, first)
-        finished = [] if self.differing else [*_readable(lines)]
+        self.starts_over = found != first
+        finished = [] if self.starts_over else [*_readable(lines)]
         self.done = {one.key: one.entries for one in finished}
         kept = (first, *(one.model_dump_json() for one in finished))
         write_text(path, "".join(f"{line}\n" for line in kept))
@@ -165,15 +164,6 @@ def _readable(lines: Sequence[str]) -> Iterator[_Finished]:
             yield _Finished.model_validate_json(line)
         except ValidationError:
             continue
-
-
-def _differing(line: str, first: str) -> tuple[str, ...]:
-    wanted = json.loads(first)
-    try:
-        found = dict(json.loads(line))
-    except (ValueError, TypeError):
-        found = {}
-    return tuple(name for name in wanted | found if found.get(name, ...) != wanted.get(name, ...))
 
 
 def run_header(experiment: Experiment, pair: Pair, settings: Settings) -> dict[str, Any]:

@@ -12,8 +12,7 @@ from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.sequoia import SEQUOIA
 from sequoia.algorithm.verifiers.specinfer import SPECINFER
 from sequoia.experiments.experiment import Cell, Entry, Experiment, Places, Settings, Unit
-from sequoia.experiments.planned import planning_vector
-from sequoia.experiments.texts import params_of, text_of, tokens_of_lanes
+from sequoia.experiments.texts import params_of, planning_vector, text_of, tokens_of_lanes
 from sequoia.models.pair import Pair
 
 OURS = SEQUOIA.key

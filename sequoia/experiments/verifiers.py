@@ -13,9 +13,15 @@ from sequoia.algorithm.verifiers.specinfer import SPECINFER
 from sequoia.algorithm.verifiers.top_k_match import TOP_K_MATCH
 from sequoia.algorithm.verifiers.traversal import TRAVERSAL
 from sequoia.experiments.experiment import Cell, Entry, Experiment, Places, Settings, Unit
-from sequoia.experiments.planned import planning_vector
 from sequoia.experiments.steps_along import steps_along
-from sequoia.experiments.texts import Text, params_of, step_starts, text_of, tokens_per_step
+from sequoia.experiments.texts import (
+    Text,
+    params_of,
+    planning_vector,
+    step_starts,
+    text_of,
+    tokens_per_step,
+)
 from sequoia.models.pair import Pair
 from sequoia.planning.named_profiles import named_profile
 from sequoia.planning.simulated_step_times import step_seconds

@@ -15,8 +15,8 @@ from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.decoding.tree_choice import StoppingChain
 from sequoia.errors import BadPair, BadPrompt, BadTrace
-from sequoia.experiments import draft_quality, planned
-from sequoia.experiments.draft_quality import with_draft
+from sequoia.experiments import chain, texts
+from sequoia.experiments.chain import with_draft
 from sequoia.experiments.experiment import units
 from sequoia.experiments.registry import EXPERIMENTS
 from sequoia.experiments.runner import complete_result
@@ -51,8 +51,8 @@ def pair() -> Pair:
 
 @pytest.fixture(autouse=True)
 def _short_planning(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(planned, "PROMPTS", 1)
-    monkeypatch.setattr(planned, "TOKENS", 8)
+    monkeypatch.setattr(texts, "PLANNING_PROMPTS", 1)
+    monkeypatch.setattr(texts, "PLANNING_TOKENS", 8)
 
 
 def text_after(pair: Pair, temperature: float, tokens: int = 12) -> Text:
@@ -233,8 +233,8 @@ def test_a_noisy_draft_is_on_the_devices_of_its_source(monkeypatch: pytest.Monke
         made.append(devices)
         return TreeModel(hf, name)
 
-    monkeypatch.setattr(draft_quality, "TreeModel", noticed)
-    draft_quality._noisy_pair(pair, "draft", 0.1)
+    monkeypatch.setattr(chain, "TreeModel", noticed)
+    chain._noisy_pair(pair, "draft", 0.1)
     assert made == [(pair.draft.device, pair.draft.layer_devices)]
 
 

@@ -15,7 +15,8 @@ from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.errors import SequoiaError
-from sequoia.experiments import budget, command, planned
+from sequoia.experiments import __main__ as command
+from sequoia.experiments import budget, texts
 from sequoia.experiments.budget import SHAPES, candidates
 from sequoia.experiments.experiment import SIZES, Entry, Unit, units
 from sequoia.experiments.ranks import power_law
@@ -60,8 +61,8 @@ def text_after(pair: Pair, temperature: float, tokens: int = 24) -> Text:
 
 @pytest.fixture(autouse=True)
 def _short_planning(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(planned, "PROMPTS", 1)
-    monkeypatch.setattr(planned, "TOKENS", 8)
+    monkeypatch.setattr(texts, "PLANNING_PROMPTS", 1)
+    monkeypatch.setattr(texts, "PLANNING_TOKENS", 8)
     monkeypatch.setattr(budget, "PROMPTS", 1)
 
 

@@ -10,10 +10,9 @@ import pytest
 
 from sequoia.assets_folder import ASSETS
 from sequoia.experiments.budget import OURS, SHAPES
-from sequoia.experiments.estimates import score
 from sequoia.experiments.experiment import units
 from sequoia.experiments.registry import EXPERIMENTS
-from sequoia.experiments.result import ExperimentResult
+from sequoia.experiments.result import ExperimentResult, score
 
 FILES = sorted((ASSETS / "experiments").glob("*.json"))
 MOST_BYTES = 150_000

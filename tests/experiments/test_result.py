@@ -10,8 +10,16 @@ import random
 import pytest
 
 from sequoia.errors import BadTrace
-from sequoia.experiments.estimates import mean_of, ratio_of, score
-from sequoia.experiments.result import Estimate, ExperimentResult, Ratio, Row, to_csv
+from sequoia.experiments.result import (
+    Estimate,
+    ExperimentResult,
+    Ratio,
+    Row,
+    mean_of,
+    ratio_of,
+    score,
+    to_csv,
+)
 
 RESULT = ExperimentResult(
     name="budget",

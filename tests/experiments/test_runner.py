@@ -4,18 +4,16 @@ and start anew for another pair of models."""
 from __future__ import annotations
 
 import copy
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
 
 from sequoia.experiments.experiment import Cell, Entry, Experiment, Places, Settings, Unit
 from sequoia.experiments.result import ExperimentResult
-from sequoia.experiments.runner import RunProgress, UnitLog, run_experiment
+from sequoia.experiments.runner import RunProgress, run_experiment
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import TreeModel
 from tests.fakes import tiny_pair
@@ -108,10 +106,10 @@ def test_the_unit_of_a_damaged_line_is_run_again(pair: Pair, tmp_path: Path, dam
 def test_another_pair_other_settings_and_another_version_start_anew(
     pair: Pair, tmp_path: Path
 ) -> None:
-    messages = list[tuple[str, ...]]()
+    messages = list[bool]()
 
     def listen(progress: RunProgress) -> None:
-        messages.append(progress.differing)
+        messages.append(progress.starts_over)
 
     def asked(pair: Pair, settings: Settings, version: int = 1) -> list[int]:
         made = Squares()
@@ -124,11 +122,11 @@ def test_another_pair_other_settings_and_another_version_start_anew(
     assert not any(messages)
     assert asked(pair, SETTINGS) == []
     assert asked(other, SETTINGS) == [0, 1, 2, 3]
-    assert messages[0] == ("pair",)
+    assert messages[0]
     assert asked(other, {**SETTINGS, "prompts": 2}) == [0, 1]
-    assert messages[0] == ("settings",)
+    assert messages[0]
     assert asked(other, {**SETTINGS, "prompts": 2}, version=2) == [0, 1]
-    assert messages[0] == ("experiment version",)
+    assert messages[0]
 
 
 def test_a_pair_with_one_changed_matrix_starts_anew(pair: Pair, tmp_path: Path) -> None:
@@ -148,27 +146,6 @@ def test_a_pair_with_one_changed_matrix_starts_anew(pair: Pair, tmp_path: Path) 
     assert asked(pair.target.hf) == [0, 1, 2, 3]
     assert asked(copy.deepcopy(pair.target.hf)) == []
     assert asked(tuned) == [0, 1, 2, 3]
-
-
-@pytest.mark.parametrize(
-    ("line", "differing"),
-    [
-        ({"experiment": "one", "sizes": [1, 3]}, ("sizes",)),
-        ({"experiment": "one", "sizes": [1, 2], "extra": None}, ("extra",)),
-        ([], ("experiment", "sizes")),
-        ({"sizes": [1, 2], "experiment": "one"}, ()),
-    ],
-)
-def test_a_file_with_another_header_is_replaced(
-    tmp_path: Path, line: Any, differing: tuple[str, ...]
-) -> None:
-    file = tmp_path / "one.jsonl"
-    unit = {"key": "a", "entries": []}
-    file.write_text(f"{json.dumps(line)}\n{json.dumps(unit)}\n", encoding="utf-8")
-    log = UnitLog(file, {"experiment": "one", "sizes": (1, 2)})
-    assert log.differing == differing
-    assert len(log.done) == (not differing)
-    assert len(file.read_text(encoding="utf-8").splitlines()) == 1 + len(log.done)
 
 
 def test_progress_counts_the_units_and_gives_results_on_the_way(pair: Pair, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from sequoia import Acceptance, HardwareProfile, Run, SequoiaError, Tree
 from sequoia.assets_folder import ASSETS
-from sequoia.experiments.command import main as experiments
+from sequoia.experiments.__main__ import main as experiments
 from sequoia.text_files import load_json
 from ui.decode.recordings import opened as opened_run
 from ui.race.recordings import opened as opened_race

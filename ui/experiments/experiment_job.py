@@ -141,12 +141,8 @@ class ExperimentJob(MeasurementJob):
 
 def _first_message(progress: RunProgress) -> str:
     """What a run says before its first unit about the units that were saved earlier."""
-    if progress.differing:
-        differing = ", ".join(progress.differing)
-        return (
-            f"The saved parts cannot be reused. They differ from this run in: {differing}. "
-            "Starting over."
-        )
+    if progress.starts_over:
+        return "The saved parts are of another pair or version and cannot be reused. Starting over."
     return ALL_DONE if progress.done == progress.total else ""
 
 

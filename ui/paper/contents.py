@@ -20,9 +20,9 @@ from sequoia.planning.paper_results import (
     simulated_speedup,
 )
 from ui.experiments.messages import recorded_result
-from ui.experiments.words import WORDS
 from ui.paper.tables import deviations, speedup_table, sweep_table, times
 from ui.shared.markup import Markup, element
+from ui.words.experiments import WORDS
 
 NODES = 512  # the budget of the paper's comparison of shapes
 MOST_SEQUENCES = 64

@@ -21,12 +21,12 @@ from ui.experiments import experiment_job, messages
 from ui.experiments.experiment_job import ALL_DONE, ExperimentJob
 from ui.experiments.messages import MISSING, recorded_message, refusal_message, report_message
 from ui.experiments.tab import ExperimentsTab, KeptUnits
-from ui.experiments.words import WORDS
-from ui.experiments.words.view import Axis, Words
 from ui.serving.fair_queue import Work
 from ui.serving.limits import LOCAL, Limits
 from ui.serving.model_host import ModelHost
 from ui.serving.temporary_folder import VARIABLE
+from ui.words.experiment_result import Axis, Words
+from ui.words.experiments import WORDS
 
 UNITS = 5
 
@@ -117,7 +117,7 @@ def test_a_run_reports_its_progress_and_its_result(
     assert last["going"] is False
     result = last["result"]
     assert (result["done"], result["total"], result["source"]) == (UNITS, UNITS, "measured")
-    assert result["finding"] == "5 ran."
+    assert result["finding"].startswith("5 ran.")
     assert "share" not in last
     assert last["notice"] == ""
     assert len(toy.ran) == UNITS

@@ -1,5 +1,4 @@
-"""What the page shows of an experiment's result, and parts that the words of several experiments
-share."""
+"""What the page shows of an experiment's result, and words that several experiments share."""
 
 from __future__ import annotations
 
@@ -7,12 +6,14 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from sequoia.experiments.estimates import score
-from sequoia.experiments.result import At, Estimate, ExperimentResult, Ratio, Row
+from sequoia.experiments.result import At, Estimate, ExperimentResult, Ratio, Row, score
 
 MEASURED = "measured"
-CLEARLY = "“Clearly” means that the 95% interval of the ratio of speeds excludes 1."
-BEFORE_REPEATING = "before the text repeats itself"
+CLEARLY = "“Clearly” means that the 95% interval of the ratio excludes 1."
+# how two lanes are compared, and what is so where their ratio is above 1, and where it is below
+Comparison = tuple[str, str, str]
+TOKENS: Comparison = ("emits {} tokens per step than", "clearly more", "clearly fewer")
+SPEED: Comparison = ("is {} than", "clearly faster", "clearly slower")
 
 
 @dataclass(frozen=True)
@@ -50,8 +51,9 @@ class Place:
     def lanes(self) -> dict[str, Row]:
         return {row.lane: row for row in self.rows}
 
-    def mean(self, lane: str, figure: str = "tokens") -> float:
-        return self.lanes[lane].figures[figure].mean
+    def mean(self, lane: str, figure: str = "tokens") -> float | None:
+        """None if the lane did not run here."""
+        return self.lanes[lane].figures[figure].mean if lane in self.lanes else None
 
 
 @dataclass(frozen=True)
@@ -94,11 +96,11 @@ class Words:
     def view(self, result: ExperimentResult) -> dict[str, Any]:
         """The result as the page shows it, for JSON."""
         about = ("name", "date", "target", "draft", "machine", "settings", "done", "total")
-        finding = self.finding(result) if result.ratios else ()
+        finding = (*self.finding(result), CLEARLY) if result.ratios else ()
         return {
             **{name: getattr(result, name) for name in about},
             "title": self.title,
-            "finding": "\n".join(filter(None, finding)),
+            "finding": "\n".join(finding),
             "source": _label(self.source, result),
             "x": asdict(self.x),
             "y": asdict(self.y),
@@ -159,28 +161,42 @@ def places(rows: Iterable[Row], key: Callable[[Row], Hashable] = by_place) -> li
 def case_words(at: At) -> str:
     """For example "code, temperature 0.6, top-p 0.9"."""
     cut = f", top-p {at['top_p']:g}" if "top_p" in at else ""
-    part = f", {BEFORE_REPEATING}" if "part" in at else ""
+    part = ", before the text repeats itself" if "part" in at else ""
     return f"{at['kind']}, temperature {at['temperature']:g}{cut}{part}"
 
 
-def clearly(ratios: Sequence[Ratio]) -> tuple[str, str]:
-    """How often the first lane is clearly higher and clearly lower, such as ("17", "none")."""
+def case(place: Place) -> str:
+    return case_words(place.at)
+
+
+def by_other(ratios: Iterable[Ratio], one: str) -> dict[str, list[Ratio]]:
+    """The ratios of the lane `one`, by the lane that it is compared with."""
+    found = dict[str, list[Ratio]]()
+    for ratio in ratios:
+        if ratio.one == one:
+            found.setdefault(ratio.other, []).append(ratio)
+    return found
+
+
+def answer(
+    ratios: Sequence[Ratio], one: str, other: str, compared: Comparison, where: str = ""
+) -> str:
+    """In how many of `ratios` the lane `one` is clearly above `other` and in how many clearly
+    below, the more frequent first, and the range of the differences. where: which cases are
+    compared."""
+    verb, above, below = compared
     counts = score(ratios)
-    return count_or_none(counts.higher), count_or_none(counts.lower)
+    (most, first), (least, second) = sorted(
+        ((counts.higher, above), (counts.lower, below)), key=lambda one: -one[0]
+    )
+    means = [ratio.ratio.mean - 1 for ratio in ratios]
+    return (
+        f"{one} {verb.format(first)} {other} in {most} of {counts.total} cases{where}, and "
+        f"{second} in {least or 'none'} ({_percent(min(means))} to {_percent(max(means))})."
+    )
 
 
-def count_or_none(count: int) -> str:
-    """`count` as it appears in a sentence, with "none" for 0, as in "slower in none"."""
-    return str(count) if count else "none"
-
-
-def signed_percent(share: float, digits: int = 0) -> str:
+def _percent(share: float) -> str:
     """ "+13%" or "−2%" """
-    words = f"{share:+.{digits}%}".replace("-", "−")
+    words = f"{share:+.0%}".replace("-", "−")
     return "0%" if words in ("+0%", "−0%") else words
-
-
-def changes(ratios: Iterable[float]) -> str:
-    """The range of ratios as changes, such as "+1% to +18%"."""
-    found = [*ratios]
-    return f"{signed_percent(min(found) - 1)} to {signed_percent(max(found) - 1)}"

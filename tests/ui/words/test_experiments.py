@@ -1,0 +1,72 @@
+"""What the page says about the results of experiments: only what their numbers show."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sequoia.assets_folder import ASSETS
+from sequoia.experiments.registry import EXPERIMENTS
+from sequoia.experiments.result import Estimate, ExperimentResult, Ratio
+from sequoia.planning.paper_results import paper_tables
+from ui.words.experiment_result import TOKENS, answer
+from ui.words.experiments import WORDS, in_paper, paper_tokens
+
+
+def recorded(name: str) -> dict[str, Any]:
+    text = (ASSETS / "experiments" / f"{name}.json").read_bytes()
+    return WORDS[name].view(ExperimentResult.from_json(text))
+
+
+def test_each_experiment_has_words() -> None:
+    assert WORDS.keys() == EXPERIMENTS.keys()
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_a_recorded_result_fills_the_view(name: str) -> None:
+    view = recorded(name)
+    assert view["finding"]
+    assert view["comparisons"]
+    assert all(series["points"] for series in view["series"])
+    columns = {column["name"] for column in view["columns"]}
+    assert view["rows"]
+    assert all(columns == row.keys() for row in view["rows"])
+    labels = {column["kind"] for column in view["columns"]} | {view["source"]}
+    assert labels <= {"", "recorded", "simulated", "predicted", "paper"}
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_a_result_without_units_says_nothing(name: str) -> None:
+    settings = dict(EXPERIMENTS[name].sizes["small"])
+    view = WORDS[name].view(ExperimentResult(name=name, settings=settings, done=0, total=1))
+    assert (view["finding"], view["series"], view["rows"]) == ("", [], [])
+
+
+def test_the_papers_figures_are_tokens_per_step() -> None:
+    """Tables 1 and 8 of the paper also print speed-ups, which must not be used by mistake."""
+    tables = {table.key: table for table in paper_tables()}
+    tokens = {one.tokens for row in tables["top-p"].rows for one in row.results}
+    view = recorded("top-p")
+    (paper,) = (one["name"] for one in view["columns"] if one["kind"] == "paper")
+    assert {row[paper] for row in view["rows"]} == {None, *tokens}
+    assert paper_tokens()["sequoia", 0.8] == 3.18
+    assert in_paper() == {(5, 8): {"sequoia": 3.92, "specinfer": 2.97}}
+
+
+def said(*intervals: tuple[float, float]) -> str:
+    ratios = [
+        Ratio(one="a", other="b", at={}, ratio=Estimate((low + high) / 2, low, high, 2))
+        for low, high in intervals
+    ]
+    return answer(ratios, "A", "B", TOKENS)
+
+
+def test_only_intervals_that_exclude_1_count_as_clear() -> None:
+    won, unclear, lost = (1.1, 1.3), (0.9, 1.1), (0.5, 0.7)
+    assert said(won, won, unclear) == (
+        "A emits clearly more tokens per step than B in 2 of 3 cases, and clearly fewer in none "
+        "(0% to +20%)."
+    )
+    assert said(won, lost, lost).startswith("A emits clearly fewer tokens per step than B in 2 of")
+    assert "in 0 of 1 cases, and clearly fewer in none" in said(unclear)
