@@ -1,6 +1,6 @@
-"""Conclusions from measured runs: where a run's time went, what to try, and how certain its
-speed-up is; and who won a race.
+"""Conclusions from measured runs, in numbers and codes; the sentences are made in ui/words.
 
-where_time_went; what_to_try with losses_and_remedies, calibrated_profile, smaller_trees and
-diagnosis (the result); race_verdict.
+where_time_went (what a step costs), what_to_try (which changes are predicted to help). Races:
+compare_runs (two lanes: the ratio of their paces and its interval), race_verdict (all lanes:
+places, ties, correction), verdict (the result as values); student_t.
 """

@@ -7,19 +7,84 @@ another tree differs from the tree in use, the more its prediction depends on th
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from operator import attrgetter
+from typing import Literal
 
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.best_tree import best_tree
-from sequoia.algorithm.step_trace import DecodeStats
+from sequoia.algorithm.expected_tokens import expected_tokens, fitted, scores
+from sequoia.algorithm.step_trace import PHASES, DecodeStats
 from sequoia.algorithm.tree import MAX_NODES, Tree
-from sequoia.diagnosis.diagnosis import Diagnosis
-from sequoia.diagnosis.losses_and_remedies import DiagnosedRun
-from sequoia.diagnosis.race_verdict import Speedup
+from sequoia.diagnosis.compare_runs import Speedup
+from sequoia.diagnosis.where_time_went import TimeBreakdown, time_breakdown
 from sequoia.errors import BadTree
 from sequoia.planning.compare_plans import knee
-from sequoia.planning.hardware_profile import HardwareProfile
+from sequoia.planning.hardware_profile import HardwareProfile, Point
+from sequoia.planning.plan_for_machine import best_plan, predict
+from sequoia.planning.simulated_step_times import phases
 from sequoia.validate_input import number
+
+Change = Literal[
+    "plain", "fastest_tree", "smaller_tree", "fewer_levels", "smaller_draft", "larger_target"
+]
+
+
+@dataclass(frozen=True)
+class Loss:
+    """A cause of lost speed-up. name: "acceptance", "draft", "verify" or "overhead". without: the
+    speed-up of the same run without this loss, but with all other losses."""
+
+    name: str
+    without: float
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """A change that may help. predicted: its speed-up over plain decoding, which is 1 by definition
+    for plain decoding itself.
+
+    tree: the tree to use instead; None for a change of the models, which is a hypothesis.
+    """
+
+    change: Change
+    predicted: float
+    tree: Tree | None = None
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """The diagnosis of one run.
+
+    costs: of a mean step. nodes: of the run's tree. good_tokens: per step, with the acceptance of a
+    well-matched pair. knee: the number of nodes from which a pass is predicted to take at least
+    twice as long as for one node; None if there is none.
+    losses: largest first.
+    remedies: changes predicted above `noise`, best first.
+    noise: predictions up to this speed-up may exceed the run's by chance or prediction error alone.
+    unclear: changes predicted above the run's speed-up but not above `noise`, best first.
+    """
+
+    costs: TimeBreakdown
+    nodes: int
+    good_tokens: float
+    knee: int | None
+    losses: tuple[Loss, ...]
+    remedies: tuple[Remedy, ...]
+    noise: float
+    unclear: tuple[Remedy, ...] = ()
+
+    @property
+    def speedup(self) -> float:
+        """Over the plain run."""
+        return self.costs.step.speedup
+
+    @property
+    def largest_loss(self) -> str | None:
+        """Name of the largest loss; None if there is none worth mentioning."""
+        return self.losses[0].name if self.losses else None
+
 
 # a loss is listed if the speed-up without it would be more than 0.5% higher
 _MIN_LOSS_RATIO = 1.005
@@ -72,3 +137,192 @@ def typical_tree(nodes: float, levels: float, acceptance: Acceptance) -> Tree:
         for what, value in (("nodes", nodes), ("levels", levels))
     )
     return best_tree(acceptance.smoothed(), size, cap)
+
+
+# The first rates of a well-matched pair, Llama3-70B-Instruct with 8B-Instruct on CNN (paper:
+# appendix E). A run's acceptance is compared with this vector.
+WELL_MATCHED = Acceptance((0.7732, 0.1039, 0.0402, 0.0206, 0.0128, 0.0081, 0.0064, 0.0043))
+
+
+class DiagnosedRun:
+    """A run and its tree, with the profile and acceptance vector calibrated to the run.
+
+    costs: of a mean step, and of a token of plain decoding. speedup: over plain decoding.
+    """
+
+    def __init__(
+        self,
+        stats: DecodeStats,
+        tree: Tree,
+        plain: DecodeStats,
+        acceptance: Acceptance,
+        profile: HardwareProfile,
+    ) -> None:
+        self.tree = tree
+        self.costs = time_breakdown(stats, plain)
+        self.speedup = self.costs.step.speedup
+        self.profile = calibrated(self.costs, tree, profile)
+        self.acceptance = fitted(acceptance, tree, self.costs.step.tokens)
+
+    @property
+    def good_tokens(self) -> float:
+        """Tokens per step with the acceptance of a well-matched pair; at least those of the run."""
+        return max(expected_tokens(self.tree, WELL_MATCHED), self.costs.step.tokens)
+
+    def losses(self) -> Iterator[Loss]:
+        """All losses, including those too small to be listed."""
+        without = self.costs.without_losses(self.good_tokens)
+        yield Loss("acceptance", without["tokens"])
+        for phase in PHASES:
+            yield Loss(phase, without[phase])
+
+    def remedies(self) -> tuple[Remedy, ...]:
+        """The remedies predicted to help, best first. If several remedies have the same tree, only
+        the one that `trees` yields first is listed. The tree in use is left out."""
+        found: dict[object, Remedy] = {}
+        for remedy in (*self.trees(), *self.what_ifs()):
+            if remedy.predicted > self.speedup and remedy.tree != self.tree:
+                found.setdefault(remedy.tree or remedy.change, remedy)
+        return tuple(sorted(found.values(), key=attrgetter("predicted"), reverse=True))
+
+    def trees(self) -> Iterator[Remedy]:
+        """Remedies that change only the tree."""
+        yield Remedy("plain", 1.0, Tree.chain(1))
+        yield self._remedy("fastest_tree", [best_plan(self.acceptance, self.profile).tree])
+        if trees := smaller(self.tree, self.acceptance):
+            yield self._remedy("smaller_tree", trees)
+        if trees := [self.tree.limit(levels) for levels in range(2, self.tree.levels)]:
+            yield self._remedy("fewer_levels", trees)
+
+    def what_ifs(self) -> Iterator[Remedy]:
+        """Remedies that keep the tree in use and assume hypothetical models: a draft that takes
+        half the time or a target that takes twice the time, with the same acceptance."""
+        draft = scaled(self.profile.draft_seconds, 0.5)
+        target = scaled(self.profile.target_seconds, 2.0)
+        faster_draft = replace(self.profile, draft_seconds=draft)
+        slower_target = replace(self.profile, target_seconds=target)
+        plain = self.costs.step.plain
+        slower_plain = plain + self.costs.token.verify
+        yield Remedy("smaller_draft", self._speedup(self.tree, faster_draft))
+        speedup = self._speedup(self.tree, slower_target) * slower_plain / plain
+        yield Remedy("larger_target", speedup)
+
+    def _speedup(self, tree: Tree, profile: HardwareProfile | None = None) -> float:
+        """Predicted speed-up of `tree` over the plain decoding of the run. profile: by default the
+        calibrated one."""
+        plan = predict(tree, self.acceptance, profile or self.profile)
+        return plan.expected_tokens * self.costs.step.plain / plan.predicted_seconds
+
+    def _remedy(self, change: Change, trees: Sequence[Tree]) -> Remedy:
+        """The remedy of decoding with the fastest of `trees` instead."""
+        best = max(trees, key=self._speedup)
+        return Remedy(change, self._speedup(best), best)
+
+
+# -- smaller trees of the same shape ---------------------------------------------------------------
+
+
+def smaller(tree: Tree, acceptance: Acceptance) -> list[Tree]:
+    """Smaller trees of the same shape as `tree`.
+
+    For a chain: all shorter chains of at least two nodes. For another tree in which all nodes of a
+    level have the same number of children: trees with as many levels in which every node keeps only
+    its first m children, for each m from 1 to one less than the largest number of children. For any
+    other tree: its n best nodes, for each n from 2 to one less than its size.
+    """
+    branching = [
+        {len(tree.children[node]) for node in range(len(tree)) if tree.depths[node] == depth}
+        for depth in range(tree.levels - 1)
+    ]
+    if any(len(counts) > 1 for counts in branching):
+        return [_pruned(tree, acceptance, n) for n in range(2, len(tree))]
+    counts = [max(counts) for counts in branching]
+    if max(counts, default=1) == 1:
+        return [Tree.chain(n) for n in range(2, len(tree))]
+    return [
+        Tree.from_branching(min(count, most) for count in counts) for most in range(1, max(counts))
+    ]
+
+
+def _pruned(tree: Tree, acceptance: Acceptance, n: int) -> Tree:
+    """The `n` nodes of `tree` with the best scores. The smoothed vector never increases, so no node
+    scores higher than its parent or an earlier sibling. Of nodes with equal scores, the earliest
+    are kept. So no node is kept without its parent and earlier siblings."""
+    weights = scores(tree, acceptance.smoothed())
+    kept = sorted(sorted(range(len(tree)), key=lambda node: -weights[node])[:n])
+    index = {node: i for i, node in enumerate(kept)}
+    return Tree((-1, *(index[tree.parents[node]] for node in kept[1:])))
+
+
+# -- a profile adjusted to the run -----------------------------------------------------------------
+
+
+_TINY = 1e-12  # seconds: the shortest pass that a profile accepts
+
+
+def calibrated(costs: TimeBreakdown, tree: Tree, profile: HardwareProfile) -> HardwareProfile:
+    """`profile` adjusted so that each phase of a step with `tree` takes as long as in `costs`.
+
+    All draft times are multiplied by one factor. Part of the overhead of a step becomes
+    `level_overhead`. The curves `target_seconds` and (for the rest) `overhead_seconds` get new
+    values at two sizes: from the run's step at len(tree) nodes, and from a plain token at 1 node.
+    Between these sizes, a curve keeps the profile's shape. Beyond len(tree), the profile's values
+    are multiplied by the factor found at len(tree). If the value of the plain token is larger than
+    that of the step (usually noise), that of the step is used at 1 node too.
+    """
+    step = costs.step
+    drafting = phases(tree, profile)["draft"]
+    scale = step.draft / drafting if drafting else 1.0
+    n = len(tree)
+    level = _level_overhead(tree, profile, step.overhead, costs.rest)
+    nodes_overhead = max(step.overhead - level * len(tree.widths), 0.0)
+    return replace(
+        profile,
+        target_seconds=_pinned(
+            profile.verify_seconds, profile.target_seconds, costs.token.verify, step.verify, n
+        ),
+        level_overhead=level,
+        overhead_seconds=_pinned(
+            profile.overhead, profile.overhead_seconds, costs.rest, nodes_overhead, n
+        ),
+        draft_seconds=scaled(profile.draft_seconds, scale),
+    )
+
+
+def _level_overhead(tree: Tree, profile: HardwareProfile, measured: float, rest: float) -> float:
+    """Overhead per drafted level, in seconds. A level has the same share of the `measured` overhead
+    as in the profile. All levels together take at most `measured` - `rest`, because a plain token
+    needs `rest` without any level. rest: the time of a plain token outside the target's pass."""
+    drafted = len(tree.widths)
+    predicted = phases(tree, profile)["overhead"]
+    if not drafted or not predicted:  # a level has no share that could be scaled
+        return profile.level_overhead
+    return min(measured * profile.level_overhead / predicted, max(measured - rest, 0.0) / drafted)
+
+
+def _pinned(
+    seconds_at: Callable[[int], float], points: Iterable[Point], one: float, many: float, n: int
+) -> tuple[Point, ...]:
+    """The curve `seconds_at` (size to seconds), changed to pass through (1, one) and (n, many).
+    Returns its points at 1, at n and at the sizes of `points`. If `one` is larger than `many`, it
+    is lowered to `many`."""
+    one = min(one, many)
+    first = seconds_at(1)
+    last = seconds_at(n)
+    pinned = []
+    for size in sorted({1, n, *(size for size, _, _ in points)}):
+        if size >= n:
+            seconds = many * (seconds_at(size) / last) if last else many
+        else:
+            rise = last - first
+            share = (seconds_at(size) - first) / rise if rise else (size - 1) / (n - 1)
+            seconds = one + (many - one) * share
+        pinned.append((size, seconds, 0.0))
+    return tuple(pinned)
+
+
+def scaled(points: Iterable[Point], factor: float) -> tuple[Point, ...]:
+    """The curve through `points` with all times and their spread multiplied by `factor`."""
+    return tuple(
+        (size, max(seconds * factor, _TINY), spread * factor) for size, seconds, spread in points
+    )

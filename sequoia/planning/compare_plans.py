@@ -4,13 +4,17 @@ verification takes twice as long."""
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.expected_tokens import scores
 from sequoia.algorithm.tree import Tree
 from sequoia.errors import BadProfile
 from sequoia.planning.hardware_profile import HardwareProfile
-from sequoia.planning.plan_for_machine import Plan, SpeedupGrid
+from sequoia.planning.plan_for_machine import Plan, SpeedupGrid, best_chain, best_plan
+from sequoia.planning.simulated_step_times import SimulatedClock
 
 _SAME = 1e-9  # speed-ups this close (relative) count as equal
 
@@ -75,3 +79,33 @@ def chain_gains(tree: Tree, acceptance: Acceptance) -> tuple[float, float] | Non
         return None
     *_, last = scores(tree, acceptance)
     return last, scores(Tree((-1, 0, 0)), acceptance)[2]
+
+
+# -- another machine -------------------------------------------------------------------------------
+
+
+_MIN_RATIO = 1.05  # a smaller predicted lead may be an error of the prediction
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """clock: the name of the machine's simulated clock. ratio: the predicted speed of the tree
+    planned for that machine, divided by that of the best chain there."""
+
+    clock: str
+    ratio: float
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def tree_elsewhere(acceptance: Acceptance, clocks: Iterable[SimulatedClock]) -> Elsewhere | None:
+    """The first machine in `clocks` for which the planned tree is predicted to be at least 5%
+    faster than the best chain; None if there is no such machine."""
+    for clock in clocks:
+        tree = best_plan(acceptance, clock.profile)
+        chain = best_chain(acceptance, clock.profile)
+        ratio = tree.predicted_speedup / chain.predicted_speedup
+        if ratio >= _MIN_RATIO:
+            return Elsewhere(clock.name, ratio)
+    return None

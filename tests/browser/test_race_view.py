@@ -23,7 +23,8 @@ from playwright.sync_api import Page, expect
 from view_pages import PLOTLY, ROOT, opened, settle
 
 from sequoia.algorithm.step_trace import repetition
-from sequoia.diagnosis.race_verdict import LaneRun, LaneRuns, race_verdict
+from sequoia.diagnosis.compare_runs import LaneRun, LaneRuns
+from sequoia.diagnosis.race_verdict import race_verdict
 
 MARKUP = "<img src=x onerror=window.hit=1> ${window.hit=2} {{value}} \u202e\u0000"
 # seconds: of a typical step; most: the most tokens in a step; nodes: in the tree

@@ -23,8 +23,15 @@ from typing import Any
 import pytest
 
 from sequoia.algorithm.expected_steps import ExpectedSteps
-from sequoia.diagnosis.race_verdict import LaneRun, LaneRuns, compare_pair, race_verdict
-from sequoia.diagnosis.race_verdict.compare_pair import SEGMENTS, compare_expected, compare_race
+from sequoia.diagnosis.compare_runs import (
+    SEGMENTS,
+    LaneRun,
+    LaneRuns,
+    compare_expected,
+    compare_pair,
+    compare_race,
+)
+from sequoia.diagnosis.race_verdict import race_verdict
 from sequoia.diagnosis.student_t import critical_value
 
 RECORDED = Path(__file__).parent / "recorded"

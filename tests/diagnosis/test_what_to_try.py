@@ -11,35 +11,22 @@ from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.expected_tokens import expected_tokens, fitted
 from sequoia.algorithm.step_trace import PHASES, DecodeStats
 from sequoia.algorithm.tree import Tree
-from sequoia.diagnosis.calibrated_profile import calibrated, scaled
-from sequoia.diagnosis.diagnosis import Diagnosis
-from sequoia.diagnosis.race_verdict import Speedup
-from sequoia.diagnosis.smaller_trees import smaller
-from sequoia.diagnosis.what_to_try import diagnose, typical_tree
+from sequoia.diagnosis.compare_runs import Speedup
+from sequoia.diagnosis.what_to_try import (
+    Diagnosis,
+    calibrated,
+    diagnose,
+    scaled,
+    smaller,
+    typical_tree,
+)
 from sequoia.diagnosis.where_time_went import time_breakdown
-from sequoia.errors import BadTrace, BadTree
+from sequoia.errors import BadTree
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import best_plan, predict
 from sequoia.planning.simulated_step_times import phases
+from tests.planned import PROFILE
 
-PROFILE = HardwareProfile(
-    device="one card",
-    dtype="float16",
-    target="large",
-    draft="small",
-    prefix_length=128,
-    source="simulated",
-    date="2025-01-31",
-    target_seconds=(
-        (1, 0.02, 0.001),
-        (8, 0.021, 0.001),
-        (32, 0.022, 0.001),
-        (64, 0.03, 0.002),
-        (128, 0.06, 0.002),
-    ),
-    draft_seconds=((1, 0.0010, 0.0), (32, 0.0011, 0.0)),
-    overhead_seconds=((1, 0.001, 0.0), (101, 0.002, 0.0)),
-)
 RATES = Acceptance((0.7, 0.1, 0.05, 0.03, 0.02))
 TREE = Tree.from_branching([4, 2, 2, 1])
 PLAIN = DecodeStats(steps=100, tokens=100, seconds={"draft": 0.0, "verify": 2.0, "overhead": 0.1})
@@ -368,10 +355,3 @@ def test_a_typical_tree_has_the_mean_size() -> None:
     for nodes, levels in ((0.2, 1.0), (math.nan, 2.0), (9.0, math.inf)):
         with pytest.raises(BadTree):
             typical_tree(nodes, levels, RATES)
-
-
-def test_runs_without_steps_are_refused() -> None:
-    with pytest.raises(BadTrace, match="the run: steps"):
-        diagnose(DecodeStats(), TREE, PLAIN, RATES, PROFILE)
-    with pytest.raises(BadTrace, match="the plain run: steps"):
-        diagnose(run(), TREE, DecodeStats(), RATES, PROFILE)

@@ -13,8 +13,8 @@ from sequoia.algorithm.step_trace import PHASES, DecodeStats
 from sequoia.algorithm.tree import Tree
 from sequoia.diagnosis.where_time_went import PARTS, check_prediction, time_breakdown
 from sequoia.errors import BadTrace
-from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import predict
+from tests.planned import PROFILE
 
 PLAIN = DecodeStats(steps=100, tokens=100, seconds={"draft": 0.0, "verify": 0.8, "overhead": 0.2})
 RUN = DecodeStats(steps=50, tokens=150, seconds={"draft": 0.3, "verify": 0.6, "overhead": 0.15})
@@ -103,24 +103,6 @@ def test_runs_with_bad_counts_or_times_are_refused(change: dict, words: str) -> 
         time_breakdown(RUN, replace(PLAIN, **change))
 
 
-def test_an_empty_run_is_refused() -> None:
-    with pytest.raises(BadTrace, match="the run: steps"):
-        time_breakdown(DecodeStats(), PLAIN)
-    with pytest.raises(BadTrace, match="the plain run: steps"):
-        time_breakdown(RUN, DecodeStats())
-
-
-PROFILE = HardwareProfile(
-    device="a",
-    dtype="float32",
-    target="t",
-    draft="d",
-    prefix_length=1,
-    source="simulated",
-    date="2025-01-31",
-    target_seconds=((1, 0.01, 0),),
-    draft_seconds=((1, 0.001, 0),),
-)
 PLAN = predict(Tree.chain(3), Acceptance((0.5,)), PROFILE)
 
 
@@ -146,8 +128,3 @@ def test_without_a_timed_plain_run_both_speedups_have_the_profiles_time() -> Non
     found = check_prediction(RUN, PLAN, PROFILE)
     assert not found.plain_measured
     assert found.measured.plain == found.predicted.plain == PROFILE.plain_seconds
-
-
-def test_an_empty_run_is_not_compared_with_a_prediction() -> None:
-    with pytest.raises(BadTrace, match="the run: steps: 0"):
-        check_prediction(DecodeStats(), PLAN, PROFILE)

@@ -16,27 +16,18 @@ from sequoia.planning.compare_plans import (
     knee,
     one_more_level,
     runner_up,
+    tree_elsewhere,
 )
-from sequoia.planning.hardware_profile import HardwareProfile
-from sequoia.planning.plan_for_machine import SpeedupGrid, best_plan, speedup_grid, step_seconds
-from sequoia.planning.simulated_step_times import phases
-
-PROFILE = HardwareProfile(
-    device="one card",
-    dtype="float16",
-    target="large",
-    draft="small",
-    prefix_length=128,
-    source="simulated",
-    date="2025-01-31",
-    target_seconds=((1, 0.02, 0.001), (8, 0.021, 0.001), (64, 0.03, 0.002), (128, 0.06, 0.002)),
-    draft_seconds=((1, 0.0015, 0.0), (32, 0.0016, 0.0)),
-    overhead_seconds=((1, 0.001, 0.0), (101, 0.002, 0.0)),
+from sequoia.planning.named_profiles import named_profile
+from sequoia.planning.plan_for_machine import (
+    SpeedupGrid,
+    best_chain,
+    best_plan,
+    speedup_grid,
+    step_seconds,
 )
-RATES = Acceptance((0.6, 0.15, 0.08, 0.04, 0.02))
-SIZES = tuple(range(1, 65))
-LEVELS = tuple(range(1, 13))
-GRID = speedup_grid(RATES, PROFILE, SIZES, LEVELS)
+from sequoia.planning.simulated_step_times import SimulatedClock, phases
+from tests.planned import GRID, LEVELS, PROFILE, RATES
 
 
 def test_the_knee_is_the_first_size_at_twice_the_time() -> None:
@@ -109,3 +100,18 @@ def test_a_chain_is_explained_by_what_its_last_node_adds() -> None:
     assert chain_gains(Tree.chain(4), acceptance) == pytest.approx((0.8**3, 0.06))
     for tree in (Tree.chain(1), Tree((-1, 0, 0)), Tree.sequences(2, 3)):
         assert chain_gains(tree, acceptance) is None
+
+
+def test_the_other_machine_is_the_first_on_which_the_tree_is_clearly_ahead() -> None:
+    rates = Acceptance((0.9, 0.05, 0.01))
+    clocks = [
+        SimulatedClock(named_profile(name), name)
+        for name in ("m1-max-qwen3-8b", "a100-llama-2-7b-eager", "l40-llama-2-70b-offloaded")
+    ]
+    found = tree_elsewhere(rates, clocks)
+    assert found is not None
+    profile = clocks[1].profile
+    tree = best_plan(rates, profile).predicted_speedup
+    assert found.clock == "a100-llama-2-7b-eager"
+    assert found.ratio == pytest.approx(tree / best_chain(rates, profile).predicted_speedup)
+    assert tree_elsewhere(rates, clocks[:1]) is None

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sequoia import Pair
-from sequoia.diagnosis.race_verdict import LaneRun
+from sequoia.diagnosis.compare_runs import LaneRun
 from sequoia.errors import BadTrace
 from sequoia.saved_files.pooled_runs import MOST_RUNS
 from ui.decode import messages

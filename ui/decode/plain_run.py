@@ -9,8 +9,7 @@ from typing import Any
 
 from sequoia import Decoder, Pair, Tree
 from sequoia.algorithm.progress import ShouldStop
-from sequoia.diagnosis.race_verdict import LaneRun
-from sequoia.diagnosis.race_verdict.lane_runs import Step, common_tokens
+from sequoia.diagnosis.compare_runs import LaneRun, Step, common_tokens
 from sequoia.models.streamed_text import TextStream
 from ui.decode.clocks import retimed
 from ui.decode.request import DecodeRequest

@@ -12,8 +12,7 @@ from typing import Any
 
 from sequoia import Decoder, Pair, Recorder, SequoiaError, StepTrace, Tree
 from sequoia.decoding.recorder import prompt_pieces
-from sequoia.diagnosis.race_verdict import LaneRun
-from sequoia.diagnosis.race_verdict.lane_runs import Step
+from sequoia.diagnosis.compare_runs import LaneRun, Step
 from sequoia.errors import OutOfMemory
 from sequoia.models.describe import dtype_name, place_of, versions
 from sequoia.planning.compare_plans import chain_gains

@@ -38,8 +38,8 @@ from typing import Any
 
 from sequoia import Recorder, Run, StepTrace, Tree
 from sequoia.algorithm.expected_steps import ExpectedSteps
-from sequoia.diagnosis.race_verdict import LaneRun, Verdict
-from sequoia.diagnosis.race_verdict.lane_runs import common_tokens
+from sequoia.diagnosis.compare_runs import LaneRun, common_tokens
+from sequoia.diagnosis.verdict import Verdict
 from sequoia.errors import BadTrace
 from sequoia.saved_files.pooled_runs import Pool, PooledRun
 from sequoia.saved_files.race_file import LaneLog, RaceLog, Result

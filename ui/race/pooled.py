@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sequoia.diagnosis.race_verdict import Verdict
+from sequoia.diagnosis.verdict import Verdict
 from sequoia.saved_files.pooled_runs import MOST_RUNS, PooledRun
 from sequoia.saved_files.race_file import LaneLog, RaceLog
 from ui.race.more_prompts import FurtherRun, further_runs, kind_of

@@ -28,9 +28,17 @@ from sequoia import (
 from sequoia.algorithm.expected_steps import ExpectedSteps
 from sequoia.algorithm.progress import ShouldStop
 from sequoia.decoding.tree_choice import TreeSource
-from sequoia.diagnosis.race_verdict import LaneRun, LaneRuns, Verdict, race_verdict, speedup
-from sequoia.diagnosis.race_verdict.compare_pair import SAME_TEXT, compare_pair
-from sequoia.diagnosis.race_verdict.lane_runs import Step, common_tokens
+from sequoia.diagnosis.compare_runs import (
+    SAME_TEXT,
+    LaneRun,
+    LaneRuns,
+    Step,
+    common_tokens,
+    compare_pair,
+    speedup,
+)
+from sequoia.diagnosis.race_verdict import race_verdict
+from sequoia.diagnosis.verdict import Verdict
 from sequoia.diagnosis.what_to_try import diagnose, typical_tree
 from sequoia.diagnosis.where_time_went import time_breakdown
 from sequoia.exactness.same_tokens import check_text

@@ -7,9 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from sequoia import StepTrace
-from sequoia.diagnosis.race_verdict import LaneRun, LaneRuns, Speedup, speedup
-from sequoia.diagnosis.race_verdict.compare_pair import compared_tokens
-from sequoia.diagnosis.race_verdict.lane_runs import Step
+from sequoia.diagnosis.compare_runs import (
+    LaneRun,
+    LaneRuns,
+    Speedup,
+    Step,
+    compared_tokens,
+    speedup,
+)
 from sequoia.saved_files.pooled_runs import MOST_RUNS
 
 Timed = tuple[LaneRun, LaneRun]  # a run, and plain decoding of the same prompt

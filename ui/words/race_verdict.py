@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sequoia.diagnosis.elsewhere import Elsewhere
-from sequoia.diagnosis.race_verdict import LaneRuns, PairVerdict, Verdict
-from sequoia.diagnosis.race_verdict.two_prompts import prompts_of
-from sequoia.diagnosis.race_verdict.verdict import Headline, SpeedupRatio
+from sequoia.diagnosis.compare_runs import LaneRuns
+from sequoia.diagnosis.race_verdict import prompts_of
+from sequoia.diagnosis.verdict import Headline, PairVerdict, SpeedupRatio, Verdict
+from sequoia.planning.compare_plans import Elsewhere
 from ui.words.machines import machine_of
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from sequoia.algorithm.tree import Tree
-from sequoia.diagnosis.diagnosis import Change, Diagnosis, Remedy
-from sequoia.diagnosis.losses_and_remedies import WELL_MATCHED
+from sequoia.diagnosis.what_to_try import WELL_MATCHED, Change, Diagnosis, Remedy
 from sequoia.diagnosis.where_time_went import TimeBreakdown
 from ui.words.figures import size_words, time_words
 

@@ -17,7 +17,7 @@ from visits import Gate, decode_request, sent, wait
 import ui.decode.run
 from sequoia import Acceptance, Decoder, Pair, Plan, SequoiaError, Tree
 from sequoia.algorithm.verifiers import VERIFIERS
-from sequoia.diagnosis.race_verdict import LaneRun, LaneRuns, speedup
+from sequoia.diagnosis.compare_runs import LaneRun, LaneRuns, speedup
 from sequoia.errors import BadModel
 from ui.decode.plain_run import PlainRun, plain_run
 from ui.decode.recordings import RunStore

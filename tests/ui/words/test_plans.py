@@ -13,9 +13,9 @@ from sequoia.algorithm.step_trace import DecodeStats
 from sequoia.algorithm.tree import Tree
 from sequoia.diagnosis.where_time_went import CheckedPrediction, check_prediction
 from sequoia.planning.compare_plans import chain_gains, chosen
-from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import best_plan, predict, speedup_grid
 from sequoia.planning.simulated_step_times import phases
+from tests.planned import GRID, PROFILE, RATES
 from ui.words.plans import (
     calibration_words,
     chain_words,
@@ -25,22 +25,6 @@ from ui.words.plans import (
     why,
 )
 
-PROFILE = HardwareProfile(
-    device="one card",
-    dtype="float16",
-    target="large",
-    draft="small",
-    prefix_length=128,
-    source="simulated",
-    date="2025-01-31",
-    target_seconds=((1, 0.02, 0.001), (8, 0.021, 0.001), (64, 0.03, 0.002), (128, 0.06, 0.002)),
-    draft_seconds=((1, 0.0015, 0.0), (32, 0.0016, 0.0)),
-    overhead_seconds=((1, 0.001, 0.0), (101, 0.002, 0.0)),
-)
-RATES = Acceptance((0.6, 0.15, 0.08, 0.04, 0.02))
-SIZES = tuple(range(1, 65))
-LEVELS = tuple(range(1, 13))
-GRID = speedup_grid(RATES, PROFILE, SIZES, LEVELS)
 TREE = Tree.kary(2, 4)
 PLAN = predict(TREE, RATES, PROFILE)
 

@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 from sequoia.algorithm.expected_steps import SEGMENTS, ExpectedSteps
-from sequoia.diagnosis.elsewhere import Elsewhere
-from sequoia.diagnosis.race_verdict import LaneRun, LaneRuns, race_verdict
+from sequoia.diagnosis.compare_runs import LaneRun, LaneRuns
+from sequoia.diagnosis.race_verdict import race_verdict
+from sequoia.planning.compare_plans import Elsewhere
 from ui.words.race_verdict import details, elsewhere_words, reasons
 
 A100 = "A100, Llama-2-7B with 68M, eager, as in the paper"

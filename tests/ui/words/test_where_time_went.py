@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from sequoia.algorithm.step_trace import DecodeStats
 from sequoia.algorithm.tree import Tree
-from sequoia.diagnosis.diagnosis import Diagnosis, Loss, Remedy
+from sequoia.diagnosis.what_to_try import Diagnosis, Loss, Remedy
 from sequoia.diagnosis.where_time_went import time_breakdown
 from ui.words.where_time_went import bar_words, diagnosis_words, remedy_label, remedy_words
 

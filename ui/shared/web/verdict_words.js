@@ -1,5 +1,5 @@
 /* The words and numbers of a speed-up, the same wherever it is shown. The server decides what it
-   is: `Speedup` in sequoia/diagnosis/race_verdict/speedup.py. Independent of the DOM. */
+   is: `Speedup` in sequoia/diagnosis/compare_runs.py. Independent of the DOM. */
 
 /**
  * @typedef {"win" | "slower" | "no_clear_difference"} Code

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from sequoia.diagnosis.race_verdict.compare_pair import Speedup
+from sequoia.diagnosis.compare_runs import Speedup
 
 
 @dataclass(frozen=True)

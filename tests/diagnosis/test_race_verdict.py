@@ -14,18 +14,10 @@ from dataclasses import replace
 import pytest
 
 from sequoia.algorithm.expected_steps import SEGMENTS, ExpectedSteps
-from sequoia.diagnosis.race_verdict import (
-    LaneRun,
-    LaneRuns,
-    Speedup,
-    Verdict,
-    race_verdict,
-    speedup,
-)
-from sequoia.diagnosis.race_verdict.compare_pair import compare_pair
-from sequoia.diagnosis.race_verdict.decide import _places
-from sequoia.diagnosis.race_verdict.verdict import Headline
+from sequoia.diagnosis.compare_runs import LaneRun, LaneRuns, Speedup, compare_pair, speedup
+from sequoia.diagnosis.race_verdict import _places, race_verdict
 from sequoia.diagnosis.student_t import critical_value, two_sided_p
+from sequoia.diagnosis.verdict import Headline, Verdict
 from sequoia.errors import BadTrace
 
 TOKENS = 96

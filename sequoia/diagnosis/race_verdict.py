@@ -22,28 +22,28 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from sequoia.diagnosis.race_verdict.compare_pair import (
+from sequoia.diagnosis.compare_runs import (
     LEVEL,
     Comparison,
-    Interval,
+    LaneRuns,
     Speedup,
     bounded_exp,
     compare_pair,
 )
-from sequoia.diagnosis.race_verdict.lane_runs import LaneRuns
-from sequoia.diagnosis.race_verdict.two_prompts import prompts_of, speedup_ratios
-from sequoia.diagnosis.race_verdict.verdict import (
+from sequoia.diagnosis.student_t import critical_value
+from sequoia.diagnosis.verdict import (
     Headline,
     LanePlace,
     LaneSpeedup,
     PairVerdict,
+    SpeedupRatio,
     Verdict,
 )
 from sequoia.errors import BadTrace
 from sequoia.validate_input import shown
 
 RATIO_TO_FIND = 1.1  # there are enough races if they would find a true pace ratio of this size
-Pairs = Mapping[tuple[int, int], Comparison]  # by the lanes' indexes, the smaller one first
+Compared = Mapping[tuple[int, int], Comparison]  # by the lanes' indexes, each pair in both orders
 
 
 def race_verdict(lanes: Sequence[LaneRuns], *, stopped: bool = False, looks: int = 1) -> Verdict:
@@ -54,17 +54,14 @@ def race_verdict(lanes: Sequence[LaneRuns], *, stopped: bool = False, looks: int
     including this one. Raises BadTrace if the runs were timed by different clocks.
     """
     clock = _one_clock(lanes)
-    compared = {
-        (one, other): found
-        for one, other in combinations(range(len(lanes)), 2)
-        if lanes[one].on == lanes[other].on and (found := compare_pair(lanes[one], lanes[other]))
-    }
-    trials = max(1, len(compared)) * looks
+    compared = _compared(lanes)
     groups = prompts_of(lanes)
     orders = [_order(group, lanes, compared) for group in groups]
-    pairs = tuple(_pair_verdict(pair, found, trials, stopped) for pair, found in compared.items())
+    ahead = {pair: found for pair, found in compared.items() if _is_ahead(pair, found)}
+    trials = max(1, len(ahead)) * looks
+    pairs = tuple(_pair_verdict(pair, found, trials, stopped) for pair, found in ahead.items())
     apart = {(pair.faster, pair.slower) for pair in pairs if pair.apart}
-    more = [_more_races(order, compared, pairs, trials) for order in orders]
+    more = [_more_races(order, compared, apart, trials) for order in orders]
     more_races, more_to_separate = map(_most, zip(*more, strict=True)) if more else (None, None)
     races = [{race for lane in group for race in lanes[lane].races} for group in groups]
     found = Verdict(
@@ -75,19 +72,41 @@ def race_verdict(lanes: Sequence[LaneRuns], *, stopped: bool = False, looks: int
         max(map(len, races), default=0),
         min((run.tokens for lane in lanes for run in lane.runs), default=0),
         stopped,
-        bool(compared) and all(found.paired for found in compared.values()),
+        bool(ahead) and all(found.paired for found in ahead.values()),
         more_races == 0,
         more_races,
         more_to_separate,
         looks,
         clock,
-        speedup_ratios(lanes, compared),
+        tuple(_speedup_ratios(groups, lanes, compared)),
     )
     return replace(
         found,
         headlines=tuple(_headline(order, found, lanes) for order in orders),
         speedups=_speedups(orders, found, lanes),
     )
+
+
+def prompts_of(lanes: Sequence[LaneRuns]) -> list[list[int]]:
+    """For each prompt, the indexes of the lanes that raced on it."""
+    names = dict.fromkeys(lane.on for lane in lanes)
+    return [[i for i, lane in enumerate(lanes) if lane.on == on] for on in names]
+
+
+def _compared(lanes: Sequence[LaneRuns]) -> Compared:
+    found: dict[tuple[int, int], Comparison] = {}
+    for one, other in combinations(range(len(lanes)), 2):
+        same = lanes[one].on == lanes[other].on
+        if same and (comparison := compare_pair(lanes[one], lanes[other])):
+            found[one, other] = comparison
+            found[other, one] = comparison.inverse
+    return found
+
+
+def _is_ahead(pair: tuple[int, int], found: Comparison) -> bool:
+    """Whether the first lane of the pair is the faster one; of equally fast lanes, the one with the
+    smaller index."""
+    return found.pace > 0 or (found.pace == 0 and pair[0] < pair[1])
 
 
 def _one_clock(lanes: Sequence[LaneRuns]) -> str:
@@ -102,7 +121,7 @@ def _one_clock(lanes: Sequence[LaneRuns]) -> str:
     return clocks[0] if clocks else ""
 
 
-def _order(group: Sequence[int], lanes: Sequence[LaneRuns], compared: Pairs) -> tuple[int, ...]:
+def _order(group: Sequence[int], lanes: Sequence[LaneRuns], compared: Compared) -> tuple[int, ...]:
     """The lanes of `group` that made a step, fastest first. They are ordered by their mean lead
     over the other lanes. Leads are taken from the comparisons of pairs, so that the order agrees
     with these as far as possible. If two lanes were not compared, for example because one has too
@@ -115,17 +134,10 @@ def _order(group: Sequence[int], lanes: Sequence[LaneRuns], compared: Pairs) -> 
     return tuple(sorted(moved, key=lead, reverse=True))
 
 
-def _lead(
-    lane: int,
-    other: int,
-    lanes: Sequence[LaneRuns],
-    compared: Pairs,
-) -> float:
+def _lead(lane: int, other: int, lanes: Sequence[LaneRuns], compared: Compared) -> float:
     """Logarithm of the pace ratio, `lane` over `other`."""
-    if (lane, other) in compared:
-        return compared[lane, other].pace
-    if (other, lane) in compared:
-        return -compared[other, lane].pace
+    if found := compared.get((lane, other)):
+        return found.pace
     return math.log(_pace(lanes[lane]) / _pace(lanes[other]))
 
 
@@ -136,28 +148,20 @@ def _pace(lane: LaneRuns) -> float:
 def _pair_verdict(
     pair: tuple[int, int], found: Comparison, trials: int, stopped: bool
 ) -> PairVerdict:
-    sign = 1 if found.pace >= 0 else -1
-    pace, per_step, step_time = (_turned(ends, sign) for ends in found.intervals(LEVEL / trials))
-    faster, slower = pair[::sign]
+    """pair: the faster lane first."""
+    pace, per_step, step_time = found.intervals(LEVEL / trials)
     return PairVerdict(
-        faster,
-        slower,
-        bounded_exp(abs(found.pace)),
+        *pair,
+        bounded_exp(found.pace),
         *pace,
-        bounded_exp(sign * found.logs[1]),
-        bounded_exp(sign * found.logs[2]),
+        bounded_exp(found.logs[1]),
+        bounded_exp(found.logs[2]),
         None if stopped else min(1.0, found.p * trials),
         pace[0] > 1,
         per_step,
         step_time,
         found.expected,
     )
-
-
-def _turned(ends: Interval, sign: int) -> Interval:
-    """The interval of a ratio, or with sign -1 that of its inverse."""
-    turned = [bound**sign for bound in ends]
-    return min(turned), max(turned)
 
 
 def _headline(order: Sequence[int], verdict: Verdict, lanes: Sequence[LaneRuns]) -> Headline:
@@ -232,22 +236,20 @@ def _places_in(
 
 
 def _more_races(
-    order: Sequence[int], compared: Pairs, pairs: Sequence[PairVerdict], trials: int
+    order: Sequence[int], compared: Compared, apart: set[tuple[int, int]], trials: int
 ) -> tuple[int | None, int | None]:
     """Two numbers of further races: those needed to find a true difference of 10% between the first
     two lanes, and those needed to find the difference measured between these lanes. The second is 0
     if they count as different already. Each number is None if it is unknown or too large."""
-    if len(order) < 2:
+    first, second = (*order, -1, -1)[:2]
+    found = compared.get((first, second))
+    if found is None:
         return None, None
-    first = min(order[:2]), max(order[:2])
-    if first not in compared:
-        return None, None
-    found = compared[first]
     level = LEVEL / trials
     wanted = found.races_to_find(RATIO_TO_FIND, level)
     measured = found.races_to_find(bounded_exp(found.pace), level) if found.pace else None
-    apart = any({pair.faster, pair.slower} == {*first} and pair.apart for pair in pairs)
-    return _beyond(wanted, found.races), 0 if apart else _beyond(measured, found.races)
+    is_found = bool({(first, second), (second, first)} & apart)
+    return _beyond(wanted, found.races), 0 if is_found else _beyond(measured, found.races)
 
 
 def _most(races: Sequence[int | None]) -> int | None:
@@ -258,3 +260,48 @@ def _most(races: Sequence[int | None]) -> int | None:
 def _beyond(races: int | None, made: int) -> int | None:
     """How many races are missing if `made` of the needed `races` are done."""
     return None if races is None else max(0, races - made)
+
+
+# -- two prompts: the speed-ups over plain decoding have no run in common, so their errors are
+# independent
+
+
+def _speedup_ratios(
+    groups: Sequence[Sequence[int]], lanes: Sequence[LaneRuns], compared: Compared
+) -> Iterator[SpeedupRatio]:
+    """For each decoder that was compared with plain decoding on both prompts, the ratio of its
+    speed-ups. Nothing unless the race has two prompts."""
+    if len(groups) != 2:
+        return
+    one, other = (_over_plain(group, lanes, compared) for group in groups)
+    prompts = [lanes[group[0]].on for group in groups]
+    for name, found in one.items():
+        if name in other:
+            yield _speedup_ratio(name, prompts, found, other[name])
+
+
+def _over_plain(
+    group: Sequence[int], lanes: Sequence[LaneRuns], compared: Compared
+) -> dict[str, Comparison]:
+    """The comparison with plain decoding of each lane of `group`, by name."""
+    plain = next((lane for lane in group if lanes[lane].kind == "plain"), -1)
+    return {lanes[lane].name: found for lane in group if (found := compared.get((lane, plain)))}
+
+
+def _speedup_ratio(
+    name: str, prompts: Sequence[str], one: Comparison, other: Comparison
+) -> SpeedupRatio:
+    log = one.pace - other.pace
+    squares = one.variances[0], other.variances[0]
+    freedom = _freedom(squares, (one.freedom, other.freedom))
+    reach = critical_value(LEVEL, freedom) * math.sqrt(sum(squares))
+    larger, smaller = prompts if log >= 0 else reversed(prompts)
+    ends = (bounded_exp(abs(log) - reach), bounded_exp(abs(log) + reach))
+    return SpeedupRatio(name, larger, smaller, bounded_exp(abs(log)), *ends)
+
+
+def _freedom(squares: tuple[float, float], freedoms: tuple[int, int]) -> int:
+    """Degrees of freedom of the sum of two squared errors (Welch and Satterthwaite). freedoms:
+    those of each squared error."""
+    divisor = sum(square**2 / freedom for square, freedom in zip(squares, freedoms, strict=True))
+    return max(1, int(sum(squares) ** 2 / divisor)) if divisor > 0 else sum(freedoms)
