@@ -1,6 +1,5 @@
 """Checks that the output is the target's own: token by token at temperature 0, as a distribution at
 higher temperatures.
 
-same_tokens (temperature 0), float32_rerun (repeats a run in float32, for targets with a router),
-same_distribution (temperatures above 0), losslessness (a larger test, and bugs that it should
-find), chi_square (the test that same_distribution and losslessness use)."""
+same_tokens (temperature 0), same_distribution (temperatures above 0), losslessness (a larger test,
+and bugs that it should find), chi_square (the test that same_distribution and losslessness use)."""

@@ -38,14 +38,15 @@ from dataclasses import dataclass, replace
 import torch
 
 from sequoia.algorithm.progress import ShouldStop
+from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
-from sequoia.decoding.tree_choice import TreeSource
+from sequoia.decoding.engine import Decoder, run
+from sequoia.decoding.tree_choice import TreeChoice, TreeSource
 from sequoia.errors import BadModel, OutOfMemory, Stopped
-from sequoia.exactness.float32_rerun import in_float32, raise_if_stopped, tokens_of
 from sequoia.library_errors import reason
 from sequoia.models.compare_logits import is_half, own_logits, own_logits_from, wider
-from sequoia.models.pair import Pair
+from sequoia.models.pair import Pair, PairCache
 from sequoia.models.self_test import has_router
 from sequoia.validate_input import whole
 
@@ -234,3 +235,35 @@ def reference_rows(
         end = min(first + ROWS_AT_ONCE, len(text))
         rows = own_logits_from(pair.target, [*ids, *text[: end - 1]], 0, end - first)
         yield from zip(range(first, end), rows, strict=True)
+
+
+# -- the same run in float32 -----------------------------------------------------------------------
+
+
+def in_float32(pair: Pair) -> Pair:
+    """`pair` with a target in half precision computed in float32."""
+    return replace(pair, target=wider(pair.target), measured=PairCache())
+
+
+def tokens_of(
+    pair: Pair,
+    prompt: str,
+    count: int,
+    tree: TreeChoice,
+    verifier: str,
+    should_stop: ShouldStop,
+) -> list[int]:
+    """The first `count` tokens at temperature 0, or fewer if the context is full earlier. Raises
+    Stopped if `should_stop()` is true after a step. Also raises whatever decoding raises."""
+    params = SamplingParams(max_new_tokens=count, ignore_eos=True)
+    tokens = list[int]()
+    for step in run(Decoder(pair, prompt, params, tree, verifier)):
+        raise_if_stopped(should_stop)
+        tokens += step.emitted
+    return tokens
+
+
+def raise_if_stopped(should_stop: ShouldStop) -> None:
+    """Raises Stopped if `should_stop()` is true."""
+    if should_stop():
+        raise Stopped("it was stopped")

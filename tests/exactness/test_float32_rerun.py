@@ -18,8 +18,14 @@ from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.decoding.engine import plain
 from sequoia.exactness import same_tokens
-from sequoia.exactness.float32_rerun import in_float32, tokens_of
-from sequoia.exactness.same_tokens import Place, TextMatch, check_text, reference_logits
+from sequoia.exactness.same_tokens import (
+    Place,
+    TextMatch,
+    check_text,
+    in_float32,
+    reference_logits,
+    tokens_of,
+)
 from sequoia.models.pair import Pair
 
 PROMPT = "def add(a, b):"

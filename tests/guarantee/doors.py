@@ -49,13 +49,19 @@ from sequoia.decoding.engine import Decoder, plain, run
 from sequoia.decoding.recorder import Recorder
 from sequoia.decoding.tree_choice import ChainWhileSure, DynamicTree
 from sequoia.errors import BadAcceptance, BadModel, BadPrompt, BadTrace, BadTree
-from sequoia.exactness.losslessness import losslessness_test, table_step
-from sequoia.exactness.losslessness.broken import BUGS
+from sequoia.exactness.losslessness import losslessness_test, tested_models
+from sequoia.exactness.losslessness.bugs import BUGS
 from sequoia.exactness.losslessness.comparison import Cells
 from sequoia.exactness.losslessness.enumerator import Distribution, Enumerator, distribution
-from sequoia.exactness.losslessness.sampling import Decoding
-from sequoia.exactness.losslessness.table_step import Model, Text, drafted, step, verified
-from sequoia.exactness.losslessness.tested_models import Toy
+from sequoia.exactness.losslessness.settings import Decoding
+from sequoia.exactness.losslessness.tested_models import (
+    Model,
+    Text,
+    Toy,
+    drafted,
+    step,
+    verified,
+)
 from sequoia.loading.load import recorded_acceptances as acceptance_table
 from sequoia.loading.read_weights import check_frequencies, rotary_modules
 from sequoia.models import tree_forward
@@ -135,7 +141,7 @@ __all__ = [
 
 def over_torch(name: str) -> Verifier:
     """The real verifier for models that return numpy arrays."""
-    return table_step.over_torch(VERIFIERS[name])
+    return tested_models.over_torch(VERIFIERS[name])
 
 
 def mutant(verifier: Verifier, **parts: Any) -> Verifier:

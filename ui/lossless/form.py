@@ -11,7 +11,6 @@ import gradio as gr
 from sequoia import SequoiaError
 from sequoia.algorithm.verifiers import RULES
 from sequoia.errors import BadSamplingParams
-from sequoia.exactness.losslessness.broken import BUGS
 from sequoia.exactness.losslessness.settings import (
     CORRECT,
     MOST_CHILDREN,
@@ -26,6 +25,7 @@ from ui.shared.events import FormData, Updates
 from ui.shared.labels import with_labels
 from ui.shared.layout import menu, start_button, stop_button
 from ui.shared.tree_menu import typed_numbers
+from ui.words.losslessness import BUG_WORDS
 
 LABELS = {
     "where": "Distributions",
@@ -137,7 +137,7 @@ def lossless_form() -> LosslessForm:
         run = start_button(RUN, "ls-run")
         stop = stop_button("ls-stop")
     with gr.Group(elem_classes="pg-group"):
-        decoders = [("correct", CORRECT), *((bug.label, key) for key, bug in BUGS.items())]
+        decoders = [("correct", CORRECT), *((words.label, key) for key, words in BUG_WORDS.items())]
         fields = {"bug": _menu("bug", decoders)}
         places = [("a toy with a few words", TOY), ("the loaded pair", PAIR)]
         fields["where"] = _menu("where", places)

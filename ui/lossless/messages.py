@@ -3,22 +3,21 @@ that the test would find."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
-from sequoia.exactness.chi_square import ALARM
-from sequoia.exactness.losslessness.broken import BUGS, Bug
+from sequoia.exactness.losslessness.bug import Bug
+from sequoia.exactness.losslessness.bugs import BUGS
 from sequoia.exactness.losslessness.comparison import Cell, Comparison
-from sequoia.exactness.losslessness.losslessness_test import Findable, decoder_name
+from sequoia.exactness.losslessness.losslessness_test import Findable
 from sequoia.exactness.losslessness.settings import Setting
 from sequoia.validate_input import json_text
 from ui.lossless.lossless_job import Sampled
 from ui.serving.measurement_job import Report
+from ui.words.losslessness import BUG_WORDS, decoder_name, progress_words, test_words
 
 MOST_ROWS = 24  # in a message during a test; the last message has all rows
-SHOWS = 0.5  # the smallest power at which a bug counts as visible in a setting
 HUGE = 1e12  # in place of infinity, which JSON does not have
 _LETTERS = "abcdefgh"  # the texts of a toy's tokens; a toy is a pair with a tiny vocabulary
 
@@ -53,15 +52,7 @@ def report_message(report: Report, setting: Setting) -> str:
 
 def _bug(bug: Bug | None) -> dict[str, str] | None:
     """The fields of a message about `bug`; None for the correct decoder."""
-    if bug is None:
-        return None
-    return {
-        "key": bug.key,
-        "label": bug.label,
-        "about": bug.about,
-        "shows": bug.shows,
-        "hides": bug.hides,
-    }
+    return asdict(BUG_WORDS[bug.key]) | {"key": bug.key} if bug else None
 
 
 def test_fields(sampled: Sampled, going: bool) -> dict[str, Any]:
@@ -73,7 +64,7 @@ def test_fields(sampled: Sampled, going: bool) -> dict[str, Any]:
     rows = _rows(sampled)
     statistic = comparison.fit.statistic
     return {
-        "decoder": decoder_name(setting),
+        "decoder": decoder_name(setting.decoding.bug),
         "broken": setting.bug if setting.bug in BUGS else None,
         "going": going,
         "draws": comparison.draws,
@@ -86,7 +77,7 @@ def test_fields(sampled: Sampled, going: bool) -> dict[str, Any]:
         "distance": comparison.total_variation,
         "floor": comparison.noise_floor,
         "kind": _kind(comparison, going),
-        "verdict": verdict(sampled, going),
+        "verdict": _verdict(sampled, going),
         "finds": [_finds(one) for one in sampled.findable],
     }
 
@@ -107,79 +98,21 @@ def _kind(comparison: Comparison, going: bool) -> str:
     return "differs" if comparison.fit.differs else "fits"
 
 
-def verdict(sampled: Sampled, going: bool) -> str:
-    """The result in words, or while the test is `going`, the number of samples so far. Empty if
-    there are no samples."""
-    comparison = sampled.comparison
-    draws = f"{comparison.draws:,} samples"
-    if not comparison.draws:
-        return ""
-    if going:
-        return (
-            f"{draws} so far of {sampled.test.setting.samples:,}. The verdict comes after the last "
-            "sample, because the number of samples is fixed in advance."
-        )
+def _verdict(sampled: Sampled, going: bool) -> str:
+    """The result in words, or while the test is `going`, the number of samples so far."""
     wanted = sampled.test.setting.samples
-    could_have = len(sampled.test.grouping.groups) > 1  # whether a complete test has a verdict
-    if comparison.fit.p_value is None and comparison.draws < wanted and could_have:
-        return f"Stopped after {draws} of {wanted:,}: too few for a verdict."
-    if comparison.fit.p_value is None:
-        return (
-            f"No verdict from {draws}: the target is so sure of one result that no other is "
-            "expected often enough to be counted. Try a higher temperature or another prompt; for "
-            "a toy, another p."
-        )
-    if comparison.fit.differs:
-        return (
-            "The output does not follow the target’s distribution: with a correct decoder, "
-            f"{draws} are this far off in at most about one in {_times(1 / ALARM)} tests."
-        )
-    early = f" (stopped; {wanted:,} were planned)" * (comparison.draws < wanted)
-    return f"No difference found in {draws}{early}. {_what_it_would_find(sampled)}"
-
-
-def _what_it_would_find(sampled: Sampled) -> str:
-    """A sentence: which bug is the hardest to find among those with a power of at least SHOWS, and
-    how likely the test is to find it."""
-    if not sampled.findable:
-        return (
-            "None of the bugs can be put into this verifier, so it is unknown what the test would "
-            "find."
-        )
-    powers = [
-        (round(one.power, 9), one.distance, one.bug.label)
-        for one in sampled.findable
-        if one.power is not None and one.power >= SHOWS
-    ]
-    if not powers:
-        return "No bug in the table below is known to bias the output here, so this says little."
-    power, _, label = min(powers)
-    return (
-        f"Of the bugs that are known to bias the output here, the hardest to find (“{label}”) "
-        f"would be found with probability {_near_one(power)}."
-    )
-
-
-def _near_one(power: float) -> str:
-    """A power with enough digits to show that it is not 1."""
-    if power > 1 - 1e-6:
-        return "above 0.999999"
-    digits = max(3, 2 - math.floor(math.log10(1 - power)))
-    return f"{power:.{digits}f}"
-
-
-def _times(count: float) -> str:
-    """A large number as text: "a million", or in digits."""
-    return "a million" if round(count) == 1_000_000 else f"{count:,.0f}"
+    if going:
+        return progress_words(sampled.comparison.draws, wanted)
+    return test_words(sampled.comparison, sampled.test.grouping, sampled.findable)
 
 
 def _finds(one: Findable) -> dict[str, Any]:
     return {
         "key": one.bug.key,
-        "label": one.bug.label,
+        "label": BUG_WORDS[one.bug.key].label,
         "distance": one.distance,
         "power": one.power,
-        "hides": one.bug.hides,
+        "hides": BUG_WORDS[one.bug.key].hides,
     }
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import gradio as gr
 
 from sequoia import SequoiaError
-from sequoia.exactness.losslessness.broken import BUGS
+from sequoia.exactness.losslessness.bugs import BUGS
 from sequoia.exactness.losslessness.settings import PAIR, Setting
 from ui.lossless.form import LosslessForm, field_of, lossless_form
 from ui.lossless.lossless_job import LosslessJob

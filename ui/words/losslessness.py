@@ -1,10 +1,18 @@
-"""Sentences about losslessness: token by token, and by the distribution of first tokens."""
+"""Sentences about losslessness: token by token, by the distribution of first tokens, and by the
+test with many samples; and about the bugs that this test should find."""
 
 from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import torch
 
 from sequoia.exactness.chi_square import ALARM
+from sequoia.exactness.losslessness.bug import Bug
+from sequoia.exactness.losslessness.comparison import Comparison, Grouping
+from sequoia.exactness.losslessness.losslessness_test import Findable
 from sequoia.exactness.same_distribution import FirstTokens
 from sequoia.exactness.same_tokens import Place, TextMatch
 
@@ -99,3 +107,145 @@ def first_tokens_words(found: FirstTokens) -> str:
             "again with another seed."
         )
     return f"The {tokens} do not follow the target's distribution: {result}, below {ALARM:g}."
+
+
+# -- by many samples -------------------------------------------------------------------------------
+
+
+SHOWS = 0.5  # the smallest power at which a bug counts as visible in a setting
+
+
+def progress_words(draws: int, wanted: int) -> str:
+    """The number of samples so far, "" before the first."""
+    if not draws:
+        return ""
+    return (
+        f"{draws:,} samples so far of {wanted:,}. The verdict comes after the last sample, because "
+        "the number of samples is fixed in advance."
+    )
+
+
+def test_words(comparison: Comparison, planned: Grouping, findable: Sequence[Findable]) -> str:
+    """The result of a test that has ended, "" without samples. planned: the cells of the whole
+    test, which may have been stopped."""
+    draws = f"{comparison.draws:,} samples"
+    if not comparison.draws:
+        return ""
+    p_value = comparison.fit.p_value
+    is_early = comparison.draws < planned.draws
+    if p_value is None and is_early and len(planned.groups) > 1:
+        return f"Stopped after {draws} of {planned.draws:,}: too few for a verdict."
+    if p_value is None:
+        return (
+            f"No verdict from {draws}: the target is so sure of one result that no other is "
+            "expected often enough to be counted. Try a higher temperature or another prompt; for "
+            "a toy, another p."
+        )
+    if comparison.fit.differs:
+        return (
+            "The output does not follow the target’s distribution: with a correct decoder, "
+            f"{draws} are this far off in at most about one in a million tests."
+        )
+    early = f" (stopped; {planned.draws:,} were planned)" * is_early
+    return f"No difference found in {draws}{early}. {_what_it_would_find(findable)}"
+
+
+def _what_it_would_find(findable: Sequence[Findable]) -> str:
+    """Which bug is the hardest to find among those with a power of at least SHOWS, and how likely
+    the test is to find it."""
+    powers = [
+        (round(one.power, 9), one.distance, BUG_WORDS[one.bug.key].label)
+        for one in findable
+        if one.power is not None and one.power >= SHOWS
+    ]
+    if not powers:
+        return "No bug in the table below is known to bias the output here, so this says little."
+    power, _, label = min(powers)
+    return (
+        f"Of the bugs that are known to bias the output here, the hardest to find (“{label}”) "
+        f"would be found with probability {_near_one(power)}."
+    )
+
+
+def _near_one(power: float) -> str:
+    """A power with enough digits to show that it is not 1."""
+    if power > 1 - 1e-6:
+        return "above 0.999999"
+    digits = max(3, 2 - math.floor(math.log10(1 - power)))
+    return f"{power:.{digits}f}"
+
+
+# -- historical bugs -------------------------------------------------------------------------------
+
+
+def decoder_name(bug: Bug | None) -> str:
+    """The name of the sampled decoder, for results and files."""
+    return f"broken on purpose: {BUG_WORDS[bug.key].label}" if bug else "correct"
+
+
+@dataclass(frozen=True)
+class BugWords:
+    """label: the bug's name. about: what is wrong. shows, hides: where the bias can be seen, and
+    why it cannot be seen elsewhere."""
+
+    label: str
+    about: str
+    shows: str
+    hides: str
+
+
+_REUSED = (
+    "In the joint distribution of two tokens from different steps. If the tree is a root with one "
+    "level of children, often all of them are rejected, and the second token then needs a second "
+    "step."
+)
+BUG_WORDS = {
+    "float16": BugWords(
+        "draft's random numbers in float16",
+        "Children are drawn as the argmax of log(u) / q with u drawn in float16, which gives only "
+        "2,048 different values. A token with q below about 0.001 is drawn too rarely, one with q "
+        "below 0.0001 almost never, but verification assumes that each is drawn with probability "
+        "q.",
+        "At a high temperature, where many rare tokens together have a large share of q: the draft "
+        "hardly ever proposes them, so far too few of them reach the output.",
+        "At low temperatures rare tokens have hardly any share, and a toy with a few words has no "
+        "rare ones. Texts look normal, because the missing tokens are rare anyway.",
+    ),
+    "draft-noise": BugWords(
+        "draft's random numbers reused at each step",
+        "The random numbers with which children are drafted are drawn once for a whole text and "
+        "reused at each step. So a token that was just rejected tends to be drafted again.",
+        _REUSED,
+        "The first token of a text has exactly the right distribution: within one step no random "
+        "number is used twice. Every test of first tokens passes.",
+    ),
+    "walk-u": BugWords(
+        "verifier's random numbers reused at each step",
+        "The random numbers u that accept or reject tokens are drawn once for a whole text and "
+        "reused at each step. After a rejection u is known to be large, so the next step rejects "
+        "more often than it should.",
+        _REUSED,
+        "The first token of a text has exactly the right distribution: within one step no u is "
+        "used twice. Every test of first tokens passes.",
+    ),
+    "dropped": BugWords(
+        "unlikely children dropped after the draw",
+        "A child with q below 0.1 is dropped after it was drawn, to save a node of the tree. The "
+        "step is verified as if the child had never been drawn. Taken together, tokens with such a "
+        "q are then emitted less often than p demands, and the others too often.",
+        "Where the draft spreads over several tokens, some with q above 0.1 and some below. The "
+        "bias shows even in the first token.",
+        "The bug has no effect if every drawn child has a q of 0.1 or more (common at low "
+        "temperatures): then none is dropped. It also has none if every token has q below 0.1: "
+        "then all children are dropped, and every token is drawn from the target alone.",
+    ),
+    "last-token": BugWords(
+        "last token drawn as if no guess was rejected",
+        "After all children of a node are rejected, the target's own token is drawn from p instead "
+        "of the residual distribution. Tokens to which the draft gives too much probability get a "
+        "second chance, so they are emitted too often.",
+        "Wherever the draft differs from the target. The bias shows even in the first token.",
+        "Where p and q agree, hardly any token is rejected. At temperature 0, p and the residual "
+        "are the same single token: every greedy test passes.",
+    ),
+}

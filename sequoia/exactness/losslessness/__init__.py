@@ -2,7 +2,7 @@
 which bugs it would find.
 
 losslessness_test (one test from end to end), settings (what is sampled), tested_models (where p and
-q come from), table_step and sampling (the samples), comparison (what is counted, and how it
-compares with the distribution), enumerator (exact distributions), broken (historical bugs, to show
-that the test finds them).
+q come from, and a step with them), comparison (what is counted, and how it compares with the
+distribution), enumerator (exact distributions), bugs (historical ones, to show that the test finds
+them; bug, float16_noise).
 """

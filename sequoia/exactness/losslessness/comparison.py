@@ -18,7 +18,7 @@ import numpy as np
 
 from sequoia.exactness import chi_square
 from sequoia.exactness.chi_square import Fit
-from sequoia.exactness.losslessness.table_step import Model, Text
+from sequoia.exactness.losslessness.tested_models import Model, Text
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,15 @@
-"""One test of losslessness. What is counted is fixed before the first sample is drawn. The exact
+"""One test of losslessness. The samples come from a decoder that drafts and verifies with the code
+of real runs, but takes p and q from functions of the text (see `Models`). So they do not test the
+forward pass over a tree, or the KV cache.
+
+What is counted is fixed before the first sample is drawn. The exact
 output of a decoder with a bug shows how large its bias is, and how likely the test is to find it.
 """
 
 from __future__ import annotations
 
+import math
+import random
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -12,8 +18,8 @@ from itertools import islice
 import numpy as np
 
 from sequoia.algorithm.tree import Tree
-from sequoia.exactness.losslessness.broken import BROKEN, BUGS, Bug
-from sequoia.exactness.losslessness.broken.bug import WALKING, Known, every_step
+from sequoia.exactness.losslessness.bug import WALKING, Bug, Known, every_step
+from sequoia.exactness.losslessness.bugs import BUGS
 from sequoia.exactness.losslessness.comparison import Cells, Comparison, Grouping
 from sequoia.exactness.losslessness.enumerator import (
     Distribution,
@@ -21,10 +27,8 @@ from sequoia.exactness.losslessness.enumerator import (
     TooManyOutcomes,
     distribution,
 )
-from sequoia.exactness.losslessness.sampling import Decoding, Models, samples
-from sequoia.exactness.losslessness.settings import TOY, Setting
-from sequoia.exactness.losslessness.table_step import Text, step
-from sequoia.exactness.losslessness.tested_models import PairRows, Toy
+from sequoia.exactness.losslessness.settings import TOY, Decoding, Models, Setting
+from sequoia.exactness.losslessness.tested_models import Model, PairRows, Text, Toy, step
 from sequoia.models.pair import Pair
 
 
@@ -91,18 +95,43 @@ class LosslessnessTest:
         return Findable(bug, self.grouping, None if shares is None else tuple(shares))
 
 
-def decoder_name(setting: Setting) -> str:
-    """The name of the sampled decoder, for results and files."""
-    bug = setting.decoding.bug
-    return f"{BROKEN}: {bug.label}" if bug else "correct"
-
-
 def _models(setting: Setting, pair: Pair | None) -> Models:
     if setting.where == TOY:
         return setting.toy
     if pair is None:
         raise ValueError("a setting with a prompt needs a pair")
     return PairRows(pair, setting.prompt, setting.params)
+
+
+# -- samples ---------------------------------------------------------------------------------------
+
+
+def samples(models: Models, decoding: Decoding, cells: Cells, seed: int) -> Iterator[int]:
+    """Yields without end: for each sample, the index of its cell in `cells.all`. `seed` determines
+    all samples. Raises BadTree as `Decoding.require_words` does."""
+    decoding.require_words(models.vocab)
+    rule = decoding.rule
+    # Only the first `cells.places` tokens are counted. A rule that walks down from the root has
+    # chosen them before it uses p and q of later positions, so those may be wrong. A rule that
+    # starts at the leaves (its `chances` is None) needs p and q at all positions.
+    places = math.inf if rule.chances is None else cells.places
+    p = _up_to(models.p, places)
+    q = _up_to(models.q, places)
+    seeds = random.Random(f"samples {seed}")
+    while True:
+        chance_of_step = decoding.seeded(seeds.getrandbits(62))
+        text: Text = ()
+        cell = None
+        while cell is None:
+            text = step(decoding.tree, rule, p, q, chance_of_step(), text)
+            cell = cells.find(text)
+        yield cell
+
+
+def _up_to(model: Model, places: float) -> Model:
+    """`model`, but after texts of `places` or more tokens it returns a wrong distribution, to save
+    forward passes. Tokens drawn from that distribution are not counted."""
+    return lambda context: model(context if len(context) < places else ())
 
 
 # -- the exact output distribution of a decoder ----------------------------------------------------

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Protocol
 
+from sequoia.algorithm.sampling import Seeded
 from sequoia.algorithm.sampling_params import GREATEST_SEED, SamplingParams
 from sequoia.algorithm.tree import Tree
-from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
-from sequoia.errors import BadSamplingParams
-from sequoia.exactness.losslessness.sampling import Decoding, Models, bug_named
-from sequoia.exactness.losslessness.tested_models import Toy
-from sequoia.validate_input import one_of, whole
+from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, verifier_named
+from sequoia.algorithm.verifiers.verifier import Verifier
+from sequoia.errors import BadSamplingParams, BadTree
+from sequoia.exactness.losslessness.bug import Bug, ChanceOfStep, every_step
+from sequoia.exactness.losslessness.bugs import BUGS
+from sequoia.exactness.losslessness.tested_models import Model, Toy, over_torch
+from sequoia.validate_input import one_of, shown, whole
 
 TOY = "toy"
 PAIR = "pair"
@@ -26,6 +30,59 @@ MOST_LEVELS = 6  # levels with children
 # If more than one token of a pair's texts is counted, only the most probable TOP tokens at each
 # position have cells of their own (see `Cells`).
 TOP = 4
+
+
+class Models(Protocol):
+    """Where p and q come from: a Toy, or PairRows (a pair of models after a prompt)."""
+
+    @property
+    def vocab(self) -> int: ...
+    @property
+    def p(self) -> Model: ...
+    @property
+    def q(self) -> Model: ...
+
+
+@dataclass(frozen=True)
+class Decoding:
+    """How a text is decoded. verifier: a verifier's key. bug: None for the correct decoder."""
+
+    tree: Tree
+    verifier: str
+    bug: Bug | None = None
+
+    def __post_init__(self) -> None:
+        rule = verifier_named(self.verifier)
+        if self.bug and self.verifier not in self.bug.verifiers:
+            raise BadSamplingParams(
+                f"verifier: {rule.label} cannot have this bug; choose one of "
+                f"{', '.join(sorted(self.bug.verifiers))}"
+            )
+
+    @property
+    def rule(self) -> Verifier:
+        """The verifier, changed by the bug if the bug is in the verifier."""
+        rule = over_torch(verifier_named(self.verifier))
+        return self.bug.wrap(rule) if self.bug else rule
+
+    def seeded(self, seed: int) -> ChanceOfStep:
+        """The randomness of one sample."""
+        return self.bug.seeded(seed) if self.bug else every_step(Seeded(seed))
+
+    def require_words(self, vocab: int) -> None:
+        """Raises BadTree if a node has more children than there are tokens."""
+        widest = max(map(len, self.tree.children))
+        if widest > vocab:
+            raise BadTree(f"a node of the tree has {widest} children, but there are {vocab} tokens")
+
+
+def bug_named(key: object) -> Bug | None:
+    """The bug with this key, None for "none". Raises BadSamplingParams."""
+    if key == "none":
+        return None
+    if not isinstance(key, str) or key not in BUGS:
+        raise BadSamplingParams(f"bug: {shown(key)} is not one of none, {', '.join(BUGS)}")
+    return BUGS[key]
 
 
 @dataclass(frozen=True)

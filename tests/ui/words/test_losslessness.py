@@ -7,9 +7,10 @@ from dataclasses import replace
 import pytest
 import torch
 
+from sequoia.exactness.losslessness.bugs import BUGS
 from sequoia.exactness.same_distribution import FirstTokens
 from sequoia.exactness.same_tokens import Place, TextMatch
-from ui.words.losslessness import first_tokens_words, match_words
+from ui.words.losslessness import BUG_WORDS, first_tokens_words, match_words
 
 HALF = torch.bfloat16
 TIE, BUG = Place(4, 0.01, 0.02), Place(4, 0.5, 0.02)
@@ -76,3 +77,7 @@ def test_first_tokens_fit_or_not() -> None:
     assert "fit the target's distribution poorly" in counted((0.5, 0.5), (160, 240))
     assert "do not follow the target's distribution" in counted((0.5, 0.5), (100, 300))
     assert "are too few to compare" in counted((1.0,), (5,))
+
+
+def test_each_bug_has_words() -> None:
+    assert BUG_WORDS.keys() == BUGS.keys()

@@ -1,18 +1,121 @@
-"""Two bugs in which random numbers are drawn once for a whole sample and reused at each step. In
-the first bug, these are the random numbers that draft children. In the second, they are the u that
-accept or reject children."""
+"""Historical bugs, reproduced on purpose to show that the losslessness test finds them. BUGS has
+all of them by key; only that test can use them. Their words are in ui/words/losslessness.py."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import torch
 
 from sequoia.algorithm.sampling import Chance, Drawn, Seeded
-from sequoia.exactness.losslessness.broken.bug import WALKING, Bug, ChanceOfStep
+from sequoia.algorithm.tree import Tree
+from sequoia.algorithm.verifiers.verifier import DistributionOf, Verdict, Verifier, Verify
+from sequoia.exactness.losslessness.bug import WALKING, Bug, ChanceOfStep, Known
 from sequoia.exactness.losslessness.enumerator import Enumerator
+from sequoia.exactness.losslessness.float16_noise import FLOAT16_NOISE
+
+# -- children with a small q are dropped after they were drawn -------------------------------------
+
+
+LEAST_Q = 0.1  # children with a smaller q are dropped
+
+
+def dropping(verifier: Verifier) -> Verifier:
+    """`verifier`, given only the children that were kept."""
+    return replace(verifier, verify=_after_dropping(verifier.verify))
+
+
+def _after_dropping(verify: Verify) -> Verify:
+    def verify_what_is_kept(
+        tree: Tree, tokens: Sequence[int], p: DistributionOf, q: DistributionOf, chance: Chance
+    ) -> Verdict:
+        kept = _kept(tree, tokens, q)
+        small = Tree(tuple(kept.index(tree.parents[node]) if node else -1 for node in kept))
+        verdict = verify(
+            small,
+            [tokens[node] for node in kept],
+            lambda node: p(kept[node]),
+            lambda node: q(kept[node]),
+            chance,
+        )
+        return replace(verdict, path=tuple(kept[node] for node in verdict.path), trials=())
+
+    return verify_what_is_kept
+
+
+def _kept(tree: Tree, tokens: Sequence[int], q: DistributionOf) -> list[int]:
+    """The nodes that are not dropped. If a node is dropped, so are all its descendants."""
+    kept = [0]
+    for node in range(1, len(tree)):
+        parent = tree.parents[node]
+        if parent in kept and q(parent)[tokens[node]] >= LEAST_Q:
+            kept.append(node)
+    return kept
+
+
+def _output_if_dropped(known: Known) -> np.ndarray:
+    """As `right_output` in bug.py, but if the child is dropped, the token is drawn from p."""
+    is_kept = known.q >= LEAST_Q
+    accepted = np.where(is_kept, known.accepted, 0)
+    dropped = known.drawn[~is_kept].sum()
+    rejected = 1 - dropped - accepted.sum()
+    return accepted + dropped * known.p + rejected * known.residual
+
+
+DROPPED_CHILDREN = Bug(
+    key="dropped",
+    verifiers=WALKING,
+    wrap=dropping,
+    output=_output_if_dropped,
+)
+
+
+# -- the last token is always drawn from p, also after a rejection ---------------------------------
+
+
+class _NoPick:
+    """A Chance whose `pick` returns a placeholder. `verify_and_pick` draws the last token later."""
+
+    def __init__(self, chance: Chance) -> None:
+        self.accept = chance.accept
+        self.without_replacement = chance.without_replacement
+        self.independent = chance.independent
+
+    def pick(self, weights: Any) -> int:  # noqa: ARG002  the result is replaced
+        return 0
+
+
+def ending_with_p(verifier: Verifier) -> Verifier:
+    """`verifier`, with its last token drawn from p instead of the residual."""
+    return replace(verifier, verify=_then_from_p(verifier.verify))
+
+
+def _then_from_p(verify: Verify) -> Verify:
+    def verify_and_pick(
+        tree: Tree, tokens: Sequence[int], p: DistributionOf, q: DistributionOf, chance: Chance
+    ) -> Verdict:
+        verdict = verify(tree, tokens, p, q, _NoPick(chance))
+        return replace(verdict, bonus=chance.pick(p(verdict.path[-1])))
+
+    return verify_and_pick
+
+
+def _output(known: Known) -> np.ndarray:
+    return known.accepted + (1 - known.accepted.sum()) * known.p
+
+
+LAST_TOKEN_FROM_P = Bug(
+    key="last-token",
+    verifiers=WALKING,
+    wrap=ending_with_p,
+    output=_output,
+)
+
+
+# -- random numbers reused at each step ------------------------------------------------------------
 
 
 class Mixed:
@@ -113,25 +216,8 @@ class RepeatedU:
         return u.is_below(share, self._chance), None
 
 
-_SHOWS = (
-    "In the joint distribution of two tokens from different steps. If the tree is a root with one "
-    "level of children, often all of them are rejected, and the second token then needs a second "
-    "step."
-)
-_HIDES = (
-    "The first token of a text has exactly the right distribution: {} Every test of first tokens "
-    "passes."
-)
-
 REUSED_DRAFT_NOISE = Bug(
     key="draft-noise",
-    label="draft's random numbers reused at each step",
-    about=(
-        "The random numbers with which children are drafted are drawn once for a whole text and "
-        "reused at each step. So a token that was just rejected tends to be drafted again."
-    ),
-    shows=_SHOWS,
-    hides=_HIDES.format("within one step no random number is used twice."),
     verifiers=WALKING,
     seeded=_same_draft_noise,
     enumerated=_enumerated_draft_noise,
@@ -139,16 +225,13 @@ REUSED_DRAFT_NOISE = Bug(
 )
 REUSED_U = Bug(
     key="walk-u",
-    label="verifier's random numbers reused at each step",
-    about=(
-        "The random numbers u that accept or reject tokens are drawn once for a whole text and "
-        "reused at each step. After a rejection u is known to be large, so the next step rejects "
-        "more often than it should."
-    ),
-    shows=_SHOWS,
-    hides=_HIDES.format("within one step no u is used twice."),
     verifiers=WALKING,
     seeded=_same_u,
     enumerated=_enumerated_u,
     is_joint=True,
 )
+
+BUGS = {
+    bug.key: bug
+    for bug in (FLOAT16_NOISE, REUSED_DRAFT_NOISE, REUSED_U, DROPPED_CHILDREN, LAST_TOKEN_FROM_P)
+}

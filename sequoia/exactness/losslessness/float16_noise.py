@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from sequoia.algorithm.sampling import Drawn, Seeded
-from sequoia.exactness.losslessness.broken.bug import DISTINCT, Bug, every_step
+from sequoia.exactness.losslessness.bug import DISTINCT, Bug, every_step
 from sequoia.exactness.losslessness.enumerator import Enumerator, TooManyOutcomes
 
 VALUES = 2048  # a uniform float16 number is k / 2048, with k from 0 to 2047
@@ -89,21 +89,6 @@ class Float16Odds:
 
 FLOAT16_NOISE = Bug(
     key="float16",
-    label="draft's random numbers in float16",
-    about=(
-        "Children are drawn as the argmax of log(u) / q with u drawn in float16, which gives only "
-        "2,048 different values. A token with q below about 0.001 is drawn too rarely, "
-        "one with q below 0.0001 almost never, but verification assumes that each is drawn with "
-        "probability q."
-    ),
-    shows=(
-        "At a high temperature, where many rare tokens together have a large share of q: the draft "
-        "hardly ever proposes them, so far too few of them reach the output."
-    ),
-    hides=(
-        "At low temperatures rare tokens have hardly any share, and a toy with a few words has no "
-        "rare ones. Texts look normal, because the missing tokens are rare anyway."
-    ),
     verifiers=DISTINCT,
     seeded=lambda seed: every_step(Float16Race(seed)),
     enumerated=lambda chance: every_step(Float16Odds(chance)),

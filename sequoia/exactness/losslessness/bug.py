@@ -12,7 +12,6 @@ from sequoia.algorithm.verifiers import SEQUOIA, SPECINFER, TRAVERSAL
 from sequoia.algorithm.verifiers.verifier import Verifier
 from sequoia.exactness.losslessness.enumerator import Enumerator
 
-BROKEN = "broken on purpose"
 # verifiers that accept a token if a uniform random number is below a probability
 WALKING = frozenset({SEQUOIA.key, SPECINFER.key, TRAVERSAL.key})
 DISTINCT = frozenset({SEQUOIA.key, TRAVERSAL.key})  # draw children without replacement
@@ -56,9 +55,8 @@ def every_step(chance: Chance) -> ChanceOfStep:
 
 @dataclass(frozen=True)
 class Bug:
-    """key: the bug's name in requests and files. label: its name on the page. about: what is wrong.
-    shows, hides: where the bias can be seen, and why it cannot be seen elsewhere. verifiers: the
-    keys of the verifiers that can have the bug.
+    """key: the bug's name in requests and files. verifiers: the keys of the verifiers that can have
+    the bug.
 
     The other fields default to correct behaviour; a bug replaces at least one of them.
     `seeded(seed)`: the randomness of one sample. `enumerated(enumerator)`: the same if an
@@ -68,10 +66,6 @@ class Bug:
     """
 
     key: str
-    label: str
-    about: str
-    shows: str
-    hides: str
     verifiers: frozenset[str]
     seeded: Callable[[int], ChanceOfStep] = lambda seed: every_step(Seeded(seed))
     enumerated: Callable[[Enumerator], ChanceOfStep] = every_step

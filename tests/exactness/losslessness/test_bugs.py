@@ -13,9 +13,9 @@ from sequoia.algorithm.sampling import Seeded
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import VERIFIERS, verifier_named
 from sequoia.errors import BadSamplingParams
-from sequoia.exactness.losslessness.broken import BUGS
-from sequoia.exactness.losslessness.broken.float16_noise import Float16Race, first_drawn
-from sequoia.exactness.losslessness.sampling import Decoding, bug_named
+from sequoia.exactness.losslessness.bugs import BUGS
+from sequoia.exactness.losslessness.float16_noise import Float16Race, first_drawn
+from sequoia.exactness.losslessness.settings import Decoding, bug_named
 
 ROOM = "sequoia.exactness.losslessness"
 Q = np.array([0.6, 0.3, 0.0985, 0.0015], dtype=np.float32)
@@ -25,11 +25,10 @@ def test_only_the_losslessness_test_and_its_tab_import_the_bugs() -> None:
     users = {
         path.relative_to(ROOT).parts[:3]
         for module, path in FILES.items()
-        if any(name.startswith(f"{ROOM}.broken") for name in imports(module))
+        if f"{ROOM}.bugs" in imports(module)
     }
     assert users == {
         ("sequoia", "exactness", "losslessness"),
-        ("ui", "lossless", "form.py"),
         ("ui", "lossless", "messages.py"),
         ("ui", "lossless", "tab.py"),
     }
