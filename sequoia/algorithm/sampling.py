@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import random
-from bisect import bisect_right, insort
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from typing import Any, Protocol
@@ -23,10 +23,18 @@ from sequoia.errors import BadModel
 # to infinity and give NaN.
 _MIN_TEMPERATURE = 1e-30
 _UNCUT_SHARE = 1e-6  # share of q that ignores top-p, see draft_rows
+# The nucleus is searched for among this many of the most probable tokens; in rows where it is
+# larger, among the next number of them, and at last among all.
+_LIKELIEST = (256, 4096)
 
 
-Warp = Callable[[torch.Tensor], torch.Tensor]  # (..., vocab) logits -> (..., vocab) probabilities
-Cut = Callable[[torch.Tensor, float], torch.Tensor]  # (..., vocab) probs, top-p -> cut probs
+class Warp(Protocol):
+    """Turns logits (..., vocab) into probabilities of the same shape."""
+
+    def __call__(self, logits: torch.Tensor, out: torch.Tensor | None = None) -> torch.Tensor:
+        """out: where to write the probabilities, on a CPU; with a large vocabulary, new memory
+        takes longer than the computation."""
+        ...
 
 
 def target_rows(logits: torch.Tensor, params: SamplingParams) -> torch.Tensor:
@@ -47,15 +55,12 @@ def row_warp(params: SamplingParams) -> Callable[[torch.Tensor], np.ndarray]:
     )
 
 
-def target_warp(params: SamplingParams, cut: Cut | None = None) -> Warp:
+def target_warp(params: SamplingParams) -> Warp:
     """`target_rows` as a function that does not check for overflow, because a check would have to
-    wait for the device. Rows that have overflowed are NaN. cut: replaces `nucleus`; it must return
-    the same distribution."""
+    wait for the device. Rows that have overflowed are NaN."""
     if params.temperature == 0:
         return _one_hot
-    uncut = _softmax(params.temperature, torch.float64)
-    cut = cut or nucleus
-    return uncut if params.top_p == 1 else lambda logits: cut(uncut(logits), params.top_p)
+    return _cut_softmax(params.temperature, torch.float64, params.top_p)
 
 
 def draft_rows(logits: torch.Tensor, params: SamplingParams) -> torch.Tensor:
@@ -72,37 +77,86 @@ def draft_rows(logits: torch.Tensor, params: SamplingParams) -> torch.Tensor:
 
 def draft_warp(params: SamplingParams) -> Warp:
     """`draft_rows` as a function that does not check for overflow."""
-    uncut = _softmax(params.temperature or 1.0, torch.float32)
-    if params.temperature == 0 or params.top_p == 1:
-        return uncut
-    return lambda logits: _mostly_cut(uncut(logits), params.top_p)
+    top_p = params.top_p if params.temperature else 1.0
+    return _cut_softmax(params.temperature or 1.0, torch.float32, top_p, _UNCUT_SHARE)
 
 
-def _mostly_cut(uncut: torch.Tensor, top_p: float) -> torch.Tensor:
-    """`uncut` cut to `top_p`, except for a millionth of its mass."""
-    return nucleus(uncut, top_p).mul_(1 - _UNCUT_SHARE).add_(uncut, alpha=_UNCUT_SHARE)
-
-
-def nucleus(probs: torch.Tensor, top_p: float) -> torch.Tensor:
-    """(..., vocab) `probs` cut to the smallest set of most probable tokens whose mass reaches
-    `top_p`, renormalised."""
-    if top_p >= 1:
-        return probs
-    # stable: of equally probable tokens, the one with the lower id comes first
-    ordered, tokens = probs.sort(dim=-1, descending=True, stable=True)
-    # total probability of the tokens before each token
-    before = torch.nn.functional.pad(ordered.cumsum(-1)[..., :-1], (1, 0))
-    kept = torch.zeros_like(probs).scatter_(-1, tokens, ordered.masked_fill_(before >= top_p, 0))
-    return kept / kept.sum(-1, keepdim=True)
-
-
-def _softmax(temperature: float, dtype: torch.dtype) -> Warp:
-    """Softmax at a temperature above 0. Everything that depends only on the temperature is done
-    here, because the returned function is called at every step."""
-    if temperature == 1:
-        return partial(torch.softmax, dim=-1, dtype=dtype)
+def _cut_softmax(temperature: float, dtype: torch.dtype, top_p: float, share: float = 0.0) -> Warp:
+    """Softmax at a temperature above 0, then `cut`. Everything that depends only on the temperature
+    is done here, because the returned function is called at every step."""
     divisor = partial(_divisor, max(temperature, _MIN_TEMPERATURE), dtype)
-    return lambda logits: torch.softmax(logits / divisor(logits.device), -1, dtype=dtype)
+
+    def warp(logits: torch.Tensor, out: torch.Tensor | None = None) -> torch.Tensor:
+        if temperature != 1:
+            logits = torch.div(logits, divisor(logits.device), out=out)
+        probs = torch.softmax(logits, -1, dtype=dtype, out=out)
+        return probs if top_p == 1 else cut(probs, top_p, share)
+
+    return warp
+
+
+def cut(probs: torch.Tensor, top_p: float, share: float = 0.0) -> torch.Tensor:
+    """Cut `probs` (..., vocab), in place, to the nucleus: the smallest set of most probable tokens
+    whose mass reaches `top_p`. Of equally probable tokens, those with the lowest ids are in it.
+    share: of each row's mass, what is not cut. Each row still sums to 1."""
+    vocab = probs.shape[-1]
+    _cut(probs.view(-1, vocab), top_p, share, [k for k in _LIKELIEST if k < vocab])
+    return probs
+
+
+def _cut(rows: torch.Tensor, top_p: float, share: float, likeliest: Sequence[int]) -> None:
+    """`cut` for rows (rows, vocab). likeliest: how many tokens to search, see _LIKELIEST."""
+    if not likeliest:
+        _cut_sorted(rows, top_p, share)
+        return
+    ordered, tokens = rows.topk(likeliest[0])
+    kept = _before(ordered) < top_p
+    larger = kept[:, -1]
+    others = rows[larger]
+    _take_lowest_ids(rows, ordered, tokens, kept)
+    chosen = ordered.masked_fill_(~kept, 0)
+    chosen *= (1 - share) / chosen.sum(-1, keepdim=True)
+    rows.mul_(share).scatter_add_(-1, tokens, chosen)
+    if len(others):
+        _cut(others, top_p, share, likeliest[1:])
+        rows[larger] = others
+
+
+def _before(ordered: torch.Tensor) -> torch.Tensor:
+    """The total probability of the tokens before each token."""
+    return torch.nn.functional.pad(ordered.cumsum(-1)[:, :-1], (1, 0))
+
+
+def _cut_sorted(rows: torch.Tensor, top_p: float, share: float) -> None:
+    """`cut` for rows (rows, vocab) of any kind, by sorting their probabilities."""
+    if rows.is_cpu:  # numpy is three times as fast
+        ordered = torch.from_numpy(np.sort(rows.numpy())).flip(-1)
+    else:
+        ordered = rows.sort(-1, descending=True).values
+    count = (_before(ordered) < top_p).sum(-1, keepdim=True)
+    least = ordered.gather(-1, count - 1)
+    equal = rows == least
+    room = count - (ordered > least).sum(-1, keepdim=True)
+    chosen = rows * ((rows > least) | (equal & (equal.cumsum(-1) <= room)))
+    chosen *= (1 - share) / chosen.sum(-1, keepdim=True)
+    rows.mul_(share).add_(chosen)
+
+
+def _take_lowest_ids(
+    rows: torch.Tensor, ordered: torch.Tensor, tokens: torch.Tensor, kept: torch.Tensor
+) -> None:
+    """If only some of several equally probable tokens are `kept`, change `tokens` to those with the
+    lowest ids. ordered, tokens, kept: (rows, k), of the k most probable tokens in rows (rows,
+    vocab). Does not matter for rows that keep all k."""
+    count = kept.sum(-1, keepdim=True)
+    least = ordered.gather(-1, count - 1)
+    tied = (ordered.gather(-1, count.clamp(max=kept.shape[-1] - 1)) == least)[:, 0]
+    if not tied.any():
+        return
+    at_the_edge = kept[tied] & (ordered[tied] == least[tied])
+    equal = rows[tied] == least[tied]
+    lowest = equal & (equal.cumsum(-1) <= at_the_edge.sum(-1, keepdim=True))
+    tokens[tied] = tokens[tied].masked_scatter(at_the_edge, lowest.nonzero()[:, 1])
 
 
 @lru_cache(maxsize=16)
@@ -112,12 +166,12 @@ def _divisor(temperature: float, dtype: torch.dtype, device: torch.device) -> to
     return torch.tensor([temperature], dtype=dtype, device=device)
 
 
-def _one_hot(logits: torch.Tensor) -> torch.Tensor:
+def _one_hot(logits: torch.Tensor, out: torch.Tensor | None = None) -> torch.Tensor:
     """(..., vocab) float64 rows with probability 1 at the largest logit. If that logit is not
     finite, the whole row is NaN."""
     largest, token = logits.max(-1, keepdim=True)
     zero = largest.double() * 0  # NaN if `largest` is not finite
-    return zero.expand(logits.shape).clone().scatter_(-1, token, zero + 1)
+    return torch.mul(zero, torch.ones_like(logits), out=out).scatter_(-1, token, zero + 1)
 
 
 def _greedy_row(logits: torch.Tensor) -> np.ndarray:
@@ -165,6 +219,7 @@ _MAX_REPEATED_ARGMAX = 8
 # If the tokens drawn so far leave less than this share of a distribution, rounding errors dominate,
 # and the remaining tokens are drawn by an exponential race.
 _MIN_LEFT = 1e-12
+_BLOCK = 256  # tokens of a _Line that are summed together
 _NEAR_ONE = 0.999  # rounding changes a distribution's sum by less than 1 - _NEAR_ONE
 Drawn = list[list[int]]  # tokens for each row, in draft order
 # Rate of tokens with q = 0 in an exponential race: so far below the smallest positive float32
@@ -224,7 +279,7 @@ class Seeded:
     def without_replacement(self, q: torch.Tensor, counts: Sequence[int]) -> Drawn:
         if q.is_cpu and max(counts) <= _MAX_ONE_BY_ONE:
             return self._distinct(q, counts)
-        return _cut(self.successive(q, max(counts)), counts)
+        return _first(self.successive(q, max(counts)), counts)
 
     def successive(self, q: torch.Tensor, k: int) -> torch.Tensor:
         """(rows, k) tokens with the same distribution as those of `without_replacement`, on the
@@ -249,35 +304,37 @@ class Seeded:
             u = self._drafting.random()
             certain = count == 1 and u < distributions.item(row, token) * _NEAR_ONE
             drawn.append(
-                [token] if certain else self._one_by_one(q[row], token, u, count) if count else []
+                [token]
+                if certain
+                else self._one_by_one(distributions[row], token, u, count)
+                if count
+                else []
             )
         return drawn
 
-    def _one_by_one(self, distribution: torch.Tensor, top: int, u: float, count: int) -> list[int]:
+    def _one_by_one(self, distribution: np.ndarray, top: int, u: float, count: int) -> list[int]:
         """`count` distinct tokens of one distribution (vocab,), whose most probable token is `top`.
-        The first is drawn with `u`. Each token has an interval of the cumulative sums; the
-        intervals of tokens that are already drawn are skipped."""
-        # bisect is faster here than numpy's search
-        cumulative = distribution.cumsum(-1, dtype=torch.float64).numpy().data
-        total = left = cumulative[-1]
-        interval = _interval(cumulative, top)
+        The first is drawn with `u`. Each token has an interval on a line; the intervals of tokens
+        that are already drawn are skipped."""
+        line = _Line(distribution)
+        left = line.length
+        interval = line.interval(top)
         # position on the line from which the top token's interval is cut out; negative: draw `top`
-        at = u * total - interval[1]
-        token = top if at < 0 else bisect_right(cumulative, _skip(at, [interval]))
-        if count == 1 and token < len(cumulative):  # for speed: the loop has the same result
+        at = u * left - interval[1]
+        token = top if at < 0 else line.token(_skip(at, [interval]))
+        if count == 1:  # for speed: the loop has the same result
             return [token]
         order = list[int]()
         drawn = list[tuple[float, float]]()  # intervals (start, length), increasing
-        while (
-            left > _MIN_LEFT * total and token < len(cumulative) and token not in order
-        ):  # the last two conditions can be false only by rounding
+        # rounding can lead to a token that is drawn already
+        while left > _MIN_LEFT * line.length and token not in order:
             order.append(token)
             if len(order) == count:
                 return order
-            insort(drawn, interval := _interval(cumulative, token))
+            insort(drawn, interval := line.interval(token))
             left -= interval[1]
-            token = bisect_right(cumulative, _skip(self._drafting.random() * left, drawn))
-        return self._completed(distribution, order, count)
+            token = line.token(_skip(self._drafting.random() * left, drawn))
+        return self._completed(torch.from_numpy(distribution), order, count)
 
     def _completed(self, distribution: torch.Tensor, order: list[int], count: int) -> list[int]:
         """`order`, completed to `count` tokens by an exponential race among the other tokens."""
@@ -298,7 +355,7 @@ class Seeded:
                 .tolist()
                 for row, count in zip(cumulative, counts, strict=True)
             ]
-        return _cut(self.repeated(q, max(counts)), counts)
+        return _first(self.repeated(q, max(counts)), counts)
 
     def repeated(self, q: torch.Tensor, k: int) -> torch.Tensor:
         """(rows, k) tokens with the same distribution as those of `independent`, on the device of
@@ -316,10 +373,41 @@ class Seeded:
         return torch.rand(shape, dtype=torch.float64, device=device, generator=self._device)
 
 
-def _interval(cumulative: memoryview, token: int) -> tuple[float, float]:
-    """(start, length) of a token's interval in the cumulative sums (vocab,)."""
-    start = cumulative[token - 1] if token else 0.0
-    return start, cumulative[token] - start
+class _Line:
+    """The tokens of one distribution (vocab,) as intervals, one after the other. To find a token,
+    the sums of blocks and the cumulative sums within one block are enough."""
+
+    def __init__(self, distribution: np.ndarray) -> None:
+        self._distribution = distribution
+        starts = range(0, len(distribution), _BLOCK)
+        sums = np.add.reduceat(distribution, starts, dtype=np.float64)
+        self._ends = sums.cumsum().tolist()
+        self.length = self._ends[-1]
+
+    def interval(self, token: int) -> tuple[float, float]:
+        """(start, length) of the token's interval."""
+        block, place = divmod(token, _BLOCK)
+        cumulative = self._within(block)
+        start = cumulative[place - 1] if place else 0.0
+        return self._start(block) + start, cumulative[place] - start
+
+    def token(self, at: float) -> int:
+        """The token whose interval contains `at`, which is at most `length`. Its probability is not
+        0."""
+        block = min(bisect_right(self._ends, at), bisect_left(self._ends, self.length))
+        cumulative = self._within(block)
+        # by rounding, the sum of a block can differ from its last cumulative sum
+        at = min(at - self._start(block), math.nextafter(cumulative[-1], 0))
+        token = block * _BLOCK + bisect_right(cumulative, at)
+        return min(token, len(self._distribution) - 1)  # with NaN, any token
+
+    def _start(self, block: int) -> float:
+        return self._ends[block - 1] if block else 0.0
+
+    def _within(self, block: int) -> list[float]:
+        """The cumulative sums of the block's tokens."""
+        tokens = self._distribution[block * _BLOCK : (block + 1) * _BLOCK]
+        return tokens.cumsum(dtype=np.float64).tolist()
 
 
 def _skip(at: float, drawn: Sequence[tuple[float, float]]) -> float:
@@ -361,7 +449,7 @@ def likeliest(q: torch.Tensor, counts: Sequence[int]) -> Drawn:
             _most_probable(distribution, top, count) if count > 1 else [top] * count
             for distribution, top, count in zip(distributions, tops, counts, strict=True)
         ]
-    return _cut(q.topk(max(counts)).indices, counts)
+    return _first(q.topk(max(counts)).indices, counts)
 
 
 def _most_probable(distribution: np.ndarray, top: int, count: int) -> list[int]:
@@ -375,7 +463,7 @@ def _most_probable(distribution: np.ndarray, top: int, count: int) -> list[int]:
     return order
 
 
-def _cut(tokens: torch.Tensor, counts: Sequence[int]) -> Drawn:
+def _first(tokens: torch.Tensor, counts: Sequence[int]) -> Drawn:
     """Tokens (rows, k), each row cut to its count."""
     return [row[:count] for row, count in zip(tokens.tolist(), counts, strict=True)]
 

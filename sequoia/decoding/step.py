@@ -115,6 +115,7 @@ class Drafter:
         )
         self._draw = partial(verifier.draw, chance)
         self._most = most
+        self._rows = 0  # in use in `_buffer`
         self.unread: tuple[int, ...] = ()
 
     def prefill(self, prompt: tuple[int, ...]) -> None:
@@ -129,6 +130,7 @@ class Drafter:
         """A step's tree with only its root's token. Raises BadTree if `tree` is larger than
         its TreeChoice allows."""
         check_size(self._most, tree)
+        self._rows = 0
         return Drafted(self.unread[-1], tree)
 
     def fill(self, shape: Tree | DynamicTree, clock: Clock) -> Drafted:
@@ -195,7 +197,15 @@ class Drafter:
                 drafted.root_drafted = True
             else:
                 logits = self.context.forward([drafted.tokens[node] for node in nodes], layout)
-        return self.warp(logits)
+        if not logits.is_cpu:
+            return self.warp(logits)
+        self._rows += len(nodes)
+        return self.warp(logits, self._buffer[self._rows - len(nodes) : self._rows])
+
+    @cached_property
+    def _buffer(self) -> torch.Tensor:
+        """(most, vocab) The draft distributions of a step on a CPU; each step reuses the memory."""
+        return torch.empty(self._most, self.context.model.vocab)
 
 
 def _at(distributions: Distributions, drawn: Drawn) -> list[float]:

@@ -10,7 +10,8 @@ import random
 import pytest
 import torch
 
-from sequoia.algorithm.sampling import draft_rows, nucleus, row_warp, target_rows
+from sequoia.algorithm import sampling
+from sequoia.algorithm.sampling import cut, draft_rows, draft_warp, row_warp, target_rows
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.errors import BadModel
 
@@ -177,7 +178,7 @@ def test_a_single_row_equals_that_row_of_a_batch(
 def test_nucleus_is_the_smallest_set_that_reaches_the_mass(top_p: float, kept: list[int]) -> None:
     """All probabilities are powers of two, so that rounding does not matter."""
     probs = torch.tensor([0.5, 0.125, 0.25, 0.125], dtype=torch.float64)
-    found = nucleus(probs, top_p)
+    found = cut(probs.clone(), top_p)
     assert found.nonzero().ravel().tolist() == kept
     assert found[kept].tolist() == pytest.approx(
         (probs[kept] / probs[kept].sum()).tolist(), abs=1e-15
@@ -186,30 +187,91 @@ def test_nucleus_is_the_smallest_set_that_reaches_the_mass(top_p: float, kept: l
 
 @pytest.mark.parametrize(("top_p", "count"), [(0.1, 1), (0.25, 1), (0.26, 2), (0.5, 2), (0.75, 3)])
 def test_nucleus_keeps_the_lower_ids_of_equal_tokens(top_p: float, count: int) -> None:
-    found = nucleus(torch.full((4,), 0.25), top_p)
+    found = cut(torch.full((4,), 0.25), top_p)
     assert found.nonzero().ravel().tolist() == list(range(count))
 
 
 def test_nucleus_rows_are_independent() -> None:
     probs = torch.softmax(some_logits(6, 17), -1)
-    together = nucleus(probs.view(2, 3, 17), 0.7)
+    together = cut(probs.clone().view(2, 3, 17), 0.7)
     for row, alone in zip(probs, together.view(6, 17)):
-        assert torch.equal(nucleus(row, 0.7), alone)
+        assert torch.equal(cut(row.clone(), 0.7), alone)
 
 
-def test_nucleus_does_not_change_its_argument() -> None:
-    probs = torch.softmax(some_logits(2, 9), -1)
-    before = probs.clone()
-    nucleus(probs, 0.5)
-    draft_rows(probs, SamplingParams(temperature=1, top_p=0.5))
-    assert torch.equal(probs, before)
+@pytest.mark.parametrize("temperature", [0.6, 1.0])
+def test_logits_are_not_changed(temperature: float) -> None:
+    logits = some_logits(2, 9)
+    before = logits.clone()
+    draft_rows(logits, SamplingParams(temperature=temperature, top_p=0.5))
+    target_rows(logits, SamplingParams(temperature=temperature, top_p=0.5))
+    assert torch.equal(logits, before)
+
+
+def cut_by_sorting(probs: torch.Tensor, top_p: float) -> torch.Tensor:
+    """`cut` of one row (vocab,) , by its definition: sorted, then the mass is summed up."""
+    ordered, tokens = probs.sort(descending=True, stable=True)
+    count = int((ordered.cumsum(-1) < top_p).sum()) + 1
+    kept = torch.zeros_like(probs)
+    kept[tokens[:count]] = ordered[:count]
+    return kept / kept.sum()
+
+
+def rounded_distributions(scale: float) -> torch.Tensor:
+    """(12, 3000) Distributions of bfloat16 logits: many tokens are equally probable, some at the
+    edge of the nucleus. Rows 1 and 2 have very many equal tokens."""
+    torch.manual_seed(3)
+    logits = (torch.randn(12, 3000) * scale).bfloat16()
+    logits[1] = logits[1].round()
+    logits[2] = 0
+    return torch.softmax(logits, -1, dtype=torch.float64)
+
+
+@pytest.mark.parametrize("likeliest", [(), (1,), (50, 700), (256, 4096)])
+@pytest.mark.parametrize("top_p", [0.05, 0.5, 0.9, 0.999])
+@pytest.mark.parametrize("scale", [1.0, 4.0, 12.0])
+def test_the_nucleus_is_that_of_a_sorted_row(
+    scale: float, top_p: float, likeliest: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sampling, "_LIKELIEST", likeliest)
+    probs = rounded_distributions(scale)
+    found = cut(probs.clone(), top_p)
+    expected = torch.stack([cut_by_sorting(row, top_p) for row in probs])
+    assert torch.equal(found > 0, expected > 0)
+    torch.testing.assert_close(found, expected, rtol=1e-12, atol=0)
+
+
+def test_a_share_of_each_row_is_not_cut() -> None:
+    probs = torch.softmax(some_logits(6, 3000), -1)
+    expected = 0.75 * cut(probs.clone(), 0.9) + 0.25 * probs
+    torch.testing.assert_close(cut(probs.clone(), 0.9, 0.25), expected)
+
+
+def test_a_row_of_nan_stays_nan() -> None:
+    probs = rounded_distributions(12.0)
+    probs[4] = math.nan
+    is_nan = cut(probs, 0.9).isnan()
+    assert is_nan.all(-1).tolist() == is_nan.any(-1).tolist() == [row == 4 for row in range(12)]
+
+
+@pytest.mark.parametrize("temperature", [0.6, 1.0])
+@pytest.mark.parametrize("top_p", [1.0, 0.9])
+@pytest.mark.parametrize("vocab", [3, 1001, 151_936])
+def test_probabilities_can_be_written_to_given_memory(
+    vocab: int, top_p: float, temperature: float
+) -> None:
+    logits = some_logits(5, vocab).bfloat16()
+    warp = draft_warp(SamplingParams(temperature=temperature, top_p=top_p))
+    memory = torch.empty(7, vocab)
+    found = warp(logits, memory[1:6])
+    assert torch.equal(found, memory[1:6])
+    assert torch.equal(found, warp(logits))
 
 
 def test_nucleus_of_a_large_vocabulary_has_no_holes() -> None:
     """The cumulative sum of 50,000 float32 probabilities is rounded at every step. The kept tokens
     must still be the most probable ones."""
     probs = torch.softmax(some_logits(1, 50_000), -1)
-    found = nucleus(probs, 0.95)
+    found = cut(probs.clone(), 0.95)
     assert probs[found > 0].min() >= probs[found == 0].max()
     assert float(probs[found > 0].double().sum()) == pytest.approx(0.95, abs=1e-4)
 

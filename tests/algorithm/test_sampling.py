@@ -408,19 +408,6 @@ def test_repeated_argmax_finds_the_same_tokens_as_sorting(
     assert few == Greedy(0).without_replacement(q, counts)
 
 
-def test_most_draws_of_one_token_need_no_cumulative_sums(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The most probable token is tried first, so for a low u the result is known without the rest
-    of the distribution."""
-    q = torch.tensor([[0.05, 0.05, 0.9]])
-    chance = Seeded(0)
-    chance._drafting = Constant(0.89)
-    monkeypatch.setattr(torch.Tensor, "cumsum", None)
-    assert chance.without_replacement(q, [1]) == [[2]]
-    chance._drafting = Constant(0.9)
-    with pytest.raises(TypeError):
-        chance.without_replacement(q, [1])
-
-
 def test_temperature_decides_the_randomness_of_a_run() -> None:
     assert type(chance_for(0, 1)) is Greedy
     assert type(chance_for(0.1, 1)) is Seeded

@@ -2,9 +2,9 @@
 tree, or for each trial of a drafted node. The reference is HostStep (step.py).
 
 The step needs CUDA, Triton and a tree whose shape is known before drafting. Children are drawn, and
-distributions computed, by the code that HostStep uses on a GPU. Only the target's top-p has code of
-its own (`likeliest_nucleus`). The walk of algorithm/verifiers/sequoia.py is one kernel
-(verify_kernel.py). All results are copied to the host together.
+distributions computed, by the code that HostStep uses on a GPU. The walk of
+algorithm/verifiers/sequoia.py is one kernel (verify_kernel.py). All results are copied to the host
+together.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from itertools import chain, islice
 import torch
 
 from sequoia.algorithm.residual_heads import ResidualHead
-from sequoia.algorithm.sampling import Seeded, Warp, nucleus, overflowed, target_warp
+from sequoia.algorithm.sampling import Seeded, Warp, overflowed, target_warp
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.verifier import OnGpu, Trial, Verdict, Verifier
@@ -55,7 +55,7 @@ class CudaStep(HostStep):
         self._noise = chance.noise
         self._is_dynamic = False  # whether the last step's tree was dynamic
         self._params = params
-        self._warp = target_warp(params, likeliest_nucleus)
+        self._warp = target_warp(params)
         self._draw = partial(rule.draw, chance)
         self._replacing = rule.replacing
         self._on_device = lru_cache(1)(partial(TreeOnDevice, target.device))
@@ -229,27 +229,3 @@ def _most_trials(tree: Tree) -> int:
     for node in range(1, len(tree)):
         most[node] = most[tree.parents[node]] + tree.ranks[node] + 1
     return max(most[node] + len(tree.children[node]) for node in range(len(tree)))
-
-
-LIKELIEST = 4096  # how many of the most probable tokens are searched for the nucleus
-
-
-def likeliest_nucleus(probs: torch.Tensor, top_p: float) -> torch.Tensor:
-    """The same distributions as `nucleus(probs, top_p)`, for probs (rows, vocab). If the nucleus
-    needs only some of several equally probable tokens, it takes those with the lowest ids. If the
-    nucleus of any row may have more than LIKELIEST tokens, `nucleus` is called instead. With a
-    vocabulary of more than LIKELIEST tokens, this waits for the device."""
-    if probs.shape[-1] <= LIKELIEST:
-        return nucleus(probs, top_p)
-    ordered = probs.topk(LIKELIEST).values  # (rows, LIKELIEST)
-    before = torch.nn.functional.pad(ordered.cumsum(-1)[..., :-1], (1, 0))
-    kept = before < top_p
-    if bool(kept[..., -1].any()):
-        return nucleus(probs, top_p)
-    count = kept.sum(-1, keepdim=True)
-    least = ordered.gather(-1, count - 1)  # (rows, 1), the smallest probability that is kept
-    above = probs > least
-    equal = probs == least
-    room = count - above.sum(-1, keepdim=True)
-    chosen = torch.where(above | (equal & (equal.cumsum(-1) <= room)), probs, 0)
-    return chosen / chosen.sum(-1, keepdim=True)
