@@ -1,7 +1,338 @@
-"""The benchmark: `python -m sequoia.bench --help`."""
+"""Every decoder on the same prompts, in interleaved rounds: `python -m sequoia.bench`.
+
+In each round, every prompt is decoded by all decoders in turn. A decoder's time in a round is its
+time per token over all prompts, prefill included. The baseline is plain decoding by Sequoia's own
+engine in the fastest dtype timed. A decoder's speed-up in a round is the baseline's time divided
+by the decoder's time. The table shows medians over rounds, with the lowest and highest values.
+
+The machine's profile is measured before each table, and trees are planned with it. With --offload,
+accelerate's rounds come last.
+"""
+
+from __future__ import annotations
 
 import sys
+from argparse import ArgumentTypeError, Namespace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+from typing import Any
 
-from sequoia.bench.benchmark import main
+import torch
 
-sys.exit(main())
+from sequoia.algorithm.acceptance import Acceptance
+from sequoia.algorithm.sampling_params import SamplingParams
+from sequoia.assets_folder import ASSETS
+from sequoia.bench.command import (
+    add_pair_options,
+    option_parser,
+    reports_errors,
+    text_list,
+    write_json,
+)
+from sequoia.bench.decoders import (
+    PLAIN_DTYPES,
+    Contestant,
+    accelerated,
+    fastest_plain,
+    hugging_face,
+    other_dtypes,
+    ours,
+    streamed,
+)
+from sequoia.bench.model_tables import print_copies, print_passes
+from sequoia.bench.model_types import try_types
+from sequoia.bench.outside_models import print_outside
+from sequoia.bench.stages import run_stages
+from sequoia.bench.table import Row, print_table, rated, timed
+from sequoia.loading.load import load_pair
+from sequoia.measuring.defaults import acceptance_of
+from sequoia.measuring.hardware import measure_profile
+from sequoia.models.describe import describe, dtype_name, place_of, versions
+from sequoia.models.pair import Pair
+from sequoia.models.tree_forward import TreeModel
+from sequoia.planning.hardware_profile import HardwareProfile
+from sequoia.text_files import require_writable
+from sequoia.this_machine.dtypes import DTYPES
+from sequoia.validate_input import shown
+
+
+@reports_errors
+def main(argv: Sequence[str] | None) -> None:
+    options = _options(argv)
+    if options.stages:
+        run_stages(options.stages)
+        return
+    if options.threads:
+        torch.set_num_threads(options.threads)
+    if options.json:
+        require_writable(options.json)
+    if options.outside:
+        print_outside()
+        return
+    if options.model_types is not None:
+        try_types(options.model_types, options.json)
+        return
+    report = benchmark(options)
+    if options.json:
+        write_json(options.json, report)
+
+
+def benchmark(options: Namespace) -> dict[str, Any]:
+    """Run every block (prompts x temperature), print its table, and return all results."""
+    blocks = [
+        Block(options, kind, temperature)
+        for kind in options.prompts
+        for temperature in options.temperature
+    ]
+    named = {name: ref for name in ("target", "draft") if (ref := getattr(options, name))}
+    pair = load_pair(**named, device=options.device, dtype=options.dtype, offload=options.offload)
+    if options.passes:
+        print_passes(pair.target)
+        if isinstance(pair.draft, TreeModel):
+            print_passes(pair.draft)
+        return {}
+    if options.copies:
+        _copied(options, pair, named)
+        return {}
+    others = other_dtypes(named, options.device, pair) if options.offload is False else {}
+    _introduce(options, pair, others)
+    if options.offload is False:
+        _whole(blocks, pair, others)
+    else:
+        _offloaded(blocks, pair)
+    return {
+        "date": datetime.now().isoformat(timespec="seconds"),
+        "device": describe(pair.target.device),
+        "placement": pair.target.placement,
+        "dtype": dtype_name(pair),
+        "threads": torch.get_num_threads(),
+        "versions": dict(versions()),
+        "tokens": options.tokens,
+        "blocks": [block.report() for block in blocks],
+    }
+
+
+def _introduce(options: Namespace, pair: Pair, others: dict[str, Pair]) -> None:
+    """Print what the tables show, and how to read them."""
+    print(
+        f"{pair.name} on {place_of(pair.target)}, {dtype_name(pair)}, {options.tokens} new tokens "
+        f"per prompt, {options.rounds} interleaved rounds; measured: medians (lowest-highest).\n"
+        "Speed-ups are medians of the ratios within each round. non-model: share of a step spent "
+        "outside both models; repeated: share of 8-grams seen earlier in the text."
+    )
+    if len(others) == 1:
+        left_out = " and ".join(name for name in PLAIN_DTYPES if name not in others)
+        print(
+            f"Plain decoding and transformers run in {', '.join(others)} only: {left_out} would be "
+            "much slower on this device, or would not fit in its memory."
+        )
+    print()
+
+
+class Block:
+    """Prompts of one kind at one temperature, and the rows measured with them so far."""
+
+    def __init__(self, options: Namespace, kind: str, temperature: float) -> None:
+        self.prompts = text_list(kind, ASSETS / "bench")[: options.limit]
+        self.params = SamplingParams(
+            temperature=temperature,
+            max_new_tokens=options.tokens,
+            seed=options.seed,
+            ignore_eos=True,
+        )
+        self.options = options
+        self._kind = kind
+        self.rows = list[Row]()
+        self._profile: HardwareProfile | None = None
+
+    def measure(self, pair: Pair) -> HardwareProfile:
+        """Measure the machine's profile with `pair`, and store it with the pair too."""
+        self._profile = pair.measured.profile = measure_profile(
+            pair, rounds=self.options.rounds * 10
+        )
+        return self._profile
+
+    def acceptance(self, pair: Pair) -> Acceptance:
+        """The acceptance vector used to plan trees for these prompts."""
+        return acceptance_of(pair, self.params, texts=self.prompts)[0].smoothed()
+
+    def time(self, contestants: Iterable[Contestant]) -> None:
+        """Time `contestants` in interleaved rounds, and add a row for each."""
+        title = f"{self._kind}, T={self.params.temperature:g}"
+        self.rows += timed([*contestants], self.prompts, self.params, self.options.rounds, title)
+
+    def print(self) -> None:
+        """Print the table of all rows."""
+        print_table(
+            rated(self.rows),
+            f"{self._kind} prompts ({len(self.prompts)}), temperature {self.params.temperature:g}",
+        )
+
+    def report(self) -> dict[str, Any]:
+        """Everything measured, for a JSON file."""
+        return {
+            "prompts": self._kind,
+            "temperature": self.params.temperature,
+            "profile": self._profile.to_dict() if self._profile else None,
+            "rows": [asdict(row) for row in self.rows],
+        }
+
+
+def _whole(blocks: Sequence[Block], pair: Pair, others: dict[str, Pair]) -> None:
+    """Time the engine's decoders and `generate()` of `transformers`."""
+    for block in blocks:
+        profile = block.measure(pair)
+        known = profile, fastest_plain(pair, others, profile), block.acceptance(pair)
+        block.time(
+            [
+                *ours(pair, others, *known, block.params.temperature),
+                *hugging_face(others, block.options.assistant_tokens),
+            ]
+        )
+        block.print()
+
+
+def _copied(options: Namespace, pair: Pair, named: dict[str, Any]) -> None:
+    """Print the table of drafts that are copies of the target."""
+
+    def load(numbers: str) -> Pair:
+        given = {**named, "draft": numbers}
+        return load_pair(**given, device=options.device, offload=options.offload)
+
+    kinds = {kind: text_list(kind, ASSETS / "survey")[: options.limit] for kind in options.prompts}
+    print(f"{pair.target.name} on {place_of(pair.target)}, {pair.target.numbers}")
+    print_copies(pair, load, kinds, options.temperature)
+
+
+def _offloaded(blocks: Sequence[Block], pair: Pair) -> None:
+    """Time plain decoding and Sequoia with the engine's streaming, then plain decoding with
+    `accelerate`. There may be memory for only one copy of the weights, so `accelerate` takes them
+    over after all other rows are measured."""
+    print(
+        "The rows of accelerate are measured after all other rows, on the same weights in unpinned "
+        "memory."
+    )
+    if pair.target.device.type == "cpu":
+        print(
+            "No GPU: layers are copied from host memory to host memory, and accelerate copies "
+            "nothing. These times say nothing about a GPU."
+        )
+    for block in blocks:
+        block.time(streamed(pair, block.measure(pair), block.acceptance(pair)))
+    baseline = accelerated(pair)
+    for block in blocks:
+        block.time([baseline])
+        block.print()
+
+
+# -- the command line ------------------------------------------------------------------------------
+
+
+def _at_least(least: int, what: str) -> Callable[[str], int]:
+    """A parser of whole numbers from `least` on. what: the words for such a number in the error
+    message, such as "a number of layers"."""
+
+    def parse(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            value = least - 1
+        if value < least:
+            raise ArgumentTypeError(f"{shown(text)} is not {what} ({least} or more)")
+        return value
+
+    return parse
+
+
+_positive = _at_least(1, "a whole number")
+_layers = _at_least(0, "a number of layers")
+
+
+def _options(argv: Sequence[str] | None) -> Namespace:
+    parser = option_parser("python -m sequoia.bench", __doc__)
+    add_pair_options(parser)
+    parser.add_argument("--device", default="auto", help="auto, spread, cpu, cuda or cuda:NUMBER")
+    parser.add_argument("--dtype", default="auto", help=f"auto, {', '.join(DTYPES)}")
+    parser.add_argument(
+        "--offload",
+        nargs="?",
+        type=_layers,
+        const=True,
+        default=False,
+        metavar="N",
+        help=(
+            "keep N of the target's layers on the device (without N: as many as fit), stream the "
+            "others from host memory, and compare with accelerate's offloading"
+        ),
+    )
+    parser.add_argument("--threads", type=_positive, help="CPU threads (default: chosen by torch)")
+    parser.add_argument(
+        "--prompts",
+        nargs="+",
+        default=["code", "prose"],
+        help="code, prose, or JSON files with lists of texts",
+    )
+    parser.add_argument(
+        "--limit", type=_positive, default=8, help="maximum number of prompts of each kind"
+    )
+    parser.add_argument(
+        "--temperature",
+        nargs="+",
+        type=float,
+        default=[0.0, 0.6],
+        help="sampling temperatures; 0 is greedy",
+    )
+    parser.add_argument(
+        "--tokens",
+        type=int,
+        default=128,
+        help="new tokens per prompt; decoding does not stop at an end of text",
+    )
+    parser.add_argument("--rounds", type=_positive, default=5, help="rounds over all decoders")
+    parser.add_argument(
+        "--assistant-tokens",
+        nargs="+",
+        type=_positive,
+        default=[3, 5, 8],
+        help="num_assistant_tokens to try",
+    )
+    parser.add_argument("--seed", type=int, default=0, help="seed of the runs on the prompts")
+    parser.add_argument(
+        "--passes",
+        action="store_true",
+        help="instead, print the milliseconds of a pass of each model by number of rows",
+    )
+    parser.add_argument(
+        "--outside",
+        action="store_true",
+        help="instead, print what a step costs outside the models, with large vocabularies; no "
+        "model is loaded",
+    )
+    parser.add_argument(
+        "--copies",
+        action="store_true",
+        help="instead, compare the draft with copies of the target in int8 and int4: sum of "
+        "min(p, q), times of a pass, and predicted speed-ups",
+    )
+    parser.add_argument(
+        "--stages",
+        type=Path,
+        metavar="OUT",
+        help="instead, run this benchmark and all other measurements one after another, each in a "
+        "folder of OUT; continues where it was stopped",
+    )
+    parser.add_argument(
+        "--model-types",
+        nargs="*",
+        metavar="TYPE",
+        help="instead, test with toy models which causal model types of transformers can run a "
+        "token tree (without a type: all of them)",
+    )
+    parser.add_argument("--json", type=Path, help="write all results to this file")
+    return parser.parse_args(argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -12,7 +12,6 @@ from typing import Any
 import torch
 
 from sequoia.algorithm.acceptance import Acceptance
-from sequoia.algorithm.best_tree import best_tree
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import DecodeStats, StepTrace, emitted_tokens
 from sequoia.algorithm.tree import Tree
@@ -40,8 +39,6 @@ _ONE_ROW_PASSES = 30
 # the stop rule of a chain is chosen on this many prompts, with this many tokens decoded after each
 _STOP_TEXTS = 3
 _STOP_TOKENS = 48
-GRID_NODES = (3, 5, 8, 12, 16, 24, 32)
-GRID_LEVELS = (3, 4, 6, 8, 12)
 
 # (prompt, params) -> (emitted tokens, totals of the steps); no totals if `transformers` decoded
 Decode = Callable[[str, SamplingParams], tuple[list[int], DecodeStats | None]]
@@ -110,26 +107,6 @@ def fastest_plain(pair: Pair, others: dict[str, Pair], profile: HardwareProfile)
         own.times
     )
     return ratio * profile.verify_seconds(1) + profile.overhead(1)
-
-
-def grid(
-    pair: Pair,
-    profile: HardwareProfile,
-    plain_seconds: float,
-    acceptance: Acceptance,
-) -> Iterator[Contestant]:
-    """The best trees of many sizes and level limits, for comparison with the planned tree."""
-    sizes = [(nodes, levels) for nodes in GRID_NODES for levels in GRID_LEVELS if levels <= nodes]
-    trees = dict.fromkeys(best_tree(acceptance, nodes, levels) for nodes, levels in sizes)
-    for tree in trees:
-        yield _planned("grid", pair, predict(tree, acceptance, profile), plain_seconds)
-
-
-def sized(pair: Pair, sizes: Sequence[int], acceptance: Acceptance) -> Iterator[Contestant]:
-    """Plain decoding, and the best tree of each size."""
-    yield _plain("plain", "plain", pair)
-    for tree in (best_tree(acceptance, nodes) for nodes in sizes):
-        yield _always(_size(tree), "size", _with_tree(pair, tree))
 
 
 def streamed(pair: Pair, profile: HardwareProfile, acceptance: Acceptance) -> Iterator[Contestant]:

@@ -22,8 +22,7 @@ class Row:
 
     ms_per_token: with the prefill.
     step_ms_per_token: of the steps only.
-    overhead_share, overhead_ms: the time of a step spent outside both models, as a share of the
-        step (0 to 1) and in milliseconds.
+    overhead_share: the share of a step's time spent outside both models, 0 to 1.
     repetition: the share of repeated 8-grams, 0 to 1, averaged over the decoded texts.
     predicted, expected_tokens: see Contestant.
     ratio, step_ratio: speed-ups over the fastest plain decoding, filled in by `rated`.
@@ -37,7 +36,6 @@ class Row:
     step_ms_per_token: list[float] | None
     tokens_per_step: float | None
     overhead_share: float | None
-    overhead_ms: float | None
     repetition: float
     predicted: float | None
     expected_tokens: float | None
@@ -134,7 +132,6 @@ def _row(contestant: Contestant, rounds: Sequence[_Round]) -> Row:
         step_ms_per_token=[found.step_ms_per_token for found in rounds] if stats else None,
         tokens_per_step=sum(one.tokens for one in stats) / steps if stats else None,
         overhead_share=overhead / sum(one.total_seconds for one in stats) if stats else None,
-        overhead_ms=1e3 * overhead / steps if stats else None,
         repetition=statistics.fmean(
             repetition(tokens) for found in rounds for tokens in found.emitted
         ),
@@ -145,10 +142,8 @@ def _row(contestant: Contestant, rounds: Sequence[_Round]) -> Row:
 
 
 def print_table(rows: Sequence[Row], title: str) -> None:
-    """Print the table. Below it, print for each tree of `--sizes` the time that a step spends
-    outside both models. If there is a row for Sequoia, also print its speed relative to plain
-    decoding, and relative to each of these that was timed: `generate()`, assisted `generate()`, the
-    fastest tree of `--grid`, and `accelerate`."""
+    """Print the table, and below it Sequoia's speed relative to plain decoding, and to each of
+    these that was timed: `generate()`, assisted `generate()`, and `accelerate`."""
     print(title)
     print(
         f"  {'decoder':<46}{'ms/token':>22}{'speed-up over plain':>24}{'predicted':>11}"
@@ -164,14 +159,11 @@ def print_table(rows: Sequence[Row], title: str) -> None:
 
 
 def _print_summary(rows: Sequence[Row]) -> None:
-    for row in rows:
-        if row.group == "size":
-            print(f"  {row.name}: {row.overhead_ms:.2f} ms of each step are outside both models")
     own = next((row for row in rows if row.group == "Sequoia"), None)
     if own is None:
         return
     groups = {row.group for row in rows}
-    for group in ("generate", "assisted", "grid", "accelerate"):
+    for group in ("generate", "assisted", "accelerate"):
         if group in groups:
             best = _fastest(rows, group)
             print(

@@ -33,8 +33,7 @@ from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.sequoia import SEQUOIA
 from sequoia.decoding.engine import plain
 from sequoia.errors import BadPrompt, BadTree
-from sequoia.measuring.acceptance import CountedAcceptance
-from sequoia.measuring.acceptance_by_level import AcceptanceByLevel, Cell
+from sequoia.measuring.acceptance import AcceptanceByLevel, Cell, CountedAcceptance
 from sequoia.models.cache_and_mask import whole_tree_layout
 from sequoia.models.ngram import Draft
 from sequoia.models.pair import Pair

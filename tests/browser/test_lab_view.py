@@ -34,7 +34,7 @@ from sequoia.algorithm.best_tree import best_first, dp_table
 from sequoia.algorithm.expected_tokens import expected_tokens
 from sequoia.assets_folder import BUNDLED_PAIR
 from sequoia.loading.load import recorded_acceptances
-from sequoia.measuring.acceptance_by_level import wilson
+from sequoia.measuring.acceptance import wilson
 from sequoia.planning.plan_for_machine import bounds
 from sequoia.planning.simulated_step_times import step_seconds
 

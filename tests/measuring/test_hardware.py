@@ -25,8 +25,12 @@ from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import VERIFIERS
 from sequoia.decoding.engine import plain
 from sequoia.errors import BadAcceptance, BadProfile, BadPrompt, BadTree
-from sequoia.measuring.acceptance import CountedAcceptance, count_acceptance, measure_acceptance
-from sequoia.measuring.acceptance_by_level import counting_tree
+from sequoia.measuring.acceptance import (
+    CountedAcceptance,
+    count_acceptance,
+    counting_tree,
+    measure_acceptance,
+)
 from sequoia.measuring.hardware import OVERHEAD_SIZES, PASSES, _overhead, _some, measure_profile
 from sequoia.models.describe import describe, dtype_name, versions
 from sequoia.models.pair import Pair

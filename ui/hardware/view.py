@@ -12,7 +12,7 @@ from sequoia.algorithm.tree import MAX_NODES
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
 from sequoia.diagnosis.where_time_went import PARTS, check_prediction
 from sequoia.loading.pair_catalog import BUNDLED_NAME
-from sequoia.measuring.acceptance_by_level import AcceptanceByLevel
+from sequoia.measuring.acceptance import AcceptanceByLevel
 from sequoia.measuring.defaults import SLACK
 from sequoia.planning.compare_plans import fastest, knee, runner_up
 from sequoia.planning.plan_for_machine import Plan, bounds, levels_for, predict, speedup_grid

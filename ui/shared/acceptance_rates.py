@@ -9,7 +9,7 @@ from typing import Any
 
 from sequoia import Acceptance, Pair
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
-from sequoia.measuring.acceptance_by_level import AcceptanceByLevel, depth_verdict
+from sequoia.measuring.acceptance import AcceptanceByLevel, depth_verdict
 from sequoia.planning.paper_results import paper_acceptance
 from ui.words.acceptance import depth_words
 

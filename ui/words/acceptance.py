@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sequoia.measuring.acceptance_by_level import LEAST, DepthVerdict
+from sequoia.measuring.acceptance import LEAST, DepthVerdict
 
 
 def depth_words(verdict: DepthVerdict) -> str:

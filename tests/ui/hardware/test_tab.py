@@ -18,7 +18,7 @@ from visits import Reading, laid_out, request, wait
 
 from sequoia import HardwareProfile, Pair, Run, machine
 from sequoia.errors import BadProfile
-from sequoia.measuring.acceptance_by_level import AcceptanceByLevel, Cell
+from sequoia.measuring.acceptance import AcceptanceByLevel, Cell
 from sequoia.models.pair import RecordedAcceptance
 from sequoia.planning.plan_for_machine import best_plan, bounds
 from ui.decode.recordings import Finished, played

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sequoia.measuring.acceptance_by_level import Cell, DepthVerdict
+from sequoia.measuring.acceptance import Cell, DepthVerdict
 from ui.words.acceptance import depth_words
 
 FOUND = DepthVerdict(False, 3, 1, 0, Cell(100, 30), Cell(200, 160), 0.004)

@@ -10,7 +10,7 @@ import pytest
 from sequoia.algorithm.step_trace import DecodeStats, StepTrace
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.verifier import Trial, Verdict
-from sequoia.measuring.acceptance_by_level import (
+from sequoia.measuring.acceptance import (
     AcceptanceByLevel,
     Cell,
     counting_tree,
