@@ -347,7 +347,11 @@ def main() -> None:
     if share_url:
         address.add_share(urlsplit(share_url).netloc)
     logging.info("Sequoia is at %s%s", url, f" and {share_url}" if share_url else "")
-    logging.info("The owner's link: %s", owner.link(share_url or url))
+    logging.info(
+        "The owner's link: %s (for you alone: its runs go first, and on a page that others can "
+        "reach only it may measure the machine and load models)",
+        owner.link(share_url or url),
+    )
     shutdown.wait_and_end(lambda: close(model_host, blocks))
 
 

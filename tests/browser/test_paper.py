@@ -14,7 +14,7 @@ from sequoia.planning.paper_results import paper_file, paper_tables
 
 @pytest.mark.nightly
 def test_the_tab_at_the_width_of_a_phone(visit: Callable[..., Page]) -> None:
-    page = visit(viewport={"width": 390, "height": 844})
+    page = visit(has_form=False, viewport={"width": 390, "height": 844})
     open_tab(page, "Paper")
     page.wait_for_selector("#pp-view .hw-chart[data-drawn=yes]", timeout=30_000)
     assert page.locator("#pp-view .pp-table").count() == len(paper_tables())

@@ -83,4 +83,5 @@ def test_below_a_root_path_the_page_loads_its_modules_and_plotly(
     visit.page.wait_for_selector(".hw-chart[data-drawn=yes]", timeout=30_000)
     visit.check(address)
     scripts = [address for address in visit.requests if "/sequoia-web/" in address]
-    assert {asked.rsplit("/", 1)[1] for asked in scripts} == {"modules.js", "plotly.min.js"}
+    names = {asked.rsplit("/", 1)[1] for asked in scripts}
+    assert names == {"first.js", "modules.js", "page.css", "plotly.min.js"}

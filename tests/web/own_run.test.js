@@ -7,6 +7,7 @@ import { RunStore } from "../../ui/decode/web/run_store.js";
 globalThis.matchMedia = () => ({ matches: false });
 globalThis.requestAnimationFrame = () => 0;
 
+const VERDICT = { code: "win", ratio: 1.5, low: 1.2, high: 1.9 };
 const SECONDS = { draft: 0.01, verify: 0.02, overhead: 0.01 };
 const STEP = { i: 0, tree: 0, tokens: [0, 1], trials: [], path: [0], bonus: 2, emitted: [2] };
 const steps = [
@@ -18,7 +19,7 @@ const steps = [
  * which only the message of a new run has. */
 function ownOf(label, rest = {}) {
   const store = new RunStore();
-  const meta = { label, device: "a card", plain_seconds: 0.03 };
+  const meta = { label, device: "a card", verdict: VERDICT };
   const trees = [[-1, 0]];
   store.take({ run: "r", from: 0, meta, trees, pieces: {}, steps, done: true, ...rest }, false);
   return ownRun(store);
@@ -26,9 +27,8 @@ function ownOf(label, rest = {}) {
 
 test("a run made here is the visitor's own, measured or simulated", () => {
   for (const label of ["measured", "simulated"]) {
-    const { stepSeconds, ...rest } = ownOf(label, { end: "length" });
-    assert.deepEqual(rest, { label, device: "a card", tokensPerStep: 2, plainSeconds: 0.03 });
-    assert.ok(Math.abs(stepSeconds - 0.04) < 1e-12);
+    const expected = { label, device: "a card", tokensPerStep: 2, verdict: VERDICT };
+    assert.deepEqual(ownOf(label, { end: "length" }), expected);
   }
 });
 
@@ -42,10 +42,11 @@ test("a run from a file is not the visitor's own, and neither is a run without s
   assert.equal(ownOf("measured", { end: "stopped", steps: [] }), null);
 });
 
-test("without a time of plain decoding, plainSeconds is NaN", () => {
-  for (const plain_seconds of [null, undefined])
-    assert.equal(
-      ownOf("measured", { meta: { label: "measured", plain_seconds } }).plainSeconds,
-      NaN,
-    );
+test("a hypothetical run says so", () => {
+  const meta = { label: "simulated", hypothetical: true, clock: "a card" };
+  assert.equal(ownOf("simulated", { meta, end: "length" }).label, "hypothetical");
+});
+
+test("without a time of plain decoding, there is no verdict", () => {
+  assert.equal(ownOf("measured", { meta: { label: "measured" } }).verdict, null);
 });

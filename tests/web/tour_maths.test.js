@@ -178,14 +178,9 @@ test("the table of speed-ups has no tree with fewer nodes than levels", () => {
   assert.equal(table[row][column], Math.max(...table.flat().filter((one) => !Number.isNaN(one))));
 });
 
-test("the speed-up is tokens per step over step length", () => {
-  const run = {
-    label: "measured",
-    device: "cpu",
-    tokensPerStep: 3,
-    stepSeconds: 0.004,
-    plainSeconds: 0.002,
-  };
+test("the quotient of a run is the speed-up of its verdict", () => {
+  const verdict = { code: "no_clear_difference", ratio: 1.5, low: 0.9, high: 2.1 };
+  const run = { label: "measured", device: "cpu", tokensPerStep: 3, verdict };
   assert.deepEqual(divisionOf(run), { tokens: 3, length: 2, speedup: 1.5 });
   assert.equal(missed(division(3, 4), divisionOf(run)), "length");
   assert.equal(missed(division(6, 2), divisionOf(run)), "tokens");
@@ -197,5 +192,5 @@ test("for a recorded run, the tokens per step are the mean of what its steps emi
   const { tokens, speedup } = divisionOf(finishedAs(run));
   const emitted = run.steps.reduce((total, step) => total + step.emitted.length, 0);
   near(tokens, emitted / run.steps.length, 1e-12);
-  assert.ok(speedup > 0.3 && speedup < 6);
+  near(speedup, run.meta.verdict.ratio, 1e-12);
 });

@@ -308,7 +308,8 @@ def _disk(one: Preset, missing: int, free: int) -> dict[str, str]:
         f", {size(there)} of it already here" if there else ""
     )
     if missing - there + ROOM_LEFT > free:
-        return _verdict("no", f"{words}; {size(free)} of disk free")
+        room = f"{size(free)} free, of which {size(ROOM_LEFT)} must stay free"
+        return _verdict("no", f"{words}; {room}")
     is_partly_here = there or missing < sum(model.bytes for model in one.models)
     return _verdict("yes", f"fits; {words}" if is_partly_here else "fits")
 

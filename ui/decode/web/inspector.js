@@ -140,7 +140,7 @@ export class Inspector {
       rank: `${topo.rank[node] + 1} of ${siblings}`,
       q: prob(view.q(node)),
       p: prob(view.p(node)),
-      share: `${accepted} of ${count(steps, "step")}`,
+      share: `${accepted} of ${count(steps, "step")} with this tree`,
     };
   }
 }

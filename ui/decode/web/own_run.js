@@ -1,4 +1,5 @@
 /* Describes the run on screen for other views, if it is the visitor's own. */
+import { isHypothetical } from "../../shared/web/run_words.js";
 
 /**
  * @import { FinishedRun } from "../../shared/web/finished_run.js"
@@ -13,10 +14,9 @@
  * @returns {FinishedRun | null}
  */
 export function ownRun(store) {
-  const { label, device, plain_seconds: plain } = store.meta;
+  const { label, device, verdict = null } = store.meta;
   const isOwn = label === "measured" || (label === "simulated" && store.end !== null);
   if (store.last < 0 || !isOwn) return null;
-  const { tokensPerStep, seconds, steps } = store.totals(store.last);
-  const plainSeconds = plain ?? NaN;
-  return { label, device, tokensPerStep, stepSeconds: seconds / steps, plainSeconds };
+  const shown = isHypothetical(store.meta) ? "hypothetical" : label;
+  return { label: shown, device, tokensPerStep: store.totals(store.last).tokensPerStep, verdict };
 }

@@ -1,6 +1,6 @@
 /* The panel of plain decoding: the text that the large model alone has written by the moment
    shown. At the end of the run the rest follows, pale, so that the two texts can be compared. */
-import { el, show, text } from "../../shared/web/dom.js";
+import { el, show, text, sized } from "../../shared/web/dom.js";
 import { readable } from "../../shared/web/format.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { finish } from "../../shared/web/run_words.js";
@@ -36,6 +36,7 @@ export class PlainText {
     this.note = el("span", { class: "sq-plain-note" }, panel.tools);
     const region = { tabindex: "0", role: "region", "aria-label": "Text of the large model alone" };
     this.box = el("div", { class: "sq-text-box", ...region }, panel.body);
+    sized(this.box, () => scrollToEnd(this.box));
     this.prompt = el("span", { class: "sq-prompt" }, this.box);
     this.flow = el("span", { class: "sq-plain-flow", "data-part": "plain-flow" }, this.box);
     this.rest = el("span", { class: "sq-plain-rest", "data-part": "plain-rest" }, this.box);

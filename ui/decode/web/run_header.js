@@ -159,7 +159,8 @@ export class RunHeader {
 
 /** @type {(meta: Meta) => string} */
 function comparedWith(meta) {
-  const { plain_seconds: plain, plain_lane: isLane, verdict } = meta;
+  const { plain_seconds, plain_lane: isLane, verdict } = meta;
+  const plain = verdict.seconds?.[1] ?? plain_seconds;
   const timed = runWords.isSimulated(meta) ? "also with simulated times" : "timed after the run";
   const baseline = isLane
     ? "the plain lane of the same race"

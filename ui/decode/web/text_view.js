@@ -7,7 +7,7 @@ import { readable } from "../../shared/web/format.js";
 import { Repeats, repeatsInWords } from "../../shared/web/repeats.js";
 import * as runWords from "../../shared/web/run_words.js";
 import { addTerm } from "../../shared/web/tooltips.js";
-import { scrollToPiece } from "./whole_lines.js";
+import { scrollToPiece, scrollToWholeLine } from "./whole_lines.js";
 
 /**
  * @import { Meta } from "../../shared/web/run_facts.js"
@@ -62,7 +62,7 @@ export class TextView {
     this.tail = el("span", { class: "sq-tok sq-tail", "data-part": "tail" }, this.box);
     this.end = el("span", { class: "sq-end", "data-part": "end" }, this.box);
     this.loops = addTerm(this.box, "", "repeats", "sq-loops");
-    dom.sized(this.box, () => this.settle(this.seen)); // keep the same text visible
+    dom.sized(this.box, () => this.resize());
     this.box.addEventListener("click", (event) => this.click(event));
     this.box.addEventListener("pointerover", (event) => this.over(event));
     this.box.addEventListener("pointerleave", () => this.over(null));
@@ -207,6 +207,12 @@ export class TextView {
     this.seen = piece;
     const top = piece.offsetTop;
     scrollToPiece(box, top, top + piece.offsetHeight);
+  }
+
+  // Keep the same text visible.
+  resize() {
+    scrollToWholeLine(this.box);
+    this.settle(this.seen);
   }
 
   newest() {

@@ -26,6 +26,16 @@ export function scrollToPiece(box, top, bottom) {
   else if (bottom + MARGIN > box.scrollTop + box.clientHeight) showAbove(box, bottom);
 }
 
+/**
+ * Scroll `box` up by less than a line, so that its first visible line is whole: a box that grew may
+ * have been scrolled by the browser.
+ * @param {HTMLElement} box
+ */
+export function scrollToWholeLine(box) {
+  const line = lineHeight(box);
+  box.scrollTop = Math.floor(box.scrollTop / line) * line;
+}
+
 function showAbove(box, bottom) {
   const line = lineHeight(box);
   box.scrollTop = Math.ceil((bottom + MARGIN - box.clientHeight) / line) * line;

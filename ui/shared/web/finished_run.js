@@ -1,12 +1,14 @@
 /* The visitor's latest run that ended or paused on this page. All views can read it. */
 
+/** @import { Speedup } from "./verdict_words.js" */
+
 /**
  * @typedef {object} FinishedRun
- * @property {string} label "measured" or "simulated"; for the tour's recorded run, "recorded"
+ * @property {string} label "measured", "simulated" or "hypothetical"; for the tour's
+ *   recorded run, "recorded"
  * @property {string} device
  * @property {number} tokensPerStep
- * @property {number} stepSeconds mean seconds per step
- * @property {number} plainSeconds seconds per token of plain decoding; NaN if that was not timed
+ * @property {Speedup | null} verdict null if plain decoding was not timed
  */
 
 const FINISHED = "sq-run-finished";

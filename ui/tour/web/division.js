@@ -16,12 +16,12 @@ const CLOSE = 1.15; // a guess that is off by a smaller factor is close
 export const division = (tokens, length) => ({ tokens, length, speedup: tokens / length });
 
 /**
- * The division of a finished run.
+ * The division of a finished run that has a verdict. Its quotient is the speed-up of the verdict.
  * @param {FinishedRun} run
  * @returns {Division}
  */
-export const divisionOf = ({ tokensPerStep, stepSeconds, plainSeconds }) =>
-  division(tokensPerStep, stepSeconds / plainSeconds);
+export const divisionOf = ({ tokensPerStep, verdict }) =>
+  division(tokensPerStep, tokensPerStep / verdict.ratio);
 
 /**
  * Which of the two numbers was guessed worse; "none" if both guesses were close.
@@ -43,13 +43,6 @@ export function missed(guess, real) {
  */
 export function finishedAs({ meta, steps }) {
   const tokens = steps.reduce((total, { emitted }) => total + emitted.length, 0);
-  const each = steps.map(({ seconds: { draft, verify, overhead } }) => draft + verify + overhead);
-  const seconds = each.reduce((total, one) => total + one, 0);
-  return {
-    label: meta.label,
-    device: meta.device,
-    tokensPerStep: tokens / steps.length,
-    stepSeconds: seconds / steps.length,
-    plainSeconds: meta.plain_seconds ?? NaN,
-  };
+  const { label, device, verdict = null } = meta;
+  return { label, device, tokensPerStep: tokens / steps.length, verdict };
 }

@@ -4,6 +4,7 @@ import { button, el, show, text } from "../../shared/web/dom.js";
 import { finishedRun } from "../../shared/web/finished_run.js";
 import { showForm } from "../../shared/web/form_side.js";
 import { showDecode } from "../../shared/web/tabs.js";
+import { speedupInWords } from "../../shared/web/verdict_words.js";
 import { NumberControl } from "./controls.js";
 import { division, divisionOf, finishedAs, missed } from "./division.js";
 import { figure, filled } from "./filled.js";
@@ -100,7 +101,7 @@ export class YoursStop extends Stop {
   // recorded run since. Else the recorded run, if the visitor ever chose it. Else null.
   get run() {
     const own = finishedRun();
-    if (own && own !== this.replaced && !Number.isNaN(own.plainSeconds)) return own;
+    if (own && own !== this.replaced && own.verdict) return own;
     return this.usesRecording ? finishedAs(this.tour.runs[this.words.recording]) : null;
   }
 
@@ -117,14 +118,14 @@ export class YoursStop extends Stop {
     show(this.waiting, !run);
     show(this.end, Boolean(run));
     this.result.replaceChildren();
-    if (run) this.compare(divisionOf(run), run.label);
+    if (run) this.compare(divisionOf(run), run);
   }
 
   /**
    * @param {Division} real
-   * @param {string} label
+   * @param {FinishedRun} run
    */
-  compare(real, label) {
+  compare(real, { label, verdict }) {
     const { yours, came, tokens, length, speedup } = this.words;
     const table = el("table", { class: "sq-tour-table" }, this.result);
     const head = el("tr", {}, el("thead", {}, table));
@@ -133,6 +134,8 @@ export class YoursStop extends Stop {
     const body = el("tbody", {}, table);
     if (this.guess) row(body, yours, this.guess);
     row(body, this.say(came, { label }), real);
+    const judged = this.say(this.words.verdict, { verdict: speedupInWords(verdict) });
+    el("p", { class: "sq-tour-says", "data-part": "judged", text: judged }, this.result);
     if (this.guess) el("p", { class: "sq-tour-says", text: this.missing(real) }, this.result);
   }
 
