@@ -72,5 +72,5 @@ test("the inspector shows how often a node's position was accepted", () => {
   const figures = [{ key: "share", box: new FakeNode(), value: new FakeNode() }];
   const store = { slotCounts: (tree, node) => [node, 9] };
   made(Inspector, { store, figures }).paintFigures(view, 3, view.trial(3));
-  assert.equal(figures[0].value.textContent, "3 of 9 steps with this tree");
+  assert.equal(figures[0].value.textContent, "3 of 9");
 });

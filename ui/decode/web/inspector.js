@@ -6,7 +6,7 @@ import { makePanel } from "../../shared/web/panel.js";
 import { StepStory } from "./step_story.js";
 import * as stepWords from "../../shared/web/step_words.js";
 import { attr, button, el, show, text } from "../../shared/web/dom.js";
-import { count, known, percent, prob } from "../../shared/web/format.js";
+import { known, percent, prob } from "../../shared/web/format.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import { addTerm, markTerm } from "../../shared/web/tooltips.js";
 import { WalkCard } from "../../shared/web/walk_card.js";
@@ -32,7 +32,7 @@ const FIGURES = {
   tratio: "residual p / q",
   u: "u",
   mass: "residual mass",
-  share: "accepted at this position",
+  share: "accepted in steps with this tree",
 };
 
 /** The panel "Why". */
@@ -140,7 +140,7 @@ export class Inspector {
       rank: `${topo.rank[node] + 1} of ${siblings}`,
       q: prob(view.q(node)),
       p: prob(view.p(node)),
-      share: `${accepted} of ${count(steps, "step")} with this tree`,
+      share: `${accepted} of ${steps}`,
     };
   }
 }

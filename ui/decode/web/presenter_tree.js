@@ -73,7 +73,7 @@ export class PresenterTree {
     const levels = step.topo.levels + 1; // with that of the target's token
     const tall = isNarrow ? Math.min(h * PATH_SHARE, levels * ROW * size) : h;
     const row = Math.min(MOST_ROW * size, Math.max(ROW * size, tall / levels));
-    const lines = lastLines(all, Math.floor(tall / row));
+    const lines = lastLines(all, Math.floor(tall / row + 0.01)); // `row` may be rounded up
     const wide = this.write(lines, { row, size, most: w });
     const left = isNarrow ? 0 : wide + GAP * size;
     const top = isNarrow ? tall : 0;
