@@ -1,5 +1,5 @@
 """Reads JSON files and writes text files, in UTF-8. For untrusted files see
-sequoia/loading/json_file.py."""
+sequoia/loading/model_files.py."""
 
 from __future__ import annotations
 

@@ -58,23 +58,14 @@ def byte_fallback(strip: bool = True) -> PreTrainedTokenizerFast:
     return _fast(core, [SPECIAL, ADDED], unk_token="<unk>", bos_token="<s>", eos_token="</s>")
 
 
-def cleaned(tokenizer: PreTrainedTokenizerFast) -> PreTrainedTokenizerFast:
-    """`tokenizer`, set to remove some spaces when it decodes. For BPE, `transformers` does so only
-    with both settings."""
-    tokenizer.clean_up_tokenization_spaces = True
-    tokenizer.clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output = True
-    return tokenizer
-
-
-def unigram_fallback(clean: bool = False) -> PreTrainedTokenizerFast:
-    """Like T5's and other SentencePiece tokenizers, but with a token for each byte. clean: whether
-    `transformers` removes some spaces when it decodes."""
+def unigram_fallback() -> PreTrainedTokenizerFast:
+    """Like T5's and other SentencePiece tokenizers, but with a token for each byte."""
     names = dict.fromkeys(("<unk>", "▁", *LETTERS, "▁a", "th", *BYTES))
     core = Tokenizer(models.Unigram([(name, -i / 50) for i, name in enumerate(names)], 0, True))
     core.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="first", split=False)
     spaces = decoders.Metaspace(prepend_scheme="first")
     core.decoder = decoders.Sequence([decoders.ByteFallback(), spaces])
-    return _fast(core, [SPECIAL, ADDED], unk_token="<unk>", clean_up_tokenization_spaces=clean)
+    return _fast(core, [SPECIAL, ADDED], unk_token="<unk>")
 
 
 def metaspace() -> PreTrainedTokenizerFast:
@@ -86,18 +77,15 @@ def metaspace() -> PreTrainedTokenizerFast:
     return _fast(core, [SPECIAL], unk_token="<unk>")
 
 
-def word_pieces(cleanup: bool = True, clean_again: bool = False) -> PreTrainedTokenizerFast:
+def word_pieces(cleanup: bool = True) -> PreTrainedTokenizerFast:
     """Like BERT's. Decoding puts a space before each token after the first, except before tokens
-    that begin with ##. cleanup: whether the decoder then removes some of the spaces. clean_again:
-    whether `transformers` removes some."""
+    that begin with ##. cleanup: whether the decoder then removes some of the spaces."""
     words = ("the", "##ing", "don", "##n't", "n't", "'s", "好")
     vocab = _numbered("[UNK]", "[SEP]", *LETTERS, *("##" + letter for letter in LETTERS), *words)
     core = Tokenizer(models.WordPiece(vocab, unk_token="[UNK]"))
     core.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     core.decoder = decoders.WordPiece("##", cleanup)
-    return _fast(
-        core, unk_token="[UNK]", sep_token="[SEP]", clean_up_tokenization_spaces=clean_again
-    )
+    return _fast(core, unk_token="[UNK]", sep_token="[SEP]")
 
 
 def word_ends() -> PreTrainedTokenizerFast:
@@ -115,14 +103,10 @@ KINDS: dict[str, Callable[[], PreTrainedTokenizerFast]] = {
     "byte-level in a sequence": byte_level_in_a_sequence,
     "byte fallback, Llama": byte_fallback,
     "byte fallback, Gemma": lambda: byte_fallback(strip=False),
-    "byte-level, cleaned": lambda: cleaned(byte_level()),
-    "byte fallback, cleaned": lambda: cleaned(byte_fallback()),
     "byte fallback, unigram": unigram_fallback,
     "metaspace": metaspace,
     "word pieces": word_pieces,
     "word pieces, not cleaned": lambda: word_pieces(cleanup=False),
-    "word pieces, cleaned twice": lambda: word_pieces(clean_again=True),
-    "word pieces, cleaned by transformers": lambda: word_pieces(cleanup=False, clean_again=True),
     "word ends": word_ends,
 }
 FALLBACK = tuple(kind for kind in KINDS if kind.startswith("byte fallback"))

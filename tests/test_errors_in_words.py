@@ -9,7 +9,7 @@ import torch
 
 from sequoia.errors import BadModel
 from sequoia.library_errors import reason
-from sequoia.loading.json_file import read_object
+from sequoia.loading.model_files import read_object
 
 
 def test_a_memory_error_without_text_gets_words() -> None:

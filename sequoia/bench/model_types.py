@@ -34,7 +34,7 @@ from sequoia.errors import SequoiaError
 from sequoia.exactness.same_tokens import compare
 from sequoia.loading.load import load_pair
 from sequoia.loading.model_checks import check_source
-from sequoia.loading.model_types import KnownTypes, ModelType
+from sequoia.loading.model_families import KnownTypes, ModelType
 from sequoia.measuring.defaults import speculate
 from sequoia.models.cache_and_mask import whole_tree_layout
 from sequoia.models.pair import Pair
@@ -123,8 +123,8 @@ def _counted(words: Iterable[str]) -> str:
 
 
 def summary(kind: str, found: Mapping[str, Outcome], condition: str) -> ModelType:
-    """The entry of the type `kind` in the list of types (see sequoia.loading.model_types). found:
-    the outcome of each variant, by name; "base" is the default config. condition: the name of the
+    """The entry of the type `kind` in the list of types (see model_families.py). found: the outcome
+    of each variant, by name; "base" is the default config. condition: the name of the
     variant that makes the model causal, or gives every layer full attention (see
     `toy_variants.condition`); empty if there is none."""
     base = found["base"]

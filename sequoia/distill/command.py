@@ -19,19 +19,20 @@ from sequoia.distill.shards import Taught, batches, kind_of, most_frequent, read
 from sequoia.distill.teach import HELD_OUT, Teacher
 from sequoia.distill.train import Training
 from sequoia.errors import BadModel
-from sequoia.loading.layer_drafts import is_layer_draft, stored_layers
-from sequoia.loading.load import load_pair
-from sequoia.loading.model_checks import checked_device, refused
-from sequoia.loading.prompt_setup import with_prompts
-from sequoia.measuring.acceptance_teacher_forced import overlaps
-from sequoia.models.layer_draft import (
+from sequoia.loading.layer_drafts import (
     FREQUENT,
     Identity,
     cut_config,
     cut_layers,
+    is_layer_draft,
     layer_draft,
+    stored_layers,
     write_layers,
 )
+from sequoia.loading.load import load_pair
+from sequoia.loading.model_checks import checked_device, refused
+from sequoia.loading.prompt_setup import with_prompts
+from sequoia.measuring.acceptance_teacher_forced import overlaps
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import TreeModel
 from sequoia.this_machine.dtypes import narrowest_dtype

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ValidationError
 from sequoia.algorithm.progress import ShouldStop
 from sequoia.experiments.experiment import Entry, Experiment, Settings, units
 from sequoia.experiments.result import ExperimentResult
-from sequoia.loading.pair_catalog import BUNDLED_NAME
+from sequoia.loading.pair_request import BUNDLED_NAME
 from sequoia.models.describe import describe, dtype_name, versions
 from sequoia.models.ngram import Draft
 from sequoia.models.pair import Pair

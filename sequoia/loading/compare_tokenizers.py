@@ -11,15 +11,72 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
 from sequoia.errors import BadModel, BadPair
+from sequoia.library_errors import reason
 from sequoia.loading.folder_check import TOKENIZER, TOKENIZER_CONFIG, read_tokenizer
 from sequoia.loading.model_checks import Source, refused
-from sequoia.loading.try_tokenizer import refuse_slow, refuse_unopenable
+from sequoia.models.chat.chat_template import MOST_CHARS
+from sequoia.this_machine.worker_process import WorkerEnded, WorkerProcess
 from sequoia.validate_input import and_list
+
+_START_SECONDS = 60.0
+_TRIAL_SECONDS = 15.0  # of computing; on a busy machine that takes longer
+_BUSY = 10.0  # times as long
+# Bytes of memory that a test may use in addition to what the process uses when it has started. A
+# tokenizer with 260,000 tokens needs a tenth of this.
+_MORE_BYTES = 3 * 1024**3
+_SCRIPT = Path(__file__).with_name("trial_worker.py")
+_ENVIRONMENT = {"TOKENIZERS_PARALLELISM": "false"}
+
+
+def refuse_slow(tokenizer: str, title: str) -> None:
+    """Raises BadModel if the `tokenizers` library cannot open a tokenizer, or if that or encoding
+    and decoding hard texts takes too much time or memory. tokenizer: the text of a
+    tokenizer.json."""
+    try:
+        _try(tokenizer)
+    except _Failed as problem:
+        raise BadModel(f"{title}: its tokenizer cannot be used: {problem}") from None
+
+
+class _Failed(Exception):
+    """A tokenizer failed its test; the message says why."""
+
+
+@lru_cache(maxsize=2)  # passed tests, for target and draft
+def _try(tokenizer: str) -> None:
+    """Test `tokenizer` in a separate process (trial_worker.py). Raises _Failed."""
+    worker = WorkerProcess(_SCRIPT, _ENVIRONMENT)
+    too_slow = (
+        f"it takes more than {_TRIAL_SECONDS:g} s on texts of up to {MOST_CHARS:,} characters"
+    )
+    try:
+        if worker.receive(_START_SECONDS) is None:
+            raise _Failed("the process that tests it does not start")
+        worker.limit_memory(_MORE_BYTES)
+        worker.limit_time(_TRIAL_SECONDS)
+        worker.send({"tokenizer": tokenizer, "length": MOST_CHARS})
+        answer = worker.receive(_BUSY * _TRIAL_SECONDS) or {"error": too_slow}
+    except WorkerEnded:
+        crash = "it takes too much memory, or crashes the library"
+        raise _Failed(too_slow if worker.took_too_long else crash) from None
+    finally:
+        worker.end()
+    if "error" in answer:
+        raise _Failed(_in_words(answer["error"]))
+
+
+def _in_words(error: str) -> str:
+    if "retry-limit" in error:
+        return "one of its patterns backtracks endlessly"
+    return reason(ValueError(error))
+
 
 _PROBES = (
     "def f(x):\n    return x + 1\n",
@@ -142,12 +199,11 @@ def _pieces(tokenizer: Any, text: str) -> list[int]:
 
 
 def _tokenizer(source: Source, trusted: bool) -> Any:
-    """The tokenizer of `source`. If it is not `trusted`, it is tested twice in separate processes.
-    Before it is loaded here, its tokenizer.json (if there is one) is opened. After that, the loaded
-    tokenizer is tried on hard texts."""
+    """The tokenizer of `source`. If it is not `trusted`, its tokenizer.json is tested before it is
+    loaded here. Without such a file, what `transformers` makes of the other files is tested."""
     text = read_tokenizer(source.folder, source.title)
     if text is not None and not trusted:
-        refuse_unopenable(text, source.title)
+        refuse_slow(text, source.title)
     lacking = f" (there is no {TOKENIZER})" if text is None else ""
     loaded = refused(
         BadModel,
@@ -159,8 +215,10 @@ def _tokenizer(source: Source, trusted: bool) -> Any:
             f"{source.title} has a tokenizer that runs in Python; only tokenizers of the "
             f"`tokenizers` library, saved as {TOKENIZER}, are supported"
         )
-    if not trusted:
+    if text is None and not trusted:
         refuse_slow(as_json(loaded), source.title)
+    # texts are shown as they are, with the spaces before punctuation
+    loaded.clean_up_tokenization_spaces = False
     return loaded
 
 

@@ -1,23 +1,173 @@
-"""Loads drafts that consist of layers only (see models/layer_draft.py). Their target lends them its
-tokenizer, embedding, final norm and head."""
+"""Drafts made of a few decoder layers between their target's own embedding, final norm and head.
+Their target also lends them its tokenizer."""
 
 from __future__ import annotations
 
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
 from copy import deepcopy
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
+from huggingface_hub import save_torch_state_dict
 from safetensors.torch import load_file
+from torch.nn import functional as F
 
 from sequoia.errors import BadModel, BadPair
-from sequoia.loading.json_file import read_object
 from sequoia.loading.model_checks import Source, refused
+from sequoia.loading.model_files import read_object
 from sequoia.loading.read_weights import refuse_not_finite
 from sequoia.loading.weight_headers import stored_tensors, weight_paths
-from sequoia.models.layer_draft import IDENTITY, Identity, layer_draft
 from sequoia.models.tree_forward import TreeModel
+from sequoia.text_files import write_text
 from sequoia.validate_input import and_list, shown
+
+_SHARED = ("embed_tokens", "norm", "rotary_emb")
+LAYERS = "model.layers."  # how the names of the draft's own tensors begin
+FREQUENT = "frequent_tokens"  # the tensor with the ids of a reduced head
+IDENTITY = "draft_of.json"
+_FILE_BYTES = 12_000_000
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What identifies the target of a draft.
+
+    target: its name. layers: those that the draft began with. hidden, vocab: the shape of its
+    embedding. tokens, weights: SHA-256 of its tokenizer's tokens, and of its embedding.
+    """
+
+    target: str
+    layers: tuple[int, ...]
+    hidden: int
+    vocab: int
+    tokens: str
+    weights: str
+
+    @classmethod
+    def of(cls, name: str, target: Any, tokenizer: Any, layers: Iterable[int] = ()) -> Identity:
+        """The identity of a target."""
+        embedding = target.model.embed_tokens.weight
+        vocab, hidden = embedding.shape
+        raw = embedding.detach().to(torch.bfloat16).cpu().view(torch.uint8).numpy()
+        tokens = json.dumps(sorted(tokenizer.get_vocab().items(), key=lambda item: item[1]))
+        return cls(name, tuple(layers), hidden, vocab, _hash(tokens.encode()), _hash(raw))
+
+
+def _hash(data: Any) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def cut_config(config: Any, layers: Iterable[int]) -> Any:
+    """A copy of a target's config that describes only its decoder layers `layers`."""
+    layers = list(layers)
+    made = deepcopy(config)
+    made.num_hidden_layers = len(layers)
+    if getattr(config, "layer_types", None):
+        made.layer_types = [config.layer_types[layer] for layer in layers]
+    return made
+
+
+def cut_layers(target: Any, layers: Iterable[int]) -> dict[str, torch.Tensor]:
+    """Copies of the weights of the target's decoder layers `layers`, renumbered from 0."""
+    return {
+        f"{LAYERS}{new}.{name}": weight.detach().clone()
+        for new, old in enumerate(layers)
+        for name, weight in target.model.layers[old].state_dict().items()
+    }
+
+
+def layer_draft(
+    target: Any,
+    config: Any,
+    tensors: Mapping[str, torch.Tensor],
+    where: torch.device | None = None,
+) -> Any:
+    """The draft that `config` describes, with the layers in `tensors` and everything else shared
+    with `target`. With the tensor FREQUENT, its head has those tokens only. where: the device of
+    `tensors`, by default that of the target; what the target has elsewhere is copied to it.
+
+    Raises BadModel if `target` is not built like Llama, and RuntimeError if `tensors` do not fit
+    `config`.
+    """
+    require_llama_like(target)
+    with torch.device("meta"):
+        draft = type(target)(config)
+    for name in _SHARED:
+        setattr(draft.model, name, _on(getattr(target.model, name), where))
+    head = _on(target.lm_head, where)
+    tokens = tensors.get(FREQUENT)
+    draft.lm_head = head if tokens is None else FrequentHead(head, tokens)
+    layers = {name: weight for name, weight in tensors.items() if name != FREQUENT}
+    draft.model.layers.load_state_dict(
+        {name.removeprefix(LAYERS): weight for name, weight in layers.items()}, assign=True
+    )
+    return draft.requires_grad_(False).eval()
+
+
+def _on(module: Any, where: torch.device | None) -> Any:
+    """`module`, or a copy of it if it is not on the device `where`."""
+    tensors = [*module.parameters(), *module.buffers()]
+    is_there = where is None or all(tensor.device == where for tensor in tensors)
+    return module if is_there else deepcopy(module).to(where)
+
+
+def write_layers(
+    folder: Path, draft: Any, identity: Identity, frequent: torch.Tensor | None = None
+) -> None:
+    """Write the layers of `draft` in bfloat16 to `folder`. frequent: the ids of the only tokens
+    that it may draw, None for all."""
+    folder.mkdir(parents=True, exist_ok=True)
+    tensors = {
+        f"{LAYERS}{name}": weight.detach().to(torch.bfloat16).cpu()
+        for name, weight in draft.model.layers.state_dict().items()
+    }
+    save_torch_state_dict(
+        tensors if frequent is None else tensors | {FREQUENT: frequent},
+        folder,
+        max_shard_size=_FILE_BYTES,
+    )
+    draft.config.save_pretrained(folder)
+    write_text(folder / IDENTITY, json.dumps(asdict(identity), indent=1) + "\n")
+
+
+def require_llama_like(target: Any) -> None:
+    """Raises BadModel if a draft cannot share the parts of `target`."""
+    body = getattr(target, "model", None)
+    lacking = [name for name in ("layers", *_SHARED) if not hasattr(body, name)]
+    if lacking or getattr(getattr(target, "lm_head", None), "bias", True) is not None:
+        raise BadModel(
+            f"a draft cannot be made from layers of a model of type {target.config.model_type!r}: "
+            "it is not built like Llama"
+        )
+
+
+class FrequentHead(torch.nn.Module):
+    """The rows of a `head` for the token ids `tokens` (n,). All other tokens get the logit
+    -infinity, that is, probability 0."""
+
+    bias = None
+
+    def __init__(self, head: torch.nn.Linear, tokens: torch.Tensor) -> None:
+        super().__init__()
+        self.vocab = head.out_features
+        self.in_features = head.in_features
+        self.out_features = len(tokens)
+        self.tokens = tokens.to(head.weight.device)
+        self.weight = torch.nn.Parameter(head.weight.detach()[self.tokens], requires_grad=False)
+
+    def forward(self, states: torch.Tensor) -> torch.Tensor:
+        return self.spread(F.linear(states, self.weight))
+
+    def spread(self, logits: torch.Tensor) -> torch.Tensor:
+        """Logits (..., vocab) from those of `tokens` (..., n)."""
+        whole = logits.new_full((*logits.shape[:-1], self.vocab), -torch.inf)
+        whole[..., self.tokens] = logits
+        return whole
+
 
 _MOST_BYTES = 100_000  # of the file with the identity
 # the parts of a target that must be those that the draft was made for

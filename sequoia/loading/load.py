@@ -26,8 +26,7 @@ from sequoia.loading.large.load_large import placed, plan_large
 from sequoia.loading.large.placement import HOST, OffloadPlacement, SpreadPlacement
 from sequoia.loading.layer_drafts import in_dtype, layers_for, origin_words
 from sequoia.loading.model_checks import PassedCheck, Source, checked_device, checked_dtype, refused
-from sequoia.loading.pair_catalog import BUNDLED_NAME
-from sequoia.loading.pair_request import PairRequest
+from sequoia.loading.pair_request import BUNDLED_NAME, PairRequest
 from sequoia.loading.prompt_setup import with_prompts
 from sequoia.loading.read_weights import Weights, read_weights, refuse_not_finite
 from sequoia.models.choose_forward import use_fast_forward
@@ -61,7 +60,7 @@ def load_pair(
     on_progress: OnProgress | None = None,
     should_stop: ShouldStop = lambda: False,
 ) -> Pair:
-    """The pair called `name` (see pair_catalog.py), or the pair of the models `draft` and `target`,
+    """The pair called `name` (see pair_request.py), or the pair of the models `draft` and `target`,
     ready to decode. Models that are not on this machine are downloaded first. With draft="int8" or
     "int4", the draft is a copy of the target with its weights rounded (a folder of that name is
     ./int8); with draft="ngram" it is a lookup in the text, and no second model is loaded.

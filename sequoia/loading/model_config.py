@@ -31,6 +31,7 @@ BOUNDS = tuple(
     (re.compile(words), low, high)
     for words, low, high in (
         (r"num_labels|num_classes", 0, 2**16),
+        (r"max_position", 0, 2**25),
         (r"vocab", -1, 2**25),  # some of these fields count n-grams, not tokens
         (r"theta|base$|_id$|_ids$|token|seed", -(2**63), 2**63),
         (r"size|dim|width|rank|embd|d_model|d_ff|ffn|inner|hidden$|channels", -1, 2**20),
@@ -41,29 +42,6 @@ BOUNDS = tuple(
     )
 )
 ANYTHING = (-(2**53), 2**53)  # bounds of fields that match no pattern
-# Upper bounds of the fields that determine a model's size, under the names that most models use.
-# The value of such a field must be a whole number of at least 1.
-_WIDEST = 2**20
-_LAYERS = 2**10
-_HEADS = 2**12
-_LONGEST = 2**25
-NUMBERS = {
-    **dict.fromkeys(("hidden_size", "n_embd", "d_model"), _WIDEST),
-    **dict.fromkeys(("num_hidden_layers", "n_layer", "n_layers", "num_layers"), _LAYERS),
-    **dict.fromkeys(("num_attention_heads", "n_head", "n_heads", "num_heads"), _HEADS),
-    "vocab_size": 2**21,
-}
-# The same for fields that may also be null.
-OPTIONAL = {
-    **dict.fromkeys(("intermediate_size", "n_inner", "head_dim"), _WIDEST),
-    **dict.fromkeys(("max_position_embeddings", "n_positions"), _LONGEST),
-    "num_key_value_heads": _HEADS,
-}
-# Fields whose value can differ between layers: it may be a list with one value for each layer.
-DIFFER = {
-    *("num_attention_heads", "num_heads", "num_key_value_heads"),
-    *("intermediate_size", "head_dim"),
-}
 # names of fields that may contain the config of a language model, such as text_config
 _TEXT = re.compile(r"text|llm|language|decoder")
 
@@ -73,7 +51,6 @@ def check_config(config: dict[str, Any], title: str) -> None:
     dtype is not in STORED. config: the parsed config.json. title: the model's name in messages."""
     _refuse_references(config, title)
     for part in _parts(config):
-        _check_numbers(part, title)
         _check_dtype(part, title)
     for name, value in _values(config):
         _check_value(name, value, title)
@@ -107,19 +84,6 @@ def _refuse_references(config: dict[str, Any], title: str) -> None:
         )
     for part in _parts(config):
         refuse_quantised_config(part, title)
-
-
-def _check_numbers(part: dict[str, Any], title: str) -> None:
-    for name, high in (NUMBERS | OPTIONAL).items():
-        value = part.get(name, 1)
-        if value is None and name in OPTIONAL:
-            continue
-        for one in value if isinstance(value, list) and name in DIFFER else [value]:
-            if not _is_whole(one, 1, high):
-                raise BadModel(
-                    f"{title}: {name} in its config is {shown(one)}, not a whole number from 1 to "
-                    f"{high:,}"
-                )
 
 
 def _check_dtype(part: dict[str, Any], title: str) -> None:
@@ -167,7 +131,7 @@ def _parts(config: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _values(value: Any, name: str = "config") -> Iterator[tuple[str, Any]]:
     """Every value in a config, at any depth, with the name of its field. An entry of a list has the
-    name of the list's field. The recursion is safe because json_file.py limits the depth."""
+    name of the list's field. The recursion is safe because model_files.py limits the depth."""
     yield name, value
     if isinstance(value, dict):
         for key, inner in value.items():

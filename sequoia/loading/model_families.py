@@ -2,16 +2,23 @@
 
 Other unfit models are found only after their weights are loaded: a forward pass raises an error, or
 the self-test (models/self_test.py) fails.
-"""
+
+The list in assets/model_types.json says which types of `transformers` can run a token tree. The
+command `python -m sequoia.bench --model-types` makes it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from transformers import AutoModelForCausalLM
 
+from sequoia.assets_folder import ASSETS
 from sequoia.errors import BadModel
 from sequoia.models.layers import layer_configs
+from sequoia.validate_input import as_file, read_file, write_file
 
 # The reasons in this file complete a message that begins with the model's name and type.
 _FULL = "a tree works only with full attention"
@@ -172,3 +179,64 @@ _RULES = (
     _indexed,
     _mixed_experts,
 )
+
+
+FILE = ASSETS / "model_types.json"
+RESULTS = ("runs", "partly", "refused", "not built")
+_MOST_CHARS = 1_000_000
+
+
+@dataclass(frozen=True)
+class ModelType:
+    """A model type and the outcome of its tests. result: "runs"; "partly" (runs only if its default
+    config is changed); "refused"; or "not built" (no toy model of it runs in `transformers`).
+    reason: why the default config does not run, "" if it does. condition: the change that makes a
+    "partly" type run, "" for other types. tried: number of configs that ran and gave the output of
+    `transformers`' own `generate()`; 0 for a type that is refused or not built. without: changes
+    of the config that are refused, each with the reason. A refused type has at most one entry: the
+    change that was tried to make it run. The entry is left out if its reason is that of the default
+    config."""
+
+    name: str
+    result: str
+    reason: str = ""
+    condition: str = ""
+    tried: int = 0
+    without: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class KnownTypes:
+    """All causal model types of one version of `transformers`, sorted by name."""
+
+    transformers: str
+    types: tuple[ModelType, ...]
+
+    def count(self, result: str) -> int:
+        """Number of types with this result."""
+        return sum(one.result == result for one in self.types)
+
+    def to_text(self) -> str:
+        """The list as the text of its file."""
+        rows = [asdict(one) for one in self.types]
+        content = as_file({"transformers": self.transformers, "types": rows}, "model-types")
+        return write_file(content, "model-types", _MOST_CHARS, BadModel)
+
+
+def known_types(file: Path = FILE) -> KnownTypes:
+    """The list in `file`. Raises BadModel if the file is damaged."""
+    return read_file(file.read_text(encoding="utf-8"), "model-types", _MOST_CHARS, BadModel, _read)
+
+
+def _read(data: dict) -> KnownTypes:
+    return KnownTypes(str(data["transformers"]), tuple(map(_type, data["types"])))
+
+
+def _type(row: dict) -> ModelType:
+    without: Sequence[Sequence[str]] = row.pop("without")
+    found = ModelType(**row, without=tuple((str(option), str(why)) for option, why in without))
+    if found.result not in RESULTS:
+        raise BadModel(
+            f"{found.name}: the result {found.result!r} is not one of {', '.join(RESULTS)}"
+        )
+    return found

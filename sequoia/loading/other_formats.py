@@ -9,8 +9,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from sequoia.errors import BadModel
-from sequoia.loading.json_file import object_of
-from sequoia.loading.model_files import ListedFiles, first
+from sequoia.loading.model_files import ListedFiles, first, object_of
 from sequoia.this_machine.dtypes import DTYPES
 from sequoia.validate_input import shown
 

@@ -8,6 +8,8 @@ from typing import Any
 
 from torch import nn
 
+from sequoia.errors import BadModel
+
 
 def layer_configs(config: Any) -> tuple[Any, ...]:
     """The config of each layer; if all layers have the same config, only `config`. config: the
@@ -49,3 +51,17 @@ def only_first_layers(hf: Any) -> Iterator[int]:
         yield len(layers) - count
     finally:
         setattr(hf.get_submodule(parent), last, layers)
+
+
+def decoder_layers(hf: Any) -> tuple[tuple[str, ...], tuple[nn.Module, ...]]:
+    """Names and modules of the decoder layers of a causal LM, in order. Raises BadModel if they
+    are not in a single list."""
+    found = layer_list(hf)
+    if found is None:
+        count = hf.config.get_text_config().num_hidden_layers
+        raise BadModel(
+            f"{type(hf).__name__} does not have its {count} layers in one list, so it cannot be "
+            "spread or offloaded"
+        )
+    name, modules = found
+    return tuple(f"{name}.{i}" for i in range(len(modules))), tuple(modules)

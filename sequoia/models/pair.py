@@ -203,7 +203,7 @@ class Pair:
 
     def _ids(self, text: str, **options: Any) -> tuple[int, ...]:
         """Token ids of `text`. Raises BadPrompt if the tokenizer panics, or if `text` is longer
-        than the texts with which the tokenizer was tested (loading/tokenizers/try_tokenizer.py)."""
+        than the texts with which the tokenizer was tested (loading/compare_tokenizers.py)."""
         if len(text) > MOST_CHARS:
             raise BadPrompt(
                 f"the prompt has {len(text)} characters with its chat template; the limit is "

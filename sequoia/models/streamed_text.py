@@ -14,8 +14,7 @@ it, or later if the next token may change it. There are two kinds of tokens:
 The result differs from `decode` if a sequence of tokens like <0xE4> is not valid UTF-8 as a whole.
 Then `decode` replaces all bytes of the sequence, even those that form characters. Here such
 characters were already returned, so only the other bytes are replaced. Encoding a text never
-produces such a sequence. The result may also differ after quotes with spaces around them, if
-`decode` removes such spaces (see `_cleans`).
+produces such a sequence.
 """
 
 from __future__ import annotations
@@ -25,37 +24,28 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tokenizers import decoders, models
+from tokenizers import decoders
 
 REPLACEMENT = "\ufffd"
 _BYTE_TOKEN = re.compile(r"<0x([0-9A-F]{2})>")
 # The next token can be decoded with only this many tokens before it, because a character has at
 # most four bytes.
 _ENOUGH = 8
-# Texts that `transformers` shortens when it cleans up spaces (its `clean_up_tokenization`).
-_CLEANED = (" .", " ?", " !", " ,", " ' ", " n't", " 'm", " 's", " 've", " 're")
-_BEGINNINGS = {text[:n] for text in _CLEANED for n in range(1, len(text))}
-# Beginnings of texts that are shortened twice: " n ' t" becomes " n't" and then "n't"; and
-# "  ' s" becomes " 's" and then "'s".
-_TWICE = {" n ", " n '", "  ", "  '"}
-_BEGUN = tuple(sorted(_BEGINNINGS | _TWICE, key=len, reverse=True))
-_CLEANS_BPE = "clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output"
 
 
 class TokenBytes:
-    """The UTF-8 bytes that tokens represent. level: whether the tokenizer is byte-level and
-    `decode` removes no spaces. Then the text is exactly that of the tokens' bytes."""
+    """The UTF-8 bytes that tokens represent. level: whether the tokenizer is byte-level. Then the
+    text is exactly that of the tokens' bytes."""
 
     def __init__(self, tokenizer: Any) -> None:
         self._tokenizer = tokenizer
-        is_level = isinstance(_backend(tokenizer, "decoder"), decoders.ByteLevel)
-        self.level = is_level and not _cleans(tokenizer)
+        backend = getattr(tokenizer, "backend_tokenizer", None)
+        self.level = isinstance(getattr(backend, "decoder", None), decoders.ByteLevel)
         self._found: dict[int, bytes | None] = {}
 
     def of(self, token: int) -> bytes | None:
         """The bytes of `token`, b"" if there is no such token. None for a token that represents
-        whole characters, and for all tokens of a byte-level tokenizer whose `decode` removes
-        spaces: their text depends on the tokens before them."""
+        whole characters: its text depends on the tokens before it."""
         if token not in self._found:
             self._found[token] = self._look(token)
         return self._found[token]
@@ -126,7 +116,6 @@ class TextStream:
     def __init__(self, tokenizer: Any, context: Sequence[int] = ()) -> None:
         self._tokenizer = tokenizer
         self._bytes = TokenBytes(tokenizer)
-        self._cleans = _cleans(tokenizer)
         self._incomplete = b""  # the bytes so far of an incomplete character
         self._window: list[int] = []  # the last ids, which are decoded together
         self._shown = 0  # characters of the window's text that were already returned
@@ -182,8 +171,6 @@ class TextStream:
 
     def _unsettled(self, text: str) -> int:
         """The number of characters at the end of `text` that the next token may change."""
-        if self._cleans and text.endswith(_BEGUN):
-            return next(len(begun) for begun in _BEGUN if text.endswith(begun))
         return int(text.endswith(REPLACEMENT) and not self._has_replacement(self._window[-1]))
 
     def _has_replacement(self, token: int) -> bool:
@@ -223,17 +210,3 @@ def characters(data: bytes, broken: Callable[[bytes], str]) -> tuple[str, bytes]
             data = data[problem.end :]
         else:
             return "".join([*texts, text]), data[used:]
-
-
-def _cleans(tokenizer: Any) -> bool:
-    """Whether the last step of `decode` removes some spaces (see _CLEANED). The tokenizer's setting
-    `clean_up_tokenization_spaces` asks for that. For BPE, `transformers` also requires a second
-    setting, _CLEANS_BPE."""
-    asked = bool(getattr(tokenizer, "clean_up_tokenization_spaces", False))
-    is_bpe = isinstance(_backend(tokenizer, "model"), models.BPE)
-    return asked and (not is_bpe or bool(getattr(tokenizer, _CLEANS_BPE, False)))
-
-
-def _backend(tokenizer: Any, part: str) -> Any:
-    """The attribute `part` of the `tokenizers` object inside `tokenizer`, None if there is none."""
-    return getattr(getattr(tokenizer, "backend_tokenizer", None), part, None)

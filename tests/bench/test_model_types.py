@@ -20,7 +20,7 @@ from sequoia.bench.model_types import Outcome, faults, outcomes, summary, try_co
 from sequoia.bench.toy_models import kinds
 from sequoia.bench.toy_variants import condition, variants
 from sequoia.errors import BadModel, SequoiaError
-from sequoia.loading.model_types import KnownTypes, ModelType, known_types
+from sequoia.loading.model_families import KnownTypes, ModelType, known_types
 from sequoia.models.tree_forward import TreeModel
 
 KNOWN = known_types()

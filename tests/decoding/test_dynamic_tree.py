@@ -19,7 +19,7 @@ from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.sequoia import SEQUOIA
-from sequoia.algorithm.verifiers.verifier import Trial, Verdict
+from sequoia.algorithm.verifiers.verifier import Verdict
 from sequoia.decoding.dynamic_tree import CalibratedTree, Calibration, Costs, Dynamic
 from sequoia.decoding.engine import Decoder, plain, run
 from sequoia.decoding.replanned_tree import RankCounts, Replanned
@@ -121,34 +121,6 @@ def test_the_draft_catches_up_after_steps_without_it() -> None:
     full = [step for step in steps if len(step.tree) == 4]
     assert full
     assert all(len(step.emitted) == 3 for step in full)
-
-
-class Cut:
-    """A tree of 4 levels, cut to 3 levels in every other step, beginning with the first."""
-
-    def __init__(self, tree: Tree) -> None:
-        self._tree = tree
-        self._levels = 4
-        self.most = tree.most
-        self.widest = tree.widest
-
-    def next(self, levels: int) -> Tree:
-        self._levels = 7 - self._levels
-        return self._tree.limit(min(levels, self._levels))
-
-    def learn(self, tree: Tree, verdict: object) -> None: ...
-
-
-@pytest.mark.slow
-def test_no_leaf_of_a_cut_tree_goes_through_the_draft() -> None:
-    """Level 3 of the whole tree goes through the draft. In the cut tree, level 3 has only leaves,
-    which do not. If the draft kept cache slots for these leaves, it would continue from tokens that
-    it never processed. The text would still be right, but fewer tokens would be accepted."""
-    params = SamplingParams(max_new_tokens=40, ignore_eos=True)
-    steps = [*run(Decoder(same_pair(), PROMPTS[0], params, Cut(Tree.kary(2, 4))))]
-    assert emitted(steps) == emitted(plain(same_pair(), PROMPTS[0], params))
-    assert {step.tree.levels for step in steps[:-1]} == {3, 4}
-    assert all(len(step.emitted) == step.tree.levels for step in steps[:-1])
 
 
 def test_a_tree_choice_that_is_too_wide_is_refused() -> None:
@@ -280,36 +252,6 @@ def test_counts_start_at_the_given_vector_and_move_to_the_observed_rates() -> No
     assert counts.acceptance.rates[1] > 0.8
 
 
-def test_a_draft_that_is_no_longer_used_is_tried_again() -> None:
-    """A tree of one node has no children to count. It would stay for good if the counts did not
-    return to the given vector."""
-    tree_choice = Replanned(Acceptance((0.9,)), profile(0.1, 0.2), 16, 8, every=4)
-    alone = Tree.chain(1)
-    refused = SEQUOIA.verify(
-        Tree.chain(2),
-        [0, 1],
-        lambda _: np.array([1.0, 0.0]),
-        lambda _: np.array([0.0, 1.0]),
-        Enumerator(),
-    )
-    for _ in range(400):
-        tree_choice.learn(Tree.chain(2), refused)
-    assert len(tree_choice.tree) == 1
-    for _ in range(400):
-        tree_choice.learn(alone, Verdict((0,), 0, ()))
-    assert len(tree_choice.tree) > 1
-
-
-def test_old_counts_no_longer_matter() -> None:
-    calibration = Calibration(RATES, greedy=True)
-    probs = np.array([0.95])
-    for _ in range(200):
-        calibration.add(probs, None)
-    for _ in range(2000):
-        calibration.decay()
-    assert calibration.rates(probs[None])[0, 0] == pytest.approx(0.95, abs=0.01)
-
-
 def test_a_sure_draft_gets_a_chain_and_an_unsure_one_a_bush() -> None:
     def grown(row: list[float]) -> Tree:
         dynamic = CalibratedTree(
@@ -326,17 +268,6 @@ def test_a_sure_draft_gets_a_chain_and_an_unsure_one_a_bush() -> None:
     assert sure.levels > unsure.levels
 
 
-def test_free_nodes_do_not_all_go_to_the_first_levels() -> None:
-    """A tree has at most 16 nodes. So a node that costs no time still takes the place of a deeper
-    one."""
-    rates = Acceptance((0.7, 0.1, 0.05))
-    free = Dynamic(rates, profile(0.0, 0.001), 0.0, 16, 10).next(10)
-    while free.front:
-        free.grow(torch.tensor([[0.7, 0.1, 0.1, 0.1]] * len(free.front)))
-    assert free.tree.levels >= 6
-    assert len(free.tree) <= 16
-
-
 def test_counts_replace_the_draft_probabilities() -> None:
     calibration = Calibration(RATES, greedy=True)
     probs = np.array([0.95, 0.02])
@@ -347,35 +278,3 @@ def test_counts_replace_the_draft_probabilities() -> None:
     assert before[0] == pytest.approx(0.95)
     assert after[0] < 0.1
     assert (np.diff(calibration.rates(np.array([[0.1, 0.9]])), axis=1) <= 0).all()
-
-
-@pytest.mark.slow
-def test_expensive_nodes_make_small_trees() -> None:
-    params = SamplingParams(max_new_tokens=40, ignore_eos=True)
-
-    def nodes(node: float) -> float:
-        steps = [
-            *run(
-                Decoder(tiny_pair(), PROMPTS[0], params, Dynamic(RATES, profile(node), 0.0, 64, 8))
-            )
-        ]
-        return sum(len(step.tree) for step in steps) / len(steps)
-
-    assert nodes(0.001) > 2 * nodes(0.2)
-
-
-def test_a_choice_that_has_grown_no_tree_learns_nothing() -> None:
-    tree_choice = Dynamic(RATES, profile(), 0.6, 12, 4)
-    before = tree_choice.calibration.rates(np.array([[0.5, 0.2]])).tolist()
-    tree_choice.learn(Tree.chain(2), Verdict((0, 1), 5, ()))
-    assert tree_choice.calibration.rates(np.array([[0.5, 0.2]])).tolist() == before
-
-
-def test_children_beyond_the_last_rate_do_not_change_the_rates() -> None:
-    """A node may have more children than the measured vector has rates."""
-    first = Trial(1, 6, 0.1, 0.5, 0.9, False)
-    second = Trial(2, 7, 0.5, 0.5, 0.1, True)
-    narrow, wide = (RankCounts(Acceptance((0.5,))) for _ in range(2))
-    narrow.add(Tree((-1, 0)), Verdict((0,), 5, (first,)))
-    wide.add(Tree((-1, 0, 0)), Verdict((0, 2), 5, (first, second)))
-    assert wide.acceptance.rates == narrow.acceptance.rates

@@ -23,7 +23,7 @@ from nightly_cases import nightly
 
 from sequoia.algorithm.sampling import Seeded
 from sequoia.algorithm.sampling_params import SamplingParams
-from sequoia.algorithm.step_trace import DecodeStats, StepTrace
+from sequoia.algorithm.step_trace import StepTrace
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import VERIFIERS
 from sequoia.decoding.engine import Decoder, plain, run
@@ -82,15 +82,6 @@ def test_a_hopeless_draft_still_emits_one_token_a_step(kind: str) -> None:
     steps = list(steps_of(pair, PROMPTS[0], GREEDY, TREES["bushy"]))
     assert [len(step.emitted) for step in steps] == [1] * 64
     assert emitted(steps) == emitted(plain(pair, PROMPTS[0], GREEDY))
-
-
-@pytest.mark.slow
-def test_a_noisy_draft_is_accepted_sometimes() -> None:
-    """The other tests would show little with a pair that accepts all drafted tokens or none."""
-    for kind in KINDS:
-        stats = DecodeStats.fold(steps_of(made(kind), PROMPTS[0], GREEDY, TREES["bushy"]))
-        assert 0.2 < stats.rates[0] < 0.95
-        assert sum(stats.rates[1:]) > 0
 
 
 # -- where a run ends, and other edge cases --------------------------------------------------------
@@ -251,21 +242,6 @@ def test_the_models_context_is_filled_but_not_exceeded(kind: str) -> None:
         assert emitted(steps) == emitted(plain(pair, PROMPTS[0], GREEDY))
 
 
-def test_a_limit_that_equals_the_context_ends_as_length() -> None:
-    pair = tiny_pair(context=len(made().encode(PROMPTS[0])) + 5)
-    steps = list(
-        steps_of(pair, PROMPTS[0], dataclasses.replace(GREEDY, max_new_tokens=5), TREES["bushy"])
-    )
-    assert (len(emitted(steps)), steps[-1].finish) == (5, "length")
-
-
-@pytest.mark.slow
-def test_a_prompt_of_one_token() -> None:
-    assert len(made().encode("x")) == 1
-    for tree in TREES.values():
-        assert emitted(steps_of(made(), "x", GREEDY, tree)) == plain_tokens((), "x")
-
-
 # -- what a trace says -----------------------------------------------------------------------------
 
 
@@ -393,15 +369,6 @@ def test_one_target_forward_a_step_and_one_draft_forward_a_level(
         leaf_before = bool(last) and not step.tree.children[last]
 
 
-def test_plain_decoding_never_runs_the_draft(monkeypatch: pytest.MonkeyPatch) -> None:
-    pair = tiny_pair()
-    target = counted(pair.target, monkeypatch)
-    draft = counted(pair.draft, monkeypatch)
-    list(plain(pair, PROMPTS[0], GREEDY))
-    assert (len(target), draft) == (1 + 64, [])
-    assert set(target[1:]) == {1}
-
-
 def test_no_cache_is_allocated_after_the_first_step() -> None:
     decoder = Decoder(made(), PROMPTS[0], WARM, TREES["ragged"])
     decoder.prefill()
@@ -517,35 +484,6 @@ def layouts(monkeypatch: pytest.MonkeyPatch) -> list[weakref.ref[TreeLayout]]:
     return made
 
 
-def test_only_the_layouts_of_the_tree_in_use_are_kept(
-    layouts: list[weakref.ref[TreeLayout]],
-) -> None:
-    """Guards against using too much memory: each layout holds a mask with a column for every slot
-    of the run's KV cache."""
-
-    class Changing(Tree):
-        """A tree of another width at every step."""
-
-        width = 4
-
-        def next(self, levels: int) -> Tree:
-            Changing.width = 2 + Changing.width % 3
-            return Tree.kary(Changing.width, 2).limit(levels)
-
-    decoder = Decoder(
-        tiny_pair(),
-        PROMPTS[0],
-        SamplingParams(max_new_tokens=12, ignore_eos=True),
-        Changing(Tree.kary(4, 2).parents),
-    )
-    layouts.clear()  # the self-test of a newly loaded pair makes layouts too
-    seen = {step.tree for step in run(decoder) if step.tree.levels > 1}
-    gc.collect()
-    assert len(seen) == 3
-    assert len(layouts) >= 2 * len(seen)
-    assert len([layout for layout in layouts if layout()]) <= 2  # the target's and the draft's
-
-
 @pytest.mark.parametrize("grown", [False, True])
 def test_a_tree_larger_than_its_tree_choice_allows_is_refused(grown: bool) -> None:
     class Boastful(Tree):
@@ -627,14 +565,3 @@ def test_logits_that_overflow_in_a_node_that_was_not_visited_leave_no_expectatio
     assert expected.expected_accepted is not None
     assert found.expected_accepted is None
     assert found.emitted == expected.emitted
-
-
-def test_there_are_no_heads_at_temperature_0() -> None:
-    steps = run(Decoder(made(), PROMPTS[0], GREEDY, TREES["bushy"], has_heads=True))
-    assert not any(step.residual_heads for step in steps)
-
-
-def test_each_draft_pass_of_a_step_has_its_time() -> None:
-    for step in run(Decoder(made(), PROMPTS[0], WARM, TREES["bushy"])):
-        assert len(step.level_seconds) == step.tree.levels - 1
-        assert sum(step.level_seconds) == pytest.approx(step.seconds["draft"])

@@ -17,7 +17,7 @@ from sequoia.distill import command, teach
 from sequoia.distill.shards import Taught, batches, most_frequent, read_shard, write_shard
 from sequoia.distill.teach import read, texts_by_kind
 from sequoia.distill.train import Training, compared
-from sequoia.models.layer_draft import cut_config, cut_layers, layer_draft
+from sequoia.loading.layer_drafts import cut_config, cut_layers, layer_draft
 from sequoia.this_machine.dtypes import narrowest_dtype
 
 

@@ -19,7 +19,7 @@ from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.decoding.engine import Decoder, plain, run
 from sequoia.exactness.same_tokens import TextMatch, check_text
-from sequoia.loading.model_types import known_types
+from sequoia.loading.model_families import known_types
 from sequoia.models.pair import Pair
 from sequoia.models.self_test import has_router
 

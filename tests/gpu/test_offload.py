@@ -16,9 +16,8 @@ import torch
 from fakes import tree_logits
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from sequoia.loading.large.copier import Copier, copier_for
-from sequoia.loading.large.model_parts import decoder_layers
-from sequoia.loading.large.offload import LayerStream
+from sequoia.loading.large.offload import Copier, LayerStream, copier_for
+from sequoia.models.layers import decoder_layers
 from sequoia.models.tree_forward import TreeModel
 
 CPU = torch.device("cpu")

@@ -12,31 +12,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fakes import save, tiny_model
 from transformers import CONFIG_MAPPING, AutoConfig
 from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
 
 from sequoia import load_pair
 from sequoia.errors import BadModel
 from sequoia.loading.folder_check import check_folder
-from sequoia.loading.json_file import object_of
 from sequoia.loading.model_checks import check_source
 from sequoia.loading.model_config import check_config
+from sequoia.loading.model_files import object_of
 
 COMMIT = "a" * 40
-
-
-@pytest.fixture(scope="module")
-def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("good") / "model"
-    save(tiny_model(), folder)
-    return folder
-
-
-@pytest.fixture
-def folder(tmp_path: Path, good: Path) -> Path:
-    """A copy of a good folder."""
-    return Path(shutil.copytree(good, tmp_path / "model"))
 
 
 def content_name(path: Path, digits: int = 40) -> str:
@@ -100,25 +86,15 @@ def to_the_cache(cache: Path, folder: Path) -> str:
     return "../../../secret.json"
 
 
-def to_the_model(cache: Path, folder: Path) -> str:
-    return "../../refs/main"
-
-
 def through_a_linked_blob(cache: Path, folder: Path) -> str:
     (cache.parent / "secret.json").write_text("{}")
     (folder.parent.parent / "blobs" / "way").symlink_to("../../../secret.json")
     return "../../blobs/way"
 
 
-def to_a_blob_of_no_hash(cache: Path, folder: Path) -> str:
-    (cache / "blobs" / "se").mkdir(parents=True)
-    (cache / "blobs" / "se" / "secret").write_text("{}")
-    return "../../../blobs/se/secret"
-
-
 @pytest.mark.parametrize(
     "lead",
-    [to_another_model, to_the_cache, to_the_model, through_a_linked_blob, to_a_blob_of_no_hash],
+    [to_another_model, to_the_cache, through_a_linked_blob],
 )
 def test_a_link_in_the_cache_that_leads_elsewhere_is_refused(
     lead: Callable[[Path, Path], str], tmp_path: Path, good: Path
@@ -182,36 +158,6 @@ def test_the_bounds_allow_every_model_that_transformers_describes() -> None:
             continue
         written = CONFIG_MAPPING[kind]().to_json_string(use_diff=False)
         check_config(object_of(written.encode(), kind, BadModel), kind)
-
-
-def test_sizes_of_the_largest_published_models_are_within_bounds() -> None:
-    llama_405b = {
-        "hidden_size": 16_384,
-        "num_hidden_layers": 126,
-        "intermediate_size": 53_248,
-        "num_attention_heads": 128,
-        "num_key_value_heads": 8,
-        "vocab_size": 128_256,
-    }
-    scout = {"max_position_embeddings": 10_485_760, "num_local_experts": 16, "vocab_size": 202_048}
-    gemma_3n = {"intermediate_size": [16_384] * 35, "vocab_size_per_layer_input": 262_144}
-    for config in (llama_405b, scout, gemma_3n, {"text_config": scout, "rope_theta": 500_000_000}):
-        check_config(config, "m")
-
-
-def test_a_file_slightly_above_its_limit_is_refused_with_different_figures(folder: Path) -> None:
-    """Rounded to megabytes, the size and the limit would look the same."""
-    (folder / "chat_template.jinja").write_bytes(b" " * 1_000_001)
-    says = r"chat_template\.jinja has 1,000,001 bytes; the limit is 1,000,000"
-    with pytest.raises(BadModel, match=says):
-        check_folder(folder, "m")
-
-
-def test_code_that_comes_with_a_known_type_is_ignored(folder: Path) -> None:
-    config = json.loads((folder / "config.json").read_text())
-    config["auto_map"] = {"AutoConfig": "configuration_evil.Evil"}
-    (folder / "config.json").write_text(json.dumps(config))
-    assert check_source("m", folder).config.model_type == "llama"
 
 
 @pytest.mark.parametrize(

@@ -19,9 +19,7 @@ from sequoia.algorithm.verifiers import VERIFIERS
 from sequoia.assets_folder import BUNDLED_PAIR
 from sequoia.decoding.engine import Decoder, run
 from sequoia.errors import BadModel, BadPair
-from sequoia.loading.load import load_pair
-from sequoia.loading.model_checks import PassedCheck
-from sequoia.models.layer_draft import (
+from sequoia.loading.layer_drafts import (
     IDENTITY,
     Identity,
     cut_config,
@@ -29,6 +27,8 @@ from sequoia.models.layer_draft import (
     layer_draft,
     write_layers,
 )
+from sequoia.loading.load import load_pair
+from sequoia.loading.model_checks import PassedCheck
 from sequoia.models.pair import Pair
 
 TARGET = BUNDLED_PAIR / "target"

@@ -13,35 +13,27 @@ from typing import Any
 import psutil
 import pytest
 import torch
-from fakes import EOS, KINDS, save, tiny_model, tiny_tokenizer
-from tokenizers import Regex, pre_tokenizers
+from fakes import save, tiny_model, tiny_tokenizer
 from transformers import (
     AutoModelForCausalLM,
-    BartConfig,
     BertConfig,
     EncoderDecoderConfig,
     Gemma2Config,
-    Gemma3TextConfig,
     GptOssConfig,
     GraniteMoeHybridConfig,
-    Mamba2Config,
     MambaConfig,
     MistralConfig,
     MusicgenConfig,
     PretrainedConfig,
     Qwen2Config,
-    RecurrentGemmaConfig,
     RwkvConfig,
-    SpeechEncoderDecoderConfig,
     T5Config,
-    VisionEncoderDecoderConfig,
     ViTConfig,
-    Wav2Vec2Config,
 )
 
 from sequoia import Acceptance, SamplingParams, Tree, plain, speculate
 from sequoia.bench.toy_models import toy_config
-from sequoia.errors import BadModel, BadPair, NotDownloaded, OutOfMemory, Stopped
+from sequoia.errors import BadModel, BadPair, OutOfMemory, Stopped
 from sequoia.loading import load as hub
 from sequoia.loading.find_pair import LoadNews
 from sequoia.loading.load import load_pair, loaded_bytes, recorded_acceptances
@@ -105,15 +97,6 @@ def test_a_good_pair_loads(good: tuple[str, str]) -> None:
     assert (pair.begin, pair.stop, pair.known) == ((), frozenset({0}), ())
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_dtype_is_chosen_by_default(kind: str, tmp_path: Path) -> None:
-    """The default of `load_pair` is "auto", but `load` in this file uses "float32"."""
-    folder = save(tiny_model(kind), tmp_path / kind)
-    pair = load(folder, folder, dtype="auto")
-    assert {pair.target.dtype, pair.draft.dtype} <= {torch.float32, torch.bfloat16}
-
-
 def test_every_configured_end_of_text_stops(tmp_path: Path, good: tuple[str, str]) -> None:
     model = tiny_model()
     model.generation_config.eos_token_id = [5, 7]
@@ -123,9 +106,7 @@ def test_every_configured_end_of_text_stops(tmp_path: Path, good: tuple[str, str
 # -- names -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "name", ["nope", "", "Bundled", "../etc/passwd", "x" * 10_000, None, 5, HUGE]
-)
+@pytest.mark.parametrize("name", ["nope", "../etc/passwd", "x" * 10_000, None, HUGE])
 def test_an_unknown_pair_is_refused(name: object) -> None:
     with pytest.raises(BadModel, match=r"unknown pair .*known: bundled, smollm2") as caught:
         load_pair(name)
@@ -138,38 +119,10 @@ def test_half_a_pair_is_refused(given: dict) -> None:
         load_pair(**given)
 
 
-@pytest.mark.parametrize("ref", ["", "   ", 5, HUGE, b"gpt2", ["gpt2"], "x" * 501])
+@pytest.mark.parametrize("ref", ["", 5, HUGE, ["gpt2"], "x" * 501])
 def test_what_is_not_a_name_is_refused(ref: object) -> None:
     with pytest.raises(BadModel, match=r"named by a folder or a Hugging Face id"):
         checked_name(ref)
-
-
-@pytest.mark.parametrize(
-    "ref",
-    [
-        "a/b/c",
-        "../up",
-        "/no/such/folder",
-        "https://example.org/m",
-        "a b",
-        "a\0b",
-        "-x",
-        "~/m",
-        "ü/m",
-    ],
-)
-def test_what_can_be_neither_folder_nor_id_is_refused(ref: str) -> None:
-    with pytest.raises(
-        BadModel, match=r"is neither a folder nor a Hugging Face id|not the name of a folder"
-    ):
-        load(ref, ref)
-
-
-def test_the_target_is_checked_first_and_named(good: tuple[str, str]) -> None:
-    with pytest.raises(BadModel, match=r"/no/target"):
-        load("/no/target", "/no/draft")
-    with pytest.raises(BadModel, match=r"/no/draft"):
-        load(good[0], "/no/draft")
 
 
 # -- configs ---------------------------------------------------------------------------------------
@@ -180,32 +133,16 @@ TINY_BERT = BertConfig(
 )
 UNFIT = {
     "recurrent": (MambaConfig(), "mamba.*linear_attention|recurrent"),
-    "recurrent 2": (Mamba2Config(), "mamba2.*linear_attention|recurrent"),
     "rwkv": (RwkvConfig(), "rwkv.*no attention heads"),
-    "mixed": (
-        RecurrentGemmaConfig(),
-        "recurrent_gemma.*; a tree works only with full attention",
-    ),
     "window": (MistralConfig(sliding_window=64), "mistral.*sliding window of 64 tokens"),
     "window of some layers": (
         Qwen2Config(use_sliding_window=True, sliding_window=64, max_window_layers=1),
         "qwen2.*type “sliding_attention”",
     ),
-    "gemma 2": (Gemma2Config(), "gemma2.*type “sliding_attention”"),
-    "gemma 3": (Gemma3TextConfig(), "gemma3_text.*type “sliding_attention”"),
     "encoder-decoder": (T5Config(), "t5.*encoder-decoder"),
-    "encoder-decoder with a causal part": (BartConfig(), "bart.*encoder-decoder"),
     "encoder-decoder of two models": (
         EncoderDecoderConfig.from_encoder_decoder_configs(TINY_BERT, TINY_BERT),
         r"\(encoder-decoder\) is an encoder-decoder",
-    ),
-    "encoder of speech": (
-        SpeechEncoderDecoderConfig.from_encoder_decoder_configs(Wav2Vec2Config(), TINY_BERT),
-        r"\(speech-encoder-decoder\) is an encoder-decoder",
-    ),
-    "encoder of images": (
-        VisionEncoderDecoderConfig.from_encoder_decoder_configs(ViTConfig(), TINY_BERT),
-        r"\(vision-encoder-decoder\) is an encoder-decoder",
     ),
     "audio": (MusicgenConfig(), "musicgen.*generates audio"),
     "encoder": (BertConfig(), "bert.*is an encoder"),
@@ -344,46 +281,6 @@ def test_code_that_comes_with_a_model_is_never_run(
     assert not (tmp_path / "ran").exists()
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "{",
-        "[]",
-        "null",
-        "{}",
-        '{"model_type": 5}',
-        '{"model_type": "no such"}',
-        '{"model_type": "llama", "vocab_size": -1}',
-        '{"model_type": "llama", "hidden_size": "x"}',
-    ],
-)
-def test_a_damaged_config_is_refused(text: str, tmp_path: Path, good: tuple[str, str]) -> None:
-    folder = tmp_path / "damaged"
-    shutil.copytree(good[0], folder)
-    (folder / "config.json").write_text(text, encoding="utf-8")
-    with pytest.raises(BadModel):
-        load(str(folder), good[1])
-
-
-@pytest.mark.parametrize("file", ["config.json", "tokenizer.json", "model.safetensors"])
-def test_a_missing_file_is_refused(file: str, tmp_path: Path, good: tuple[str, str]) -> None:
-    folder = tmp_path / "gaps"
-    shutil.copytree(good[0], folder)
-    (folder / file).unlink()
-    with pytest.raises((BadModel, BadPair), match=r"gaps|tokenizer"):
-        load(str(folder), good[1])
-
-
-def test_damaged_weights_are_refused(tmp_path: Path, good: tuple[str, str]) -> None:
-    folder = tmp_path / "cut"
-    shutil.copytree(good[0], folder)
-    weights = folder / "model.safetensors"
-    weights.write_bytes(weights.read_bytes()[:1000])
-    with pytest.raises(BadModel, match=r"cut: model\.safetensors is damaged"):
-        load(str(folder), good[1])
-
-
 # -- tokenizers ------------------------------------------------------------------------------------
 
 
@@ -404,36 +301,6 @@ def test_tokenizers_of_the_same_size_with_different_pieces_are_refused(
         load(good[0], save(tiny_model(), tmp_path / "other", other))
 
 
-@pytest.mark.slow
-@pytest.mark.usefixtures("no_weights")
-def test_tokenizers_of_different_sizes_are_refused(tmp_path: Path, good: tuple[str, str]) -> None:
-    with pytest.raises(
-        BadPair,
-        match=(
-            r"differ in 8 tokens; the first is '.*', which has id 280 in the target and "
-            r"is missing in the draft"
-        ),
-    ):
-        load(good[0], save(tiny_model(), tmp_path / "other", tiny_tokenizer(280)))
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("no_weights")
-def test_tokenizers_with_the_same_pieces_that_split_differently_are_refused(
-    tmp_path: Path, good: tuple[str, str]
-) -> None:
-    other = tiny_tokenizer()
-    other.backend_tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
-        [
-            pre_tokenizers.Split(Regex("."), "isolated"),
-            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
-        ]
-    )
-    assert other.get_vocab() == tiny_tokenizer().get_vocab()
-    with pytest.raises(BadPair, match=r"same tokens but split text differently, for instance "):
-        load(good[0], save(tiny_model(), tmp_path / "other", other))
-
-
 def test_models_with_fewer_tokens_than_the_tokenizer_are_refused(tmp_path: Path) -> None:
     folder = save(tiny_model(vocab=280), tmp_path / "small", tiny_tokenizer(288))
     with pytest.raises(
@@ -447,10 +314,7 @@ def test_models_with_fewer_tokens_than_the_tokenizer_are_refused(tmp_path: Path)
 
 @pytest.mark.parametrize(
     "device",
-    [
-        *("tpu", "", "meta", "cuda:-1", "cuda:100", "cuda:00", "cuda:05", "cuda:\u0663", "cpu:0"),
-        *("CPU", 5, None, HUGE, "cuda\n"),
-    ],
+    ["tpu", "", "meta", "cuda:-1", "cuda:100", "cuda:05", "cuda:\u0663", "cpu:0", None, HUGE],
 )
 def test_devices_that_do_not_exist_are_refused(device: object) -> None:
     with pytest.raises(BadModel, match=r"device .* is not auto, spread, cpu, cuda or cuda:NUMBER"):
@@ -492,9 +356,7 @@ def test_a_card_that_runs_nothing_is_not_used_unless_it_is_asked_for(
     ]
 
 
-@pytest.mark.parametrize(
-    "dtype", ["int8", "float64", "", "torch.float32", None, 16, torch.float32, [], HUGE]
-)
+@pytest.mark.parametrize("dtype", ["int8", "float64", "", None, torch.float32, HUGE])
 def test_unknown_dtypes_are_refused(dtype: object) -> None:
     with pytest.raises(BadModel, match=r"dtype .* is not one of auto, float32, bfloat16, float16"):
         checked_dtype(dtype)
@@ -543,14 +405,6 @@ def test_running_out_of_memory_while_loading_is_reported(
 # -- the hub, without a network (otherwise see test_download.py) -----------------------------------
 
 
-def test_without_a_network_an_unknown_id_is_refused_in_words() -> None:
-    """Offline mode is on for all tests (conftest.py), so no server is contacted."""
-    with pytest.raises(
-        NotDownloaded, match=r"nobody/nothing is not on this machine, and HF_HUB_OFFLINE is set"
-    ):
-        load("nobody/nothing", "nobody/nothing")
-
-
 @pytest.fixture
 def cached(tmp_path: Path, good: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of the files of owner/model, in a local cache with the layout of the hub's own
@@ -572,31 +426,14 @@ def test_a_cached_model_loads_without_contacting_the_hub(
     assert pair.target.name == "owner/model"
 
 
-@pytest.mark.parametrize("lost", ["config.json", "model.safetensors"])
-def test_an_incomplete_cached_model_does_not_count(cached: Path, lost: str) -> None:
-    (cached / lost).unlink()
-    with pytest.raises(NotDownloaded, match=r"owner/model is not on this machine"):
-        load("owner/model", "owner/model")
-
-
 # -- reports, padded vocabularies and stopping -----------------------------------------------------
 
 
-def test_passed_checks_are_reported_in_words(good: tuple[str, str]) -> None:
+def test_passed_checks_are_reported(good: tuple[str, str]) -> None:
     reported: list[LoadNews] = []
     load(*good, on_progress=reported.append)
     checks = [news.what for news in reported if isinstance(news, PassedCheck)]
     assert checks == ["tokenizer", "target", "draft", "vocabulary", "chat template"]
-    words = {news.what: news.words for news in reported if isinstance(news, PassedCheck)}
-    assert words["tokenizer"].startswith("all 288 tokens are the same in both")
-    assert words["target"].startswith(
-        "target: float32, this program's own optimised forward pass, "
-        "on cpu; 18 tokens of a tree were changed, and exactly the logits that depend on them"
-    )
-    assert words["target"].endswith(
-        "standard deviations (allowed: 0.001), at the start and around position 510"
-    )
-    assert words["vocabulary"] == "both models have 288 tokens, the tokenizer 288"
 
 
 @pytest.mark.slow
@@ -646,10 +483,3 @@ def test_shipped_acceptance_is_read_by_temperature(tmp_path: Path) -> None:
 
 
 # -- the tokenizer of these tests ------------------------------------------------------------------
-
-
-def test_the_tokenizer_of_these_tests_reads_what_it_wrote() -> None:
-    tokenizer = tiny_tokenizer()
-    text = "def größe(x):\n\treturn '你好 🙂' "
-    assert tokenizer.decode(tokenizer(text)["input_ids"]) == text
-    assert tokenizer.eos_token == EOS

@@ -62,7 +62,6 @@ WRITTEN_OUT = {"GPTJConfig": {**GPT, "rotary_dim": 4}, "CodeGenConfig": {**GPT, 
 HYBRID = {"num_hidden_layers": 4, "hidden_size": WIDTH, "vocab_size": VOCAB}
 REFUSED = {
     "Qwen3_5TextConfig": (HYBRID, "type “linear_attention”"),
-    "Qwen3NextConfig": (HYBRID, "type “linear_attention”"),
     "GraniteMoeHybridConfig": (
         {**HYBRID, "mamba_n_heads": 8, "layer_types": ["mamba", "attention"] * 2},
         "; a tree works only with full",
@@ -71,14 +70,9 @@ REFUSED = {
         {**HYBRID, "layer_types": ["conv", "conv", "full_attention", "conv"]},
         "type “conv”",
     ),
-    "FalconH1Config": (HYBRID, "; a tree works only with full attention"),
-    "JambaConfig": (HYBRID, "type “linear_attention”"),
-    "BambaConfig": ({**HYBRID, "mamba_n_heads": 8}, "type “linear_attention”"),
     "GptOssConfig": (HYBRID, "type “sliding_attention”"),
-    "Gemma3TextConfig": ({**HYBRID, "num_hidden_layers": 6}, "type “sliding_attention”"),
     "GPTNeoConfig": ({"attention_types": [[["global", "local"], 12]]}, "layers of local attention"),
     "BloomConfig": ({}, r"order of tokens \(ALiBi\)"),
-    "MptConfig": ({}, r"order of tokens \(ALiBi\)"),
     "FalconConfig": ({"alibi": True}, r"order of tokens \(ALiBi\)"),
 }
 

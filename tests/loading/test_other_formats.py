@@ -5,13 +5,12 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import torch
-from fake_hub import FakeHub, served
-from fakes import save, tiny_model
+from fake_hub import FakeHub
 from safetensors.torch import load_file, save_file
 
 from sequoia import load_pair
@@ -23,31 +22,6 @@ Spoil = Callable[[Path], None]
 WEIGHTS = "model.safetensors"
 INDEX = "model.safetensors.index.json"
 NAME = "model.layers.0.self_attn.q_proj"
-
-
-@pytest.fixture(scope="module")
-def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("good") / "model"
-    save(tiny_model(), folder)
-    return folder
-
-
-@pytest.fixture
-def folder(tmp_path: Path, good: Path) -> Path:
-    return Path(shutil.copytree(good, tmp_path / "model"))
-
-
-@pytest.fixture
-def hub(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeHub]:
-    """A hub that serves `folder` as owner/model, and an empty cache."""
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("HF_TOKEN_PATH", str(tmp_path / "no token"))
-    for name in ("NO_PROXY", "no_proxy"):
-        monkeypatch.setenv(name, "127.0.0.1")
-    with served() as found:
-        monkeypatch.setenv("HF_ENDPOINT", found.url)
-        found.models["owner/model"] = folder
-        yield found
 
 
 def only(*files: str) -> Spoil:
@@ -98,16 +72,12 @@ OTHERS: dict[str, tuple[Spoil, str]] = {
         only("model.Q4_K_M.gguf", "model.Q8_0.gguf"),
         r"but GGUF files, .*llama\.cpp.* \(model\.Q4_K_M\.gguf, model\.Q8_0\.gguf\)",
     ),
-    "GGUF alone": (nothing_but("x.gguf", "README.md"), r"but GGUF files, .*\(x\.gguf\)"),
     "GGUF below": (nothing_but("UD-Q4/x.gguf"), r"but GGUF files, .*\(UD-Q4/x\.gguf\)"),
     "pickles": (
         only("pytorch_model-00001-of-00002.bin", "pytorch_model-00002-of-00002.bin"),
         "but pickles, which can run code",
     ),
-    "one pickle": (only("pytorch_model.bin"), r"pickles, .* \(pytorch_model\.bin\), which are not"),
-    "Meta's own files": (nothing_but("consolidated.00.pth", "params.json"), "but pickles"),
     "ONNX": (only("model.onnx"), "but ONNX files"),
-    "ONNX below": (only("onnx/model.onnx", "onnx/model_q4.onnx"), "but ONNX files"),
     "TensorFlow": (only("tf_model.h5"), "but TensorFlow files"),
     "Flax": (only("flax_model.msgpack"), "but Flax files"),
     "MLX of old": (only("weights.npz"), "but NumPy files"),
@@ -117,11 +87,6 @@ OTHERS: dict[str, tuple[Spoil, str]] = {
     ),
     "config and tokenizer": (only(), r"has no weights: no \.safetensors file, only config\.json"),
     "training state": (only("training_args.bin", "optimizer.pt"), "has no weights"),
-    "Mistral's own files": (
-        nothing_but("consolidated.safetensors", "params.json", "tekken.json"),
-        r"has no config\.json, .*; it contains consolidated\.safetensors, params\.json, tekken",
-    ),
-    "a file for a picture program": (nothing_but(WEIGHTS), r"has no config\.json"),
     "images": (nothing_but("model_index.json", "unet/config.json"), "for images"),
     "checkpoints of a training run": (
         nothing_but("checkpoint-10/config.json", "checkpoint-20/config.json"),

@@ -22,7 +22,7 @@ from sequoia.errors import BadModel
 from sequoia.loading.large import load_large
 from sequoia.loading.large.placement import HOST, offload
 from sequoia.loading.model_files import COMMIT, is_hub_id
-from sequoia.loading.pair_catalog import Preset, preset, presets
+from sequoia.loading.pair_request import Preset, preset, presets
 from sequoia.this_machine.memory import ROOM
 
 

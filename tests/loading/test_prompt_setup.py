@@ -40,11 +40,8 @@ CHATML = (
 IN_PARTS = {
     "other strings are dropped": PARTS,
     "first part": "{% for m in messages %}U: {{ m.content[0].text }} A: {% endfor %}",
-    "first part by key": "U: {{ messages[0]['content'][0]['text'] }} A:",
     "strings are refused": "{% if messages[0].content is string %}"
     "{{ raise_exception('parts only') }}{% endif %}{{ messages[0].content[0].text }}",
-    "filtered": "{{ messages[0].content | selectattr('type', 'equalto', 'text') | map(attribute="
-    "'text') | join('') }}",
 }
 # Templates that cannot be used, and part of the reason.
 UNUSABLE = {
@@ -53,15 +50,11 @@ UNUSABLE = {
         "{% for m in messages if m.role == 'human' %}{{ m.content }}{% endfor %}A:",
         "does not contain the message",
     ),
-    "other key": ("{{ messages[0].text }}A:", "does not contain the message"),
-    "cut": ("{{ messages[0].content[:5] }} A:", "does not contain the message"),
     "system message needed": (
         "{% if messages[0].role != 'system' %}{{ raise_exception('no system message') }}{% endif %}"
         "{{ messages[1].content }}",
         "no system message",
     ),
-    "system message used": ("{{ messages[1].content }}", "no element 1"),
-    "two messages dropped alike": ("{{ messages | length }} A:", "does not contain the message"),
     "nothing": ("{# #}", "empty text"),
 }
 
@@ -171,7 +164,6 @@ ADDING = {
     "end": (lambda: adding("A", "</s>"), [], ["</s>"]),
     "both": (lambda: adding("<s>", "A", "</s>"), ["<s>"], ["</s>"]),
     "add_eos_token": (with_eos, ["<s>"], ["</s>"]),
-    "end twice": (lambda: adding("<s>", "A", "</s>", "</s>"), ["<s>"], ["</s>"]),
     "beginning twice": (lambda: adding("<s>", "<s>", "A"), ["<s>"], ["<s>"]),
     "separator": (like_bert, [], ["[SEP]"]),
     "another end": (lambda: adding("A", "<|call|>", "</s>"), [], ["</s>"]),
@@ -216,7 +208,6 @@ def test_a_typed_beginning_is_not_doubled() -> None:
 
 ENDING = {
     "end": ("{{ messages[0].content }}{{ eos_token }}", WORD),
-    "end twice": ("{{ messages[0].content }}</s>{{ eos_token }}", WORD),
     "each": ("{% for m in messages %}<s>{{ m.content }}</s>{% endfor %}", f"<s>{WORD}"),
     "token of the config": ("<s>{{ messages[0].content }}<|call|>", f"<s>{WORD}"),
     "beginning twice": ("{{ bos_token }}<s>[{{ messages[0].content }}]", f"<s>[{WORD}]"),
@@ -264,20 +255,10 @@ def test_a_chat_begins_once_if_both_template_and_tokenizer_write_the_beginning()
 # Templates, and the token that they write after an answer.
 ANSWERS = {
     "chatml": (CHATML, "<|im_end|>"),
-    "chatml with a system message": (
-        "{% if messages[0].role != 'system' %}<|im_start|>system\nYou help.<|im_end|>\n{% endif %}"
-        + CHATML,
-        "<|im_end|>",
-    ),
     "llama 3": (
         "{% for m in messages %}<|im_start|>{{ m.role }}<|x|>\n\n{{ m.content | trim }}<|eot_id|>"
         "{% endfor %}",
         "<|eot_id|>",
-    ),
-    "gemma": (
-        "{% for m in messages %}<|im_start|>{{ 'model' if m.role == 'assistant' else m.role }}\n"
-        "{{ m.content }}<end_of_turn>\n{% endfor %}",
-        "<end_of_turn>",
     ),
     "after a space": (
         "{% for m in messages %}{% if m.role == 'user' %}[{{ m.content }}]{% else %}"
@@ -288,10 +269,6 @@ ANSWERS = {
         "{% for m in messages %}{{ m.content }}{% if not loop.last %}<|im_end|>{% endif %}"
         "{% endfor %}",
         "<|im_end|>",
-    ),
-    "the next message's token": (
-        "{% for m in messages %}<|{{ m.role }}|>\n{{ m.content }}{% endfor %}",
-        "<|user|>",
     ),
     "the next message's token after a cue": (
         "{% for m in messages %}<|{{ m.role }}|>\n{{ m.content }}{% endfor %}<|assistant|>",
@@ -310,7 +287,6 @@ ANSWERS = {
 }
 NO_TOKEN = {
     "new line": "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}",
-    "text": "{% for m in messages %}{{ m.role }}: {{ m.content }}<|none|>{% endfor %}",
     "nothing": "{% for m in messages %}{{ m.content }}{% endfor %}",
     "answers are refused": (
         "{% for m in messages %}{% if m.role != 'user' %}{{ raise_exception('users only') }}"

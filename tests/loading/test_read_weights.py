@@ -6,7 +6,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -191,21 +190,10 @@ W1 = "layers.0.block_sparse_moe.experts.2.w1"
 EXPERT = "layers.0.block_sparse_moe.experts.2."
 REFUSED: dict[str, tuple[str, Callable[[Tensors], Tensors], str]] = {
     "head": ("llama", without("lm_head"), r"lack 1 tensor that the model needs: lm_head\.weight"),
-    "norm": (
-        "llama",
-        without("model.norm"),
-        r"lack 1 tensor that the model needs: model\.norm\.weight",
-    ),
     "layer": (
         "llama",
         without("layers.3."),
         r"lack 9 tensors that the model needs: model\.layers\.3\..*, \.\.\.",
-    ),
-    "only unknown tensors": ("llama", lambda _: {"x.y": ONE}, rf"lack {ALL_OF_THEM} tensors"),
-    "a tied matrix": (
-        "qwen2",
-        without("embed_tokens"),
-        r"lack 2 tensors .*: lm_head\.weight, model\.embed_tokens\.weight",
     ),
     "part of an expert": (
         "mixtral",
@@ -217,44 +205,17 @@ REFUSED: dict[str, tuple[str, Callable[[Tensors], Tensors], str]] = {
         without(EXPERT),
         r"2 tensors with a shape that does not fit .*: 3 x 32 x 64 instead of 4 x 32 x 64",
     ),
-    "vocabulary": (
-        "llama",
-        lambda tensors: tensors | {"lm_head.weight": torch.ones(9, WIDTH)},
-        r"9 x 32 instead of 288 x 32",
-    ),
-    "number": (
-        "llama",
-        lambda tensors: tensors | {"model.norm.weight": torch.tensor(1.0)},
-        r"a single number instead of 32",
-    ),
     "one layer more": (
         "llama",
         with_more("model.layers.4.mlp.up_proj.weight"),
         r"does not have: model\.layers\.4\.mlp\.up_proj",
-    ),
-    "a deeper model": (
-        "llama",
-        with_more(*(f"model.layers.{i}.w" for i in range(4, 9))),
-        r"contain 5 tensors .*layers\.6\.w, \.\.\.$",
     ),
     "biases": (
         "qwen2",
         with_more("model.layers.0.self_attn.o_proj.bias"),
         r"does not have: .*o_proj\.bias",
     ),
-    "bias of a norm": ("llama", with_more("model.norm.bias"), r"does not have: model\.norm\.bias"),
     "bias of the head": ("llama", with_more("lm_head.bias"), r"does not have: lm_head\.bias"),
-    "embedding": (
-        "llama",
-        with_more("model.embed_tokens.scale"),
-        r"does not have: model\.embed_tokens\.scale",
-    ),
-    "a long name": ("llama", with_more(f"lm_head.{'x' * 500}"), r"does not have: lm_head\.x{72}$"),
-    "a layer without a number": (
-        "llama",
-        with_more("model.layers.extra.4.w"),
-        r"does not have: model\.layers\.extra\.4\.w",
-    ),
     "names without the prefix": (
         "llama",
         lambda tensors: (
@@ -262,11 +223,6 @@ REFUSED: dict[str, tuple[str, Callable[[Tensors], Tensors], str]] = {
             | {"layers.1.extra": ONE}
         ),
         r"does not have: model\.layers\.1\.extra",
-    ),
-    "head of a bert": (
-        "bert",
-        with_more("cls.predictions.extra"),
-        r"does not have: cls\.predictions\.extra",
     ),
     "embedding of a bert": (
         "bert",
@@ -381,14 +337,3 @@ def test_layers_that_the_config_counts_as_prediction_heads_are_named(
             BadModel, match=rf"does not have: model\.layers\.{layer}\.eh_proj\.weight"
         ):
             read(folder)
-
-
-def test_other_errors_pass_through(
-    folders: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def broken(*_: Any, **__: Any) -> None:
-        raise RuntimeError("something else")
-
-    monkeypatch.setattr(AutoModelForCausalLM, "from_pretrained", broken)
-    with pytest.raises(RuntimeError, match="something else"):
-        read(folders["llama"])

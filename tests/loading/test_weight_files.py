@@ -6,13 +6,12 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import torch
-from fake_hub import COMMIT, FakeHub, served
-from fakes import save, tiny_model
+from fake_hub import COMMIT, FakeHub
 from safetensors.torch import load_file, save_file
 
 from sequoia import SamplingParams, Tree, load_pair, speculate
@@ -38,31 +37,6 @@ FORMS = {
     "partly in a sub-folder": MIXED,
     "names of its own": OWN,
 }
-
-
-@pytest.fixture(scope="module")
-def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("good") / "model"
-    save(tiny_model(), folder)
-    return folder
-
-
-@pytest.fixture
-def folder(tmp_path: Path, good: Path) -> Path:
-    return Path(shutil.copytree(good, tmp_path / "model"))
-
-
-@pytest.fixture
-def hub(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeHub]:
-    """A hub that serves `folder` as owner/model, and an empty cache."""
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("HF_TOKEN_PATH", str(tmp_path / "no token"))
-    for name in ("NO_PROXY", "no_proxy"):
-        monkeypatch.setenv(name, "127.0.0.1")
-    with served() as found:
-        monkeypatch.setenv("HF_ENDPOINT", found.url)
-        found.models["owner/model"] = folder
-        yield found
 
 
 def split(folder: Path, files: list[str]) -> None:

@@ -27,13 +27,12 @@ from sequoia import (
     run,
     speculate,
 )
-from sequoia.bench import model_types
-from sequoia.bench.model_types import distances, generated, try_config
+from sequoia.bench.model_types import generated, try_config
 from sequoia.bench.toy_models import random_model, toy_config
 from sequoia.bench.toy_variants import ORIGINAL, variants
 from sequoia.errors import BadPrompt
 from sequoia.models.cache_and_mask import whole_tree_layout
-from sequoia.models.context_length import UNSTATED, ContextLength, changes_at, context_length
+from sequoia.models.context_length import ContextLength, changes_at, context_length
 from sequoia.models.tree_forward import PREFILL_CHUNK, TreeModel
 
 LONGROPE = ("phi3", "phimoe", "llama", "qwen2", "mistral")
@@ -95,15 +94,6 @@ def test_the_shortest_of_several_ropes_counts() -> None:
 def test_other_scalings_hold_the_stated_context(rope: dict[str, Any]) -> None:
     config = LlamaConfig(max_position_embeddings=1000, rope_parameters={"rope_theta": 1e4, **rope})
     assert context_length(config) == ContextLength(1000)
-
-
-def test_longrope_without_a_longer_context_is_no_limit() -> None:
-    config = LlamaConfig(max_position_embeddings=1000, rope_parameters=longrope(1000))
-    assert context_length(config) == ContextLength(1000)
-
-
-def test_a_context_that_is_not_stated() -> None:
-    assert context_length(object()) == ContextLength(UNSTATED)
 
 
 def test_doge_holds_as_many_tokens_as_its_window() -> None:
@@ -173,16 +163,6 @@ def test_without_its_limit_longrope_would_differ(
 def test_doge_decodes_up_to_its_window(tmp_path: Path) -> None:
     found = try_config("doge", {"keep_window_size": ORIGINAL}, tmp_path)
     assert (found.status, found.words) == ("runs", "")
-
-
-@pytest.mark.parametrize("kind", ["opt", "gpt2"])
-def test_learned_positions_are_used_to_the_last(kind: str) -> None:
-    model = TreeModel(random_model(toy_config(kind)), kind)
-    assert model.limit == 64
-    text = [5 * i % 250 for i in range(64)]
-    assert max(distances(model, model.hf, text)) < model_types.TOLERANCE
-    with pytest.raises(IndexError):
-        model.open(70).extend([*text, 7])
 
 
 # -- at the limit ----------------------------------------------------------

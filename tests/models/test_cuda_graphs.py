@@ -7,7 +7,6 @@ other tests use CountingCapture in its place.
 
 from __future__ import annotations
 
-import gc
 import logging
 import weakref
 from collections import Counter
@@ -26,7 +25,6 @@ from sequoia.models import cuda_graphs
 from sequoia.models.cache_and_mask import KVCache, TreeLayout, aligned
 from sequoia.models.cuda_capture import Capture, CudaCapture, Replay
 from sequoia.models.cuda_graphs import GraphedForward, reach_of
-from sequoia.models.memory_needs import mask_and_logit_bytes
 from sequoia.models.pair import Pair
 from sequoia.models.self_test import self_test
 from sequoia.models.tree_forward import Context, TreeModel
@@ -130,12 +128,6 @@ def test_one_graph_serves_every_prefix_within_its_reach(
 @pytest.mark.parametrize(("columns", "reach"), [(1, 512), (512, 512), (513, 700), (700, 700)])
 def test_reaches_are_rounded_up_within_the_capacity(columns: int, reach: int) -> None:
     assert reach_of(columns, 700) == reach
-
-
-def test_there_are_two_reaches_for_each_doubling() -> None:
-    found = sorted({reach_of(columns, 10**6) // cuda_graphs.STEP for columns in range(1, 16_000)})
-    assert found == [1, 2, 3, 4, 6, 8, 12, 16, 24, 32]
-    assert all(columns <= reach_of(columns, 10**6) for columns in range(1, 16_000))
 
 
 @pytest.mark.slow
@@ -257,92 +249,6 @@ def test_an_unexpected_size_is_captured_if_it_comes_often() -> None:
     assert counts == [0] * cuda_graphs.PASSES_BEFORE_CAPTURE + [1, 1]
 
 
-def test_the_least_recently_used_graph_is_dropped_first(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Guards against dropping a graph that the next run has just asked for."""
-    monkeypatch.setattr(cuda_graphs, "MOST_SIZES", 2)
-    model = TreeModel(tiny_model(), "llama")
-    capture = use_graphs(model)
-    context = model.open(100)
-    counts = []
-    for sizes in ([4, 5], [4], [6], [4], [5]):
-        context.capture(sizes)
-        counts.append(capture.count)
-    assert counts == [2, 2, 3, 3, 4]
-
-
-def test_at_the_limit_of_graphs_a_size_must_come_more_often_to_be_captured(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """The new graph replaces an old one. Otherwise graphs of shorter reaches, which a growing text
-    no longer uses, would stay for ever."""
-    monkeypatch.setattr(cuda_graphs, "MOST_SIZES", 2)
-    model = TreeModel(tiny_model(), "llama")
-    capture = use_graphs(model)
-    context = model.open(100)
-    context.capture([4, 5])
-    layout = TreeLayout(Tree.chain(9), range(9), context)
-    counts = []
-    for _ in range(cuda_graphs.PASSES_BEFORE_CAPTURE_WHEN_FULL + 3):
-        context.forward([1] * 9, layout)
-        context.keep([])
-        counts.append(capture.count)
-    assert counts == [2] * cuda_graphs.PASSES_BEFORE_CAPTURE_WHEN_FULL + [3, 3, 3]
-    context.capture([5])
-    assert capture.count == 3
-
-
-def test_the_graphs_of_a_fixed_tree_survive_a_dynamic_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Guards against a benchmark in which every run with the fixed tree captures it anew."""
-    monkeypatch.setattr(cuda_graphs, "MOST_SIZES", 3)
-    monkeypatch.setattr(cuda_graphs, "PASSES_BEFORE_CAPTURE", 0)
-    monkeypatch.setattr(cuda_graphs, "PASSES_BEFORE_CAPTURE_WHEN_FULL", 0)
-    model = TreeModel(tiny_model(), "llama")
-    capture = use_graphs(model)
-    counts = []
-    for _ in range(2):
-        context = model.open(100)
-        context.capture([4, 5])
-        counts.append(capture.count)
-        for nodes in (7, 8, 9):
-            context.forward([1] * nodes, TreeLayout(Tree.chain(nodes), range(nodes), context))
-            context.keep([])
-        counts.append(capture.count)
-        del context
-    assert counts == [2, 5, 5, 8]
-
-
-def test_a_long_text_does_not_capture_the_trees_of_earlier_runs(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(cuda_graphs, "STEP", 64)
-    model = TreeModel(tiny_model(), "llama")
-    use_graphs(model)
-    earlier = model.open(150)
-    earlier.capture([4])
-    kv_cache = earlier.kv_cache
-    del earlier
-    context = model.open(150)
-    assert context.kv_cache is kv_cache
-    context.capture([6])
-    assert model.forward.ahead(kv_cache, 100) == [(6, False)]
-
-
-def test_a_long_text_captures_the_tree_of_its_run_even_if_an_earlier_run_had_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """The earlier run's graph is reused, but its reach is too short for 100 slots."""
-    monkeypatch.setattr(cuda_graphs, "STEP", 64)
-    model = TreeModel(tiny_model(), "llama")
-    capture = use_graphs(model)
-    model.open(150).capture([6])
-    context = model.open(150)
-    context.capture([6])
-    assert capture.count == 1
-    assert model.forward.ahead(context.kv_cache, 100) == [(6, False)]
-
-
 def test_running_out_of_memory_once_does_not_end_capturing(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -417,37 +323,6 @@ def test_the_cache_of_a_finished_run_goes_to_the_next_one_with_its_graphs() -> N
     assert model.open(300).kv_cache is not kv_cache  # it is in use
 
 
-def test_decoders_that_ask_for_different_capacities_capture_only_in_the_first_round(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """In the benchmark, every prompt goes through all decoders in turn. In a race, the decoders
-    hold their caches at the same time."""
-    monkeypatch.setattr(cuda_graphs, "STEP", 64)
-    model = TreeModel(tiny_model(), "llama")
-    capture = use_graphs(model)
-    for round_number in range(3):
-        for capacity in (60, 130, 100):
-            model.open(capacity).capture([6])
-        if round_number == 0:
-            first = capture.count
-    assert capture.count == first == 2
-    for _ in range(2):
-        lanes = [model.open(150) for _ in range(cuda_graphs.MOST_SPARES)]
-        for lane in lanes:
-            lane.capture([6])
-        del lane, lanes
-    assert capture.count == first + cuda_graphs.MOST_SPARES - 1
-
-
-def test_a_cache_that_is_far_too_large_is_not_used() -> None:
-    """Otherwise the memory of one long text would never be freed."""
-    model = TreeModel(tiny_model(), "llama")
-    use_graphs(model)
-    large = model.open(4000).kv_cache
-    assert model.open(300).kv_cache.capacity == 512
-    assert large.capacity == 4096
-
-
 def test_a_run_that_does_not_fit_frees_the_caches_of_finished_ones(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -502,28 +377,6 @@ def test_the_rows_of_a_mask_on_a_gpu_are_aligned_to_16_bytes(rows: int, columns:
         assert all(found[0, 0, row].data_ptr() % 16 == 0 for row in range(times * rows))
 
 
-def test_the_logits_of_all_graphs_share_memory() -> None:
-    """Otherwise each graph would hold its own logits: 300 MB for 1,024 nodes and a vocabulary of
-    152,000. The shared memory is part of what a run is predicted to need."""
-    model = TreeModel(tiny_model(), "llama")
-    use_graphs(model)
-    context = model.open(1000)
-    seen = {}
-    for rows in (3, 60, 64, 100, 128, 200, 256):
-        for _ in range(2):
-            with model.capturing():
-                found = context.forward(
-                    [1] * rows, TreeLayout(Tree.chain(rows), range(rows), context)
-                )
-            context.keep([])
-        storage = found.untyped_storage()
-        seen[storage.data_ptr()] = storage.nbytes()
-    row = 4 * model.vocab
-    assert sorted(seen.values()) == [64 * row, 128 * row, 256 * row]
-    beside = context.needs(256)[model.device] - context._cache_bytes()[model.device]
-    assert sum(seen.values()) <= beside - mask_and_logit_bytes(1000, 256, model.vocab, 4)
-
-
 def test_a_prompt_is_not_captured() -> None:
     model = TreeModel(tiny_model(), "llama")
     capture = use_graphs(model)
@@ -573,22 +426,6 @@ def test_the_main_stream_waits_for_warm_up_passes_even_if_one_fails(
     with pytest.raises(torch.OutOfMemoryError):
         capture(work)
     assert cuda.log == ["side waits for main", "pass", "pass", "main waits for side"]
-
-
-def test_no_garbage_is_collected_during_a_capture(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Freeing pinned memory waits for the device. During a capture, this would make the capture
-    fail."""
-    cuda = FakeCuda(monkeypatch)
-    capture = CudaCapture(torch.device("cpu"))
-    enabled = []
-
-    def work() -> torch.Tensor:
-        enabled.append((cuda.log[-1] == "capture begins", gc.isenabled()))
-        return torch.zeros(1)
-
-    capture(work)
-    assert enabled == [(False, True)] * 3 + [(True, False)]
-    assert gc.isenabled()
 
 
 SECOND = "operation failed due to a previous error during capture"

@@ -15,8 +15,8 @@ from sequoia.algorithm.verifiers import VERIFIERS
 from sequoia.assets_folder import BUNDLED_PAIR
 from sequoia.bench.toy_models import random_model, toy_config
 from sequoia.errors import BadModel
+from sequoia.loading.layer_drafts import FREQUENT, FrequentHead, cut_config, cut_layers, layer_draft
 from sequoia.models.choose_forward import use_fast_forward
-from sequoia.models.layer_draft import FREQUENT, FrequentHead, cut_config, cut_layers, layer_draft
 from sequoia.models.rounded_copy import rounded_copy
 from sequoia.models.tree_forward import TreeModel
 

@@ -17,7 +17,7 @@ from visits import filled, request, sent, wait
 
 import app
 from sequoia.loading import download as hub_download
-from sequoia.loading import pair_catalog
+from sequoia.loading import pair_request
 from sequoia.planning import named_profiles
 from ui.decode import clocks
 from ui.decode.tab import LiveView
@@ -82,11 +82,11 @@ def test_damaged_pairs_are_skipped(
     damage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "pairs.json"
-    data = json.loads(pair_catalog.FILE.read_text())
+    data = json.loads(pair_request.FILE.read_text())
     file.write_text(damage)
-    monkeypatch.setattr(pair_catalog, "FILE", file)
+    monkeypatch.setattr(pair_request, "FILE", file)
     monkeypatch.setattr(app, "NAMES", file)
-    presets = pair_catalog.presets.__wrapped__  # not cached, so other tests do not see the damage
+    presets = pair_request.presets.__wrapped__  # not cached, so other tests do not see the damage
     assert presets() == ()
     assert [*app.known_pairs()] == ["bundled"]
     assert app.parser().parse_args([]).pair is None

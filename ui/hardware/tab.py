@@ -12,7 +12,7 @@ import gradio as gr
 
 from sequoia import SequoiaError, machine
 from sequoia.errors import BadProfile, BadTree
-from sequoia.loading.pair_catalog import BUNDLED_NAME
+from sequoia.loading.pair_request import BUNDLED_NAME
 from sequoia.validate_input import shown, whole
 from ui.decode.recordings import Finished
 from ui.decode.tab import LiveView

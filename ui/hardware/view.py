@@ -11,7 +11,7 @@ from sequoia import DecodeStats, HardwareProfile, Run, SequoiaError, best_plan
 from sequoia.algorithm.tree import MAX_NODES
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
 from sequoia.diagnosis.where_time_went import PARTS, check_prediction
-from sequoia.loading.pair_catalog import BUNDLED_NAME
+from sequoia.loading.pair_request import BUNDLED_NAME
 from sequoia.measuring.acceptance import AcceptanceByLevel
 from sequoia.measuring.defaults import SLACK
 from sequoia.planning.compare_plans import fastest, knee, runner_up

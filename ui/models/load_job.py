@@ -20,8 +20,7 @@ from sequoia.loading.find_pair import LoadNews
 from sequoia.loading.load import fetch, load
 from sequoia.loading.model_checks import PassedCheck, checked_device, checked_dtype
 from sequoia.loading.model_name import checked_name
-from sequoia.loading.pair_catalog import BUNDLED_NAME, preset
-from sequoia.loading.pair_request import PairRequest
+from sequoia.loading.pair_request import BUNDLED_NAME, PairRequest, preset
 from sequoia.validate_input import shown
 from ui.serving.fair_queue import wait_words
 from ui.serving.job import Job

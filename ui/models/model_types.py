@@ -7,7 +7,7 @@ from typing import Any
 
 import transformers
 
-from sequoia.loading.model_types import KnownTypes, ModelType, known_types
+from sequoia.loading.model_families import KnownTypes, ModelType, known_types
 
 
 @cache

@@ -11,7 +11,7 @@ import torch
 from huggingface_hub import constants
 
 from sequoia import SequoiaError
-from sequoia.loading.pair_catalog import BUNDLED_NAME, find
+from sequoia.loading.pair_request import BUNDLED_NAME, find
 from sequoia.this_machine.dtypes import DTYPES
 from ui.models import view
 from ui.models.load_job import OWN, LoadJob, field_of, requested_pair

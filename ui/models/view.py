@@ -14,8 +14,7 @@ from sequoia.errors import BadModel
 from sequoia.loading.download import ROOM_LEFT, disk_free, is_here, size
 from sequoia.loading.model_checks import checked_device, checked_dtype
 from sequoia.loading.model_files import hub_folder
-from sequoia.loading.pair_catalog import BUNDLED_NAME, Model, Preset, find, presets
-from sequoia.loading.pair_request import PairRequest
+from sequoia.loading.pair_request import BUNDLED_NAME, Model, PairRequest, Preset, find, presets
 from sequoia.measuring.copied_draft import draft_note
 from sequoia.models.describe import describe
 from sequoia.this_machine.dtypes import narrowest_dtype

@@ -21,7 +21,7 @@ from safetensors.torch import load_file, save_file
 from sequoia import Pair, Run, SamplingParams, SequoiaError, load_pair
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
 from sequoia.assets_folder import ASSETS, BUNDLED_PAIR
-from sequoia.loading.pair_catalog import BUNDLED_NAME
+from sequoia.loading.pair_request import BUNDLED_NAME
 from sequoia.text_files import load_json, write_text
 from ui.decode import recordings
 from ui.decode.request import DecodeRequest

@@ -8,17 +8,17 @@ from typing import Any
 
 import torch
 from accelerate import cpu_offload
-from accelerate.utils import send_to_device
 
 from sequoia.errors import BadModel
-from sequoia.loading.large.model_parts import ModelParts, decoder_layers, parts_of
 from sequoia.loading.large.offload import LayerStream
 from sequoia.loading.large.placement import (
     HOST,
     ExtraBytes,
+    ModelParts,
     OffloadPlacement,
     SpreadPlacement,
     offload,
+    parts_of,
     spread,
 )
 from sequoia.loading.model_checks import Source
@@ -95,8 +95,6 @@ def placed(
     if isinstance(plan, OffloadPlacement):
         return StreamedModel(hf, title, plan, text)
     model = TreeModel(hf, title, plan.output, plan.layer_devices, plan.words)
-    if plan.words:  # otherwise one device has room for the whole target
-        copy_once(hf, plan.layer_devices)
     return use_fast_forward(model, text)
 
 
@@ -113,36 +111,6 @@ def offloaded_by_accelerate(model: StreamedModel) -> TreeModel:
     )
     other.vocab = model.vocab
     return other
-
-
-def copy_once(hf: Any, layer_devices: Sequence[torch.device]) -> None:
-    """Copy the inputs that all layers share, such as the mask, only once per pass to each device.
-    `accelerate` would copy them for every layer, and masks are large."""
-    copiers = {device: _InputCopier(device) for device in layer_devices}
-    for layer, device in zip(decoder_layers(hf)[1], layer_devices, strict=True):
-        layer.register_forward_pre_hook(copiers[device], with_kwargs=True)
-
-
-class _InputCopier:
-    """A hook that runs before a layer and replaces the tensors in its keyword arguments with copies
-    on `device`. The device's next layers use these copies again if they get the same tensors."""
-
-    def __init__(self, device: torch.device) -> None:
-        self._device = device
-        self._last: dict[str, tuple[Any, Any]] = {}  # by name: a tensor and its copy
-
-    def __call__(
-        self, _: Any, args: tuple[Any, ...], named: dict[str, Any]
-    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        return args, {
-            name: self._copied(name, value) if isinstance(value, torch.Tensor | tuple) else value
-            for name, value in named.items()
-        }
-
-    def _copied(self, name: str, value: Any) -> Any:
-        if self._last.get(name, (None,))[0] is not value:
-            self._last[name] = value, send_to_device(value, self._device)
-        return self._last[name][1]
 
 
 def _parts(

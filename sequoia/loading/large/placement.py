@@ -1,19 +1,88 @@
 """Decides where to put the parts of a target that is too large for one device: on several devices,
-or partly in host memory. Only sizes in bytes are needed, not the weights."""
+or partly in host memory. Only sizes in bytes are needed, not the weights: the modules are built
+from the config on torch's `meta` device, so nothing is loaded or allocated."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
+from torch import nn
+from transformers import AutoModelForCausalLM
 
 from sequoia.errors import BadModel, OutOfMemory
-from sequoia.loading.large.model_parts import ModelParts
 from sequoia.loading.large.offload import streamed_layers
+from sequoia.models.layers import decoder_layers
 from sequoia.this_machine.memory import DeviceBytes, size
 from sequoia.validate_input import whole
+
+
+@dataclass(frozen=True)
+class ModelParts:
+    """Names of a causal LM's modules, in the model's order: those `ahead` of the decoder layers,
+    the `layers`, and those `behind` them. A module that comes after the layers but has no weights
+    of its own, such as a tied head, counts as `ahead`. sizes: module -> bytes. tied: the head
+    shares the embedding's weights, so both must be on the same device."""
+
+    ahead: tuple[str, ...]
+    layers: tuple[str, ...]
+    behind: tuple[str, ...]
+    sizes: dict[str, int]
+    tied: bool
+
+    @property
+    def total(self) -> int:
+        """Bytes of all weights. Tied weights count once."""
+        return sum(self.sizes.values())
+
+    @property
+    def around(self) -> int:
+        """Bytes of all modules except the layers."""
+        return sum(self.sizes[name] for name in self.ahead + self.behind)
+
+    @property
+    def largest(self) -> int:
+        """Bytes of the largest layer."""
+        return max(self.sizes[name] for name in self.layers)
+
+
+def parts_of(config: Any, dtype: torch.dtype) -> ModelParts:
+    """The parts of the model that `config` describes, with weights in `dtype`. Raises BadModel
+    if its decoder layers are not in a single list."""
+    with torch.device("meta"):
+        hf = AutoModelForCausalLM.from_config(config, dtype=dtype)
+    names, _ = decoder_layers(hf)
+    pieces = dict(_pieces(hf, names[0].rpartition(".")[0]))
+    seen = set[int]()
+    sizes = {name: _bytes(module, seen) for name, module in pieces.items()}
+    last = [*pieces].index(names[-1])
+    tied = hf.get_output_embeddings().weight is hf.get_input_embeddings().weight
+    behind = tuple(name for name in [*pieces][last + 1 :] if sizes[name])
+    return ModelParts(
+        tuple(name for name in pieces if name not in (*names, *behind)), names, behind, sizes, tied
+    )
+
+
+def _pieces(module: nn.Module, layers: str, name: str = "") -> Iterator[tuple[str, nn.Module]]:
+    """Name and module of each indivisible part, in order: every layer in the list called `layers`,
+    and the modules before and after it."""
+    for child, inside in module.named_children():
+        full = f"{name}.{child}" if name else child
+        if f"{layers}.".startswith(f"{full}."):
+            yield from _pieces(inside, layers, full)
+        else:
+            yield full, inside
+
+
+def _bytes(module: nn.Module, seen: set[int]) -> int:
+    """Bytes of the parameters whose id() is not in `seen`. Their ids are then added to `seen`."""
+    new = {id(weight): weight for weight in module.parameters() if id(weight) not in seen}
+    seen.update(new)
+    return sum(weight.numel() * weight.element_size() for weight in new.values())
+
 
 # fraction of the free memory that a plan may use; operations need some of the rest for a short time
 SHARE = 0.9

@@ -33,16 +33,12 @@ from sequoia.errors import BadModel, OutOfMemory
 from sequoia.loading import load as hub
 from sequoia.loading.large import load_large
 from sequoia.loading.large.load_large import StreamedModel, placed, plan_large
-from sequoia.loading.large.model_parts import parts_of
-from sequoia.loading.large.placement import HOST, SHARE, OffloadPlacement, SpreadPlacement
+from sequoia.loading.large.placement import HOST, SHARE, OffloadPlacement, SpreadPlacement, parts_of
 from sequoia.loading.load import load_pair
 from sequoia.loading.model_checks import Source, check_source, local_bytes
-from sequoia.loading.pair_request import PairRequest
 from sequoia.measuring.defaults import speculate
-from sequoia.measuring.hardware import measure_profile
 from sequoia.models import choose_forward
 from sequoia.models.cache_and_mask import TreeLayout
-from sequoia.models.describe import describe, place_of
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import TreeModel, transformers_forward
 
@@ -215,38 +211,6 @@ def test_the_kv_cache_is_on_the_devices_of_its_layers_cpu_and_meta(
     assert context.length == 2
 
 
-def test_masks_and_positions_come_to_each_device_once_a_pass_cpu_and_meta(
-    llama: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Each pass copies its masks and positions once per device, not once per layer. The second pass
-    has new ones, so it copies again."""
-    hf = AutoModelForCausalLM.from_pretrained(llama["target"], dtype=torch.float32)
-    seen: list[dict[str, Any]] = []
-    sent: list[torch.device] = []
-    usual = load_large.send_to_device
-    monkeypatch.setattr(
-        load_large,
-        "send_to_device",
-        lambda value, device: sent.append(device) or usual(value, device),
-    )
-    devices = (HOST, META, META, META)
-    load_large.copy_once(hf, devices)
-    for layer in hf.model.layers:
-        monkeypatch.setattr(layer, "forward", lambda hidden, **named: seen.append(named) or hidden)
-    context = TreeModel(hf, "spread").open(32)
-    for turn in (1, 2):
-        context.extend([1, 2])
-        assert [named["attention_mask"].device for named in seen[-4:]] == list(devices)
-        assert [named["position_embeddings"][0].device for named in seen[-4:]] == list(devices)
-        assert (
-            seen[-1]["attention_mask"] is seen[-2]["attention_mask"] is seen[-3]["attention_mask"]
-        )
-        # three per pass and device: the mask, the positions, and their rotary embeddings
-        assert Counter(sent) == {HOST: 3 * turn, META: 3 * turn}
-    assert seen[-1]["attention_mask"].shape != seen[-5]["attention_mask"].shape
-    assert seen[-1]["past_key_values"] is seen[0]["past_key_values"]
-
-
 def test_a_run_is_predicted_on_every_device_cpu_and_meta(llama: dict[str, str]) -> None:
     """The memory that a run needs is predicted for each device: the KV cache where its layers are,
     the mask and the logits on the output device."""
@@ -370,16 +334,6 @@ def test_as_many_layers_stay_as_fit_cpu(llama: dict[str, str]) -> None:
     assert (target.placement, target.stream._layers) == ("", [])
 
 
-@pytest.mark.nightly
-@pytest.mark.slow
-def test_measured_times_say_how_the_target_was_placed_cpu(llama: dict[str, str]) -> None:
-    whole = load(llama)
-    parted = load(llama, offload=1)
-    assert place_of(whole.target) == describe(HOST)
-    profile = measure_profile(parted, sizes=(1,), widths=(1,), rounds=1)
-    assert profile.device == f"{describe(HOST)}, 3 of 4 layers streamed from host memory"
-
-
 @pytest.mark.slow
 def test_a_run_that_is_stopped_leaves_an_offloaded_target_usable_cpu(llama: dict[str, str]) -> None:
     pair = load(llama, offload=0)
@@ -426,11 +380,6 @@ def test_what_is_not_a_number_of_layers_is_refused(offload: Any, llama: dict[str
 def test_offloading_and_spreading_exclude_each_other(llama: dict[str, str]) -> None:
     with pytest.raises(BadModel, match=r"but offload streams the target to one"):
         load(llama, device="spread", offload=True)
-
-
-def test_a_pair_that_is_streamed_cannot_be_spread() -> None:
-    with pytest.raises(BadModel, match=r"the pair 'qwen3-32b-offload' streams its target to one"):
-        PairRequest("qwen3-32b-offload", device="spread")
 
 
 def test_too_little_memory_is_reported_before_the_weights(

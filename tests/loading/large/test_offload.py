@@ -19,9 +19,15 @@ import torch
 from fakes import KINDS, tiny_model, tree_logits
 
 from sequoia.errors import OutOfMemory
-from sequoia.loading.large import copier as copier_module
-from sequoia.loading.large.copier import PAGE, CudaCopier, HostCopier, copier_for
-from sequoia.loading.large.offload import LayerStream, streamed_layers
+from sequoia.loading.large import offload as copier_module
+from sequoia.loading.large.offload import (
+    PAGE,
+    CudaCopier,
+    HostCopier,
+    LayerStream,
+    copier_for,
+    streamed_layers,
+)
 from sequoia.models.compare_logits import own_logits
 from sequoia.models.self_test import self_test
 from sequoia.models.tree_forward import TreeModel

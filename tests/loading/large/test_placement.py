@@ -9,8 +9,16 @@ from fakes import KINDS, tiny_model
 from transformers import OPTConfig, PretrainedConfig
 
 from sequoia.errors import BadModel, OutOfMemory
-from sequoia.loading.large.model_parts import ModelParts, decoder_layers, parts_of
-from sequoia.loading.large.placement import HOST, SHARE, ExtraBytes, offload, spread
+from sequoia.loading.large.placement import (
+    HOST,
+    SHARE,
+    ExtraBytes,
+    ModelParts,
+    decoder_layers,
+    offload,
+    parts_of,
+    spread,
+)
 from sequoia.models.memory_needs import cache_bytes, mask_and_logit_bytes, usual_run_bytes
 
 CARDS = [torch.device("cuda", i) for i in range(4)]

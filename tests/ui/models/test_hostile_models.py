@@ -13,7 +13,7 @@ import hostile
 import pytest
 
 from sequoia import Pair
-from sequoia.loading import try_tokenizer
+from sequoia.loading import compare_tokenizers
 from sequoia.loading.pair_request import PairRequest
 from ui.decode.run import DecodeJob
 from ui.models.load_job import KEPT, LoadJob, Report
@@ -62,7 +62,7 @@ def test_the_page_says_why_and_keeps_its_models(
     make: Callable[..., DecodeJob],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(try_tokenizer, "_TRIAL_SECONDS", 1.5)
+    monkeypatch.setattr(compare_tokenizers, "_TRIAL_SECONDS", 1.5)
     folder = Path(shutil.copytree(good, tmp_path / "model"))
     hostile.FOLDERS[name](folder)
     version = model_host.version

@@ -28,9 +28,8 @@ from sequoia import Pair
 from sequoia.errors import BadModel, NotDownloaded, Stopped
 from sequoia.loading import model_checks
 from sequoia.loading.download import Progress
-from sequoia.loading.model_types import KnownTypes, ModelType, known_types
-from sequoia.loading.pair_catalog import preset, presets
-from sequoia.loading.pair_request import PairRequest
+from sequoia.loading.model_families import KnownTypes, ModelType, known_types
+from sequoia.loading.pair_request import PairRequest, preset, presets
 from ui import page
 from ui.decode import messages
 from ui.decode.run import DecodeJob
