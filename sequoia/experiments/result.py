@@ -107,6 +107,10 @@ def to_csv(result: ExperimentResult) -> str:
     return text.getvalue()
 
 
+# -- means and ratios over prompts, with 95% confidence intervals (Student's t). Ratios are paired:
+# both lanes ran on the same prompts, so the difficulty of a prompt mostly cancels.
+
+
 LEVEL = 0.05
 
 
@@ -139,10 +143,6 @@ class Score:
     higher: int
     lower: int
     total: int
-
-    @property
-    def unclear(self) -> int:
-        return self.total - self.higher - self.lower
 
 
 def score(ratios: Iterable[Ratio]) -> Score:

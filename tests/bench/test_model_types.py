@@ -277,18 +277,3 @@ def test_a_list_with_a_fault_is_not_written(
 def test_an_unknown_type_is_refused() -> None:
     with pytest.raises(SequoiaError, match="no causal model type lama"):
         try_types(["lama"], None)
-
-
-@pytest.mark.parametrize(
-    ("tokens", "says"),
-    [
-        ([7, 8], "tree decoding gives 2 tokens, generate() 3"),
-        ([7, 8, 9, 10], "tree decoding gives 4 tokens, generate() 3"),
-        ([7, 0], "token 2 of tree decoding differs from that of generate()"),
-        ([7, 8, 9], ""),
-    ],
-)
-def test_a_text_of_another_length_is_reported_as_such(tokens: list[int], says: str) -> None:
-    """If a token differs, that token is reported instead of the length. For the same text, nothing
-    is reported."""
-    assert model_types._difference({"tree": tokens}, [7, 8, 9], 0.0) == says

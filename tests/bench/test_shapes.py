@@ -10,7 +10,6 @@ import pytest
 import torch
 
 from sequoia import shapes
-from sequoia.bench.stages import copy_bandwidth
 from sequoia.errors import OutOfMemory
 from sequoia.loading.large.load_large import StreamedModel
 from sequoia.planning.hardware_profile import HardwareProfile
@@ -133,25 +132,3 @@ def test_an_unknown_shape_is_refused_before_any_is_measured(
     assert shapes.main(["tiny", "llama-9"]) == 2
     assert "unknown shape 'llama-9'; known: llama-2-7b" in capsys.readouterr().err
     assert measured == []
-
-
-def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_measured(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(shapes, "_measure", lambda *_: pytest.fail("it was measured"))
-    assert shapes.main(["tiny", "--device", "cpu", "--out", "/dev/null"]) == 2
-    assert "/dev/null/tiny.json cannot be written" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("option", ["rounds", "seconds"])
-def test_a_bad_limit_is_refused_before_anything_is_measured(
-    option: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(shapes, "_measure", lambda *_: pytest.fail("it was measured"))
-    assert shapes.main(["tiny", "--device", "cpu", f"--{option}", "0"]) == 2
-    assert capsys.readouterr().err.startswith(f"error: {option}: 0")
-
-
-def test_the_copy_bandwidth_is_plausible() -> None:
-    """From 0.1 GB/s to 10 TB/s."""
-    assert 1e8 < copy_bandwidth(CPU) < 1e13

@@ -17,7 +17,6 @@ import numpy as np
 import pytest
 import torch
 from fakes import PROMPTS, made_profile, tiny_pair
-from goodness_of_fit import fit
 from nightly_cases import nightly
 from wrong_rejections import REJECTIONS, residual_with_the_token_zeroed
 
@@ -75,23 +74,6 @@ def test_p_values_equal_those_of_chi_square_tables() -> None:
     )
 
 
-def test_p_values_agree_with_those_of_goodness_of_fit() -> None:
-    """FirstTokens and `fit` in tests/goodness_of_fit.py give the same p-value."""
-    rng = np.random.default_rng(1)
-    for _ in range(50):
-        distribution = rng.dirichlet(np.full(12, 0.7))
-        tokens = rng.choice(12, 300, p=distribution).tolist()
-        ours = FirstTokens(torch.tensor(distribution))
-        for token in tokens:
-            ours = ours.add(token)
-        assert ours.draws == 300
-        rare = sum(300 * weight for weight in distribution if 300 * weight < 5)
-        if rare == 0 or rare >= 5:  # below 5, FirstTokens merges the rare tokens with another cell
-            assert ours.fit.p_value == pytest.approx(
-                fit(tokens, dict(enumerate(distribution))), rel=1e-9
-            )
-
-
 def test_rare_tokens_share_one_cell_which_is_merged_if_still_rare() -> None:
     """Ten tokens, each expected once in 100 draws: 10 in total, so it is unlikely that none of them
     is drawn."""
@@ -121,12 +103,6 @@ def test_only_a_p_value_below_the_alarm_counts_as_different() -> None:
     assert counted((0.5, 0.5), (190, 210)).verdict == "fits"
     assert counted((0.5, 0.5), (160, 240)).verdict == "poor"
     assert counted((0.5, 0.5), (100, 300)).verdict == "differs"
-
-
-def test_adding_a_token_returns_a_new_value() -> None:
-    none = counted((0.5, 0.5), ())
-    one = none.add(1).add(1)
-    assert (none.draws, one.draws, dict(one.counts)) == (0, 2, {1: 2})
 
 
 # -- above temperature 0, on a pair ----------------------------------------------------------------

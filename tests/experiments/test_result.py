@@ -90,7 +90,7 @@ def test_csv_has_a_line_for_each_estimate() -> None:
 
 def test_a_score_counts_intervals_that_exclude_1() -> None:
     found = score(RESULT.ratios)
-    assert (found.higher, found.lower, found.unclear, found.total) == (1, 1, 1, 3)
+    assert (found.higher, found.lower, found.total) == (1, 1, 3)
 
 
 def test_intervals_contain_the_truth_as_often_as_they_say() -> None:

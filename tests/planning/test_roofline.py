@@ -124,31 +124,17 @@ def test_a_profile_without_a_given_date_has_todays_date() -> None:
     assert before <= computed <= date.today().isoformat()
 
 
-def test_parts_may_be_dataclasses_or_mappings() -> None:
-    without_link = replace(DEVICE, link_gb_per_s=None)
-    assert HardwareProfile.roofline(without_link, TARGET, DRAFT, date="2026-01-31") == PROFILE
-
-
 # -- bad figures -----------------------------------------------------------------------------------
 
 
 BAD: dict[str, tuple[str, str, Any, str]] = {
     "no name": ("device", "name", " ", "device: name is empty"),
-    "long name": ("target", "name", "x" * 201, "target: name: 'xxx"),
     "bandwidth": (
         "device",
         "memory_gb_per_s",
         0,
         "device: memory_gb_per_s: 0 is not a number from 0.001 to 1e+06",
     ),
-    "percent": (
-        "device",
-        "efficiency",
-        55,
-        "device: efficiency: 55 is not a number from 0.01 to 1",
-    ),
-    "link": ("device", "link_gb_per_s", -1, "device: link_gb_per_s: -1 is not a number from 0.001"),
-    "parameters": ("target", "parameters", 7, "target: parameters: 7 is not a number from 1000"),
     "layers": ("target", "layers", 0, "target: layers: 0 is not a whole number from 1 to 10000"),
     "launch": (
         "draft",
@@ -156,8 +142,6 @@ BAD: dict[str, tuple[str, str, Any, str]] = {
         -1,
         "draft: launch_us_per_layer: -1 is not a number from 0 to 1e+06",
     ),
-    "bytes": ("target", "bytes_per_weight", 0, "target: bytes_per_weight: 0 is not a number from"),
-    "kv": ("draft", "kv_bytes_per_token", None, "draft: kv_bytes_per_token: None is not a number"),
     "offloaded": ("target", "offloaded", 1.5, "target: offloaded: 1.5 is not a number from 0 to 1"),
     "no link": (
         "target",
@@ -186,16 +170,12 @@ def test_a_bad_figure_is_refused_naming_its_part_and_field(what: str) -> None:
     ("change", "words"),
     [
         ({"device": None}, "device must be an object with its fields, not None"),
-        ({"target": []}, "target must be an object with its fields, not a list"),
         (
             {"draft": {"name": "x"}},
             "draft has no parameters, layers, launch_us_per_layer; it needs",
         ),
         ({"prefix_length": -1}, "prefix_length: -1 is not a whole number from 0"),
-        ({"calibrated_nodes": -1}, "calibrated_nodes: -1 is not a whole number from 0 to 65536"),
-        ({"level_overhead": -1}, "level_overhead: -1 is not a number from 0"),
         ({"date": "soon"}, "date: 'soon' is not an ISO date"),
-        ({"dtype": "x" * 201}, "dtype: 'xxx"),
     ],
 )
 def test_a_bad_parameter_is_refused(change: dict[str, Any], words: str) -> None:
@@ -240,21 +220,6 @@ def test_measured_curves_in_a_file_replace_computed_ones() -> None:
     assert (both.draft_seconds_at(1), both.source) == (0.002, "recorded")
 
 
-def test_measured_curves_in_a_file_are_calibrated_up_to_their_largest_size() -> None:
-    """`calibrated_nodes` counts only if it is given beside the curves. Inside the roofline it is
-    ignored."""
-    curves = {
-        "target_seconds": [[1, 0.03, 0.001], [64, 0.05, 0.001]],
-        "draft_seconds": [[1, 0.002, 0.0001]],
-        "source": "recorded",
-    }
-    for roofline in (GOOD, {**GOOD, "calibrated_nodes": 8}, {**GOOD, "calibrated_nodes": None}):
-        found = HardwareProfile.from_json(file_with(roofline, **curves))
-        assert found.calibrated_up_to == 64
-    found = HardwareProfile.from_json(file_with(GOOD, **curves, calibrated_nodes=32))
-    assert found.calibrated_up_to == 32
-
-
 def test_computed_times_are_never_called_measured() -> None:
     assert HardwareProfile.from_json(file_with(GOOD, source="measured")).source == "simulated"
 
@@ -263,10 +228,8 @@ def test_computed_times_are_never_called_measured() -> None:
     ("roofline", "words"),
     [
         (None, "roofline must be an object with device, target, draft, not None"),
-        ([], "roofline must be an object with device, target, draft, not a list"),
         ({}, "roofline has no device, target, draft; it needs device, target, draft"),
         ({**GOOD, "cls": 1}, "roofline: 'cls' is not one of device, target, draft, prefix_length"),
-        ({**GOOD, "overhead_seconds": "x"}, "overhead_seconds must be a list, not 'x'"),
     ],
 )
 def test_a_bad_file_is_refused(roofline: Any, words: str) -> None:

@@ -59,10 +59,6 @@ def test_the_curve_shows_the_points_their_spread_and_the_knee() -> None:
     assert str(knee(PROFILE)) in note["text"]
 
 
-def test_the_note_of_a_knee_does_not_cover_the_y_axis() -> None:
-    assert figures._beside_knee(2, 128)[0] > 0 > figures._beside_knee(30, 128)[0]
-
-
 def test_a_flat_profile_has_no_knee_but_has_an_axis() -> None:
     found = ALL["flat"]
     points, line = found["data"]

@@ -69,18 +69,9 @@ def test_parameters_may_be_counted_in_millions_and_billions() -> None:
 
 REFUSED = [
     ("name", "", "1 to 60 characters"),
-    ("device-name", " ", "Device: enter a name"),
     ("device-name", "y" * 201, "yyy'... has 201 characters; at most 200 are allowed"),
-    ("draft-name", "y" * 201, "yyy'... has 201 characters; at most 200 are allowed"),
     ("device-memory-gb-per-s", "0", "Memory bandwidth: '0' is not a number from 0.001 to 1e+06"),
-    ("device-memory-gb-per-s", "1,935", "Memory bandwidth: '1,935' is not a number"),
     ("device-tflops", "", "Peak compute: enter a number"),
-    ("device-efficiency", "55", "Efficiency: '55' is not a number from 0.01 to 1"),
-    ("target-parameters", "5", "Parameters of the target: '5' is not a number from 1000 to 1e+14"),
-    ("target-layers", "2.5", "Layers of the target: '2.5' is not a whole number from 1 to 10000"),
-    ("draft-layers", "8B", "Layers of the draft: '8B' is not a number"),
-    ("draft-launch-us-per-layer", "-1", "Launch overhead of the draft: '-1' is not a number"),
-    ("draft-bytes-per-weight", "nan", "Bytes per weight of the draft: 'nan' is not a number"),
 ]
 
 

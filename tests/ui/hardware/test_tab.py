@@ -133,13 +133,7 @@ def test_paper_profiles_hold_the_papers_figures() -> None:
     ("nodes", "says"),
     [
         ("0", "0"),
-        ("1025", "1025"),
-        ("2.5", "2.5"),
         ("many", "many"),
-        ("\u0663", "\u0663"),
-        ("9" * 400, "999"),
-        (math.nan, "nan"),
-        (10**400, "integer"),
         ([], "list"),
     ],
 )
@@ -392,30 +386,9 @@ def test_profiles_are_saved_imported_and_removed(tab: HardwareTab, tmp_path: Pat
         )
 
 
-def test_the_menus_show_what_is_saved_although_a_size_is_refused(tab: HardwareTab) -> None:
-    updates = tab.save_profile(asked(tab, profile=HERE, name="box", nodes="0"), request())
-    store = updates[tab.form.store]
-    assert "1 to 1024" in json.loads(updates[tab.board])["error"]
-    assert updates[tab.form.profile]["value"] == "kept:box"
-    removal = asked(tab, profile="kept:box", store=store, nodes="0")
-    updates = tab.remove_profile(removal, request())
-    assert updates[tab.form.store] == []
-    assert "kept:box" not in [key for _, key in updates[tab.form.profile]["choices"]]
-
-
-def test_an_exported_profile_is_imported_again() -> None:
-    entry = Entry("mine", replace(PROFILE, source="simulated"), "a note")
-    assert saved_profiles.parse_entry(entry.file(), "x") == entry
-    assert HardwareProfile.from_json(entry.file()) == entry.profile
-
-
 BAD = [
     ('{"format": "sequoia-profile"', "not a JSON file"),
-    ("[]", "not a sequoia-profile file"),
     (PROFILE.to_json().replace("0.05", "-0.05"), "-0.05"),
-    (PROFILE.to_json().replace("0.05", "NaN"), "not a JSON file"),
-    (PROFILE.to_json().replace("[64,", "[1,"), "size 1"),
-    (PROFILE.to_json().replace('"measured"', '"true"'), "'true'"),
 ]
 
 
@@ -442,7 +415,7 @@ def test_files_that_cannot_be_read_are_refused(tab: HardwareTab, tmp_path: Path)
         assert says in error(tab, tab.import_profile(asked(tab, open=path), request()))
 
 
-@pytest.mark.parametrize("name", ["", "  ", None, 3, "x" * 61])
+@pytest.mark.parametrize("name", ["", "x" * 61])
 def test_a_bad_name_is_refused(tab: HardwareTab, name: Any) -> None:
     assert "1 to 60 characters" in error(
         tab, tab.save_profile(asked(tab, profile=HERE, name=name), request())
@@ -581,10 +554,6 @@ def test_one_measurement_per_visitor(tab: HardwareTab) -> None:
 # -- nothing to compare, links, refused sizes ------------------------------------------------------
 
 
-def test_nothing_chosen_means_nothing_compared(tab: HardwareTab) -> None:
-    assert view(tab, tab.look(asked(tab, against=NONE), request()))["against"] is None
-
-
 def linked(tab: HardwareTab, event: Any) -> dict[Any, Any]:
     """The last updates after a link was opened."""
 
@@ -614,20 +583,6 @@ def test_a_link_to_an_unknown_profile_opens_the_usual_view(tab: HardwareTab, dat
     assert message["view"]["profile"]["name"]
 
 
-def test_a_notice_is_kept_beside_another(tab: HardwareTab) -> None:
-    sent = SimpleNamespace(_data={"profile": "kept:gone", "against": HERE, "nodes": 8})
-    assert json.loads(linked(tab, sent)[tab.board])["notice"] == (
-        "profile: 'kept:gone' is not saved in this browser. "
-        "this machine has the same times, so there is nothing to compare"
-    )
-
-
-def test_a_link_with_a_bad_size_is_refused(tab: HardwareTab) -> None:
-    sent = SimpleNamespace(_data={"nodes": "many"})
-    message = json.loads(linked(tab, sent)[tab.board])
-    assert "Max nodes" in message["error"]
-
-
 def test_the_menus_of_a_link_are_filled_although_its_size_is_refused(tab: HardwareTab) -> None:
     key = next(iter(saved_profiles.shipped()))
     sent = SimpleNamespace(_data={"profile": key, "against": "kept:gone", "nodes": 0})
@@ -635,14 +590,3 @@ def test_the_menus_of_a_link_are_filled_although_its_size_is_refused(tab: Hardwa
     assert updates[tab.form.profile]["value"] == key
     words = json.loads(updates[tab.board])["error"]
     assert words.startswith("profile: 'kept:gone' is not saved in this browser. Max nodes: ")
-
-
-def test_a_new_measurement_is_shown_although_the_size_is_refused(
-    tab: HardwareTab, monkeypatch: pytest.MonkeyPatch, trusting: None
-) -> None:
-    monkeypatch.setattr("ui.serving.measure_machine.measure_profile", lambda *_, **__: PROFILE)
-    *_, last = Reading(tab.measure(asked(tab, nodes="0"), request("five")))
-    assert last[tab.form.profile]["value"] == HERE
-    words = json.loads(last[tab.board])["error"]
-    assert words.startswith("A one-token pass takes ")
-    assert "Max nodes" in words

@@ -90,7 +90,6 @@ def test_every_kind_of_trade_off_is_described() -> None:
     ("source", "calibrated", "words"),
     [
         ("simulated", None, ""),  # the tree is smaller than the largest size known
-        ("simulated", 128, ""),
         (
             "simulated",
             0,
@@ -102,9 +101,7 @@ def test_every_kind_of_trade_off_is_described() -> None:
             "These times are simulated and were compared with measurements up to 8 nodes; for "
             "{n} nodes they are extrapolated.",
         ),
-        ("recorded", 8, "Times are known up to 8 nodes; for {n} nodes they are extrapolated."),
         ("paper", 1, "Times are known up to 1 node; for {n} nodes they are extrapolated."),
-        ("paper", 0, "Times are known up to 0 nodes; for {n} nodes they are extrapolated."),
     ],
 )
 def test_a_tree_beyond_what_was_calibrated_says_so(
