@@ -54,7 +54,8 @@ def print_outside(vocabularies: Sequence[int] = VOCABULARIES) -> None:
 
 def _step_seconds(decoder: Decoder) -> float:
     decoder.prefill()
-    stored = [context.model.forward for context in decoder.contexts]
+    models = [context.model for context in decoder.contexts]
+    stored = [model.forward for model in models if isinstance(model, TreeModel)]
     times = []
     for _ in range(_STEPS):
         before = sum(one.seconds for one in stored)
