@@ -8,7 +8,8 @@ import json
 import logging
 import math
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from numbers import Integral, Real
 from typing import Any, TypeVar
@@ -23,6 +24,7 @@ MAX_JSON_BYTES = 32 * 1024 * 1024  # of the largest file that is opened or saved
 # Separators and opening brackets in such a file. With more, parsing it could take over 250 MiB of
 # memory, or stop all other threads for half a second.
 MAX_JSON_MARKS = 2_000_000
+_VERSIONS = {"run": 2, "race": 2}  # of the formats; 1 for all others
 # one file is parsed at a time, so that several uploads do not multiply the memory used
 _alone = threading.Lock()
 T = TypeVar("T")
@@ -104,20 +106,21 @@ def items(values: Any, rule: str, most: int, error: type[SequoiaError]) -> tuple
 
 
 def read_json(text: str | bytes, name: str, most: int, error: type[SequoiaError]) -> dict[str, Any]:
-    """The JSON object in `text`, a file of format "sequoia-{name}", version 1, of at most `most`
-    bytes. The size is checked before the text is parsed. A byte order mark, which some editors
-    write, is skipped. NaN and Infinity are rejected, because they are not JSON."""
+    """The JSON object in `text`, a file of format "sequoia-{name}" of at most `most` bytes. The
+    size is checked before the text is parsed. A byte order mark, which some editors write, is
+    skipped. NaN and Infinity are rejected, because they are not JSON."""
     if not isinstance(text, str | bytes):
         raise error(f"a sequoia-{name} file is text, not {shown(text)}")
     data = text.encode(errors="surrogatepass") if isinstance(text, str) else text
-    _check_size(data, name, most, error)
+    require_size(data, name, most, error)
     try:
         return check_format(_parsed(data), name, error)
     except ValueError as problem:
         raise error(f"not a JSON file: {_encoding_hint(data) or problem}") from None
 
 
-def _check_size(data: bytes, name: str, most: int, error: type[SequoiaError]) -> None:
+def require_size(data: bytes, name: str, most: int, error: type[SequoiaError]) -> None:
+    """Raises `error` if `data` is larger than a file that can be opened."""
     if len(data) > most:
         raise error(f"a {name} file may have at most {most:,} bytes; this one has {len(data):,}")
     if (marks := sum(map(data.count, (b",", b":", b"[", b"{")))) > MAX_JSON_MARKS:
@@ -128,12 +131,19 @@ def _check_size(data: bytes, name: str, most: int, error: type[SequoiaError]) ->
 
 
 def _parsed(data: bytes) -> Any:
-    """The JSON value in `data`. Raises ValueError. Python's garbage collector would go through all
-    values again and again while they are made."""
+    """The JSON value in `data`. Raises ValueError."""
+    with alone():
+        return orjson.loads(data.removeprefix(b"\xef\xbb\xbf"))
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """One file at a time is read, and without Python's garbage collector, which would go through
+    all values again and again while they are made."""
     with _alone:
         gc.disable()
         try:
-            return orjson.loads(data.removeprefix(b"\xef\xbb\xbf"))
+            yield
         finally:
             gc.enable()
 
@@ -146,20 +156,18 @@ def _encoding_hint(data: bytes) -> str:
 
 
 def check_format(data: Any, name: str, error: type[SequoiaError]) -> dict[str, Any]:
-    """`data`, which must be an object of format "sequoia-{name}", version 1."""
+    """`data`, which must be an object of format "sequoia-{name}" in its present version."""
     kind = f"sequoia-{name}"
-    if (
-        not isinstance(data, dict)
-        or data.get("format") != kind
-        or type(data.get("version")) is not int
-        or data["version"] != 1
-    ):
-        other = (
-            f"; its format is {shown(data['format'])}"
-            if isinstance(data, dict) and data.get("format") not in (None, kind)
-            else ""
+    wanted = _VERSIONS.get(name, 1)
+    if not isinstance(data, dict) or data.get("format") != kind:
+        other = data.get("format") if isinstance(data, dict) else None
+        words = f"; its format is {shown(other)}" if other is not None else ""
+        raise error(f"not a {kind} file: it needs format {kind!r} and version {wanted}{words}")
+    version = data.get("version")
+    if type(version) is not int or version != wanted:
+        raise error(
+            f"a {kind} file of version {shown(version)}; this program reads version {wanted}"
         )
-        raise error(f"not a {kind} file: it needs format {kind!r} and version 1{other}")
     return data
 
 
@@ -213,15 +221,15 @@ def read_dict(
 
 
 def as_file(data: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """`data` as the content of a file of format "sequoia-{name}", version 1."""
-    return {"format": f"sequoia-{name}", "version": 1, **data}
+    """`data` as the content of a file of format "sequoia-{name}"."""
+    return {"format": f"sequoia-{name}", "version": _VERSIONS.get(name, 1), **data}
 
 
 def write_file(data: Mapping[str, Any], name: str, most: int, error: type[SequoiaError]) -> str:
     """`data`, made by `as_file`, as text that `read_file` reads back. Raises `error` if the text
     is too large for that, and ValueError for NaN and infinity."""
     text = json_text(data)
-    _check_size(text.encode(), name, most, error)
+    require_size(text.encode(), name, most, error)
     return text
 
 

@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 ENGINE = [
     {"errors", "assets_folder"},
     {"validate_input", "library_errors", "text_files"},
+    {"checked_types"},
     {"algorithm"},
     {"planning", "saved_files", "this_machine"},
     {"models"},

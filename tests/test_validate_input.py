@@ -84,12 +84,12 @@ def test_what_is_no_file_raises_the_error_of_its_reader(name: str, text: Any) ->
     assert len(str(caught.value)) < 300
 
 
-@pytest.mark.parametrize("version", ["1.0", "true", '"1"', "2", "null"])
+@pytest.mark.parametrize("version", ["1.0", "true", '"1"', "3", "null"])
 @pytest.mark.parametrize("name", READERS)
 def test_another_format_or_version_is_refused(name: str, version: str) -> None:
     read, error = READERS[name]
     for text in (f'"sequoia-{name}", "version": {version}', '"sequoia", "version": 1'):
-        with pytest.raises(error, match="and version 1"):
+        with pytest.raises(error, match=r"version \d"):
             read(f'{{"format": {text}}}')
 
 

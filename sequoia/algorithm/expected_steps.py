@@ -24,6 +24,7 @@ from sequoia.algorithm.sampling import Chance
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.sequoia import uniform_except
 from sequoia.algorithm.verifiers.verifier import Reject
+from sequoia.checked_types import Count, Many, Seconds
 
 SEGMENTS = 8  # each text is divided into this many segments
 
@@ -36,8 +37,8 @@ class ExpectedSteps:
     steps that start in each of its SEGMENTS segments. The lengths of the segments differ by at most
     one token."""
 
-    tokens: tuple[int, ...]
-    steps: tuple[tuple[float, ...], ...]
+    tokens: Many[Count]
+    steps: Many[Many[Seconds]]
 
 
 def child_chances(

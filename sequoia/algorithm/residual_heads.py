@@ -11,6 +11,7 @@ import numpy as np
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.sequoia import residuals
 from sequoia.algorithm.verifiers.verifier import DistributionOf, Reject, Trial, Verdict
+from sequoia.checked_types import Count, Many, Probability
 
 MOST = 6  # maximum tokens of a head
 LEAST = 0.005  # the bars of less probable tokens would be too short to see
@@ -26,9 +27,9 @@ class ResidualHead:
     p alone.
     """
 
-    tokens: tuple[int, ...]
-    p: tuple[float, ...]
-    q: tuple[float, ...] = ()
+    tokens: Many[Count]
+    p: Many[Probability]
+    q: Many[Probability] = ()
 
 
 def residual_heads(

@@ -7,20 +7,57 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
+from typing import Annotated, Literal
+
+from pydantic import PlainSerializer, PlainValidator, ValidationInfo, WithJsonSchema, with_config
+from pydantic_core.core_schema import SerializationInfo
 
 from sequoia.algorithm.residual_heads import ResidualHead
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.verifier import Verdict
+from sequoia.checked_types import (
+    CONFIG,
+    Count,
+    Many,
+    Name,
+    PhaseSeconds,
+    Probability,
+    Seconds,
+    Text,
+)
 from sequoia.errors import BadTrace
 from sequoia.validate_input import shown
 
 PHASES = ("draft", "verify", "overhead")
-FINISHES = ("eos", "length", "context")
+Finish = Literal["eos", "length", "context"]
 
 
+def _numbered_tree(number: object, info: ValidationInfo) -> Tree:
+    trees = info.context["trees"] if info.context else []
+    if type(number) is not int or not 0 <= number < len(trees):
+        raise BadTrace(f"tree: {shown(number)}; the run has {len(trees)} trees")
+    return trees[number]
+
+
+def _number_of(tree: Tree, info: SerializationInfo) -> int:
+    return info.context["trees"][tree] if info.context else 0
+
+
+# In JSON, a step has the number of its tree among the run's trees. The context has these trees, or,
+# to write the step, the number of each.
+NumberedTree = Annotated[
+    Tree,
+    PlainValidator(_numbered_tree),
+    PlainSerializer(_number_of),
+    WithJsonSchema({"type": "integer"}),
+]
+
+
+@with_config(CONFIG)
 @dataclass(frozen=True)
 class StepTrace:
-    """One step of decoding.
+    """One step of decoding. In memory, in files and in messages to the page it has the same fields;
+    see `NumberedTree` for the one that differs.
 
     index: 0 for the run's first step.
     prefix_len: the number of tokens before the root. The root is the last token known before the
@@ -32,29 +69,32 @@ class StepTrace:
     emitted: the token ids that the step added: the accepted path without the root, then the bonus
         token, cut where the run ended.
     seconds: time by phase. draft: draft model; verify: target model; overhead: everything else.
-    finish: why the run ended with this step (one of FINISHES), or None.
+    finish: why the run ended with this step, or None.
     clock: empty if `seconds` were measured, else the machine for which they were simulated.
     level_seconds: the time of each draft pass, the root's first; empty if unknown.
     residual_heads: the most probable tokens of the residual distributions (see residual_heads.py):
         one head for each trial, then one for the bonus token; empty if not recorded.
     expected_accepted: the expected number of accepted nodes without the root (see
         expected_accepted.py); None if not recorded or if it could not be computed.
+    text: the text that each emitted token added, "" while a character is incomplete; empty until
+        a Recorder has added it.
     """
 
-    index: int
-    prefix_len: int
-    tree: Tree
-    tokens: tuple[int, ...]
-    draft_p: tuple[float | None, ...]
-    target_p: tuple[float | None, ...]
+    index: Count
+    prefix_len: Count
+    tree: NumberedTree
+    tokens: Many[Count]
+    draft_p: Many[Probability | None]
+    target_p: Many[Probability | None]
     verdict: Verdict
-    emitted: tuple[int, ...]
-    seconds: Mapping[str, float]
-    finish: str | None = None
-    clock: str = ""
-    level_seconds: tuple[float, ...] = field(default=(), compare=False)  # part of `seconds`
-    residual_heads: tuple[ResidualHead, ...] = ()
-    expected_accepted: float | None = None
+    emitted: Many[Count]
+    seconds: PhaseSeconds
+    finish: Finish | None = None
+    clock: Name = ""
+    level_seconds: Many[Seconds] = field(default=(), compare=False)  # part of `seconds`
+    residual_heads: Many[ResidualHead] = ()
+    expected_accepted: Seconds | None = None
+    text: Many[Text] = ()
 
     @property
     def total_seconds(self) -> float:

@@ -3,13 +3,20 @@ for the page, and into a Run to save. Runs no model."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
+import orjson
+
+from sequoia.algorithm.residual_heads import ResidualHead
 from sequoia.algorithm.step_trace import StepTrace
+from sequoia.algorithm.tree import Tree
+from sequoia.algorithm.verifiers.verifier import Trial, Verdict
+from sequoia.checked_types import json_of
 from sequoia.models.pair import Pair
 from sequoia.models.streamed_text import TextStream
-from sequoia.saved_files.run_file import Packer, Run
+from sequoia.saved_files.run_file import Run, saved_step
 
 
 class Recorder:
@@ -25,27 +32,26 @@ class Recorder:
         self._piece = pair.pieces.of
         self._meta = dict(meta)
         self._stream = TextStream(pair.tokenizer, prompt)
-        self._packer = Packer()
+        self._trees: dict[Tree, int] = {}
         self._steps: list[StepTrace] = []
-        self._texts: list[tuple[str, ...]] = []
         self._pieces: dict[int, str] = {}
         self.pending = ""
 
     def add(self, trace: StepTrace) -> dict[str, Any]:
-        """Add a step. Returns JSON values: `step`, in the format of `Packer`; `new_trees` and
-        `new_pieces`, the trees and token texts that no earlier step used."""
+        """Add a step. Returns JSON values: `step`; `new_trees` and `new_pieces`, the trees and
+        token texts that no earlier step used."""
         text = tuple(self._stream.add(token) for token in trace.emitted)
         self.pending = self._stream.pending
+        step = replace(rounded(trace), text=text)
         if trace.finish:
-            text = _ended(text, self.pending)
+            step = _ended(step, self.pending)
             self.pending = ""
-        self._steps.append(trace)
-        self._texts.append(text)
-        trees = len(self._packer.trees)
-        step = self._packer.pack(trace, text)
+        self._steps.append(step)
+        is_new = step.tree not in self._trees
+        self._trees.setdefault(step.tree, len(self._trees))
         return {
-            "step": step,
-            "new_trees": self._packer.trees[trees:],
+            "step": orjson.loads(json_of(saved_step(), step, self._trees)),
+            "new_trees": [step.tree.parents] if is_new else [],
             "new_pieces": self._new_pieces(trace),
         }
 
@@ -57,13 +63,41 @@ class Recorder:
 
     def run(self) -> Run:
         """The run of all steps added so far, as if it ended here."""
-        texts = [*self._texts[:-1], *(_ended(text, self.pending) for text in self._texts[-1:])]
-        return Run(self._meta, dict(self._pieces), tuple(self._steps), tuple(texts))
+        steps = [*self._steps[:-1], *(_ended(step, self.pending) for step in self._steps[-1:])]
+        return Run(self._meta, dict(self._pieces), tuple(steps))
 
 
-def _ended(text: tuple[str, ...], pending: str) -> tuple[str, ...]:
-    """The texts of a last step, with the `pending` text after its last token."""
-    return (*text[:-1], text[-1] + pending)
+def _ended(step: StepTrace, pending: str) -> StepTrace:
+    """A last step, with the `pending` text after its last token."""
+    return replace(step, text=(*step.text[:-1], step.text[-1] + pending))
+
+
+def rounded(trace: StepTrace) -> StepTrace:
+    """`trace` with as many digits as a file keeps: six of a probability, seven decimals of seconds,
+    and four digits of residuals, expected tokens and the seconds of a draft pass."""
+    verdict, expected = trace.verdict, trace.expected_accepted
+    return replace(
+        trace,
+        draft_p=_digits(trace.draft_p),
+        target_p=_digits(trace.target_p),
+        verdict=Verdict(verdict.path, verdict.bonus, tuple(map(_trial, verdict.trials))),
+        seconds={phase: round(seconds, 7) for phase, seconds in trace.seconds.items()},
+        level_seconds=_digits(trace.level_seconds, 4),
+        residual_heads=tuple(
+            ResidualHead(head.tokens, _digits(head.p, 4), _digits(head.q, 4))
+            for head in trace.residual_heads
+        ),
+        expected_accepted=None if expected is None else _digits([expected], 4)[0],
+    )
+
+
+def _trial(trial: Trial) -> Trial:
+    p, q, u, mass = _digits((trial.p, trial.q, trial.u, trial.mass))
+    return replace(trial, p=p, q=q, u=u, mass=mass)
+
+
+def _digits(values: Iterable[Any], digits: int = 6) -> tuple[Any, ...]:
+    return tuple(None if value is None else float(f"{float(value):.{digits}g}") for value in values)
 
 
 def prompt_pieces(pair: Pair, prompt: str, most: int = 1024) -> list[tuple[str, bool]]:

@@ -1,2 +1,2 @@
-"""Runs and races as files: run_file, race_file, pooled_runs (a race's further runs), check_fields
-(checks used by all of these)."""
+"""Runs and races as files: run_meta (their description), run_file, race_file, pooled_runs (a race's
+further runs)."""

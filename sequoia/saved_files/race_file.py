@@ -1,119 +1,214 @@
 """A race as one JSON file: the run of every lane, and the results of the analysis after the race.
-Files are read and written without the models.
-
-A file: {format: "sequoia-race", version: 1, meta, lanes: [{name, how, verifier, plain, most,
-changes, on, run}], results, pool, expected}. For the fields of a lane see `LaneLog`. `run` is the
-content of a run file (see run_file.py). `on` is missing in older files and in races of one prompt.
-`results` has a result or null for each lane (see `checked`). `pool` contains the race's further
-runs, with other prompts or seeds (see pooled_runs.py). `expected` has the expected steps or null
-for each lane (see check_fields.py). `results`, `pool` and `expected` may each be null or missing.
-"""
+Files are read and written without the models."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields
-from typing import Any, TypeVar
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Annotated, Any, Literal
 
-from sequoia.algorithm.expected_steps import ExpectedSteps
+from pydantic import AfterValidator, Field, TypeAdapter, with_config
+
 from sequoia.algorithm.tree import MAX_NODES, Tree
+from sequoia.checked_types import (
+    CONFIG,
+    Amount,
+    Count,
+    Many,
+    Name,
+    Node,
+    Number,
+    Probability,
+    Truth,
+    Words,
+)
 from sequoia.errors import BadTrace
-from sequoia.saved_files.check_fields import (
-    MAX_HOW,
-    expected_of,
-    expected_to_dict,
-    list_of,
-    text_of,
-)
-from sequoia.saved_files.pooled_runs import Pool
-from sequoia.saved_files.run_file import MAX_STEPS, Run, checked_meta, clock_of
-from sequoia.validate_input import (
-    MAX_JSON_BYTES,
-    as_file,
-    number,
-    one_of,
-    read_dict,
-    read_file,
-    shown,
-    truth,
-    whole,
-    write_file,
-)
+from sequoia.saved_files.pooled_runs import Pool, SavedExpectedSteps
+from sequoia.saved_files.run_file import SUM, SavedRun, clock_of, file_text, numbered_trees, of_file
+from sequoia.saved_files.run_meta import RaceMeta
+from sequoia.validate_input import MAX_JSON_BYTES, read_dict, read_file, shown
 
 MOST_LANES = 4
-# The verdicts on whether decoding was lossless, by their names in files. At temperature 0: "exact",
-# "tie", "bug" and "undecided". At higher temperatures: "law" (the samples fit the distribution),
-# "poor" (they fit it poorly), "bug", and "blind" (no difference could have been found). "none":
-# there was nothing, or too little, to compare.
-KINDS = ("exact", "tie", "bug", "undecided", "law", "poor", "blind", "none")
-# how the speed-up of a remedy was obtained; "run": as the speed-ups of the race itself
-LABELS = ("predicted", "predicted, what if", "run")
-CHECK_LABELS = ("measured", "recorded")
-MAX_WORDS = 2000
-MAX_NAME = 200
-MAX_BARS = 8
-MAX_REMEDIES = 32
 MAX_CELLS = 24
 MAX_CONTEXT = 120
-MAX_DRAWS = 1_000_000
-_LARGEST = 1e12
-Result = Mapping[str, Any]
-T = TypeVar("T")
+# The verdicts on whether decoding was lossless. At temperature 0: "exact", "tie", "bug" and
+# "undecided". At higher temperatures: "fits" (the samples fit the distribution), "poor" (they fit
+# it poorly), "bug", and "blind" (no difference could have been found). "none": there was nothing,
+# or too little, to compare.
+Kind = Literal["exact", "tie", "bug", "undecided", "fits", "poor", "blind", "none"]
+
+
+# -- the analysis of a lane ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Bar:
+    """See `Bar` in where_time_went.py. words: a sentence about it."""
+
+    name: Name
+    value: Number
+    loss: Number
+    words: Words
+
+
+@dataclass(frozen=True)
+class TimeBreakdown:
+    """Where a lane's time went."""
+
+    bars: Annotated[Many[Bar], Field(max_length=8)]
+
+
+def _require_tree(parents: tuple[int, ...]) -> tuple[int, ...]:
+    return Tree.from_parents(parents).parents
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """predicted: the speed-up with the remedy. label: how it was obtained; "run": as the speed-ups
+    of the race itself. parents: of the suggested tree, None without one."""
+
+    words: Words
+    predicted: Number
+    label: Literal["predicted", "predicted, what if", "run"]
+    parents: (
+        Annotated[Many[Annotated[int, Field(strict=True)]], AfterValidator(_require_tree)] | None
+    ) = None
+
+
+@dataclass(frozen=True)
+class WhatToTry:
+    """speedup: of the lane. loss: the name of the largest loss, None if there is none."""
+
+    speedup: Number
+    words: Words
+    remedies: Annotated[Many[Remedy], Field(max_length=32)]
+    loss: Name | None = None
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Counts one token. The last cell may instead count all rare tokens, with or without a common
+    one. text: the token's text, None for the rare tokens alone. more: true for a token with the
+    rare ones. share: expected probability of the cell. seen: number drawn."""
+
+    text: Name | None
+    more: Truth
+    share: Probability
+    seen: Count
+
+
+@dataclass(frozen=True)
+class SampleCount:
+    """The counts of sampled tokens at one position.
+
+    draws: number drawn so far. wanted: number to draw in total. going: whether more are being
+    drawn. lane: index of the lane whose text has the position. position: number of that lane's
+    tokens before it. bits: entropy of the target's distribution there. rule: why this position was
+    chosen. context: the end of the text before it. statistic: chi-square or None. freedom: its
+    degrees of freedom. detectable_difference: roughly how far the probability of the most probable
+    token must be off to be detected, or None.
+    """
+
+    draws: Count
+    wanted: Count
+    going: Truth
+    position: Node
+    lane: Annotated[int, Field(strict=True, ge=0, lt=MOST_LANES)]
+    bits: Amount
+    rule: Words
+    context: Annotated[str, Field(strict=True, max_length=MAX_CONTEXT)]
+    freedom: Count
+    cells: Annotated[Many[Cell], Field(max_length=MAX_CELLS)]
+    statistic: Amount | None = None
+    detectable_difference: Probability | None = None
+
+
+def _checked_count(count: SampleCount) -> SampleCount:
+    if sum(cell.share for cell in count.cells) > SUM:
+        raise BadTrace("count: the shares of the cells add up to more than 1")
+    return count
+
+
+@dataclass(frozen=True)
+class Lossless:
+    """Whether a lane's text is lossless. index: of the first token that differs, None if none
+    does."""
+
+    kind: Kind
+    words: Words
+    label: Literal["measured", "recorded"]
+    index: Node | None = None
+    p_value: Probability | None = None
+    count: Annotated[SampleCount, AfterValidator(_checked_count)] | None = None
+
+
+@dataclass(frozen=True)
+class Result:
+    """The analysis of a lane. A part is None if it could not be computed."""
+
+    time_breakdown: TimeBreakdown | None = None
+    what_to_try: WhatToTry | None = None
+    lossless: Lossless | None = None
+
+
+# -- the race --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class LaneLog:
-    """One lane of a race. how: its tree in words. plain: whether it decodes without a draft, so
-    that the tree of every step has only one node. most: the most nodes that a tree of this lane may
-    have. changes: whether the tree changes from step to step. on: in a race of two prompts, the
-    name of this lane's prompt, such as "code"; otherwise ""."""
+    """One lane of a race. description: its tree in words. plain: whether it decodes without a
+    draft, so that the tree of every step has only one node. most: the most nodes that a tree of
+    this lane may have. changes: whether the tree changes from step to step. prompt_name: in a race
+    of two prompts, the name of this lane's prompt, such as "code"; otherwise ""."""
 
-    name: str
-    how: str
-    verifier: str
-    plain: bool
-    most: int
-    changes: bool
-    run: Run
-    on: str = ""
+    name: Name
+    description: Words
+    verifier: Name
+    plain: Truth
+    most: Annotated[int, Field(strict=True, ge=1, le=MAX_NODES)]
+    changes: Truth
+    run: SavedRun
+    prompt_name: Name = ""
 
     @property
     def prompt(self) -> str:
         """The prompt of the run."""
-        return str(self.run.meta.get("prompt", ""))
+        return self.run.meta.get("prompt", "")
 
     @property
     def full_name(self) -> str:
         """The lane's name, followed by "on" and the prompt's name in a race of two prompts."""
-        return f"{self.name} on {self.on}" if self.on else self.name
-
-    @property
-    def without_run(self) -> dict[str, Any]:
-        """All fields except the run, by name."""
-        names = [field.name for field in fields(self) if field.name != "run"]
-        return {name: getattr(self, name) for name in names}
-
-    @property
-    def fields_of_a_file(self) -> dict[str, Any]:
-        """The lane's fields in a race file, except the run. `on` is omitted if it is empty."""
-        return {name: value for name, value in self.without_run.items() if value or name != "on"}
+        return f"{self.name} on {self.prompt_name}" if self.prompt_name else self.name
 
 
+def _checked_lane(lane: LaneLog) -> LaneLog:
+    widest = max((len(step.tree) for step in lane.run.steps), default=1)
+    limit = 1 if lane.plain else lane.most
+    if widest > limit:
+        raise BadTrace(f"{lane.name}: a tree has {widest} nodes; the limit of this lane is {limit}")
+    return lane
+
+
+@with_config(CONFIG)
 @dataclass(frozen=True)
 class RaceLog:
     """A race, as far as it has run. Raises BadTrace if the lanes have different clocks (see `Run`),
     or if the clock in `meta` is not valid (see `clock_of`).
 
     meta: the description that all lanes share. results: the analysis of each lane, None for a lane
-    without one. pool: the further runs. expected: the expected steps of each lane, None for a lane
-    where they are not known. results, pool and expected are None if the race has none.
+    without one. pool: the further runs. expected_steps: of each lane, None for a lane where they
+    are not known. results, pool and expected_steps are None if the race has none.
     """
 
-    meta: Mapping[str, Any]
-    lanes: tuple[LaneLog, ...]
-    results: tuple[Result | None, ...] | None = None
+    meta: RaceMeta
+    lanes: Annotated[
+        Many[Annotated[LaneLog, AfterValidator(_checked_lane)]],
+        Field(min_length=1, max_length=MOST_LANES),
+    ]
+    results: Many[Result | None] | None = None
     pool: Pool | None = None
-    expected: tuple[ExpectedSteps | None, ...] | None = None
+    expected_steps: Many[SavedExpectedSteps | None] | None = None
 
     def __post_init__(self) -> None:
         clock_of(self.meta)  # raises if it is not valid
@@ -140,184 +235,43 @@ class RaceLog:
 
     def to_json(self) -> str:
         """The text of a file that the app can open. Raises BadTrace if it would be too large."""
-        lanes = [{**lane.fields_of_a_file, "run": lane.run.to_dict()} for lane in self.lanes]
-        content = {"meta": dict(self.meta), "lanes": lanes, "results": self.results}
-        content |= {"pool": self.pool.to_dict()} if self.pool else {}
-        if self.expected:
-            content["expected"] = [one and expected_to_dict(one) for one in self.expected]
-        return write_file(as_file(content, "race"), "race", MAX_JSON_BYTES, BadTrace)
+        trees = numbered_trees(step for lane in self.lanes for step in lane.run.steps)
+        return file_text("race", _race(), self, trees)
 
     @classmethod
     def from_dict(cls, data: Any) -> RaceLog:
         """The race in `data`, the JSON values of a race file. Raises BadTrace, and nothing else,
         if they are not complete and valid."""
-        return read_dict(data, "race", BadTrace, _race)
+        return read_dict(data, "race", BadTrace, _read)
 
     @classmethod
     def from_json(cls, text: str) -> RaceLog:
         """The race in `text`, the content of a race file. Raises BadTrace, and nothing else, if it
         is not complete and valid."""
-        return read_file(text, "race", MAX_JSON_BYTES, BadTrace, _race)
+        return read_file(text, "race", MAX_JSON_BYTES, BadTrace, _read)
 
 
-# -- reading: every field is checked ---------------------------------------------------------------
+def _complete(race: RaceLog) -> RaceLog:
+    count = len(race.lanes)
+    for name, parts in (("results", race.results), ("expected_steps", race.expected_steps)):
+        if parts is not None and len(parts) != count:
+            raise BadTrace(f"{len(parts)} {name} for {count} lanes")
+    for run in race.pool.runs if race.pool else ():
+        if len(run.lanes) != count:
+            raise BadTrace(f"a further run of {len(run.lanes)} lanes in a race of {count}")
+    return race
 
 
-def _race(data: Mapping[str, Any]) -> RaceLog:
-    lanes = tuple(
-        _lane(lane, f"lane {i + 1}")
-        for i, lane in enumerate(list_of(data["lanes"], "lanes", MOST_LANES))
-    )
-    if not lanes:
-        raise BadTrace(f"the race has 0 lanes; expected 1 to {MOST_LANES}")
-    meta = checked_meta(data["meta"])
-    return RaceLog(
-        meta,
-        lanes,
-        _optional(data.get("results"), _results, len(lanes)),
-        _optional(data.get("pool"), Pool.from_dict, len(lanes)),
-        _optional(data.get("expected"), _all_expected, len(lanes)),
-    )
+@cache
+def _race() -> TypeAdapter[RaceLog]:
+    return TypeAdapter(Annotated[RaceLog, AfterValidator(_complete)])
 
 
-def _all_expected(values: Any, lanes: int) -> tuple[ExpectedSteps | None, ...]:
-    if len(list_of(values, "expected steps", MOST_LANES)) != lanes:
-        raise BadTrace(f"{len(values)} entries of expected steps for {lanes} lanes")
-    return tuple(_optional(one, expected_of, f"lane {i}") for i, one in enumerate(values, 1))
+@cache
+def saved_results() -> TypeAdapter[tuple[Result | None, ...]]:
+    """The form of results in JSON."""
+    return TypeAdapter(tuple[Result | None, ...])
 
 
-def _results(values: Any, lanes: int) -> tuple[Result | None, ...]:
-    if len(list_of(values, "results", MOST_LANES)) != lanes:
-        raise BadTrace(f"{len(values)} results for {lanes} lanes")
-    return tuple(_optional(result, checked) for result in values)
-
-
-def _lane(data: Mapping[str, Any], what: str) -> LaneLog:
-    name, verifier = (
-        text_of(data[key], f"{what}: {key}", MAX_NAME) for key in ("name", "verifier")
-    )
-    how = text_of(data["how"], f"{what}: how", MAX_HOW)
-    plain, changes = (truth(data[key], f"{what}: {key}", BadTrace) for key in ("plain", "changes"))
-    most = whole(data["most"], f"{what}: most", 1, MAX_NODES, BadTrace)
-    run = Run.from_dict(data["run"])
-    widest = max((len(step.tree) for step in run.steps), default=1)
-    if widest > (1 if plain else most):
-        raise BadTrace(
-            f"{what}: a tree has {widest} nodes; the limit of this lane is {1 if plain else most}"
-        )
-    on = text_of(data.get("on", ""), f"{what}: on", MAX_NAME)
-    return LaneLog(name, how, verifier, plain, most, changes, run, on)
-
-
-def checked(result: Any) -> dict[str, Any]:
-    """A lane's result with every known field checked and all other fields dropped. Raises
-    BadTrace or BadTree for a wrong value, KeyError for a missing field, and TypeError for a value
-    that should be an object but is not.
-
-    {waterfall: {bars: [{name, value, loss, words}]} or null (see `Bar` in where_time_went.py),
-    doctor: {speedup, loss: name of the largest loss or null, words, remedies: [{words, predicted:
-    the remedy's speed-up, predicted or not, label: one of LABELS, parents: those of the suggested
-    tree or null}]} or null,
-    lossless: {kind: one of KINDS, words, at: index of the first token that differs or null, p:
-    p-value or null, count: as `counted` returns it, null or missing, label: one of CHECK_LABELS}
-    or null}
-    """
-    parts = {"waterfall": _time_breakdown, "doctor": _what_to_try, "lossless": _lossless}
-    return {name: _optional(result[name], read) for name, read in parts.items()}
-
-
-def _time_breakdown(data: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "bars": [
-            {
-                "name": text_of(bar["name"], "bar", MAX_NAME),
-                "value": _figure(bar["value"], "value of a bar"),
-                "loss": _figure(bar["loss"], "loss of a bar"),
-                "words": text_of(bar["words"], "bar", MAX_WORDS),
-            }
-            for bar in list_of(data["bars"], "bars", MAX_BARS)
-        ]
-    }
-
-
-def _what_to_try(data: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "speedup": _figure(data["speedup"], "speed-up"),
-        "loss": _optional(data["loss"], text_of, "loss", MAX_NAME),
-        "words": text_of(data["words"], "doctor", MAX_WORDS),
-        "remedies": [_remedy(one) for one in list_of(data["remedies"], "remedies", MAX_REMEDIES)],
-    }
-
-
-def _remedy(data: Mapping[str, Any]) -> dict[str, Any]:
-    tree = _optional(data["parents"], Tree.from_parents)
-    return {
-        "words": text_of(data["words"], "remedy", MAX_WORDS),
-        "predicted": _figure(data["predicted"], "predicted speed-up"),
-        "label": one_of(data["label"], "label of a remedy", LABELS, BadTrace),
-        "parents": list(tree.parents) if tree else None,
-    }
-
-
-def _lossless(data: Mapping[str, Any]) -> dict[str, Any]:
-    what = "first token that differs"
-    return {
-        "kind": one_of(data["kind"], "lossless", KINDS, BadTrace),
-        "words": text_of(data["words"], "lossless", MAX_WORDS),
-        "at": _optional(data["at"], whole, what, 0, MAX_STEPS, BadTrace),
-        "p": _optional(data["p"], number, "p-value", 0, 1, BadTrace),
-        "count": _optional(data.get("count"), counted),
-        "label": one_of(data["label"], "label of a check", CHECK_LABELS, BadTrace),
-    }
-
-
-def counted(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The counts of sampled tokens at one position, with every field checked.
-
-    draws: number drawn so far. wanted: number to draw in total. going: whether more are being
-    drawn. lane: index of the lane whose text has the position. at: number of that lane's tokens
-    before the position. bits: entropy of the target's distribution at the position. rule: why this
-    position was chosen. context: the end of the text before it. statistic: chi-square or null.
-    freedom: its degrees of freedom. sight: roughly how far the probability of the most probable
-    token must be off to be detected, or null. cells: [{text, more, share, seen}].
-
-    A cell counts one token. The last cell may instead count all rare tokens, with or without a
-    common one. text: the token's text, null for the rare tokens alone. more: true for a token with
-    the rare ones. share: expected probability of the cell. seen: number drawn.
-    """
-
-    def count(name: str, most: int = MAX_DRAWS) -> int:
-        return whole(data[name], name, 0, most, BadTrace)
-
-    return {
-        "draws": count("draws"),
-        "wanted": count("wanted"),
-        "going": truth(data["going"], "going", BadTrace),
-        "at": count("at", MAX_STEPS),
-        "lane": count("lane", MOST_LANES - 1),
-        "bits": number(data["bits"], "bits", 0, 64, BadTrace),
-        "rule": text_of(data["rule"], "rule", MAX_WORDS),
-        "context": text_of(data["context"], "context", MAX_CONTEXT),
-        "statistic": _optional(data["statistic"], _figure, "statistic"),
-        "freedom": count("freedom"),
-        "sight": _optional(data["sight"], number, "sight", 0, 1, BadTrace),
-        "cells": [_cell(cell) for cell in list_of(data["cells"], "cells", MAX_CELLS)],
-    }
-
-
-def _cell(data: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "text": _optional(data["text"], text_of, "token", MAX_NAME),
-        "more": truth(data["more"], "cell", BadTrace),
-        "share": number(data["share"], "share", 0, 1, BadTrace),
-        "seen": whole(data["seen"], "seen", 0, MAX_DRAWS, BadTrace),
-    }
-
-
-def _optional(value: Any, read: Callable[..., T], *rest: Any) -> T | None:
-    """`read(value, *rest)`, but None if `value` is None."""
-    return None if value is None else read(value, *rest)
-
-
-def _figure(value: Any, what: str) -> float:
-    return number(value, what, -_LARGEST, _LARGEST, BadTrace)
+def _read(data: Mapping[str, Any]) -> RaceLog:
+    return of_file(_race(), data)

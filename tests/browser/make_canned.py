@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter, defaultdict
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +27,7 @@ from sequoia.algorithm.sampling import Seeded
 from sequoia.algorithm.step_trace import StepTrace
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.sequoia import SEQUOIA
+from sequoia.decoding.recorder import rounded
 from sequoia.saved_files.run_file import Run
 
 TEXT = """A small model writes a draft, and a large model reads it. The draft is not one line but a
@@ -164,17 +166,19 @@ def run(words: Words, tree: Tree, steps: int, seed: int, how: str, greedy: bool 
         "device": "no device",
         "dtype": "float64",
         "verifier": "sequoia",
-        "policy": params,
+        "params": params,
         "prompt": "".join(words.pieces[t] for t in prompt),
         "plain_seconds": 0.0068,
-        "tree": {"nodes": len(tree), "levels": tree.levels, "how": how},
+        "tree": {"nodes": len(tree), "levels": tree.levels, "description": how},
         "date": "2026-11-21",
     }
     return Run(
         meta,
         {t: words.pieces[t] for t in used},
-        tuple(traces),
-        tuple(tuple(words.pieces[t] for t in trace.emitted) for trace in traces),
+        tuple(
+            replace(trace, text=tuple(words.pieces[t] for t in trace.emitted))
+            for trace in map(rounded, traces)
+        ),
     )
 
 

@@ -1215,7 +1215,7 @@ def test_at_temperature_0_no_draw_is_shown(page: Any) -> None:
     assert {"u", "p / q"} <= figures(page).keys()
     assert page.locator(".sq-card .sq-meter").is_visible()
     assert "u 0.41" in text(page, "[data-part=trials]")
-    give(page, {**run, "meta": {**run["meta"], "policy": {"temperature": 0}}})
+    give(page, {**run, "meta": {**run["meta"], "params": {"temperature": 0}}})
     assert not {"u", "p / q"} & figures(page).keys()
     assert page.locator(".sq-card .sq-meter").is_hidden()
     assert "u 0.41" not in text(page, "[data-part=trials]")

@@ -32,7 +32,7 @@ LANES: list[dict[str, Any]] = [
     {
         "name": "Sequoia",
         "kind": "planned",
-        "how": "planned",
+        "description": "planned",
         "verifier": "sequoia",
         "plain": False,
         "seconds": 0.014,
@@ -42,7 +42,7 @@ LANES: list[dict[str, Any]] = [
     {
         "name": "Plain",
         "kind": "plain",
-        "how": "no draft",
+        "description": "no draft",
         "verifier": "sequoia",
         "plain": True,
         "seconds": 0.006,
@@ -52,7 +52,7 @@ LANES: list[dict[str, Any]] = [
     {
         "name": "Chain",
         "kind": "chain",
-        "how": "chain",
+        "description": "chain",
         "verifier": "sequoia",
         "plain": False,
         "seconds": 0.013,
@@ -62,7 +62,7 @@ LANES: list[dict[str, Any]] = [
     {
         "name": "Grown",
         "kind": "dynamic",
-        "how": "grown",
+        "description": "grown",
         "verifier": "naive",
         "plain": False,
         "seconds": 0.02,
@@ -116,7 +116,7 @@ def race(lanes: int = 4, tokens: int = 96, plain: bool = True, seed: int = 5) ->
         "device": "cpu",
         "dtype": "float32",
         "prompt": "p",
-        "policy": params,
+        "params": params,
     }
     return {
         "v": 1,
@@ -383,8 +383,8 @@ def test_what_is_missing_is_a_dash(page: Page) -> None:
         give(page, {**part(whole, 0, 0), "from": count, "moves": [broken]})
     bars = [{"name": "tokens", "value": None, "loss": None, "words": None}]
     result = {
-        "waterfall": {"bars": bars},
-        "doctor": {"words": None, "remedies": None},
+        "time_breakdown": {"bars": bars},
+        "what_to_try": {"words": None, "remedies": None},
         "lossless": None,
     }
     give(
@@ -520,7 +520,7 @@ def test_a_lane_names_the_simulated_machine_and_its_tooltip_gives_the_rule(page:
     planned = f"planned for {clock}, from acceptance rates counted on Python code"
     rule = "among trees within 1% of the fastest, the one with the most expected tokens per step"
     whole["meta"] |= {"label": "simulated", "clock": clock}
-    whole["lanes"][0]["how"] = f"{planned}, {rule}"
+    whole["lanes"][0]["description"] = f"{planned}, {rule}"
     still(page, whole)
     how = page.locator(f"{lane(0)} .race-how")
     assert how.inner_text().endswith(
@@ -1103,8 +1103,8 @@ def with_reasons(whole: dict[str, Any]) -> dict[str, Any]:
     remedy = {"words": "A chain", "predicted": 1.9, "label": "predicted", "parents": [-1, 0]}
     advice = {"speedup": 1.6, "loss": "draft", "words": "w", "remedies": [remedy, remedy]}
     result = {
-        "waterfall": {"bars": bars},
-        "doctor": advice,
+        "time_breakdown": {"bars": bars},
+        "what_to_try": advice,
         "lossless": counts(400, False, (230, 170)),
     }
     return {**whole, "results": [None if one["plain"] else result for one in whole["lanes"]]}
@@ -1248,7 +1248,10 @@ def test_reasons_badges_and_buttons(page: Page) -> None:
     still(page, whole)
     assert page.locator("[data-part=whys]").is_hidden()
     lossless = {"kind": "tie", "words": "A tie.", "at": 4, "p": None, "label": "measured"}
-    results = [{"waterfall": {"bars": bars}, "doctor": advice, "lossless": lossless}, None]
+    results = [
+        {"time_breakdown": {"bars": bars}, "what_to_try": advice, "lossless": lossless},
+        None,
+    ]
     give(page, {"v": 1, "race": whole["race"], "moves": [], "done": True, "results": results})
     assert page.locator(".race-fall li > b").all_inner_texts() == [
         "3.00",
@@ -1315,7 +1318,7 @@ def counts(
         for name, share, n in zip((" x", None), (0.6, 0.4), seen, strict=True)
     ]
     return {
-        "kind": "law",
+        "kind": "fits",
         "words": f"{draws} fit.",
         "at": None,
         "p": 0.25,
@@ -1338,7 +1341,7 @@ def counts(
 
 
 def judged(page: Page, whole: dict[str, Any], *lossless: dict[str, Any] | None) -> None:
-    results = [{"waterfall": None, "doctor": None, "lossless": one} for one in lossless]
+    results = [{"time_breakdown": None, "what_to_try": None, "lossless": one} for one in lossless]
     give(page, {"v": 1, "race": whole["race"], "moves": [], "done": True, "results": results})
 
 
@@ -1444,7 +1447,11 @@ def test_reasons_stay_as_they_are_while_first_tokens_are_counted(page: Page) -> 
                 "moves": [],
                 "done": True,
                 "results": [
-                    {"waterfall": None, "doctor": advice, "lossless": counts(draws, True)},
+                    {
+                        "time_breakdown": None,
+                        "what_to_try": advice,
+                        "lossless": counts(draws, True),
+                    },
                     None,
                 ],
             },
@@ -1468,7 +1475,7 @@ def test_terms_are_explained_on_focus_and_to_screen_readers(page: Page) -> None:
     )
     assert {
         "clock",
-        "law",
+        "fits",
         "check",
         "range",
         "repeats",
@@ -1558,8 +1565,8 @@ def test_hostile_texts_stay_texts(page: Page) -> None:
     whole["meta"].update(target=MARKUP, draft=MARKUP, device=MARKUP, prompt=MARKUP, title=MARKUP)
     whole.update(error=MARKUP, notice=MARKUP)
     result = {
-        "waterfall": {"bars": [{"name": MARKUP, "value": 1, "loss": 0, "words": MARKUP}] * 2},
-        "doctor": {
+        "time_breakdown": {"bars": [{"name": MARKUP, "value": 1, "loss": 0, "words": MARKUP}] * 2},
+        "what_to_try": {
             "words": MARKUP,
             "remedies": [{"words": MARKUP, "predicted": 2, "label": MARKUP, "parents": None}],
         },
@@ -1590,9 +1597,11 @@ def test_reasons_fill_their_rows(page: Page, width: int, panels: int) -> None:
     whole = race(lanes=panels + 1)
     still(page, whole)
     why = {
-        "waterfall": {"bars": [{"name": "tokens", "value": 1.0, "loss": 0.0, "words": "w."}] * 4},
+        "time_breakdown": {
+            "bars": [{"name": "tokens", "value": 1.0, "loss": 0.0, "words": "w."}] * 4
+        },
         "lossless": None,
-        "doctor": {"speedup": 1.0, "loss": None, "words": "words", "remedies": []},
+        "what_to_try": {"speedup": 1.0, "loss": None, "words": "words", "remedies": []},
     }
     give(
         page,

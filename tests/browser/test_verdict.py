@@ -162,7 +162,7 @@ def stopped_race(host: ModelHost) -> Any:
     log = fresh_race(host, 0.0).log()
     *others, last = log.lanes
     steps = last.run.steps[:-2]
-    run = replace(last.run, steps=steps, texts=last.run.texts[: len(steps)])
+    run = replace(last.run, steps=steps)
     return OpenedRace(replace(log, lanes=(*others, replace(last, run=run)), results=None))
 
 

@@ -162,7 +162,7 @@ def made(
         "draft": piece,
         "prompt": piece,
         "device": piece,
-        "policy": {"temperature": 1},
+        "params": {"temperature": 1},
     }
     return {
         "v": 1,

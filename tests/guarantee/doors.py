@@ -76,7 +76,7 @@ from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.named_profiles import named_profile
 from sequoia.planning.plan_for_machine import best_chain, best_plan, predict, speedup_grid
 from sequoia.planning.simulated_step_times import step_seconds
-from sequoia.saved_files.race_file import LaneLog, RaceLog
+from sequoia.saved_files.race_file import LaneLog, RaceLog, Result
 from sequoia.saved_files.run_file import Run
 
 __all__ = [
@@ -609,7 +609,7 @@ def saved_again(text: str) -> str:
 
 def _saved_run(run: Run, verifier: str = "") -> SavedRun:
     stats = DecodeStats.fold(run.steps)
-    pieces = [piece for pieces in run.texts for piece in pieces]
+    pieces = [piece for step in run.steps for piece in step.text]
     return SavedRun(
         run.meta.get("label", ""),
         "".join(pieces),
@@ -620,8 +620,8 @@ def _saved_run(run: Run, verifier: str = "") -> SavedRun:
         tuple(len(one.tree) for one in run.steps),
         run.steps[-1].finish if run.steps else None,
         verifier or run.meta.get("verifier", ""),
-        run.meta.get("policy", {}).get("temperature"),
-        run.meta.get("tree", {}).get("how", ""),
+        run.meta.get("params", {}).get("temperature"),
+        run.meta.get("tree", {}).get("description", ""),
     )
 
 
@@ -629,14 +629,13 @@ def _saved_lane(lane: LaneLog) -> SavedLane:
     return SavedLane(lane.name, lane.plain, lane.changes, _saved_run(lane.run, lane.verifier))
 
 
-def _saved_result(found: dict[str, Any]) -> SavedResult:
-    lossless = found["lossless"]
-    count = lossless["count"]
+def _saved_result(found: Result) -> SavedResult:
+    lossless = found.lossless
+    count = lossless.count
     return SavedResult(
-        lossless["kind"],
-        lossless["p"],
-        count
-        and SavedCount(count["draws"], count["freedom"], [cell["seen"] for cell in count["cells"]]),
-        found["doctor"]["speedup"],
-        {bar["name"]: bar["value"] for bar in found["waterfall"]["bars"]},
+        lossless.kind,
+        lossless.p_value,
+        count and SavedCount(count.draws, count.freedom, [cell.seen for cell in count.cells]),
+        found.what_to_try.speedup,
+        {bar.name: bar.value for bar in found.time_breakdown.bars},
     )

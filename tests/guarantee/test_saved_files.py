@@ -192,11 +192,11 @@ RACES = {
             " to use in a gr.py.\n",
             24,
             11,
-            "law",
+            "fits",
             0.5342659616076735,
             "specinfer",
         ),
-        SavedLane("Dynamic", " call the dependencies to\n", 24, 10, "law", 0.5380162205814425),
+        SavedLane("Dynamic", " call the dependencies to\n", 24, 10, "fits", 0.5380162205814425),
     ),
     "stopped": (
         SavedLane("Plain", " (", 1, 1),
@@ -337,8 +337,12 @@ WRONG: dict[type, tuple[Any, ...]] = {
     list: ({}, 5, "x"),
     dict: ([], 5, "x"),
 }
-ANYTHING = {"meta"}  # in it, any JSON of moderate size is allowed
-OPTIONAL = {"results", "count", "level_seconds", "residuals", "expected"}
+ANYTHING = {"meta"}  # all of its fields may be missing
+OPTIONAL = {
+    *("results", "count", "level_seconds", "residual_heads", "expected_accepted"),
+    *("mass", "q", "finish", "time_breakdown", "what_to_try", "lossless", "loss", "p_value"),
+    *("statistic", "detectable_difference", "index"),
+}
 MAY_BE_NEGATIVE = {"trees", "loss", "value", "speedup", "statistic"}
 
 

@@ -32,7 +32,7 @@ RUNS = {
 }
 RACES = {  # name: steps of all lanes, whether it was stopped, verdict of each lane
     "greedy": (24 + 13 + 12, False, [None, "exact", "exact"]),
-    "law": (24 + 11 + 10, False, [None, "law", "law"]),
+    "law": (24 + 11 + 10, False, [None, "fits", "fits"]),
     "stopped": (2, True, [None, "none"]),
 }
 PROFILES = {  # file: name in the menu, source of its figures, start of the note
@@ -61,7 +61,7 @@ def test_a_run_opens(name: str) -> None:
     assert meta["label"] == "recorded"
     assert meta.get("verdict", {}).get("label") == plain_label
     assert meta["tree"].get("rates", "recorded") == "recorded"
-    assert meta["tree"]["wish"] == tree_request
+    assert meta["tree"]["request"] == tree_request
     assert message["done"] is True
 
 
@@ -92,18 +92,18 @@ def test_only_the_labels_of_an_opened_race_change(tmp_path: Path) -> None:
     """A token " measured" stays what it was, in the text and in the counts."""
     data = json.loads((SAVED / "races" / "law.json").read_text())
     result = data["results"][1]
-    result["waterfall"]["bars"][0]["words"] = "As measured before."
+    result["time_breakdown"]["bars"][0]["words"] = "As measured before."
     result["lossless"]["count"]["cells"][0]["text"] = " measured"
     result["lossless"]["count"]["context"] = "it was measured"
-    data["lanes"][1]["how"] = "measured by hand"
+    data["lanes"][1]["description"] = "measured by hand"
     path = tmp_path / "race.json"
     path.write_text(json.dumps(data))
     message = json.loads(opened_race(str(path), LOCAL.upload).whole())
     found = message["results"][1]
-    assert found["waterfall"]["bars"][0]["words"] == "As measured before."
+    assert found["time_breakdown"]["bars"][0]["words"] == "As measured before."
     assert found["lossless"]["count"]["cells"][0]["text"] == " measured"
     assert found["lossless"]["count"]["context"] == "it was measured"
-    assert message["lanes"][1]["how"] == "measured by hand"
+    assert message["lanes"][1]["description"] == "measured by hand"
 
 
 @pytest.mark.parametrize("file", PROFILES)

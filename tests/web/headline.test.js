@@ -5,6 +5,7 @@ import { FakeNode, made } from "./fake_page.js";
 import { Headline } from "../../ui/decode/web/headline.js";
 import { earlyEnd } from "../../ui/decode/web/same_text.js";
 import { RunStore } from "../../ui/decode/web/run_store.js";
+import { aStep } from "./a_step.js";
 
 globalThis.matchMedia = /** @type {any} */ (() => ({ matches: true }));
 globalThis.requestAnimationFrame = () => 0;
@@ -31,8 +32,10 @@ const STEP = { tree: 0, tokens: [0, 1], trials: [], path: [0], bonus: 2, emitted
 
 /** What the headline claims for a recorded run whose steps emitted `texts`. */
 function claimed(texts, meta) {
-  const steps = texts.map((one, i) => ({ ...STEP, i, text: [one], seconds: { verify: 0.01 } }));
-  const about = { policy: { temperature: 0 }, label: "recorded", verdict: VERDICT, ...meta };
+  const steps = texts.map((one, i) =>
+    aStep({ ...STEP, i, text: [one], seconds: { verify: 0.01 } }),
+  );
+  const about = { params: { temperature: 0 }, label: "recorded", verdict: VERDICT, ...meta };
   const store = new RunStore();
   const message = { run: "r", from: 0, meta: about, trees: [[-1, 0]], steps, done: true };
   store.take(/** @type {any} */ (message), false);
@@ -57,19 +60,19 @@ test("at temperature 0, 'the same text' is claimed as far as the texts were comp
 });
 
 test("where and why plain decoding was stopped early is said", () => {
-  const policy = { temperature: 0 };
+  const params = { temperature: 0 };
   const early = (same, finish) =>
-    earlyEnd({ policy, ...plain(new Array(92).fill("x"), same, finish) }, 128);
+    earlyEnd({ params, ...plain(new Array(92).fill("x"), same, finish) }, 128);
   const stopped = "Plain decoding was stopped after 3 s, 92 tokens";
   assert.equal(early(92, "time"), `${stopped}; the first 92 are the same.`);
   assert.equal(early(50, "time"), `${stopped}.`);
   assert.match(early(92, "length"), /stopped after 92 tokens; the first 92/);
   assert.equal(early(92, "eos"), "");
-  assert.equal(earlyEnd({ policy, ...plain(["x"]) }, 1), "");
+  assert.equal(earlyEnd({ params, ...plain(["x"]) }, 1), "");
 });
 
 test("above temperature 0 the same output distribution is claimed, whatever the texts", () => {
-  const drawn = { policy: { temperature: 0.6 }, ...plain(["x"]) };
+  const drawn = { params: { temperature: 0.6 }, ...plain(["x"]) };
   assert.equal(claimed(["a"], drawn), ALONE + ", and the same output distribution");
 });
 

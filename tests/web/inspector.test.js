@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FakeNode, made } from "./fake_page.js";
 import { Inspector } from "../../ui/decode/web/inspector.js";
-import { viewStep } from "../../ui/shared/web/step_view.js";
+import { viewStep } from "./a_step.js";
 import { why } from "../../ui/shared/web/step_words.js";
 import { topology } from "../../ui/shared/web/tree_layout.js";
 
@@ -13,7 +13,7 @@ const TRIAL = ["tq", "tp", "ratio", "u", "mass"];
 /** The keys of the numbers that are shown for the trial of node 1. */
 function shownOfTrial(trial, temperature) {
   const step = { tokens: [0, 1], path: [0], trials: [trial], q: [null, 0.6], p: [null, 0.5] };
-  const meta = { policy: { temperature } };
+  const meta = { params: { temperature } };
   const view = viewStep(/** @type {any} */ (step), topology([-1, 0]), new Map(), meta);
   return shownFigures(view, 1, TRIAL);
 }

@@ -5,11 +5,15 @@ import { beforeEach, test } from "node:test";
 import { RunStore } from "../../ui/decode/web/run_store.js";
 import { RaceStore } from "../../ui/race/web/race_store.js";
 import { addTrees } from "../../ui/shared/web/tree_numbers.js";
+import { aStep } from "./a_step.js";
 
 const TREES = [1, 2, 3, 4, 5].map((n) => [-1, ...new Array(n).fill(0)]);
 const STEP = { tokens: [], trials: [], path: [0], emitted: [7], text: [" a"], lane: 0, drafted: 0 };
 const SECONDS = { draft: 0.01, verify: 0.02, overhead: 0.01 };
-const steps = TREES.map((_, i) => ({ ...STEP, i, tree: i, seconds: SECONDS }));
+const steps = TREES.map((_, i) => ({
+  ...STEP,
+  ...aStep({ ...STEP, i, tree: i, seconds: SECONDS }),
+}));
 
 beforeEach(() => {
   globalThis.matchMedia = () => ({ matches: false });

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ownRun } from "../../ui/decode/web/own_run.js";
 import { RunStore } from "../../ui/decode/web/run_store.js";
+import { aStep } from "./a_step.js";
 
 globalThis.matchMedia = () => ({ matches: false });
 globalThis.requestAnimationFrame = () => 0;
@@ -11,8 +12,8 @@ const VERDICT = { code: "win", ratio: 1.5, low: 1.2, high: 1.9 };
 const SECONDS = { draft: 0.01, verify: 0.02, overhead: 0.01 };
 const STEP = { i: 0, tree: 0, tokens: [0, 1], trials: [], path: [0], bonus: 2, emitted: [2] };
 const steps = [
-  { ...STEP, seconds: SECONDS },
-  { ...STEP, i: 1, emitted: [2, 3, 4], seconds: SECONDS },
+  aStep({ ...STEP, seconds: SECONDS }),
+  aStep({ ...STEP, i: 1, emitted: [2, 3, 4], seconds: SECONDS }),
 ];
 
 /** `ownRun` of a run that came in one message. rest: further fields of the message, such as `end`,

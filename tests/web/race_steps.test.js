@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { RaceSteps } from "../../ui/race/web/race_steps.js";
+import { aStep } from "./a_step.js";
 
 const WHOLE = { lane: 0, tree: 0, text: [" a", " b"], path: [0, 1], seconds: { verify: 0.01 } };
 
@@ -16,7 +17,7 @@ function stepsOf(steps) {
 }
 
 const READ = { q: [], p: [], trials: [], tokens: [0, 1], bonus: 2, emitted: [1, 2] };
-const DETAILS = { ...WHOLE, ...READ, i: 0 };
+const DETAILS = aStep({ ...WHOLE, ...READ, i: 0 });
 
 test("after a gap, details are not requested or stored: the indexes may be wrong", () => {
   const made = stepsOf([WHOLE, null, WHOLE, WHOLE]);

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { residualPicture } from "../../ui/shared/web/residual_picture.js";
 import { StepTimeline } from "../../ui/shared/web/step_timeline.js";
-import { viewStep } from "../../ui/shared/web/step_view.js";
+import { viewStep } from "./a_step.js";
 import { topology } from "../../ui/shared/web/tree_layout.js";
 
 const TREE = topology([-1, 0, 0]);
@@ -39,7 +39,7 @@ const REJECTED = {
   level_seconds: [0.003, 0.001],
 };
 
-const view = (step, temperature = 1) => viewStep(step, TREE, PIECES, { policy: { temperature } });
+const view = (step, temperature = 1) => viewStep(step, TREE, PIECES, { params: { temperature } });
 const cuts = (picture) => picture.rows.map((row) => row && row.cut);
 
 test("after a rejection, p loses its overlap with q, and q loses the tried token", () => {

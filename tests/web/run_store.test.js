@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { FakeNode, made } from "./fake_page.js";
 import { RunHeader } from "../../ui/decode/web/run_header.js";
 import { RunStore } from "../../ui/decode/web/run_store.js";
+import { aStep } from "./a_step.js";
 
 globalThis.matchMedia = /** @type {any} */ (() => ({ matches: false }));
 globalThis.requestAnimationFrame = () => 0;
@@ -24,7 +25,7 @@ const STEP = {
 /** A store with a recorded run of three steps, which plays automatically. If `meta` has `opening`,
     this is the run that the app opens with. */
 function playing(store = new RunStore(), meta = {}) {
-  const steps = [[2], [2, 3], [2]].map((emitted, i) => ({ ...STEP, i, emitted }));
+  const steps = [[2], [2, 3], [2]].map((emitted, i) => aStep({ ...STEP, i, emitted }));
   const about = { label: "recorded", plain_seconds: 0.03, ...meta };
   const message = { run: "r", from: 0, meta: about, trees: [[-1, 0]], steps, done: true };
   store.take(/** @type {any} */ (message), false);
@@ -88,7 +89,7 @@ test("a small last tree is explained only if a run was given one tree for all st
   const { TreeNote } = await import("../../ui/decode/web/tree_tools.js");
   const noteOf = (tree) => {
     const store = new RunStore();
-    const steps = [0, 0, 1].map((number, i) => ({ ...STEP, i, tree: number }));
+    const steps = [0, 0, 1].map((number, i) => aStep({ ...STEP, i, tree: number }));
     const trees = [
       [-1, 0, 1],
       [-1, 0],
@@ -102,7 +103,7 @@ test("a small last tree is explained only if a run was given one tree for all st
   };
   const cut = "The last tree is smaller because of the token limit.";
   assert.deepEqual(noteOf({ nodes: 3 }), [false, false, cut]);
-  assert.deepEqual(noteOf({ wish: ["dynamic", 12, 6] }), [true, true, ""]);
+  assert.deepEqual(noteOf({ request: ["dynamic", 12, 6] }), [true, true, ""]);
 });
 
 test("if the server no longer has the missing steps, the visitor sees its error", async () => {
@@ -110,7 +111,7 @@ test("if the server no longer has the missing steps, the visitor sees its error"
   const server = { get_steps: async () => JSON.stringify({ v: 1, error, notice: null }) };
   const store = new RunStore(/** @type {any} */ (server));
   store.take(
-    /** @type {any} */ ({ run: "r", from: 2, meta: {}, steps: [STEP], notice: "n" }),
+    /** @type {any} */ ({ run: "r", from: 2, meta: {}, steps: [aStep(STEP)], notice: "n" }),
     false,
   );
   await new Promise(setImmediate);
@@ -138,7 +139,7 @@ function paced(count) {
 }
 
 function arrives(store, from, count) {
-  const steps = Array.from({ length: count }, (_, i) => ({ ...STEP, i: from + i }));
+  const steps = Array.from({ length: count }, (_, i) => aStep({ ...STEP, i: from + i }));
   const meta = { label: "measured" };
   store.take({ run: "r", from, meta, trees: from ? [] : [[-1, 0]], steps, done: false }, false);
 }

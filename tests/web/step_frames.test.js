@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { chainEnd, guess, result, trial } from "../../ui/shared/web/step_captions.js";
 import { hasPhase, stepFrames } from "../../ui/shared/web/step_frames.js";
 import { StepTimeline } from "../../ui/shared/web/step_timeline.js";
-import { viewStep } from "../../ui/shared/web/step_view.js";
+import { viewStep } from "./a_step.js";
 import { topology } from "../../ui/shared/web/tree_layout.js";
 
 // "x" is the root. It has the children "a" and "d", and "a" has the children "b" and "c".
@@ -34,7 +34,7 @@ function stepOf(trials, { path, temperature = 0, finish = null } = {}) {
     seconds: { draft: 0.004, verify: 0.002, overhead: 0.001 },
     finish,
   };
-  return viewStep(step, TREE, PIECES, { policy: { temperature } });
+  return viewStep(step, TREE, PIECES, { params: { temperature } });
 }
 
 // The trials of a step that accepts "a", rejects "b" and accepts its sibling "c".
@@ -141,7 +141,7 @@ test("after a rejected sibling, the caption says that p and q are residuals", ()
 
 test("the caption says if there was no guess", () => {
   const step = { i: 0, tree: 0, tokens: [0], path: [0], bonus: 5, emitted: [5] };
-  const alone = viewStep(step, topology([-1]), PIECES, { policy: { temperature: 0 } });
+  const alone = viewStep(step, topology([-1]), PIECES, { params: { temperature: 0 } });
   assert.match(result(alone), /^1 token from one step\. There was no guess:/);
 });
 
@@ -150,7 +150,7 @@ test("the caption names a guess after the seventh by its number: “guess number
   const tokens = [0, 1, 2, 3, 4, 5, 1, 2, 3, 4];
   const step = { i: 0, tree: 0, tokens, trials, path: [0, 9], bonus: 5, emitted: [4, 5] };
   const topo = topology([-1, ...new Array(9).fill(0)]);
-  const wide = viewStep(/** @type {any} */ (step), topo, PIECES, { policy: { temperature: 0 } });
+  const wide = viewStep(/** @type {any} */ (step), topo, PIECES, { params: { temperature: 0 } });
   assert.match(
     result(wide),
     /at the rejected “a”\. The tree had guess number 9 there, “c”: 1 token more\.$/,
@@ -216,7 +216,7 @@ test("a step of plain decoding has two pictures, check and result, which span al
 test("hasPhase is true for exactly the phases that have pictures", () => {
   const phases = ["guess", "check", "walk", "result"];
   const plain = { i: 0, tree: 0, tokens: [0], trials: [], path: [0], bonus: 5, emitted: [5] };
-  const alone = viewStep(plain, topology([-1]), PIECES, { policy: { temperature: 0 } });
+  const alone = viewStep(plain, topology([-1]), PIECES, { params: { temperature: 0 } });
   for (const step of [alone, stepOf(SECOND_CHILD, { path: [0, A, C] })]) {
     const found = new Set(stepFrames(step).map(({ phase }) => phase));
     for (const phase of phases) assert.equal(hasPhase(step, phase), found.has(phase));

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 import { StepPlayer } from "../../ui/shared/web/step_player.js";
-import { viewStep } from "../../ui/shared/web/step_view.js";
+import { viewStep } from "./a_step.js";
 import { topology } from "../../ui/shared/web/tree_layout.js";
 
 const [A, B] = [1, 2];

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { made } from "./fake_page.js";
 import { StepTree } from "../../ui/shared/web/step_tree.js";
-import { viewStep } from "../../ui/shared/web/step_view.js";
+import { viewStep } from "./a_step.js";
 import { topology } from "../../ui/shared/web/tree_layout.js";
 
 // The root x has the children a and c; a has the child b. The target adds t.

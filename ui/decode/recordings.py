@@ -16,7 +16,6 @@ from typing import Any, Generic, Protocol, TypeVar
 from sequoia import Recorder, Run, SequoiaError, StepTrace
 from sequoia.assets_folder import ASSETS
 from sequoia.errors import BadTrace
-from sequoia.text_files import load_json
 from sequoia.validate_input import MAX_JSON_BYTES, shown
 from ui.decode import messages
 from ui.decode.request import DecodeRequest
@@ -199,7 +198,7 @@ def examples() -> list[Example]:
     found = []
     for name, path in shipped().items():
         with suppress(SequoiaError, OSError, ValueError, LookupError, TypeError):
-            meta = messages.recorded(load_json(path)["meta"])
+            meta = opened(str(path), MAX_JSON_BYTES).meta
             title, about = (WELCOME_TITLE, WELCOME_ABOUT) if name == WELCOME else (name, "")
             found.append(Example(name, meta.get("title", title), meta.get("about", about)))
     return found

@@ -71,9 +71,9 @@ def settings_of(meta: Mapping[str, Any], limits: Limits, profiles: Any = None) -
     saved in the visitor's browser. `meta` and `profiles` are untrusted. Raises a SequoiaError if
     this server would refuse the run."""
     params, tree = (
-        meta[name] if isinstance(meta.get(name), Mapping) else {} for name in ("policy", "tree")
+        meta[name] if isinstance(meta.get(name), Mapping) else {} for name in ("params", "tree")
     )
-    tree_request = tree["wish"] if isinstance(tree.get("wish"), list) else []
+    tree_request = tree["request"] if isinstance(tree.get("request"), list) else []
     kind, *numbers = tree_request or ["plain"]
     first, second = [*numbers, None, None][:2]
     form = {

@@ -11,12 +11,12 @@ from datetime import datetime
 from typing import Any
 
 from sequoia import Decoder, Pair, Recorder, SequoiaError, StepTrace, Tree
+from sequoia.checked_types import MAX_STEPS
 from sequoia.decoding.recorder import prompt_pieces
 from sequoia.diagnosis.compare_runs import LaneRun, Step
 from sequoia.errors import OutOfMemory
 from sequoia.models.describe import dtype_name, place_of, versions
 from sequoia.planning.compare_plans import chain_gains
-from sequoia.saved_files.run_file import MAX_STEPS
 from ui.decode import messages
 from ui.decode.clocks import clock_meta, retimed
 from ui.decode.plain_run import PlainRun, plain_run
@@ -263,7 +263,7 @@ def meta_of(pair: Pair, decode_request: DecodeRequest, chosen: ChosenTree) -> di
         "dtype": dtype_name(pair),
         "verifier": decode_request.verifier,
         "prompt": decode_request.prompt,
-        "policy": {
+        "params": {
             "temperature": params.temperature,
             "top_p": params.top_p,
             "max_new_tokens": params.max_new_tokens,
@@ -292,8 +292,8 @@ def _only_tree(chosen: ChosenTree) -> Tree | None:
 
 def _tree_meta(tree_request: TreeRequest, chosen: ChosenTree) -> dict[str, Any]:
     meta: dict[str, Any] = {
-        "how": chosen.how,
-        "wish": [tree_request.kind, *tree_request.numbers],
+        "description": chosen.how,
+        "request": [tree_request.kind, *tree_request.numbers],
         **({"rates": chosen.label} if chosen.label else {}),
     }
     if not isinstance(chosen.tree, Tree):

@@ -320,7 +320,7 @@ def _nearest(known: Mapping[str, Rates], temperature: float) -> Rates:
 
 def _temperature(run: Run) -> float:
     """The temperature of a run; 1 if its meta does not say."""
-    params = run.meta.get("policy")
+    params = run.meta.get("params")
     value = params.get("temperature") if isinstance(params, Mapping) else None
     return float(value) if isinstance(value, int | float) else 1.0
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 from sequoia.algorithm.progress import ShouldStop
 from sequoia.decoding.tree_choice import TreeSource
@@ -24,17 +23,24 @@ from sequoia.exactness.same_distribution import (
     first_tokens,
 )
 from sequoia.models.streamed_text import ending
-from sequoia.saved_files.race_file import MAX_CELLS, MAX_CONTEXT, Result
-from ui.race.report import FinishedRace, exactness_result
+from sequoia.saved_files.race_file import (
+    MAX_CELLS,
+    MAX_CONTEXT,
+    Cell,
+    Kind,
+    Lossless,
+    SampleCount,
+)
+from ui.race.report import FinishedRace
 from ui.words.losslessness import first_tokens_words
 
 DRAWS = 400  # of each lane
 BATCH = 5  # draws of one lane before the next lane's turn
 SECONDS = 20.0  # for all lanes together
-_KINDS = {"fits": "law", "poor": "poor", "differs": "bug", "too few": "none"}
+_KINDS: dict[str, Kind] = {"fits": "fits", "poor": "poor", "differs": "bug", "too few": "none"}
 _CONTEXT_TOKENS = 12
 _APART = 1_000_000  # between the seeds of two lanes, so that no two lanes make the same draws
-Round = Mapping[int, Result]
+Round = Mapping[int, Lossless]
 
 
 class DistributionCheck:
@@ -123,14 +129,18 @@ class DistributionCheck:
             self._position,
         )
 
-    def _result(self, found: FirstTokens, going: bool) -> Result:
+    def _result(self, found: FirstTokens, going: bool) -> Lossless:
         why = None if going or found.draws >= DRAWS else self._why
         words = " ".join(filter(None, (first_tokens_words(found), why)))
-        return exactness_result(
-            _KINDS[found.verdict], words, p=found.fit.p_value, count=self._count(found, going)
+        return Lossless(
+            _KINDS[found.verdict],
+            words,
+            "measured",
+            p_value=found.fit.p_value,
+            count=self._count(found, going),
         )
 
-    def _blind(self) -> Result:
+    def _blind(self) -> Lossless:
         """The result for a position at which DRAWS draws cannot show a difference."""
         position = self._position
         bits = f"{position.bits:.2g} bits of entropy"
@@ -150,41 +160,36 @@ class DistributionCheck:
             )
         advice = self._why or "Try another temperature or prompt."
         words = f"This check is inconclusive here: the target's distribution is {why}. {advice}"
-        return exactness_result(
-            "blind", words, count=self._count(FirstTokens(position.distribution), going=False)
-        )
+        count = self._count(FirstTokens(position.distribution), going=False)
+        return Lossless("blind", words, "measured", count=count)
 
-    def _count(self, found: FirstTokens, going: bool) -> dict[str, Any]:
-        """The counts as the page shows them; for the fields see
-        `sequoia.saved_files.race_file.counted`."""
+    def _count(self, found: FirstTokens, going: bool) -> SampleCount:
         position = self._position
         pair = self._finished.pair
         ids = [*pair.encode(self._finished.prompt), *position.common]
-        square = found.fit.statistic
-        return {
-            "draws": found.draws,
-            "wanted": DRAWS,
-            "going": going,
-            "at": len(position.common),
-            "lane": self._lane,
-            "bits": position.bits,
-            "rule": _rule(position),
-            "context": ending(pair.tokenizer, ids, _CONTEXT_TOKENS)[-MAX_CONTEXT:],
-            "statistic": None if square is None else min(square, 1e12),
-            "freedom": found.fit.freedom,
-            "sight": None
-            if found.detectable_difference is None
-            else min(found.detectable_difference, 1.0),
-            "cells": [
-                {
-                    "text": None if cell.token is None else pair.piece(cell.token),
-                    "more": cell.more,
-                    "share": cell.share,
-                    "seen": cell.seen,
-                }
+        square, difference = found.fit.statistic, found.detectable_difference
+        return SampleCount(
+            draws=found.draws,
+            wanted=DRAWS,
+            going=going,
+            position=len(position.common),
+            lane=self._lane,
+            bits=position.bits,
+            rule=_rule(position),
+            context=ending(pair.tokenizer, ids, _CONTEXT_TOKENS)[-MAX_CONTEXT:],
+            freedom=found.fit.freedom,
+            cells=tuple(
+                Cell(
+                    None if cell.token is None else pair.piece(cell.token),
+                    cell.more,
+                    cell.share,
+                    cell.seen,
+                )
                 for cell in found.cells[:MAX_CELLS]
-            ],
-        }
+            ),
+            statistic=None if square is None else min(square, 1e12),
+            detectable_difference=None if difference is None else min(difference, 1.0),
+        )
 
 
 def _rule(position: TextPosition) -> str:

@@ -29,5 +29,11 @@ def expected_of(
         lanes = [fixed_lane(race.lanes[i].tree, race.lanes[i].verifier) for i in places]
         steps = expected_steps(pair, prompt, [texts[i] for i in places], params, lanes)
         for place, of_lane in zip(places, steps, strict=True):
-            found[place] = of_lane
+            found[place] = of_lane and rounded(of_lane)
     return tuple(found)
+
+
+def rounded(expected: ExpectedSteps) -> ExpectedSteps:
+    """`expected` with as many decimals as a file keeps."""
+    steps = tuple(tuple(round(one, 4) for one in of_text) for of_text in expected.steps)
+    return ExpectedSteps(expected.tokens, steps)

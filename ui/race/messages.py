@@ -20,10 +20,10 @@ from: the index of the first step, so that a reader notices a gap.
 trees: the parents of the nodes of each tree. Trees are numbered from 0, in the order in which the
 race first uses them. `batch` sends only new trees. `since` and `whole` send all trees.
 
-lanes: {name, how, verifier, plain, most, changes, on, kind, number, rates}. `kind` is the menu's
-key for the tree, or null. `number` is the lane's number in the form, from 1, or null for a race
-from a file. `rates` is the label of the acceptance rates that the tree was planned from, or "". For
-the other fields see LaneLog.
+lanes: {name, description, verifier, plain, most, changes, prompt_name, kind, number, rates}. `kind`
+is the menu's key for the tree, or null. `number` is the lane's number in the form, from 1, or null
+for a race from a file. `rates` is the label of the acceptance rates that the tree was planned from,
+or "". For the other fields see LaneLog.
 
 verdict: as ui.race.report.verdict_message returns it. pool: the state of the further runs,
 see ui.race.pooled.
@@ -36,19 +36,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import orjson
+
 from sequoia import Recorder, Run, StepTrace, Tree
 from sequoia.algorithm.expected_steps import ExpectedSteps
+from sequoia.checked_types import json_of
 from sequoia.diagnosis.compare_runs import LaneRun, common_tokens
 from sequoia.diagnosis.verdict import Verdict
 from sequoia.errors import BadTrace
 from sequoia.saved_files.pooled_runs import Pool, PooledRun
-from sequoia.saved_files.race_file import LaneLog, RaceLog, Result
-from sequoia.saved_files.run_file import Packer
+from sequoia.saved_files.race_file import LaneLog, RaceLog, Result, saved_results
+from sequoia.saved_files.run_file import numbered_trees, saved_step
 from sequoia.validate_input import json_text
-from ui.decode.messages import MAX_TEXT, VERSION, recorded
+from ui.decode.messages import VERSION, recorded
 from ui.decode.recordings import NODE_BYTES, new_name
 from ui.race.pooled import pool_state
-from ui.race.race_plan import plan_meta
 from ui.race.report import recorded_result, verdict_message, verdict_of
 from ui.race.request import RaceRequest
 from ui.serving.wait_times import NOTHING
@@ -57,6 +59,7 @@ from ui.shared.speedup_meta import compared_with_plain, plain_meta, step_of, ver
 from ui.shared.tree_menu import SHAPES
 
 Step = dict[str, Any]
+_OF_A_LANE = ("name", "description", "verifier", "plain", "most", "changes", "prompt_name")
 STEP_NODES = 2000  # a message from `steps_of` ends at this many nodes: about 100 kB
 
 
@@ -114,7 +117,7 @@ class StoredRace:
         numbers = [lane.number for lane in asked] or [None] * len(self._lanes)
         return [
             {
-                **lane.without_run,
+                **{name: getattr(lane, name) for name in _OF_A_LANE},
                 "kind": _kind(lane),
                 "number": number,
                 "rates": _tree_of(lane).get("rates", ""),
@@ -133,7 +136,12 @@ class StoredRace:
         lanes = self.log().lanes
         lane = lanes[number]
         plain = next(
-            (one.run for one in lanes if one.plain and one.on == lane.on and one.run.steps), None
+            (
+                one.run
+                for one in lanes
+                if one.plain and one.prompt_name == lane.prompt_name and one.run.steps
+            ),
+            None,
         )
         if lane.plain or plain is None or not lane.run.steps:
             return lane
@@ -147,7 +155,7 @@ class StoredRace:
         (one, beside), *_ = timed
         alone = plain_meta(
             [seconds for _, seconds in beside.steps],
-            ["".join(texts) for texts in plain.texts],
+            ["".join(step.text) for step in plain.steps],
             common_tokens(one.text, beside.text),
             plain.steps[-1].finish or "time",
         )
@@ -155,28 +163,25 @@ class StoredRace:
         return replace(lane, run=replace(run, meta={**run.meta, **more}))
 
     def steps_of(self, lane: int, first: int) -> str:
-        """A message with the steps of a lane from `first` on, as `Packer` writes them. It also has
-        their trees and the texts of their tokens. It ends after the step that reaches STEP_NODES
-        nodes."""
+        """A message with the steps of a lane from `first` on, their trees and the texts of their
+        tokens. It ends after the step that reaches STEP_NODES nodes."""
         lanes = self.log().lanes
-        run = lanes[lane].run if lane < len(lanes) else Run({}, {}, (), ())
-        packer = Packer()
-        steps: list[Any] = []
-        nodes = 0
-        for trace, text in zip(run.steps[first:], run.texts[first:], strict=True):
-            if nodes >= STEP_NODES:
+        run = lanes[lane].run if lane < len(lanes) else Run({}, {}, ())
+        steps: list[StepTrace] = []
+        for step in run.steps[first:]:
+            if sum(len(one.tree) for one in steps) >= STEP_NODES:
                 break
-            nodes += len(trace.tree)
-            steps.append(packer.pack(trace, text))
-        used = {token for step in steps for token in (*step["tokens"], step["bonus"])}
+            steps.append(step)
+        trees = numbered_trees(steps)
+        used = {token for step in steps for token in (*step.tokens, step.verdict.bonus)}
         return json_text(
             {
                 "race": self.name,
                 "lane": lane,
                 "from": first,
-                "trees": packer.trees,
+                "trees": [tree.parents for tree in trees],
                 "pieces": {str(token): run.pieces[token] for token in used if token in run.pieces},
-                "steps": steps,
+                "steps": [orjson.loads(json_of(saved_step(), step, trees)) for step in steps],
             }
         )
 
@@ -249,7 +254,7 @@ class StoredRace:
                 "lanes": self.lanes,
                 "trees": [tree.parents for tree in self._trees],
                 "moves": self._steps[first:],
-                **({"results": self.results} if self.results else {}),
+                **_results(self.results),
                 **self.judged,
             }
 
@@ -270,6 +275,10 @@ class StoredRace:
         )
 
 
+def _results(results: Sequence[Result | None] | None) -> dict[str, Any]:
+    return {"results": orjson.loads(json_of(saved_results(), results))} if results else {}
+
+
 def _timed(run: Run) -> LaneRun:
     tokens = tuple(token for step in run.steps for token in step.emitted)
     return LaneRun("", 0, tuple(map(step_of, run.steps)), tokens)
@@ -277,15 +286,14 @@ def _timed(run: Run) -> LaneRun:
 
 def _kind(lane: LaneLog) -> str | None:
     """The kind of the lane's tree in the menu; None if it is unknown or not recorded."""
-    wish = _tree_of(lane).get("wish")
-    kind = wish[0] if isinstance(wish, list) and wish else None
+    request = _tree_of(lane).get("request")
+    kind = request[0] if request else None
     return kind if kind in [*SHAPES] else None
 
 
 def _tree_of(lane: LaneLog) -> Mapping[str, Any]:
     """The description of the lane's tree; empty if there is none."""
-    tree = lane.run.meta.get("tree")
-    return tree if isinstance(tree, Mapping) else {}
+    return lane.run.meta.get("tree", {})
 
 
 class OpenedRace(StoredRace):
@@ -295,14 +303,8 @@ class OpenedRace(StoredRace):
     def __init__(self, log: RaceLog) -> None:
         if not any(lane.run.steps for lane in log.lanes):
             raise BadTrace("the race file contains no steps, so there is nothing to play")
-        second = log.meta.get("second_prompt")
-        meta = {
-            **recorded(log.meta),
-            **plan_meta(log.meta),
-            **({"second_prompt": second[:MAX_TEXT]} if isinstance(second, str) else {}),
-        }
         super().__init__(
-            meta,
+            recorded(log.meta),
             [
                 replace(lane, run=replace(lane.run, meta=recorded(lane.run.meta)))
                 for lane in log.lanes
@@ -310,11 +312,11 @@ class OpenedRace(StoredRace):
         )
         self.results = log.results and tuple(map(recorded_result, log.results))
         self.pool = log.pool
-        self.expected = log.expected
+        self.expected = log.expected_steps
         self.judge()
         for lane, step in log.in_order():
             run = log.lanes[lane].run
-            self._add_step(lane, run.steps[step], run.texts[step])
+            self._add_step(lane, run.steps[step], run.steps[step].text)
         # a file with small trees can still have long texts
         self.node_count = max(self.node_count, memory_size(self) // NODE_BYTES)
 
@@ -376,7 +378,7 @@ def batch(
             "error": error,
             "notice": notice,
             **ahead,
-            **({"results": results} if results else {}),
+            **_results(results),
             **(judged or {}),
         }
     )

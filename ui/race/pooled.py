@@ -82,7 +82,7 @@ def how_many_more(verdict: Verdict, room: int) -> int:
 
 
 def _further_row(run: PooledRun) -> dict[str, Any]:
-    seconds = [sum(time for _, time in lane.steps) / len(lane.text) for lane in run.lanes]
+    seconds = [sum(time for _, time in lane.steps) / len(lane.tokens) for lane in run.lanes]
     return _row(run.prompt, run.second_prompt, run.seed, seconds)
 
 

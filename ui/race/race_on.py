@@ -146,7 +146,12 @@ class RaceOnJob(RunJob):
             texts = [one.tokens for one in tallies]
             expected = expected_of(pair, race, texts, further.params) or [None] * len(texts)
         made = tuple(
-            PooledLane(tuple(one.steps), tuple(one.tokens), of_lane)
+            PooledLane(
+                tuple(tokens for tokens, _ in one.steps),
+                tuple(round(seconds, 7) for _, seconds in one.steps),
+                tuple(one.tokens),
+                of_lane,
+            )
             for one, of_lane in zip(tallies, expected, strict=True)
         )
         return PooledRun(further.prompt, further.params.seed, made, further.second_prompt)

@@ -14,7 +14,6 @@ from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
 from sequoia.errors import BadSamplingParams
 from sequoia.measuring.defaults import default_chain
 from sequoia.planning.compare_plans import Elsewhere, tree_elsewhere
-from sequoia.validate_input import number
 from ui.decode import clocks
 from ui.race.request import LEAST_LANES, LaneRequest, RaceRequest
 from ui.serving.model_host import named
@@ -28,8 +27,6 @@ from ui.words.race_verdict import elsewhere_words
 
 # the simulated clock (see clocks.py) of the A100 preset; the first choice for RacePlan.elsewhere
 FAMILIAR_CLOCK = "a100-llama-2-7b-eager"
-MOST_NOTES = 5  # plan_race writes at most this many
-MAX_NOTE = 400
 _NOT_HERE = ", not on this prompt"
 
 
@@ -83,24 +80,10 @@ def plan_race(pair: Pair, asked: RaceRequest, most: int) -> RacePlan:
     return RacePlan(lanes, tuple(notes), elsewhere)
 
 
-def plan_meta(meta: Mapping[str, Any]) -> dict[str, Any]:
-    """The plan's part of the metadata of a race file, checked and cut to what a page can show."""
-    notes = meta.get("notes")
-    texts = notes[:MOST_NOTES] if isinstance(notes, list) else []
-    clean = tuple(text[:MAX_NOTE] for text in texts if isinstance(text, str))
-    return RacePlan((), clean, elsewhere_in(meta)).meta
-
-
 def elsewhere_in(meta: Mapping[str, Any]) -> Elsewhere | None:
-    """The other machine named in the metadata of a race, which may come from a file; None if there
-    is none or it is invalid."""
+    """The other machine named in the metadata of a race; None if there is none."""
     found = meta.get("elsewhere")
-    if not isinstance(found, Mapping) or not isinstance(found.get("clock"), str):
-        return None
-    with suppress(SequoiaError):
-        ratio = number(found.get("ratio"), "ratio", 1, 1000, BadSamplingParams)
-        return Elsewhere(found["clock"][:MAX_NOTE], ratio)
-    return None
+    return Elsewhere(**found) if found else None
 
 
 def _tree(pair: Pair, asked: RaceRequest, lane: LaneRequest) -> ChosenTree:

@@ -1,8 +1,7 @@
 """The analysis after a race: who won, and for each lane where its time went, what would help, and
 whether its text is lossless.
 
-For the form of a lane's result see `sequoia.saved_files.race_file.checked`. This module is
-independent of threads and of the page.
+Independent of threads and of the page.
 """
 
 from __future__ import annotations
@@ -10,8 +9,8 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
 from sequoia import (
     Acceptance,
@@ -44,7 +43,17 @@ from sequoia.diagnosis.where_time_went import time_breakdown
 from sequoia.exactness.same_tokens import check_text
 from sequoia.planning.simulated_step_times import SimulatedClock
 from sequoia.saved_files.pooled_runs import Pool
-from sequoia.saved_files.race_file import LaneLog, RaceLog, Result
+from sequoia.saved_files.race_file import (
+    Bar,
+    Kind,
+    LaneLog,
+    Lossless,
+    RaceLog,
+    Remedy,
+    Result,
+    TimeBreakdown,
+    WhatToTry,
+)
 from sequoia.saved_files.run_file import clock_of
 from ui.race.race_plan import elsewhere_in
 from ui.shared.speedup_meta import step_of
@@ -116,30 +125,30 @@ class FinishedRace:
             )
             yield places, part
 
-    def timed(self, max_nodes: int) -> list[dict[str, Any] | None]:
-        """For each lane, `waterfall` (where its time went) and `doctor` (what to try), compared
-        with the first plain lane. Either is None if it cannot be computed, for example without a
-        plain lane. `lossless` is None. A plain lane's result is None. max_nodes: for a suggested
-        tree with more nodes, `parents` is None."""
+    def timed(self, max_nodes: int) -> list[Result | None]:
+        """For each lane, where its time went and what to try, compared with the first plain lane.
+        Either is None if it cannot be computed, for example without a plain lane. `lossless` is
+        None. A plain lane's result is None. max_nodes: for a suggested tree with more nodes,
+        `parents` is None."""
         base = None if self.base is None else self.tallies[self.base]
         return [
             None if lane.is_plain else self._timed(i, base, max_nodes)
             for i, lane in enumerate(self.lanes)
         ]
 
-    def _timed(self, i: int, base: Tally | None, max_nodes: int) -> dict[str, Any]:
-        result: dict[str, Any] = {"waterfall": None, "doctor": None, "lossless": None}
+    def _timed(self, i: int, base: Tally | None, max_nodes: int) -> Result:
+        result = Result()
         if base is None or self._is_cut_short(i, base):
             return result
         stats = self._stats(i)
-        # For example, a lane without steps raises an error. If only `doctor` fails, the bars stay.
+        # For example, a lane without steps raises an error. Without advice, the bars stay.
         with suppress(SequoiaError):
             found = time_breakdown(stats, base.stats)
             words = bar_words(found)
-            result["waterfall"] = {
-                "bars": [{**asdict(bar), "words": words[bar.name]} for bar in found.bars]
-            }
-            result["doctor"] = self._what_to_try(i, stats, base, max_nodes)
+            bars = tuple(Bar(bar.name, bar.value, bar.loss, words[bar.name]) for bar in found.bars)
+            result = Result(TimeBreakdown(bars))
+            advice = self._what_to_try(i, stats, base, max_nodes)
+            result = replace(result, what_to_try=advice)
         return result
 
     def _is_cut_short(self, i: int, base: Tally) -> bool:
@@ -188,9 +197,7 @@ class FinishedRace:
             or acceptance_of(self._pair(i), self.params, verifier, [self.prompt])[0]
         )
 
-    def _what_to_try(
-        self, i: int, stats: DecodeStats, base: Tally, max_nodes: int
-    ) -> dict[str, Any]:
+    def _what_to_try(self, i: int, stats: DecodeStats, base: Tally, max_nodes: int) -> WhatToTry:
         acceptance = self._acceptance(i)
         tally = self.tallies[i]
         tree = self.lanes[i].tree
@@ -205,29 +212,23 @@ class FinishedRace:
             self.clock.profile if self.clock else machine(self._pair(i)),
             speedup(*self._lanes(i)),
         )
-        return {
-            "speedup": found.speedup,
-            "loss": found.largest_loss,
-            "words": diagnosis_words(found),
-            "remedies": [
-                {
-                    "words": remedy_words(one),
-                    "predicted": one.predicted,
-                    "label": remedy_label(one),
-                    "parents": list(one.tree.parents)
-                    if one.tree and len(one.tree) <= max_nodes
-                    else None,
-                }
-                for one in found.remedies
-            ],
-        }
+        remedies = tuple(
+            Remedy(
+                remedy_words(one),
+                one.predicted,
+                remedy_label(one),
+                one.tree.parents if one.tree and len(one.tree) <= max_nodes else None,
+            )
+            for one in found.remedies
+        )
+        return WhatToTry(found.speedup, diagnosis_words(found), remedies, found.largest_loss)
 
     def exactness_results(
         self,
         reference: Sequence[int] | None,
         tree_of: Callable[[int], TreeSource],
         should_stop: ShouldStop,
-    ) -> Iterator[tuple[int, Result]]:
+    ) -> Iterator[tuple[int, Lossless]]:
         """For a race at temperature 0, yields (lane index, result) for each lane that has a draft
         and has emitted tokens. The result compares the lane's tokens with `reference`, the tokens
         of plain decoding. If `reference` is None or empty, the result says that nothing was
@@ -243,7 +244,9 @@ class FinishedRace:
             if not reference:
                 yield (
                     i,
-                    exactness_result("none", "Not checked: there is no text from plain decoding."),
+                    Lossless(
+                        "none", "Not checked: there is no text from plain decoding.", "measured"
+                    ),
                 )
                 continue
             match = check_text(
@@ -255,7 +258,8 @@ class FinishedRace:
                 lane.verifier,
                 should_stop,
             )
-            yield i, exactness_result(match.verdict, match_words(match), at=match.index)
+            kind = cast(Kind, match.verdict)
+            yield i, Lossless(kind, match_words(match), "measured", match.index)
 
     def plain_tokens(self) -> Iterator[list[int]]:
         """Yields the plain lane's tokens. If there is no plain lane, runs plain decoding now, until
@@ -272,22 +276,12 @@ class FinishedRace:
                 return
 
 
-def exactness_result(
-    kind: str,
-    words: str,
-    at: int | None = None,
-    p: float | None = None,
-    count: Result | None = None,
-) -> Result:
-    """The part "lossless" of a lane's result; see `sequoia.saved_files.race_file.checked`."""
-    return {"kind": kind, "words": words, "at": at, "p": p, "count": count, "label": "measured"}
-
-
 def recorded_result(result: Result | None) -> Result | None:
     """A lane's result from a file: what was measured then is recorded now. The times in a result
     have the label of the race."""
-    found = result and result["lossless"]
-    return {**result, "lossless": {**found, "label": "recorded"}} if result and found else result
+    if result is None or result.lossless is None:
+        return result
+    return replace(result, lossless=replace(result.lossless, label="recorded"))
 
 
 def verdict_of(log: RaceLog) -> Verdict:
@@ -325,33 +319,31 @@ def _lane_runs(log: RaceLog, i: int) -> LaneRuns:
     lane = log.lanes[i]
     further = log.pool.runs if log.pool else ()
     clock = clock_of(lane.run.meta)
-    first = _first_run(lane, log.meta, log.expected[i] if log.expected else None)
-    is_second = lane.on != log.lanes[0].on
+    first = _first_run(lane, log.meta, log.expected_steps[i] if log.expected_steps else None)
+    is_second = lane.prompt_name != log.lanes[0].prompt_name
     runs = [
         LaneRun(
             run.second_prompt if is_second else run.prompt,
             run.seed,
             run.lanes[i].steps,
-            run.lanes[i].text,
+            run.lanes[i].tokens,
             clock,
-            run.lanes[i].expected,
+            run.lanes[i].expected_steps,
         )
         for run in further
     ]
-    return LaneRuns(lane.name, _kind(lane), (first, *runs), lane.on)
+    return LaneRuns(lane.name, _kind(lane), (first, *runs), lane.prompt_name)
 
 
 def settings_of(meta: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The sampling parameters in the meta of a race, unchecked; empty if it has none."""
-    found = meta.get("policy")
-    return found if isinstance(found, Mapping) else {}
+    """The sampling parameters in the meta of a race; empty if it has none."""
+    return meta.get("params", {})
 
 
 def _first_run(lane: LaneLog, meta: Mapping[str, Any], expected: ExpectedSteps | None) -> LaneRun:
-    seed = settings_of(meta).get("seed")
     return LaneRun(
-        lane.prompt if lane.on else str(meta.get("prompt", "")),
-        seed if isinstance(seed, int) else 0,
+        lane.prompt if lane.prompt_name else str(meta.get("prompt", "")),
+        settings_of(meta).get("seed", 0),
         tuple(map(step_of, lane.run.steps)),
         tuple(token for step in lane.run.steps for token in step.emitted),
         clock_of(lane.run.meta),

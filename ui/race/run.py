@@ -15,7 +15,7 @@ from typing import Any, cast
 from sequoia import Acceptance, Lane, Pair, Race, Recorder, StepTrace, Tree, TreeChoice
 from sequoia.algorithm.expected_steps import ExpectedSteps
 from sequoia.decoding.tree_choice import TreeSource
-from sequoia.saved_files.race_file import LaneLog, Result
+from sequoia.saved_files.race_file import LaneLog, Lossless, Result
 from sequoia.saved_files.run_file import Run
 from ui.decode.recordings import RunStore
 from ui.decode.request import DecodeRequest
@@ -25,7 +25,7 @@ from ui.race.distribution_check import DistributionCheck, Round
 from ui.race.expected import expected_of
 from ui.race.messages import Continuation, RaceRecording, StoredRace
 from ui.race.race_plan import ChosenLane, plan_race
-from ui.race.report import FinishedRace, Tally, exactness_result
+from ui.race.report import FinishedRace, Tally
 from ui.race.request import LaneRequest, RaceRequest
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
@@ -252,7 +252,7 @@ class RaceJob(RunJob):
         is_fixed = isinstance(lane.tree, Tree)
         most = len(lane.tree) if isinstance(lane.tree, Tree) else lane.tree.most
         meta = meta_of(pair, run, one.chosen)
-        recorded = Run(meta, {}, (), ())
+        recorded = Run(meta, {}, ())
         return LaneLog(
             lane.name,
             how,
@@ -304,7 +304,7 @@ class RaceJob(RunJob):
     def _judge(self, finished: FinishedRace) -> None:
         """Analyse the race. Post the results so far after each part of the analysis."""
         self.post(Notice("Analysing where the time went"))
-        results: list[dict[str, Any] | None] = [None] * len(finished.lanes)
+        results: list[Result | None] = [None] * len(finished.lanes)
         for places, part in finished.by_prompt():
             for place, result in zip(places, part.timed(self._limits.nodes), strict=True):
                 results[place] = result
@@ -313,7 +313,7 @@ class RaceJob(RunJob):
         self.post(Notice("Comparing the texts with plain decoding" if greedy else None))
         for found in self._texts(finished) if greedy else self._check_distributions(finished):
             results = [
-                {**(result or {}), "lossless": found[i]} if i in found else result
+                replace(result or Result(), lossless=found[i]) if i in found else result
                 for i, result in enumerate(results)
             ]
             self.post(ResultsSoFar(tuple(results)))
@@ -350,7 +350,7 @@ class RaceJob(RunJob):
                 "comparing texts would show nothing.)"
             )
             yield {
-                i: exactness_result("none", words)
+                i: Lossless("none", words, "measured")
                 for i, lane in enumerate(finished.lanes)
                 if not lane.is_plain
             }

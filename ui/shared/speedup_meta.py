@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,7 +14,6 @@ from sequoia.diagnosis.compare_runs import (
     compared_tokens,
     speedup,
 )
-from sequoia.saved_files.pooled_runs import MOST_RUNS
 
 Timed = tuple[LaneRun, LaneRun]  # a run, and plain decoding of the same prompt
 
@@ -73,25 +71,3 @@ def plain_meta(
         "finish": finish,
         "limit": limit,
     }
-
-
-def valid_verdict(value: Any, label: str) -> dict[str, Any] | None:
-    """The field `verdict` of a run file, with `label`; None if it is not valid."""
-    try:
-        ratio, low, high = (value[name] for name in ("ratio", "low", "high"))
-        bounds = [ratio] if low is None and high is None else [low, ratio, high]
-        numbers = [*bounds, *value["seconds"]]
-        runs = value["runs"]
-    except (KeyError, TypeError):
-        return None
-    is_valid = (
-        all(isinstance(one, int | float) and math.isfinite(one) and one > 0 for one in numbers)
-        and sorted(bounds) == bounds
-        and len(value["seconds"]) == 2
-        and isinstance(runs, int)
-        and 0 < runs <= MOST_RUNS
-    )
-    if not is_valid:
-        return None
-    found = Speedup(ratio, low, high).to_dict()
-    return {**found, "runs": runs, "seconds": [*value["seconds"]], "label": label}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from sequoia.algorithm.tree import Tree
 from sequoia.diagnosis.what_to_try import WELL_MATCHED, Change, Diagnosis, Remedy
 from sequoia.diagnosis.where_time_went import TimeBreakdown
@@ -79,7 +81,7 @@ def remedy_words(remedy: Remedy) -> str:
     return words if remedy.tree in (None, Tree.chain(1)) else f"{words}, {size_words(remedy.tree)}"
 
 
-def remedy_label(remedy: Remedy) -> str:
+def remedy_label(remedy: Remedy) -> Literal["predicted", "predicted, what if", "run"]:
     """Where the speed-up of a remedy comes from: "predicted", "predicted, what if" if it assumes
     other models, or "run" for plain decoding, which the run was compared with."""
     if remedy.change == "plain":

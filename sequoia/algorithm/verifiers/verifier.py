@@ -13,6 +13,7 @@ import torch
 
 from sequoia.algorithm.sampling import Chance, Drawn, Seeded
 from sequoia.algorithm.tree import Tree
+from sequoia.checked_types import Count, Many, Node, Probability, Truth
 
 
 @dataclass(frozen=True)
@@ -28,13 +29,13 @@ class Trial:
     the target drew its token, and u and mass are None. For Traversal see `traverse`.
     """
 
-    node: int
-    token: int
-    p: Any
-    q: Any
-    u: float | None
-    accepted: bool
-    mass: Any = None
+    node: Node
+    token: Count
+    p: Probability
+    q: Probability
+    u: Probability | None
+    accepted: Truth
+    mass: Probability | None = None
 
 
 @dataclass(frozen=True)
@@ -42,9 +43,9 @@ class Verdict:
     """The result of one step: the accepted nodes from the root down, the one token that the target
     adds, and all trials in order."""
 
-    path: tuple[int, ...]
-    bonus: int
-    trials: tuple[Trial, ...]
+    path: Many[Node]
+    bonus: Count
+    trials: Many[Trial]
 
     def decided(self, tree: Tree) -> Iterator[tuple[int, bool]]:
         """For each node on the path, its children up to the accepted one, or all of them if none

@@ -169,7 +169,7 @@ export function cannedRace({ lanes = 4, tokens = 128, plain = true, seed = 7 } =
       dtype: "float32",
       prompt: "def mean(values):\n",
       date: "2026-11-21",
-      policy: { temperature: 0, top_p: 1, max_new_tokens: tokens, seed: 0, ignore_eos: true },
+      params: { temperature: 0, top_p: 1, max_new_tokens: tokens, seed: 0, ignore_eos: true },
       versions: {},
     },
     lanes: kinds.map(

@@ -4,13 +4,13 @@ meta of a run file is not trusted."""
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from sequoia import Run
+from sequoia.errors import BadTrace
 from ui.decode import messages
 from ui.decode.run import DecodeJob
 
@@ -56,7 +56,7 @@ def test_a_resumed_run_continues_without_a_gap(make: Callable[..., DecodeJob]) -
         live.start(steps)
         texts += live.messages()
     run = held(texts)
-    assert [step["i"] for step in run["steps"]] == list(range(len(run["steps"])))
+    assert [step["index"] for step in run["steps"]] == list(range(len(run["steps"])))
     assert sum(len(step["emitted"]) for step in run["steps"]) == 30
 
 
@@ -89,36 +89,36 @@ def test_since_gives_the_missing_steps_with_everything_they_refer_to(
     assert message["pieces"] == whole["pieces"]
 
 
-HOSTILE = [
-    {"label": "measured"},
-    {"target": 7, "draft": ["x"]},
-    {"prompt": "x" * 10**6},
-    {"policy": "x", "tree": 3},
-    {"policy": {"temperature": "<b>", "seed": 10**400, "top_p": True}},
-    {"plain_seconds": -1},
-    {"plain_seconds": math.inf},
-    {"acceptance": [1, "x"]},
-    {"acceptance": list(range(5000))},
-    {"versions": {"a": {"b": []}}},
-    {"tree": {"nodes": [1], "how": {}}},
-    {"tree": {"wish": "best"}},
-    {"tree": {"wish": []}},
-    {"tree": {"wish": [["best"]]}},
-    {"tree": {"wish": ["best", math.nan]}},
-    {"tree": {"wish": ["lab", "0 " * 10**5]}},
-    {"unknown": {"a": [1] * 100}},
-    {"verdict": {"ratio": 2.0, "low": 1.0, "high": 3.0, "runs": 1, "seconds": [0.1, 0.2]}},
-]
+VERDICT = {"code": "win", "ratio": 2.0, "low": 1.5, "high": 2.5, "runs": 1}
+PLAIN = {"seconds": [0.002], "text": ["a"], "same": 1, "finish": "length", "limit": 3.0}
+WRONG_META: dict[str, Any] = {
+    "label": "certain",
+    "target": 7,
+    "prompt": "x" * 10**6,
+    "params": {"temperature": "<b>"},
+    "plain_seconds": -1,
+    "acceptance": [1, "x"],
+    "versions": {"a": {"b": []}},
+    "tree": {"request": [["best"]]},
+    "unknown": {"a": [1] * 100},
+    "plain": {**PLAIN, "finish": "x"},
+    "verdict": {**VERDICT, "label": "measured", "seconds": [0.1]},
+    "opening": {"median": "1.6", "range": [1, 2], "prompts": []},
+}
 
 
-@pytest.mark.parametrize("meta", HOSTILE, ids=lambda meta: str(meta)[:40])
-def test_the_meta_of_a_file_is_reduced_to_known_fields_and_types(meta: dict[str, Any]) -> None:
-    clean = messages.recorded(meta)
-    assert clean["label"] == "recorded"
-    assert clean.keys() <= {"label", "policy", "tree", "versions", "prompt"}
-    assert len(json.dumps(clean, allow_nan=False)) < 21_000
-    assert all(isinstance(value, int | float) for value in clean.get("policy", {}).values())
-    assert "wish" not in clean.get("tree", {})
+@pytest.mark.parametrize("field", WRONG_META)
+def test_a_file_with_a_wrong_description_is_refused_by_the_name_of_its_field(
+    make: Callable[..., DecodeJob], field: str
+) -> None:
+    live = make(tokens=4)
+    live.start(None)
+    list(live.messages())
+    data = live.recording.run().to_dict()
+    data["meta"][field] = WRONG_META[field]
+    with pytest.raises(BadTrace, match=rf"^meta\.{field}") as caught:
+        Run.from_dict(data)
+    assert len(str(caught.value)) < 300
 
 
 def test_a_file_cannot_choose_how_its_clock_is_described() -> None:
@@ -126,47 +126,11 @@ def test_a_file_cannot_choose_how_its_clock_is_described() -> None:
     assert messages.recorded(meta)["clock_machine"] == "“my card”"
 
 
-VERDICT = {"ratio": 2.0, "low": 1.5, "high": 2.5, "runs": 1, "seconds": [0.002, 0.004]}
-
-
 def test_a_recorded_speed_is_called_recorded() -> None:
-    verdict = {**VERDICT, "label": "measured", "code": "slower"}
+    verdict = {**VERDICT, "label": "measured", "seconds": [0.002, 0.004]}
     clean = messages.recorded({"label": "measured", "plain_seconds": 0.004, "verdict": verdict})
     assert (clean["label"], clean["plain_seconds"]) == ("recorded", 0.004)
-    assert clean["verdict"] == {**VERDICT, "label": "recorded", "code": "win"}
-
-
-@pytest.mark.parametrize(
-    ("change", "kept"),
-    [
-        ({}, True),
-        ({"low": None, "high": None}, True),
-        ({"low": 2.0, "high": 2.0}, True),
-        ({"low": None}, False),
-        ({"low": 2.1}, False),
-        ({"high": 1.9}, False),
-        ({"low": -1}, False),
-        ({"high": math.inf}, False),
-        ({"ratio": "x"}, False),
-        ({"ratio": math.nan}, False),
-        ({"seconds": [0.1]}, False),
-        ({"seconds": 3}, False),
-        ({"runs": 0}, False),
-        ({"runs": 1.5}, False),
-    ],
-)
-def test_the_verdict_of_a_file_is_kept_if_it_is_possible(
-    change: dict[str, Any], kept: bool
-) -> None:
-    clean = messages.recorded({"plain_seconds": 0.004, "verdict": {**VERDICT, **change}})
-    assert ("verdict" in clean) == kept
-    assert clean["plain_seconds"] == 0.004
-
-
-@pytest.mark.parametrize("verdict", [None, "x", [], {}, 3])
-def test_a_verdict_of_another_form_is_dropped(verdict: Any) -> None:
-    clean = messages.recorded({"plain_seconds": 0.004, "verdict": verdict})
-    assert "verdict" not in clean
+    assert clean["verdict"] == {**verdict, "label": "recorded"}
 
 
 def test_markup_of_a_run_stays_text(make: Callable[..., DecodeJob]) -> None:
@@ -175,55 +139,3 @@ def test_markup_of_a_run_stays_text(make: Callable[..., DecodeJob]) -> None:
     run = held(list(live.messages()))
     assert run["meta"]["prompt"] == "<img src=x onerror=alert(1)> ${7*7} {{value}}"
     assert Run.from_json(live.recording.run().to_json()).meta["prompt"] == run["meta"]["prompt"]
-
-
-PLAIN = {
-    "seconds": [0.002, 0.003],
-    "text": ["a", " b"],
-    "same": 2,
-    "finish": "length",
-    "limit": 3.0,
-}
-
-
-@pytest.mark.parametrize(
-    ("plain", "kept"),
-    [
-        (PLAIN, True),
-        ({**PLAIN, "text": ["a"]}, False),
-        ({**PLAIN, "seconds": [0.002, -1]}, False),
-        ({**PLAIN, "seconds": [0.002, "fast"]}, False),
-        ({**PLAIN, "text": ["a", "b" * 201]}, False),
-        ({**PLAIN, "same": 3}, False),
-        ({**PLAIN, "same": True}, False),
-        ({**PLAIN, "finish": "x"}, False),
-        ({**PLAIN, "limit": None}, False),
-        ({"seconds": [], "text": []}, False),
-        ({"seconds": [0.1]}, False),
-        ("plain", False),
-    ],
-)
-def test_a_recorded_plain_run_is_shown_only_if_complete(plain: Any, kept: bool) -> None:
-    clean = messages.recorded({"plain_seconds": 0.004, "plain": plain})
-    assert clean.get("plain") == (plain if kept else None)
-
-
-OPENING = {"median": 1.6, "range": [1.2, 2.1], "prompts": [["a function", 1.6], ["a class", 2.0]]}
-
-
-@pytest.mark.parametrize(
-    ("opening", "kept"),
-    [
-        (OPENING, True),
-        ({**OPENING, "median": "1.6"}, False),
-        ({**OPENING, "range": [1.7, 2.1]}, False),
-        ({**OPENING, "prompts": []}, False),
-        ({**OPENING, "prompts": [["a function"]]}, False),
-        ({**OPENING, "prompts": [[1.6, "a function"]]}, False),
-        ({}, False),
-        (None, False),
-    ],
-)
-def test_how_the_opening_run_was_chosen_is_kept_only_if_complete(opening: Any, kept: bool) -> None:
-    clean = messages.recorded({"plain_seconds": 0.004, "opening": opening})
-    assert clean.get("opening") == (opening if kept else None)

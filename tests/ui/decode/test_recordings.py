@@ -63,7 +63,7 @@ def spoil(file: str, **changes: Any) -> str:
         lambda file: file[:-20],
         lambda _: b"\x80\x04pickle",
         lambda file: spoil(file, steps=[]),
-        lambda file: file.replace('"i":0', '"i":NaN'),
+        lambda file: file.replace('"index":0', '"index":NaN'),
     ],
 )
 def test_a_spoiled_file_is_refused_with_a_reason(
@@ -116,20 +116,11 @@ def test_an_invalid_path_is_refused(path: Any) -> None:
         recordings.opened(path, 1000)
 
 
-def test_hostile_text_in_a_file_stays_text(file: str, tmp_path: Path) -> None:
+def test_markup_in_a_file_stays_text(file: str, tmp_path: Path) -> None:
     data = json.loads(file)
-    data["meta"] = {
-        "label": "measured",
-        "target": "<img src=x onerror=alert(1)>",
-        "prompt": "${7*7}",
-        "evil": {"deep": [[[]]]},
-    }
+    data["meta"] = {"target": "<img src=x onerror=alert(1)>", "prompt": "${7*7}"}
     meta = json.loads(opened(json.dumps(data), tmp_path).message)["meta"]
-    assert meta == {
-        "label": "recorded",
-        "target": "<img src=x onerror=alert(1)>",
-        "prompt": "${7*7}",
-    }
+    assert meta == {"label": "recorded", **data["meta"]}
 
 
 class Sized(Recording):

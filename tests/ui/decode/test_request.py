@@ -261,8 +261,8 @@ def test_a_run_can_be_requested_again_with_its_settings(kind: str) -> None:
     meta = {
         "prompt": "x = 1",
         "verifier": "specinfer",
-        "policy": params,
-        "tree": {"wish": [kind, *tree_request.numbers]},
+        "params": params,
+        "tree": {"request": [kind, *tree_request.numbers]},
         "chat": True,
     }
     found = settings_of(meta, LOCAL)
@@ -276,8 +276,8 @@ def test_a_run_can_be_requested_again_with_its_settings(kind: str) -> None:
 
 
 def test_settings_without_a_requested_tree_are_still_copied() -> None:
-    for tree in ({}, {"how": "planned"}, {"wish": "chain"}, {"wish": []}, None):
-        found = settings_of({"prompt": "x", "policy": {"seed": 4}, "tree": tree}, LOCAL)
+    for tree in ({}, {"description": "planned"}, {"request": "chain"}, {"request": []}, None):
+        found = settings_of({"prompt": "x", "params": {"seed": 4}, "tree": tree}, LOCAL)
         assert found == {
             "prompt": "x",
             "chat": False,
@@ -296,15 +296,15 @@ def test_settings_without_a_requested_tree_are_still_copied() -> None:
         {"prompt": None},
         {"prompt": "x" * 10**5},
         {"verifier": []},
-        {"policy": {"temperature": math.nan}},
-        {"policy": {"seed": "1"}},
-        {"policy": {"max_new_tokens": 5000}},
-        {"tree": {"wish": [3]}},
-        {"tree": {"wish": [["best"], 1]}},
-        {"tree": {"wish": ["best"]}},
-        {"tree": {"wish": ["chain", 10**30]}},
-        {"tree": {"wish": ["lab", "0 0"]}},
-        {"tree": {"wish": ["lab", {}]}},
+        {"params": {"temperature": math.nan}},
+        {"params": {"seed": "1"}},
+        {"params": {"max_new_tokens": 5000}},
+        {"tree": {"request": [3]}},
+        {"tree": {"request": [["best"], 1]}},
+        {"tree": {"request": ["best"]}},
+        {"tree": {"request": ["chain", 10**30]}},
+        {"tree": {"request": ["lab", "0 0"]}},
+        {"tree": {"request": ["lab", {}]}},
     ],
 )
 def test_settings_that_cannot_be_run_are_refused(change: dict[str, Any]) -> None:

@@ -53,7 +53,7 @@ def test_a_planned_chain_says_why(
     live.start(None)
     meta = next(message["meta"] for message in sent(live.messages()) if "meta" in message)
     assert meta["tree"]["why"].startswith("A chain: its last node is predicted to add ")
-    assert meta["tree"]["how"].endswith(", from acceptance rates")
+    assert meta["tree"]["description"].endswith(", from acceptance rates")
     assert meta["tree"]["rates"] == "recorded"
     assert meta["acceptance"] == [0.5, 0.1]
 

@@ -71,10 +71,12 @@ def test_show_me_a_tree_is_the_planned_tree_if_that_is_wide(
     assert (len(wanted) >= 32) is planned
     if planned:
         assert (meta["nodes"], meta["levels"]) == (len(wanted), wanted.levels)
-        assert meta["how"].startswith(f"planned for {NAME}")
+        assert meta["description"].startswith(f"planned for {NAME}")
     else:
         assert (meta["nodes"], meta["levels"]) == (48, 6)
-        assert meta["how"].startswith("best tree of 48 nodes on at most 6 levels, chosen to show")
+        assert meta["description"].startswith(
+            "best tree of 48 nodes on at most 6 levels, chosen to show"
+        )
 
 
 def test_each_step_takes_the_simulated_time_of_its_own_tree(make: Callable[..., DecodeJob]) -> None:
@@ -169,7 +171,7 @@ def test_a_planned_tree_is_planned_for_the_clock(
     meta = made(make(clock=KEY, tree_request=TreeRequest("planned"), tokens=4)).meta
     best = best_plan(RATES, PROFILE, slack=0.01).tree
     assert meta["tree"]["nodes"] == len(best) > 32
-    assert meta["tree"]["how"] == f"planned for {NAME}, from acceptance rates"
+    assert meta["tree"]["description"] == f"planned for {NAME}, from acceptance rates"
     assert pair.measured.profile is None
 
 
@@ -180,7 +182,7 @@ def test_a_planned_tree_is_at_most_as_large_as_the_page_allows(
     meta = made(make(clock=OFFLOADED, tree_request=planned, tokens=4)).meta
     best = len(best_plan(RATES, named_profile(OFFLOADED), MAX_NODES, slack=0.01).tree)
     assert meta["tree"]["nodes"] <= 24 < best
-    assert f"limited to 24 nodes here ({best} would be best)" in meta["tree"]["how"]
+    assert f"limited to 24 nodes here ({best} would be best)" in meta["tree"]["description"]
 
 
 def test_a_replanned_tree_is_planned_for_the_clock(

@@ -228,7 +228,7 @@ def test_settings_are_copied_to_the_form_and_bad_ones_change_nothing(
     ):
         field = getattr(view.form, name)
         assert updates[field]["value"] == form[field], name
-    for data in (None, [], {**meta, "policy": {"temperature": 99}}):
+    for data in (None, [], {**meta, "params": {"temperature": 99}}):
         assert [*view.fill(SimpleNamespace(_data=data))] == [view.stage]
     assert popups == []
 

@@ -91,9 +91,11 @@ def results_of(messages: list[dict[str, Any]]) -> list[Any]:
     return [message["results"] for message in messages if message.get("results")][-1]
 
 
-@pytest.mark.parametrize("tree", [None, "chain", {}, {"wish": "chain"}, {"wish": [["chain"]]}])
+@pytest.mark.parametrize(
+    "tree", [None, "chain", {}, {"request": "chain"}, {"request": [["chain"]]}]
+)
 def test_a_saved_lane_whose_tree_is_missing_or_malformed_has_no_kind(tree: Any) -> None:
-    run = Run({"tree": tree}, {}, (), ())
+    run = Run({"tree": tree}, {}, ())
     lane = LaneLog("a", "", "sequoia", plain=False, most=4, changes=False, run=run)
     assert StoredRace({}, [lane]).lanes[0]["kind"] is None
 
@@ -108,7 +110,7 @@ def test_a_saved_race_with_a_long_description_of_its_tree_opens_again(
     log = RaceLog.from_json(race.recording.log().to_json())
     assert log.lanes[1].how == f"branching {ones}"
     tree = OpenedRace(log).log().lanes[1].run.meta["tree"]
-    assert tree["how"] == f"branching {ones}"
+    assert tree["description"] == f"branching {ones}"
 
 
 # -- the stream ------------------------------------------------------------------------------------
@@ -126,7 +128,7 @@ def test_a_race_streams_and_ends(make: Callable[..., RaceJob]) -> None:
     assert kinds[3] == "dynamic"
     assert set(kinds) <= {*SHAPES}
     assert first["meta"]["label"] == "measured"
-    assert first["meta"]["policy"]["max_new_tokens"] == 12
+    assert first["meta"]["params"]["max_new_tokens"] == 12
     for lane in range(4):
         mine = [step for step in steps if step["lane"] == lane]
         assert sum(len(step["text"]) for step in mine) == 12
@@ -271,7 +273,9 @@ def test_the_results_of_a_stopped_race_are_sent(make: Callable[..., RaceJob], ga
     assert all(pair["p"] is None for pair in verdict["pairs"])
     results = results_of(messages)
     assert results[0] is None
-    assert results[1]["waterfall"] is None  # neither lane ended, so there is no speed-up to explain
+    assert (
+        results[1]["time_breakdown"] is None
+    )  # neither lane ended, so there is no speed-up to explain
     assert results[1]["lossless"]["kind"] == "exact"
 
 
@@ -365,14 +369,14 @@ def test_greedy_lanes_are_compared_with_the_plain_lane(make: Callable[..., RaceJ
     assert results[0] is None
     for result in results[1:]:
         assert result["lossless"]["kind"] == "exact"
-        assert [bar["name"] for bar in result["waterfall"]["bars"]] == [
+        assert [bar["name"] for bar in result["time_breakdown"]["bars"]] == [
             "tokens",
             "verify",
             "draft",
             "overhead",
         ]
-        assert result["doctor"]["speedup"] == pytest.approx(
-            result["waterfall"]["bars"][-1]["value"]
+        assert result["what_to_try"]["speedup"] == pytest.approx(
+            result["time_breakdown"]["bars"][-1]["value"]
         )
 
 
@@ -399,9 +403,9 @@ def test_where_the_time_went_ends_at_the_verdicts_speedup(
     verdict = race.recording.verdict
     assert any(pair.expected for pair in verdict.pairs) == (temperature > 0)
     for lane, result in zip(verdict.speedups[1:], results[1:], strict=True):
-        last = result["waterfall"]["bars"][-1]["value"]
+        last = result["time_breakdown"]["bars"][-1]["value"]
         assert last == pytest.approx(lane.speedup.ratio, rel=1e-3)
-        assert result["doctor"]["speedup"] == pytest.approx(last)
+        assert result["what_to_try"]["speedup"] == pytest.approx(last)
 
 
 def test_a_lane_that_deviates_from_the_plain_text_is_named(
@@ -448,7 +452,9 @@ def test_without_a_plain_lane_plain_decoding_is_run_afterwards(
 ) -> None:
     results = results_of(raced(make(lanes=[CHAIN, KARY])))
     assert [result["lossless"]["kind"] for result in results] == ["exact", "exact"]
-    assert [(result["waterfall"], result["doctor"]) for result in results] == [(None, None)] * 2
+    assert [(result["time_breakdown"], result["what_to_try"]) for result in results] == [
+        (None, None)
+    ] * 2
 
 
 @pytest.mark.slow
@@ -457,7 +463,7 @@ def test_the_distribution_is_checked_if_requested(
 ) -> None:
     monkeypatch.setattr(distribution_check, "DRAWS", 60)
     results = results_of(raced(make(**TEMPERED, check=True)))
-    assert [result and result["lossless"]["kind"] for result in results] == [None, "law", "law"]
+    assert [result and result["lossless"]["kind"] for result in results] == [None, "fits", "fits"]
     for result in results[1:]:
         lossless = result["lossless"]
         count = result["lossless"]["count"]
@@ -757,7 +763,7 @@ def test_a_search_for_a_position_that_was_cut_short_says_so(
     ("counts", "kind"),
     [
         ({0: 1}, "none"),
-        ({0: 25, 1: 25}, "law"),
+        ({0: 25, 1: 25}, "fits"),
         ({0: 80, 1: 20}, "bug"),
         ({0: 70, 1: 30}, "poor"),
         ({0: 400}, "bug"),
@@ -819,8 +825,8 @@ def test_a_planned_lane_shows_which_of_the_fast_trees_it_uses(make: Callable[...
     race may suggest the fastest tree, which is a different one."""
     messages = raced(make(lanes=[PLAIN, ("planned", "", "sequoia")], clock=A100))
     lanes = next(message["lanes"] for message in messages if "lanes" in message)
-    assert lanes[1]["how"].endswith("the one with the most expected tokens per step")
-    assert "planned" in lanes[1]["how"]
+    assert lanes[1]["description"].endswith("the one with the most expected tokens per step")
+    assert "planned" in lanes[1]["description"]
 
 
 def test_a_request_holds_the_values_of_the_form() -> None:
@@ -908,9 +914,9 @@ def test_an_impossible_race_of_two_prompts_is_refused(changes: dict[str, Any], w
 def test_a_second_prompt_that_is_empty_or_no_text_counts_as_none(nothing: Any) -> None:
     asked = race_request(second_prompt=nothing)
     assert asked.prompts == (FORM["prompt"],)
-    assert {lane.on for lane in asked.lanes} == {""}
+    assert {lane.prompt_name for lane in asked.lanes} == {""}
 
 
 def test_two_prompts_of_one_kind_are_numbered() -> None:
     asked = race_request(second_prompt="def other():", lanes=[PLAIN, CHAIN])
-    assert [lane.on for lane in asked.lanes] == ["prompt 1"] * 2 + ["prompt 2"] * 2
+    assert [lane.prompt_name for lane in asked.lanes] == ["prompt 1"] * 2 + ["prompt 2"] * 2

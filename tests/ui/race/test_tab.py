@@ -595,7 +595,7 @@ def test_the_view_opens_with_a_recorded_race(tab: RaceTab) -> None:
     assert {"device", "date", "versions", "clock"} <= set(message["meta"])
     assert [
         result["lossless"]["kind"] for result in message["results"] if result and result["lossless"]
-    ] == ["law"] * 2
+    ] == ["fits"] * 2
     for lane in range(len(lanes)):
         assert [step["finish"] for step in message["moves"] if step["lane"] == lane][-1] in (
             "length",
@@ -637,7 +637,7 @@ def test_a_race_recorded_by_command_is_labelled_recorded(
     log = RaceLog.from_json(record_race(PRESETS[0], "def f(x):", params, False, model_host))
     assert log.meta["label"] == "recorded"
     assert log.lanes[0].name == "Plain"
-    assert log.meta["policy"] == {"temperature": 0.0, "top_p": 1.0, "max_new_tokens": 6, "seed": 3}
+    assert log.meta["params"] == {"temperature": 0.0, "top_p": 1.0, "max_new_tokens": 6, "seed": 3}
     assert log.results[0] is None
 
 
@@ -687,8 +687,8 @@ def test_the_form_opens_with_the_experiment_of_the_race_shown(tab: RaceTab) -> N
     assert entry is not None
     assert entry.name == meta["clock"]
     assert OPENING.about == form.about.value
-    settings = {name: getattr(form, name).value for name in meta["policy"]}
-    assert settings == meta["policy"]
+    settings = {name: getattr(form, name).value for name in meta["params"]}
+    assert settings == meta["params"]
     raced = [lane["kind"] for lane in tab.stored.welcome.lanes]
     asked = [lane.kind.value for lane in form.lanes]
     assert asked[: len(raced)] == raced

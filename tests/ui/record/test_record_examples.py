@@ -18,8 +18,10 @@ def run(plain_seconds: float, seconds: float = 1.0) -> Run:
     """A run of one step that emits one token. plain_seconds: the time of plain decoding per token.
     seconds: the time of the step."""
     times = {"draft": 0.0, "verify": seconds, "overhead": 0.0}
-    step = StepTrace(0, 0, Tree.chain(1), (0,), (None,), (None,), Verdict((0,), 1, ()), (1,), times)
-    return Run({"plain_seconds": plain_seconds}, {}, (step,), (("",),))
+    step = StepTrace(
+        0, 0, Tree.chain(1), (0,), (None,), (None,), Verdict((0,), 1, ()), (1,), times, text=("",)
+    )
+    return Run({"plain_seconds": plain_seconds}, {}, (step,))
 
 
 def recipe(name: str, shows: str = "") -> Recipe:

@@ -26,13 +26,15 @@ def step(node: int, seconds: float = 1.0) -> StepTrace:
     trials = tuple(Trial(k, k, 0.5, 0.5, 0.5, k == node, None) for k in range(1, node + 1))
     verdict = Verdict((0, node), 9, trials)
     times = {"draft": seconds, "verify": 0.0, "overhead": 0.0}
-    return StepTrace(0, 0, FORK, (0, 1, 2), (None,) * 3, (None,) * 3, verdict, (node, 9), times)
+    return StepTrace(
+        0, 0, FORK, (0, 1, 2), (None,) * 3, (None,) * 3, verdict, (node, 9), times, text=("", "")
+    )
 
 
 def candidate(name: str, speedup: float, node: int = 2) -> Candidate:
     """A prompt with one run, of the given speed-up. The run is a step that takes 1 s and emits two
     tokens."""
-    run = Run({"plain_seconds": speedup / 2}, {}, (step(node),), (("", ""),))
+    run = Run({"plain_seconds": speedup / 2}, {}, (step(node),))
     return Candidate(name, (run,))
 
 

@@ -50,9 +50,9 @@ def test_the_runs_were_recorded_with_the_settings_in_tour_json() -> None:
         run = lesson.recorded_run(name)
         request = tour_request(settings)
         assert run.meta["prompt"] == request.prompt
-        assert run.meta["policy"]["temperature"] == request.params.temperature
-        assert run.meta["policy"]["seed"] == request.params.seed
-        assert run.meta["tree"]["wish"] == list(settings["tree"])
+        assert run.meta["params"]["temperature"] == request.params.temperature
+        assert run.meta["params"]["seed"] == request.params.seed
+        assert run.meta["tree"]["request"] == list(settings["tree"])
 
 
 def test_the_step_that_the_tree_stop_shows_accepts_a_child_that_is_not_the_first() -> None:

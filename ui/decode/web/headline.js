@@ -136,7 +136,7 @@ function claim(store) {
 /** @type {(store: RunStore, canRun: boolean) => string} canRun: false in a saved page */
 function waiting({ done, end, last, meta }, canRun) {
   if (last < 0) return "";
-  if (meta.tree?.wish?.[0] === "plain") return "The large model alone: one token per pass.";
+  if (meta.tree?.request?.[0] === "plain") return "The large model alone: one token per pass.";
   const canContinue = canRun && (end === "paused" || end === "stopped");
   return done && !canContinue
     ? "The large model alone was not timed, so there is no speed-up."
@@ -173,7 +173,7 @@ function basis(meta) {
   if (runWords.isSimulated(meta)) return simulatedBasis(meta);
   const { opening, label, device, date } = meta;
   const place = [device, unbroken(date)].filter(Boolean).join(", ");
-  const made = opening ? `${label} at temperature ${meta.policy?.temperature}` : label;
+  const made = opening ? `${label} at temperature ${meta.params?.temperature}` : label;
   const source = [made, place].filter(Boolean).join(" on ");
   const stated = source && source[0].toUpperCase() + source.slice(1) + ".";
   if (!opening) return [readable(meta.about), stated].filter(Boolean).join(" ");

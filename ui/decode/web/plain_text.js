@@ -72,7 +72,7 @@ export class PlainText {
     this.meta = meta;
     this.texts = meta.plain?.text ?? [];
     this.shown = "";
-    const isGreedy = meta.policy?.temperature === 0;
+    const isGreedy = meta.params?.temperature === 0;
     this.how = "one token per pass" + (isGreedy ? "" : ", with its own random draws");
     text(this.prompt, lines(readable(meta.prompt)));
   }

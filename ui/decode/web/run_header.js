@@ -175,12 +175,12 @@ function comparedWith(meta) {
  * @returns {Fact[]}
  */
 export function runFacts(meta) {
-  const { nodes, levels, how, rates } = meta.tree || {};
-  const words = runWords.sourced(how ?? "", rates);
+  const { nodes, levels, description, rates } = meta.tree || {};
+  const words = runWords.sourced(description ?? "", rates);
   const sizes = [nodes && count(nodes, "node"), levels && count(levels, "level"), words];
   const isDefault = meta.verifier === "sequoia";
   return sharedFacts(meta, [
-    ["tree", nodes || how ? sizes.filter(Boolean).join(", ") : ""],
+    ["tree", nodes || description ? sizes.filter(Boolean).join(", ") : ""],
     ["verifier", isDefault ? "" : runWords.verifier(meta.verifier)],
   ]);
 }

@@ -101,7 +101,7 @@ const plus = (sums, step) => ({
   steps: sums.steps + 1,
   tokens: sums.tokens + step.emitted.length,
   seconds: sums.seconds + secondsOf(step),
-  nodes: sums.nodes + step.path.length - 1,
+  nodes: sums.nodes + step.verdict.path.length - 1,
   proposed: sums.proposed + step.tokens.length - 1,
   drafted: sums.drafted + draftedOf(step),
   most: Math.max(sums.most, step.emitted.length),

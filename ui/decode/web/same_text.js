@@ -9,8 +9,8 @@ import { count } from "../../shared/web/format.js";
  * @param {number} tokens how many the run emitted
  * @returns {string} what follows "than the large model alone"; "" if the texts were not compared
  */
-export function textClaim({ policy, plain }, tokens) {
-  if (policy?.temperature !== 0) return ", and the same output distribution";
+export function textClaim({ params, plain }, tokens) {
+  if (params?.temperature !== 0) return ", and the same output distribution";
   if (!plain) return "";
   const both = Math.min(plain.text.length, tokens);
   if (plain.same < both) return `; the texts differ from token ${plain.same + 1} on`;
@@ -23,11 +23,11 @@ export function textClaim({ policy, plain }, tokens) {
  * @param {number} tokens how many the run emitted
  * @returns {string} "" if it was not
  */
-export function earlyEnd({ policy, plain }, tokens) {
+export function earlyEnd({ params, plain }, tokens) {
   if (!plain || plain.text.length >= tokens || !isCut(plain)) return "";
   const made = plain.text.length;
   const words = `Plain decoding was stopped ${stoppedAfter(plain)}`;
-  const isSame = policy?.temperature === 0 && plain.same === made;
+  const isSame = params?.temperature === 0 && plain.same === made;
   return isSame ? `${words}; the first ${made} are the same.` : `${words}.`;
 }
 

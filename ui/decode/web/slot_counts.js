@@ -19,7 +19,7 @@ export class SlotCounts {
   add(step, topo) {
     if (!topo) return;
     const slots = (this.accepted[step.tree] ||= new Uint32Array(topo.n));
-    for (const node of step.path || []) slots[node]++;
+    for (const node of step.verdict.path) slots[node]++;
     this.seen[step.tree] = (this.seen[step.tree] || 0) + 1;
   }
 

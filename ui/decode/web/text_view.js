@@ -132,7 +132,7 @@ export class TextView {
   // paused, and how much of the text is repeated.
   paintEnd(isEnded) {
     const { store } = this;
-    const limit = store.meta.policy?.max_new_tokens;
+    const limit = store.meta.params?.max_new_tokens;
     const words = isEnded ? runWords.finish(store.ending, limit) : "";
     if (words && words !== this.end.textContent && store.at === store.last) this.ends = true;
     text(this.tail, isEnded ? readable(store.tail) : "");
@@ -242,7 +242,7 @@ export class TextView {
     const i = Number(group.dataset.step);
     const k = Number(token.dataset.k);
     const step = this.store.steps[i];
-    return step && { i, node: step.path[k + 1] ?? "bonus" };
+    return step && { i, node: step.verdict.path[k + 1] ?? "bonus" };
   }
 
   click(event) {
@@ -276,7 +276,7 @@ export function writeToken(group, k, step) {
   const rest = piece.replace(/^ +/, "");
   const lead = rest ? piece.slice(0, piece.length - rest.length) : "";
   if (lead) group[k ? "append" : "before"](lead);
-  const origin = k < step.path.length - 1 ? "sq-tok-draft" : "sq-tok-own";
+  const origin = k < step.verdict.path.length - 1 ? "sq-tok-draft" : "sq-tok-own";
   const words = rest ? lines(readable(rest)) : piece;
   el("span", { class: "sq-tok " + origin, "data-k": k, text: words }, group);
 }

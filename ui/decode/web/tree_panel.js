@@ -21,7 +21,7 @@ const EASED = 0.4; // seconds per step; at this pace or faster, colours change w
 /** The panel "Token tree". */
 export class TreePanel {
   // The step that was drawn first in the run on screen: its index, and the version of the run.
-  /** @type {{version: number, i: number} | null} */
+  /** @type {{version: number, index: number} | null} */
   opened = null;
   /** @type {unknown[]} the key of the last drawing */
   painted = [];
@@ -94,7 +94,8 @@ export class TreePanel {
     const { store } = this;
     const { selected, pin, focused, opened } = store;
     const isAdvancing = store.playing || (store.follow && !store.done);
-    const isEased = !isAdvancing || store.slow.picture !== null || store.duration(step.i) > EASED;
+    const isEased =
+      !isAdvancing || store.slow.picture !== null || store.duration(step.index) > EASED;
     return {
       isFocused: focused,
       opened,
@@ -122,11 +123,11 @@ export class TreePanel {
 
   // The node to scroll into view: the root in the step that was drawn first (see `opened`), and the
   // end of the accepted path in all others.
-  reveal({ i, path }) {
+  reveal({ index, path }) {
     const { version } = this.store;
-    if (this.opened?.version !== version && this.view.size.w) this.opened = { version, i };
-    const isFirst = this.opened?.version === version && this.opened.i === i;
-    return { node: isFirst ? 0 : path.at(-1), key: version + ":" + i };
+    if (this.opened?.version !== version && this.view.size.w) this.opened = { version, index };
+    const isFirst = this.opened?.version === version && this.opened.index === index;
+    return { node: isFirst ? 0 : path.at(-1), key: version + ":" + index };
   }
 
   /**

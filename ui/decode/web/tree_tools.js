@@ -74,7 +74,7 @@ export class TreeTools {
   save(format) {
     const { drawn } = this.tree;
     if (!drawn) return;
-    const name = "sequoia-step-" + (drawn.i + 1);
+    const name = "sequoia-step-" + (drawn.index + 1);
     pictures.drawing(treePicture(this.store, this.tree), format, name);
   }
 

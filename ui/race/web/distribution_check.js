@@ -8,14 +8,14 @@ import { rove } from "../../shared/web/roving_focus.js";
 import { addTerm } from "../../shared/web/tooltips.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
-/** @typedef {import("./race_store.js").Count} Count */
+/** @typedef {import("../../shared/web/schema.js").SampleCount} Count */
 /** @typedef {import("./race_store.js").RaceStore} RaceStore */
-/** @typedef {import("./race_store.js").Result} Result */
+/** @typedef {import("../../shared/web/schema.js").Result} Result */
 /** @typedef {{i: number, count: Count, p: number | null}} Counted a lane's counts and p-value */
 /**
  * A row of the table: one cell of the chi-square test, or the sum of all cells that are not in the
  * message. `left`: the number of cells in such a sum; 0 for one cell.
- * @typedef {import("./race_store.js").Cell & {left: number}} Row
+ * @typedef {import("../../shared/web/schema.js").Cell & {left: number}} Row
  */
 
 /** The panel with the counts. */
@@ -64,7 +64,7 @@ export class DistributionCheck {
     const found = (this.results || []).map((result, i) => ({
       i,
       count: result?.lossless?.count,
-      p: result?.lossless?.p,
+      p: result?.lossless?.p_value,
     }));
     return found.filter((one) => one.count && this.lanes[one.i]);
   }
@@ -73,14 +73,14 @@ export class DistributionCheck {
    * Show where the tokens are sampled, and why there.
    * @param {Count} count
    */
-  paintPosition({ context, at, lane, rule }) {
+  paintPosition({ context, position, lane, rule }) {
     const how =
       "Each lane with a draft repeats one step, each time with another seed, and the first token of the step is counted. Every repetition continues the same text, ";
     this.where.replaceChildren(how);
     el("code", { text: "…" + readable(context) }, this.where);
     const name = laneName(this.lanes[lane], lane);
     this.where.append(
-      `, so the counted token takes the place of token ${at + 1} in the text of ${name}. `,
+      `, so the counted token takes the place of token ${position + 1} in the text of ${name}. `,
     );
     this.where.append(`This position was chosen before sampling: ${readable(rule)} `);
     const aside = el("span", { class: "race-what-is-a-bit", text: "(" }, this.where);
@@ -144,7 +144,7 @@ function chiSquare({ statistic, freedom }) {
  * @returns {string}
  */
 function sensitivity(counts) {
-  const least = counts.map((one) => one.sight).filter(known);
+  const least = counts.map((one) => one.detectable_difference).filter(known);
   if (!least.length) return "Too few samples so far for a test.";
   const points = Math.round(Math.max(...least) * 100);
   return `A p-value below one in a million counts as an error. With this many samples, that happens if, for example, the most probable token comes too often or too rarely by about ${points} percentage points.`;

@@ -17,10 +17,10 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 /** @typedef {import("./lane_totals.js").LaneTotals} LaneTotals */
 /** @typedef {import("./lane_totals.js").Place} Place */
 /** @typedef {import("./lane_totals.js").Sum} Sum */
-/** @typedef {import("./race_store.js").Count} Count */
+/** @typedef {import("../../shared/web/schema.js").SampleCount} Count */
 /** @typedef {import("./race_store.js").Lane} Lane */
 /** @typedef {import("./race_store.js").RaceStore} RaceStore */
-/** @typedef {import("./race_store.js").Result} Result */
+/** @typedef {import("../../shared/web/schema.js").Result} Result */
 /** @typedef {import("./race_store.js").Verdict} Verdict */
 /** @typedef {(name: string, data: object) => void} Trigger */
 
@@ -40,7 +40,7 @@ const VERDICTS = {
   exact: "exact",
   tie: "tie",
   bug: "bug",
-  law: "consistent with the target",
+  fits: "consistent with the target",
   undecided: "undecided",
   poor: "poor fit",
   blind: "no information",
@@ -97,7 +97,10 @@ export class LaneView {
     this.place = addTerm(finish, "", "place", "race-place");
     this.place.dataset.part = "place";
     const how = described(this.lane);
-    const brief = described({ ...this.lane, how: briefly(this.lane.how, this.store.meta) });
+    const brief = described({
+      ...this.lane,
+      description: briefly(this.lane.description, this.store.meta),
+    });
     const about = el("div", { class: "race-about" }, this.root);
     this.thumbnail = new TreeThumbnail(about, ...THUMBNAIL);
     el("p", { class: "race-how", text: brief || " ", title: how }, about);
@@ -315,12 +318,12 @@ export class LaneView {
   /** @param {Result | null} result */
   paintLossless(result) {
     this.result = result;
-    const { kind, words, at, count, label } = result?.lossless || {};
+    const { kind, words, index, count, label } = result?.lossless || {};
     for (const node of [this.verdict, this.words]) show(node, Boolean(kind));
     attr(this.verdict, "data-kind", kind);
     text(this.verdict, kind === "none" && count ? "too few samples" : VERDICTS[kind] || "");
     this.paintCounting(count);
-    const where = known(at) ? ` First difference: token ${at + 1}.` : "";
+    const where = known(index) ? ` First difference: token ${index + 1}.` : "";
     // the counts have a panel of their own, with the label
     const source = label && !count && kind !== "none" ? ` (${readable(label)})` : "";
     text(this.words, readable(words) + where + source);
@@ -358,7 +361,7 @@ function basisOf({ pairs, speedups, races }, lane, word) {
  * @param {boolean} self whether the name is for the card of that lane itself
  * @returns {string}
  */
-function baseline({ plain, on }, self) {
+function baseline({ plain, prompt_name: on }, self) {
   const where = on ? " on " + on : "";
   if (plain) return (self ? "plain decoding" : "plain") + where;
   return (self ? "the slowest lane" : "the slowest") + where;
@@ -367,11 +370,11 @@ function baseline({ plain, on }, self) {
 // The rule by which a planned tree was chosen; `ChosenTree.rule` in ui/shared/tree_request.py.
 const RULE = /, among (trees|chains) within .*$/;
 
-// `how` without the rule. The clock's name is cut at its first comma, which leaves the name of the
-// machine. The tooltip has all of `how`.
-/** @type {(how: string, meta: any) => string} */
-function briefly(how, { clock }) {
-  const words = String(how ?? "").replace(RULE, "");
+// A description without the rule. The clock's name is cut at its first comma, which leaves the name of the
+// machine. The tooltip has all of it.
+/** @type {(description: string, meta: any) => string} */
+function briefly(description, { clock }) {
+  const words = String(description ?? "").replace(RULE, "");
   const [machine] = String(clock ?? "").split(",");
   return clock ? words.replace(String(clock), () => machine) : words;
 }
@@ -381,13 +384,16 @@ function briefly(how, { clock }) {
  * @param {Lane} lane
  * @returns {string}
  */
-function described({ how, verifier, plain, most, changes, kind, rates }) {
+function described({ description, verifier, plain, most, changes, kind, rates }) {
   const parts = [];
   if (most > 1) parts.push((changes ? "at most " : "") + format.count(most, "node"));
   if (verifier && !plain) parts.push(runWords.verifier(verifier) + " verifier");
   if (changes)
     parts.push(kind === "replanned" ? "new tree every few steps" : "new tree every step");
-  return [...parts, runWords.sourced(how ?? "", rates)].filter(Boolean).map(readable).join(" · ");
+  return [...parts, runWords.sourced(description ?? "", rates)]
+    .filter(Boolean)
+    .map(readable)
+    .join(" · ");
 }
 
 /**
@@ -397,4 +403,4 @@ function described({ how, verifier, plain, most, changes, kind, rates }) {
  * @returns {string}
  */
 export const laneName = (lane, index) =>
-  readable([lane?.name || "Lane " + (index + 1), lane?.on].filter(Boolean).join(" on "));
+  readable([lane?.name || "Lane " + (index + 1), lane?.prompt_name].filter(Boolean).join(" on "));

@@ -156,8 +156,10 @@ export function referenceLane(lanes, totals, t, lane = 0) {
  * @returns {number[][]}
  */
 export function lanesByPrompt(lanes) {
-  const names = new Set(lanes.map(({ on }) => on ?? ""));
-  return [...names].map((name) => [...lanes.keys()].filter((i) => (lanes[i].on ?? "") === name));
+  const names = new Set(lanes.map((lane) => lane.prompt_name ?? ""));
+  return [...names].map((name) =>
+    [...lanes.keys()].filter((i) => (lanes[i].prompt_name ?? "") === name),
+  );
 }
 
 /**

@@ -256,7 +256,7 @@ export class RaceCharts {
  * @returns {string}
  */
 function overWhat(lanes, reference) {
-  const { plain, on } = lanes[reference];
+  const { plain, prompt_name: on } = lanes[reference];
   if (on)
     return plain
       ? "each over plain decoding of its own prompt"

@@ -1,7 +1,10 @@
 /* The contents of the saved page of a race. */
 import { recordedLabel, recordedMeta } from "../../shared/web/save_page.js";
 
-/** @import { RaceStore, Result } from "./race_store.js" */
+/**
+ * @import { Result } from "../../shared/web/schema.js"
+ * @import { RaceStore } from "./race_store.js"
+ */
 
 /**
  * The fields of one message with the whole race. `race`, `from` and `done` are added when the saved

@@ -135,7 +135,7 @@ export class RaceHeader {
  * @returns {Fact[]}
  */
 export function raceFacts(meta) {
-  const { max_new_tokens: most, seed, ignore_eos: ignore } = meta.policy || {};
+  const { max_new_tokens: most, seed, ignore_eos: ignore } = meta.params || {};
   return sharedFacts(meta, [
     ["", known(most) ? most + " tokens" : ""],
     ["seed", known(seed) ? String(seed) : ""],

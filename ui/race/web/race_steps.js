@@ -158,7 +158,8 @@ export class RaceSteps {
     pieces.set(String(bonus), text[path.length - 1] ?? NOT_LOADED);
     const tokens = topo.parents.map((_, node) => node);
     const emitted = [...path.slice(1), bonus].slice(0, text.length);
-    const step = { i, tree: made.tree, tokens, path, bonus, emitted, text, seconds, finish };
+    const verdict = { path, bonus, trials: [] };
+    const step = { index: i, tree: made.tree, tokens, verdict, emitted, text, seconds, finish };
     return viewStep(step, topo, pieces, this.store.meta);
   }
 

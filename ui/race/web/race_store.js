@@ -6,36 +6,22 @@ import { LaneTotals } from "./lane_totals.js";
 
 /**
  * What is known of a lane before its first step; see `StoredRace.lanes` in ui/race/messages.py.
- * `most`: maximum nodes of a tree. `changes`: whether the tree changes from step to step. `on`: in
- * a race of two prompts, the name of the lane's prompt. `kind`: the menu's key for the lane's tree,
+ * `most`: maximum nodes of a tree. `changes`: whether the tree changes from step to step. `prompt_name`:
+ * in a race of two prompts, the name of the lane's prompt. `kind`: the menu's key for the lane's tree,
  * or null. `number`: the lane's number in the form, from 1; null if the race is from a file.
  * `rates`: the label of the acceptance rates that the tree was planned from, or "".
- * @typedef {{name: string, how: string, verifier: string, plain: boolean, most: number,
- *   changes: boolean, on?: string, kind?: string | null, number?: number | null,
+ * @typedef {{name: string, description: string, verifier: string, plain: boolean, most: number,
+ *   changes: boolean, prompt_name?: string, kind?: string | null, number?: number | null,
  *   rates?: string}} Lane
  */
 /**
  * One step of a lane. `text`: one string per token; the first `drafted` tokens are from the draft.
  * @typedef {{lane: number, tree: number, text: string[], drafted: number, path: number[],
- *   seconds: {draft: number, verify: number, overhead: number}, finish: string | null}} Step
+ *   seconds: {draft: number, verify: number, overhead: number}, finish?: import("../../shared/web/schema.js").StepTrace["finish"]}} Step
  */
 /**
- * The samples of the check of losslessness at a temperature above 0; see `counted` in
- * sequoia/saved_files/race_file.py.
- * @typedef {{draws: number, wanted: number, going: boolean, at: number, lane: number, bits: number,
- *   rule: string, context: string, statistic: number | null, freedom: number,
- *   sight: number | null, cells: Cell[]}} Count
- * @typedef {{text: string | null, more: boolean, share: number, seen: number}} Cell
- */
-/**
- * The analysis of a lane after the race; see `checked` in sequoia/saved_files/race_file.py.
- * @typedef {{kind: string, words: string, at: number | null, p: number | null,
- *   count: Count | null, label: string}} Lossless
- * @typedef {{name: string, value: number, loss: number, words: string}} Bar
- * @typedef {{words: string, predicted: number, label: string, parents: number[] | null}} Remedy
- * @typedef {{speedup: number, loss: string, words: string, remedies: Remedy[]}} Advice
- * @typedef {{waterfall: {bars: Bar[]} | null, doctor: Advice | null,
- *   lossless: Lossless | null}} Result
+ * The analysis of a lane after the race; see sequoia/saved_files/race_file.py.
+ * @typedef {import("../../shared/web/schema.js").Result} Result
  */
 /**
  * Who won and how sure that is; `Verdict` in sequoia/diagnosis/race_verdict describes all fields.
@@ -243,7 +229,7 @@ export class RaceStore extends Playback {
   }
   /** The finish line: the token limit, or if that is not known, the most tokens of any lane. */
   get line() {
-    const most = this.meta.policy?.max_new_tokens;
+    const most = this.meta.params?.max_new_tokens;
     return most > 0 ? most : Math.max(...this.totals.map((total) => total.at(this.end).tokens), 1);
   }
 

@@ -9,11 +9,11 @@ import { addTerm } from "../../shared/web/tooltips.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 /** @typedef {import("./lane.js").Trigger} Trigger */
-/** @typedef {import("./race_store.js").Advice} Advice */
-/** @typedef {import("./race_store.js").Bar} Bar */
+/** @typedef {import("../../shared/web/schema.js").WhatToTry} Advice */
+/** @typedef {import("../../shared/web/schema.js").Bar} Bar */
 /** @typedef {import("./race_store.js").RaceStore} RaceStore */
-/** @typedef {import("./race_store.js").Remedy} Remedy */
-/** @typedef {import("./race_store.js").Result} Result */
+/** @typedef {import("../../shared/web/schema.js").Remedy} Remedy */
+/** @typedef {import("../../shared/web/schema.js").Result} Result */
 
 const NAMES = {
   tokens: "tokens per step",
@@ -46,7 +46,9 @@ export class WhereTimeWent {
     if (this.results === results && this.lanes === lanes) return;
     // While the check of losslessness runs, it changes other parts of the results. The panels are
     // not rebuilt then, so that no button is replaced under the pointer.
-    const shown = JSON.stringify(results.map((result) => [result?.waterfall, result?.doctor]));
+    const shown = JSON.stringify(
+      results.map((result) => [result?.time_breakdown, result?.what_to_try]),
+    );
     const same = this.shown === shown && this.lanes === lanes;
     this.results = results;
     this.shown = shown;
@@ -58,7 +60,7 @@ export class WhereTimeWent {
   build(results) {
     this.root.replaceChildren();
     results.forEach((result, i) => {
-      if ((result?.waterfall || result?.doctor) && this.lanes[i]) this.panel(result, i);
+      if ((result?.time_breakdown || result?.what_to_try) && this.lanes[i]) this.panel(result, i);
     });
     show(this.root, this.root.childElementCount > 0);
   }
@@ -67,7 +69,7 @@ export class WhereTimeWent {
    * @param {Result} result
    * @param {number} i
    */
-  panel({ waterfall: lost, doctor: advice }, i) {
+  panel({ time_breakdown: lost, what_to_try: advice }, i) {
     const title = "Where the time went: " + laneName(this.lanes[i], i);
     const { root, titleBox, body } = makePanel(this.root, { part: "why", title, cls: "race-why" });
     const style = laneStyles(this.lanes)[i];
@@ -129,9 +131,9 @@ export class WhereTimeWent {
     addTerm(source, words, label === "predicted, what if" ? "what if" : words);
     const gain = signed(rounded(predicted) - rounded(speedup));
     source.append(gain ? ", " + gain : "");
-    // No button in a race of two prompts (`on`): the tree suits one prompt, but a lane of the form
+    // No button in a race of two prompts: the tree suits one prompt, but a lane of the form
     // races on both.
-    if (!parents || !this.trigger || this.lanes[i].on) return;
+    if (!parents || !this.trigger || this.lanes[i].prompt_name) return;
     const lane = this.lanes[i].number ?? i + 1;
     const text = "Use in lane " + lane;
     const use = button(item, { text, hint: TOOLTIPS["button put into lane"] });

@@ -3,7 +3,7 @@
 import { percent, visible } from "./format.js";
 
 /**
- * @import { Residual, StepView } from "./step_view.js"
+ * @import { ResidualHead, StepView } from "./step_view.js"
  * @import { NodeId } from "./tree_scene.js"
  */
 
@@ -49,7 +49,7 @@ export const ONE_TOKEN =
  */
 export function residualPicture(step, node, most = PLACES) {
   const at = momentOf(step, node);
-  const moment = step.residuals[at];
+  const moment = step.residualHeads[at];
   if (!moment) return null;
   const trial = step.trials[at];
   const isCut = Boolean(trial && !trial.accepted && trial.u !== null);
@@ -86,12 +86,12 @@ const parentAt = ({ topo, trials, path }, at) =>
 function places(step, at, most) {
   const hasSameParent = (i) => i >= 0 && parentAt(step, i) === parentAt(step, at);
   const before = hasSameParent(at - 1) ? places(step, at - 1, most) : new Array(most).fill(null);
-  const wanted = step.residuals[at].tokens.slice(0, most);
+  const wanted = step.residualHeads[at].tokens.slice(0, most);
   const fresh = wanted.filter((token) => !before.includes(token));
   return before.map((token) => (wanted.includes(token) ? token : (fresh.shift() ?? null)));
 }
 
-/** @type {(step: StepView, moment: Residual, token: number, isCut: boolean) => ResidualRow} */
+/** @type {(step: StepView, moment: ResidualHead, token: number, isCut: boolean) => ResidualRow} */
 function rowOf(step, moment, token, isCut) {
   const i = moment.tokens.indexOf(token);
   const p = moment.p[i];
@@ -102,7 +102,7 @@ function rowOf(step, moment, token, isCut) {
 
 // The row of all tokens that have no row of their own. mass: the residual mass after a rejection;
 // null without one. The cuts of all rows sum to 1 - mass.
-/** @type {(rows: (ResidualRow | null)[], moment: Residual, mass: number | null) => ResidualRow} */
+/** @type {(rows: (ResidualRow | null)[], moment: ResidualHead, mass: number | null) => ResidualRow} */
 function rest(rows, moment, mass) {
   const missing = (name) => rows.reduce((left, row) => left - (row?.[name] ?? 0), 1);
   const p = Math.max(0, missing("p"));
@@ -125,7 +125,7 @@ function markOf(step, at) {
 // is tried next.
 function isDropped(step, at) {
   if (!hasSibling(step, at)) return false;
-  const [moment, next] = [step.residuals[at], step.residuals[at + 1]];
+  const [moment, next] = [step.residualHeads[at], step.residualHeads[at + 1]];
   return moment.tokens.some((token, i) => {
     const then = next.q?.[next.tokens.indexOf(token)];
     return i > 0 && then > moment.q[i] * (1 + GONE);
@@ -133,7 +133,7 @@ function isDropped(step, at) {
 }
 
 // Whether nothing is left of q after the rejected token is removed from it.
-const isUsedUp = (step, at) => isDropped(step, at) && step.residuals[at].q[0] > 1 - GONE;
+const isUsedUp = (step, at) => isDropped(step, at) && step.residualHeads[at].q[0] > 1 - GONE;
 
 // -- words ----------------------------------------------------------------------------------------
 
@@ -168,7 +168,7 @@ function noteOf(step, at) {
 function rescaled(step, at) {
   const p = `The remaining ${percent(step.trials[at].mass)} of p`;
   if (!isDropped(step, at) || isUsedUp(step, at)) return `${p} is rescaled to sum to 1`;
-  const q = percent(1 - step.residuals[at].q[0]);
+  const q = percent(1 - step.residualHeads[at].q[0]);
   return `${p} and ${q} of q are each rescaled to sum to 1`;
 }
 

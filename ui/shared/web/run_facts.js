@@ -62,7 +62,7 @@ export const dtypes = (dtype) => (dtype?.includes(", draft ") ? "target " + dtyp
  * @param {Fact[]} own the facts that only runs have, or that only races have
  * @returns {Fact[]} without facts whose value is missing
  */
-export function sharedFacts({ title, device, clock, dtype, policy: params, date }, own) {
+export function sharedFacts({ title, device, clock, dtype, params, date }, own) {
   const { temperature, top_p: topP } = params || {};
   /** @type {Fact[]} */
   const facts = [

@@ -75,8 +75,8 @@ export class StepMotion {
    */
   get explained() {
     if (this.isInStep) return this.tried;
-    const { residuals, kind, decisive } = this.step;
-    return residuals.length && kind !== "none" ? "bonus" : decisive;
+    const { residualHeads, kind, decisive } = this.step;
+    return residualHeads.length && kind !== "none" ? "bonus" : decisive;
   }
 
   /**

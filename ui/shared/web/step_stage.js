@@ -5,7 +5,7 @@
    The shortest use, inside an element of class "sq-stage":
 
      const stage = new StepStage(host);
-     stage.show(viewStep(step, topology(parents), pieces, { policy: { temperature: 0.6 } }));
+     stage.show(viewStep(step, topology(parents), pieces, { params: { temperature: 0.6 } }));
      stage.play();
 
    Events, as CustomEvent with `detail`:

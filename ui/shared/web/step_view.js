@@ -9,69 +9,26 @@ import VERIFIERS from "./verifiers.json" with { type: "json" };
  */
 
 /**
- * A step as the server sends it (`Packer` in sequoia/saved_files/run_file.py).
- * @typedef {object} Step
- * @property {number} i index of the step in its run
- * @property {number} tree index of its tree among the trees of the run
- * @property {number[]} tokens token id of each node
- * @property {(number | null)[]} [q] draft probability of each node
- * @property {(number | null)[]} [p] target probability of each node
- * @property {TrialRow[]} [trials]
- * @property {number[]} path accepted nodes, including the root
- * @property {number} bonus id of the token from the target
- * @property {number[]} emitted ids of the emitted tokens
- * @property {string[]} [text] text of each emitted token
- * @property {{draft?: number, verify?: number, overhead?: number}} [seconds]
- * @property {string | null} [finish] why the run ended, if this is its last step
- * @property {number[]} [level_seconds] seconds of each draft pass
- * @property {(number | undefined)[]} [entered] only in the toy examples of the Walk view: for each
- *   trial, the probability of accepting the path down to its node, when the walk reached that node;
- *   undefined unless the step was verified from the leaves
- * @property {ResidualRow[]} [residuals] one for each trial, and one for the token from the target
- */
-
-/**
- * The fields of a Trial.
- * @typedef {[number, number, number, number | null, boolean, number | null]} TrialRow
- */
-
-/** @typedef {[number[], number[], number[]?]} ResidualRow the fields of a Residual */
-
-/**
- * p and q at one moment of the walk. With top-k match, these are the original p and q; otherwise,
- * they are the residual ones after the rejections so far. The first token is the one that was tried
- * or added. The toy examples of the Walk view have all tokens. A run has only a few of the most
- * probable others, so p and q need not sum to 1.
- * @typedef {object} Residual
- * @property {number[]} tokens ids
- * @property {number[]} p
- * @property {number[]} [q] missing where the target adds a token, because that depends on p only
- */
-
-/**
- * The trial of one node. p and q are the residual probabilities of its token at that moment; with
- * top-k match, they are the original ones. If the step was verified from the leaves, p is the
- * probability of accepting the whole path, and q is 1.
- * @typedef {object} Trial
- * @property {number} node
- * @property {number} p
- * @property {number} q
- * @property {number | null} u the draw; null if there was none
- * @property {boolean} accepted
- * @property {number | null} mass residual mass after a rejection; null otherwise, and with
- *   top-k match
+ * A step as the server sends it (StepTrace in sequoia/algorithm/step_trace.py). Fields that have
+ * their default value are missing. The examples of the Walk view have two fields of their own: the
+ * residual heads have all tokens, not only a few, and for a step verified from the leaves, `entered`
+ * is the probability of accepting the path down to each trial's node, when the walk reached it.
+ * @typedef {import("./schema.js").Trial} Trial
+ * @typedef {import("./schema.js").ResidualHead} ResidualHead
+ * @typedef {Partial<import("./schema.js").StepTrace> & Pick<import("./schema.js").StepTrace,
+ *   "tree" | "tokens" | "verdict" | "emitted"> & {entered?: (number | undefined)[]}} Step
  */
 
 /**
  * A step, prepared for a picture. The states of its nodes are root, accepted, rejected, untested
  * (not tried, but its parent was accepted or is the root) and never (all others).
  * @typedef {object} StepView
- * @property {number} i
+ * @property {number} index
  * @property {Step} step
  * @property {Topology} topo
  * @property {number[]} path
  * @property {Trial[]} trials
- * @property {Residual[]} residuals one for each trial, then one for the token from the target;
+ * @property {ResidualHead[]} residualHeads one for each trial, then one for the token from the target;
  *   empty if they were not recorded
  * @property {string[]} state of each node
  * @property {"bonus" | "correction" | "none"} kind of the token from the target; "none" if the run
@@ -101,8 +58,8 @@ import VERIFIERS from "./verifiers.json" with { type: "json" };
  * @param {Step} step
  * @returns {number}
  */
-export function secondsOf({ seconds = {} }) {
-  const { draft = 0, verify = 0, overhead = 0 } = seconds || {};
+export function secondsOf({ seconds }) {
+  const { draft = 0, verify = 0, overhead = 0 } = seconds ?? {};
   return draft + verify + overhead;
 }
 
@@ -111,7 +68,8 @@ export function secondsOf({ seconds = {} }) {
  * @param {Step} step
  * @returns {number}
  */
-export const draftedOf = ({ emitted, path }) => Math.min(emitted.length, path.length - 1);
+export const draftedOf = ({ emitted, verdict: { path } }) =>
+  Math.min(emitted.length, path.length - 1);
 
 /**
  * Prepare a step for a picture.
@@ -122,25 +80,24 @@ export const draftedOf = ({ emitted, path }) => Math.min(emitted.length, path.le
  * @returns {StepView}
  */
 export function viewStep(step, topo, pieces, meta) {
-  const path = step.path || [0];
-  const trials = (step.trials || []).map(trialOf);
+  const { path, trials } = step.verdict;
   const byNode = new Map(trials.map((trial) => [trial.node, trial]));
   const state = statesOf(topo, path, trials);
   const kind = kindOf(step, topo, path);
-  const idOf = (node) => (node === "bonus" ? step.bonus : step.tokens[node]);
+  const idOf = (node) => (node === "bonus" ? step.verdict.bonus : step.tokens[node]);
   const textOf = (id) => pieces.get(String(id)) ?? "[" + id + "]";
   const piece = (node) => textOf(idOf(node));
   const fromTarget = kind === "none" ? 0 : "bonus";
   return {
-    i: step.i,
+    index: step.index ?? 0,
     step,
     topo,
     path,
     trials,
-    residuals: (step.residuals || []).map(([tokens, p, q]) => ({ tokens, p, q })),
+    residualHeads: step.residual_heads ?? [],
     state,
     kind,
-    greedy: meta?.policy?.temperature === 0,
+    greedy: meta?.params?.temperature === 0,
     matched: trials.length > 0 && trials[0].u === null,
     fromLeaves: VERIFIERS[meta?.verifier]?.fromLeaves ?? false,
     keepsQ: VERIFIERS[meta?.verifier]?.keepsQ ?? false,
@@ -149,17 +106,14 @@ export function viewStep(step, topo, pieces, meta) {
     piece,
     label: (node) => visible(piece(node)),
     id: idOf,
-    q: (node) => step.q?.[node] ?? null,
-    p: (node) => step.p?.[node] ?? null,
+    q: (node) => step.draft_p?.[node] ?? null,
+    p: (node) => step.target_p?.[node] ?? null,
     stateOf: (node) => (node === "bonus" ? kind : state[node]),
     seconds: secondsOf(step),
     counts: countStates(state, kind),
     decisive: trials.length ? trials.at(-1).node : fromTarget,
   };
 }
-
-/** @type {(row: TrialRow) => Trial} */
-const trialOf = ([node, p, q, u, accepted, mass]) => ({ node, p, q, u, accepted, mass });
 
 /** @type {(step: Step, topo: Topology, path: number[]) => StepView["kind"]} */
 function kindOf({ emitted = [] }, topo, path) {

@@ -47,9 +47,10 @@ export const ofHundred = (shares) => shares.map((share) => Math.round(100 * shar
 export function recordedChain(steps, guesses) {
   const whole = steps.filter(({ tokens }) => tokens.length === guesses + 1);
   const counts = new Array(guesses + 1).fill(0);
-  for (const { path } of whole) counts[path.length - 1] += 1;
-  const trials = whole.flatMap((step) => step.trials);
-  const kept = whole.reduce((total, { path }) => total + path.length - 1, 0);
+  const verdicts = whole.map((step) => step.verdict);
+  for (const { path } of verdicts) counts[path.length - 1] += 1;
+  const trials = verdicts.flatMap((verdict) => verdict.trials);
+  const kept = verdicts.reduce((total, { path }) => total + path.length - 1, 0);
   return {
     steps: whole.length,
     shares: counts.map((count) => count / whole.length),

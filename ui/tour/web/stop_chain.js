@@ -42,7 +42,7 @@ export class ChainStop extends Stop {
       cost: figure(guessingCost(tour.profiles[machine], n)),
       machine: LESSON.machines[machine].name,
       machine_label: tour.profiles[machine].source,
-      temperature: run.meta.policy.temperature,
+      temperature: run.meta.params.temperature,
     };
     this.askAll();
     this.askMean();

@@ -45,7 +45,7 @@ export class TreeStop extends Stop {
       // from the printed numbers, so that a visitor who divides them gets the same
       keep: Math.round(100 * keepChance(Number(printed(trial.p)), Number(printed(trial.q)))),
       device: run.meta.device,
-      temperature: run.meta.policy.temperature,
+      temperature: run.meta.params.temperature,
     };
     this.makeStage(run.meta.label);
     this.askEnd();

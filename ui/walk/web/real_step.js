@@ -100,7 +100,7 @@ export class RealStep {
       this.openWanted();
       return;
     }
-    const isDecode = shownStep()?.step.residuals.length > 0 || !this.listed.length;
+    const isDecode = shownStep()?.step.residualHeads.length > 0 || !this.listed.length;
     this.choose(this.isRecorded ? this.menu.value : isDecode ? DECODE : USUAL);
   }
 

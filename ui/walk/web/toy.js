@@ -124,40 +124,34 @@ export function toyView(toy, seed) {
   const { path, bonus, trials } = verdict;
   const below = drafted.tokens.slice(1);
   const step = {
-    i: 0,
+    index: 0,
     tree: 0,
     tokens: drafted.tokens,
-    q: [null, ...below.map((token) => toy.q[token])],
-    p: [null, ...below.map((token) => toy.p[token])],
-    trials: trials.map((one) => rowOf(one)),
-    path,
-    bonus,
+    draft_p: [null, ...below.map((token) => toy.q[token])],
+    target_p: [null, ...below.map((token) => toy.p[token])],
+    verdict: { path, bonus, trials },
     emitted: emittedBy(drafted, verdict),
-    residuals: residualsOf(verdict),
+    residual_heads: headsOf(verdict),
     entered: trials.map((one) => one.entered),
   };
   const words = toy.p.map((_, i) => /** @type {[string, string]} */ ([String(i), WORDS[i]]));
   const pieces = new Map([...words, [String(toy.p.length), "…"]]);
-  return viewStep(step, topo, pieces, { policy: { temperature: 1 }, verifier: toy.verifier });
+  return viewStep(step, topo, pieces, { params: { temperature: 1 }, verifier: toy.verifier });
 }
 
-/** @type {(tried: Tried) => import("../../shared/web/step_view.js").TrialRow} */
-const rowOf = ({ node, p, q, u, accepted, mass }) => [node, p, q, u, accepted, mass];
-
-/** @type {(verdict: Verdict) => import("../../shared/web/step_view.js").ResidualRow[]} */
-function residualsOf({ trials, bonus, left }) {
+/** @type {(verdict: Verdict) => import("../../shared/web/step_view.js").ResidualHead[]} */
+function headsOf({ trials, bonus, left }) {
   if (trials.some(({ draft }) => !draft)) return [];
   const at = trials.map(({ token, residual, draft }) => headOf(token, residual, draft));
-  const [tokens, p] = headOf(bonus, left, left);
-  return [...at, [tokens, p]];
+  const { tokens, p } = headOf(bonus, left, left);
+  return [...at, { tokens, p }];
 }
 
-/** @typedef {[number[], number[], number[]]} Head tokens, their p, and their q */
-
 // All tokens, `token` first.
-/** @type {(token: number, residual: number[], draft: number[]) => Head} */
-function headOf(token, residual, draft) {
-  const others = [...residual.keys()].filter((one) => one !== token);
+/** @type {(token: number, p: number[], q: number[]) =>
+ *   import("../../shared/web/step_view.js").ResidualHead} */
+function headOf(token, p, q) {
+  const others = [...p.keys()].filter((one) => one !== token);
   const tokens = [token, ...others];
-  return [tokens, tokens.map((one) => residual[one]), tokens.map((one) => draft[one])];
+  return { tokens, p: tokens.map((one) => p[one]), q: tokens.map((one) => q[one]) };
 }

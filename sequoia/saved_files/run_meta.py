@@ -1,0 +1,166 @@
+"""The description of a run or a race. Its values are not required to be true, only of a form that a
+page can show. All fields may be missing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, GetPydanticSchema, with_config
+from typing_extensions import TypedDict
+
+from sequoia.algorithm.sampling_params import GREATEST_SEED, MOST_TOKENS
+from sequoia.checked_types import (
+    CONFIG,
+    Amount,
+    Count,
+    Listed,
+    LongText,
+    Name,
+    Number,
+    Probability,
+    Seconds,
+    Text,
+    Truth,
+    Words,
+)
+
+Whole = Annotated[int, Field(strict=True)]
+Label = Literal["measured", "recorded", "simulated"]
+MAX_PROMPT_TOKENS = 1100
+
+
+class Params(TypedDict, total=False):
+    """The fields of SamplingParams."""
+
+    temperature: Annotated[float, Field(strict=True, ge=0, le=5)]
+    top_p: Annotated[float, Field(strict=True, ge=0, le=1)]
+    max_new_tokens: Annotated[int, Field(strict=True, ge=1, le=MOST_TOKENS)]
+    seed: Annotated[int, Field(strict=True, ge=0, le=GREATEST_SEED)]
+    ignore_eos: Truth
+
+
+class TreeMeta(TypedDict, total=False):
+    """The tree of a run. description: in words. request: the kind, then its numbers or its text.
+    why: why it is a chain, in words. rates: where the acceptance rates come from."""
+
+    description: Words
+    why: Words
+    request: Annotated[Listed[Name | Whole | Number], Field(min_length=1, max_length=3)]
+    nodes: Count
+    levels: Count
+    rates: Literal["measured", "recorded"]
+
+
+class PlainRun(TypedDict):
+    """Plain decoding of the same prompt: seconds and text of each step; same: how many tokens of
+    the run are the same from the start; finish: why it ended; limit: seconds after which it is
+    stopped."""
+
+    seconds: Listed[Seconds]
+    text: Listed[Text]
+    same: Count
+    finish: Literal["eos", "length", "context", "time"]
+    limit: Seconds
+
+
+class SpeedupMeta(TypedDict):
+    """Speed-up over plain decoding, with its confidence interval. See ui/shared/speedup_meta.py."""
+
+    code: Literal["win", "slower", "no_clear_difference"]
+    ratio: Amount
+    low: Amount | None
+    high: Amount | None
+    runs: Count
+    seconds: tuple[Seconds, Seconds]
+    label: Label
+
+
+class Opening(TypedDict):
+    """Speed-ups on all prompts that were tried for the run that the page opens with: median, range
+    of the middle 80 %, and (name, speed-up) of each."""
+
+    median: Amount
+    range: tuple[Amount, Amount]
+    prompts: Listed[tuple[Name, Amount]]
+
+
+class PaperResult(TypedDict):
+    """The best speed-up in the paper with the models and the card of a simulated clock."""
+
+    ratio: Amount
+    target: Name
+    draft: Name
+    machine: Name
+    source: Name
+
+
+class Again(TypedDict):
+    """How many further runs can be made, and their expected seconds."""
+
+    runs: Count
+    seconds: Seconds
+
+
+class Elsewhere(TypedDict):
+    """A machine where a tree is predicted to beat the best chain, and by how much."""
+
+    clock: Name
+    ratio: Annotated[float, Field(strict=True, ge=1, le=1000)]
+
+
+@with_config(CONFIG)
+class SharedMeta(TypedDict, total=False):
+    """What a run and a race have in common. clock: the machine for which times were simulated.
+    hypothetical: whether its times are of other models."""
+
+    label: Label
+    title: Text
+    about: Words
+    target: Name
+    draft: Name
+    device: Text
+    dtype: Name
+    prompt: LongText
+    prompt_tokens: Annotated[Listed[tuple[Name, Truth]], Field(max_length=MAX_PROMPT_TOKENS)]
+    chat: Truth
+    params: Params
+    date: Name
+    clock: Name
+    clock_machine: Name
+    clock_note: Words
+    hypothetical: Truth
+    paper: PaperResult
+    versions: Annotated[dict[Name, Name], Field(max_length=32)]
+
+
+class RunFields(SharedMeta, total=False):
+    """plain_seconds: per token of plain decoding. plain_lane: whether `plain` is a lane of the same
+    race. acceptance: the rates by rank that the tree was planned from."""
+
+    verifier: Name
+    tree: TreeMeta
+    plain_seconds: Seconds | None
+    plain: PlainRun
+    plain_lane: Truth
+    verdict: SpeedupMeta
+    opening: Opening
+    again: Again
+    acceptance: Annotated[Listed[Probability], Field(max_length=1024)]
+
+
+class RaceFields(SharedMeta, total=False):
+    """notes: sentences about the choice of the trees."""
+
+    second_prompt: LongText
+    notes: Annotated[Listed[Text], Field(max_length=5)]
+    elsewhere: Elsewhere
+
+
+# in Python, these are dictionaries with the fields above
+RunMeta = Annotated[
+    Mapping[str, Any], GetPydanticSchema(lambda _, handler: handler.generate_schema(RunFields))
+]
+RaceMeta = Annotated[
+    Mapping[str, Any], GetPydanticSchema(lambda _, handler: handler.generate_schema(RaceFields))
+]
