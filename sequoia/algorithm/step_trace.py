@@ -9,7 +9,14 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Annotated, Literal
 
-from pydantic import PlainSerializer, PlainValidator, ValidationInfo, WithJsonSchema, with_config
+from pydantic import (
+    GetPydanticSchema,
+    PlainSerializer,
+    PlainValidator,
+    ValidationInfo,
+    WithJsonSchema,
+    with_config,
+)
 from pydantic_core.core_schema import SerializationInfo
 
 from sequoia.algorithm.residual_heads import ResidualHead
@@ -29,7 +36,8 @@ from sequoia.errors import BadTrace
 from sequoia.validate_input import shown
 
 PHASES = ("draft", "verify", "overhead")
-Finish = Literal["eos", "length", "context"]
+FINISHES = Literal["eos", "length", "context"]
+Finish = Annotated[str, GetPydanticSchema(lambda _, handler: handler.generate_schema(FINISHES))]
 
 
 def _numbered_tree(number: object, info: ValidationInfo) -> Tree:

@@ -324,23 +324,16 @@ FILES = (
     ),
     Mutation(
         "a file with a list of any length",
-        "sequoia/saved_files/check_fields.py",
-        "if len(values) > most:",
-        "if False:",
-        _TRACES,
-    ),
-    Mutation(
-        "a run file with metadata of any size",
-        _RUN_FILE,
-        "> MAX_META_SIZE:",
-        "> 10**12:",
+        "sequoia/checked_types.py",
+        "Many = Annotated[tuple[T, ...], Field(max_length=MAX_STEPS, fail_fast=True)]",
+        "Many = Annotated[tuple[T, ...], Field(fail_fast=True)]",
         _TRACES,
     ),
     Mutation(
         "a run file with the texts of any number of tokens",
         _RUN_FILE,
-        "> MAX_PIECES:",
-        "> 10**12:",
+        "Field(max_length=MAX_PIECES)",
+        "Field()",
         _TRACES,
     ),
     Mutation(

@@ -379,7 +379,7 @@ def test_missed_steps_are_given(view: LiveView) -> None:
     messages = sent(view.run(filled(view), request()))
     given = json.loads(view.get_steps([messages[-1]["run"], 1]))
     assert given["from"] == 1
-    assert given["steps"][0]["i"] == 1
+    assert given["steps"][0]["index"] == 1
     for first in (-1, True, 1.0, "1", 10**6):
         answer = json.loads(view.get_steps([messages[-1]["run"], first]))
         assert answer.get("steps", []) == []

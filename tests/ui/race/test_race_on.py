@@ -379,11 +379,11 @@ def test_the_file_of_a_race_has_its_further_runs(
     file = race.log().to_json()
     again = OpenedRace(RaceLog.from_json(file))
     runs = RaceLog.from_json(file).pool.runs
-    assert [run.to_dict() for run in runs] == [run.to_dict() for run in race.pool.runs]
+    assert runs == race.pool.runs
     for run in runs:
         fixed, dynamic = run.lanes[:2], run.lanes[2]
-        assert all(set(lane.expected.tokens) == {24} for lane in fixed)
-        assert dynamic.expected is None  # its trees are not known beforehand
+        assert all(set(lane.expected_steps.tokens) == {24} for lane in fixed)
+        assert dynamic.expected_steps is None  # its trees are not known beforehand
     shown = json.loads(again.whole())
     assert shown["verdict"]["headlines"] == last["verdict"]["headlines"]
     assert len(shown["pool"]["runs"]) == 1 + FURTHER

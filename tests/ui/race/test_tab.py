@@ -425,10 +425,10 @@ def test_the_steps_of_a_lane_are_given_to_its_picture(
         assert 1 <= len(answer["steps"]) <= 3
         for step in answer["steps"]:
             tree = answer["trees"][step["tree"]]
-            assert len(tree) == len(step["tokens"]) == len(step["q"])
+            assert len(tree) == len(step["tokens"]) == len(step["draft_p"])
             assert {str(token) for token in (*step["tokens"], step["bonus"])} <= {*answer["pieces"]}
         found += answer["steps"]
-    assert [step["i"] for step in found] == [*range(len(run.steps))]
+    assert [step["index"] for step in found] == [*range(len(run.steps))]
     assert json.loads(tab.stored.get_steps([name, 1, 10**6]))["steps"] == []
 
 

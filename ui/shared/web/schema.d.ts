@@ -105,15 +105,7 @@ export interface PooledRun {
   second_prompt?: string;
 }
 
-export interface RaceLog {
-  meta: RaceMeta;
-  lanes: LaneLog[];
-  results?: (Result | null)[] | null;
-  pool?: Pool | null;
-  expected_steps?: (ExpectedSteps | null)[] | null;
-}
-
-export interface RaceMeta {
+export interface RaceFields {
   label?: "measured" | "recorded" | "simulated";
   title?: string;
   about?: string;
@@ -137,6 +129,14 @@ export interface RaceMeta {
   elsewhere?: Elsewhere;
 }
 
+export interface RaceLog {
+  meta: RaceFields;
+  lanes: LaneLog[];
+  results?: (Result | null)[] | null;
+  pool?: Pool | null;
+  expected_steps?: (ExpectedSteps | null)[] | null;
+}
+
 export interface Remedy {
   words: string;
   predicted: number;
@@ -157,12 +157,12 @@ export interface Result {
 }
 
 export interface Run {
-  meta: RunMeta;
+  meta: RunFields;
   pieces: Record<string, string>;
   steps: StepTrace[];
 }
 
-export interface RunMeta {
+export interface RunFields {
   label?: "measured" | "recorded" | "simulated";
   title?: string;
   about?: string;
@@ -242,7 +242,7 @@ export interface TimeBreakdown {
 export interface TreeMeta {
   description?: string;
   why?: string;
-  request?: (string | number)[];
+  request?: (string | number | number)[];
   nodes?: number;
   levels?: number;
   rates?: "measured" | "recorded";
