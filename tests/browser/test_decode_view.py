@@ -72,8 +72,8 @@ def rest(run: dict[str, Any], start: int, stop: int, **more: Any) -> dict[str, A
 def states(run: dict[str, Any], step: dict[str, Any]) -> list[str]:
     """The state of each node, worked out from the wire format alone."""
     tree = Tree(tuple(run["trees"][step["tree"]]))
-    path = set(step["path"])
-    refused = {t[0] for t in step["trials"] if not t[4]}
+    path = set(step["verdict"]["path"])
+    refused = {t["node"] for t in step["verdict"]["trials"] if not t["accepted"]}
     return [
         "root"
         if node == 0
@@ -263,7 +263,7 @@ def test_the_opening_run_rests_on_its_best_step_beside_the_whole_text(
         "i": 12,
         "tree": 1,
         "tokens": run["steps"][11]["tokens"][:1],
-        "bonus": run["steps"][11]["bonus"],
+        "bonus": run["steps"][11]["verdict"]["bonus"],
     }
     page.evaluate("stage.setRate('s20')")
     cut = {**run, "trees": [*run["trees"], [-1]], "steps": [*run["steps"][:12], last]}
@@ -286,7 +286,7 @@ def test_a_small_last_step_leads_back_to_a_full_tree(page: Any, canned: dict[str
         "i": 12,
         "tree": 1,
         "tokens": run["steps"][11]["tokens"][:1],
-        "bonus": run["steps"][11]["bonus"],
+        "bonus": run["steps"][11]["verdict"]["bonus"],
     }
     cut = {**run, "trees": [*run["trees"], [-1]], "steps": [*run["steps"][:12], last]}
     part = page.locator("[data-part=stump]")
@@ -519,7 +519,7 @@ def test_every_node_shows_its_state(page: Any, canned: dict[str, Any], name: str
             "b.dataset.node).map(g => g.dataset.s)"
         )
         assert shown == states(run, run["steps"][i])
-        last = run["steps"][i]["path"][-1]
+        last = run["steps"][i]["verdict"]["path"][-1]
         leaf = last not in run["trees"][run["steps"][i]["tree"]]
         assert page.locator(".sq-n[data-key=bonus]").get_attribute("data-s") == (
             "bonus" if leaf else "correction"
@@ -563,8 +563,8 @@ def test_numbers_below_tokens_touch_nothing(page: Any, parents: list[int]) -> No
     """Checks p and q in narrow columns: no label touches another label or the pill of a token."""
     run = made(parents)
     step = run["steps"][0]
-    step["q"] = [None, *[0.0088] * (len(parents) - 1)]
-    step["p"] = [None, *[0.0044] * (len(parents) - 1)]
+    step["draft_p"] = [None, *[0.0088] * (len(parents) - 1)]
+    step["target_p"] = [None, *[0.0044] * (len(parents) - 1)]
     for width in (1280, 1920):
         page.set_viewport_size({"width": width, "height": 1080})
         give(page, {**run, "run": f"made-{width}"})
@@ -614,7 +614,13 @@ def test_focus_is_the_default_for_a_large_tree(page: Any, canned: dict[str, Any]
     watch(page, run, i)
     keys = {pill["key"] for pill in page.evaluate(PILLS)}
     step = run["steps"][i]
-    assert {f"n{node}" for node in (*step["path"], *(t[0] for t in step["trials"]))} <= keys
+    assert {
+        f"n{node}"
+        for node in (
+            *step["verdict"]["path"],
+            *(t["node"] for t in step["verdict"]["trials"]),
+        )
+    } <= keys
     assert len(keys) < 60
     assert page.locator("[data-part=minimap]").is_visible()
     page.locator(".sq-n[data-key$=':untried']").first.click()
@@ -642,7 +648,7 @@ def test_search_finds_and_unfolds(page: Any, canned: dict[str, Any]) -> None:
     settle(page)
     hits = [
         t
-        for t in (*run["steps"][i]["tokens"], run["steps"][i]["bonus"])
+        for t in (*run["steps"][i]["tokens"], run["steps"][i]["verdict"]["bonus"])
         if wanted.lower() in run["pieces"][str(t)].lower()
     ]
     assert text(page, ".sq-hits") == f"{len(hits)} of 513"
@@ -675,7 +681,8 @@ def test_hover_previews_click_pins_escape_unpins(page: Any, canned: dict[str, An
         return run["pieces"][str(run["steps"][i]["tokens"][node])].replace(" ", "·")
 
     node = page.locator(".sq-n[data-node='60']")
-    assert text(page, "[data-part=card-token]") == piece(run["steps"][i]["trials"][-1][0])
+    last = run["steps"][i]["verdict"]["trials"][-1]["node"]
+    assert text(page, "[data-part=card-token]") == piece(last)
     node.hover()
     settle(page)
     assert text(page, "[data-figure=node] dd") == "60"
@@ -696,7 +703,7 @@ def test_heat_is_the_share_of_steps_that_accept_a_node(page: Any, canned: dict[s
     page.keyboard.press("h")
     settle(page)
     for node in (1, 2, 9):
-        share = sum(node in step["path"] for step in run["steps"]) / len(run["steps"])
+        share = sum(node in step["verdict"]["path"] for step in run["steps"]) / len(run["steps"])
         shade = next(i for i, most in enumerate((0, 0.05, 0.2, 0.5, 1)) if share <= most)
         assert page.locator(f".sq-n[data-node='{node}']").get_attribute("data-heat") == str(shade)
 
@@ -777,7 +784,9 @@ def test_text_carries_its_origin_and_leads_to_its_step(page: Any, canned: dict[s
     that emitted it."""
     run = canned["64"]
     watch(page, run, 10)
-    drafted = sum(min(len(step["emitted"]), len(step["path"]) - 1) for step in run["steps"])
+    drafted = sum(
+        min(len(step["emitted"]), len(step["verdict"]["path"]) - 1) for step in run["steps"]
+    )
     assert page.locator("[data-part=flow] .sq-tok-draft").count() == drafted
     assert (
         page.locator("[data-part=flow] .sq-tok-own").count()
@@ -787,7 +796,7 @@ def test_text_carries_its_origin_and_leads_to_its_step(page: Any, canned: dict[s
     assert shown == "".join("".join(step["text"]) for step in run["steps"])
     page.locator("[data-step='2'] .sq-tok").first.click()
     assert at(page) == 2
-    assert page.evaluate("stage.store.pin") == (run["steps"][2]["path"] + ["bonus"])[1]
+    assert page.evaluate("stage.store.pin") == (run["steps"][2]["verdict"]["path"] + ["bonus"])[1]
 
 
 def test_spaces_stay_spaces_in_the_text_and_are_marked_in_the_tree(page: Any) -> None:
@@ -1076,11 +1085,13 @@ def test_hostile_text_stays_text(page: Any) -> None:
 
 WORDS = """([temperature, trials, path, node]) => {
   const topo = modules.treeLayout.topology([-1, 0, 0, 1, 2]);
-  const step = {i: 0, tokens: [1, 2, 3, 4, 5], q: [], p: [], trials, path, bonus: 9,
+  const names = ['node', 'p', 'q', 'u', 'accepted', 'mass'];
+  const rows = trials.map((row) => Object.fromEntries(row.map((value, k) => [names[k], value])));
+  const step = {index: 0, tokens: [1, 2, 3, 4, 5], verdict: {trials: rows, path, bonus: 9},
     emitted: [...path], seconds: {}};
   const pieces = new Map([
     ['1', ' r'], ['2', ' a'], ['3', ' b'], ['4', ' c'], ['5', ' d'], ['9', ' z']]);
-  return modules.stepWords.why(modules.viewStep(step, topo, pieces, {policy: {temperature}}), node);
+  return modules.stepWords.why(modules.viewStep(step, topo, pieces, {params: {temperature}}), node);
 }"""
 YES = [1, 0.5, 0.6, 0.41, True, None]
 NO = [1, 0.002, 0.31, 0.44, False, 0.7]
@@ -1195,7 +1206,7 @@ def test_the_figures_say_which_probability_was_compared(page: Any) -> None:
     once showed this 0% beside "p, target 0.0034", without saying that it was the residual's."""
     trials = [[1, 0.002, 0.31, 0.44, False, 0.7], [2, 0.0, 0.89, 0.039, False, 0.7]]
     run = made([-1, 0, 0], trials=trials)
-    run["steps"][0]["p"] = [None, 0.002, 0.0034]
+    run["steps"][0]["target_p"] = [None, 0.002, 0.0034]
     give(page, run)
     shown = figures(page)
     assert (shown["p, target"], shown["residual p"], shown["residual q"]) == (

@@ -20,7 +20,7 @@ from xml.etree import ElementTree
 import pytest
 from nightly_cases import nightly
 from playwright.sync_api import Page, expect
-from view_pages import PLOTLY, ROOT, opened, settle
+from view_pages import PLOTLY, ROOT, opened, settle, trial
 
 from sequoia.algorithm.step_trace import repetition
 from sequoia.diagnosis.compare_runs import LaneRun, LaneRuns
@@ -102,7 +102,7 @@ def race(lanes: int = 4, tokens: int = 96, plain: bool = True, seed: int = 5) ->
         clocks[lane] += sum(seconds)
     head = [
         {
-            **{key: kind[key] for key in ("name", "kind", "how", "verifier", "plain")},
+            **{key: kind[key] for key in ("name", "kind", "description", "verifier", "plain")},
             "most": kind["nodes"],
             "changes": False,
         }
@@ -720,15 +720,17 @@ def details(whole: dict[str, Any], index: int) -> dict[str, Any]:
         bonus = token(step["text"][-1])
         packed.append(
             {
-                "i": i,
-                "at": 0,
+                "index": i,
+                "prefix_len": 0,
                 "tree": step["tree"],
                 "tokens": tokens,
-                "q": [None, *[0.5] * (nodes - 1)],
-                "p": [None, *[0.6] * (nodes - 1)],
-                "trials": [[node, 0.6, 0.5, 0.3, True, None] for node in accepted],
-                "path": step["path"],
-                "bonus": bonus,
+                "draft_p": [None, *[0.5] * (nodes - 1)],
+                "target_p": [None, *[0.6] * (nodes - 1)],
+                "verdict": {
+                    "path": step["path"],
+                    "bonus": bonus,
+                    "trials": [trial([node, 0.6, 0.5, 0.3, True, None]) for node in accepted],
+                },
                 "emitted": [*(tokens[node] for node in accepted), bonus],
                 "text": step["text"],
                 "seconds": step["seconds"],
@@ -1247,7 +1249,7 @@ def test_reasons_badges_and_buttons(page: Page) -> None:
     }
     still(page, whole)
     assert page.locator("[data-part=whys]").is_hidden()
-    lossless = {"kind": "tie", "words": "A tie.", "at": 4, "p": None, "label": "measured"}
+    lossless = {"kind": "tie", "words": "A tie.", "index": 4, "p_value": None, "label": "measured"}
     results = [
         {"time_breakdown": {"bars": bars}, "what_to_try": advice, "lossless": lossless},
         None,
@@ -1295,7 +1297,7 @@ def test_each_verdict_on_a_text_has_its_word_and_colour(
 ) -> None:
     whole = race()
     still(page, whole)
-    judged(page, whole, {"kind": kind, "words": "", "at": 4, "p": None}, None)
+    judged(page, whole, {"kind": kind, "words": "", "index": 4, "p_value": None}, None)
     badge = page.locator(lane(0, "lossless"))
     assert (badge.inner_text(), badge.get_attribute("data-kind")) == (word, kind)
     assert "First difference: token 5." in text(page, lane(0, "check"))
@@ -1320,20 +1322,20 @@ def counts(
     return {
         "kind": "fits",
         "words": f"{draws} fit.",
-        "at": None,
-        "p": 0.25,
+        "index": None,
+        "p_value": 0.25,
         "count": {
             "draws": draws,
             "wanted": 400,
             "going": going,
-            "at": 3,
+            "position": 3,
             "lane": 1,
             "bits": 1.5,
             "rule": "the first: 1.5 bits",
             "context": "a  b\n",
             "statistic": 2.5,
             "freedom": 1,
-            "sight": 0.12,
+            "detectable_difference": 0.12,
             "cells": cells,
             **changes,
         },
@@ -1413,7 +1415,7 @@ def test_a_check_without_information_says_so_on_the_page(page: Page) -> None:
             **counts(0, False, cells=[]),
             "kind": "blind",
             "words": "No information: certain.",
-            "p": None,
+            "p_value": None,
         },
         None,
     )
@@ -1570,7 +1572,7 @@ def test_hostile_texts_stay_texts(page: Page) -> None:
             "words": MARKUP,
             "remedies": [{"words": MARKUP, "predicted": 2, "label": MARKUP, "parents": None}],
         },
-        "lossless": {"kind": "bug", "words": MARKUP, "at": None, "p": None},
+        "lossless": {"kind": "bug", "words": MARKUP, "index": None, "p_value": None},
     }
     still(page, {**whole, "results": [result, result]})
     drawn(page, "tokens")

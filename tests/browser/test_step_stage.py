@@ -158,7 +158,9 @@ def with_rejections() -> tuple[dict[str, Any], int]:
     found = json.loads(
         make_canned.run(make_canned.Words(make_canned.TEXT), tree, 12, 3, "").to_json()
     )
-    rejections = [sum(not trial[4] for trial in step["trials"]) for step in found["steps"]]
+    rejections = [
+        sum(not trial["accepted"] for trial in step["verdict"]["trials"]) for step in found["steps"]
+    ]
     return found, rejections.index(max(rejections))
 
 
@@ -170,7 +172,10 @@ def test_the_card_shows_what_is_left_of_p_and_q(page: Any) -> None:
     turn_to(page, "guess")
     expect(page.locator(part("residual"))).to_be_hidden()
     turn_to(page, "walk")
-    trial, residual = run["steps"][at]["trials"][0], run["steps"][at]["residuals"][0]
+    trial, residual = (
+        run["steps"][at]["verdict"]["trials"][0],
+        run["steps"][at]["residual_heads"][0],
+    )
     expect(page.locator(f"{CARD} [data-mark=dropped]")).to_have_count(1)
     expect(page.locator(f"{CARD} .sq-left-note")).to_contain_text(
         f"The remaining {trial[5]:.0%} of p and "

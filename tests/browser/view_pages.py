@@ -132,6 +132,12 @@ def watch(page: Any, run: dict[str, Any], step: int = 0) -> None:
     settle(page)
 
 
+def trial(row: list[Any]) -> dict[str, Any]:
+    """row: the values of a Trial without its token, which is 1 in `made`."""
+    names = ("node", "p", "q", "u", "accepted", "mass")
+    return {"token": 1, **dict(zip(names, row, strict=True))}
+
+
 def made(
     parents: list[int],
     piece: str = " x",
@@ -142,19 +148,16 @@ def made(
     n = len(parents)
     path = path or [0]
     step = {
-        "i": 0,
-        "at": 4,
+        "index": 0,
+        "prefix_len": 4,
         "tree": 0,
         "tokens": [1] * n,
-        "q": [None] + [0.5] * (n - 1),
-        "p": [None] * n,
-        "trials": trials or [],
-        "path": path,
-        "bonus": 1,
+        "draft_p": [None] + [0.5] * (n - 1),
+        "target_p": [None] * n,
+        "verdict": {"path": path, "bonus": 1, "trials": [trial(row) for row in trials or []]},
         "emitted": [1] * len(path),
         "text": [piece] * len(path),
         "seconds": {"draft": 0.001, "verify": 0.002, "overhead": 0.0005},
-        "finish": None,
     }
     meta = {
         "label": "measured",

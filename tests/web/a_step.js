@@ -20,5 +20,8 @@ export function aStep({ i = 0, q, p, path = [0], bonus = 0, trials = [], residua
   return { index: i, draft_p: q, target_p: p, verdict, residual_heads, ...more };
 }
 
-/** `viewStep` of a step in the short form. @type {(step: any, topo: any, pieces: any, meta?: any) => any} */
+/**
+ * `viewStep` of a step in the short form.
+ * @type {(step: any, topo: any, pieces: any, meta?: any) => any}
+ */
 export const viewStep = (step, ...rest) => view(aStep(step), ...rest);

@@ -83,7 +83,12 @@ test("a place is a range if only some of the lanes before it are clearly faster"
 });
 
 test("places in words count only the lanes on the same prompt", () => {
-  const lanes = /** @type {Lane[]} */ ([{ prompt_name: "a" }, { prompt_name: "a" }, { prompt_name: "b" }, { prompt_name: "b" }]);
+  const lanes = /** @type {Lane[]} */ ([
+    { prompt_name: "a" },
+    { prompt_name: "a" },
+    { prompt_name: "b" },
+    { prompt_name: "b" },
+  ]);
   const first = { place: 1, tied: true };
   const places = [first, first, { place: 1, tied: false }, { place: 2, tied: false }];
   assert.equal(placeInWords(3, lanes, places), "2nd");
@@ -98,7 +103,12 @@ test("the lane with the most tokens leads; among equals, the lane that had them 
 });
 
 test("in a race of two prompts, each has its own reference", () => {
-  const lanes = [{ plain: true, prompt_name: "a" }, { prompt_name: "a" }, { plain: true, prompt_name: "b" }, { prompt_name: "b" }];
+  const lanes = [
+    { plain: true, prompt_name: "a" },
+    { prompt_name: "a" },
+    { plain: true, prompt_name: "b" },
+    { prompt_name: "b" },
+  ];
   const totals = [even(4), even(1), even(3), even(2)];
   assert.deepEqual(
     lanes.map((_, i) => referenceLane(lanes, totals, 9e9, i)),

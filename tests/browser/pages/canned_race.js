@@ -105,10 +105,10 @@ function result(kind) {
   const lossless = {
     kind: kind.changes ? "tie" : kind.plain ? "none" : "exact",
     words: kind.changes ? "Differs at a near tie of the target's logits." : "",
-    at: kind.changes ? 41 : null,
-    p: null,
+    index: kind.changes ? 41 : null,
+    p_value: null,
   };
-  if (kind.plain) return { waterfall: null, doctor: null, lossless };
+  if (kind.plain) return { time_breakdown: null, what_to_try: null, lossless };
   const ends = [
     1,
     kind.verify + 0.07,
@@ -142,8 +142,8 @@ function result(kind) {
     },
   ];
   return {
-    waterfall: { bars },
-    doctor: {
+    time_breakdown: { bars },
+    what_to_try: {
       speedup: ends[3],
       loss: "draft",
       words: ends[3].toFixed(2) + "× plain decoding. Largest loss: drafting.",
@@ -176,7 +176,7 @@ export function cannedRace({ lanes = 4, tokens = 128, plain = true, seed = 7 } =
       ({ name, kind, how, verifier, nodes, plain: bare = false, changes = false }) => ({
         name,
         kind,
-        how,
+        description: how,
         verifier,
         plain: bare,
         most: nodes,

@@ -888,7 +888,7 @@ def test_every_lane_races_on_both_prompts_and_each_prompt_has_a_plain_lane(
     again = OpenedRace(RaceLog.from_json(log.to_json()))
     assert again.judged["verdict"]["headlines"] == verdict["headlines"]
     assert again.meta["second_prompt"] == STORY
-    assert [lane["on"] for lane in again.lanes] == ["code", "code", "prose", "prose"]
+    assert [lane["prompt_name"] for lane in again.lanes] == ["code", "code", "prose", "prose"]
 
 
 @pytest.mark.parametrize(

@@ -370,8 +370,8 @@ function baseline({ plain, prompt_name: on }, self) {
 // The rule by which a planned tree was chosen; `ChosenTree.rule` in ui/shared/tree_request.py.
 const RULE = /, among (trees|chains) within .*$/;
 
-// A description without the rule. The clock's name is cut at its first comma, which leaves the name of the
-// machine. The tooltip has all of it.
+// A description without the rule. The clock's name is cut at its first comma, which leaves the name
+// of the machine. The tooltip has all of it.
 /** @type {(description: string, meta: any) => string} */
 function briefly(description, { clock }) {
   const words = String(description ?? "").replace(RULE, "");

@@ -4,12 +4,14 @@ import { Playback, SLOWEST_FRAME } from "../../shared/web/playback.js";
 import { addTrees } from "../../shared/web/tree_numbers.js";
 import { LaneTotals } from "./lane_totals.js";
 
+/** @import { StepTrace } from "../../shared/web/schema.js" */
+
 /**
  * What is known of a lane before its first step; see `StoredRace.lanes` in ui/race/messages.py.
- * `most`: maximum nodes of a tree. `changes`: whether the tree changes from step to step. `prompt_name`:
- * in a race of two prompts, the name of the lane's prompt. `kind`: the menu's key for the lane's tree,
- * or null. `number`: the lane's number in the form, from 1; null if the race is from a file.
- * `rates`: the label of the acceptance rates that the tree was planned from, or "".
+ * `most`: maximum nodes of a tree. `changes`: whether the tree changes from step to step.
+ * `prompt_name`: in a race of two prompts, the name of the lane's prompt. `kind`: the menu's key
+ * for the lane's tree, or null. `number`: the lane's number in the form, from 1; null if the race
+ * is from a file. `rates`: the label of the acceptance rates that the tree was planned from, or "".
  * @typedef {{name: string, description: string, verifier: string, plain: boolean, most: number,
  *   changes: boolean, prompt_name?: string, kind?: string | null, number?: number | null,
  *   rates?: string}} Lane
@@ -17,7 +19,8 @@ import { LaneTotals } from "./lane_totals.js";
 /**
  * One step of a lane. `text`: one string per token; the first `drafted` tokens are from the draft.
  * @typedef {{lane: number, tree: number, text: string[], drafted: number, path: number[],
- *   seconds: {draft: number, verify: number, overhead: number}, finish?: import("../../shared/web/schema.js").StepTrace["finish"]}} Step
+ *   seconds: {draft: number, verify: number, overhead: number},
+ *   finish?: StepTrace["finish"]}} Step
  */
 /**
  * The analysis of a lane after the race; see sequoia/saved_files/race_file.py.

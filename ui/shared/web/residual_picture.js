@@ -102,7 +102,8 @@ function rowOf(step, moment, token, isCut) {
 
 // The row of all tokens that have no row of their own. mass: the residual mass after a rejection;
 // null without one. The cuts of all rows sum to 1 - mass.
-/** @type {(rows: (ResidualRow | null)[], moment: ResidualHead, mass: number | null) => ResidualRow} */
+/** @type {(rows: (ResidualRow | null)[], moment: ResidualHead, mass?: number | null) =>
+ *   ResidualRow} */
 function rest(rows, moment, mass) {
   const missing = (name) => rows.reduce((left, row) => left - (row?.[name] ?? 0), 1);
   const p = Math.max(0, missing("p"));

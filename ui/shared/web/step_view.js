@@ -10,9 +10,9 @@ import VERIFIERS from "./verifiers.json" with { type: "json" };
 
 /**
  * A step as the server sends it (StepTrace in sequoia/algorithm/step_trace.py). Fields that have
- * their default value are missing. The examples of the Walk view have two fields of their own: the
- * residual heads have all tokens, not only a few, and for a step verified from the leaves, `entered`
- * is the probability of accepting the path down to each trial's node, when the walk reached it.
+ * their default value are missing. In the examples of the Walk view, the residual heads have all
+ * tokens, not only a few. For a step verified from the leaves, they have `entered`: for each trial,
+ * the probability of accepting the path down to its node, when the walk reached that node.
  * @typedef {import("./schema.js").Trial} Trial
  * @typedef {import("./schema.js").ResidualHead} ResidualHead
  * @typedef {Partial<import("./schema.js").StepTrace> & Pick<import("./schema.js").StepTrace,
@@ -28,8 +28,8 @@ import VERIFIERS from "./verifiers.json" with { type: "json" };
  * @property {Topology} topo
  * @property {number[]} path
  * @property {Trial[]} trials
- * @property {ResidualHead[]} residualHeads one for each trial, then one for the token from the target;
- *   empty if they were not recorded
+ * @property {ResidualHead[]} residualHeads one for each trial, then one for the token from the
+ *   target; empty if they were not recorded
  * @property {string[]} state of each node
  * @property {"bonus" | "correction" | "none"} kind of the token from the target; "none" if the run
  *   ended before that token was emitted
