@@ -326,7 +326,7 @@ def test_a_run_is_compared_with_its_prediction(opened: Callable[..., Page]) -> N
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 800), (420, 800)])
 def test_light_dark_narrow_and_wide(opened: Callable[..., Page], width: int, height: int) -> None:
-    page = opened("?__theme=light", viewport={"width": width, "height": height})
+    page = opened("?__theme=light", has_form=False, viewport={"width": width, "height": height})
     ink = "document.querySelector('.hw-figure[data-part=verify] .xtick text').style.fill"
     light = page.evaluate(ink)
     assert page.evaluate("document.documentElement.scrollWidth") <= width

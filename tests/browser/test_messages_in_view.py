@@ -18,6 +18,19 @@ TABS = {
 }
 
 
+def test_the_page_scrolls_to_why_a_file_was_refused(visit: Callable[..., Page]) -> None:
+    """In Lab the reason stands beside the fields that the file would have filled."""
+    page = visit(has_form=False)
+    page.evaluate("location.hash = 'lab'")
+    page.wait_for_selector("#lab-view [data-part=acceptance]")
+    page.evaluate("scrollTo(0, 1e6)")
+    file = {"name": "a.json", "mimeType": "application/json", "buffer": b"{}"}
+    page.locator("#lab-view input[type=file]").set_input_files(file)
+    message = page.locator("#lab-view [data-part=problem]")
+    expect(message).to_contain_text("Not used")
+    expect(message).to_be_in_viewport(ratio=1)
+
+
 @pytest.mark.parametrize("width", [*nightly(390), 1280])
 @pytest.mark.parametrize("tab", TABS)
 def test_a_message_is_in_view_at_the_end_of_the_page(

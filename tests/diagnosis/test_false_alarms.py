@@ -23,12 +23,12 @@ from typing import Any
 import pytest
 
 from sequoia.algorithm.expected_steps import ExpectedSteps
+from sequoia.diagnosis import compare_runs
 from sequoia.diagnosis.compare_runs import (
     SEGMENTS,
     LaneRun,
     LaneRuns,
     compare_expected,
-    compare_pair,
     compare_race,
 )
 from sequoia.diagnosis.race_verdict import race_verdict
@@ -119,7 +119,7 @@ def test_false_alarms_are_rare_after_one_race_and_after_several(
             known[key] = compare_race(one, other, drafted)
         return known[key]
 
-    monkeypatch.setattr(compare_pair, "compare_race", compared)
+    monkeypatch.setattr(compare_runs, "compare_race", compared)
     rng = random.Random(1)
     alarms = dict.fromkeys(RACES, 0)
     for _ in range(VERDICTS):

@@ -35,12 +35,19 @@ function closeMenu({ target }) {
   setTimeout(() => target.dispatchEvent(escape)); // not at once, or the menu would open again
 }
 
+// Chromium would move the focus to a list that scrolls. The list closes, and the focus is lost.
+function skipLists() {
+  for (const list of document.querySelectorAll("[role=listbox]"))
+    list.setAttribute("tabindex", "-1");
+}
+
 document.addEventListener("focusout", closeMenu);
 document.addEventListener("pointerdown", () => (tabbed = false), true);
 document.addEventListener(
   "keydown",
   (event) => {
     tabbed = event.key === "Tab";
+    if (tabbed) skipLists();
   },
   true,
 );

@@ -1,4 +1,5 @@
-/* A message beside a field: why its value was refused. Screen readers announce it. */
+/* A message beside a field: why its value was refused. Screen readers announce it, and the page
+   scrolls to it if it is out of view. */
 import { attr, el, show, text } from "./dom.js";
 
 let made = 0;
@@ -33,6 +34,7 @@ export class Refusal {
     this.mark(true);
     text(this.node, words);
     show(this.node, Boolean(words));
+    if (words) this.node.scrollIntoView?.({ block: "nearest" });
   }
 
   mark(wrong) {
