@@ -24,15 +24,15 @@ CHOSEN = (
     "config is deep list",
     "config: a million layers",
     "config: a billion labels",
-    "config: dtype is a number",
+    "config: dtype unknown",
     "weights cut to half",
     "weights with NaN for one token",
     "index names only pickles",
-    "model.safetensors is a dangling link",
-    "a part is a named pipe",
+    "model.safetensors is a link to itself",
+    "a part is a link out of the folder",
     "tokenizer backtracks on a",
     "tokenizer with a far too large token id",
-    "generation config ends with a list of lists",
+    "generation config ends with a fraction",
 )
 
 
