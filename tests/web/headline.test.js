@@ -31,7 +31,10 @@ const VERDICT = { code: "win", ratio: 2, low: 1.5, high: 3, runs: 1, seconds: [0
 const STEP = { tree: 0, tokens: [0, 1], trials: [], path: [0], bonus: 2, emitted: [2] };
 
 /** What the headline claims for a recorded run whose steps emitted `texts`. */
-function claimed(texts, meta) {
+const claimed = (texts, meta) => headline(texts, meta).claim.textContent;
+
+/** The parts of the headline of a recorded run whose steps emitted `texts`, in 10 ms each. */
+function headline(texts, meta) {
   const steps = texts.map((one, i) =>
     aStep({ ...STEP, i, text: [one], seconds: { verify: 0.01 } }),
   );
@@ -41,7 +44,7 @@ function claimed(texts, meta) {
   store.take(/** @type {any} */ (message), false);
   const parts = Object.fromEntries(PARTS.map((name) => [name, new FakeNode()]));
   made(Headline, { ...parts, bar: { paint() {} }, store }).paint(false);
-  return parts.claim.textContent;
+  return parts;
 }
 
 const ALONE = "than the large model alone";
@@ -57,6 +60,15 @@ test("at temperature 0, 'the same text' is claimed as far as the texts were comp
   assert.equal(claimed(run, plain(["a", "b"], 2, "time")), ALONE + ", and the same text so far");
   for (const text of [run, ["a", "x"]])
     assert.equal(claimed(run, plain(text, 1)), ALONE + "; the texts differ from token 2 on");
+});
+
+test("the time per token is that of the steps; the verdict's stands beside it where it differs", () => {
+  const price = (seconds) =>
+    headline(["a", "b"], { verdict: { ...VERDICT, seconds } }).price.textContent;
+  const mean = "A step averages 1.0 tokens in 10.0 ms: 10.0 ms per token.";
+  assert.equal(price([0.01, 0.02]), `${mean} The large model alone: 20.0 ms per token.`);
+  const both = "Over the text that both decoded: 7.00 ms per token, the large model alone 20.0 ms.";
+  assert.equal(price([0.007, 0.02]), `${mean} ${both}`);
 });
 
 test("where and why plain decoding was stopped early is said", () => {

@@ -17,7 +17,9 @@ RULES = {"SEQUOIA", "SPECINFER", "TOP_K_MATCH", "TRAVERSAL"}
 SOURCES = sorted(
     path
     for path in [ROOT / "app.py", *(ROOT / "sequoia").rglob("*.py"), *(ROOT / "ui").rglob("*.py")]
-    if THEIR_OWN not in path.parents and "experiments" not in path.parts
+    if THEIR_OWN not in path.parents
+    and "experiments" not in path.parts
+    and not path.stem.endswith("experiments")
 )
 
 

@@ -143,13 +143,19 @@ function waiting({ done, end, last, meta }, canRun) {
     : "The speed-up appears after the run if the large model alone is timed as well.";
 }
 
-// The figures of the whole run, so that they give its verdict.
+// The figures of the whole run, and those that give its verdict where they differ: plain decoding may
+// have been stopped earlier.
 /** @type {(store: RunStore) => string} */
 function price(store) {
   const { tokensPerStep, seconds, steps, tokens: made } = store.totals(store.last);
   const [own, plain] = store.meta.verdict.seconds;
+  const each = seconds / made;
   const mean = `A step averages ${tokensPerStep.toFixed(1)} tokens in ${ms(seconds / steps)}`;
-  const words = `${mean}: ${ms(own)} per token. The large model alone: ${ms(plain)} per token.`;
+  const isWhole = Math.abs(own - each) < 0.005 * each;
+  const words = isWhole
+    ? `${mean}: ${ms(own)} per token. The large model alone: ${ms(plain)} per token.`
+    : `${mean}: ${ms(each)} per token. Over the text that both decoded: ${ms(own)} per token, ` +
+      `the large model alone ${ms(plain)}.`;
   return [words, earlyEnd(store.meta, made)].filter(Boolean).join(" ");
 }
 
