@@ -189,7 +189,7 @@ def test_a_race_of_two_prompts_goes_on_with_both(
     }
     again = OpenedRace(RaceLog.from_json(log.to_json()))
     assert again.judged["verdict"]["headlines"] == verdict["headlines"]
-    assert again.log().pool.to_dict() == log.pool.to_dict()
+    assert again.log().pool == log.pool
     first, *others = again.judged["pool"]["runs"]
     assert first["prompt"] == "def add(a, b):… / On the first morni…"
     assert others[0]["prompt"] == "def f(x): / def add(a, b):…"

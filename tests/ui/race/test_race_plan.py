@@ -423,7 +423,7 @@ def test_further_runs_are_timed_on_the_races_clock(
     assert len(log.pool.runs) == 2
     for run in log.pool.runs:
         seconds = [seconds for _, seconds in run.lanes[0].steps]
-        assert seconds == pytest.approx([PROFILE.plain_seconds] * len(seconds))
+        assert seconds == pytest.approx([PROFILE.plain_seconds] * len(seconds), abs=1e-6)
     verdict = verdict_of(log)
     assert (verdict.races, verdict.clock) == (3, NAME)
     again = RaceLog.from_json(log.to_json())

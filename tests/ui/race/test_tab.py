@@ -7,6 +7,7 @@ import json
 import shutil
 import threading
 from collections.abc import AsyncIterable, Iterator
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -426,7 +427,8 @@ def test_the_steps_of_a_lane_are_given_to_its_picture(
         for step in answer["steps"]:
             tree = answer["trees"][step["tree"]]
             assert len(tree) == len(step["tokens"]) == len(step["draft_p"])
-            assert {str(token) for token in (*step["tokens"], step["bonus"])} <= {*answer["pieces"]}
+            used = (*step["tokens"], step["verdict"]["bonus"])
+            assert {str(token) for token in used} <= {*answer["pieces"]}
         found += answer["steps"]
     assert [step["index"] for step in found] == [*range(len(run.steps))]
     assert json.loads(tab.stored.get_steps([name, 1, 10**6]))["steps"] == []
@@ -637,7 +639,7 @@ def test_a_race_recorded_by_command_is_labelled_recorded(
     log = RaceLog.from_json(record_race(PRESETS[0], "def f(x):", params, False, model_host))
     assert log.meta["label"] == "recorded"
     assert log.lanes[0].name == "Plain"
-    assert log.meta["params"] == {"temperature": 0.0, "top_p": 1.0, "max_new_tokens": 6, "seed": 3}
+    assert log.meta["params"] == asdict(replace(params, ignore_eos=False))
     assert log.results[0] is None
 
 
