@@ -142,7 +142,7 @@ REQUESTS = (
         _DOORS,
         "PRIVATE if space else",
         '("0.0.0.0/0",) if space else',
-        _GUARDS + "test_on_a_space_a_forged_address_does_not_evade_the_upload_limit",
+        _GUARDS + "test_a_forged_address_does_not_evade_the_upload_limit",
     ),
     Mutation(
         "an injected script sends data to another machine",

@@ -19,7 +19,7 @@ import app
 from sequoia.loading import download as hub_download
 from sequoia.loading import pair_request
 from sequoia.planning import named_profiles
-from ui.decode import clocks
+from ui.decode import clocks, messages
 from ui.decode.tab import LiveView
 from ui.shared import download, prompts, saved_profiles
 
@@ -94,6 +94,25 @@ def test_damaged_pairs_are_skipped(
     del data["models"][data["pairs"][1]["draft"]]
     file.write_text(json.dumps(data))
     assert [one.name for one in presets()] == [one["name"] for one in data["pairs"][2:]]
+
+
+TOKENS = [["<|begin|>", True], ["hello", False]]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "kept"),
+    [
+        (TOKENS, TOKENS),
+        ([["x" * 10**6, False]], [["x" * 200, False]]),
+        *((junk, []) for junk in (None, "x", [1], [["a"]], [["a", 1]], [[1, True]], {"a": True})),
+        ([["a", True]] * 1101, []),
+    ],
+    ids=range(10),
+)
+def test_damaged_prompt_tokens_of_a_recorded_chat_are_dropped(tokens: Any, kept: Any) -> None:
+    """A list that is malformed or too long is dropped. Long texts in it are cut."""
+    meta = messages.recorded({"chat": True, "prompt_tokens": tokens})
+    assert meta["prompt_tokens"] == kept
 
 
 def full(*_: Any, **__: Any) -> str:

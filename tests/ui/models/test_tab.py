@@ -6,12 +6,9 @@ from __future__ import annotations
 import asyncio
 import html
 import json
-import re
 import threading
 from collections.abc import AsyncIterable, Callable
 from contextlib import nullcontext
-from copy import copy
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -21,27 +18,24 @@ import gradio as gr
 import psutil
 import pytest
 import torch
-import transformers
-from visits import Reading, decode_request, laid_out, request, wait
+from visits import Reading, laid_out, request, wait
 
 from sequoia import Pair
-from sequoia.errors import BadModel, NotDownloaded, Stopped
+from sequoia.errors import BadModel, Stopped
 from sequoia.loading import model_checks
 from sequoia.loading.download import Progress
-from sequoia.loading.model_families import KnownTypes, ModelType, known_types
+from sequoia.loading.model_families import known_types
 from sequoia.loading.pair_request import PairRequest, preset, presets
 from ui import page
-from ui.decode import messages
 from ui.decode.run import DecodeJob
 from ui.decode.tab import LiveView
 from ui.hardware.form import NONE, FormValues
 from ui.hardware.tab import HERE, HardwareTab
 from ui.lab.tab import LabTab
-from ui.models import load_job, model_types
+from ui.models import load_job
 from ui.models import view as models_view
-from ui.models.load_job import KEPT, OWN, LoadJob, Report, field_of, requested_pair
+from ui.models.load_job import OWN, LoadJob, field_of, requested_pair
 from ui.models.tab import FORM, ModelsTab
-from ui.serving.fair_queue import Cancelled
 from ui.serving.limits import LOCAL, PUBLIC
 from ui.serving.model_host import ModelHost
 
@@ -127,14 +121,6 @@ def test_it_shows_all_pairs_the_machine_and_the_models_in_use(tab: ModelsTab, pa
     assert row["disk"]["words"] == "fits" or row["disk"]["fits"] == "no"
 
 
-def test_it_says_why_a_model_runs_without_its_faster_forward(tab: ModelsTab, pair: Pair) -> None:
-    target = copy(pair.target)
-    target.no_fast_forward = "its logits differ"
-    shown = json.loads(models_view.whole(replace(pair, target=target), False))["loaded"]
-    assert shown["target"]["no_fast_forward"] == "its logits differ"
-    assert shown["draft"]["no_fast_forward"] == ""
-
-
 def test_models_that_load_after_the_first_message_are_shown_in_a_second_one(
     tab: ModelsTab, pair: Pair
 ) -> None:
@@ -179,32 +165,6 @@ def test_it_lists_every_model_type_with_its_result_in_words(tab: ModelsTab) -> N
     )
 
 
-def test_the_summary_says_if_another_version_of_transformers_was_tested() -> None:
-    types = (ModelType("a", "not built", "it lacks a part"), ModelType("b", "runs", tried=1))
-    assert f"transformers {transformers.__version__} is installed" in model_types.summary(
-        KnownTypes("5.0", types)
-    )
-    assert model_types.words(types[0]) == "transformers cannot build it: it lacks a part"
-
-
-@pytest.mark.parametrize(
-    ("total", "free", "fits"), [(500e9, 400e9, "yes"), (500e9, 4e9, "tight"), (10e9, 4e9, "no")]
-)
-def test_whether_memory_suffices_is_shown_with_figures(
-    total: float, free: float, fits: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(
-        psutil, "virtual_memory", lambda: SimpleNamespace(total=total, available=free)
-    )
-    found = models_view._memory(preset("qwen3-8b"), torch.device("cpu"))
-    assert found["fits"] == fits
-    assert " GB" in found["words"]
-    assert found["words"].startswith("fits this machine in ") == (fits == "yes")
-    why = models_view._why_not(preset("qwen3-8b"), found["fits"], torch.device("cpu"))
-    assert why == ("does not fit this machine" if fits == "no" else "")
-    assert models_view._why_not(preset("qwen3-8b"), found["fits"], torch.device("cuda")) == ""
-
-
 @pytest.mark.parametrize(
     ("dtype", "fits"), [("bfloat16", True), ("float32", False), ("auto", False)]
 )
@@ -218,34 +178,6 @@ def test_the_memory_of_a_pair_depends_on_the_precision_in_the_form(
     refusal = nullcontext() if fits else pytest.raises(BadModel, match=said)
     with refusal:
         models_view.require_fit(PairRequest("smollm2-1.7b", device="cpu", dtype=dtype))
-
-
-def row_on_a_cpu(monkeypatch: pytest.MonkeyPatch, total: float) -> dict[str, Any]:
-    """The row of a pair on a CPU that is fastest in float32, with `total` bytes of memory."""
-    memory = SimpleNamespace(total=total, available=total)
-    monkeypatch.setattr(psutil, "virtual_memory", lambda: memory)
-    monkeypatch.setattr(models_view, "narrowest_dtype", lambda _: torch.float32)
-    return models_view._row(preset("smollm2-1.7b"), (torch.device("cpu"),), 10**12)
-
-
-def test_a_pair_that_fits_in_another_precision_may_be_chosen(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    row = row_on_a_cpu(monkeypatch, 8e9)
-    assert row["memory"]["fits"] == "tight"
-    assert re.fullmatch(
-        r"too large in float32, the default; fits this machine in bfloat16: needs 4[\d.]* GB",
-        row["memory"]["words"],
-    )
-    assert row["why_not"] == ""
-
-
-def test_a_pair_that_fits_in_no_precision_shows_what_it_needs_in_bfloat16(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    row = row_on_a_cpu(monkeypatch, 2e9)
-    assert row["memory"]["fits"] == "no"
-    assert row["memory"]["words"].startswith("too large in bfloat16: needs 4")
 
 
 @pytest.mark.parametrize(
@@ -264,14 +196,6 @@ def test_a_pair_may_be_spread_over_all_gpus_unless_one_gpu_is_chosen(
     refusal = nullcontext() if fits else pytest.raises(BadModel, match="the GPU has 12 GB")
     with refusal:
         models_view.require_fit(PairRequest("qwen3-8b", device=device))
-
-
-def test_a_streamed_pair_does_not_fit_without_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The figure is for bfloat16, the narrowest precision in the form, even if this CPU would use
-    float32."""
-    monkeypatch.setattr(models_view, "narrowest_dtype", lambda _: torch.float32)
-    found = models_view._memory(preset("qwen3-32b-offload"), torch.device("cpu"))
-    assert found == {"fits": "no", "words": "needs a GPU with 23.3 GB for bfloat16"}
 
 
 @pytest.mark.parametrize(
@@ -350,12 +274,6 @@ def test_an_invalid_choice_changes_nothing(tab: ModelsTab, data: Any) -> None:
     assert tab.choose(SimpleNamespace(_data=data)) == {tab.pair: gr.skip()}
 
 
-def test_the_model_fields_are_shown_only_for_own_models(tab: ModelsTab) -> None:
-    target, draft, _ = tab.fields(OWN)
-    assert target["visible"] is draft["visible"] is True
-    assert tab.fields(["x"])[0]["visible"] is False
-
-
 # -- asking ----------------------------------------------------------------------------------------
 
 
@@ -392,23 +310,6 @@ def test_text_from_a_visitor_is_not_markup_in_a_refusal(tab: ModelsTab) -> None:
     assert "&lt;img" in shown
 
 
-@pytest.mark.parametrize(
-    ("error", "field"),
-    [
-        ("device 'tpu' is unknown", "device"),
-        ("pair: 3 is not the name of a pair", "pair"),
-        ("enter a draft model", "draft"),
-        ("a/b is gated", "target"),
-        ("a/b-draft is gated", "draft"),
-        ("one run at a time", None),
-    ],
-)
-def test_an_error_is_matched_to_its_field_if_it_has_one(error: str, field: str | None) -> None:
-    draft = "" if "enter a draft" in error else "a/b-draft"
-    form = {"pair": OWN, "target": "a/b", "draft": draft, "device": "cpu", "dtype": "auto"}
-    assert field_of(error, form) == field
-
-
 def test_a_visitor_of_the_network_cannot_load_models(
     tab: ModelsTab, folders: tuple[str, str]
 ) -> None:
@@ -438,26 +339,6 @@ def test_an_error_is_matched_to_the_field_of_the_model_that_it_names(
     assert field_of(error.format(role=role), form) == role
 
 
-def test_names_are_understood_in_the_form() -> None:
-    form = {"device": "cpu", "dtype": "auto", "offload": False, "pair": OWN}
-    pasted = {"target": "https://huggingface.co/a/b/tree/main", "draft": " 'a/c' "}
-    made = requested_pair({**form, **pasted}, LOCAL)
-    assert (made.target, made.draft) == ("a/b", "a/c")
-
-
-def test_a_refusal_names_its_field(tab: ModelsTab) -> None:
-    (update,) = Reading(tab.change(filled(tab, pair=OWN, target="a/b"), request()))
-    assert json.loads(update[tab.board])["field"] == "draft"
-
-
-def test_the_next_load_clears_the_refusal(tab: ModelsTab, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(load_job, "fetch", lambda *_: (_ for _ in ()).throw(Stopped("stopped")))
-    going = Reading(tab.change(filled(tab), request()))
-    first = next(going)
-    going.close()
-    assert first[tab.problem]["visible"] is False
-
-
 def test_a_pair_that_the_table_calls_too_large_is_refused_before_anything_is_fetched(
     tab: ModelsTab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -468,55 +349,6 @@ def test_a_pair_that_the_table_calls_too_large_is_refused_before_anything_is_fet
     assert "qwen3-8b does not fit this machine (too large in " in said
     said = refusal(tab, tab.change(filled(tab, pair="qwen3-32b-offload"), request()))
     assert "(needs a GPU with " in said
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        "the Hugging Face hub cannot be reached for a/b ([Errno -2] Name or service not known).",
-        "the Hugging Face hub cannot be reached for a/b (Name or service not known)",
-    ],
-)
-def test_error_numbers_of_the_operating_system_are_not_shown(
-    tab: ModelsTab, words: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def unreachable(*_: Any) -> None:
-        raise NotDownloaded(words)
-
-    monkeypatch.setattr(load_job, "fetch", unreachable)
-    messages = board_messages(tab, tab.change(filled(tab), request()))
-    assert messages[-2]["load"]["error"] == (
-        "the Hugging Face hub cannot be reached for a/b (Name or service not known). "
-        "The current models stay loaded."
-    )
-
-
-@pytest.mark.parametrize(
-    ("report", "title"),
-    [
-        (Report("downloading"), "Loading"),
-        (Report("", over=True, error="out of memory"), "Not loaded"),
-        (Report("stopped", over=True), "Stopped"),
-        (Report("", over=True, done=True), "Loaded"),
-    ],
-)
-def test_the_title_of_the_panel_shows_the_state_of_the_load(report: Report, title: str) -> None:
-    assert json.loads(models_view.report_message(report))["load"]["title"] == title
-
-
-def test_a_failed_load_shows_one_error(
-    tab: ModelsTab, popups: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def unreachable(*_: Any) -> None:
-        raise NotDownloaded("no connection")
-
-    monkeypatch.setattr(load_job, "fetch", unreachable)
-    messages = board_messages(tab, tab.change(filled(tab), request()))
-    assert [one["load"]["error"] for one in messages if one.get("load", {}).get("error")] == [
-        "no connection. The current models stay loaded."
-    ]
-    assert not any("error" in one for one in messages)
-    assert popups == []
 
 
 @pytest.mark.slow
@@ -546,22 +378,6 @@ def test_visitors_of_a_public_page_load_nothing(
     ]
     names = [fn.api_name for fn in page.page(model_host, PUBLIC).fns.values()]
     assert not {"models_change", "models_choose", "models_job_state"} & set(names)
-
-
-def test_the_form_becomes_a_request() -> None:
-    pair_request = requested_pair(
-        {
-            "pair": "qwen3-8b",
-            "target": "ignored",
-            "draft": "",
-            "device": "auto",
-            "dtype": "auto",
-            "offload": 1,
-        },
-        LOCAL,
-    )
-    assert pair_request == PairRequest("qwen3-8b")
-    assert pair_request.title == "qwen3-8b"
 
 
 def test_a_copy_of_the_target_may_be_the_draft() -> None:
@@ -618,30 +434,6 @@ def test_folders_may_be_written_with_quotes_and_the_home_folder(
     written = (f' "{folders[0]}/" ', "~/small")
     received = board_messages(tab, tab.change(own(tab, written), request()))
     assert received[-1]["loaded"]["name"] == "big + small"
-
-
-def test_the_cause_is_shown_at_the_field_of_the_folder(
-    tab: ModelsTab, folders: tuple[str, str], tmp_path: Path
-) -> None:
-    (tmp_path / "tuned").mkdir()
-    (tmp_path / "tuned" / "adapter_config.json").write_text(
-        '{"peft_type": "LORA", "base_model_name_or_path": "a/b"}'
-    )
-    written = (folders[0], f"{tmp_path}/tuned")
-    received = board_messages(tab, tab.change(own(tab, written), request()))
-    assert "tuned is a LoRA adapter of the model 'a/b'" in received[-2]["load"]["error"]
-    assert received[-2]["field"] == "draft"
-
-
-def test_the_buttons_follow_the_load(tab: ModelsTab, folders: tuple[str, str]) -> None:
-    updates = list(Reading(tab.change(own(tab, folders), request())))
-    assert updates[0] == {
-        tab.problem: gr.update(visible=False),
-        tab.load_it: gr.update(interactive=False),
-        tab.stop_it: gr.update(interactive=True),
-    }
-    assert updates[-1][tab.load_it] == gr.update(interactive=True)
-    assert updates[-1][tab.stop_it] == gr.update(interactive=False)
 
 
 @pytest.mark.slow
@@ -701,26 +493,6 @@ def test_a_visitor_loads_one_pair_at_a_time_and_can_stop_it(
     assert model_host.pair(lambda: False) is pair
 
 
-def test_a_closed_page_ends_the_load(
-    tab: ModelsTab, folders: tuple[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    stopped = threading.Event()
-
-    def slow(_request: Any, _online: Any, _progress: Any, should_stop: Callable[[], bool]) -> None:
-        wait(should_stop, 20)
-        stopped.set()
-        raise Stopped("stopped")
-
-    monkeypatch.setattr(load_job, "fetch", slow)
-    updates = Reading(tab.change(own(tab, folders), request()))
-    next(updates)
-    next(updates)
-    updates.close()
-    assert stopped.wait(20)
-    tab._model_host.leave("one")
-    assert tab.sessions.get("one") is None
-
-
 def test_an_unexpected_error_is_logged_and_shown_without_its_text(
     model_host: ModelHost, folders: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -730,30 +502,6 @@ def test_an_unexpected_error_is_logged_and_shown_without_its_text(
     last = list(task.reports())[-1]
     assert "an unexpected error; see the server's log for details" in str(last.error)
     assert "index" not in str(last.error)
-
-
-@pytest.mark.parametrize(
-    ("problem", "field", "words"),
-    [(Cancelled(), "words", "Stopped."), (MemoryError(), "error", "Out of memory.")],
-)
-def test_the_message_says_that_models_stay_loaded_only_if_some_are_loaded(
-    model_host: ModelHost,
-    monkeypatch: pytest.MonkeyPatch,
-    problem: BaseException,
-    field: str,
-    words: str,
-) -> None:
-    def failing(*_: Any) -> Any:
-        raise problem
-
-    monkeypatch.setattr(load_job, "fetch", failing)
-    empty = ModelHost(failing, 1)
-    empty.open()
-    wait(lambda: empty.settled)
-    for host, said in ((empty, words), (model_host, f"{words} {KEPT}")):
-        task = LoadJob(host, PairRequest("bundled"), False)
-        task.start()
-        assert getattr(list(task.reports())[-1], field) == said
 
 
 @pytest.mark.slow
@@ -771,16 +519,6 @@ def test_a_reload_cannot_be_stopped_by_the_job_that_first_loaded_the_pair(
             lambda: (_ for _ in ()).throw(BadModel("x")), lambda: False, lambda _: None
         )
     assert task._load().name == "big + small"
-
-
-def test_progress_is_shown_with_amount_and_rate() -> None:
-    message = json.loads(
-        models_view.report_message(
-            Report("downloading", Progress("owner/model", 3_200_000_000, 16_400_000_000, 85e6))
-        )
-    )
-    assert message["load"]["amount"] == "3.2 GB of 16.4 GB · 85 MB/s"
-    assert message["load"]["share"] == pytest.approx(0.195, abs=1e-3)
 
 
 # -- chats -----------------------------------------------------------------------------------------
@@ -807,40 +545,6 @@ def test_the_chat_boxes_are_shown_for_models_with_a_chat_template(
     updates = {box: update for box, update in renew(request()).items() if box in live.chats}
     assert len(updates) == 2
     assert all(update["visible"] and update["value"] for update in updates.values())
-
-
-@pytest.mark.slow
-def test_a_chat_is_recorded_so_that_it_can_be_repeated(
-    model_host: ModelHost, folders: tuple[str, str], make: Maker
-) -> None:
-    tab = built(model_host)
-    board_messages(tab, tab.change(own(tab, folders), request()))
-    texts = []
-    for _ in range(2):
-        run = make(model_host=model_host, chat=True, prompt="hello")
-        run.start(None)
-        list(run.messages())
-        texts.append([token for step in run.recording.run().steps for token in step.emitted])
-    assert texts[0] == texts[1]
-    meta = run.recording.meta
-    assert (meta["prompt"], meta["chat"]) == ("hello", True)
-    assert (
-        "".join(text for text, _ in meta["prompt_tokens"])
-        == "<|begin|>user\nhello<|endoftext|>\n<|begin|>assistant"
-    )
-    assert [text for text, special in meta["prompt_tokens"] if special] == [
-        "<|begin|>",
-        "<|endoftext|>",
-        "<|begin|>",
-    ]
-
-
-def test_models_without_a_template_ignore_the_box(make: Maker) -> None:
-    run = make(chat=True)
-    run.start(None)
-    list(run.messages())
-    assert "chat" not in run.recording.meta
-    assert run.request == decode_request(chat=True)
 
 
 # -- the other views -------------------------------------------------------------------------------
@@ -882,25 +586,3 @@ def test_nothing_of_the_previous_models_is_shown_for_the_new_ones(
 
 
 # -- chats in run files ----------------------------------------------------------------------------
-
-
-def test_bad_prompt_tokens_of_a_recorded_chat_are_dropped() -> None:
-    """A list of prompt tokens is dropped if it is malformed or too long. Long texts in it are
-    cut."""
-    tokens = [["<|begin|>", True], ["hello", False]]
-    assert messages.recorded({"chat": True, "prompt_tokens": tokens})["prompt_tokens"] == tokens
-    assert "prompt_tokens" not in messages.recorded({"chat": "yes", "prompt_tokens": tokens})
-    for junk in (
-        None,
-        "x",
-        [1],
-        [["a"]],
-        [["a", 1]],
-        [[1, True]],
-        [["a", True]] * 1101,
-        {"a": True},
-    ):
-        assert messages.recorded({"chat": True, "prompt_tokens": junk})["prompt_tokens"] == []
-    assert messages.recorded({"chat": True, "prompt_tokens": [["x" * 10**6, False]]})[
-        "prompt_tokens"
-    ] == [["x" * 200, False]]

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import threading
 from contextlib import suppress
-from typing import Any
 
 import pytest
 from visits import wait
@@ -55,25 +54,6 @@ def test_visitors_are_served_in_order_and_get_their_position() -> None:
     assert len(line) == 0
 
 
-def test_never_two_at_once() -> None:
-    line = FairQueue(100)
-    inside = []
-    worst = []
-
-    def body() -> None:
-        with line.turn(lambda: False, lambda _: None):
-            inside.append(1)
-            worst.append(len(inside))
-            inside.pop()
-
-    threads = [threading.Thread(target=body) for _ in range(20)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(10)
-    assert worst == [1] * 20
-
-
 def test_a_visitor_who_leaves_frees_a_place() -> None:
     line = FairQueue(3)
     log = []
@@ -100,14 +80,6 @@ def test_a_full_queue_refuses_at_once() -> None:
         pass
     go.set()
     thread.join(10)
-
-
-def test_an_error_ends_the_turn() -> None:
-    line = FairQueue(1)
-    with pytest.raises(ZeroDivisionError), line.turn(lambda: False, lambda _: None):
-        raise ZeroDivisionError
-    with line.turn(lambda: False, lambda _: None):
-        assert len(line) == 1
 
 
 def test_a_job_that_returns_for_another_turn_is_never_refused() -> None:
@@ -165,40 +137,6 @@ def test_a_job_that_was_stopped_does_not_change_the_expected_time() -> None:
     with line.turn(lambda: False, lambda _: None, run):
         now[0] += 1
     assert line.times.expected(run.demand) < 4
-
-
-def test_the_time_until_the_work_starts_counts_as_part_of_it() -> None:
-    """The jobs behind this job wait for that time, too."""
-    now = [0.0]
-
-    class SlowToStart(FairQueue):
-        def _wait(self, *given: Any) -> None:
-            super()._wait(*given)
-            now[0] += 3
-
-    queue = SlowToStart(2, lambda: now[0])
-    demand = Demand("run", 10)
-    for _ in range(50):
-        with queue.turn(lambda: False, lambda _: None, Work(demand)):
-            now[0] += 2
-    assert queue.times.expected(demand) == pytest.approx(5, rel=0.1)
-
-
-def test_leaving_the_queue_does_not_shorten_the_measured_time_of_the_first_job() -> None:
-    now = [0.0]
-    queue = FairQueue(2, lambda: now[0])
-    queue.times.forget(0.5)
-    demand = Demand("run", 10)
-    left = threading.Event()
-    with queue.turn(lambda: False, lambda _: None, Work(demand)):
-        waiting = threading.Thread(target=queued, args=(queue, Work(), left, lambda _: None))
-        waiting.start()
-        wait(lambda: queue.awaited)
-        now[0] += 4
-        left.set()
-        waiting.join(10)
-        now[0] += 1
-    assert queue.times.expected(demand) == pytest.approx(5)
 
 
 def test_the_owner_goes_before_those_who_wait_but_not_before_an_earlier_owner() -> None:

@@ -69,12 +69,14 @@ def test_own_names_and_all_ip_addresses_are_served(
     [
         *("evil.example", "evil.example:7860", "localhost.evil.example", "127.0.0.1.evil.example"),
         *("demo.example.org.evil.example", "desk.evil.example", "", "[::1", "1.2.3.4.5", "0x7f.1"),
+        "<script>alert(1)</script>",
     ],
 )
 def test_other_names_are_refused_and_the_message_names_allow_host(name: str) -> None:
     answer = serve(Address(["demo.example.org"])).get("/", headers={"host": name})
     assert answer.status_code == 403
     assert "--allow-host" in answer.json()["detail"]
+    assert "<" not in answer.json()["detail"]
 
 
 def test_two_host_headers_are_refused() -> None:
@@ -93,18 +95,11 @@ def test_the_share_address_is_served_once_it_is_known() -> None:
     assert client.post("/", headers=headers).status_code == 200
 
 
-def test_a_refusal_shows_no_markup() -> None:
-    name = "<script>alert(1)</script>"
-    detail = serve().get("/", headers={"host": name}).json()["detail"]
-    assert "<" not in detail
-
-
 # -- origin ----------------------------------------------------------------------------------------
 
 OWN = "http://127.0.0.1:7860"
 
 
-@pytest.mark.parametrize("path", ["/gradio_api/queue/join", "/gradio_api/upload", "/any"])
 @pytest.mark.parametrize(
     "origin",
     [
@@ -120,8 +115,8 @@ OWN = "http://127.0.0.1:7860"
         "http://[",
     ],
 )
-def test_other_origins_are_refused(origin: str, path: str) -> None:
-    assert serve().post(path, headers={"origin": origin}).status_code == 403
+def test_other_origins_are_refused(origin: str) -> None:
+    assert serve().post("/any", headers={"origin": origin}).status_code == 403
 
 
 def test_our_own_page_and_programs_are_served() -> None:
@@ -151,7 +146,9 @@ FORWARDED = {
 }
 
 
-@pytest.mark.parametrize(("peer", "status"), [("10.0.0.2", 200), ("10.0.1.2", 403)])
+@pytest.mark.parametrize(
+    ("peer", "status"), [("10.0.0.2", 200), ("::ffff:10.0.0.2", 200), ("10.0.1.2", 403)]
+)
 def test_forwarded_headers_count_only_from_a_trusted_proxy(peer: str, status: int) -> None:
     address = Address(["demo.example.org"], ["10.0.0.0/24"])
     client = serve(address, client=peer)
@@ -171,18 +168,6 @@ def test_of_several_forwarded_headers_the_last_one_counts() -> None:
     assert client.post("/", headers=lines).status_code == 200
     forged = [*lines, ("x-forwarded-host", "forged.example")]
     assert client.post("/", headers=forged).status_code == 403
-
-
-def test_a_proxy_whose_ipv4_address_is_written_as_ipv6_is_trusted() -> None:
-    client = serve(Address(["demo.example.org"], ["10.0.0.2"]), client="::ffff:10.0.0.2")
-    assert client.post("/", headers=FORWARDED).status_code == 200
-
-
-def test_behind_a_proxy_a_refusal_names_the_host_that_was_asked_for() -> None:
-    address = Address([], ["10.0.0.2"])
-    answer = serve(address, client="10.0.0.2").post("/", headers=FORWARDED)
-    assert answer.status_code == 403
-    assert "--allow-host demo.example.org" in answer.json()["detail"]
 
 
 def test_a_space_trusts_its_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -272,50 +257,34 @@ def test_uploads_are_limited_per_address_and_in_total(monkeypatch: pytest.Monkey
     assert uploads._of == {"a": 5 * MIB}, "the address without recent uploads is forgotten"
 
 
-def test_uploads_count_for_the_address_behind_a_trusted_proxy() -> None:
-    client = serve(Address([], ["10.0.0.2"]), client="10.0.0.2")
-
-    def upload(address: str) -> int:
-        headers = {"x-forwarded-for": f"203.0.113.1, {address}"}
-        return client.post("/upload", content=b"x" * 2 * MIB, headers=headers).status_code
-
-    assert [upload("198.51.100.9") for _ in range(3)] == [200, 200, 413]
-    assert upload("198.51.100.10") == 200
-
-
-def test_on_a_space_a_forged_address_does_not_evade_the_upload_limit(
+@pytest.mark.parametrize(
+    ("space", "peer", "senders", "last"),
+    [
+        ("", "192.0.2.7", ["1.1.1.1", "2.2.2.2", "3.3.3.3"], 413),
+        ("", "10.0.0.2", ["1.1.1.1, 9.9.9.9", "9.9.9.9", "3.3.3.3, 9.9.9.9"], 413),
+        ("", "10.0.0.2", ["9.9.9.9", "9.9.9.9", "3.3.3.3"], 200),
+        ("", "10.0.0.2", ["2001:db8:1:2::1", "2001:db8:1:2::2", "2001:db8:1:2::3"], 413),
+        ("", "10.0.0.2", ["2001:db8:1:2::1", "2001:db8:1:2::2", "2001:db8:1:3::1"], 200),
+        ("me.hf.space", "10.16.3.4", ["1.1.1.1, 9.9.9.9", "9.9.9.9", "3.3.3.3, 9.9.9.9"], 413),
+    ],
+    ids=["forged", "forged behind a proxy", "two", "a household", "two households", "a Space"],
+)
+def test_a_forged_address_does_not_evade_the_upload_limit(
+    space: str,
+    peer: str,
+    senders: list[str],
+    last: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv("SPACE_HOST", "me-sequoia.hf.space")
-    client = serve(client="10.16.3.4")
-
-    def upload(number: int) -> int:
-        headers = {"x-forwarded-for": f"203.0.113.{number}, 198.51.100.9"}
-        return client.post("/upload", content=b"x" * 2 * MIB, headers=headers).status_code
-
-    assert [upload(number) for number in range(3)] == [200, 200, 413]
-
-
-def test_uploads_from_all_ipv6_addresses_of_a_household_count_together() -> None:
-    client = serve(Address([], ["10.0.0.2"]), client="10.0.0.2")
-
-    def upload(address: str) -> int:
-        headers = {"x-forwarded-for": address}
-        return client.post("/upload", content=b"x" * 2 * MIB, headers=headers).status_code
-
-    assert [upload(f"2001:db8:1:2::{i}") for i in range(3)] == [200, 200, 413]
-    assert upload("2001:db8:1:3::1") == 200
-
-
-def test_a_forged_x_forwarded_for_header_does_not_evade_the_upload_limit() -> None:
-    client = serve()
+    """Of an address reported by a trusted proxy, the last entry counts. All IPv6 addresses of a
+    household count as one. Two uploads of 2 MiB are allowed."""
+    monkeypatch.setenv("SPACE_HOST", space)
+    client = serve(Address([], ["10.0.0.2"]), client=peer)
     found = [
-        client.post(
-            "/upload", content=b"x" * 2 * MIB, headers={"x-forwarded-for": f"198.51.100.{i}"}
-        ).status_code
-        for i in range(3)
+        client.post("/upload", content=b"x" * 2 * MIB, headers={"x-forwarded-for": sender})
+        for sender in senders
     ]
-    assert found == [200, 200, 413]
+    assert [answer.status_code for answer in found] == [200, 200, last]
 
 
 def test_each_tiny_file_counts_as_a_disk_block(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from contextlib import suppress
 
 import pytest
 
@@ -53,18 +52,6 @@ def test_events_come_in_order_and_reading_ends_with_the_last(
     assert [*Received(box, list)] == [[1001]]
 
 
-def test_a_second_reader_continues() -> None:
-    box = Inbox[str]()
-    box.put("a")
-
-    async def first() -> list[str]:
-        return await anext(aiter(Received(box, list)))
-
-    assert asyncio.run(first()) == ["a"]
-    box.put("b", last=True)
-    assert [*Received(box, list)] == [["b"]]
-
-
 def test_two_readers_at_once_both_end() -> None:
     """A visitor who resumes a run before its last event was read has two readers. Guards against a
     reader that waits for ever: Gradio ignores a button while the button's handler runs."""
@@ -85,34 +72,6 @@ def test_two_readers_at_once_both_end() -> None:
     found = asyncio.run(both())
     assert sorted(event for events in found for event in events) == ["a", "b"]
     assert [*Received(box, list)] == []
-
-
-def test_readers_that_leave_a_silent_job_are_forgotten() -> None:
-    box = Inbox[str]()
-
-    async def look() -> None:
-        for _ in range(3):
-            with suppress(TimeoutError):
-                await asyncio.wait_for(box.awaited(), 0.01)
-
-    asyncio.run(look())
-    assert box._wakers == []
-
-
-def test_an_inbox_is_read_while_a_reader_waits_and_for_the_given_seconds_after() -> None:
-    box = Inbox[str]()
-
-    async def leave() -> bool:
-        reader = asyncio.create_task(box.awaited())
-        await asyncio.sleep(0.01)
-        waits = box.is_read(0)
-        reader.cancel()
-        await asyncio.gather(reader, return_exceptions=True)
-        return waits
-
-    assert asyncio.run(leave())
-    assert not box.is_read(0)
-    assert box.is_read(60)
 
 
 def test_posting_after_the_server_has_ended_is_harmless() -> None:

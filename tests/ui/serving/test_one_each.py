@@ -41,19 +41,6 @@ def test_a_second_job_is_refused_until_the_first_has_ended() -> None:
     enter(one_each, "a")
 
 
-def test_a_job_that_could_not_start_does_not_count() -> None:
-    one_each = OneEach()
-    with pytest.raises(ZeroDivisionError), one_each.entering("a", None, Stub()):
-        raise ZeroDivisionError
-    enter(one_each, "a")
-
-
-def test_an_address_has_no_limit_by_default() -> None:
-    one_each = OneEach()
-    for number in range(100):
-        enter(one_each, str(number), sent_from("10.0.0.1"))
-
-
 def test_an_address_has_a_limited_number_of_jobs() -> None:
     """At most two, the limit given to `OneEach`."""
     one_each = OneEach(2)

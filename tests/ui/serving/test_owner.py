@@ -14,7 +14,7 @@ from running_app import App
 from starlette.types import Message, Receive, Scope, Send
 from visits import request
 
-from ui.serving.owner import NotOwner, Owner, OwnerLink, is_loopback
+from ui.serving.owner import NotOwner, Owner, OwnerLink
 
 HERE = {"host": "127.0.0.1:7860"}
 
@@ -91,25 +91,6 @@ def test_visitors_may_do_what_the_owner_allows() -> None:
     owner.require(asked(), "measure")
     with pytest.raises(NotOwner, match="change the models"):
         owner.require(asked(), "load")
-
-
-@pytest.mark.parametrize(
-    ("host", "expected"),
-    [
-        ("127.0.0.1", True),
-        ("127.0.0.2", True),
-        ("localhost", True),
-        ("::1", True),
-        ("[::1]", True),
-        ("0.0.0.0", False),
-        ("::", False),
-        ("192.168.1.7", False),
-        ("demo.example.org", False),
-        ("", False),
-    ],
-)
-def test_a_loopback_address_is_recognized(host: str, expected: bool) -> None:
-    assert is_loopback(host) is expected
 
 
 def answered(owner: Owner, query: str, scheme: str = "http", path: str = "/") -> dict[str, Any]:

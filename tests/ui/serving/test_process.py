@@ -6,13 +6,11 @@ from __future__ import annotations
 import socket
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
-import gradio as gr
 import pytest
 
-from ui.serving.process import PortRefused, require_port, wait_until_sent, wanted_port
+from ui.serving.process import PortRefused, require_port, wanted_port
 
 
 def test_the_message_for_a_port_in_use_names_it_and_the_option() -> None:
@@ -56,29 +54,6 @@ def test_without_an_option_the_environment_variable_decides(
     assert wanted_port(None) is None
     monkeypatch.setenv("GRADIO_SERVER_PORT", "8001")
     assert wanted_port(None) == 8001
-
-
-def queue_with(events: dict[str, set[str]]) -> gr.queueing.Queue:
-    with gr.Blocks() as blocks:
-        pass
-    blocks.queue()
-    blocks._queue.pending_event_ids_session = events
-    return blocks._queue
-
-
-def test_there_is_no_wait_if_nothing_is_unsent() -> None:
-    assert wait_until_sent(queue_with({"visitor": set()}), 0)
-
-
-def test_it_waits_until_the_last_message_is_sent() -> None:
-    events = {"visitor": {"run"}}
-    threading.Timer(0.5, events["visitor"].clear).start()
-    assert wait_until_sent(queue_with(events), 60)
-    assert not events["visitor"]
-
-
-def test_the_wait_ends_even_if_a_page_does_not_take_its_message() -> None:
-    assert not wait_until_sent(queue_with({"visitor": {"run"}}), 0.1)
 
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -53,12 +53,6 @@ def test_a_busy_job_is_freed_after_its_step(model_host: ModelHost) -> None:
     assert job.freed_while_busy == [False]
 
 
-def test_a_job_at_rest_is_freed_at_once(model_host: ModelHost) -> None:
-    job = OneStep(model_host)
-    job.release()
-    assert job.freed_while_busy == [False]
-
-
 def test_a_job_that_gets_no_thread_is_not_running(
     model_host: ModelHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:

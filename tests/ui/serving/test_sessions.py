@@ -49,27 +49,6 @@ def test_one_run_per_visitor() -> None:
     assert not first.holding
 
 
-def test_a_paused_run_continues() -> None:
-    sessions = Sessions(Limits())
-    run = Stub()
-    sessions.go("a", run, 1)
-    run.busy = False
-    sessions.go("a", run, None)
-    assert run.started == [1, None]
-    assert run.holding
-
-
-def test_stop_affects_only_the_visitors_own_run() -> None:
-    sessions = Sessions(Limits())
-    mine = Stub()
-    other = Stub()
-    sessions.go("a", mine)
-    sessions.go("b", other)
-    sessions.stop("a")
-    sessions.stop("nobody")
-    assert (mine.halted, other.halted) == (True, False)
-
-
 def test_full_sessions_forget_the_idle_and_refuse_when_all_are_busy() -> None:
     sessions = Sessions(Limits(sessions=2))
     runs = [Stub() for _ in range(4)]
@@ -113,18 +92,6 @@ def test_only_the_newest_paused_runs_keep_their_caches() -> None:
         run.busy = False
     sessions.go("e", Stub())
     assert [run.holding for run in runs] == [False, False, True, True]
-
-
-def test_a_running_run_keeps_its_caches_however_old_it_is() -> None:
-    sessions = Sessions(Limits(held=1))
-    old = Stub()
-    sessions.go("a", old)
-    for name in "bcd":
-        paused = Stub()
-        sessions.go(name, paused, 1)
-        paused.busy = False
-    sessions.go("e", Stub())
-    assert old.holding
 
 
 def test_a_visitor_who_leaves_is_forgotten_and_their_run_ends() -> None:

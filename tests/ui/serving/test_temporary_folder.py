@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 from visits import wait
 
 from ui.serving.temporary_folder import (
-    NoTemporaryFolder,
     keep_small,
     make_folder,
     remove_folder,
@@ -50,42 +48,6 @@ def test_the_oldest_of_many_tiny_files_are_removed_with_their_folders(tmp_path: 
     assert beside.exists()
 
 
-def test_a_file_that_cannot_be_removed_still_counts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    files = [written(tmp_path, f"{number}", 1, 100 - number) for number in range(3)]
-    unlink = Path.unlink
-
-    def refusing(path: Path, missing_ok: bool = False) -> None:
-        if path == files[0]:
-            raise PermissionError
-        unlink(path, missing_ok)
-
-    monkeypatch.setattr(Path, "unlink", refusing)
-    trim(tmp_path, 1000, 2)
-    assert [path.exists() for path in files] == [True, False, True]
-
-
-def test_a_folder_that_is_removed_meanwhile_is_passed_over(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Guards against an error at such a folder. It would end the thread, and nothing would be
-    removed from then on."""
-    path = written(tmp_path, "b/file", 10, 0)
-    (tmp_path / "a" / "deep").mkdir(parents=True)
-    scandir = os.scandir
-
-    def removing(folder: Any) -> Any:
-        if str(folder) == str(tmp_path / "a"):
-            (tmp_path / "a" / "deep").rmdir()
-            (tmp_path / "a").rmdir()
-        return scandir(folder)
-
-    monkeypatch.setattr(os, "scandir", removing)
-    trim(tmp_path, 5, 9)
-    assert not path.exists()
-
-
 def test_links_are_removed_and_not_followed(tmp_path: Path) -> None:
     outside = written(tmp_path, "outside", 100, 0)
     folder = tmp_path / "folder"
@@ -116,12 +78,3 @@ def test_every_app_has_its_own_folder(tmp_path: Path, monkeypatch: pytest.Monkey
     remove_folder(first)
     assert not first.exists()
     assert second.exists()
-
-
-def test_the_error_names_the_variable_if_no_folder_can_be_made(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "file").write_text("")
-    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path / "file"))
-    with pytest.raises(NoTemporaryFolder, match="GRADIO_TEMP_DIR"):
-        make_folder()

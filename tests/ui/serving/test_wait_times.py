@@ -4,12 +4,10 @@ estimate is an average over all jobs, which is wrong if short and long jobs wait
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 
 import pytest
 
-from ui.serving.fair_queue import wait_words
-from ui.serving.wait_times import Demand, Wait, WaitTimes, duration_words
+from ui.serving.wait_times import Demand, WaitTimes, duration_words
 
 WARM_UP = 60  # number of the last job whose estimate is not judged; the first is job 0
 REPORT = 3.0  # seconds between two estimates
@@ -78,34 +76,6 @@ def test_estimates_hold_for_nine_waits_in_ten(waiting: int) -> None:
     assert sum(right) >= 0.9 * len(right)
 
 
-def test_one_kind_for_all_jobs_would_not_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Shows that the test above can fail: it does if all jobs count as one kind and their
-    tokens are ignored."""
-    learn, expected = WaitTimes.learn, WaitTimes.expected
-    same = lambda demand: replace(demand, kind="any", tokens=0)  # noqa: E731
-    monkeypatch.setattr(WaitTimes, "learn", lambda times, one, s: learn(times, same(one), s))
-    monkeypatch.setattr(WaitTimes, "expected", lambda times, one: expected(times, same(one)))
-    right = judged(24, 300)
-    assert sum(right) < 0.9 * len(right)
-
-
-def test_each_kind_is_learned_separately_and_time_grows_with_tokens() -> None:
-    """Runs teach nothing about races. A run with half as many tokens is expected to take half as
-    long."""
-    times = WaitTimes(token_seconds=0.01)
-    run = Demand("run", 100, 60)
-    assert times.expected(run) == pytest.approx(1.0)
-    assert times.expected(Demand("profile", 0, 42)) == pytest.approx(42)
-    for _ in range(20):
-        times.learn(run, 4.0)
-    assert times.expected(run) == pytest.approx(4.0, rel=0.1)
-    assert times.expected(Demand("run", 50, 60)) == pytest.approx(2.0, rel=0.1)
-    assert times.expected(Demand("run", 9999, 60)) == pytest.approx(60)
-    assert times.expected(Demand("race", 100, 60)) == pytest.approx(1.0)
-    times.forget(0.02)
-    assert times.expected(run) == pytest.approx(2.0)
-
-
 def test_a_running_job_is_also_estimated_by_its_own_pace() -> None:
     """The estimate for a running job also depends on its own progress."""
     times = WaitTimes(token_seconds=0.1)
@@ -135,17 +105,3 @@ def test_a_running_job_is_also_estimated_by_its_own_pace() -> None:
 )
 def test_durations_in_words(seconds: float, words: str) -> None:
     assert duration_words(seconds) == words
-
-
-def test_words_are_within_the_tolerance_of_the_estimate() -> None:
-    """Rounding to words uses up at most 80% of the error that an estimate may have."""
-    for seconds in range(5, 3600):
-        words = duration_words(seconds)
-        number = 1.0 if "a minute" in words else float(words.split()[1])
-        said = number * (60 if "minute" in words else 1)
-        assert abs(said - seconds) <= max(0.25 * seconds, 5) * 0.8, (seconds, words)
-
-
-def test_the_words_of_a_wait() -> None:
-    assert Wait(24, 240).words == "24 runs ahead of you, about 4 minutes"
-    assert wait_words(Wait(1, 3)) == "1 run ahead of you, a few seconds; yours starts automatically"

@@ -10,7 +10,6 @@ from functools import cache
 import pytest
 
 from ui.shared import colours, join_modules
-from ui.shared.theme import theme
 
 DATA = json.loads(colours.FILE.read_text(encoding="utf-8"))
 COLOUR = re.compile(r"#(?:[0-9a-fA-F]{3,4}){1,2}\b(?!-)|\brgba?\(\s*\d")
@@ -41,13 +40,6 @@ def test_no_colour_is_defined_outside_the_file(name: str) -> None:
     assert colours_in(text) == []
 
 
-def test_a_colour_outside_the_file_is_found() -> None:
-    assert colours_in("a { color: #fff; }\nb { color: rgb(1 2 3); }\nc { order: 1 }") == [
-        "a { color: #fff; }",
-        "b { color: rgb(1 2 3); }",
-    ]
-
-
 @pytest.mark.parametrize("name", DATA["variables"])
 def test_a_colour_has_a_light_and_a_dark_form_and_is_used(name: str) -> None:
     assert set(DATA["variables"][name]) == {"light", "dark"}
@@ -64,9 +56,3 @@ def test_variables_are_set_for_both_themes() -> None:
     for name, one in DATA["variables"].items():
         assert f"--{name}: {one['light']};" in light
         assert f"--{name}: {one['dark']};" in dark
-
-
-def test_the_theme_takes_its_colours_from_the_file() -> None:
-    made = theme()
-    for name, colour in colours.theme_values().items():
-        assert getattr(made, name) == colour

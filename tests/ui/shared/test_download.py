@@ -22,9 +22,3 @@ def test_a_file_that_is_there_is_not_written_again(
     assert download("a race", "race.json")["value"] == str(path)
     assert path.stat().st_mtime > 1  # no longer old, so Gradio keeps it
     assert path.stat().st_mode & 0o777 == 0o400  # not written again
-
-
-def test_another_text_is_another_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
-    paths = {download(text, "race.json")["value"] for text in ("one", "two")}
-    assert len(paths) == 2

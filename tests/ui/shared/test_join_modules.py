@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from ui.shared import join_modules, markup
-from ui.shared.join_modules import BadModule, join, modules, name_of
+from ui.shared.join_modules import BadModule, join, modules
 from ui.shared.verifier_facts import verifier_facts
 
 NODE = shutil.which("node")
@@ -58,24 +58,6 @@ def test_named_imports_get_what_is_exported(written: Written) -> None:
 
 
 @needs_node
-def test_named_imports_may_take_several_lines(written: Written) -> None:
-    paths = written(
-        a='import {\n  one,\n  two as b,\n} from "./b.js";\nexport const sum = one + b;\n',
-        b="export const one = 1;\nexport const two = 2;\n",
-    )
-    assert evaluated(join(paths), 'modules["view/a"].sum') == 3
-
-
-@needs_node
-def test_all_exports_can_be_imported_under_one_name(written: Written) -> None:
-    paths = written(
-        a='import * as all from "./b.js";\nexport const sum = all.one + new all.Two().value;\n',
-        b="export const one = 1;\nexport class Two {\n  value = 2;\n}\n",
-    )
-    assert evaluated(join(paths), 'modules["view/a"].sum') == 3
-
-
-@needs_node
 def test_json_is_imported_as_it_is(written: Written, tmp_path: Path) -> None:
     value = {"text": "</script> \u2028 ${x}", "list": [1, None]}
     (tmp_path / "data.json").write_text(json.dumps(value), encoding="utf-8")
@@ -104,14 +86,6 @@ def test_equal_names_in_two_modules_do_not_clash(written: Written) -> None:
     assert evaluated(join(paths), '[modules["view/a"].a, modules["view/b"].b]') == [1, 2]
 
 
-@needs_node
-def test_only_the_given_modules_are_in_the_exported_object(written: Written) -> None:
-    path, _ = written(
-        a='import { b } from "./b.js";\nexport const a = b;\n', b="export const b = 1;\n"
-    )
-    assert evaluated(join([path]), "Object.keys(modules)") == ["view/a"]
-
-
 def test_an_import_cycle_is_refused_with_the_names_of_its_files(written: Written) -> None:
     paths = written(a='import "./b.js";\n', b='import "./c.js";\n', c='import "./a.js";\n')
     with pytest.raises(BadModule, match="in a circle") as problem:
@@ -138,24 +112,6 @@ def test_an_unknown_form_is_refused_with_file_and_line(written: Written, line: s
     with pytest.raises(BadModule) as problem:
         join(paths)
     assert str(problem.value) == f"wrong.js, line 3: cannot be joined: {line}"
-
-
-def test_the_line_number_is_correct_after_an_import_of_several_lines(written: Written) -> None:
-    paths = written(
-        wrong='import {\n  b,\n} from "./b.js";\nexport { b };\n', b="export const b = 1;\n"
-    )
-    with pytest.raises(BadModule, match=r"wrong\.js, line 4:"):
-        join(paths)
-
-
-def test_a_module_is_named_after_its_view_and_its_path_there() -> None:
-    assert name_of(join_modules.UI / "decode/web/connect.js") == "decode/connect"
-    assert name_of(join_modules.UI / "lab/web/dp/dp_table.js") == "lab/dp/dp_table"
-
-
-def test_every_module_of_the_page_has_its_own_name() -> None:
-    names = [name_of(path) for path in modules()]
-    assert len(names) == len(set(names)) > 50
 
 
 def test_the_joined_page_holds_no_path_of_the_server() -> None:

@@ -59,13 +59,6 @@ def locked(serve: Served) -> httpx.Client:
     return serve(auth=("me", "secret"))
 
 
-def test_the_modules_are_served_as_a_script(client: httpx.Client) -> None:
-    answer = client.get(MODULES)
-    assert answer.status_code == 200
-    assert answer.headers["content-type"].startswith("text/javascript")
-    assert answer.content == joined().text
-
-
 def test_the_modules_are_compressed_for_browsers_that_accept_gzip(client: httpx.Client) -> None:
     with client.stream("GET", MODULES, headers={"Accept-Encoding": "gzip, br"}) as answer:
         packed = b"".join(answer.iter_raw())
@@ -73,12 +66,6 @@ def test_the_modules_are_compressed_for_browsers_that_accept_gzip(client: httpx.
     assert answer.headers["vary"] == "Accept-Encoding"
     assert gzip.decompress(packed) == joined().text
     assert len(packed) < len(joined().text) / 2
-
-
-def test_the_modules_are_not_compressed_for_other_browsers(client: httpx.Client) -> None:
-    answer = client.get(MODULES, headers={"Accept-Encoding": "identity"})
-    assert "content-encoding" not in answer.headers
-    assert answer.content == joined().text
 
 
 def test_another_version_of_plotly_has_another_address(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,24 +77,12 @@ def test_another_version_of_plotly_has_another_address(monkeypatch: pytest.Monke
     assert after.version != before.version
 
 
-def test_plotly_is_served_from_its_package(client: httpx.Client) -> None:
-    answer = client.get(PLOTLY)
-    assert answer.status_code == 200
-    assert b"plotly.js" in answer.content[:200]
-
-
 @pytest.mark.parametrize("view", saved_pages())
 def test_the_parts_of_saved_pages_are_served(client: httpx.Client, view: str) -> None:
     script = client.get(f"{FOLDER}/saved-{view}.js")
     assert script.headers["content-type"].startswith("text/javascript")
     assert script.text == join([saved_pages()[view]])
     assert f'"{view}/saved_page"' in script.text
-
-
-def test_the_style_sheet_of_saved_pages_is_served(client: httpx.Client) -> None:
-    sheet = client.get(f"{FOLDER}/page.css")
-    assert sheet.headers["content-type"].startswith("text/css")
-    assert sheet.text == css()
 
 
 @pytest.mark.parametrize("view", saved_pages())
@@ -117,18 +92,6 @@ def test_a_saved_page_needs_no_other_file(view: str) -> None:
     script = join([saved_pages()[view]])
     assert "fetch(" not in script
     assert "XMLHttpRequest" not in script
-
-
-@pytest.mark.parametrize("path", [MODULES, PLOTLY])
-def test_browsers_may_keep_the_scripts_for_a_year(client: httpx.Client, path: str) -> None:
-    kept = client.get(path).headers["cache-control"].split(", ")
-    assert {"private", "immutable", "max-age=31536000"} == set(kept)
-
-
-@pytest.mark.parametrize("name", ["modules.js", "plotly.min.js"])
-def test_another_version_is_not_found(client: httpx.Client, name: str) -> None:
-    """Guards against a page of an old version with modules of a new version."""
-    assert client.get(f"{PATH}/0123456789abcdef/{name}").status_code == 404
 
 
 @pytest.mark.parametrize(
@@ -153,11 +116,6 @@ def test_nothing_else_is_served(client: httpx.Client, name: str) -> None:
     assert client.get(f"{FOLDER}/{name}").status_code == 404
 
 
-def test_the_modules_can_only_be_read(client: httpx.Client) -> None:
-    assert client.post(MODULES).status_code == 405
-    assert client.delete(MODULES).status_code == 405
-
-
 @pytest.mark.parametrize("path", [MODULES, PLOTLY, f"{FOLDER}/other", f"{PATH}/0/modules.js"])
 def test_without_a_login_there_is_nothing_to_see(locked: httpx.Client, path: str) -> None:
     stranger = httpx.Client(base_url=locked.base_url, trust_env=False)
@@ -173,14 +131,6 @@ def test_with_a_login_the_scripts_are_served(locked: httpx.Client) -> None:
     assert right.status_code == 200
     assert locked.get(MODULES).content == joined().text
     assert locked.get(PLOTLY).status_code == 200
-
-
-def test_a_login_by_auth_dependency_counts_too(serve: Served) -> None:
-    """With `auth_dependency`, Gradio has no login of its own. It calls this function to find out
-    who the visitor is."""
-    dependency = serve(auth_dependency=lambda request: request.headers.get("x-user"))
-    assert dependency.get(MODULES).status_code == 401
-    assert dependency.get(MODULES, headers={"X-User": "me"}).status_code == 200
 
 
 def test_under_a_root_path_the_modules_are_served_behind_the_proxy(serve: Served) -> None:
