@@ -182,7 +182,8 @@ def _names(text: Any) -> set[str]:
 
 def _model(text: Any, role: str) -> str:
     if not text or (isinstance(text, str) and not text.strip()):
-        raise BadModel(f"enter a {role} model: a folder or a Hugging Face id owner/name")
+        derived = "; as the draft also int8, int4 or ngram" if role == "draft" else ""
+        raise BadModel(f"enter a {role} model: a folder or a Hugging Face id owner/name{derived}")
     try:
         return checked_name(text)
     except BadModel as problem:
