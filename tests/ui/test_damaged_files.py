@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,14 @@ import pytest
 from visits import filled, request, sent, wait
 
 import app
+from sequoia.errors import BadTrace
 from sequoia.loading import download as hub_download
 from sequoia.loading import pair_request
 from sequoia.planning import named_profiles
-from ui.decode import clocks, messages
+from ui.decode import clocks
+from ui.decode.recordings import opened
 from ui.decode.tab import LiveView
+from ui.serving.limits import LOCAL
 from ui.shared import download, prompts, saved_profiles
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -96,23 +100,21 @@ def test_damaged_pairs_are_skipped(
     assert [one.name for one in presets()] == [one["name"] for one in data["pairs"][2:]]
 
 
-TOKENS = [["<|begin|>", True], ["hello", False]]
-
-
 @pytest.mark.parametrize(
-    ("tokens", "kept"),
-    [
-        (TOKENS, TOKENS),
-        ([["x" * 10**6, False]], [["x" * 200, False]]),
-        *((junk, []) for junk in (None, "x", [1], [["a"]], [["a", 1]], [[1, True]], {"a": True})),
-        ([["a", True]] * 1101, []),
-    ],
-    ids=range(10),
+    "tokens",
+    [None, "x", [1], [["a"]], [["a", 1]], [[1, True]], [["a", True]] * 1101, {"a": True}],
+    ids=range(8),
 )
-def test_damaged_prompt_tokens_of_a_recorded_chat_are_dropped(tokens: Any, kept: Any) -> None:
-    """A list that is malformed or too long is dropped. Long texts in it are cut."""
-    meta = messages.recorded({"chat": True, "prompt_tokens": tokens})
-    assert meta["prompt_tokens"] == kept
+def test_a_run_with_damaged_prompt_tokens_is_refused(tokens: Any, tmp_path: Path) -> None:
+    """A list that is malformed or too long."""
+    run = json.loads((ROOT / "tests" / "saved" / "runs" / "greedy.json").read_text())
+    path = tmp_path / "run.json"
+    for given in ([["<|begin|>", True], ["hello", False]], tokens):
+        meta = {**run["meta"], "chat": True, "prompt_tokens": given}
+        path.write_text(json.dumps({**run, "meta": meta}))
+        refusal = nullcontext() if given is not tokens else pytest.raises(BadTrace, match="prompt")
+        with refusal:
+            opened(str(path), LOCAL.upload)
 
 
 def full(*_: Any, **__: Any) -> str:
