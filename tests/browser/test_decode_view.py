@@ -123,7 +123,7 @@ def test_batches_add_up_and_a_repeat_changes_nothing(page: Any, canned: dict[str
         give(page, message)
     assert page.locator(".sq-stage").get_attribute("data-steps") == "10"
     assert page.evaluate("stage.store.trees.length") == len(run["trees"])
-    assert page.evaluate("stage.store.steps.map(s => s.i)") == list(range(10))
+    assert page.evaluate("stage.store.steps.map(s => s.index)") == list(range(10))
 
 
 def test_a_gap_is_shown_and_its_place_kept(page: Any, canned: dict[str, Any]) -> None:
@@ -132,7 +132,7 @@ def test_a_gap_is_shown_and_its_place_kept(page: Any, canned: dict[str, Any]) ->
     give(page, first(run, 3))
     give(page, rest(run, 7, 9))
     assert "4 to 7" in text(page, "[data-part=gap]")
-    assert page.evaluate("stage.store.steps.map(s => s && s.i)") == [
+    assert page.evaluate("stage.store.steps.map(s => s && s.index)") == [
         0,
         1,
         2,
@@ -147,7 +147,7 @@ def test_a_gap_is_shown_and_its_place_kept(page: Any, canned: dict[str, Any]) ->
     settle(page)
     assert "did not arrive" in text(page, "[data-part=story]")
     give(page, {**rest(run, 3, 7), "v": 1})
-    assert page.evaluate("stage.store.steps.map(s => s.i)") == list(range(9))
+    assert page.evaluate("stage.store.steps.map(s => s.index)") == list(range(9))
 
 
 def test_a_gap_is_filled_from_the_server(page: Any, canned: dict[str, Any]) -> None:
@@ -260,10 +260,10 @@ def test_the_opening_run_rests_on_its_best_step_beside_the_whole_text(
     stump = made([-1])["steps"][0]
     last = {
         **stump,
-        "i": 12,
+        "index": 12,
         "tree": 1,
         "tokens": run["steps"][11]["tokens"][:1],
-        "bonus": run["steps"][11]["verdict"]["bonus"],
+        "verdict": {"path": [0], "bonus": run["steps"][11]["verdict"]["bonus"], "trials": []},
     }
     page.evaluate("stage.setRate('s20')")
     cut = {**run, "trees": [*run["trees"], [-1]], "steps": [*run["steps"][:12], last]}
@@ -283,10 +283,10 @@ def test_a_small_last_step_leads_back_to_a_full_tree(page: Any, canned: dict[str
     stump = made([-1])["steps"][0]
     last = {
         **stump,
-        "i": 12,
+        "index": 12,
         "tree": 1,
         "tokens": run["steps"][11]["tokens"][:1],
-        "bonus": run["steps"][11]["verdict"]["bonus"],
+        "verdict": {"path": [0], "bonus": run["steps"][11]["verdict"]["bonus"], "trials": []},
     }
     cut = {**run, "trees": [*run["trees"], [-1]], "steps": [*run["steps"][:12], last]}
     part = page.locator("[data-part=stump]")
@@ -311,12 +311,12 @@ def test_a_slightly_cut_tree_does_not_count_as_full(page: Any, canned: dict[str,
     run = canned["16"]
     trees = run["trees"]
     full = run["trees"][run["steps"][0]["tree"]]
-    steps = [{**run["steps"][0], "i": i} for i in range(4)]
+    steps = [{**run["steps"][0], "index": i} for i in range(4)]
     almost = {
         **run["steps"][0],
-        "i": 4,
+        "index": 4,
         "tree": len(trees),
-        **{key: run["steps"][0][key][:-1] for key in ("tokens", "q", "p")},
+        **{key: run["steps"][0][key][:-1] for key in ("tokens", "draft_p", "target_p")},
     }
     give(
         page,

@@ -1477,7 +1477,7 @@ def test_terms_are_explained_on_focus_and_to_screen_readers(page: Page) -> None:
     )
     assert {
         "clock",
-        "fits",
+        "law",
         "check",
         "range",
         "repeats",

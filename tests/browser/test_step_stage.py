@@ -178,13 +178,13 @@ def test_the_card_shows_what_is_left_of_p_and_q(page: Any) -> None:
     )
     expect(page.locator(f"{CARD} [data-mark=dropped]")).to_have_count(1)
     expect(page.locator(f"{CARD} .sq-left-note")).to_contain_text(
-        f"The remaining {trial[5]:.0%} of p and "
+        f"The remaining {trial['mass']:.0%} of p and "
     )
     shares = page.evaluate(
         "[...document.querySelectorAll('.sq-left-bar[data-which=p]')].map(bar =>"
         " [...bar.children].reduce((sum, part) => sum + parseFloat(part.style.width), 0))"
     )
-    assert shares[:5] == pytest.approx([100 * share for share in residual[1][:5]], abs=0.01)
+    assert shares[:5] == pytest.approx([100 * share for share in residual["p"][:5]], abs=0.01)
     assert sum(shares) == pytest.approx(100, abs=0.1)
     page.evaluate("stage.turn(1)")
     settle(page)
