@@ -236,11 +236,11 @@ def large_run(steps: int, nodes: int) -> dict[str, Any]:
     many = [
         {
             **step,
-            "i": i,
-            "at": 4 + i,
+            "index": i,
+            "prefix_len": 4 + i,
             "tokens": [draws.randrange(32_000) for _ in range(nodes)],
-            "q": [None, *(draws.random() for _ in range(nodes - 1))],
-            "p": [draws.random() for _ in range(nodes)],
+            "draft_p": [None, *(draws.random() for _ in range(nodes - 1))],
+            "target_p": [draws.random() for _ in range(nodes)],
             "seconds": {name: draws.random() / 100 for name in step["seconds"]},
         }
         for i in range(steps)

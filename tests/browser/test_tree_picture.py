@@ -215,7 +215,7 @@ def test_nothing_is_cut_off(page: Any, canned: dict[str, Any], shape: str, look:
 @pytest.mark.nightly
 def test_a_small_tree_of_a_run_with_large_ones_makes_a_small_picture(page: Any) -> None:
     run = made([-1, *[0] * 100])
-    step = {**run["steps"][0], "i": 1, "tree": 1, "tokens": [1], "q": [None], "p": [None]}
+    step = {**run["steps"][0], "index": 1, "tree": 1, "tokens": [1]}
     give(page, {**run, "trees": [*run["trees"], [-1]], "steps": [*run["steps"], step]})
     page.evaluate("() => { stage.pause(); stage.seek(1); }")
     mode(page, "all")
