@@ -143,8 +143,8 @@ function waiting({ done, end, last, meta }, canRun) {
     : "The speed-up appears after the run if the large model alone is timed as well.";
 }
 
-// The figures of the whole run, and those that give its verdict where they differ: plain decoding may
-// have been stopped earlier.
+// The figures of the whole run, and those that give its verdict where they differ: plain decoding
+// may have been stopped earlier.
 /** @type {(store: RunStore) => string} */
 function price(store) {
   const { tokensPerStep, seconds, steps, tokens: made } = store.totals(store.last);
