@@ -4,7 +4,9 @@ because strangers would see the prompt."""
 
 from __future__ import annotations
 
+import asyncio
 import json
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -15,6 +17,7 @@ from visits import Gate, Reading, filled, laid_out, request, sent, wait
 import ui.decode.run
 from sequoia import Decoder
 from ui.decode.tab import LiveView
+from ui.serving.following import Followers
 from ui.serving.limits import LOCAL, PUBLIC, Limits
 from ui.serving.model_host import ModelHost
 from ui.shared.layout import header
@@ -98,6 +101,26 @@ def test_a_waiting_visitor_may_follow_the_current_run_and_then_gets_their_own(
     assert all(message["followed"] for message in sent(following))
 
 
+def test_a_visitor_refused_by_a_full_queue_may_follow_too(
+    make_view: Callable[[Limits], LiveView], gate: Gate, model_host: ModelHost
+) -> None:
+    view = make_view(LOCAL)
+    running = begin(view, gate)
+    waiting = [Reading(view.run(form(view), request(who))) for who in ("two", "three", "four")]
+    for one in waiting:
+        next(one)
+    (message,) = sent(view.run(form(view), request("five")))
+    assert message["error"].startswith("Not started: 4 runs are running or waiting already, ")
+    assert message["error"].endswith("; try again later, or follow the current run meanwhile")
+    assert message["follow"] is True
+    following = Reading(view.follow(request("five")))
+    assert len(json.loads(next(following))["steps"]) == 2
+    gate.open()
+    for one in (running, *waiting):
+        sent(one)
+    assert sent(following)[-1]["done"] is True, "following ends when that run ends"
+
+
 def test_on_a_public_page_nobody_follows_unless_the_runs_visitor_allows_it(
     make_view: Callable[[Limits], LiveView], gate: Gate
 ) -> None:
@@ -163,3 +186,23 @@ def test_a_visitor_who_stops_sharing_is_no_longer_followed(
     gate.open()
     sent(running)
     assert sent(following) == []
+
+
+def test_a_follower_who_leaves_while_joining_is_forgotten() -> None:
+    """Guards against an inbox that goes on gathering messages for a closed page."""
+    followers = Followers()
+    goes_on = threading.Event()
+
+    def so_far() -> str:
+        assert goes_on.wait(10)
+        return "{}"
+
+    async def enter_and_leave() -> None:
+        entering = asyncio.ensure_future(anext(followers.follow(so_far, lambda: True)))
+        await asyncio.sleep(0.05)
+        entering.cancel()
+        await asyncio.gather(entering, return_exceptions=True)
+        goes_on.set()
+
+    asyncio.run(enter_and_leave())
+    wait(lambda: not followers._inboxes)

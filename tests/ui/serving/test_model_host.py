@@ -22,8 +22,11 @@ from visits import decode_request, wait
 from sequoia import Pair
 from sequoia.errors import BadModel, OutOfMemory
 from sequoia.loading.model_checks import PassedCheck
+from sequoia.measuring.acceptance import CountedAcceptance
+from sequoia.models.tree_forward import TreeModel
 from ui.decode.recordings import RunStore
 from ui.decode.run import DecodeJob
+from ui.lab.acceptance_job import AcceptanceJob
 from ui.serving.fair_queue import Cancelled
 from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost, NotLoaded, Status, words_for
@@ -78,6 +81,19 @@ def test_if_loading_fails_the_current_pair_stays(
     assert (model_host.status, model_host.version) == before
 
 
+def test_if_loading_fails_paused_runs_stay(
+    model_host: ModelHost, make: Callable[..., DecodeJob]
+) -> None:
+    live = make()
+    sessions = Sessions[DecodeJob](LOCAL)
+    model_host.before_unload.append(sessions.release_all)
+    sessions.go("one", live, 1)
+    list(live.messages())
+    with pytest.raises(BadModel):
+        model_host.change(failing(BadModel("x")), never, ignore)
+    assert live.holding
+
+
 @pytest.mark.slow
 def test_without_memory_for_both_the_current_pair_is_freed_first(pair: Pair, other: Pair) -> None:
     model_host = opened(lambda: pair)
@@ -128,6 +144,14 @@ def test_if_the_new_and_the_previous_pair_both_fail_the_error_says_so_and_a_thir
     with pytest.raises(NotLoaded):
         model_host.pair(never)
     assert model_host.change(lambda: other, never, ignore) is model_host.pair(never) is other
+
+
+@pytest.mark.slow
+def test_if_the_first_pair_fails_to_load_another_can_be_loaded(other: Pair) -> None:
+    model_host = opened(failing(BadModel("no such folder")))
+    assert model_host.status.stage == "failed"
+    assert model_host.change(lambda: other, never, ignore) is other
+    assert model_host.status.stage == "ready"
 
 
 def opened(load: Callable[[], Pair]) -> ModelHost:
@@ -182,6 +206,39 @@ def test_loading_waits_for_a_running_decode_and_later_runs_get_the_new_pair(
     for thread in threads:
         thread.join(30)
     assert got == [other]
+
+
+def test_a_visitor_who_waits_to_load_can_leave(
+    model_host: ModelHost, pair: Pair, other: Pair
+) -> None:
+    with model_host.turn(never, ignore), pytest.raises(Cancelled):
+        model_host.change(lambda: other, lambda: True, ignore)
+    assert model_host.pair(never) is pair
+
+
+@pytest.mark.slow
+def test_acceptance_is_counted_with_the_pair_that_is_loaded_when_the_turn_comes(
+    model_host: ModelHost, other: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The job waits while another pair is loaded, and then counts with the new pair."""
+    got = list[Pair]()
+    task = AcceptanceJob(model_host, ["def f(x):"], decode_request(tokens=8).params, 20.0)
+    measure = task.measure
+
+    def noted(pair: Pair) -> CountedAcceptance:
+        got.append(pair)
+        return measure(pair)
+
+    monkeypatch.setattr(task, "measure", noted)
+    change = threading.Thread(target=model_host.change, args=(lambda: other, never, ignore))
+    with model_host.turn(never, ignore):
+        change.start()
+        wait(lambda: len(model_host.queue) == 2)
+        task.start()
+        wait(lambda: len(model_host.queue) == 3)
+    assert list(task.reports())[-1].result is not None
+    assert got == [other]
+    change.join(30)
 
 
 # -- the previous pair is freed --------------------------------------------------------------------
@@ -247,6 +304,21 @@ def test_the_previous_models_are_freed(other: Pair) -> None:
 # -- the pair in the header ------------------------------------------------------------------------
 
 
+def test_the_header_leaves_out_the_owners_of_the_models(other: Pair) -> None:
+    other = dataclasses.replace(other, name="Qwen/Qwen3-8B + Qwen/Qwen3-0.6B")
+    assert words_for(other).startswith("Qwen3-8B + Qwen3-0.6B pair · ")
+
+
+def test_the_header_shows_the_placement_of_an_offloaded_target(other: Pair) -> None:
+    assert words_for(other).endswith(" · cpu")
+    placed = TreeModel(
+        other.target.hf, "placed", placement="1 of 2 layers streamed from host memory"
+    )
+    assert words_for(dataclasses.replace(other, target=placed)).endswith(
+        " · cpu · " + placed.placement
+    )
+
+
 # -- loading the first pair ------------------------------------------------------------------------
 
 
@@ -260,6 +332,23 @@ def test_the_header_shows_loading_progress_but_not_passed_checks() -> None:
         "version": 0,
         "models": None,
     }
+
+
+def test_progress_after_loading_does_not_change_the_header(model_host: ModelHost) -> None:
+    before = model_host.status
+    model_host.on_progress("loading the weights of the target")
+    assert model_host.status == before
+
+
+def test_a_visitor_who_waits_for_the_first_models_can_leave() -> None:
+    looks = iter([False, True])
+    with pytest.raises(Cancelled):
+        ModelHost(failing(BadModel("unused")), 4).pair(lambda: next(looks))
+
+
+def test_a_view_has_no_pair_while_none_is_loaded() -> None:
+    assert ModelHost(failing(BadModel("unused")), 4).pair_now is None
+    assert opened(failing(BadModel("no such folder"))).pair_now is None
 
 
 def test_the_header_leaves_the_details_of_an_unexpected_error_to_the_log() -> None:

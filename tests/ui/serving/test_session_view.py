@@ -3,7 +3,9 @@ all views. Guards against buttons that stay off because the page never heard tha
 
 from __future__ import annotations
 
+import asyncio
 import json
+import threading
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -46,6 +48,14 @@ def test_a_press_that_never_arrived_is_reported(view: LiveView) -> None:
     assert "did not accept the request" in error(view, updates)
 
 
+def test_a_page_that_knows_why_its_job_ended_gets_no_other_reason(view: LiveView) -> None:
+    """If the server is slow to set the buttons, a page asks although it shows why its job was
+    refused. Guards against replacing that reason with "The connection to the server was lost"."""
+    updates = view.job_state(asked(heard=True, over=True), request())
+    assert updates[view.form.run]["interactive"] is True
+    assert view.stage not in updates
+
+
 def test_a_run_whose_messages_broke_off_can_be_resumed(
     view: LiveView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -80,6 +90,33 @@ def test_a_visitor_has_one_job_at_a_time_in_all_views(
     assert not view.sessions.busy
 
 
+def test_a_start_that_waits_holds_up_no_other_page(view: LiveView, model_host: ModelHost) -> None:
+    """Guards against a server that answers nobody while one visitor's job is being started."""
+    with laid_out():
+        view.build()
+        hardware = HardwareTab(model_host, LOCAL, view)
+        hardware.build()
+    starting = model_host.one_each._lock
+    starting.acquire()
+    release = threading.Timer(4, starting.release)
+    release.start()
+
+    async def others_are_answered() -> bool:
+        handler = hardware.measure(measuring(hardware), request())
+        measured = asyncio.ensure_future(anext(handler))
+        await asyncio.sleep(0.05)
+        meanwhile = starting.locked()
+        release.cancel()
+        if meanwhile:
+            starting.release()
+        await measured
+        await handler.aclose()
+        return meanwhile
+
+    assert asyncio.run(others_are_answered())
+    wait(lambda: not hardware.sessions.busy)
+
+
 def test_a_job_that_nobody_reads_is_dropped(
     make: Callable[..., DecodeJob], model_host: ModelHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -99,6 +136,21 @@ def test_a_job_that_is_read_is_not_dropped(
     read = make(tokens=150)
     read.start()
     assert sent(read.messages())[-1]["end"] == "length"
+
+
+def test_a_run_that_is_continued_after_a_long_pause_is_not_dropped(
+    make: Callable[..., DecodeJob], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The step's thread looks for a reader before the page has begun to read again. Guards against
+    dropping the step because nobody read during the pause."""
+    monkeypatch.setattr(job, "UNREAD_SECONDS", 2.0)
+    paused = make()
+    paused.start(1)
+    sent(paused.messages())
+    paused._inbox._read_at -= 60
+    paused.start(1)
+    wait(lambda: not paused.busy)
+    assert sent(paused.messages())[-1]["end"] == "paused"
 
 
 def test_a_run_that_ends_while_the_page_asks_is_not_called_lost(
@@ -121,6 +173,25 @@ def test_a_run_that_ends_while_the_page_asks_is_not_called_lost(
     monkeypatch.setattr(view, "buttons_now", ends)
     assert view.job_state(asked(heard=True), request()) == view.form.going()
     sent(running)
+
+
+def test_the_file_is_made_although_the_recording_is_dropped_meanwhile(
+    view: LiveView, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`buttons_now` is called when a run ends, and when a page asks about its job. If both happen
+    at the same time, one call may drop the recording while the other still makes a file from it for
+    the Save button."""
+    sent(view.run(filled(view), request()))
+    run = view.sessions.get("one")
+    assert run is not None
+    put = view.run_store.put
+
+    def put_away(recording: Any) -> None:
+        put(recording)
+        run.forget()
+
+    monkeypatch.setattr(view.run_store, "put", put_away)
+    assert view.buttons_now(request())[view.form.save]["interactive"] is True
 
 
 def test_the_machine_is_measured_at_the_start_if_asked_for(pair: Pair) -> None:
