@@ -89,13 +89,10 @@ def benchmark(options: Namespace) -> dict[str, Any]:
     named = {name: ref for name in ("target", "draft") if (ref := getattr(options, name))}
     pair = load_pair(**named, device=options.device, dtype=options.dtype, offload=options.offload)
     if options.passes:
-        print_passes(pair.target)
-        if isinstance(pair.draft, TreeModel):
-            print_passes(pair.draft)
-        return {}
+        models = [one for one in (pair.target, pair.draft) if isinstance(one, TreeModel)]
+        return {"passes": {one.name: print_passes(one) for one in models}}
     if options.copies:
-        _copied(options, pair, named)
-        return {}
+        return {"copies": _copied(options, pair, named)}
     others = other_dtypes(named, options.device, pair) if options.offload is False else {}
     _introduce(options, pair, others)
     if options.offload is False:
@@ -194,8 +191,8 @@ def _whole(blocks: Sequence[Block], pair: Pair, others: dict[str, Pair]) -> None
         block.print()
 
 
-def _copied(options: Namespace, pair: Pair, named: dict[str, Any]) -> None:
-    """Print the table of drafts that are copies of the target."""
+def _copied(options: Namespace, pair: Pair, named: dict[str, Any]) -> list[dict[str, str]]:
+    """Print the table of drafts that are copies of the target, and return its rows."""
 
     def load(numbers: str) -> Pair:
         given = {**named, "draft": numbers}
@@ -203,7 +200,7 @@ def _copied(options: Namespace, pair: Pair, named: dict[str, Any]) -> None:
 
     kinds = {kind: text_list(kind, ASSETS / "survey")[: options.limit] for kind in options.prompts}
     print(f"{pair.target.name} on {place_of(pair.target)}, {pair.target.numbers}")
-    print_copies(pair, load, kinds, options.temperature)
+    return print_copies(pair, load, kinds, options.temperature)
 
 
 def _offloaded(blocks: Sequence[Block], pair: Pair) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.errors import BadModel
@@ -25,9 +26,10 @@ def print_copies(
     load: Callable[[str], Pair],
     kinds: Mapping[str, Sequence[str]],
     temperatures: Sequence[float],
-) -> None:
-    """Print a row for each draft as soon as it is measured. load: the pair with a copy as the
-    draft, in the given numbers. kinds: texts by the name of their kind."""
+) -> list[dict[str, str]]:
+    """Print a row for each draft as soon as it is measured, and return all rows, each by the heads
+    of its cells. load: the pair with a copy as the draft, in the given numbers. kinds: texts by the
+    name of their kind."""
     print(
         "Sum of min(p, q): the mean over the texts' positions. Passes after 256 tokens: measured, "
         "ms. Speed-up over plain decoding: predicted, with the best tree of two or more nodes."
@@ -40,8 +42,12 @@ def print_copies(
         *(f"speed-up, T={t:g}" for t in temperatures),
     ]
     print(f"| {' | '.join(heads)} |\n|{'---|' * len(heads)}")
+    rows = []
     for name, each in _pairs(pair, load):
-        print(f"| {name} | {' | '.join(_row(each, kinds, temperatures))} |", flush=True)
+        cells = [name, *_row(each, kinds, temperatures)]
+        print(f"| {' | '.join(cells)} |", flush=True)
+        rows.append(dict(zip(heads, cells, strict=True)))
+    return rows
 
 
 def _pairs(pair: Pair, load: Callable[[str], Pair]) -> Iterator[tuple[str, Pair]]:
@@ -76,8 +82,9 @@ _PREFIX = 48  # tokens
 _ROUNDS = 30
 
 
-def print_passes(model: TreeModel) -> None:
-    """Time passes over _ROWS rows in turn, and print the least and the median time of each."""
+def print_passes(model: TreeModel) -> list[dict[str, Any]]:
+    """Time passes over _ROWS rows in turn. Print the least and the median time of each, and return
+    all of them in seconds."""
     most = min(_ROWS[-1], model.limit - _PREFIX)
     context = opened(model, most, _PREFIX)
     passes = [Pass(context, rows) for rows in _ROWS if rows <= most]
@@ -90,8 +97,6 @@ def print_passes(model: TreeModel) -> None:
     )
     print("| rows | least | median |\n|---|---|---|")
     for one in passes:
-        print(f"| {one.size} | {1000 * min(one.times):.1f} | {_median(one):.1f} |")
-
-
-def _median(one: Pass) -> float:
-    return 1000 * statistics.median(one.times)
+        middle = statistics.median(one.times)
+        print(f"| {one.size} | {1000 * min(one.times):.1f} | {1000 * middle:.1f} |")
+    return [{"rows": one.size, "seconds": sorted(one.times)} for one in passes]
