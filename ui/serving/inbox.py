@@ -65,6 +65,11 @@ class Inbox(Generic[Event]):
         reopening the inbox count as reading."""
         return self._readers > 0 or time.monotonic() - self._read_at < seconds
 
+    @property
+    def is_finished(self) -> bool:
+        """Whether the last event has been read."""
+        return self._over and not self._events
+
     def wait(self) -> Batch[Event]:
         """All unread events. Waits until there is one or the job has ended."""
         with self._changed, self._reading():

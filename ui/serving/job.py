@@ -108,6 +108,11 @@ class Job(ABC, Generic[Event]):
         return self._inbox.is_read(_JUST_NOW)
 
     @property
+    def has_told(self) -> bool:
+        """Whether somebody has read the last event."""
+        return self._inbox.is_finished
+
+    @property
     def holding(self) -> bool:
         """Whether the job has begun, has not ended, and still has the caches it needs to
         continue."""

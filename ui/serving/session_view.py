@@ -55,16 +55,15 @@ class SessionView(ABC, Generic[R]):
 
     def job_state(self, event: gr.EventData, request: gr.Request) -> Updates:
         """The answer to a page that asks for the state of its job. It sets the buttons. If no job
-        waits or runs and the page does not know how its job ended, the answer also says why the job
-        is not running. Either the request to start it was refused before a handler saw the request,
-        or the connection was lost."""
+        waits or runs and no message will tell the page how its job ended, the answer also says why
+        the job is not running. Either the request to start it was refused before a handler saw the
+        request, or the connection was lost."""
         job = self.sessions.get(visitor(request))
-        # Read this before `buttons_now`. A job that ends in between still sends its own last
-        # message, so the answer need not say why it is not running.
-        was_going = job is not None and job.busy
-        updates = self.buttons_now(request)
         sent = sent_with(event)
-        if was_going or sent.get("over") is True:
+        # Read this before `buttons_now`: a job that ends in between still sends its last message.
+        is_explained = sent.get("over") is True or (job is not None and _tells(job, sent))
+        updates = self.buttons_now(request)
+        if is_explained:
             return updates
         return {**updates, **self.not_running(_what_became_of(job, sent.get("heard") is True))}
 
@@ -117,6 +116,12 @@ class RunView(SessionView[R]):
         current = self._model_host.queue.current
         own = self.sessions.get(who)
         return own is not None and current is not None and current.job is own
+
+
+def _tells(job: SessionRun, sent: Mapping[str, Any]) -> bool:
+    """Whether a message of `job` is still to come, or is on its way to a page that has sent
+    `sent`."""
+    return job.busy or (sent.get("heard") is True and job.has_told)
 
 
 def _what_became_of(job: SessionRun | None, heard: bool) -> str:

@@ -175,6 +175,16 @@ def test_a_run_that_ends_while_the_page_asks_is_not_called_lost(
     sent(running)
 
 
+def test_a_run_whose_last_message_is_on_its_way_is_not_called_lost(view: LiveView) -> None:
+    """Guards against a page that asks before it has the last message, as on a slow machine, and
+    then shows that a run which ended well was lost."""
+    sent(view.run(filled(view), request()))
+    updates = view.job_state(asked(heard=True), request())
+    assert updates[view.form.run]["interactive"] is True
+    assert view.stage not in updates
+    assert "did not accept" in error(view, view.job_state(asked(heard=False), request()))
+
+
 def test_the_file_is_made_although_the_recording_is_dropped_meanwhile(
     view: LiveView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
