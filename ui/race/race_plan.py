@@ -6,12 +6,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sequoia import Acceptance, Pair, SequoiaError, Tree
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
-from sequoia.errors import BadSamplingParams
 from sequoia.measuring.defaults import default_chain
 from sequoia.planning.compare_plans import Elsewhere, tree_elsewhere
 from ui.decode import clocks
@@ -19,8 +18,8 @@ from ui.race.request import LEAST_LANES, LaneRequest, RaceRequest
 from ui.serving.model_host import named
 from ui.shared.prompts import surveyed_texts
 from ui.shared.saved_profiles import Entry
-from ui.shared.tree_menu import PLANNED
-from ui.shared.tree_request import ChosenTree, text_words
+from ui.shared.tree_menu import PLANNED, SHAPES
+from ui.shared.tree_request import ChosenTree, TreeRequest, text_words
 from ui.words.figures import size_words
 from ui.words.machines import machine_of
 from ui.words.race_verdict import elsewhere_words
@@ -61,18 +60,17 @@ def plan_race(pair: Pair, asked: RaceRequest, most: int) -> RacePlan:
     nodes of the tuned chains in notes (see `_missing_chains`).
 
     A lane with a planned tree is left out if an earlier lane on the same prompt would make the same
-    steps. Raises BadSamplingParams if no prompt is left with two lanes.
+    steps. If no prompt is left with two lanes, other lanes race instead of those.
     """
     every = [ChosenLane(lane, _tree(pair, asked, lane)) for lane in asked.lanes]
     repeats = dict(_repeats(every))
-    lanes = tuple(lane for i, lane in enumerate(every) if i not in repeats)
+    kept = {i: lane for i, lane in enumerate(every) if i not in repeats}
     same = [_same_words(every[i], every[first]) for i, first in repeats.items()]
-    on_each = Counter(lane.request.on for lane in lanes)
-    if max(on_each.values()) < LEAST_LANES:
-        raise BadSamplingParams(
-            f"{' '.join(same)} This leaves no two lanes to compare; add a lane, or choose another "
-            "machine’s clock"
-        )
+    if max(Counter(lane.request.on for lane in kept.values()).values()) < LEAST_LANES:
+        kept |= _instead(pair, asked, [(i, every[i]) for i in repeats])
+        names = {kept[i].request.name: None for i in repeats if i in kept}
+        same.append(f"{' and '.join(names)} races instead.")
+    lanes = tuple(kept[i] for i in sorted(kept))
     elsewhere = _elsewhere(asked, lanes)
     if same and elsewhere:
         same.append(elsewhere_words(elsewhere))
@@ -110,6 +108,27 @@ def _is_same(lane: ChosenLane, other: ChosenLane) -> bool:
     if not isinstance(tree, Tree) or tree != other.chosen.tree:
         return False
     return len(tree) == 1 or lane.request.verifier == other.request.verifier
+
+
+def _instead(
+    pair: Pair, asked: RaceRequest, repeats: Sequence[tuple[int, ChosenLane]]
+) -> dict[int, ChosenLane]:
+    """By index, a lane that races instead of the first of `repeats` on each prompt."""
+    first = {lane.request.on: (i, lane) for i, lane in reversed(repeats)}
+    return {i: _other_lane(pair, asked, lane) for i, lane in first.values()}
+
+
+def _other_lane(pair: Pair, asked: RaceRequest, lane: ChosenLane) -> ChosenLane:
+    """Plain decoding instead of `lane`; if that is plain decoding too, the tuned chain."""
+    kind = "tuned_chain" if lane.chosen.tree == Tree.chain(1) else "plain"
+    tree_request = TreeRequest(kind, (), lane.request.tree_request.most)
+    request = replace(
+        lane.request,
+        name=SHAPES[kind].name,
+        tree_request=tree_request,
+        verifier=DEFAULT_VERIFIER,
+    )
+    return ChosenLane(request, _tree(pair, asked, request))
 
 
 def _same_words(lane: ChosenLane, other: ChosenLane) -> str:

@@ -180,22 +180,25 @@ def test_a_chain_that_was_typed_twice_is_raced_twice(pair: Pair) -> None:
     assert len(plan_race(pair, asked(chain, chain), LOCAL.nodes).lanes) == 2
 
 
-def test_a_race_of_one_tree_with_itself_is_refused(pair: Pair, rates: dict[str, Any]) -> None:
-    rates["acceptance"] = Acceptance((0.8,))
-    with pytest.raises(
-        BadSamplingParams, match=r"raced once\. This leaves no two lanes to compare"
-    ):
-        plan_race(pair, asked(TUNED, PLANNED), LOCAL.nodes)
-
-
-def test_a_race_whose_lanes_are_all_plain_decoding_on_two_prompts_is_refused(
+def test_if_the_best_tree_is_the_best_chain_plain_decoding_races_it(
     pair: Pair, rates: dict[str, Any]
 ) -> None:
-    """Each prompt would have only one lane left, and lanes are compared only on the same prompt."""
+    """Guards against a ready-made race that cannot run with some pairs."""
+    rates["acceptance"] = Acceptance((0.8,))
+    plan = plan_race(pair, asked(TUNED, PLANNED), LOCAL.nodes)
+    assert [lane.request.tree_request.kind for lane in plan.lanes] == ["tuned_chain", "plain"]
+    assert plan.notes[-1] == "Plain races instead."
+
+
+def test_if_no_tree_pays_on_either_prompt_the_best_chain_races_plain_decoding(
+    pair: Pair, rates: dict[str, Any]
+) -> None:
     rates["acceptance"] = Acceptance((0.001,))
     request = asked(PLAIN, PLANNED, second_prompt="Once upon a time")
-    with pytest.raises(BadSamplingParams, match="This leaves no two lanes to compare"):
-        plan_race(pair, request, LOCAL.nodes)
+    lanes = plan_race(pair, request, LOCAL.nodes).lanes
+    assert [lane.request.tree_request.kind for lane in lanes] == ["plain", "tuned_chain"] * 2
+    assert [lane.request.on for lane in lanes] == ["code", "code", "prose", "prose"]
+    assert [len(lane.chosen.tree) for lane in lanes] == [1, 2, 1, 2]
 
 
 def test_with_a_useless_draft_a_chain_still_races(pair: Pair, rates: dict[str, Any]) -> None:
