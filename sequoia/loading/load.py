@@ -244,6 +244,7 @@ def _ready(
     """The model `hf` of `source`, or a rounded copy of it, self-tested. With `dtype` None, a small
     model on a CPU that is neither streamed nor a copy gets the dtype in which a typical pass is
     fastest."""
+    on_progress(f"testing the passes of {source.title}")
     model = refused(
         BadModel,
         f"{source.title} cannot run a tree",

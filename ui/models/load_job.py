@@ -68,7 +68,7 @@ class LoadJob(Job[Report]):
         fetch(self._pair_request, self._online, self._on_progress, self.halted)
         # loading does all checks again
         self._last = replace(self._last, progress=None, checks=())
-        self._on_progress("waiting for the current run to end")
+        self._on_progress("opening the models’ files")
         self._model_host.change(self._load, self.halted, self._on_wait, self._next_turn())
         return replace(self.stopped(""), done=True)
 
@@ -98,9 +98,11 @@ class LoadJob(Job[Report]):
     def _load(self) -> Pair:
         """Load the pair. The model host may call this again long after this job has ended, to
         reload the pair. Such a reload cannot be stopped."""
-        return load(
+        pair = load(
             self._pair_request, False, self._on_progress, lambda: self.busy and self.halted()
         )
+        self._on_progress("timing the models on this machine")  # what the model host does next
+        return pair
 
     def _on_progress(self, news: LoadNews) -> None:
         if isinstance(news, PassedCheck):

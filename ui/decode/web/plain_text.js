@@ -1,9 +1,9 @@
 /* The panel of plain decoding: the text that the large model alone has written by the moment
    shown. At the end of the run the rest follows, pale, so that the two texts can be compared. */
 import { el, show, text, sized } from "../../shared/web/dom.js";
-import { readable } from "../../shared/web/format.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { finish } from "../../shared/web/run_words.js";
+import { lines, writePrompt } from "./prompt_text.js";
 import { stoppedAfter } from "./same_text.js";
 import { scrollToEnd } from "./whole_lines.js";
 
@@ -53,7 +53,7 @@ export class PlainText {
     const shown = `${count} ${isOver}`;
     if (shown === this.shown) return;
     this.shown = shown;
-    const written = (from, to) => lines(readable(this.texts.slice(from, to).join("")));
+    const written = (from, to) => lines(this.texts.slice(from, to).join(""));
     text(this.flow, written(0, count));
     text(this.rest, isOver ? written(count) : "");
     text(this.end, isOver || count === this.texts.length ? ending(this.meta) : "");
@@ -74,7 +74,7 @@ export class PlainText {
     this.shown = "";
     const isGreedy = meta.params?.temperature === 0;
     this.how = "one token per pass" + (isGreedy ? "" : ", with its own random draws");
-    text(this.prompt, lines(readable(meta.prompt)));
+    writePrompt(this.prompt, meta);
   }
 }
 
@@ -83,5 +83,3 @@ const ending = ({ plain }) =>
   plain.finish === "time" && plain.limit
     ? "stopped " + stoppedAfter(plain)
     : finish(plain.finish, plain.text.length);
-
-const lines = (value) => value.replaceAll("⏎", "⏎\n");

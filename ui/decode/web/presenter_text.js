@@ -1,6 +1,7 @@
 /* The end of the text in presenter mode: as much of it as fits into the box in whole lines. */
 import { el, sized } from "../../shared/web/dom.js";
 import { readable } from "../../shared/web/format.js";
+import { promptText } from "./prompt_text.js";
 import { writeToken } from "./text_view.js";
 
 const STEPS = 40; // the last steps whose text is written
@@ -35,7 +36,7 @@ export class PresenterText {
     const { written, steps, meta } = this.store;
     this.box.replaceChildren();
     const from = Math.max(0, written + 1 - STEPS);
-    for (const word of from ? [] : promptWords(meta.prompt))
+    for (const word of from ? [] : promptWords(promptText(meta)))
       el("span", { class: "sq-prompt", text: word }, this.box);
     for (const step of steps.slice(from, written + 1)) {
       const group = el("span", {}, this.box);
@@ -54,4 +55,4 @@ export class PresenterText {
   }
 }
 
-const promptWords = (prompt = "") => readable(prompt.slice(-PROMPT)).match(/\s*\S+/g) ?? [];
+const promptWords = (prompt) => readable(prompt.slice(-PROMPT)).match(/\s*\S+/g) ?? [];

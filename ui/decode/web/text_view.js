@@ -7,6 +7,7 @@ import { readable } from "../../shared/web/format.js";
 import { Repeats, repeatsInWords } from "../../shared/web/repeats.js";
 import * as runWords from "../../shared/web/run_words.js";
 import { addTerm } from "../../shared/web/tooltips.js";
+import { lines, writePrompt } from "./prompt_text.js";
 import { scrollToPiece, scrollToWholeLine } from "./whole_lines.js";
 
 /**
@@ -82,7 +83,7 @@ export class TextView {
     const { store } = this;
     const { steps } = store;
     if (this.version !== store.version) this.restart();
-    if (this.meta !== store.meta) this.writePrompt(store.meta);
+    if (this.meta !== store.meta) writePrompt(this.prompt, store.meta);
     this.meta = store.meta;
     this.paintPrompt(store.meta.prompt);
     text(this.title, titleOf(store.largest));
@@ -95,19 +96,6 @@ export class TextView {
     this.paintEnd(store.done && store.written >= store.last);
     this.mark();
     this.link();
-  }
-
-  // The text before the answer. For a chat message, it includes the tokens of the chat template.
-  /** @type {(meta: Meta) => void} */
-  writePrompt({ prompt, chat, prompt_tokens: tokens }) {
-    if (!chat || !tokens?.length) return text(this.prompt, lines(readable(prompt)));
-    this.prompt.replaceChildren();
-    const title = "a special token, usually from the chat template";
-    for (const [piece, isSpecial] of tokens) {
-      const shown = lines(readable(piece));
-      if (isSpecial) el("span", { class: "sq-special", text: shown, title }, this.prompt);
-      else this.prompt.append(shown);
-    }
   }
 
   // Writes the run's prompt into the line above the text. If the prompt in the form is different,
@@ -277,9 +265,6 @@ export function writeToken(group, k, step) {
   const lead = rest ? piece.slice(0, piece.length - rest.length) : "";
   if (lead) group[k ? "append" : "before"](lead);
   const origin = k < step.verdict.path.length - 1 ? "sq-tok-draft" : "sq-tok-own";
-  const words = rest ? lines(readable(rest)) : piece;
+  const words = rest ? lines(rest) : piece;
   el("span", { class: "sq-tok " + origin, "data-k": k, text: words }, group);
 }
-
-// Each ⏎ of a readable text is followed by a real line break.
-const lines = (value) => value.replaceAll("⏎", "⏎\n");
