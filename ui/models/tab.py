@@ -60,7 +60,10 @@ class ModelsTab(SessionView[LoadJob]):
         self.problem = gr.HTML(visible=False, elem_id="md-problem")
         with gr.Group(elem_classes="pg-group"):
             self.pair = menu(
-                [*view.NAMES, ("two models of your own", OWN)], "Pair to load", "md-pair", BUNDLED_NAME
+                [*view.NAMES, ("two models of your own", OWN)],
+                "Pair to load",
+                "md-pair",
+                BUNDLED_NAME,
             )
             self.target = _model_field("Target", "md-target", "owner/name or a folder")
             self.draft = _model_field(
