@@ -16,11 +16,11 @@ from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
 from sequoia.algorithm.verifiers.sequoia import SEQUOIA
 from sequoia.algorithm.verifiers.specinfer import SPECINFER
-from sequoia.experiments.experiment import Cell, Entry, Experiment, Places, Settings, Unit
+from sequoia.experiments.experiment import Cell, Entry, Experiment, Places, Settings, Unit, grid
 from sequoia.experiments.texts import (
+    KINDS,
     Text,
     new_tokens,
-    params_of,
     planning_texts,
     planning_vector,
     step_starts,
@@ -43,7 +43,7 @@ def measure(pair: Pair, unit: Unit) -> Iterator[Entry]:
     At temperature 0 the texts of small models soon repeat themselves, and repeated text is easy to
     draft. So there are more entries for the part before that; share: its fraction of the text."""
     text = text_of(pair, unit)
-    trees = planned_shapes(pair, str(unit.at["kind"]), params_of(unit), unit.settings["budgets"])
+    trees = planned_shapes(pair, unit.kind, unit.params, unit.settings["budgets"])
     names = {f"{shape} {nodes}": (shape, nodes) for shape, nodes in trees}
     lanes = {name: (trees[key], DEFAULT_VERIFIER) for name, key in names.items()}
     starts = step_starts(pair, text, lanes)
@@ -124,20 +124,8 @@ BUDGET = Experiment(
         "Does Sequoia's tree emit more tokens per step than other trees of at most the same size?"
     ),
     sizes={
-        "small": {
-            "kinds": ["code"],
-            "temperatures": [0.6],
-            "prompts": 6,
-            "tokens": 64,
-            "budgets": [16, 64, 256],
-        },
-        "full": {
-            "kinds": ["code", "prose"],
-            "temperatures": [0.0, 0.6],
-            "prompts": 12,
-            "tokens": 128,
-            "budgets": [16, 32, 64, 128, 256, 512],
-        },
+        "small": grid(["code"], 6, 64, temperatures=[0.6], budgets=[16, 64, 256]),
+        "full": grid(KINDS, 12, 128, temperatures=[0.0, 0.6], budgets=[16, 32, 64, 128, 256, 512]),
     },
     measure=measure,
     pairs=pairs,

@@ -12,6 +12,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 import torch
@@ -25,10 +26,10 @@ from sequoia.decoding.dynamic_tree import Dynamic
 from sequoia.decoding.replanned_tree import Replanned
 from sequoia.decoding.tree_choice import StoppingChain, TreeChoice
 from sequoia.errors import BadPair
-from sequoia.experiments.experiment import Cell, Entry, Experiment, Places, Settings, Unit
+from sequoia.experiments.experiment import Cell, Entry, Experiment, Places, Settings, Unit, grid
 from sequoia.experiments.result import At
-from sequoia.experiments.steps_along import DecodedStep, speedup, steps_along, tokens_per_step
-from sequoia.experiments.texts import Text, planning_texts, planning_vector, text_of
+from sequoia.experiments.steps_along import speedup, steps_along, tokens_per_step
+from sequoia.experiments.texts import KINDS, planning_texts, planning_vector, text_of
 from sequoia.measuring.stop_rule import LONG_CHAIN, LongChainStep, StopRule, best_stop_rule
 from sequoia.models.choose_forward import use_fast_forward
 from sequoia.models.pair import Pair, PairCache
@@ -99,91 +100,62 @@ STRIDE = 3  # each step of `_long_chains` starts this many tokens after the one 
 
 
 @dataclass(frozen=True)
-class PlanningData:
-    """What plans are based on, besides a machine's times. acceptance: from `planning_vector`.
-    steps: steps with a long chain along the planning texts."""
+class Plans:
+    """What is predicted to be fastest on the machine of `profile`, at `temperature`. acceptance:
+    the vector that plans are made with. chain: a chain of 2 to USUAL_LEVELS nodes. tree: a tree of
+    up to NODES nodes and USUAL_LEVELS levels. stop: the rule for a chain that stops when the draft
+    is unsure."""
 
     acceptance: Acceptance
-    steps: tuple[LongChainStep, ...]
-
-
-def planning_data(
-    pair: Pair, kind: str, temperature: float, prompts: int, tokens: int
-) -> PlanningData:
-    """The data for plans for a pair, a kind of text and a temperature. prompts: the number of
-    planning texts for `steps`. tokens: the length of each of them. Made once for each pair and the
-    other arguments."""
-    params = SamplingParams(temperature, max_new_tokens=tokens, ignore_eos=True)
-
-    def make() -> PlanningData:
-        texts = planning_texts(pair, kind, params, prompts)
-        steps = (step for text in texts for step in _long_chains(pair, text))
-        return PlanningData(planning_vector(pair, kind, params), tuple(steps))
-
-    return pair.measured.once(("planning data", kind, temperature, prompts, tokens), make)
-
-
-def _long_chains(pair: Pair, text: Text) -> Iterator[LongChainStep]:
-    places = range(0, len(text.tokens), STRIDE)
-    chain = Tree.chain(LONG_CHAIN)
-    for _, drafted, verdict in steps_along(pair, text, chain, [SEQUOIA.key], places):
-        yield LongChainStep(tuple(drafted.probs), len(verdict.path) - 1)
-
-
-@dataclass(frozen=True)
-class Plans:
-    """What is predicted to be fastest on one machine. chain: a chain of 2 to USUAL_LEVELS nodes.
-    tree: a tree of up to NODES nodes and USUAL_LEVELS levels. stop: the rule for a chain that stops
-    when the draft is unsure."""
-
+    profile: HardwareProfile
+    temperature: float
     chain: Tree
     tree: Tree
     stop: StopRule
 
 
-def plans_for(data: PlanningData, profile: HardwareProfile) -> Plans:
-    acceptance = data.acceptance
+def plans_for(pair: Pair, unit: Unit, profile: HardwareProfile) -> Plans:
+    acceptance = planning_vector(pair, unit.kind, unit.params)
     return Plans(
+        acceptance,
+        profile,
+        unit.params.temperature,
         best_chain(acceptance, profile, USUAL_LEVELS, min_nodes=2).tree,
         best_plan(acceptance, profile, NODES, USUAL_LEVELS).tree,
-        best_stop_rule(data.steps, profile),
+        best_stop_rule(_long_chains(pair, unit), profile),
     )
 
 
-# (PlanningData, plans, profile, temperature) -> a fixed tree, or a new TreeChoice for one run
-Make = Callable[[PlanningData, Plans, HardwareProfile, float], TreeChoice]
+def _long_chains(pair: Pair, unit: Unit) -> tuple[LongChainStep, ...]:
+    """Steps with a long chain along planning texts: as many texts, of as many tokens, as the
+    setting "planning" says. Made once for each pair, kind of text and temperature."""
+    prompts, tokens = unit.settings["planning"]
+    params = SamplingParams(unit.params.temperature, max_new_tokens=tokens, ignore_eos=True)
+    chain = Tree.chain(LONG_CHAIN)
+
+    def make() -> tuple[LongChainStep, ...]:
+        return tuple(
+            LongChainStep(tuple(drafted.probs), len(verdict.path) - 1)
+            for text in planning_texts(pair, unit.kind, params, prompts)
+            for _, drafted, verdict in steps_along(
+                pair, text, chain, [SEQUOIA.key], range(0, len(text.tokens), STRIDE)
+            )
+        )
+
+    return pair.measured.once(("long chains", unit.kind, params, prompts), make)
 
 
-@dataclass(frozen=True)
-class Rival:
-    """A kind of decoder. key: its name in results. make: see `Make`. learns: whether it plans new
-    trees while decoding, from earlier steps and the times in the machine's profile."""
-
-    key: str
-    make: Make
-    learns: bool = False
-
-
-RIVALS = (
-    Rival("chain", lambda _data, plans, _profile, _t: plans.chain),
-    Rival(
-        "stopping",
-        lambda _data, plans, _profile, _t: StoppingChain(plans.stop.max_nodes, plans.stop.min_prob),
+# The kinds of decoder, by their names in results: each makes a fixed tree, or a new TreeChoice for
+# one run. The last two plan new trees while they decode.
+RIVALS: dict[str, Callable[[Plans], TreeChoice]] = {
+    "chain": lambda plans: plans.chain,
+    "stopping": lambda plans: StoppingChain(plans.stop.max_nodes, plans.stop.min_prob),
+    "tree": lambda plans: plans.tree,
+    "replanned": lambda plans: Replanned(plans.acceptance, plans.profile, NODES, USUAL_LEVELS),
+    "dynamic": lambda plans: Dynamic(
+        plans.acceptance, plans.profile, plans.temperature, NODES, USUAL_LEVELS
     ),
-    Rival("tree", lambda _data, plans, _profile, _t: plans.tree),
-    Rival(
-        "replanned",
-        lambda data, _plans, profile, _t: Replanned(data.acceptance, profile, NODES, USUAL_LEVELS),
-        learns=True,
-    ),
-    Rival(
-        "dynamic",
-        lambda data, _plans, profile, temperature: Dynamic(
-            data.acceptance, profile, temperature, NODES, USUAL_LEVELS
-        ),
-        learns=True,
-    ),
-)
+}
 
 
 # -- the experiment --------------------------------------------------------------------------------
@@ -191,71 +163,40 @@ RIVALS = (
 
 VERIFIERS = (SEQUOIA.key, TRAVERSAL.key)
 # "DECODER VERIFIER"
-LANES = tuple(f"{rival.key} {verifier}" for verifier in VERIFIERS for rival in RIVALS)
+LANES = tuple(f"{rival} {verifier}" for verifier in VERIFIERS for rival in RIVALS)
 CHAIN = f"chain {SEQUOIA.key}"
 TREE = f"tree {SEQUOIA.key}"
 STOPPING = f"stopping {SEQUOIA.key}"
-DIGITS = 5  # decimal places of results
 
 
 def measure(pair: Pair, unit: Unit) -> Iterator[Entry]:
-    """tokens: per step. speed: over plain decoding. first: the acceptance rate of a first child,
-    from the acceptance vector that trees are planned with."""
-    race = _Race(with_draft(pair, str(unit.at["draft"])), unit)
+    """tokens: per step, along the text of one prompt. speed: over plain decoding. first: the
+    acceptance rate of a first child, from the acceptance vector that trees are planned with."""
+    pair = with_draft(pair, str(unit.at["draft"]))
+    text = text_of(pair, unit)
+    places = range(0, len(text.tokens), unit.settings["stride"])
     for machine in unit.settings["machines"]:
-        yield from race.on(machine)
-
-
-class _Race:
-    """All decoders along the text of one prompt. If several machines have the same planned tree or
-    chain, it is decoded only once."""
-
-    def __init__(self, pair: Pair, unit: Unit) -> None:
-        self._pair = pair
-        self._text = text_of(pair, unit)
-        self._places = range(0, len(self._text.tokens), unit.settings["stride"])
-        self._temperature = self._text.params.temperature
-        planning = unit.settings["planning"]
-        self._data = planning_data(pair, str(unit.at["kind"]), self._temperature, *planning)
-        self._known: dict[tuple[Any, ...], tuple[DecodedStep, ...]] = {}
-
-    def on(self, machine: str) -> Iterator[Entry]:
-        profile = named_profile(machine)
-        plans = plans_for(self._data, profile)
+        plans = plans_for(pair, unit, named_profile(machine))
         # at temperature 0 all verifiers accept the same tokens, so one is enough
-        for verifier in VERIFIERS if self._temperature else VERIFIERS[:1]:
-            for rival in RIVALS:
-                steps = self._steps(rival, verifier, machine, plans)
-                yield Entry(
-                    lane=f"{rival.key} {verifier}",
-                    at={"machine": machine},
-                    about=_about(rival, self._data, plans),
-                    figures={
-                        "tokens": round(tokens_per_step(steps), DIGITS),
-                        "speed": round(speedup(steps, profile), DIGITS),
-                    },
-                )
-
-    def _steps(
-        self, rival: Rival, verifier: str, machine: str, plans: Plans
-    ) -> tuple[DecodedStep, ...]:
-        tree = rival.make(self._data, plans, named_profile(machine), self._temperature)
-        # two TreeChoices cannot be compared, so the key contains what their trees depend on
-        depends_on = machine if rival.learns else plans.stop
-        key = (verifier, tree if isinstance(tree, Tree) else (rival.key, depends_on))
-        if key not in self._known:
-            made = steps_along(self._pair, self._text, tree, [verifier], self._places)
-            self._known[key] = tuple(step for step, _, _ in made)
-        return self._known[key]
+        for verifier, rival in product(VERIFIERS if plans.temperature else VERIFIERS[:1], RIVALS):
+            made = steps_along(pair, text, RIVALS[rival](plans), [verifier], places)
+            steps = [step for step, _, _ in made]
+            speed = speedup(steps, plans.profile)
+            yield Entry(
+                lane=f"{rival} {verifier}",
+                at={"machine": machine},
+                about=_about(rival, plans),
+                figures={"tokens": round(tokens_per_step(steps), 5), "speed": round(speed, 5)},
+            )
 
 
-def _about(rival: Rival, data: PlanningData, plans: Plans) -> At:
+def _about(rival: str, plans: Plans) -> At:
     """first, and the plan: nodes, levels and children (the most of a node); or for the stopping
     chain the most nodes and the draft probability below which it stops."""
-    first: At = {"first": round(data.acceptance.rates[0], DIGITS)}
-    if rival.key == "stopping":
+    first: At = {"first": round(plans.acceptance.rates[0], 5)}
+    if rival == "stopping":
         return {**first, "nodes": plans.stop.max_nodes, "least": plans.stop.min_prob}
-    tree = {"chain": plans.chain, "tree": plans.tree}.get(rival.key)
+    tree = {"chain": plans.chain, "tree": plans.tree}.get(rival)
     if tree is None:
         return first
     most = max(map(len, tree.children))
@@ -273,35 +214,37 @@ TREE_OR_CHAIN = Experiment(
     name="chain",
     question="When is a tree faster than a chain of the best length, and why?",
     sizes={
-        "small": {
-            "kinds": ["code"],
-            "machines": ["a100-llama-2-7b-graphs", "m1-max-qwen3-8b"],
-            "conditions": [[0.6, "as it is"]],
-            "prompts": 4,  # of each kind
-            "tokens": 48,  # after each prompt
-            "stride": 6,  # tokens between the starts of two steps
-            "planning": [2, 48],  # texts to plan stopping chains on: number, tokens of each
-        },
-        "full": {
-            "kinds": ["code", "prose"],
-            "machines": [
+        # stride: tokens between the starts of two steps. planning: texts to plan stopping chains
+        # on, their number and the tokens of each.
+        "small": grid(
+            kinds=["code"],
+            prompts=4,
+            tokens=48,
+            machines=["a100-llama-2-7b-graphs", "m1-max-qwen3-8b"],
+            conditions=[[0.6, "as it is"]],
+            stride=6,
+            planning=[2, 48],
+        ),
+        "full": grid(
+            kinds=KINDS,
+            prompts=6,
+            tokens=48,
+            machines=[
                 "l40-llama-3-70b-offloaded",
                 "a100-llama-2-7b-graphs",
                 "m1-max-qwen3-8b",
                 "epyc-2-cores-bundled",
             ],
-            "conditions": [
+            conditions=[
                 [0.0, "as it is"],
                 [0.6, "as it is"],
                 [1.0, "as it is"],
                 [0.6, "better"],
                 [0.6, "worse"],
             ],
-            "prompts": 6,
-            "tokens": 48,
-            "stride": 6,
-            "planning": [4, 48],
-        },
+            stride=6,
+            planning=[4, 48],
+        ),
     },
     measure=measure,
     pairs=pairs,

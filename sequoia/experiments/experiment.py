@@ -11,11 +11,18 @@ from typing import Any
 
 from pydantic import Field
 
+from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.experiments.result import At, Finite, Ratio, Row, mean_of, ratio_of
 from sequoia.models.pair import Pair
 
 SIZES = ("small", "full")
 Settings = Mapping[str, Any]  # plain JSON values
+
+
+def grid(kinds: Sequence[str], prompts: int, tokens: int, **axes: Any) -> Settings:
+    """The settings of a run: `prompts` prompts of each of `kinds` of text, each continued by
+    `tokens` tokens, for each value of `axes`."""
+    return {"kinds": [*kinds], "prompts": prompts, "tokens": tokens, **axes}
 
 
 class Entry(Finite):
@@ -35,6 +42,19 @@ class Unit:
     at: At
     number: int
     settings: Settings
+
+    @property
+    def kind(self) -> str:
+        """The kind of text."""
+        return str(self.at["kind"])
+
+    @property
+    def params(self) -> SamplingParams:
+        """Those of the unit's text. The seed is the number of the prompt."""
+        temperature, top_p = float(self.at["temperature"]), float(self.at.get("top_p", 1.0))
+        return SamplingParams(
+            temperature, top_p, self.settings["tokens"], self.number, ignore_eos=True
+        )
 
     @property
     def key(self) -> str:

@@ -11,26 +11,26 @@ from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.best_tree import best_tree
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
-from sequoia.experiments.experiment import Cell, Entry, Experiment, Places, Settings, Unit
-from sequoia.experiments.texts import params_of, planning_vector, text_of, tokens_of_lanes
+from sequoia.experiments.experiment import Cell, Entry, Experiment, Places, Settings, Unit, grid
+from sequoia.experiments.texts import KINDS, planning_vector, text_of, tokens_of_lanes
 from sequoia.models.pair import Pair
 from sequoia.planning.named_profiles import named_profile
 from sequoia.planning.plan_for_machine import best_plan
-from sequoia.planning.simulated_step_times import step_seconds
+from sequoia.planning.simulated_step_times import speedup
 
 
 def measure(pair: Pair, unit: Unit) -> Iterator[Entry]:
     """tokens: the tokens per step of each tree along one text. speed: its speed-up over plain
     decoding on each machine. A lane is the size of its tree ("16"), or the machine that the tree is
     planned for."""
-    acceptance = planning_vector(pair, str(unit.at["kind"]), params_of(unit))
+    acceptance = planning_vector(pair, unit.kind, unit.params)
     trees = _trees(acceptance, unit.settings)
     lanes = {name: (tree, DEFAULT_VERIFIER) for name, tree in trees.items()}
     tokens = tokens_of_lanes(pair, text_of(pair, unit), lanes)
     for machine in unit.settings["machines"]:
         profile = named_profile(machine)
         for name, tree in trees.items():
-            speed = tokens[name] * profile.plain_seconds / step_seconds(tree, profile)
+            speed = speedup(tokens[name], tree, profile)
             yield Entry(
                 lane=name,
                 at={"machine": machine},
@@ -68,18 +68,20 @@ HARDWARE = Experiment(
     name="hardware",
     question="Does a tree planned for the machine beat a tree of fixed size?",
     sizes={
-        "small": {
-            "kinds": ["code"],
-            "temperatures": [0.6],
-            "machines": ["l40-llama-3-70b-offloaded", "m1-max-qwen3-8b"],
-            "sizes": [4, 16, 64],
-            "prompts": 4,
-            "tokens": 48,
-        },
-        "full": {
-            "kinds": ["code", "prose"],
-            "temperatures": [0.0, 0.6],
-            "machines": [
+        "small": grid(
+            kinds=["code"],
+            prompts=4,
+            tokens=48,
+            temperatures=[0.6],
+            machines=["l40-llama-3-70b-offloaded", "m1-max-qwen3-8b"],
+            sizes=[4, 16, 64],
+        ),
+        "full": grid(
+            kinds=KINDS,
+            prompts=8,
+            tokens=80,
+            temperatures=[0.0, 0.6],
+            machines=[
                 "l40-llama-3-70b-offloaded",
                 "h200-qwen3-32b",
                 "rtx-4090-qwen3-8b",
@@ -87,10 +89,8 @@ HARDWARE = Experiment(
                 "m1-max-qwen3-8b",
                 "epyc-2-cores-bundled",
             ],
-            "sizes": [2, 4, 8, 16, 32, 64, 128, 256],
-            "prompts": 8,
-            "tokens": 80,
-        },
+            sizes=[2, 4, 8, 16, 32, 64, 128, 256],
+        ),
     },
     measure=measure,
     pairs=pairs,

@@ -13,8 +13,8 @@ from sequoia.algorithm.verifiers import verifier_named
 from sequoia.algorithm.verifiers.sequoia import SEQUOIA
 from sequoia.algorithm.verifiers.specinfer import SPECINFER
 from sequoia.algorithm.verifiers.top_k_match import TOP_K_MATCH
-from sequoia.experiments.experiment import Cell, Entry, Experiment, Places, Settings, Unit
-from sequoia.experiments.texts import text_of
+from sequoia.experiments.experiment import Cell, Entry, Experiment, Places, Settings, Unit, grid
+from sequoia.experiments.texts import KINDS, text_of
 from sequoia.measuring.acceptance_teacher_forced import text_places
 from sequoia.models.pair import Pair
 
@@ -68,20 +68,8 @@ RANKS = Experiment(
     name="ranks",
     question="How much does each further child of a node help?",
     sizes={
-        "small": {
-            "kinds": ["code"],
-            "temperatures": [0.6],
-            "prompts": 6,
-            "tokens": 64,
-            "ranks": 16,
-        },
-        "full": {
-            "kinds": ["code", "prose"],
-            "temperatures": [0.6, 1.0],
-            "prompts": 12,
-            "tokens": 128,
-            "ranks": 32,
-        },
+        "small": grid(["code"], 6, 64, temperatures=[0.6], ranks=16),
+        "full": grid(KINDS, 12, 128, temperatures=[0.6, 1.0], ranks=32),
     },
     measure=measure,
     pairs=pairs,

@@ -11,8 +11,8 @@ from sequoia.algorithm.best_tree import best_tree
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.sequoia import SEQUOIA
 from sequoia.algorithm.verifiers.specinfer import SPECINFER
-from sequoia.experiments.experiment import Cell, Entry, Experiment, Places, Settings, Unit
-from sequoia.experiments.texts import params_of, planning_vector, text_of, tokens_of_lanes
+from sequoia.experiments.experiment import Cell, Entry, Experiment, Places, Settings, Unit, grid
+from sequoia.experiments.texts import KINDS, planning_vector, text_of, tokens_of_lanes
 from sequoia.models.pair import Pair
 
 OURS = SEQUOIA.key
@@ -22,7 +22,7 @@ THEIRS = SPECINFER.key
 def measure(pair: Pair, unit: Unit) -> Iterator[Entry]:
     """tokens: the expected tokens per step along one text, with `width` sequences of `depth` tokens
     and with Sequoia's tree of the same size."""
-    acceptance = planning_vector(pair, str(unit.at["kind"]), params_of(unit))
+    acceptance = planning_vector(pair, unit.kind, unit.params)
     grid = [*product(unit.settings["widths"], unit.settings["depths"])]
     lanes = dict[str, tuple[Tree, str]]()
     for width, depth in grid:
@@ -32,10 +32,8 @@ def measure(pair: Pair, unit: Unit) -> Iterator[Entry]:
     tokens = tokens_of_lanes(pair, text_of(pair, unit), lanes)
     for width, depth in grid:
         at = {"width": width, "depth": depth}
-        for lane, name in (
-            (THEIRS, f"{width} x {depth}"),
-            (OURS, f"planned {1 + width * depth}"),
-        ):
+        names = {THEIRS: f"{width} x {depth}", OURS: f"planned {1 + width * depth}"}
+        for lane, name in names.items():
             yield Entry(lane=lane, at=at, figures={"tokens": tokens[name]})
 
 
@@ -50,22 +48,10 @@ SPECINFER_GRID = Experiment(
         "size better?"
     ),
     sizes={
-        "small": {
-            "kinds": ["code"],
-            "temperatures": [0.6],
-            "prompts": 6,
-            "tokens": 64,
-            "widths": [1, 5, 16],
-            "depths": [2, 4, 8],
-        },
-        "full": {
-            "kinds": ["code", "prose"],
-            "temperatures": [0.6],
-            "prompts": 12,
-            "tokens": 128,
-            "widths": [1, 2, 5, 16],
-            "depths": [2, 4, 8, 16, 48],
-        },
+        "small": grid(["code"], 6, 64, temperatures=[0.6], widths=[1, 5, 16], depths=[2, 4, 8]),
+        "full": grid(
+            KINDS, 12, 128, temperatures=[0.6], widths=[1, 2, 5, 16], depths=[2, 4, 8, 16, 48]
+        ),
     },
     measure=measure,
     pairs=pairs,

@@ -68,19 +68,8 @@ def continued(pair: Pair, prompt: str, params: SamplingParams) -> Text:
     return Text(pair.encode(prompt), tuple(emitted_tokens(plain(pair, prompt, params))), params)
 
 
-def params_of(unit: Unit) -> SamplingParams:
-    """The sampling parameters of a unit's text. The seed is the number of the prompt."""
-    return SamplingParams(
-        float(unit.at["temperature"]),
-        float(unit.at.get("top_p", 1.0)),
-        unit.settings["tokens"],
-        unit.number,
-        ignore_eos=True,
-    )
-
-
 def text_of(pair: Pair, unit: Unit) -> Text:
-    return continued(pair, prompts_of(str(unit.at["kind"]))[unit.number], params_of(unit))
+    return continued(pair, prompts_of(unit.kind)[unit.number], unit.params)
 
 
 def planning_texts(pair: Pair, kind: str, params: SamplingParams, count: int) -> Iterator[Text]:

@@ -12,11 +12,11 @@ from sequoia.algorithm.verifiers.sequoia import SEQUOIA
 from sequoia.algorithm.verifiers.specinfer import SPECINFER
 from sequoia.algorithm.verifiers.top_k_match import TOP_K_MATCH
 from sequoia.algorithm.verifiers.traversal import TRAVERSAL
-from sequoia.experiments.experiment import Cell, Entry, Experiment, Places, Settings, Unit
+from sequoia.experiments.experiment import Cell, Entry, Experiment, Places, Settings, Unit, grid
 from sequoia.experiments.steps_along import steps_along
 from sequoia.experiments.texts import (
+    KINDS,
     Text,
-    params_of,
     planning_vector,
     step_starts,
     text_of,
@@ -24,7 +24,7 @@ from sequoia.experiments.texts import (
 )
 from sequoia.models.pair import Pair
 from sequoia.planning.named_profiles import named_profile
-from sequoia.planning.simulated_step_times import step_seconds
+from sequoia.planning.simulated_step_times import speedup
 
 OURS = SEQUOIA.key
 CHAIN = "chain"  # token verification on a chain
@@ -42,9 +42,7 @@ _FIXED = {"nodes": 64, "chain": 8, "every": 8, "profile": "a100-llama2-7b-jf68m"
 def measure(pair: Pair, unit: Unit) -> Iterator[Entry]:
     """tokens: the expected tokens per step along one text. speed: the predicted speed-up over plain
     decoding on the machine of the settings' profile."""
-    params = params_of(unit)
-    kind = str(unit.at["kind"])
-    rates = {rule: planning_vector(pair, kind, params, rule) for rule in WALKS}
+    rates = {rule: planning_vector(pair, unit.kind, unit.params, rule) for rule in WALKS}
     trees = {rule: best_tree(rates[rule], unit.settings["nodes"]) for rule in WALKS}
     trees[CHAIN] = Tree.chain(unit.settings["chain"])
     text = text_of(pair, unit)
@@ -57,7 +55,7 @@ def measure(pair: Pair, unit: Unit) -> Iterator[Entry]:
         trees[name] = trees[base]
     profile = named_profile(unit.settings["profile"])
     for name in LANES:
-        speed = tokens[name] * profile.plain_seconds / step_seconds(trees[name], profile)
+        speed = speedup(tokens[name], trees[name], profile)
         yield Entry(lane=name, figures={"tokens": tokens[name], "speed": round(speed, 5)})
 
 
@@ -104,20 +102,8 @@ TEMPERATURE = Experiment(
     name="temperature",
     question="Which verifier emits the most tokens per step, from temperature 0 upwards?",
     sizes={
-        "small": {
-            **_FIXED,
-            "kinds": ["code"],
-            "temperatures": [0.0, 0.6, 1.0],
-            "prompts": 4,
-            "tokens": 64,
-        },
-        "full": {
-            **_FIXED,
-            "kinds": ["code", "prose"],
-            "temperatures": [0.0, 0.3, 0.6, 1.0, 1.2],
-            "prompts": 12,
-            "tokens": 112,
-        },
+        "small": grid(["code"], 4, 64, temperatures=[0.0, 0.6, 1.0], **_FIXED),
+        "full": grid(KINDS, 12, 112, temperatures=[0.0, 0.3, 0.6, 1.0, 1.2], **_FIXED),
     },
     measure=measure,
     pairs=pairs,
@@ -129,8 +115,8 @@ TOP_P = Experiment(
     name="top-p",
     question="Which verifier emits the most tokens per step, with and without top-p?",
     sizes={
-        "small": {**_CUT, "kinds": ["code"], "prompts": 4, "tokens": 64},
-        "full": {**_CUT, "kinds": ["code", "prose"], "prompts": 12, "tokens": 112},
+        "small": grid(["code"], 4, 64, **_CUT),
+        "full": grid(KINDS, 12, 112, **_CUT),
     },
     measure=measure,
     pairs=pairs,

@@ -22,7 +22,7 @@ from sequoia.algorithm.verifiers.specinfer import SPECINFER
 from sequoia.assets_folder import ASSETS
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.named_profiles import named_profile, roofline_figures
-from sequoia.planning.simulated_step_times import step_seconds
+from sequoia.planning.simulated_step_times import speedup
 from sequoia.text_files import load_json
 
 FILE = ASSETS / "paper.json"
@@ -90,12 +90,7 @@ class PaperTable:
 
     def simulated(self, result: Result) -> float:
         """The speed-up over plain decoding with the paper's tokens per step and simulated times."""
-        return simulated_speedup(result, self.profile)
-
-
-def simulated_speedup(result: Result, profile: HardwareProfile) -> float:
-    """The speed-up with the paper's tokens per step and the step times of `profile`."""
-    return result.tokens * profile.plain_seconds / step_seconds(result.tree, profile)
+        return speedup(result.tokens, result.tree, self.profile)
 
 
 @cache

@@ -80,6 +80,11 @@ def step_seconds(tree: Tree, profile: HardwareProfile) -> float:
     )
 
 
+def speedup(tokens: float, tree: Tree, profile: HardwareProfile) -> float:
+    """Predicted speed-up over plain decoding if a step with `tree` emits `tokens` on average."""
+    return tokens * profile.plain_seconds / step_seconds(tree, profile)
+
+
 class StepTimes:
     """Caches the times that one profile predicts for passes over 1 to `nodes` nodes, so that the
     step time of a tree can be updated cheaply after each node that is added to it."""

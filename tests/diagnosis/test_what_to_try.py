@@ -16,7 +16,6 @@ from sequoia.diagnosis.what_to_try import (
     Diagnosis,
     calibrated,
     diagnose,
-    scaled,
     smaller,
     typical_tree,
 )
@@ -115,17 +114,6 @@ def test_the_first_remedy_to_apply_is_the_planned_tree_of_the_calibrated_machine
     assert first.change == "fastest_tree"
 
 
-def test_speedups_are_over_the_measured_plain_token_even_if_its_pass_is_slower() -> None:
-    stats = run(Tree.chain(4), draft=20)
-    slow = replace(PLAIN, seconds={**PLAIN.seconds, "verify": 2.5})
-    found = diagnose(stats, Tree.chain(4), slow, RATES, PROFILE)
-    assert found.speedup == pytest.approx(
-        stats.tokens_per_step * 0.026 * stats.steps / stats.total_seconds
-    )
-    assert [remedy for remedy in found.remedies if remedy.tree and len(remedy.tree) > 1]
-    reproduced(found, stats, Tree.chain(4), slow)
-
-
 def test_the_speedup_without_a_loss_is_that_of_the_run_without_it() -> None:
     stats = run(draft=20, overhead=10)
     losses = {
@@ -192,19 +180,6 @@ def test_the_calibrated_machine_predicts_the_run_phase_by_phase() -> None:
             lowest = plain.seconds["verify"] / 5 if len(tree) > 1 else stats.seconds["verify"] / 7
             assert machine.verify_seconds(1) == pytest.approx(lowest, rel=1e-9)
         assert machine.verify_seconds(300) >= machine.verify_seconds(2)
-
-
-def test_a_run_as_predicted_does_not_change_the_profile() -> None:
-    machine = machine_of(run(), TREE, PLAIN, PROFILE)
-    for n in (1, 2, 5, 30, 60, 100, 128, 300):
-        assert machine.verify_seconds(n) == pytest.approx(PROFILE.verify_seconds(n), rel=1e-9)
-        assert machine.draft_seconds_at(n) == pytest.approx(PROFILE.draft_seconds_at(n), rel=1e-9)
-        assert machine.overhead(n) == pytest.approx(PROFILE.overhead(n), rel=1e-9)
-
-
-def test_scaled_times_keep_their_relative_spread() -> None:
-    points = ((1, 0.02, 0.001), (8, 0.04, 0.004))
-    assert scaled(points, 0.5) == ((1, 0.01, 0.0005), (8, 0.02, 0.002))
 
 
 def test_levels_keep_their_share_of_the_overhead_up_to_the_excess_over_plain_decoding() -> None:
@@ -318,33 +293,6 @@ def test_changes_predicted_within_the_noise_are_not_recommended() -> None:
 )
 def test_smaller_trees_keep_the_shape(tree: Tree, expected: list[Tree]) -> None:
     assert smaller(tree, Acceptance((0.7, 0.2))) == expected
-
-
-def test_pruned_trees_are_the_best_parts_of_the_tree() -> None:
-    """Compared with all parts of a small irregular tree. A part contains the parent and the earlier
-    siblings of each of its nodes."""
-    tree = Tree((-1, 0, 0, 1, 1, 2, 3))
-    vector = Acceptance((0.5, 0.3))
-    for pruned in smaller(tree, vector):
-        parts = [kept for kept in _subsets(tree) if len(kept) == len(pruned)]
-        weights = [math.fsum(_score(tree, node, vector) for node in kept) for kept in parts]
-        assert expected_tokens(pruned, vector) == pytest.approx(max(weights))
-
-
-def _subsets(tree: Tree) -> list[list[int]]:
-    def needs(node: int) -> set[int]:
-        parent = tree.parents[node]
-        return {parent, *tree.children[parent][: tree.ranks[node]]}
-
-    every = (
-        [node for node in range(len(tree)) if mask >> node & 1]
-        for mask in range(1, 2 ** len(tree), 2)
-    )
-    return [kept for kept in every if all(needs(node) <= {*kept} for node in kept[1:])]
-
-
-def _score(tree: Tree, node: int, vector: Acceptance) -> float:
-    return math.prod(vector.rates[tree.ranks[above]] for above in tree.path(node)[1:])
 
 
 def test_a_typical_tree_has_the_mean_size() -> None:

@@ -10,16 +10,11 @@ import numpy as np
 import pytest
 import torch
 
-from sequoia.algorithm.sampling import Drawn
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.decoding.tree_choice import StoppingChain
 from sequoia.errors import BadPair, BadPrompt, BadTrace
-from sequoia.experiments import chain, texts
 from sequoia.experiments.chain import with_draft
-from sequoia.experiments.experiment import units
-from sequoia.experiments.registry import EXPERIMENTS
-from sequoia.experiments.runner import complete_result
 from sequoia.experiments.steps_along import (
     DecodedStep,
     DrawsByContext,
@@ -37,10 +32,6 @@ from sequoia.planning.named_profiles import named_profile
 from sequoia.planning.simulated_step_times import step_seconds
 from tests.fakes import VOCAB, pair_of, same_pair, tiny_model, tiny_pair, tiny_tokenizer
 
-TINY = {
-    "chain": {"prompts": 2, "tokens": 6, "stride": 6, "planning": [1, 6]},
-    "hardware": {"prompts": 2, "tokens": 12, "sizes": [2, 4]},
-}
 CPU = named_profile("epyc-2-cores-bundled")
 
 
@@ -49,27 +40,9 @@ def pair() -> Pair:
     return tiny_pair(context=1024)
 
 
-@pytest.fixture(autouse=True)
-def _short_planning(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(texts, "PLANNING_PROMPTS", 1)
-    monkeypatch.setattr(texts, "PLANNING_TOKENS", 8)
-
-
 def text_after(pair: Pair, temperature: float, tokens: int = 12) -> Text:
     params = SamplingParams(temperature, max_new_tokens=tokens, ignore_eos=True)
     return continued(pair, "def add", params)
-
-
-@pytest.mark.parametrize("name", TINY)
-def test_an_experiment_compares_on_each_machine(name: str) -> None:
-    experiment = EXPERIMENTS[name]
-    settings = {**experiment.sizes["small"], **TINY[name]}
-    done = {unit.key: list(experiment.measure(pair(), unit)) for unit in units(settings)}
-    result = complete_result(experiment, pair(), settings, done)
-    assert result.is_complete
-    for found in (result.rows, result.ratios):
-        assert {one.at["machine"] for one in found} == {*settings["machines"]}
-    assert all(one.ratio.low is not None for one in result.ratios)
 
 
 # -- steps along a text ----------------------------------------------------------------------------
@@ -106,20 +79,6 @@ def test_decoders_draw_the_same_children_for_the_same_node() -> None:
     assert chains[0] == chains[1] == chains[2]
 
 
-def test_children_are_drawn_on_the_device_of_the_draft(monkeypatch: pytest.MonkeyPatch) -> None:
-    devices = []
-
-    class Noted(DrawsByContext):
-        def __init__(self, seed: int, device: torch.device) -> None:
-            devices.append(device)
-            super().__init__(seed, device)
-
-    monkeypatch.setattr("sequoia.experiments.steps_along.DrawsByContext", Noted)
-    for temperature in (0.0, 0.8):
-        assert steps(pair(), text_after(pair(), temperature), Tree.chain(3))
-    assert devices == [pair().draft.device]
-
-
 @pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
 def test_draws_by_context_follow_q_and_are_fresh_for_each_context(device: str) -> None:
     chance = DrawsByContext(3, device)
@@ -131,34 +90,6 @@ def test_draws_by_context_follow_q_and_are_fresh_for_each_context(device: str) -
         assert first != second
         counts[first] += 1
     assert np.abs(counts / 3000 - q[0].cpu().numpy()).max() < 0.05
-
-
-class Barren:
-    """A tree whose root gets two children. A draft pass is made for the two, but they get no
-    children."""
-
-    tree = Tree.chain(1)
-    front: tuple[int, ...] = (0,)
-
-    def grow(self, _distributions: torch.Tensor) -> tuple[int, ...]:
-        if len(self.tree) > 1:
-            self.front = ()
-            return (0, 0)
-        self.tree = Tree((-1, 0, 0))
-        self.front = (1, 2)
-        return (2,)
-
-    def see(self, _distributions: torch.Tensor, _drawn: Drawn) -> None: ...
-
-
-class BarrenTrees(Tree):
-    def next(self, _levels: int) -> Barren:  # type: ignore[override]
-        return Barren()
-
-
-def test_draft_passes_of_nodes_without_children_are_counted() -> None:
-    found = steps(pair(), text_after(pair(), 0.8), BarrenTrees((-1, 0, 0)))
-    assert {(step.nodes, step.widths) for step in found} == {(3, (1, 2))}
 
 
 def test_the_time_of_a_fixed_tree_is_the_planned_one() -> None:
@@ -200,11 +131,6 @@ def test_the_stop_rule_follows_what_was_accepted() -> None:
     assert best_stop_rule([sure], flat()).predicted_speedup == pytest.approx(5 / 1.4)
 
 
-def test_if_nothing_was_drafted_the_shortest_chain_is_chosen() -> None:
-    rule = best_stop_rule([LongChainStep((), 0)] * 3, flat())
-    assert (rule.max_nodes, rule.predicted_speedup) == (2, 1.0)
-
-
 def test_without_steps_or_prompts_there_is_no_stop_rule() -> None:
     with pytest.raises(BadTrace, match="steps with long chains; 0 were given, at least 1"):
         best_stop_rule([], flat())
@@ -223,19 +149,6 @@ def test_drafts_differ_in_quality_and_are_made_once() -> None:
 def test_a_draft_made_from_a_padded_target_has_the_common_vocabulary() -> None:
     padded = pair_of(tiny_model(vocab=VOCAB + 8), tiny_model(), tiny_tokenizer())
     assert with_draft(padded, "better").draft.vocab == padded.target.vocab == VOCAB
-
-
-def test_a_noisy_draft_is_on_the_devices_of_its_source(monkeypatch: pytest.MonkeyPatch) -> None:
-    pair = same_pair()
-    made = list[tuple[object, ...]]()
-
-    def noticed(hf: object, name: str, *devices: object) -> TreeModel:
-        made.append(devices)
-        return TreeModel(hf, name)
-
-    monkeypatch.setattr(chain, "TreeModel", noticed)
-    chain._noisy_pair(pair, "draft", 0.1)
-    assert made == [(pair.draft.device, pair.draft.layer_devices)]
 
 
 def test_no_draft_is_made_from_a_streamed_target() -> None:

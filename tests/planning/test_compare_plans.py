@@ -24,9 +24,8 @@ from sequoia.planning.plan_for_machine import (
     best_chain,
     best_plan,
     speedup_grid,
-    step_seconds,
 )
-from sequoia.planning.simulated_step_times import SimulatedClock, phases
+from sequoia.planning.simulated_step_times import SimulatedClock
 from tests.planned import GRID, LEVELS, PROFILE, RATES
 
 
@@ -38,15 +37,6 @@ def test_the_knee_is_the_first_size_at_twice_the_time() -> None:
     assert knee(replace(PROFILE, target_seconds=((1, 0.02, 0), (64, 0.0399, 0)))) is None
     assert knee(replace(PROFILE, target_seconds=((1, 0.02, 0),))) is None
     assert knee(replace(PROFILE, target_seconds=((1, 0.02, 0), (2, 0.04, 0)))) == 2
-
-
-@pytest.mark.parametrize(
-    "tree", [Tree.chain(1), Tree.chain(7), Tree.kary(3, 4), Tree.sequences(5, 4)]
-)
-def test_phases_sum_to_the_planned_step(tree: Tree) -> None:
-    assert sum(phases(tree, PROFILE).values()) == pytest.approx(
-        step_seconds(tree, PROFILE), rel=1e-12
-    )
 
 
 def test_the_chosen_cell_is_the_best_plan() -> None:

@@ -6,10 +6,8 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
-from datetime import date
 from typing import Any
 
-import numpy as np
 import pytest
 
 from sequoia.errors import BadProfile
@@ -92,11 +90,6 @@ def test_a_profile_has_the_times_of_its_roofline() -> None:
         assert PROFILE.verify_seconds(n) == roofline.verify_seconds(n)
 
 
-def test_times_increase_with_the_nodes() -> None:
-    for seconds in (PROFILE.verify_seconds, PROFILE.draft_seconds_at):
-        assert (np.diff([seconds(n) for n in range(1, 1200)]) > 0).all()
-
-
 def test_the_knee_is_where_arithmetic_takes_over() -> None:
     """At the knee, a pass takes twice as long as a pass over one node. Its arithmetic then takes
     sqrt(3) times as long as reading the weights."""
@@ -117,32 +110,12 @@ def test_a_profile_says_that_it_is_simulated_and_for_what() -> None:
     assert PROFILE.dtype == "16 bits per weight"
 
 
-def test_a_profile_without_a_given_date_has_todays_date() -> None:
-    given = {key: value for key, value in GOOD.items() if key != "date"}
-    before = date.today().isoformat()
-    computed = HardwareProfile.roofline(**given).date
-    assert before <= computed <= date.today().isoformat()
-
-
 # -- bad figures -----------------------------------------------------------------------------------
 
 
 BAD: dict[str, tuple[str, str, Any, str]] = {
     "no name": ("device", "name", " ", "device: name is empty"),
-    "bandwidth": (
-        "device",
-        "memory_gb_per_s",
-        0,
-        "device: memory_gb_per_s: 0 is not a number from 0.001 to 1e+06",
-    ),
     "layers": ("target", "layers", 0, "target: layers: 0 is not a whole number from 1 to 10000"),
-    "launch": (
-        "draft",
-        "launch_us_per_layer",
-        -1,
-        "draft: launch_us_per_layer: -1 is not a number from 0 to 1e+06",
-    ),
-    "offloaded": ("target", "offloaded", 1.5, "target: offloaded: 1.5 is not a number from 0 to 1"),
     "no link": (
         "target",
         "offloaded",
@@ -166,22 +139,10 @@ def test_a_bad_figure_is_refused_naming_its_part_and_field(what: str) -> None:
     assert str(caught.value).startswith(words) or value is math.nan or value is math.inf
 
 
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"device": None}, "device must be an object with its fields, not None"),
-        (
-            {"draft": {"name": "x"}},
-            "draft has no parameters, layers, launch_us_per_layer; it needs",
-        ),
-        ({"prefix_length": -1}, "prefix_length: -1 is not a whole number from 0"),
-        ({"date": "soon"}, "date: 'soon' is not an ISO date"),
-    ],
-)
-def test_a_bad_parameter_is_refused(change: dict[str, Any], words: str) -> None:
-    with pytest.raises(BadProfile) as caught:
-        HardwareProfile.roofline(**{**GOOD, **change})
-    assert str(caught.value).startswith(words)
+def test_a_bad_part_is_refused() -> None:
+    for part, words in ((None, "must be an object"), ({"name": "x"}, "has no parameters,")):
+        with pytest.raises(BadProfile, match=words):
+            HardwareProfile.roofline(**{**GOOD, "draft": part})
 
 
 # -- files -----------------------------------------------------------------------------------------
@@ -228,7 +189,6 @@ def test_computed_times_are_never_called_measured() -> None:
     ("roofline", "words"),
     [
         (None, "roofline must be an object with device, target, draft, not None"),
-        ({}, "roofline has no device, target, draft; it needs device, target, draft"),
         ({**GOOD, "cls": 1}, "roofline: 'cls' is not one of device, target, draft, prefix_length"),
     ],
 )

@@ -3,7 +3,6 @@ trees. Times of different clocks are never mixed."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +15,6 @@ from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.verifier import Verdict
 from sequoia.diagnosis.where_time_went import check_prediction
 from sequoia.errors import BadProfile, BadTrace
-from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import predict
 from sequoia.planning.simulated_step_times import SimulatedClock, phases, step_seconds
 
@@ -88,11 +86,6 @@ def test_a_cut_tree_takes_the_time_of_the_cut_tree() -> None:
     assert sum(after.seconds.values()) < step_seconds(TREE, CLOCK.profile)
 
 
-def test_another_clock_replaces_simulated_times() -> None:
-    other = SimulatedClock(PROFILE, "another")
-    assert other.retimed(CLOCK.retimed(trace(TREE))) == other.retimed(trace(TREE))
-
-
 @pytest.mark.parametrize(
     ("device", "name", "shown"),
     [("card", "mine", "mine"), ("card", "", "card"), ("card", "  ", "card"), ("", "", "a machine")],
@@ -120,14 +113,6 @@ def test_measured_and_simulated_times_are_not_added_up() -> None:
             DecodeStats.fold([first, second])
 
 
-def test_totals_of_simulated_steps_name_their_clock() -> None:
-    steps = [CLOCK.retimed(trace(TREE, index)) for index in range(3)]
-    stats = DecodeStats.fold(steps)
-    assert stats.clock == CLOCK.name
-    assert stats.total_seconds == pytest.approx(3 * step_seconds(TREE, CLOCK.profile))
-    assert DecodeStats.fold([trace(TREE)]).clock == ""
-
-
 def test_a_prediction_is_not_compared_with_simulated_times() -> None:
     stats = DecodeStats.fold([CLOCK.retimed(trace(TREE))])
     plan = predict(TREE, RATES, PROFILE)
@@ -135,8 +120,3 @@ def test_a_prediction_is_not_compared_with_simulated_times() -> None:
         check_prediction(stats, plan, PROFILE)
     run = DecodeStats.fold([trace(TREE)])
     assert check_prediction(run, plan, PROFILE).measured.speedup > 0
-
-
-def test_a_clock_is_made_from_a_saved_profile() -> None:
-    profile = HardwareProfile.from_json(json.dumps(CLOCK.profile.to_dict()))
-    assert SimulatedClock(profile, CLOCK.name).step(TREE) == CLOCK.step(TREE)

@@ -17,8 +17,8 @@ from sequoia.planning.paper_results import (
     paper_acceptance,
     paper_file,
     paper_tables,
-    simulated_speedup,
 )
+from sequoia.planning.simulated_step_times import speedup
 from ui.experiments.messages import recorded_result
 from ui.paper.tables import deviations, speedup_table, sweep_table, times
 from ui.shared.markup import Markup, element
@@ -125,9 +125,10 @@ def _with_graphs(table: PaperTable, name: str) -> str:
     too. name: the name of a profile that simulates the table's GPU with CUDA graphs."""
     profile = named_profile(name)
     plain = profile.plain_seconds
-    speedups = [simulated_speedup(row.results[0], profile) for row in table.rows]
-    here = [1e3 * plain / speedup for speedup in speedups]
-    paper = [1e3 * table.profile.plain_seconds / row.results[0].speedup for row in table.rows]
+    results = [row.results[0] for row in table.rows]
+    speedups = [speedup(one.tokens, one.tree, profile) for one in results]
+    here = [1e3 * plain / ratio for ratio in speedups]
+    paper = [1e3 * table.profile.plain_seconds / one.speedup for one in results]
     return (
         "The paper uses CUDA graphs for its trees, but not for plain decoding. An A100 simulated "
         f"with CUDA graphs for both needs {1e3 * plain:.1f} ms per plain token, and Sequoia’s "
