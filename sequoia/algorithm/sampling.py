@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import random
-from bisect import bisect_left, bisect_right, insort
+from bisect import bisect_right, insort
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from typing import Any, Protocol
@@ -219,7 +219,6 @@ _MAX_REPEATED_ARGMAX = 8
 # If the tokens drawn so far leave less than this share of a distribution, rounding errors dominate,
 # and the remaining tokens are drawn by an exponential race.
 _MIN_LEFT = 1e-12
-_BLOCK = 256  # tokens of a _Line that are summed together
 _NEAR_ONE = 0.999  # rounding changes a distribution's sum by less than 1 - _NEAR_ONE
 Drawn = list[list[int]]  # tokens for each row, in draft order
 # Rate of tokens with q = 0 in an exponential race: so far below the smallest positive float32
@@ -314,26 +313,28 @@ class Seeded:
 
     def _one_by_one(self, distribution: np.ndarray, top: int, u: float, count: int) -> list[int]:
         """`count` distinct tokens of one distribution (vocab,), whose most probable token is `top`.
-        The first is drawn with `u`. Each token has an interval on a line; the intervals of tokens
-        that are already drawn are skipped."""
-        line = _Line(distribution)
-        left = line.length
-        interval = line.interval(top)
+        The first is drawn with `u`. Each token has an interval of the cumulative sums; the
+        intervals of tokens that are already drawn are skipped."""
+        # bisect is faster here than numpy's search
+        cumulative = torch.from_numpy(distribution).cumsum(-1, dtype=torch.float64).numpy().data
+        total = left = cumulative[-1]
+        interval = _interval(cumulative, top)
         # position on the line from which the top token's interval is cut out; negative: draw `top`
-        at = u * left - interval[1]
-        token = top if at < 0 else line.token(_skip(at, [interval]))
-        if count == 1:  # for speed: the loop has the same result
+        at = u * total - interval[1]
+        token = top if at < 0 else bisect_right(cumulative, _skip(at, [interval]))
+        if count == 1 and token < len(cumulative):  # for speed: the loop has the same result
             return [token]
         order = list[int]()
         drawn = list[tuple[float, float]]()  # intervals (start, length), increasing
-        # rounding can lead to a token that is drawn already
-        while left > _MIN_LEFT * line.length and token not in order:
+        while (
+            left > _MIN_LEFT * total and token < len(cumulative) and token not in order
+        ):  # the last two conditions can be false only by rounding
             order.append(token)
             if len(order) == count:
                 return order
-            insort(drawn, interval := line.interval(token))
+            insort(drawn, interval := _interval(cumulative, token))
             left -= interval[1]
-            token = line.token(_skip(self._drafting.random() * left, drawn))
+            token = bisect_right(cumulative, _skip(self._drafting.random() * left, drawn))
         return self._completed(torch.from_numpy(distribution), order, count)
 
     def _completed(self, distribution: torch.Tensor, order: list[int], count: int) -> list[int]:
@@ -373,41 +374,10 @@ class Seeded:
         return torch.rand(shape, dtype=torch.float64, device=device, generator=self._device)
 
 
-class _Line:
-    """The tokens of one distribution (vocab,) as intervals, one after the other. To find a token,
-    the sums of blocks and the cumulative sums within one block are enough."""
-
-    def __init__(self, distribution: np.ndarray) -> None:
-        self._distribution = distribution
-        starts = range(0, len(distribution), _BLOCK)
-        sums = np.add.reduceat(distribution, starts, dtype=np.float64)
-        self._ends = sums.cumsum().tolist()
-        self.length = self._ends[-1]
-
-    def interval(self, token: int) -> tuple[float, float]:
-        """(start, length) of the token's interval."""
-        block, place = divmod(token, _BLOCK)
-        cumulative = self._within(block)
-        start = cumulative[place - 1] if place else 0.0
-        return self._start(block) + start, cumulative[place] - start
-
-    def token(self, at: float) -> int:
-        """The token whose interval contains `at`, which is at most `length`. Its probability is not
-        0."""
-        block = min(bisect_right(self._ends, at), bisect_left(self._ends, self.length))
-        cumulative = self._within(block)
-        # by rounding, the sum of a block can differ from its last cumulative sum
-        at = min(at - self._start(block), math.nextafter(cumulative[-1], 0))
-        token = block * _BLOCK + bisect_right(cumulative, at)
-        return min(token, len(self._distribution) - 1)  # with NaN, any token
-
-    def _start(self, block: int) -> float:
-        return self._ends[block - 1] if block else 0.0
-
-    def _within(self, block: int) -> list[float]:
-        """The cumulative sums of the block's tokens."""
-        tokens = self._distribution[block * _BLOCK : (block + 1) * _BLOCK]
-        return tokens.cumsum(dtype=np.float64).tolist()
+def _interval(cumulative: memoryview, token: int) -> tuple[float, float]:
+    """(start, length) of a token's interval in the cumulative sums (vocab,)."""
+    start = cumulative[token - 1] if token else 0.0
+    return start, cumulative[token] - start
 
 
 def _skip(at: float, drawn: Sequence[tuple[float, float]]) -> float:
