@@ -1,22 +1,27 @@
-"""Recorder: adds the texts of the tokens to the step traces of a run. Turns them into JSON values
-for the page, and into a Run to save. Runs no model."""
+"""Recorder: adds the texts of the tokens to the step traces of a run, and makes a Run to save. Runs
+no model."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
-
-import orjson
 
 from sequoia.algorithm.residual_heads import ResidualHead
 from sequoia.algorithm.step_trace import StepTrace
-from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.verifier import Trial, Verdict
-from sequoia.checked_types import json_of
 from sequoia.models.pair import Pair
 from sequoia.models.streamed_text import TextStream
-from sequoia.saved_files.run_file import Run, saved_step
+from sequoia.saved_files.run_file import Run
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A step with the texts that its tokens added. pieces: by token id, the texts of the step's
+    tokens that no earlier step of the run had."""
+
+    step: StepTrace
+    pieces: Mapping[int, str]
 
 
 class Recorder:
@@ -32,14 +37,12 @@ class Recorder:
         self._piece = pair.pieces.of
         self._meta = dict(meta)
         self._stream = TextStream(pair.tokenizer, prompt)
-        self._trees: dict[Tree, int] = {}
         self._steps: list[StepTrace] = []
         self._pieces: dict[int, str] = {}
         self.pending = ""
 
-    def add(self, trace: StepTrace) -> dict[str, Any]:
-        """Add a step. Returns JSON values: `step`; `new_trees` and `new_pieces`, the trees and
-        token texts that no earlier step used."""
+    def add(self, trace: StepTrace) -> Recorded:
+        """Add a step."""
         text = tuple(self._stream.add(token) for token in trace.emitted)
         self.pending = self._stream.pending
         step = replace(rounded(trace), text=text)
@@ -47,19 +50,13 @@ class Recorder:
             step = _ended(step, self.pending)
             self.pending = ""
         self._steps.append(step)
-        is_new = step.tree not in self._trees
-        self._trees.setdefault(step.tree, len(self._trees))
-        return {
-            "step": orjson.loads(json_of(saved_step(), step, self._trees)),
-            "new_trees": [step.tree.parents] if is_new else [],
-            "new_pieces": self._new_pieces(trace),
-        }
+        return Recorded(step, self._new_pieces(trace))
 
-    def _new_pieces(self, trace: StepTrace) -> dict[str, str]:
+    def _new_pieces(self, trace: StepTrace) -> dict[int, str]:
         unseen = {*trace.shown_tokens, trace.verdict.bonus} - self._pieces.keys()
         new = {token: self._piece(token) for token in sorted(unseen)}
         self._pieces.update(new)
-        return {str(token): piece for token, piece in new.items()}
+        return new
 
     def run(self) -> Run:
         """The run of all steps added so far, as if it ended here."""

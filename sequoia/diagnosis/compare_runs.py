@@ -83,13 +83,13 @@ class LaneRun:
 @dataclass(frozen=True)
 class LaneRuns:
     """One lane in one or several races. kind: "plain", "chain" or "tree"; a chain is a tree in
-    which no node has two children. on: the name of the lane's prompt in a race of two prompts,
-    otherwise empty."""
+    which no node has two children. prompt_name: the name of the lane's prompt in a race of two
+    prompts, otherwise empty."""
 
     name: str
     kind: str
     runs: tuple[LaneRun, ...]
-    on: str = ""
+    prompt_name: str = ""
 
     @property
     def races(self) -> list[tuple[Hashable, int]]:

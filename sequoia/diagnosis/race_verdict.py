@@ -89,14 +89,14 @@ def race_verdict(lanes: Sequence[LaneRuns], *, stopped: bool = False, looks: int
 
 def prompts_of(lanes: Sequence[LaneRuns]) -> list[list[int]]:
     """For each prompt, the indexes of the lanes that raced on it."""
-    names = dict.fromkeys(lane.on for lane in lanes)
-    return [[i for i, lane in enumerate(lanes) if lane.on == on] for on in names]
+    names = dict.fromkeys(lane.prompt_name for lane in lanes)
+    return [[i for i, lane in enumerate(lanes) if lane.prompt_name == name] for name in names]
 
 
 def _compared(lanes: Sequence[LaneRuns]) -> Compared:
     found: dict[tuple[int, int], Comparison] = {}
     for one, other in combinations(range(len(lanes)), 2):
-        same = lanes[one].on == lanes[other].on
+        same = lanes[one].prompt_name == lanes[other].prompt_name
         if same and (comparison := compare_pair(lanes[one], lanes[other])):
             found[one, other] = comparison
             found[other, one] = comparison.inverse
@@ -166,17 +166,17 @@ def _pair_verdict(
 
 def _headline(order: Sequence[int], verdict: Verdict, lanes: Sequence[LaneRuns]) -> Headline:
     """order: the lanes on one prompt that made steps, fastest first."""
-    on = lanes[order[0]].on if order else ""
+    name = lanes[order[0]].prompt_name if order else ""
     if len(order) < 2 or verdict.pair(order[0], order[1]) is None:
-        return Headline(on, "too_short")
+        return Headline(name, "too_short")
     leaders = [lane for lane in verdict.leaders if lane in order]
     if len(leaders) > 1:
-        return Headline(on, "too_close")
+        return Headline(name, "too_close")
     rival = _rival(order, verdict, lanes)
     kind = lanes[rival].kind
     several = sum(lanes[lane].kind == kind for lane in order) > 1
     best = kind if several and lanes[order[0]].kind != kind else ""
-    return Headline(on, "wins", order[0], rival, best)
+    return Headline(name, "wins", order[0], rival, best)
 
 
 def _rival(order: Sequence[int], verdict: Verdict, lanes: Sequence[LaneRuns]) -> int:
@@ -274,7 +274,7 @@ def _speedup_ratios(
     if len(groups) != 2:
         return
     one, other = (_over_plain(group, lanes, compared) for group in groups)
-    prompts = [lanes[group[0]].on for group in groups]
+    prompts = [lanes[group[0]].prompt_name for group in groups]
     for name, found in one.items():
         if name in other:
             yield _speedup_ratio(name, prompts, found, other[name])

@@ -52,14 +52,14 @@ class LaneSpeedup:
 class Headline:
     """Who won on one prompt.
 
-    on: the name of the prompt in a race of two prompts, otherwise empty. winner: the only lane in
-    first place. rival: the lane that it is compared with: for a tree the best chain, for a chain
-    the best tree, otherwise the next lane. best: "chain" or "tree" if the rival is the best of
-    several chains or trees, and the winner is of another kind. The last three are only meaningful
-    with the code "wins".
+    prompt_name: the name of the prompt in a race of two prompts, otherwise empty. winner: the only
+    lane in first place. rival: the lane that it is compared with: for a tree the best chain, for a
+    chain the best tree, otherwise the next lane. best: "chain" or "tree" if the rival is the best
+    of several chains or trees, and the winner is of another kind. The last three are only
+    meaningful with the code "wins".
     """
 
-    on: str
+    prompt_name: str
     code: Literal["wins", "too_close", "too_short"]
     winner: int = -1
     rival: int = -1

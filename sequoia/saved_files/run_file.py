@@ -184,9 +184,11 @@ def clock_of(meta: Mapping[str, Any]) -> str:
 # -- as JSON: the trees that steps refer to by number are beside the rest --------------------------
 
 
-def numbered_trees(steps: Iterable[StepTrace]) -> dict[Tree, int]:
-    """The number of each tree that `steps` use."""
-    numbers: dict[Tree, int] = {}
+def numbered_trees(
+    steps: Iterable[StepTrace], known: Mapping[Tree, int] | None = None
+) -> dict[Tree, int]:
+    """The number of each tree that `steps` use, after those `known`."""
+    numbers = dict(known or {})
     for step in steps:
         numbers.setdefault(step.tree, len(numbers))
     return numbers
@@ -228,9 +230,13 @@ def _saved_run() -> TypeAdapter[Run]:
 
 
 @cache
-def saved_step() -> TypeAdapter[StepTrace]:
-    """The form of a step in JSON, without the checks that need its run."""
-    return TypeAdapter(StepTrace)
+def _steps() -> TypeAdapter[tuple[StepTrace, ...]]:
+    return TypeAdapter(tuple[StepTrace, ...])
+
+
+def steps_json(steps: Sequence[StepTrace], trees: Mapping[Tree, int]) -> orjson.Fragment:
+    """`steps` as a part of JSON. trees: the number of each of their trees."""
+    return orjson.Fragment(json_of(_steps(), tuple(steps), trees))
 
 
 def _read(data: Mapping[str, Any]) -> Run:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, GetPydanticSchema, with_config
+from pydantic import AfterValidator, Field, GetPydanticSchema, with_config
 from typing_extensions import TypedDict
 
 from sequoia.algorithm.sampling_params import GREATEST_SEED, MOST_TOKENS
@@ -24,6 +24,7 @@ from sequoia.checked_types import (
     Truth,
     Words,
 )
+from sequoia.errors import BadTrace
 
 Whole = Annotated[int, Field(strict=True)]
 Label = Literal["measured", "recorded", "simulated"]
@@ -76,6 +77,21 @@ class SpeedupMeta(TypedDict):
     label: Label
 
 
+def _enclosing(found: SpeedupMeta) -> SpeedupMeta:
+    low, high = found["low"], found["high"]
+    if low is not None and high is not None:
+        require_inside(found["ratio"], low, high, "verdict: ratio")
+    elif low is not high:
+        raise BadTrace("verdict: low and high must both be numbers or both be null")
+    return found
+
+
+def require_inside(value: float, low: float, high: float, what: str) -> None:
+    """Raises BadTrace unless `value` is inside its interval, from `low` to `high`."""
+    if not low <= value <= high:
+        raise BadTrace(f"{what}: {value:g} is outside its interval, {low:g} to {high:g}")
+
+
 class Opening(TypedDict):
     """Speed-ups on all prompts that were tried for the run that the page opens with: median, range
     of the middle 80 %, and (name, speed-up) of each."""
@@ -83,6 +99,11 @@ class Opening(TypedDict):
     median: Amount
     range: tuple[Amount, Amount]
     prompts: Listed[tuple[Name, Amount]]
+
+
+def _with_median(found: Opening) -> Opening:
+    require_inside(found["median"], *found["range"], "opening: median")
+    return found
 
 
 class PaperResult(TypedDict):
@@ -143,8 +164,8 @@ class RunFields(SharedMeta, total=False):
     plain_seconds: Seconds | None
     plain: PlainRun
     plain_lane: Truth
-    verdict: SpeedupMeta
-    opening: Opening
+    verdict: Annotated[SpeedupMeta, AfterValidator(_enclosing)]
+    opening: Annotated[Opening, AfterValidator(_with_median)]
     again: Again
     acceptance: Annotated[Listed[Probability], Field(max_length=1024)]
 

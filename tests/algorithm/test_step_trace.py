@@ -192,8 +192,8 @@ def test_a_character_cut_off_at_the_end_is_recorded(finish: str | None) -> None:
     pair = tiny_pair()
     recorder = Recorder(pair, (), META)
     smile = tuple(pair.tokenizer("a🙂")["input_ids"])
-    step = recorder.add(emitting(smile[:3], finish=finish))["step"]
-    assert "".join(step["text"]) + recorder.pending == "a\ufffd"
+    step = recorder.add(emitting(smile[:3], finish=finish)).step
+    assert "".join(step.text) + recorder.pending == "a\ufffd"
     assert bool(recorder.pending) == (finish is None)
     kept = Run.from_json(recorder.run().to_json())
     assert kept.texts == (("a", "", "\ufffd"),)
@@ -222,9 +222,7 @@ def test_the_texts_of_the_steps_join_to_the_whole_text_in_messages_and_file(kind
     shown = list[str]()
     for index, start in enumerate(range(0, len(rest), 4)):
         finish = "length" if start + 4 >= len(rest) else None
-        shown += recorder.add(emitting(tuple(rest[start : start + 4]), index, finish))["step"][
-            "text"
-        ]
+        shown += recorder.add(emitting(tuple(rest[start : start + 4]), index, finish)).step.text
     whole = tokenizer.decode(ids).removeprefix(tokenizer.decode(prompt))
     assert "".join(shown) == whole
     assert (
@@ -307,22 +305,16 @@ def test_the_texts_of_a_run_are_its_emitted_tokens() -> None:
     assert [len(texts) for texts in kept.texts] == [len(trace.emitted) for trace in traces]
 
 
-def test_messages_contain_every_tree_and_piece_once_before_its_use() -> None:
+def test_every_piece_is_given_once_before_its_use() -> None:
     traces, kept = recorded()
     recorder = Recorder(tiny_pair(), (), {})
-    trees = []
     pieces = {}
     for trace in traces:
-        message = recorder.add(trace)
-        assert not pieces.keys() & message["new_pieces"].keys()
-        trees += message["new_trees"]
-        pieces |= message["new_pieces"]
-        assert tuple(trees[message["step"]["tree"]]) == trace.tree.parents
-        assert {str(token) for token in trace.shown_tokens} <= pieces.keys()
-        assert str(trace.verdict.bonus) in pieces
-        json.dumps(message, allow_nan=False)
-    assert len(trees) == len({trace.tree for trace in traces})
-    assert pieces == {str(token): text for token, text in kept.pieces.items()}
+        made = recorder.add(trace)
+        assert not pieces.keys() & made.pieces.keys()
+        pieces |= made.pieces
+        assert {*trace.shown_tokens, trace.verdict.bonus} <= pieces.keys()
+    assert pieces == kept.pieces
 
 
 def test_a_recorded_step_keeps_seven_decimals_of_its_seconds() -> None:

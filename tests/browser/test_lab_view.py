@@ -1007,7 +1007,7 @@ def counted(rates: list[float], visits: int, words: str, depths: int = 1) -> dic
                 "temperature": 0.6,
                 "top_p": 1,
                 "unit": "roots",
-                "atlas": by_level,
+                "by_level": by_level,
             }
         }
     }

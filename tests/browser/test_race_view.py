@@ -79,7 +79,10 @@ def race(lanes: int = 4, tokens: int = 96, plain: bool = True, seed: int = 5) ->
     kinds = [lane for lane in LANES if plain or not lane["plain"]][:lanes]
     clocks = [0.0] * len(kinds)
     done = [0] * len(kinds)
+    made = [0] * len(kinds)
     steps = []
+    step_lanes = []
+    pieces: dict[str, str] = {}
     while running := [lane for lane in range(len(kinds)) if done[lane] < tokens]:
         lane = min(running, key=clocks.__getitem__)
         n = min(dice.randint(1, kinds[lane]["most"]), tokens - done[lane])
@@ -89,15 +92,15 @@ def race(lanes: int = 4, tokens: int = 96, plain: bool = True, seed: int = 5) ->
         ]
         steps.append(
             {
-                "lane": lane,
+                "index": made[lane],
                 "tree": lane,
-                "text": [f" w{done[lane] + k}" for k in range(n)],
-                "drafted": n - 1,
-                "path": list(range(n)),
+                **drafted(made[lane], kinds[lane]["nodes"], done[lane], n, pieces),
                 "seconds": dict(zip(("draft", "verify", "overhead"), seconds, strict=True)),
                 "finish": "length" if done[lane] + n == tokens else None,
             }
         )
+        step_lanes.append(lane)
+        made[lane] += 1
         done[lane] += n
         clocks[lane] += sum(seconds)
     head = [
@@ -125,11 +128,44 @@ def race(lanes: int = 4, tokens: int = 96, plain: bool = True, seed: int = 5) ->
         "meta": meta,
         "lanes": head,
         "trees": [[k - 1 for k in range(kind["nodes"])] for kind in kinds],
-        "moves": steps,
+        "pieces": pieces,
+        "steps": steps,
+        "step_lanes": step_lanes,
         "done": True,
         "error": None,
         "notice": None,
     }
+
+
+def drafted(index: int, nodes: int, at: int, n: int, pieces: dict[str, str]) -> dict[str, Any]:
+    """The tokens of a step of `nodes` nodes, each with a token of its own, that emits `n` tokens
+    after token `at` of its lane. Their texts are added to `pieces`."""
+    text = [f" w{at + k}" for k in range(n)]
+    accepted = [*range(1, n)]
+    tokens = []
+    for words in ("now", *text[:-1], *(f"s{index}n{node}" for node in range(n, nodes)), text[-1]):
+        tokens.append(len(pieces))
+        pieces[str(len(pieces))] = words
+    bonus = tokens.pop()
+    return {
+        "prefix_len": 0,
+        "tokens": tokens,
+        "draft_p": [None, *[0.5] * (nodes - 1)],
+        "target_p": [None, *[0.6] * (nodes - 1)],
+        "verdict": {
+            "path": [0, *accepted],
+            "bonus": bonus,
+            "trials": [trial([node, 0.6, 0.5, 0.3, True, None]) for node in accepted],
+        },
+        "emitted": [*(tokens[node] for node in accepted), bonus],
+        "text": text,
+    }
+
+
+def lane_steps(whole: dict[str, Any], lane: int) -> Steps:
+    return [
+        step for step, one in zip(whole["steps"], whole["step_lanes"], strict=True) if one == lane
+    ]
 
 
 def part(whole: dict[str, Any], start: int, stop: int, **more: Any) -> dict[str, Any]:
@@ -138,13 +174,15 @@ def part(whole: dict[str, Any], start: int, stop: int, **more: Any) -> dict[str,
         "meta": {**whole["meta"], "label": "measured"},
         "lanes": whole["lanes"],
         "trees": whole["trees"],
+        "pieces": whole["pieces"],
     }
     return {
         "v": 1,
         "race": whole["race"],
         "from": start,
         **({} if start else head),
-        "moves": whole["moves"][start:stop],
+        "steps": whole["steps"][start:stop],
+        "step_lanes": whole["step_lanes"][start:stop],
         "done": False,
         "error": None,
         "notice": None,
@@ -159,7 +197,7 @@ class Clock:
     """One lane's running sums."""
 
     def __init__(self, whole: dict[str, Any], lane: int) -> None:
-        self.made = [step for step in whole["moves"] if step["lane"] == lane]
+        self.made = lane_steps(whole, lane)
         self.times = [0.0, *accumulate(sum(step["seconds"].values()) for step in self.made)]
         self.tokens = [0, *accumulate(len(step["text"]) for step in self.made)]
 
@@ -331,14 +369,12 @@ def test_the_share_of_repeated_text_is_shown(page: Page) -> None:
     compared with the repetition that the benchmark counts."""
     whole = race(lanes=2)
     for index, period in ((0, 11), (1, 1000)):
-        mine = [step for step in whole["moves"] if step["lane"] == index]
+        mine = lane_steps(whole, index)
         pieces = iter(f"w{k % period}" for k in range(96))
         for step in mine:
             step["text"] = [next(pieces) for _ in step["text"]]
     still(page, whole)
-    tokens = [
-        int(piece[1:]) for step in whole["moves"] if step["lane"] == 0 for piece in step["text"]
-    ]
+    tokens = [int(piece[1:]) for step in lane_steps(whole, 0) for piece in step["text"]]
     share = repetition(tokens)
     assert share > 0.8
     assert text(page, f"{lane(0)} [data-figure=repeats]") == f"{share * 100:.0f}%"
@@ -369,27 +405,18 @@ def test_without_a_plain_lane_speedups_are_over_the_slowest_lane(page: Page) -> 
 @pytest.mark.nightly
 def test_what_is_missing_is_a_dash(page: Page) -> None:
     """Guards against NaN, Infinity, undefined and null on the page, before any step and after
-    damaged steps and results."""
+    damaged results."""
     whole = race(lanes=3)
     give(page, part(whole, 0, 0))
     assert page.locator(lane(0)).get_attribute("data-tokens") == "0"
     assert text(page, lane(0, "ratio")) == "–"
-    for broken in (
-        {"lane": 0, "tree": 9, "text": ["x"]},
-        {"lane": 1, "text": None, "seconds": {"draft": "x"}},
-        {"lane": 77},
-    ):
-        count = page.evaluate("stage.store.steps.length")
-        give(page, {**part(whole, 0, 0), "from": count, "moves": [broken]})
     bars = [{"name": "tokens", "value": None, "loss": None, "words": None}]
     result = {
         "time_breakdown": {"bars": bars},
         "what_to_try": {"words": None, "remedies": None},
         "lossless": None,
     }
-    give(
-        page, {"v": 1, "race": whole["race"], "moves": [], "done": True, "results": [None, result]}
-    )
+    give(page, {"v": 1, "race": whole["race"], "done": True, "results": [None, result]})
     seen = text(page, ".race-stage")
     assert not any(word in seen for word in ("NaN", "Infinity", "undefined", "null"))
 
@@ -573,7 +600,7 @@ VERDICT: dict[str, Any] = {
     "more_races": 30,
     "more_to_separate": 126,
     "races": 1,
-    "headlines": [{"on": "", "code": "wins", "winner": 0, "rival": 1, "best": ""}],
+    "headlines": [{"prompt_name": "", "code": "wins", "winner": 0, "rival": 1, "best": ""}],
     "speedups": [
         {"over": 1, "code": "win", "ratio": 2.0, "low": 1.82, "high": 2.2},
         None,
@@ -648,7 +675,7 @@ def test_a_race_goes_on_with_one_button_and_its_intervals_narrow(page: Page) -> 
         made = [{**POOL["runs"][0], "seed": seed} for seed in range(runs)]
         pool = {**POOL, "runs": made, "planned": planned, "more": 39 - runs}
         verdict = {**VERDICT, "pairs": pairs, "prompts": runs}
-        common = {"v": 1, "race": whole["race"], "moves": [], "error": None, "notice": None}
+        common = {"v": 1, "race": whole["race"], "error": None, "notice": None}
         return {**common, "verdict": verdict, "pool": pool}
 
     give(page, further(2, 31, 1.5))
@@ -700,46 +727,6 @@ def test_a_lane_that_finishes_shows_its_time(page: Page) -> None:
 # -- the tree --------------------------------------------------------------------------------------
 
 
-def details(whole: dict[str, Any], index: int) -> dict[str, Any]:
-    """What the server answers about the steps of a lane: each node has a token of its own."""
-    steps = [step for step in whole["moves"] if step["lane"] == index]
-    pieces: dict[str, str] = {}
-
-    def token(words: str) -> int:
-        pieces[str(len(pieces))] = words
-        return len(pieces) - 1
-
-    packed = []
-    for i, step in enumerate(steps):
-        nodes = len(whole["trees"][step["tree"]])
-        accepted = step["path"][1:]
-        texts = ["now", *(f"s{i}n{node}" for node in range(1, nodes))]
-        for node, words in zip(accepted, step["text"], strict=False):
-            texts[node] = words
-        tokens = [token(words) for words in texts]
-        bonus = token(step["text"][-1])
-        packed.append(
-            {
-                "index": i,
-                "prefix_len": 0,
-                "tree": step["tree"],
-                "tokens": tokens,
-                "draft_p": [None, *[0.5] * (nodes - 1)],
-                "target_p": [None, *[0.6] * (nodes - 1)],
-                "verdict": {
-                    "path": step["path"],
-                    "bonus": bonus,
-                    "trials": [trial([node, 0.6, 0.5, 0.3, True, None]) for node in accepted],
-                },
-                "emitted": [*(tokens[node] for node in accepted), bonus],
-                "text": step["text"],
-                "seconds": step["seconds"],
-                "finish": step["finish"],
-            }
-        )
-    return {"lane": index, "from": 0, "trees": whole["trees"], "pieces": pieces, "steps": packed}
-
-
 def tree_texts(page: Page) -> list[str]:
     return page.locator("[data-part=lead-tree] .sq-tree-svg text").all_text_contents()
 
@@ -749,13 +736,6 @@ def test_the_tree_below_the_lanes_is_that_of_the_leader_at_the_time_shown(page: 
     whole = race(lanes=3)
     panel = page.locator("[data-part=lead-tree]")
     give(page, whole)
-    answers = [details(whole, index) for index in range(3)]
-    page.evaluate(
-        "answers => { window.asked = []; stage.store.server = { get_steps: (asked) => {"
-        " window.asked.push(asked);"
-        " return Promise.resolve(JSON.stringify(answers[asked[1]])); } } }",
-        answers,
-    )
     panel.scroll_into_view_if_needed()
     clock = Clock(whole, 0)
     k = page.evaluate(  # the number of steps after which the first lane leads
@@ -771,8 +751,6 @@ def test_the_tree_below_the_lanes_is_that_of_the_leader_at_the_time_shown(page: 
     expect(title).to_contain_text("Token tree of the leading lane: Sequoia")
     gave = len(clock.made[k - 1]["text"])
     expect(title).to_contain_text(f"step {k} of {len(clock.made)}: {gave} token")
-    # for any step of the first lane, this fake server sends all the steps of that lane
-    page.wait_for_function("window.asked.some(([, lane]) => lane === 0)")
     # if the race is paused at the end of a step, the panel plays this step in slow motion
     page.wait_for_function("window.phases.has('guess') && window.phases.has('check')")
     assert any(words.startswith(f"s{k - 1}n") for words in tree_texts(page))
@@ -796,7 +774,7 @@ def test_another_lane_is_chosen_with_a_button_or_a_key(page: Page) -> None:
     settle(page)
     first = min(range(3), key=lambda index: Clock(whole, index).times[-1])
     leader = f"leading lane: {whole['lanes'][first]['name']}"
-    best = max(len(step["text"]) for step in whole["moves"] if step["lane"] == first)
+    best = max(len(step["text"]) for step in lane_steps(whole, first))
     title = panel.locator(".sq-title")
     expect(title).to_contain_text(leader)
     expect(title).to_contain_text(f": {best} token")  # the best step, because the race is over
@@ -811,7 +789,6 @@ def test_another_lane_is_chosen_with_a_button_or_a_key(page: Page) -> None:
     assert pressed.all_inner_texts() == ["Plain"]
     page.keyboard.press("4")  # there is no such lane
     expect(title).to_contain_text("Token tree: Plain")
-    # there is no server to ask for the step, so its outline is shown
     assert panel.locator(".sq-tree-svg text").count() > 0
 
 
@@ -825,7 +802,7 @@ def test_a_stream_in_small_batches_loses_nothing_and_rebuilds_nothing(page: Page
     page.evaluate(
         "s => { window.firstStep = document.querySelector(s).firstChild; }", lane(0, "flow")
     )
-    count = len(whole["moves"])
+    count = len(whole["steps"])
     batches = [json.dumps(part(whole, k, k + 3, done=k + 3 >= count)) for k in range(4, count, 3)]
     page.evaluate(
         "batches => batches.forEach((text, k) => setTimeout(() => stage.ingest(text), 5 * k))",
@@ -867,7 +844,6 @@ def test_a_refused_file_does_not_break_the_race_on_screen(page: Page) -> None:
         {
             "v": 1,
             "race": whole["race"],
-            "moves": [],
             "done": True,
             "error": "out of memory",
             "notice": None,
@@ -891,13 +867,13 @@ def test_a_gap_is_shown_and_left_out_of_the_figures(page: Page) -> None:
 def test_a_gap_is_filled_by_the_server(page: Page) -> None:
     whole = race()
     answer = json.dumps(
-        {**part(whole, 10, len(whole["moves"])), "lanes": whole["lanes"], "trees": whole["trees"]}
+        {**part(whole, 10, len(whole["steps"])), "lanes": whole["lanes"], "trees": whole["trees"]}
     )
     page.evaluate(
         """answer => {
       window.asked = [];
       stage.store.server = {
-        get_moves: async (asked) => { window.asked.push(asked); return answer; } };
+        get_steps: async (asked) => { window.asked.push(asked); return answer; } };
     }""",
         answer,
     )
@@ -914,7 +890,7 @@ def test_a_lost_first_message_is_fetched_again(page: Page) -> None:
     """Guards against a page that has no lanes because the message with them was lost."""
     whole = race(lanes=2)
     page.evaluate(
-        "answer => { stage.store.server = { get_moves: async () => answer }; }",
+        "answer => { stage.store.server = { get_steps: async () => answer }; }",
         json.dumps(part(whole, 0, 20)),
     )
     give(page, part(whole, 12, 16))
@@ -958,12 +934,12 @@ def test_four_long_lanes_paint_in_time(page: Page, capsys: pytest.CaptureFixture
     settle(page)
     got = page.evaluate("""() => ({
       paints: stage.store.paints.slice().sort((a, b) => a - b),
-      marks: window.marks, moves: window.whole.moves.length,
+      marks: window.marks, steps: window.whole.steps.length,
       tokens: stage.store.totals.map(f => f.at(stage.store.end).tokens),
       texts: document.querySelectorAll('.race-step').length,
     })""")
     assert got["tokens"] == [512] * 4
-    assert got["texts"] == got["moves"]
+    assert got["texts"] == got["steps"]
     # this holds on a slow machine too, because a timer never fires early
     assert all(b - a > 120 for a, b in pairwise(got["marks"]))
     paints = got["paints"]
@@ -1008,8 +984,8 @@ def test_a_new_race_clears_the_charts_at_once(page: Page) -> None:
     )
     page.wait_for_timeout(400)
     assert page.evaluate(SHOWN) == ["sentence", "sentence"]
-    first = next(k for k, step in enumerate(new["moves"]) if step["lane"] != 1)
-    other = next(k for k, step in enumerate(new["moves"]) if step["lane"] == 1)
+    other = new["step_lanes"].index(1)
+    first = next(k for k, lane in enumerate(new["step_lanes"]) if lane != 1)
     give(page, part(new, 0, max(first, other) + 1))
     drawn(page, "speedup")
     assert page.evaluate(SHOWN) == ["chart", "chart"]
@@ -1254,7 +1230,7 @@ def test_reasons_badges_and_buttons(page: Page) -> None:
         {"time_breakdown": {"bars": bars}, "what_to_try": advice, "lossless": lossless},
         None,
     ]
-    give(page, {"v": 1, "race": whole["race"], "moves": [], "done": True, "results": results})
+    give(page, {"v": 1, "race": whole["race"], "done": True, "results": results})
     assert page.locator(".race-fall li > b").all_inner_texts() == [
         "3.00",
         "2.50×",
@@ -1344,7 +1320,7 @@ def counts(
 
 def judged(page: Page, whole: dict[str, Any], *lossless: dict[str, Any] | None) -> None:
     results = [{"time_breakdown": None, "what_to_try": None, "lossless": one} for one in lossless]
-    give(page, {"v": 1, "race": whole["race"], "moves": [], "done": True, "results": results})
+    give(page, {"v": 1, "race": whole["race"], "done": True, "results": results})
 
 
 def test_the_counts_of_first_tokens_are_shown_on_the_page(page: Page) -> None:
@@ -1446,7 +1422,6 @@ def test_reasons_stay_as_they_are_while_first_tokens_are_counted(page: Page) -> 
             {
                 "v": 1,
                 "race": whole["race"],
-                "moves": [],
                 "done": True,
                 "results": [
                     {
@@ -1477,7 +1452,7 @@ def test_terms_are_explained_on_focus_and_to_screen_readers(page: Page) -> None:
     )
     assert {
         "clock",
-        "law",
+        "target probability",
         "check",
         "range",
         "repeats",
@@ -1560,7 +1535,8 @@ def test_a_saved_figure_says_what_it_shows(page: Page) -> None:
 def test_hostile_texts_stay_texts(page: Page) -> None:
     """Guards against markup from models, visitors and files."""
     whole = race(lanes=2, tokens=12)
-    for step in whole["moves"]:
+    whole["pieces"] = dict.fromkeys(whole["pieces"], MARKUP)
+    for step in whole["steps"]:
         step["text"] = [MARKUP] * len(step["text"])
     for one in whole["lanes"]:
         one.update(name=MARKUP, how=MARKUP, verifier=MARKUP)
@@ -1610,7 +1586,6 @@ def test_reasons_fill_their_rows(page: Page, width: int, panels: int) -> None:
         {
             "v": 1,
             "race": whole["race"],
-            "moves": [],
             "done": True,
             "results": [None if one["plain"] else why for one in whole["lanes"]],
         },

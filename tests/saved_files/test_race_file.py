@@ -12,6 +12,7 @@ from fakes import PROMPTS, tiny_pair
 from sequoia.algorithm.expected_steps import SEGMENTS
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
+from sequoia.assets_folder import ASSETS
 from sequoia.decoding.race import Lane, Race
 from sequoia.decoding.recorder import Recorder
 from sequoia.errors import BadTrace
@@ -27,6 +28,7 @@ from sequoia.saved_files.race_file import (
     TimeBreakdown,
     WhatToTry,
 )
+from sequoia.saved_files.run_file import Run
 
 COUNT = SampleCount(
     draws=40,
@@ -234,3 +236,22 @@ def test_a_race_that_is_too_large_is_not_written(
     monkeypatch.setattr("sequoia.saved_files.run_file.MAX_JSON_BYTES", 100)
     with pytest.raises(BadTrace, match="at most 100"):
         log.to_json()
+
+
+@pytest.mark.parametrize(
+    ("field", "part"),
+    [
+        ("verdict", {"low": 3.0}),
+        ("verdict", {"high": 1.1}),
+        ("verdict", {"low": None}),
+        ("opening", {"median": 9.0}),
+    ],
+)
+def test_an_interval_that_does_not_contain_its_ratio_is_refused(
+    field: str, part: dict[str, Any]
+) -> None:
+    data = json.loads((ASSETS / "runs" / "welcome.json").read_text(encoding="utf-8"))
+    Run.from_dict(data)
+    data["meta"][field] |= part
+    with pytest.raises(BadTrace, match=field):
+        Run.from_dict(data)

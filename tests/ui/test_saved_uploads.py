@@ -79,7 +79,7 @@ def test_a_race_opens(name: str) -> None:
     moves, stopped, verdicts = RACES[name]
     race = opened_race(str(SAVED / "races" / f"{name}.json"), LOCAL.upload)
     message = json.loads(race.whole())
-    assert len(message["moves"]) == moves
+    assert len(message["steps"]) == moves
     assert message["stopped"] is stopped
     assert message["meta"]["label"] == "recorded"
     found = [result and result["lossless"]["kind"] for result in message["results"]]

@@ -40,7 +40,6 @@ def test_the_page_calls_only_these_functions_without_the_queue(blocks: gr.Blocks
     blocks_with_functions = [getattr(one, "server_fns", None) for one in blocks.blocks.values()]
     names = {fn.__name__ for found in blocks_with_functions for fn in found or []}
     assert names == {
-        "get_moves",
         "get_recorded_experiment",
         "get_recorded_run",
         "get_speedups_figure",

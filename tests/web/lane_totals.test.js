@@ -8,13 +8,17 @@ import {
   referenceLane,
   speedRatio,
 } from "../../ui/race/web/lane_totals.js";
+import { aStep } from "./a_step.js";
+
+const step = (text, verify, more = {}) =>
+  aStep({ emitted: text, text, seconds: { draft: 0, verify, overhead: 0 }, ...more });
 
 /** A lane whose steps take `seconds` and give one token each. finished: whether the lane ended. */
 function lane(seconds, finished = true) {
   const totals = new LaneTotals();
   seconds.forEach((verify, k) => {
     const last = finished && k === seconds.length - 1;
-    totals.add({ text: ["x"], finish: last ? "length" : null, seconds: { verify } }, 1);
+    totals.add(step(["x"], verify, { finish: last ? "length" : null }), 1);
   });
   return totals;
 }
@@ -24,21 +28,14 @@ const even = (each, count = 32) => lane(new Array(count).fill(each));
 test("steps add up, phase by phase", () => {
   const totals = new LaneTotals();
   const seconds = { draft: 1, verify: 2, overhead: 0.5 };
-  totals.add({ text: ["a", "b", "c"], drafted: 2, seconds }, 8);
-  totals.add({ text: ["d"], drafted: 5, finish: "eos", seconds: { verify: 1 } }, 4);
+  totals.add(step(["a", "b", "c"], 2, { path: [0, 1, 4], seconds }), 8);
+  totals.add(step(["d"], 1, { path: [0, 1, 2], finish: "eos" }), 4);
   const sum = totals.at(4.5);
   assert.equal(totals.clock, 4.5);
   assert.equal(totals.finish, "eos");
   assert.deepEqual([sum.steps, sum.tokens, sum.drafted, sum.nodes], [2, 4, 3, 12]);
   assert.deepEqual([sum.draft, sum.verify, sum.overhead], [1, 3, 0.5]);
-});
-
-test("times that are missing, negative or not a number count as zero", () => {
-  const totals = new LaneTotals();
-  totals.add({ text: ["a"], seconds: { draft: -1, verify: NaN, overhead: "2" } }, 1);
-  totals.add({ text: null }, 1);
-  assert.equal(totals.clock, 0);
-  assert.equal(totals.at(0).tokens, 1);
+  assert.equal(totals.best, 0);
 });
 
 test("a step counts from the moment it is over", () => {

@@ -8,7 +8,7 @@ import { addTrees } from "../../ui/shared/web/tree_numbers.js";
 import { aStep } from "./a_step.js";
 
 const TREES = [1, 2, 3, 4, 5].map((n) => [-1, ...new Array(n).fill(0)]);
-const STEP = { tokens: [], trials: [], path: [0], emitted: [7], text: [" a"], lane: 0, drafted: 0 };
+const STEP = { tokens: [], trials: [], path: [0], emitted: [7], text: [" a"] };
 const SECONDS = { draft: 0.01, verify: 0.02, overhead: 0.01 };
 const steps = TREES.map((_, i) => ({
   ...STEP,
@@ -26,7 +26,7 @@ const batch = (a, b) => ({
   race: "r",
   from: a,
   steps: steps.slice(a, b),
-  moves: steps.slice(a, b),
+  step_lanes: steps.slice(a, b).map(() => 0),
   trees: TREES.slice(a, b),
   ...(a === 0 ? { meta: { label: "measured" }, lanes: [{ name: "Chain" }] } : {}),
 });
@@ -68,7 +68,11 @@ for (const [name, messages] of Object.entries(ORDERS))
     assert.deepEqual(store.slots.seen, [1, 1, 1, 1, 1]);
     const race = new RaceStore();
     for (const [message, refill] of taken) race.take(message, refill);
-    assert.deepEqual(race.trees, TREES);
+    assert.deepEqual(
+      race.trees.map(({ parents }) => parents),
+      TREES,
+    );
+    assert.equal(race.totals[0].steps.length, 5);
   });
 
 test("before the answer, steps after the gap have their trees; steps in the gap have none", () => {

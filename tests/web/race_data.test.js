@@ -7,8 +7,10 @@ const RUNS = [0, 1, 2].map((seed) => ({ prompt: "def f", seed, seconds: [0.02, 0
 const RACE = {
   meta: { label: "measured" },
   lanes: [{ name: "Plain", how: "plain decoding" }],
-  trees: [[-1]],
-  steps: [],
+  trees: [{ parents: [-1] }],
+  pieces: new Map([["7", " a"]]),
+  steps: [{ tree: 0 }],
+  stepLanes: [0],
   stopped: false,
   results: [],
   verdict: null,
@@ -21,6 +23,11 @@ test("a saved race keeps its further runs but cannot make more", () => {
   const found = saved({ pool, verdict: { sentence: "A tie." } });
   assert.deepEqual(found.pool, { ...pool, more: 0, planned: null });
   assert.deepEqual(found.verdict, { sentence: "A tie." });
+});
+
+test("a saved race has its steps as a message has them", () => {
+  const { trees, pieces, steps, step_lanes: lanes } = saved({});
+  assert.deepEqual([trees, pieces, steps, lanes], [[[-1]], { 7: " a" }, [{ tree: 0 }], [0]]);
 });
 
 test("a race with no verdict and no further runs is saved without these fields", () => {

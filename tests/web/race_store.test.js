@@ -10,6 +10,7 @@ import { RaceKeys } from "../../ui/race/web/race_keys.js";
 import { RaceStore } from "../../ui/race/web/race_store.js";
 import { RaceVerdict } from "../../ui/race/web/race_verdict.js";
 import { startOf } from "../../ui/race/web/run_table.js";
+import { aStep } from "./a_step.js";
 
 beforeEach(() => {
   globalThis.requestAnimationFrame = () => 0;
@@ -22,16 +23,10 @@ const race = (name, verify) => ({
   meta: { label: "recorded" },
   lanes: [/** @type {any} */ ({ name: "Plain" })],
   trees: [[-1]],
-  moves: [
-    /** @type {any} */ ({
-      lane: 0,
-      tree: 0,
-      text: ["a"],
-      drafted: 0,
-      path: [0],
-      seconds: { verify },
-    }),
+  steps: [
+    aStep({ tree: 0, emitted: [7], text: ["a"], seconds: { draft: 0, verify, overhead: 0 } }),
   ],
+  step_lanes: [0],
   done: true,
 });
 
@@ -56,16 +51,16 @@ for (const rate of ["x1", "x0.25"])
 test("until its first step arrives, a race is said to be processing the prompt", () => {
   const store = new RaceStore();
   assert.equal(stateInWords(store), "");
-  const { moves, ...begun } = { ...race("new", 1), meta: {}, done: false };
-  store.take({ ...begun, moves: [] });
+  const { steps, step_lanes, ...begun } = { ...race("new", 1), meta: {}, done: false };
+  store.take({ ...begun, steps: [] });
   assert.equal(stateInWords(store), "processing the prompt");
-  store.take({ race: "new", from: 0, moves });
+  store.take({ race: "new", from: 0, steps, step_lanes });
   assert.equal(stateInWords(store), "running");
 });
 
 test("if missing steps are no longer stored, the visitor reads the server's error", async () => {
   const error = "This race is no longer stored.";
-  const server = { get_moves: async () => JSON.stringify({ race: null, error, notice: null }) };
+  const server = { get_steps: async () => JSON.stringify({ race: null, error, notice: null }) };
   const store = new RaceStore(/** @type {any} */ (server));
   store.take({ ...race("new", 1), from: 1, notice: "n" });
   await new Promise(setImmediate);
@@ -73,6 +68,20 @@ test("if missing steps are no longer stored, the visitor reads the server's erro
   assert.equal(store.notice, "n");
   assert.equal(store.state, "finished");
   assert.deepEqual(store.gap, { a: 0, b: 1 });
+});
+
+test("a step of a lane is found by its index in the lane", () => {
+  const store = new RaceStore();
+  const steps = ["a", "b", "c"].map((text, i) =>
+    aStep({ i, tree: i && 1, tokens: [7, 8], emitted: [8], text: [text], seconds: {} }),
+  );
+  const lanes = /** @type {any} */ ([{ name: "Plain" }, { name: "Chain", verifier: "traversal" }]);
+  const pieces = { 8: " b" };
+  const trees = [[-1], [-1, 0]];
+  store.take({ race: "r", from: 0, meta: {}, lanes, trees, pieces, steps, step_lanes: [0, 1, 1] });
+  const { step, topo, fromLeaves, piece } = store.view(1, 1);
+  assert.deepEqual([step.text, topo.n, fromLeaves, piece(1)], [["c"], 2, true, " b"]);
+  assert.deepEqual([store.view(1, 2), store.view(0, 0).topo.n, store.rows(1)], [null, 1, 1]);
 });
 
 test("a prompt ends in dots only where something is left out", () => {

@@ -17,11 +17,14 @@ followed: true for another visitor's run (added by ui.serving.following).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any
 
+from sequoia import StepTrace, Tree
+from sequoia.decoding.recorder import Recorded
 from sequoia.diagnosis.compare_runs import Speedup
-from sequoia.saved_files.run_file import Run, clock_of
+from sequoia.saved_files.run_file import Run, clock_of, numbered_trees, steps_json
 from sequoia.validate_input import json_text
 from ui.decode.clocks import mixture_in_file
 from ui.serving.wait_times import NOTHING
@@ -36,10 +39,11 @@ class RunMessages:
     def __init__(self, run: str) -> None:
         self.run = run
         self.sent = 0
+        self._trees: dict[Tree, int] = {}
 
     def batch(
         self,
-        added: Iterable[Mapping[str, Any]],
+        added: Sequence[Recorded],
         *,
         meta: Mapping[str, Any] | None = None,
         end: str | None = None,
@@ -48,23 +52,18 @@ class RunMessages:
         notice: str | None = None,
         ahead: Mapping[str, Any] = NOTHING,
     ) -> str:
-        """One message with the steps of `added`, each as returned by `Recorder.add`. A message with
-        an `end` is the last one, unless a paused or stopped run continues."""
-        added = list(added)
-        trees = [tree for one in added for tree in one["new_trees"]]
-        pieces = {token: piece for one in added for token, piece in one["new_pieces"].items()}
-        steps = [one["step"] for one in added]
+        """One message with the steps of `added`. A message with an `end` is the last one, unless a
+        paused or stopped run continues."""
         start = self.sent
-        self.sent = self.sent + len(steps)
+        self.sent += len(added)
+        steps, self._trees = steps_part(added, self._trees)
         return json_text(
             {
                 "v": VERSION,
                 "run": self.run,
                 "from": start,
                 **({"meta": meta, "stored": True} if meta is not None else {}),
-                **({"trees": trees} if trees else {}),
-                **({"pieces": pieces} if pieces else {}),
-                "steps": steps,
+                **steps,
                 "done": end is not None,
                 **({"end": end, "tail": tail} if end else {}),
                 "error": error,
@@ -72,6 +71,36 @@ class RunMessages:
                 **ahead,
             }
         )
+
+
+def steps_part(
+    added: Sequence[Recorded], known: Mapping[Tree, int]
+) -> tuple[dict[str, Any], dict[Tree, int]]:
+    """The fields `trees`, `pieces` and `steps` of a message that adds steps, and the numbers of all
+    trees so far. known: of the trees that earlier messages had."""
+    numbers = numbered_trees((one.step for one in added), known)
+    trees = [tree.parents for tree in islice(numbers, len(known), None)]
+    pieces = {token: piece for one in added for token, piece in one.pieces.items()}
+    part = {
+        **({"trees": trees} if trees else {}),
+        **({"pieces": pieces} if pieces else {}),
+        "steps": steps_json([one.step for one in added], numbers),
+    }
+    return part, numbers
+
+
+def all_steps(
+    steps: Sequence[StepTrace], pieces: Mapping[int, str], first: int = 0
+) -> dict[str, Any]:
+    """The fields `from`, `trees`, `pieces` and `steps` of a message with the steps from index
+    `first` on, all trees and all `pieces`."""
+    numbers = numbered_trees(steps)
+    return {
+        "from": first,
+        "trees": [tree.parents for tree in numbers],
+        "pieces": pieces,
+        "steps": steps_json(steps[first:], numbers),
+    }
 
 
 def notice_message(
@@ -109,15 +138,11 @@ def since(run: Run, name: str, first: int, **state: Any) -> str:
 
 
 def _slice(run: Run, name: str, first: int) -> dict[str, Any]:
-    data = run.to_dict()
     return {
         "v": VERSION,
         "run": name,
-        "from": first,
-        "meta": data["meta"],
-        "trees": data["trees"],
-        "pieces": data["pieces"],
-        "steps": data["steps"][first:],
+        "meta": run.meta,
+        **all_steps(run.steps, run.pieces, first),
     }
 
 

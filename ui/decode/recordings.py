@@ -15,6 +15,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from sequoia import Recorder, Run, SequoiaError, StepTrace
 from sequoia.assets_folder import ASSETS
+from sequoia.decoding.recorder import Recorded
 from sequoia.errors import BadTrace
 from sequoia.validate_input import MAX_JSON_BYTES, shown
 from ui.decode import messages
@@ -69,7 +70,7 @@ class Recording:
         self.meta = dict(meta)
         self._lock = threading.Lock()
 
-    def add(self, trace: StepTrace) -> dict[str, Any]:
+    def add(self, trace: StepTrace) -> Recorded:
         with self._lock:
             self.node_count += len(trace.tree)
             return self._recorder.add(trace)

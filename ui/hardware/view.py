@@ -84,7 +84,7 @@ def message(
                 "there": against
                 and _plan_elsewhere(against, rates, _largest(against.profile, nodes, most)),
                 "run": _run(run, here, known or {"given": rates}),
-                "atlas": _by_level_tables(run, made_here),
+                "by_level": _by_level_tables(run, made_here),
             },
         }
     )

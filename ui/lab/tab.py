@@ -267,6 +267,6 @@ def _count_message(report: Report, asked: CountRequest) -> dict[str, Any]:
             "temperature": params.temperature,
             "top_p": params.top_p,
             "unit": unit,
-            "atlas": table,
+            "by_level": table,
         }
     }

@@ -1,24 +1,17 @@
 """Messages from the server to the Race view, as JSON strings, and the stored races. Independent
 of Gradio and of models.
 
-A message: {v, race, from, meta?, lanes?, stored?, trees?, moves, done, stopped?, error, notice,
-wait?, follow?, followed?, results?, verdict?, pool?}. For `wait`, `follow` and `followed` see
-ui.decode.messages.
+A message: {v, race, from, meta?, lanes?, stored?, trees?, pieces?, steps, step_lanes, done,
+stopped?, error, notice, wait?, follow?, followed?, results?, verdict?, pool?}. For `from`, `trees`,
+`pieces`, `steps`, `wait`, `follow` and `followed` see ui.decode.messages. Steps are in the order of
+the race, and trees are numbered for the whole race.
 
-Some messages have fewer fields. One without a race has `race` null and no `from`, `moves` or
-`done`. One about further runs has no `from` and no `done`. An answer to a browser that missed steps
-has no `error`, `notice` or `done`. The first message to a follower of a race that is running has no
-`error` and no `notice`. A message with the steps of one lane has other fields and its own tree
-numbers: see StoredRace.steps_of.
+Some messages have fewer fields. One without a race has `race` null and no `from`, `steps` or
+`done`. One about further runs has no `from`, `steps` or `done`. An answer to a browser that missed
+steps has no `error`, `notice` or `done`. The first message to a follower of a race that is running
+has no `error` and no `notice`.
 
-moves: steps. A step: {lane, tree, text, drafted, path, seconds: {draft, verify, overhead}, finish}.
-`tree` is the number of the step's tree. `text` has one string for each emitted token. The draft
-proposed the first `drafted` of these tokens.
-
-from: the index of the first step, so that a reader notices a gap.
-
-trees: the parents of the nodes of each tree. Trees are numbered from 0, in the order in which the
-race first uses them. `batch` sends only new trees. `since` and `whole` send all trees.
+step_lanes: the lane of each step.
 
 lanes: {name, description, verifier, plain, most, changes, prompt_name, kind, number, rates}. `kind`
 is the menu's key for the tree, or null. `number` is the lane's number in the form, from 1, or null
@@ -41,14 +34,14 @@ import orjson
 from sequoia import Recorder, Run, StepTrace, Tree
 from sequoia.algorithm.expected_steps import ExpectedSteps
 from sequoia.checked_types import json_of
+from sequoia.decoding.recorder import Recorded
 from sequoia.diagnosis.compare_runs import LaneRun, common_tokens
 from sequoia.diagnosis.verdict import Verdict
 from sequoia.errors import BadTrace
 from sequoia.saved_files.pooled_runs import Pool, PooledRun
 from sequoia.saved_files.race_file import LaneLog, RaceLog, Result, saved_results
-from sequoia.saved_files.run_file import numbered_trees, saved_step
 from sequoia.validate_input import json_text
-from ui.decode.messages import VERSION, recorded
+from ui.decode.messages import VERSION, all_steps, recorded, steps_part
 from ui.decode.recordings import NODE_BYTES, new_name
 from ui.race.pooled import pool_state
 from ui.race.report import recorded_result, verdict_message, verdict_of
@@ -58,19 +51,7 @@ from ui.shared.memory_size import memory_size
 from ui.shared.speedup_meta import compared_with_plain, plain_meta, step_of, verdict_meta
 from ui.shared.tree_menu import SHAPES
 
-Step = dict[str, Any]
 _OF_A_LANE = ("name", "description", "verifier", "plain", "most", "changes", "prompt_name")
-STEP_NODES = 2000  # a message from `steps_of` ends at this many nodes: about 100 kB
-
-
-@dataclass(frozen=True)
-class Added:
-    """New steps as a message describes them. first: the index of the first one. trees: those that
-    no earlier message had, as parents of the nodes."""
-
-    first: int
-    steps: list[Step]
-    trees: list[tuple[int, ...]]
 
 
 @dataclass(frozen=True)
@@ -107,8 +88,9 @@ class StoredRace:
         self._verdict: dict[str, Any] = {}
         self._lanes = tuple(lanes)
         self._lock = threading.Lock()
-        self._steps: list[Step] = []
-        self._trees: dict[Tree, int] = {}
+        self._steps: list[StepTrace] = []
+        self._step_lanes: list[int] = []
+        self._pieces: dict[int, str] = {}
 
     @property
     def lanes(self) -> list[dict[str, Any]]:
@@ -161,29 +143,6 @@ class StoredRace:
         )
         more = {**compared, "plain": alone, "plain_lane": True}
         return replace(lane, run=replace(run, meta={**run.meta, **more}))
-
-    def steps_of(self, lane: int, first: int) -> str:
-        """A message with the steps of a lane from `first` on, their trees and the texts of their
-        tokens. It ends after the step that reaches STEP_NODES nodes."""
-        lanes = self.log().lanes
-        run = lanes[lane].run if lane < len(lanes) else Run({}, {}, ())
-        steps: list[StepTrace] = []
-        for step in run.steps[first:]:
-            if sum(len(one.tree) for one in steps) >= STEP_NODES:
-                break
-            steps.append(step)
-        trees = numbered_trees(steps)
-        used = {token for step in steps for token in (*step.tokens, step.verdict.bonus)}
-        return json_text(
-            {
-                "race": self.name,
-                "lane": lane,
-                "from": first,
-                "trees": [tree.parents for tree in trees],
-                "pieces": {str(token): run.pieces[token] for token in used if token in run.pieces},
-                "steps": [orjson.loads(json_of(saved_step(), step, trees)) for step in steps],
-            }
-        )
 
     def judge(self) -> None:
         """Compute the verdict on the race and its further runs so far."""
@@ -241,38 +200,27 @@ class StoredRace:
     @property
     def _stopped(self) -> bool:
         """Whether a lane did not finish."""
-        ends = {step["lane"] for step in self._steps if step["finish"]}
-        return len(ends) < len(self._lanes)
+        ends = sum(step.finish is not None for step in self._steps)
+        return ends < len(self._lanes)
 
     def _from(self, first: int) -> dict[str, Any]:
         with self._lock:
             return {
                 "v": VERSION,
                 "race": self.name,
-                "from": first,
                 "meta": self.meta,
                 "lanes": self.lanes,
-                "trees": [tree.parents for tree in self._trees],
-                "moves": self._steps[first:],
+                **all_steps(self._steps, self._pieces, first),
+                "step_lanes": self._step_lanes[first:],
                 **_results(self.results),
                 **self.judged,
             }
 
-    def _add_step(self, lane: int, trace: StepTrace, words: Sequence[str]) -> None:
-        """Add a step of a lane. words: the text of each token that it emitted."""
-        number = self._trees.setdefault(trace.tree, len(self._trees))
-        self.node_count += len(trace.tree)
-        self._steps.append(
-            {
-                "lane": lane,
-                "tree": number,
-                "text": list(words),
-                "drafted": min(len(trace.verdict.path) - 1, len(trace.emitted)),
-                "path": trace.verdict.path,
-                "seconds": {phase: round(seconds, 7) for phase, seconds in trace.seconds.items()},
-                "finish": trace.finish,
-            }
-        )
+    def _add_step(self, lane: int, made: Recorded) -> None:
+        self.node_count += len(made.step.tree)
+        self._steps.append(made.step)
+        self._step_lanes.append(lane)
+        self._pieces.update(made.pieces)
 
 
 def _results(results: Sequence[Result | None] | None) -> dict[str, Any]:
@@ -316,7 +264,7 @@ class OpenedRace(StoredRace):
         self.judge()
         for lane, step in log.in_order():
             run = log.lanes[lane].run
-            self._add_step(lane, run.steps[step], run.steps[step].text)
+            self._add_step(lane, Recorded(run.steps[step], run.pieces))
         # a file with small trees can still have long texts
         self.node_count = max(self.node_count, memory_size(self) // NODE_BYTES)
 
@@ -329,17 +277,19 @@ class RaceRecording(StoredRace):
     ) -> None:
         super().__init__(meta, lanes)
         self._recorders = tuple(recorders)
+        self._trees: dict[Tree, int] = {}
 
-    def add(self, made: Iterable[tuple[int, StepTrace]]) -> Added:
-        """Record the steps `made`, pairs of (lane, step)."""
+    def add(self, made: Iterable[tuple[int, StepTrace]]) -> dict[str, Any]:
+        """Record the steps `made`, pairs of (lane, step). Returns the fields of a message about
+        them."""
         with self._lock:
             first = len(self._steps)
-            trees = len(self._trees)
+            added: list[Recorded] = []
             for lane, trace in made:
-                self._add_step(lane, trace, self._recorders[lane].add(trace)["step"]["text"])
-            return Added(
-                first, self._steps[first:], [tree.parents for tree in [*self._trees][trees:]]
-            )
+                added.append(self._recorders[lane].add(trace))
+                self._add_step(lane, added[-1])
+            steps, self._trees = steps_part(added, self._trees)
+            return {"from": first, **steps, "step_lanes": self._step_lanes[first:]}
 
     def log(self) -> RaceLog:
         with self._lock:
@@ -352,7 +302,7 @@ class RaceRecording(StoredRace):
 
 def batch(
     race: StoredRace,
-    added: Added,
+    added: Mapping[str, Any],
     *,
     first: bool,
     done: bool,
@@ -363,16 +313,15 @@ def batch(
     judged: Mapping[str, Any] | None = None,
     ahead: Mapping[str, Any] = NOTHING,
 ) -> str:
-    """A message with the steps `added`. first: whether it is the race's first message, which also
-    describes the lanes. results, judged (StoredRace.judged): only if they are new."""
+    """A message with new steps. added: as `RaceRecording.add` returns them. first: whether it is
+    the race's first message, which also describes the lanes. results, judged (StoredRace.judged):
+    only if they are new."""
     return json_text(
         {
             "v": VERSION,
             "race": race.name,
-            "from": added.first,
             **({"meta": race.meta, "lanes": race.lanes, "stored": True} if first else {}),
-            **({"trees": added.trees} if added.trees else {}),
-            "moves": added.steps,
+            **added,
             "done": done,
             **({"stopped": stopped} if done else {}),
             "error": error,
@@ -392,7 +341,6 @@ def pooled_message(
         {
             "v": VERSION,
             "race": race.name,
-            "moves": [],
             "error": error,
             "notice": notice,
             **ahead,

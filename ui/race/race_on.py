@@ -174,13 +174,13 @@ class RaceOnJob(RunJob):
         """The lanes of one further run. Fixed trees are used again. Each run has new TreeChoices,
         because a TreeChoice learns from its run."""
         request = self._asked.request
-        first = request.lanes[0].on
+        first = request.lanes[0].prompt_name
         return [
             Lane(
                 asked.name,
                 tree or self._choice(pair, asked),
                 asked.verifier,
-                further.prompt if asked.on == first else further.second_prompt,
+                further.prompt if asked.prompt_name == first else further.second_prompt,
             )
             for asked, tree in zip(request.lanes, self._asked.trees, strict=True)
         ]

@@ -66,7 +66,8 @@ def plan_race(pair: Pair, asked: RaceRequest, most: int) -> RacePlan:
     repeats = dict(_repeats(every))
     kept = {i: lane for i, lane in enumerate(every) if i not in repeats}
     same = [_same_words(every[i], every[first]) for i, first in repeats.items()]
-    if max(Counter(lane.request.on for lane in kept.values()).values()) < LEAST_LANES:
+    on_each = Counter(lane.request.prompt_name for lane in kept.values())
+    if max(on_each.values()) < LEAST_LANES:
         kept |= _instead(pair, asked, [(i, every[i]) for i in repeats])
         names = {kept[i].request.name: None for i in repeats if i in kept}
         same.append(f"{' and '.join(names)} races instead.")
@@ -96,7 +97,11 @@ def _repeats(lanes: Sequence[ChosenLane]) -> Iterator[tuple[int, int]]:
     for i, lane in enumerate(lanes):
         for first, other in enumerate(lanes[:i]):
             planned = lane.request.tree_request.kind in PLANNED
-            if planned and lane.request.on == other.request.on and _is_same(lane, other):
+            if (
+                planned
+                and lane.request.prompt_name == other.request.prompt_name
+                and _is_same(lane, other)
+            ):
                 yield i, first
                 break
 
@@ -114,7 +119,7 @@ def _instead(
     pair: Pair, asked: RaceRequest, repeats: Sequence[tuple[int, ChosenLane]]
 ) -> dict[int, ChosenLane]:
     """By index, a lane that races instead of the first of `repeats` on each prompt."""
-    first = {lane.request.on: (i, lane) for i, lane in reversed(repeats)}
+    first = {lane.request.prompt_name: (i, lane) for i, lane in reversed(repeats)}
     return {i: _other_lane(pair, asked, lane) for i, lane in first.values()}
 
 
@@ -135,7 +140,7 @@ def _same_words(lane: ChosenLane, other: ChosenLane) -> str:
     tree = lane.chosen.tree
     assert isinstance(tree, Tree)
     name = lane.request.name
-    where = f" on {lane.request.on}" if lane.request.on else ""
+    where = f" on {lane.request.prompt_name}" if lane.request.prompt_name else ""
     if len(tree) == 1:
         return f"{name} is plain decoding{where}: nothing larger is predicted to be faster."
     shape = f"a chain of {len(tree)} nodes" if tree.levels == len(tree) else size_words(tree)
@@ -165,7 +170,7 @@ def _sources(asked: RaceRequest, lanes: Sequence[ChosenLane]) -> dict[str, str]:
             words = _source_words(lane.chosen.source, asked.prompt_of(lane.request))
             if asked.second_prompt:
                 words = words.removesuffix(_NOT_HERE)
-            found.setdefault(lane.request.on, {})[words] = None
+            found.setdefault(lane.request.prompt_name, {})[words] = None
     return {on: " and ".join(words) for on, words in found.items()}
 
 
@@ -189,8 +194,8 @@ def _missing_chains(
     kinds = [lane.tree_request.kind for lane in asked.lanes]
     if "tuned_chain" in kinds:
         return
-    for prompt, on in dict.fromkeys((asked.prompt_of(one), one.on) for one in asked.lanes):
-        raced = [lane.chosen for lane in lanes if lane.request.on == on]
+    for prompt, on in dict.fromkeys((asked.prompt_of(one), one.prompt_name) for one in asked.lanes):
+        raced = [lane.chosen for lane in lanes if lane.request.prompt_name == on]
         if any(map(_branches, raced)):
             yield from _missing_chain(pair, asked, prompt, on, most, raced)
 

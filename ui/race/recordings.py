@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, TypeGuard
+from typing import Any
 
 from sequoia import SequoiaError
 from sequoia.assets_folder import ASSETS
 from sequoia.saved_files.race_file import LaneLog, RaceLog
 from sequoia.saved_files.run_file import Run
-from sequoia.validate_input import MAX_JSON_BYTES, json_text
+from sequoia.validate_input import MAX_JSON_BYTES
 from ui.decode.recordings import RunStore, json_of
 from ui.race.messages import OpenedRace, StoredRace, notice_message
 from ui.serving.limits import Limits
@@ -63,7 +63,7 @@ class StoredRaces:
         """Made only once, because most pages open with this race."""
         return self.welcome.log().to_json() if self.welcome else ""
 
-    def get_moves(self, asked: Any) -> str:
+    def get_steps(self, asked: Any) -> str:
         """A message with the steps that a browser missed. asked: [race name, index of the first
         step]. If the race is not stored or `asked` is malformed, a message with an error."""
         name, first = parse_missed(asked)
@@ -74,17 +74,3 @@ class StoredRaces:
                 "it again."
             )
         return kept.since(first)
-
-    def get_steps(self, asked: Any) -> str:
-        """A message with some steps of one lane, see StoredRace.steps_of. asked: [race name, lane,
-        index of the first step]. An empty message if the race is not stored or `asked` is
-        malformed."""
-        name, lane, first = asked if isinstance(asked, list) and len(asked) == 3 else [None] * 3
-        kept = self.find(name)
-        if kept is None or not _is_index(lane) or not _is_index(first):
-            return json_text({})
-        return kept.steps_of(lane, first)
-
-
-def _is_index(value: Any) -> TypeGuard[int]:
-    return type(value) is int and value >= 0

@@ -28,15 +28,15 @@ LEAST_LANES = 2
 @dataclass(frozen=True)
 class LaneRequest:
     """One lane as requested. number: its number in the form, from 1. name: its name on the page.
-    prompt, on: in a race of two prompts, the lane's prompt and the name of that prompt, such as
-    "code"; else empty."""
+    prompt, prompt_name: in a race of two prompts, the lane's prompt and the name of that prompt,
+    such as "code"; else empty."""
 
     number: int
     name: str
     tree_request: TreeRequest
     verifier: str
     prompt: str = ""
-    on: str = ""
+    prompt_name: str = ""
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,9 @@ def _on_both(lanes: Sequence[LaneRequest], prompts: tuple[str, str]) -> tuple[La
             f"expected at most {MOST_LANES // 2} lanes"
         )
     named = zip(prompts, prompt_names(prompts), strict=True)
-    return tuple(replace(lane, prompt=prompt, on=on) for prompt, on in named for lane in lanes)
+    return tuple(
+        replace(lane, prompt=prompt, prompt_name=name) for prompt, name in named for lane in lanes
+    )
 
 
 def prompt_names(prompts: tuple[str, str]) -> tuple[str, str]:

@@ -261,7 +261,7 @@ class RaceJob(RunJob):
             most,
             not is_fixed,
             recorded,
-            one.request.on,
+            one.request.prompt_name,
         )
 
     def _run_steps(self, race: Race) -> tuple[tuple[Tally, ...], str | None]:

@@ -67,8 +67,7 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
                 "rc",
                 "race/connect",
                 ["apply", "open", "come", "more", "link", "ask", "follow"],
-                missed=self.stored.get_moves,
-                asked=self.stored.get_steps,
+                missed=self.stored.get_steps,
             )
 
     def wire(self, blocks: gr.Blocks) -> None:

@@ -53,7 +53,7 @@ def _why(headline: Headline, verdict: Verdict, lanes: Sequence[LaneRuns]) -> str
     winner, rival = lanes[headline.winner], lanes[headline.rival]
     pair = verdict.pair(headline.winner, headline.rival)
     assert pair is not None  # the rival of a headline is a lane that the winner is faster than
-    where = f"On {headline.on}, " if headline.on else ""
+    where = f"On {headline.prompt_name}, " if headline.prompt_name else ""
     if (winner.kind, rival.kind) == ("chain", "tree") and (why := _why_the_chain(pair, lanes)):
         return f"{where}{_name(rival)}’s {why}." if where else _capital(f"{_name(rival)}’s {why}.")
     mine, other = (f"{_tokens_per_step(lane, pair):.1f}" for lane in (winner, rival))
@@ -83,7 +83,8 @@ def _luck(verdict: Verdict, lanes: Sequence[LaneRuns]) -> Iterator[str]:
         if pair.faster == winner and pair.apart and pair.expected and _was_ahead(pair, lanes)
     )
     for lane in (lanes[index] for index in lucky):
-        who = f"On {lane.on}, {_name(lane)}" if lane.on else _capital(_name(lane))
+        name = _name(lane)
+        who = f"On {lane.prompt_name}, {name}" if lane.prompt_name else _capital(name)
         yield f"{who} was ahead this time, by the luck of the draws."
 
 

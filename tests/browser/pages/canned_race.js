@@ -61,17 +61,23 @@ function chance(seed) {
   return () => (state = (state * 48271) % 2147483647) / 2147483647;
 }
 
-function step(kind, lane, left, dice, at) {
+function step(kind, lane, left, dice, at, index) {
   const n = Math.max(
     1,
     Math.min(Math.round(kind.plain ? 1 : kind.mean + (dice() - 0.5) * 3), left),
   );
   const noise = 0.9 + 0.2 * dice();
+  const path = Array.from({ length: n }, (_, node) => node);
+  const tokens = Array.from({ length: kind.nodes }, (_, node) => (at + node) % WORDS.length);
   return {
-    lane,
+    index,
+    prefix_len: at,
     tree: lane,
-    drafted: n - 1,
-    path: Array.from({ length: n }, (_, node) => node),
+    tokens,
+    draft_p: tokens.map(() => 0.5),
+    target_p: tokens.map(() => 0.5),
+    verdict: { path, bonus: (at + n) % WORDS.length, trials: [] },
+    emitted: Array.from({ length: n }, (_, k) => (at + k) % WORDS.length),
     finish: n === left ? "length" : null,
     text: Array.from({ length: n }, (_, k) => WORDS[(at + k) % WORDS.length] + " "),
     seconds: {
@@ -87,18 +93,22 @@ function step(kind, lane, left, dice, at) {
 function steps(kinds, tokens, dice) {
   const clocks = kinds.map(() => 0);
   const done = kinds.map(() => 0);
+  const made = kinds.map(() => 0);
   const all = [];
+  const lanes = [];
   while (done.some((count) => count < tokens)) {
     let lane = -1;
     clocks.forEach(
       (clock, i) => done[i] < tokens && (lane < 0 || clock < clocks[lane]) && (lane = i),
     );
-    const one = step(kinds[lane], lane, tokens - done[lane], dice, done[lane]);
+    const one = step(kinds[lane], lane, tokens - done[lane], dice, done[lane], made[lane]);
+    made[lane]++;
     done[lane] += one.text.length;
     clocks[lane] += one.seconds.draft + one.seconds.verify + one.seconds.overhead;
     all.push(one);
+    lanes.push(lane);
   }
-  return all;
+  return { steps: all, step_lanes: lanes };
 }
 
 function result(kind) {
@@ -184,7 +194,8 @@ export function cannedRace({ lanes = 4, tokens = 128, plain = true, seed = 7 } =
       }),
     ),
     trees: kinds.map(({ nodes }) => Array.from({ length: nodes }, (_, node) => node - 1)),
-    moves: steps(kinds, tokens, chance(seed)),
+    pieces: Object.fromEntries(WORDS.map((word, id) => [id, word + " "])),
+    ...steps(kinds, tokens, chance(seed)),
     done: true,
     error: null,
     notice: null,
@@ -197,18 +208,17 @@ export function deliver(stage, race, size, pause) {
   return new Promise((over) => {
     let from = 0;
     const timer = setInterval(() => {
-      const batch = race.moves.slice(from, from + size);
-      const head = from
-        ? {}
-        : { meta: { ...race.meta, label: "measured" }, lanes: race.lanes, trees: race.trees };
-      const done = from + size >= race.moves.length;
+      const { lanes, trees, pieces } = race;
+      const head = from ? {} : { meta: { ...race.meta, label: "measured" }, lanes, trees, pieces };
+      const done = from + size >= race.steps.length;
       stage.ingest(
         JSON.stringify({
           v: 1,
           race: race.race,
           from,
           ...head,
-          moves: batch,
+          steps: race.steps.slice(from, from + size),
+          step_lanes: race.step_lanes.slice(from, from + size),
           done,
           error: null,
           notice: null,

@@ -67,7 +67,7 @@ def test_many_fast_steps_share_few_messages(make: Callable[..., DecodeJob]) -> N
     live = make(tokens=200)
     live.start(None)
     sizes = [len(json.loads(text).get("steps", [])) for text in live.messages()]
-    assert max(sizes) > 3
+    assert max(sizes) > 1
 
 
 def test_a_notice_names_no_run_so_that_the_run_on_screen_stays() -> None:

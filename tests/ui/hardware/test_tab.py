@@ -305,11 +305,11 @@ def test_the_run_in_the_address_is_compared_to_a_prediction(tab: HardwareTab, ma
     for predicted, measured, effect in parts.values():
         assert ("more" in effect) <= (measured > predicted)
         assert ("less" in effect or "fewer" in effect) <= (measured < predicted)
-    assert shown["atlas"][0]["label"] == "measured"
+    assert shown["by_level"][0]["label"] == "measured"
     counted = AcceptanceByLevel.fold(made.steps)
-    cells = [cell[:4] for cell in shown["atlas"][0]["cells"]]
+    cells = [cell[:4] for cell in shown["by_level"][0]["cells"]]
     assert {(depth, rank): Cell(*counts) for depth, rank, *counts in cells} == counted.cells
-    assert {by_level["label"] for by_level in shown["atlas"][1:]} == {"recorded"}
+    assert {by_level["label"] for by_level in shown["by_level"][1:]} == {"recorded"}
     assert view(tab, tab.look(asked(tab), request(run="unknown")))["run"] is None
 
 
@@ -324,7 +324,11 @@ def test_a_run_from_a_file_is_not_called_measured(tab: HardwareTab, make: Any, c
     tab._live.run_store.put(opened)
     shown = view(tab, tab.look(asked(tab), request(run=opened.name)))
     assert shown["run"] is None
-    assert (shown["atlas"][0]["name"], shown["atlas"][0]["label"]) == ("run in Decode", "recorded")
+    first = shown["by_level"][0]
+    assert (first["name"], first["label"]) == (
+        "run in Decode",
+        "recorded",
+    )
 
 
 def test_counts_of_a_run_made_here_on_a_simulated_clock_are_measured(
@@ -336,7 +340,11 @@ def test_counts_of_a_run_made_here_on_a_simulated_clock_are_measured(
         pass
     shown = view(tab, tab.look(asked(tab), request(run=run.recording.name)))
     assert shown["run"] is None  # its times are not this machine's
-    assert (shown["atlas"][0]["name"], shown["atlas"][0]["label"]) == ("latest run", "measured")
+    first = shown["by_level"][0]
+    assert (first["name"], first["label"]) == (
+        "latest run",
+        "measured",
+    )
 
 
 def test_a_run_of_plain_decoding_has_no_table_of_acceptance(tab: HardwareTab, make: Any) -> None:
@@ -346,7 +354,7 @@ def test_a_run_of_plain_decoding_has_no_table_of_acceptance(tab: HardwareTab, ma
     for _ in run.messages():
         pass
     shown = view(tab, tab.look(asked(tab), request(run=run.recording.name)))
-    assert {by_level["label"] for by_level in shown["atlas"]} == {"recorded"}
+    assert {by_level["label"] for by_level in shown["by_level"]} == {"recorded"}
 
 
 def test_recorded_tables_are_by_temperature() -> None:

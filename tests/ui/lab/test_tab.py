@@ -172,7 +172,7 @@ def test_every_way_of_measuring_returns_counts_and_a_table(
     made: Callable[..., LabTab], way: str, unit: str, depths: int
 ) -> None:
     result = counted(made(), way=way)[-1]["result"]
-    table = result["atlas"]
+    table = result["by_level"]
     assert (result["unit"], table["depths"], table["label"]) == (unit, depths, "measured")
     assert f"{result['visited']} {unit}" in result["words"]
     root = {rank: cell for depth, rank, *cell in table["cells"] if depth == 0}

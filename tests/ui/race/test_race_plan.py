@@ -197,7 +197,7 @@ def test_if_no_tree_pays_on_either_prompt_the_best_chain_races_plain_decoding(
     request = asked(PLAIN, PLANNED, second_prompt="Once upon a time")
     lanes = plan_race(pair, request, LOCAL.nodes).lanes
     assert [lane.request.tree_request.kind for lane in lanes] == ["plain", "tuned_chain"] * 2
-    assert [lane.request.on for lane in lanes] == ["code", "code", "prose", "prose"]
+    assert [lane.request.prompt_name for lane in lanes] == ["code", "code", "prose", "prose"]
     assert [len(lane.chosen.tree) for lane in lanes] == [1, 2, 1, 2]
 
 
@@ -316,7 +316,7 @@ def test_nothing_in_a_simulated_race_is_called_measured(model_host: ModelHost) -
 
 def test_the_race_runs_in_the_order_of_the_simulated_times(model_host: ModelHost) -> None:
     log, messages = raced(model_host, asked(PLAIN, TUNED))
-    order = [move["lane"] for message in messages for move in message.get("moves", [])]
+    order = [lane for message in messages for lane in message.get("step_lanes", [])]
     assert order == [lane for lane, _ in log.in_order()]
 
 

@@ -84,7 +84,12 @@ def raced(race: RaceJob) -> list[dict[str, Any]]:
 
 
 def steps_of(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [step for message in messages for step in message.get("moves", [])]
+    return [step for message in messages for step in message.get("steps", [])]
+
+
+def lane_steps(messages: list[dict[str, Any]], lane: int) -> list[dict[str, Any]]:
+    lanes = [one for message in messages for one in message.get("step_lanes", [])]
+    return [step for step, one in zip(steps_of(messages), lanes, strict=True) if one == lane]
 
 
 def results_of(messages: list[dict[str, Any]]) -> list[Any]:
@@ -115,7 +120,6 @@ def test_a_saved_race_with_a_long_description_of_its_tree_opens_again(
 
 def test_a_race_streams_and_ends(make: Callable[..., RaceJob]) -> None:
     messages = raced(make())
-    steps = steps_of(messages)
     (first,) = [message for message in messages if "lanes" in message]
     assert [lane["plain"] for lane in first["lanes"]] == [True, False, False, False]
     assert [lane["changes"] for lane in first["lanes"]] == [False, False, False, True]
@@ -127,9 +131,10 @@ def test_a_race_streams_and_ends(make: Callable[..., RaceJob]) -> None:
     assert first["meta"]["label"] == "measured"
     assert first["meta"]["params"]["max_new_tokens"] == 12
     for lane in range(4):
-        mine = [step for step in steps if step["lane"] == lane]
+        mine = lane_steps(messages, lane)
         assert sum(len(step["text"]) for step in mine) == 12
-        assert [step["finish"] for step in mine] == [None] * (len(mine) - 1) + ["length"]
+        assert [step.get("finish") for step in mine] == [None] * (len(mine) - 1) + ["length"]
+        assert [step["index"] for step in mine] == [*range(len(mine))]
     assert (messages[-1]["done"], messages[-1]["stopped"], messages[-1]["error"]) == (
         True,
         False,
@@ -143,17 +148,17 @@ def test_no_message_leaves_a_gap_and_every_tree_is_sent_before_its_step(
 ) -> None:
     count = 0
     trees = []
+    pieces = {}
     for message in raced(make(max_new_tokens=40)):
-        if "moves" not in message:
+        if "steps" not in message:
             continue
         assert message["from"] == count
-        count += len(message["moves"])
+        count += len(message["steps"])
         trees += message.get("trees", [])
-        for step in message["moves"]:
-            assert step["tree"] < len(trees)
-            assert max(step["path"]) < len(trees[step["tree"]])
-            assert 0 <= step["drafted"] <= len(step["text"])
-            assert set(step["seconds"]) == {"draft", "verify", "overhead"}
+        pieces |= message.get("pieces", {})
+        for step in message["steps"]:
+            assert len(trees[step["tree"]]) == len(step["tokens"]) == len(step["draft_p"])
+            assert {str(one) for one in (*step["tokens"], step["verdict"]["bonus"])} <= {*pieces}
     assert len({tuple(tree) for tree in trees}) == len(trees)
 
 
@@ -165,9 +170,10 @@ def test_missed_steps_can_be_sent_again(make: Callable[..., RaceJob]) -> None:
     steps = steps_of(messages)
     kept = run_store.get(messages[-1]["race"])
     answer = json.loads(kept.since(3))
-    assert (answer["from"], answer["moves"]) == (3, steps[3:])
+    assert (answer["from"], answer["steps"]) == (3, steps[3:])
+    assert len(answer["step_lanes"]) == len(steps) - 3
     assert answer["trees"] == [tree for message in messages for tree in message.get("trees", [])]
-    assert json.loads(kept.since(10**6))["moves"] == []
+    assert json.loads(kept.since(10**6))["steps"] == []
 
 
 def test_a_saved_race_is_opened_as_a_recorded_one(make: Callable[..., RaceJob]) -> None:
@@ -181,7 +187,7 @@ def test_a_saved_race_is_opened_as_a_recorded_one(make: Callable[..., RaceJob]) 
     for lane, before in zip(whole["lanes"], lanes, strict=True):
         rates = "recorded" if before["rates"] else ""
         assert lane == {**before, "number": None, "rates": rates}
-    assert sorted(json.dumps(step["text"]) for step in whole["moves"]) == sorted(
+    assert sorted(json.dumps(step["text"]) for step in whole["steps"]) == sorted(
         json.dumps(step["text"]) for step in steps_of(messages)
     )
     for result, before in zip(whole["results"], results_of(messages), strict=True):
@@ -881,7 +887,7 @@ def test_every_lane_races_on_both_prompts_and_each_prompt_has_a_plain_lane(
         frozenset((0, 1)),
         frozenset((2, 3)),
     }
-    assert [one["on"] for one in verdict["headlines"]] == ["code", "prose"]
+    assert [one["prompt_name"] for one in verdict["headlines"]] == ["code", "prose"]
     assert [one["name"] for one in verdict["speedup_ratios"]] == ["Chain"]
     assert verdict["prompts"] == 2
     assert verdict["races"] == 1
@@ -909,9 +915,9 @@ def test_an_impossible_race_of_two_prompts_is_refused(changes: dict[str, Any], w
 def test_a_second_prompt_that_is_empty_or_no_text_counts_as_none(nothing: Any) -> None:
     asked = race_request(second_prompt=nothing)
     assert asked.prompts == (FORM["prompt"],)
-    assert {lane.on for lane in asked.lanes} == {""}
+    assert {lane.prompt_name for lane in asked.lanes} == {""}
 
 
 def test_two_prompts_of_one_kind_are_numbered() -> None:
     asked = race_request(second_prompt="def other():", lanes=[PLAIN, CHAIN])
-    assert [lane.on for lane in asked.lanes] == ["prompt 1"] * 2 + ["prompt 2"] * 2
+    assert [lane.prompt_name for lane in asked.lanes] == ["prompt 1"] * 2 + ["prompt 2"] * 2

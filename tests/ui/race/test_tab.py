@@ -26,7 +26,7 @@ from ui.decode.clocks import checked_clock
 from ui.decode.form import EXAMPLES_ABOUT
 from ui.decode.tab import LiveView
 from ui.hardware.own_profile import START, own_profile, start_values
-from ui.race import distribution_check, form, messages, race_on
+from ui.race import distribution_check, form, race_on
 from ui.race import recordings as race_recordings
 from ui.race.presets import PRESETS, RacePreset
 from ui.race.presets import START as OPENING
@@ -96,6 +96,15 @@ def raced(messages: list[dict[str, Any]]) -> str:
     return messages[-1]["race"]
 
 
+def lane_steps(messages: list[dict[str, Any]], lane: int) -> list[dict[str, Any]]:
+    return [
+        step
+        for message in messages
+        for step, one in zip(message.get("steps", []), message.get("step_lanes", []), strict=True)
+        if one == lane
+    ]
+
+
 def results_of(messages: list[dict[str, Any]]) -> list[Any]:
     """The last results sent."""
     return [message["results"] for message in messages if message.get("results")][-1]
@@ -115,7 +124,7 @@ def board_message(tab: RaceTab, updates: dict[Any, Any]) -> dict[str, Any]:
 def test_a_race_streams_ends_and_can_be_saved(tab: RaceTab) -> None:
     messages = sent(tab.run(filled(tab), request()))
     assert messages[-1]["done"]
-    assert sum(len(step["text"]) for message in messages for step in message.get("moves", [])) == 30
+    assert sum(len(step["text"]) for message in messages for step in message.get("steps", [])) == 30
     after = tab.buttons_now(request())
     assert after[tab.form.run]["interactive"] is True
     assert after[tab.form.stop]["interactive"] is False
@@ -406,42 +415,9 @@ def test_a_bad_value_is_shown_once_and_nothing_on_screen_is_lost(
     messages = sent(tab.run(filled(tab, **changes), request()))
     assert len(messages) == 1
     assert words in messages[0]["error"]
-    assert (messages[0]["race"], messages[0].get("moves")) == (None, None)
+    assert (messages[0]["race"], messages[0].get("steps")) == (None, None)
     assert popups == []
     assert tab.sessions.get("one") is None
-
-
-def test_the_steps_of_a_lane_are_given_to_its_picture(
-    tab: RaceTab, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The browser asks for the steps in parts. Each answer has the trees and texts to draw, too."""
-    monkeypatch.setattr(messages, "STEP_NODES", 8)
-    name = raced(sent(tab.run(filled(tab), request())))
-    kept = tab.stored.newest.get(name)
-    run = kept.log().lanes[1].run
-    found: list[dict[str, Any]] = []
-    while len(found) < len(run.steps):
-        answer = json.loads(tab.stored.get_steps([name, 1, len(found)]))
-        assert (answer["race"], answer["lane"], answer["from"]) == (name, 1, len(found))
-        assert 1 <= len(answer["steps"]) <= 3
-        for step in answer["steps"]:
-            tree = answer["trees"][step["tree"]]
-            assert len(tree) == len(step["tokens"]) == len(step["draft_p"])
-            used = (*step["tokens"], step["verdict"]["bonus"])
-            assert {str(token) for token in used} <= {*answer["pieces"]}
-        found += answer["steps"]
-    assert [step["index"] for step in found] == [*range(len(run.steps))]
-    assert json.loads(tab.stored.get_steps([name, 1, 10**6]))["steps"] == []
-
-
-@pytest.mark.parametrize(
-    "asked", [None, [], ["x", 0, 0], [None, 9, 0], [None, -1, 0], [None, 0, "1"], [None, 0, True]]
-)
-def test_a_request_for_steps_that_do_not_exist_gets_no_steps(tab: RaceTab, asked: Any) -> None:
-    name = raced(sent(tab.run(filled(tab), request())))
-    if asked and asked[0] is None:
-        asked = [name, *asked[1:]]
-    assert json.loads(tab.stored.get_steps(asked)).get("steps", []) == []
 
 
 # -- the form --------------------------------------------------------------------------------------
@@ -579,7 +555,7 @@ def test_the_visitors_own_profile_can_be_chosen_as_clock(tab: RaceTab) -> None:
     assert messages[-1]["error"] is None
     meta = next(message["meta"] for message in messages if message.get("meta"))
     assert (meta["label"], meta["clock"]) == ("simulated", "my card")
-    plain = [step for message in messages for step in message["moves"] if step["lane"] == 0]
+    plain = lane_steps(messages, 0)
     assert plain[0]["seconds"]["verify"] == pytest.approx(OWN.profile.verify_seconds(1), abs=1e-6)
     link = SimpleNamespace(_data=linked(tab, clock=key))
     assert tab.use_link(link, store)[tab.form.clock]["value"] == key
@@ -599,10 +575,7 @@ def test_the_view_opens_with_a_recorded_race(tab: RaceTab) -> None:
         result["lossless"]["kind"] for result in message["results"] if result and result["lossless"]
     ] == ["fits"] * 2
     for lane in range(len(lanes)):
-        assert [step["finish"] for step in message["moves"] if step["lane"] == lane][-1] in (
-            "length",
-            "eos",
-        )
+        assert lane_steps([message], lane)[-1]["finish"] in ("length", "eos")
 
 
 def test_without_a_recorded_race_the_view_still_opens(
@@ -672,10 +645,7 @@ def test_a_lane_of_the_race_on_screen_opens_in_decode(tab: RaceTab) -> None:
     assert second["meta"]["date"] == messages[0 if "meta" in messages[0] else 1]["meta"]["date"]
     assert second["meta"]["verdict"]["label"] == "measured"
     assert [step["text"] for step in second["steps"]] == [
-        step["text"]
-        for message in messages
-        for step in message.get("moves", [])
-        if step["lane"] == 2
+        step["text"] for step in lane_steps(messages, 2)
     ]
     again = json.loads(
         tab.open_lane(event({"race": tab.stored.welcome.name, "lane": 1}), request())[live.stage]
@@ -768,15 +738,15 @@ def test_a_lane_does_not_replace_a_running_run(tab: RaceTab) -> None:
     "asked", [None, 3, "x", [], ["x"], ["x", 0], [None, 0], [[], 0], ["x", 1, 2], {"a": 1}]
 )
 def test_missed_steps_of_an_unknown_race_are_refused(tab: RaceTab, asked: Any) -> None:
-    assert "no longer stored" in json.loads(tab.stored.get_moves(asked))["error"]
+    assert "no longer stored" in json.loads(tab.stored.get_steps(asked))["error"]
 
 
 def test_missed_steps_are_given(tab: RaceTab) -> None:
     name = board_message(tab, tab.example())["race"]
-    whole = json.loads(tab.stored.get_moves([name, 0]))
-    assert json.loads(tab.stored.get_moves([name, 5]))["moves"] == whole["moves"][5:]
+    whole = json.loads(tab.stored.get_steps([name, 0]))
+    assert json.loads(tab.stored.get_steps([name, 5]))["steps"] == whole["steps"][5:]
     for first in (-1, True, 1.0, "1"):
-        assert "no longer stored" in json.loads(tab.stored.get_moves([name, first]))["error"]
+        assert "no longer stored" in json.loads(tab.stored.get_steps([name, first]))["error"]
 
 
 def test_the_trees_of_the_recorded_race_are_valid(tab: RaceTab) -> None:
@@ -791,7 +761,7 @@ def test_a_reload_shows_the_race_in_the_address_while_it_is_stored(tab: RaceTab)
     name = messages[-1]["race"]
     again = board_message(tab, tab.load(request("two", race=name)))
     assert (again["race"], again["meta"]["label"], again["done"]) == (name, "measured", True)
-    assert again["moves"] == [step for message in messages for step in message.get("moves", [])]
+    assert again["steps"] == [step for message in messages for step in message.get("steps", [])]
     lane = json.loads(
         tab.open_lane(event({"race": name, "lane": 2}), request("two"))[tab._live.stage]
     )

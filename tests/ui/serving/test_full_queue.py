@@ -74,7 +74,7 @@ def test_pages_open_while_the_queue_is_full(busy: gr.Blocks) -> None:
     assert "recorded" in reply(newcomer, "decode_load")
     for example in recordings.examples():
         assert "max_new_tokens" in reply(newcomer, "decode_example", pg_example=example.name)
-    assert "moves" in reply(newcomer, "race_load")  # a recorded race
+    assert "steps" in reply(newcomer, "race_load")  # a recorded race
     tabs = "".join(reply(newcomer, name) for name in ("lab_come", "hardware_come", "models_come"))
     assert "survey" in tabs  # the message of the Lab
     assert "overhead" in tabs  # the message of Hardware

@@ -10,13 +10,11 @@ import { bestStep } from "./steps_to_show.js";
 import { LARGE } from "../../shared/web/focus_layout.js";
 import { SHARES } from "../../shared/web/speeds.js";
 import { viewStep } from "../../shared/web/step_view.js";
-import { addTrees } from "../../shared/web/tree_numbers.js";
-import * as treeLayout from "../../shared/web/tree_layout.js";
 
 /**
- * @import { Topology } from "../../shared/web/tree_layout.js"
+ * @import { StepsMessage } from "../../shared/web/playback.js"
  * @import { Meta } from "../../shared/web/run_facts.js"
- * @import { Step, StepView } from "../../shared/web/step_view.js"
+ * @import { StepView } from "../../shared/web/step_view.js"
  * @import { NodeId } from "../../shared/web/tree_scene.js"
  * @import { Totals } from "./run_totals.js"
  */
@@ -24,15 +22,10 @@ import * as treeLayout from "../../shared/web/tree_layout.js";
 /**
  * A message from the server (ui/decode/messages.py). A message without `run` changes only `error`
  * and `notice`.
- * @typedef {object} RunMessage
+ * @typedef {StepsMessage & RunState} RunMessage
+ * @typedef {object} RunState
  * @property {string} [run] name of the run
- * @property {number} [from] index of the first of `steps`
  * @property {Meta} [meta]
- * @property {number[][]} [trees] the trees that no earlier message had, each as the parents of
- *   its nodes; in an answer to `get_steps`, all trees of the run
- * @property {Record<string, string>} [pieces] texts by token id: those that no earlier message had;
- *   in an answer to `get_steps`, all of them
- * @property {Step[]} [steps]
  * @property {boolean} [done]
  * @property {boolean} [again] whether further runs are being made for the verdict
  * @property {string} [end] why the run ended or paused
@@ -57,16 +50,15 @@ export class RunStore extends Playback {
   plain = new PlainClock(this);
   slow = new SlowMotion(this);
 
+  get what() {
+    return /** @type {const} */ ("run");
+  }
+
   /** @param {string | null} run */
   reset(run) {
     this.run = run;
     this.meta = {};
-    /** @type {Topology[]} */
-    this.trees = [];
-    /** @type {Map<string, string>} */
-    this.pieces = new Map();
-    /** @type {(Step | null)[]} null where one is missing */
-    this.steps = [];
+    this.forgetSteps();
     this.done = false;
     this.hasPaused = false; // whether the run had ended or paused before the newest step
     this.isRunAgain = false; // whether further runs are being made for the verdict
@@ -92,8 +84,6 @@ export class RunStore extends Playback {
     this.pin = null;
     /** @type {Set<string>} */
     this.opened = new Set();
-    /** @type {{a: number, b: number} | null} steps a to b - 1 did not arrive */
-    this.gap = null;
     this.sums = new RunTotals();
     this.slots = new SlotCounts();
     /** @type {Map<number, StepView>} */
@@ -113,12 +103,9 @@ export class RunStore extends Playback {
     const before = this.steps.length;
     this.hasPaused ||= this.done;
     const { from = before, steps = [] } = message;
-    const isRepeated = !refill && steps.length > 0 && from + steps.length <= before;
     if (message.meta) this.meta = message.meta;
-    if (message.trees && !isRepeated) this.addTrees(message.trees, from, steps, refill);
-    for (const [id, text] of Object.entries(message.pieces || {})) this.pieces.set(id, text);
-    if (from > before) this.missing(before, from);
-    steps.forEach((step, k) => this.put(from + k, step));
+    this.takeSteps(message, refill);
+    if (refill) this.countAgain(); // trees of steps that were counted may have arrived now
     this.takeStatus(message);
     if (steps.length) this.sums.add(this.steps, Math.min(from, before));
     this.settle(before);
@@ -138,46 +125,19 @@ export class RunStore extends Playback {
     if (notice !== undefined) this.notice = notice;
   }
 
-  // An answer to `get_steps` contains all trees so far, and so does the first message of a run.
-  addTrees(trees, from, steps, refill) {
-    const first = refill || from === 0 ? 0 : null;
-    const topologies = trees.map((parents) => treeLayout.topology(parents));
-    addTrees(this.trees, topologies, first, steps);
-    if (!refill) return;
-    this.slots = new SlotCounts();
-    for (const step of this.steps) if (step) this.count(step);
-  }
-
   put(i, step) {
-    if (this.steps[i]) return;
-    this.steps[i] = step;
+    super.put(i, step);
     this.views.delete(i);
     this.count(step);
   }
 
+  countAgain() {
+    this.slots = new SlotCounts();
+    for (const step of this.steps) if (step) this.count(step);
+  }
+
   count(step) {
     this.slots.add(step, this.trees[step.tree]);
-  }
-
-  // Steps a to b - 1 did not arrive: reserve their indices, show the gap, and ask for them once.
-  missing(a, b) {
-    for (let i = a; i < b; i++) this.steps[i] = null;
-    this.gap = { a, b };
-    if (typeof this.server.get_steps === "function") this.ask(a);
-  }
-
-  async ask(from) {
-    const { run } = this;
-    try {
-      const answer = await this.server.get_steps([run, from]);
-      const message = typeof answer === "string" ? JSON.parse(answer) : answer;
-      if (!message || this.run !== run) return;
-      this.take({ ...message, run, done: undefined, notice: undefined }, true);
-      if (!this.steps.includes(null)) this.gap = null;
-      this.changed();
-    } catch {
-      // the view still shows the gap
-    }
   }
 
   /**

@@ -46,8 +46,8 @@ import { RunPanel } from "./run_panel.js";
  * @property {number[]} tree the parent of each node
  * @property {{heat: Figure, verify: Figure, small: Figure}} figures
  * @property {ComparedRun | null} run the latest run; null if it cannot be compared
- * @property {import("../../shared/web/acceptance_table.js").AcceptanceByLevel[]} atlas acceptance
- *   by rank and depth
+ * @property {import("../../shared/web/acceptance_table.js").AcceptanceByLevel[]} by_level
+ *   acceptance by rank and depth
  *
  * @typedef {object} Profile
  * @property {string} name
@@ -99,7 +99,11 @@ class HardwareView {
     this.makeMap(el("div", { class: "hw-row hw-top" }, this.body));
     this.makeCurves(el("div", { class: "hw-row" }, this.body));
     this.run = new RunPanel(this.body);
-    const about = { part: "atlas", title: "Acceptance by rank and depth", term: "atlas" };
+    const about = {
+      part: "by-level",
+      title: "Acceptance by rank and depth",
+      term: "acceptance by level",
+    };
     this.byLevel = new AcceptancePanel(
       makePanel(this.body, { ...about, cls: "hw-by-level-panel" }),
     );
@@ -178,7 +182,7 @@ class HardwareView {
     text(this.heat.word, `predicted from ${profile.label} times and ${acceptance}`);
     this.showWords(view);
     this.run.show(view.run);
-    this.byLevel.show(view.atlas);
+    this.byLevel.show(view.by_level);
     this.root.dataset.nodes = String(view.plan.nodes);
     this.root.dataset.profile = profile.name;
   }

@@ -18,7 +18,7 @@ const CAPTION = `the last ${MOST}, side by side; each cell: acceptance rate, and
  * @property {number} temperature
  * @property {number} top_p
  * @property {string} unit "roots" or "positions"
- * @property {import("../../shared/web/acceptance_table.js").AcceptanceByLevel} atlas acceptance
+ * @property {import("../../shared/web/acceptance_table.js").AcceptanceByLevel} by_level acceptance
  *   by rank and depth
  */
 
@@ -67,7 +67,7 @@ export class AcceptanceCounts {
   }
 
   card(count) {
-    const { atlas: byLevel } = count;
+    const { by_level: byLevel } = count;
     const many = byLevel.depths > 1;
     const look = { class: "sq-lab-counted", "data-part": "counted" };
     const card = el("section", { ...look, "data-depths": many ? "many" : "one" });
@@ -83,7 +83,7 @@ export class AcceptanceCounts {
   }
 
   head(card, count) {
-    const { atlas: byLevel, temperature, visited, unit } = count;
+    const { by_level: byLevel, temperature, visited, unit } = count;
     const head = el("p", { class: "sq-lab-counted-head" }, card);
     el("span", { class: "sq-badge", "data-label": "measured", text: "measured" }, head);
     const words = `${byLevel.name} · T = ${temperature}, top-p ${count.top_p} · ${visited} ${unit}`;

@@ -16,7 +16,7 @@ import { rove } from "../../shared/web/roving_focus.js";
  * @param {{value?: string}} props
  * @param {(name: string, changed: () => void) => void} watch
  * @param {(name: string, data?: object) => void} trigger
- * @param {object} server functions of the server: get_moves and get_steps
+ * @param {object} server functions of the server: get_steps
  */
 export function connect(element, props, watch, trigger, server) {
   /** @type {HTMLElement} */

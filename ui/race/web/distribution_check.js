@@ -94,7 +94,7 @@ export class DistributionCheck {
     table.replaceChildren();
     const head = el("tr", {}, el("thead", {}, table));
     el("th", { scope: "col", text: "next token" }, head);
-    addTerm(el("th", { scope: "col" }, head), "target probability", "law");
+    addTerm(el("th", { scope: "col" }, head), "target probability");
     for (const { i } of drawn) el("th", { scope: "col", text: laneName(this.lanes[i], i) }, head);
     const counts = drawn.map((one) => one.count);
     const longest = counts.reduce((one, other) => (other.draws > one.draws ? other : one));

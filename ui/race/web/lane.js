@@ -115,7 +115,7 @@ export class LaneView {
   paintTree(total, done) {
     const { plain, changes } = this.lane;
     const number = changes ? total.steps[done - 1]?.tree : total.largestTree;
-    this.thumbnail.show((!plain && this.store.trees[number]) || null);
+    this.thumbnail.show((!plain && this.store.trees[number]?.parents) || null);
   }
 
   /**

@@ -2,10 +2,11 @@
    elements of a step are made once, and then only shown or hidden. */
 import { el, show, text } from "../../shared/web/dom.js";
 import { readable } from "../../shared/web/format.js";
+import { draftedOf } from "../../shared/web/step_view.js";
 import { addTerm } from "../../shared/web/tooltips.js";
 
 /** @typedef {import("./lane_totals.js").LaneTotals} LaneTotals */
-/** @typedef {import("./lane_totals.js").ShownStep} ShownStep */
+/** @typedef {import("../../shared/web/step_view.js").Step} Step */
 
 /** The text box of a lane. */
 export class LaneText {
@@ -44,8 +45,10 @@ export class LaneText {
     text(this.loops, loops);
   }
 
-  /** @param {ShownStep} step */
-  append({ text: pieces, drafted }) {
+  /** @param {Step} step */
+  append(step) {
+    const { text: pieces } = step;
+    const drafted = draftedOf(step);
     const group = el("span", { class: "race-step" }, this.flow);
     this.part(group, pieces.slice(0, drafted), "sq-tok-draft");
     this.part(group, pieces.slice(drafted), "sq-tok-own");

@@ -3,9 +3,10 @@
    and places come from the server, with the verdict. Independent of the DOM and of the state of the
    page. */
 import { Repeats } from "../../shared/web/repeats.js";
+import { draftedOf } from "../../shared/web/step_view.js";
 
 /** @typedef {import("./race_store.js").Lane} Lane */
-/** @typedef {import("./race_store.js").Step} Step */
+/** @typedef {import("../../shared/web/step_view.js").Step} Step */
 /**
  * Totals of a lane after some of its steps. `drafted`: how many of its tokens are from the draft.
  * `nodes`: summed over the trees of the steps. `grams`: the number of 8-grams in its text.
@@ -13,7 +14,6 @@ import { Repeats } from "../../shared/web/repeats.js";
  * of `draft`, `verify` and `overhead`.
  * @typedef {{steps: number, tokens: number, grams: number, repeats: number, drafted: number,
  *   nodes: number, seconds: number, draft: number, verify: number, overhead: number}} Sum
- * @typedef {{text: string[], drafted: number, finish: string | null, tree: number}} ShownStep
  * @typedef {{place: number, tied: boolean}} Place
  */
 
@@ -30,8 +30,6 @@ const START = Object.freeze({
   verify: 0,
   overhead: 0,
 });
-
-const amount = (value) => (Number.isFinite(value) && value > 0 ? value : 0);
 
 /**
  * How many leading items of `list` have `of(item) <= bound`; `of` never decreases along the list.
@@ -55,7 +53,7 @@ function upTo(list, bound, of) {
 /** One lane's steps. `sums[k]`: the totals after k steps. */
 export class LaneTotals {
   constructor() {
-    /** @type {ShownStep[]} */
+    /** @type {Step[]} */
     this.steps = [];
     /** @type {Sum[]} */
     this.sums = [START];
@@ -72,19 +70,16 @@ export class LaneTotals {
    */
   add(step, nodes) {
     const last = this.sums[this.steps.length];
-    const text = Array.isArray(step.text) ? step.text : [];
-    const drafted = Math.min(amount(step.drafted), text.length);
-    const draft = amount(step.seconds?.draft);
-    const verify = amount(step.seconds?.verify);
-    const overhead = amount(step.seconds?.overhead);
-    this.steps.push({ text, drafted, finish: step.finish ?? null, tree: step.tree });
+    const { text } = step;
+    const { draft, verify, overhead } = step.seconds;
+    this.steps.push(step);
     if (nodes > this.largest) this.largestTree = step.tree;
     this.largest = Math.max(this.largest, nodes);
     this.sums.push({
       ...this.eights.add(text),
       steps: last.steps + 1,
       tokens: last.tokens + text.length,
-      drafted: last.drafted + drafted,
+      drafted: last.drafted + draftedOf(step),
       nodes: last.nodes + nodes,
       seconds: last.seconds + draft + verify + overhead,
       draft: last.draft + draft,
@@ -100,6 +95,12 @@ export class LaneTotals {
   /** Why the lane ended. Null while it runs, or if it was stopped. */
   get finish() {
     return this.steps.at(-1)?.finish ?? null;
+  }
+
+  /** Index of the step that emitted the most tokens; the first one, if several did. */
+  get best() {
+    const counts = this.steps.map(({ text }) => text.length);
+    return counts.indexOf(Math.max(...counts));
   }
 
   /**

@@ -6,7 +6,6 @@
    emitted the most tokens. */
 import { laneName } from "./lane.js";
 import { leadingLane } from "./lane_totals.js";
-import { RaceSteps } from "./race_steps.js";
 import { attr, button, el, show, text } from "../../shared/web/dom.js";
 import { count, ms } from "../../shared/web/format.js";
 import { makePanel } from "../../shared/web/panel.js";
@@ -27,8 +26,6 @@ const EACH = { done: 100, running: 300 }; // ms between two trees while the race
 const LEAD_KEPT = 800; // the least ms that a leader is shown: a short lead would flicker
 const READABLE = 0.5; // a step that is on screen for this many seconds or more is animated
 const STANDS = 400; // ms that the race must be paused at a step's end before the step is played
-// Seconds per step. While a running race moves on, details are requested only for slower lanes.
-const SLOW = 0.2;
 
 /** The panel below the lanes. */
 export class LeadTree {
@@ -50,7 +47,6 @@ export class LeadTree {
    */
   constructor(store, host) {
     this.store = store;
-    this.steps = new RaceSteps(store, () => this.repaint());
     this.panel = makePanel(host, { part: "lead-tree", title: "Token tree", cls: "race-tree" });
     this.root = this.panel.root;
     this.title = this.panel.titleBox.firstElementChild;
@@ -106,7 +102,7 @@ export class LeadTree {
     const lane = this.chosen ?? this.leader;
     const made = totals[lane]?.steps.length ?? 0;
     if (!made) return null;
-    if (isOver) return { lane, i: this.steps.best(lane), within: null, isBest: true };
+    if (isOver) return { lane, i: totals[lane].best, within: null, isBest: true };
     const begun = totals[lane].count(t);
     const within = t - totals[lane].sums[begun].seconds;
     const isBetween = begun > 0 && (within <= 0 || begun === made);
@@ -174,9 +170,8 @@ export class LeadTree {
   }
 
   draw() {
-    this.steps.update();
     const moment = this.moment;
-    const key = JSON.stringify([moment, this.chosen, moment && this.isWhole(moment), this.moves]);
+    const key = JSON.stringify([moment, this.chosen, this.moves]);
     if (this.#key === key) return;
     this.#key = key;
     this.#drawnAt = performance.now();
@@ -186,29 +181,17 @@ export class LeadTree {
     else this.stage.show(null);
   }
 
-  /** @type {(moment: Moment) => boolean} */
-  isWhole({ lane, i }) {
-    return this.steps.isWhole(lane, i);
-  }
-
   /** @param {Moment} moment */
   drawStep({ lane, i, within, isBest }) {
-    const { stage, steps, moves } = this;
-    if (!moves || this.store.done || this.isSlow(lane)) steps.ask(lane, i);
-    stage.source = this.store.word;
-    const look = { room: { rows: steps.rows(lane), levels: 1 }, height: HEIGHT, isMoving: moves };
+    const { stage, store, moves } = this;
+    stage.source = store.word;
+    const look = { room: { rows: store.rows(lane), levels: 1 }, height: HEIGHT, isMoving: moves };
     if (this.#within !== null) stage.showPicture(null);
-    stage.show(steps.at(lane, i), look);
+    stage.show(store.view(lane, i), look);
     this.#within = within;
     if (within !== null) stage.showAt(within);
-    else if (!moves && !isBest && steps.isWhole(lane, i) && !prefersStillness())
+    else if (!moves && !isBest && !prefersStillness())
       this.#playing = setTimeout(() => stage.play(), STANDS);
-  }
-
-  /** @type {(lane: number) => boolean} */
-  isSlow(lane) {
-    const { clock, steps } = this.store.totals[lane];
-    return clock / steps.length > SLOW;
   }
 
   /** @param {Moment | null} moment */

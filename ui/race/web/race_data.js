@@ -12,12 +12,14 @@ import { recordedLabel, recordedMeta } from "../../shared/web/save_page.js";
  * @param {RaceStore} store
  * @returns {any}
  */
-export const raceData = ({ meta, lanes, trees, steps, stopped, results, verdict, pool }) => ({
+export const raceData = ({ meta, lanes, stopped, results, verdict, pool, ...sent }) => ({
   v: 1,
   meta: recordedMeta(meta),
   lanes: lanes.map((lane) => ({ ...lane, rates: recordedLabel(lane.rates) })),
-  trees,
-  moves: steps,
+  trees: sent.trees.map(({ parents }) => parents),
+  pieces: Object.fromEntries(sent.pieces),
+  steps: sent.steps,
+  step_lanes: sent.stepLanes,
   stopped,
   results: results.map(recordedResult),
   ...(verdict ? { verdict } : {}),

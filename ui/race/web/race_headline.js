@@ -13,7 +13,7 @@ const MOST_WORDS = 7;
  */
 export const headlinesInWords = (store) =>
   (store.verdict?.headlines ?? []).map((headline) =>
-    [headline.on, headlineInWords(headline, store)].filter(Boolean).join(": "),
+    [headline.prompt_name, headlineInWords(headline, store)].filter(Boolean).join(": "),
   );
 
 /**

@@ -1,10 +1,13 @@
 /* The part of the race that the page has received, and the race time shown. */
 import { Following } from "../../shared/web/following.js";
 import { Playback, SLOWEST_FRAME } from "../../shared/web/playback.js";
-import { addTrees } from "../../shared/web/tree_numbers.js";
+import { viewStep } from "../../shared/web/step_view.js";
 import { LaneTotals } from "./lane_totals.js";
 
-/** @import { StepTrace } from "../../shared/web/schema.js" */
+/**
+ * @import { StepsMessage } from "../../shared/web/playback.js"
+ * @import { StepView } from "../../shared/web/step_view.js"
+ */
 
 /**
  * What is known of a lane before its first step; see `StoredRace.lanes` in ui/race/messages.py.
@@ -15,12 +18,6 @@ import { LaneTotals } from "./lane_totals.js";
  * @typedef {{name: string, description: string, verifier: string, plain: boolean, most: number,
  *   changes: boolean, prompt_name?: string, kind?: string | null, number?: number | null,
  *   rates?: string}} Lane
- */
-/**
- * One step of a lane. `text`: one string per token; the first `drafted` tokens are from the draft.
- * @typedef {{lane: number, tree: number, text: string[], drafted: number, path: number[],
- *   seconds: {draft: number, verify: number, overhead: number},
- *   finish?: StepTrace["finish"]}} Step
  */
 /**
  * The analysis of a lane after the race; see sequoia/saved_files/race_file.py.
@@ -39,8 +36,8 @@ import { LaneTotals } from "./lane_totals.js";
  * @typedef {{faster: number, slower: number, ratio: number, least: number, most: number,
  *   per_step: number, step_time: number, p: number | null, apart: boolean, expected?: boolean,
  *   per_step_range: Range, step_time_range: Range}} Pair
- * @typedef {{on: string, code: "wins" | "too_close" | "too_short", winner: number, rival: number,
- *   best: string}} Headline
+ * @typedef {{prompt_name: string, code: "wins" | "too_close" | "too_short", winner: number,
+ *   rival: number, best: string}} Headline
  * @typedef {import("../../shared/web/verdict_words.js").Speedup & {over: number}} LaneSpeedup
  * @typedef {{order: number[], places: (Place | null)[], pairs: Pair[], prompts: number,
  *   tokens: number, races: number, stopped: boolean, more_races: number | null,
@@ -56,8 +53,8 @@ import { LaneTotals } from "./lane_totals.js";
 /**
  * A message from the server; see ui/race/messages.py. A message without a `race` has only words to
  * show.
- * @typedef {{race?: string | null, from?: number, meta?: any, lanes?: Lane[], trees?: number[][],
- *   moves?: Step[], done?: boolean, stopped?: boolean, error?: string | null,
+ * @typedef {StepsMessage & {race?: string | null, meta?: any, lanes?: Lane[],
+ *   step_lanes?: number[], done?: boolean, stopped?: boolean, error?: string | null,
  *   notice?: string | null, results?: (Result | null)[], verdict?: Verdict,
  *   pool?: Pool}} RaceMessage
  */
@@ -75,6 +72,10 @@ const SHORT = 2; // seconds; shorter recorded races play at 0.25× until a speed
 export class RaceStore extends Playback {
   following = new Following();
 
+  get what() {
+    return /** @type {const} */ ("race");
+  }
+
   /**
    * Forget the race, because another race follows.
    * @param {string | null} race the name of the next race
@@ -87,10 +88,10 @@ export class RaceStore extends Playback {
     this.lanes = [];
     /** @type {LaneTotals[]} */
     this.totals = [];
-    /** @type {number[][]} */
-    this.trees = [];
-    /** @type {(Step | null)[]} */
-    this.steps = [];
+    this.forgetSteps();
+    /** @type {number[]} the lane of each step */
+    this.stepLanes = [];
+    this.isLate = false; // whether a step has arrived after its successors
     /** @type {(Result | null)[]} */
     this.results = [];
     /** @type {Verdict | null} */
@@ -107,8 +108,6 @@ export class RaceStore extends Playback {
     this.playing = false;
     this.clock = 0; // for playback in steps per second: seconds since the last step
     this.before = null; // time of the previous frame, in milliseconds
-    /** @type {{a: number, b: number} | null} */
-    this.gap = null;
     this.lastRaw = null;
     this.opened = false;
     this.version = (this.version || 0) + 1; // counts the calls of `reset`
@@ -125,18 +124,14 @@ export class RaceStore extends Playback {
     const race = message.race ?? null;
     if (isOfFurtherRuns(message) && race !== this.race) return; // the page shows another race
     if (race !== null && race !== this.race) this.reset(race);
-    const steps = message.moves || [];
     const before = this.steps.length;
-    const from = message.from ?? before;
     if (message.meta) this.meta = message.meta;
-    const repeated = !refill && steps.length > 0 && from + steps.length <= before;
-    if (message.trees && !repeated)
-      addTrees(this.trees, message.trees, refill || from === 0 ? 0 : null, steps);
-    if (race !== null && from > before) this.askForMissing(before, from);
-    const late = this.put(steps, from) || refill;
+    message.step_lanes?.forEach((lane, k) => (this.stepLanes[message.from + k] = lane));
+    this.isLate = refill;
+    this.takeSteps(message, refill);
     if (message.lanes) this.lanes = message.lanes;
-    if (message.lanes || late) this.addAgain();
-    else this.steps.slice(before).forEach((step) => this.add(step));
+    if (message.lanes || this.isLate) this.addAgain();
+    else for (let i = before; i < this.steps.length; i++) this.add(i);
     this.takeState(message);
     this.settle();
     this.changed();
@@ -148,67 +143,50 @@ export class RaceStore extends Playback {
       this.done = Boolean(message.done);
       this.stopped = Boolean(message.stopped);
     }
-    const ofTheRace = (message.race ?? null) !== null && !isOfFurtherRuns(message);
-    if (message.error !== undefined && ofTheRace) this.failed = Boolean(message.error);
+    const isOfItsSteps = (message.race ?? null) !== null && message.done !== undefined;
+    if (message.error !== undefined && isOfItsSteps) this.failed = Boolean(message.error);
     for (const name of ["error", "notice", "results", "verdict", "pool"])
       if (message[name] !== undefined) this[name] = message[name];
   }
 
-  /**
-   * Store steps at their indices.
-   * @param {Step[]} steps
-   * @param {number} from index of the first
-   * @returns {boolean} whether one of them arrived after its successors
-   */
-  put(steps, from) {
-    const before = this.steps.length;
-    let late = false;
-    steps.forEach((step, k) => {
-      if (this.steps[from + k]) return;
-      this.steps[from + k] = step;
-      late ||= from + k < before;
-    });
-    return late;
+  put(i, step) {
+    this.isLate ||= i < this.steps.length;
+    super.put(i, step);
   }
 
-  /**
-   * Steps [a, b) did not arrive: reserve their indices, show the gap, and ask for them once.
-   * @param {number} a
-   * @param {number} b
-   */
-  askForMissing(a, b) {
-    for (let i = a; i < b; i++) this.steps[i] = null;
-    this.gap = { a: this.gap?.a ?? a, b };
-    if (typeof this.server.get_moves !== "function") return;
-    const { race } = this;
-    Promise.resolve(this.server.get_moves([race, a]))
-      .then((answer) => this.fillGap(answer, race))
-      .catch(() => {}); // the message about the gap stays on screen
-  }
-
-  /**
-   * @param {string | RaceMessage} answer
-   * @param {string | null} race the race that was on screen at the request
-   */
-  fillGap(answer, race) {
-    const message = typeof answer === "string" ? JSON.parse(answer) : answer;
-    if (!message || this.race !== race) return;
-    this.take({ ...message, race, done: undefined, error: undefined, notice: undefined }, true);
-    if (message.error) this.error = message.error; // the race itself has not failed
-    if (!this.steps.includes(null)) this.gap = null;
-    this.changed();
-  }
-
-  /** @param {Step | null} step */
-  add(step) {
-    this.totals[step?.lane]?.add(step, this.trees[step.tree]?.length || 0);
+  /** @param {number} i index of a step */
+  add(i) {
+    const step = this.steps[i];
+    if (step) this.totals[this.stepLanes[i]]?.add(step, this.trees[step.tree]?.n ?? 0);
   }
 
   /** Compute all totals again, because missing steps or the lanes have arrived. */
   addAgain() {
     this.built += 1;
     this.totals = this.lanes.map(() => new LaneTotals());
-    for (const step of this.steps) this.add(step);
+    this.steps.forEach((_, i) => this.add(i));
+  }
+
+  /**
+   * A step of a lane, prepared for a picture.
+   * @param {number} lane
+   * @param {number} i its index among the lane's steps
+   * @returns {StepView | null} null if there is no such step, or its tree is not known
+   */
+  view(lane, i) {
+    const step = this.totals[lane]?.steps[i];
+    const topo = step && this.trees[step.tree];
+    const meta = { ...this.meta, verifier: this.lanes[lane]?.verifier };
+    return topo ? viewStep(step, topo, this.pieces, meta) : null;
+  }
+
+  /**
+   * The number of rows of a lane's tallest tree so far.
+   * @param {number} lane
+   * @returns {number}
+   */
+  rows(lane) {
+    return Math.max(1, ...this.totals[lane].steps.map(({ tree }) => this.trees[tree]?.rows ?? 1));
   }
 
   // -- the moment shown ----------------------------------------------------------------------

@@ -70,9 +70,9 @@ export class RaceVerdict {
     const { headlines } = store.verdict;
     const nodes = this.headlines.take(headlines.length);
     headlines.forEach((headline, i) => {
-      const { node, on, words } = nodes[i];
-      text(on, readable(headline.on));
-      show(on, Boolean(headline.on));
+      const { node, prompt, words } = nodes[i];
+      text(prompt, readable(headline.prompt_name));
+      show(prompt, Boolean(headline.prompt_name));
       text(words, headlineInWords(headline, store));
       attr(node, "data-verdict", codeOf(headline, store));
     });
@@ -93,8 +93,8 @@ export class RaceVerdict {
 
 function makeHeadline(host) {
   const node = el("p", { class: "race-headline", "data-part": "headline" }, host);
-  const on = el("span", { class: "race-headline-on" }, node);
-  return { node, on, words: el("span", { "data-part": "headline-words" }, node) };
+  const prompt = el("span", { class: "race-headline-prompt" }, node);
+  return { node, prompt, words: el("span", { "data-part": "headline-words" }, node) };
 }
 
 // The colour of a headline: that of a success only if a draft wins.

@@ -14,9 +14,8 @@ import { WhereTimeWent } from "./where_time_went.js";
 import { el, show } from "../../shared/web/dom.js";
 
 /**
- * Options of the view; each may be left out. `server.get_moves([race, from])` returns all steps
- * from index `from` on. `server.get_steps([race, lane, from])` returns the details of a lane's next
- * few steps. `plotly`: the address of Plotly's script. `page`: the form beside the view.
+ * Options of the view; each may be left out. `server.get_steps([race, from])` returns all steps
+ * from index `from` on. `plotly`: the address of Plotly's script. `page`: the form beside the view.
  *
  * `trigger` is called with one of these names and objects:
  * "apply", {lane, parents}: put the tree `parents` into lane number `lane` of the form.

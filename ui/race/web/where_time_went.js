@@ -77,7 +77,7 @@ export class WhereTimeWent {
     root.style.setProperty("--race-lane", style.colour);
     titleBox.prepend(laneMark(style));
     el("span", { class: "sq-word", text: this.store.word }, titleBox);
-    addTerm(titleBox, "how to read this", "waterfall", "sq-word");
+    addTerm(titleBox, "how to read this", "where the time went", "sq-word");
     if (lost?.bars?.length) this.bars(body, lost.bars);
     if (advice) this.advice(body, advice, i);
   }

@@ -1,7 +1,24 @@
-/* The playback that runs and races share: it takes messages, moves through time, and calls painters
-   once per frame. Independent of the DOM. */
+/* What runs and races share: the steps that have arrived, the playback, which moves through time,
+   and the painters, called once per frame. Independent of the DOM. */
+import { topology } from "./tree_layout.js";
+import { addTrees } from "./tree_numbers.js";
 
-/** @import { Server } from "./connect_component.js" */
+/**
+ * @import { Server } from "./connect_component.js"
+ * @import { Step } from "./step_view.js"
+ * @import { Topology } from "./tree_layout.js"
+ */
+
+/**
+ * The part of a message that has steps.
+ * @typedef {object} StepsMessage
+ * @property {number} [from] index of the first of `steps`
+ * @property {number[][]} [trees] the trees that no earlier message had, each as the parents of its
+ *   nodes; in an answer to `get_steps`, all trees
+ * @property {Record<string, string>} [pieces] texts by token id: those that no earlier message had;
+ *   in an answer to `get_steps`, all of them
+ * @property {Step[]} [steps]
+ */
 
 /** A frame advances by at most this many seconds, so that a tab that slept does not jump ahead. */
 export const SLOWEST_FRAME = 0.25;
@@ -11,7 +28,7 @@ let files = 0; // number of files opened on this page
 /** @returns {boolean} whether the visitor's system asks for no motion */
 export const prefersStillness = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
-/** The common part; a subclass adds the four methods that throw here. */
+/** The common part; a subclass adds the methods that throw here. */
 export class Playback {
   /** @type {Record<string, any>} */
   meta = {};
@@ -45,6 +62,11 @@ export class Playback {
     throw new Error("a subclass must define reset()");
   }
 
+  /** @returns {"run" | "race"} the field that has the name of what is on screen */
+  get what() {
+    throw new Error("a subclass must define what");
+  }
+
   /**
    * Take a message. `refill` says whether this page had asked for it, because steps were missing.
    * @type {(message: any, refill: boolean) => void}
@@ -52,6 +74,68 @@ export class Playback {
   take() {
     throw new Error("a subclass must define take()");
   }
+
+  // -- the steps that have arrived ---------------------------------------------------------------
+
+  forgetSteps() {
+    /** @type {Topology[]} */
+    this.trees = [];
+    /** @type {Map<string, string>} */
+    this.pieces = new Map();
+    /** @type {(Step | null)[]} null where one is missing */
+    this.steps = [];
+    /** @type {{a: number, b: number} | null} steps from a to b - 1 did not arrive */
+    this.gap = null;
+  }
+
+  /**
+   * @param {StepsMessage} message
+   * @param {boolean} refill whether the message answers `get_steps`
+   */
+  takeSteps({ from = this.steps.length, steps = [], trees = [], pieces = {} }, refill) {
+    const before = this.steps.length;
+    const isRepeated = !refill && steps.length > 0 && from + steps.length <= before;
+    // An answer to `get_steps` contains all trees so far, and so does the first message.
+    const first = refill || from === 0 ? 0 : null;
+    if (!isRepeated) addTrees(this.trees, trees.map(topology), first, steps);
+    for (const [id, text] of Object.entries(pieces)) this.pieces.set(id, text);
+    if (from > before) this.missing(before, from);
+    steps.forEach((step, k) => {
+      if (!this.steps[from + k]) this.put(from + k, step);
+    });
+  }
+
+  /**
+   * @param {number} i
+   * @param {Step} step
+   */
+  put(i, step) {
+    this.steps[i] = step;
+  }
+
+  // Steps a to b - 1 did not arrive: reserve their indices, show the gap, and ask for them once.
+  missing(a, b) {
+    for (let i = a; i < b; i++) this.steps[i] = null;
+    this.gap = { a: this.gap?.a ?? a, b };
+    if (typeof this.server.get_steps === "function") this.ask(a);
+  }
+
+  async ask(from) {
+    const { what } = this;
+    const name = this[what];
+    try {
+      const answer = await this.server.get_steps([name, from]);
+      const message = typeof answer === "string" ? JSON.parse(answer) : answer;
+      if (!message || this[what] !== name) return;
+      this.take({ ...message, [what]: name, done: undefined, notice: undefined }, true);
+      if (!this.steps.includes(null)) this.gap = null;
+      this.changed();
+    } catch {
+      // the view still shows the gap
+    }
+  }
+
+  // -- the playback ------------------------------------------------------------------------------
 
   /** Play from the current point, or from the start if the current point is the end. */
   play() {
