@@ -37,6 +37,6 @@ def test_a_waiting_visitor_may_follow_the_current_run_and_gets_their_own(
     assert store(second, "run") == store(first, "run")
 
     first.click("#pg-stop")
-    until(second, "s.done && s.meta.policy.max_new_tokens === 16")
+    until(second, "s.done && s.meta.params.max_new_tokens === 16")
     expect(banner).to_be_hidden()
     expect(second.locator("#pg-run")).to_be_enabled()

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+import film_cost
 import pytest
+from nightly_cases import nightly
 from playwright.sync_api import Browser, Page, expect
 from running_app import App, Visit
 
@@ -36,6 +38,24 @@ def test_the_speedup_both_texts_the_caption_and_the_tree_fit_the_first_screen(se
         assert box["y"] + box["height"] <= 800, part
     assert seen.locator("#pg-view .sq-tree-svg").bounding_box()["y"] < 600
     expect(seen.locator("#pg-side")).to_be_hidden()
+
+
+@pytest.mark.parametrize("width", [390, *nightly(1280, 1920)])
+def test_on_a_phone_the_tree_comes_before_the_texts_and_nothing_jumps(
+    browser: Browser, app: App, width: int
+) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 844})
+    page = context.new_page()
+    page.add_init_script(film_cost.WATCH)
+    page.goto(app.url)
+    page.wait_for_function(f"{STORE.replace('.view.', '?.view?.')}?.isWhole", timeout=60_000)
+    tree, texts = (
+        page.locator(f"#pg-view {part}").bounding_box()["y"] for part in (".sq-tree", ".sq-texts")
+    )
+    assert (tree < texts) == (width == 390)
+    assert tree < 650
+    assert page.evaluate("window.shift") < 0.1
+    context.close()
 
 
 def test_the_headline_shows_the_speedup_with_its_step_times_and_their_source(seen: Page) -> None:

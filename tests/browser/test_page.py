@@ -352,7 +352,7 @@ def test_a_run_whose_settings_were_changed_meanwhile_is_not_resumed(visit: Visit
     expect(page.locator("#pg-stop")).to_have_text("Start over")
     expect(page.locator("#pg-run")).to_have_text("Run")
     page.click("#pg-step")
-    until(page, "s.meta.policy.seed === 5 && s.steps.length === 1")
+    until(page, "s.meta.params.seed === 5 && s.steps.length === 1")
     expect(page.locator("#pg-run")).to_have_text("Resume")
 
 
@@ -400,7 +400,7 @@ def test_the_settings_of_a_recorded_run_can_be_used(visit: Visit) -> None:
     page.fill("#pg-seed input", "9")
     page.click("[data-part=own]")
     expect(page.locator("#pg-prompt textarea")).to_have_value(store(page, "meta.prompt"))
-    expect(page.locator("#pg-seed input")).to_have_value(str(store(page, "meta.policy.seed")))
+    expect(page.locator("#pg-seed input")).to_have_value(str(store(page, "meta.params.seed")))
     expect(page.locator("[data-part=asked]")).not_to_contain_text(
         "This run used a different prompt"
     )

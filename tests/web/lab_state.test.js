@@ -17,6 +17,23 @@ test("the bar being edited stays within a shorter vector", () => {
   assert.equal(state.pick, 1);
 });
 
+test("a prediction is hypothetical unless times and acceptance are of the loaded pair", () => {
+  const state = new LabState();
+  const labelWith = (origin, profile, elsewhere) => {
+    state.set({ origin, profile, elsewhere });
+    const [[, , , , , , label]] = made(ShapesTable, { state, figures: () => [{}] }).csvRows();
+    assert.equal(label === "hypothetical", state.isHypothetical);
+    return label;
+  };
+  const times = /** @type {any} */ ({});
+  const own = { label: "measured", words: "", own: true };
+  assert.equal(labelWith(own, times, null), "predicted");
+  assert.equal(labelWith(own, times, "an A100"), "hypothetical");
+  for (const label of ["paper", "synthetic", "imported", "edited by hand", "recorded"])
+    assert.equal(labelWith({ label, words: "" }, times, null), "hypothetical");
+  assert.equal(labelWith({ label: "paper", words: "" }, null, null), "predicted");
+});
+
 test("the level cap limits only the shape named best", () => {
   const state = new LabState();
   const levels = (name) => widths(state.parentsOf(name)).length + 1;

@@ -172,6 +172,20 @@ for (const rate of ["easy", "x1", "slow"])
     }
   });
 
+test("Step goes on from the end of a run that was played to its end, not from its start", () => {
+  const store = new RunStore();
+  Object.assign(store, { isPaced: true });
+  arrives(store, 0, 6);
+  const paused = { run: "r", done: true, end: "paused" };
+  store.take(/** @type {any} */ (paused), false);
+  for (let now = 1000; store.playing; now += 50) store.advance(now);
+  assert.ok(store.isWhole);
+  store.take(/** @type {any} */ ({ ...paused, from: 6, steps: [aStep({ ...STEP, i: 6 })] }), false);
+  assert.deepEqual([store.at, store.playing], [5, true]);
+  for (let now = 1000; store.playing; now += 50) store.advance(now);
+  assert.equal(store.at, 6);
+});
+
 test("a resumed run is shown from its first new step, one that is replayed is not disturbed", () => {
   const store = paced(2);
   store.take(/** @type {any} */ ({ run: "r", done: true, end: "paused" }), false);

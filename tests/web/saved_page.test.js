@@ -108,4 +108,6 @@ test("the title of a saved page says what it shows, and names the models", () =>
   const meta = { label: "recorded", target: "large", draft: "small" };
   assert.equal(titleOf(meta, "run"), "Sequoia: a recorded run, large + small");
   assert.equal(titleOf({ label: "simulated" }, "race"), "Sequoia: a simulated race");
+  const mixed = { label: "simulated", clock: "a card", hypothetical: true };
+  assert.equal(titleOf(mixed, "run"), "Sequoia: a hypothetical run");
 });

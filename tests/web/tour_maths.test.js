@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { keptChances, meanKept, ofHundred, recordedChain } from "../../ui/tour/web/chain_steps.js";
-import { division, divisionOf, finishedAs, missed } from "../../ui/tour/web/division.js";
+import { division, divisionOf, finishedAs, missed, printed } from "../../ui/tour/web/division.js";
 import * as draws from "../../ui/tour/web/draws.js";
 import { seeded } from "../../ui/shared/web/random.js";
 import { factorOff, guessingCost, timesOne } from "../../ui/tour/web/pass_cost.js";
@@ -185,6 +185,14 @@ test("the quotient of a run is the speed-up of its verdict", () => {
   assert.equal(missed(division(3, 4), divisionOf(run)), "length");
   assert.equal(missed(division(6, 2), divisionOf(run)), "tokens");
   assert.equal(missed(division(3, 2.1), divisionOf(run)), "none");
+});
+
+test("a visitor who divides the printed numbers of a run gets its printed speed-up", () => {
+  for (let tokens = 1; tokens < 9; tokens += 0.0637)
+    for (let ratio = 0.4; ratio < tokens; ratio += 0.0713) {
+      const [made, length, speedup] = printed(division(tokens, tokens / ratio)).map(Number);
+      near(made / length, speedup, 0.01);
+    }
 });
 
 test("for a recorded run, the tokens per step are the mean of what its steps emitted", () => {

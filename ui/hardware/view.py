@@ -59,6 +59,7 @@ def message(
     sizes = sorted(n for n in wanted if n <= largest)
     grid = speedup_grid(rates.acceptance, profile, sizes, range(1, levels_for(largest) + 1))
     plan = fastest(grid)
+    supposed = _mixed_models_warning(entry, here, rates)
     shown = [(entry.name, profile), *([(against.name, against.profile)] if against else [])]
     return _text(
         {
@@ -70,9 +71,9 @@ def message(
                 "rates": {"name": rates.name, "label": rates.label},
                 "plan": _numbers(plan, profile),
                 "knee": {"nodes": knee(profile), "most": profile.target_seconds[-1][0]},
-                "supposed": _mixed_models_warning(entry, here, rates),
+                "supposed": supposed,
                 "why": why(grid, profile) + _capped(plan, largest, most),
-                "default": _default(default, plan, runner_up(grid), profile is here),
+                "default": _default(default, plan, runner_up(grid), profile is here, supposed),
                 "tree": list(plan.tree.parents),
                 "figures": {
                     "heat": figures.heat_map(grid).to_plotly_json(),
@@ -82,7 +83,7 @@ def message(
                 "levels": _levels(profile),
                 "averaged": _averaged(profile),
                 "there": against
-                and _plan_elsewhere(against, rates, _largest(against.profile, nodes, most)),
+                and _plan_elsewhere(against, here, rates, _largest(against.profile, nodes, most)),
                 "run": _run(run, here, known or {"given": rates}),
                 "by_level": _by_level_tables(run, made_here),
             },
@@ -153,15 +154,19 @@ def _largest(profile: HardwareProfile, asked: int | None, most: int) -> int:
     return min(bounds(profile)[0], most) if asked is None else asked
 
 
-def _plan_elsewhere(against: Entry, rates: Rates, nodes: int) -> str:
+def _plan_elsewhere(against: Entry, here: HardwareProfile | None, rates: Rates, nodes: int) -> str:
     """In words: the best plan with the times of `against`."""
     plan = best_plan(rates.acceptance, against.profile, nodes)
     return (
         f"With the times of {against.name} ({against.profile.source}) and the same "
         f"acceptance: {size_words(plan.tree)}, {plan.expected_tokens:.2f} tokens in "
-        f"{time_words(plan.predicted_seconds)}, predicted {plan.predicted_speedup:.2f}× plain "
-        "decoding."
+        f"{time_words(plan.predicted_seconds)}, {plan.predicted_speedup:.2f}× plain decoding "
+        f"({_label(_mixed_models_warning(against, here, rates))})."
     )
+
+
+def _label(supposed: str | None) -> str:
+    return "hypothetical" if supposed else "predicted"
 
 
 def _mixed_models_warning(entry: Entry, here: HardwareProfile | None, rates: Rates) -> str | None:
@@ -227,10 +232,12 @@ def _capped(plan: Plan, nodes: int, most: int) -> str:
     return f"{words}: set “Max nodes” above {nodes}." if nodes < most else f"{words}."
 
 
-def _default(default: Plan, plan: Plan, second: Plan | None, here: bool) -> str:
+def _default(
+    default: Plan, plan: Plan, second: Plan | None, here: bool, supposed: str | None
+) -> str:
     """In sentences: the tree that Decode's default setting would choose with the same times and
     acceptance. plan: the fastest tree. second: the runner-up. here: whether the times are this
-    machine's."""
+    machine's. supposed: as `_mixed_models_warning` returns it."""
     rule = (
         f"In Decode, “Sequoia, planned for this machine” {'is' if here else 'would be'} the tree "
         "with the most expected tokens per step of those that are at most "
@@ -242,7 +249,7 @@ def _default(default: Plan, plan: Plan, second: Plan | None, here: bool) -> str:
         return f"{rule} that is the runner-up."
     return (
         f"{rule} that tree has {size_words(default.tree)}: {default.expected_tokens:.2f} tokens "
-        f"per step, {default.predicted_speedup:.2f}× plain (predicted)."
+        f"per step, {default.predicted_speedup:.2f}× plain ({_label(supposed)})."
     )
 
 
@@ -261,22 +268,21 @@ def _run(
     plan = predict(
         max((step.tree for step in run.steps), key=len), rates.acceptance.smoothed(), here
     )
-    seconds = run.meta.get("plain_seconds")
+    verdict = run.meta.get("verdict")
     try:
         found = check_prediction(
-            DecodeStats.fold(run.steps),
-            plan,
-            here,
-            seconds if isinstance(seconds, float) and seconds > 0 else None,
+            DecodeStats.fold(run.steps), plan, here, verdict and verdict["seconds"][1]
         )
     except SequoiaError:
         return None
     words = effects(found)
+    measured = verdict["ratio"] if verdict else found.measured.speedup
     return {
-        "sentence": prediction_words(found),
+        "sentence": prediction_words(found, measured),
         "figure": figures.phase_bars(found).to_plotly_json(),
         "predicted": found.predicted.speedup,
-        "measured": found.measured.speedup,
+        "measured": measured,
+        "verdict": verdict,
         "parts": [
             [part, getattr(found.predicted, part), getattr(found.measured, part), words[part]]
             for part in PARTS
@@ -286,7 +292,6 @@ def _run(
         "levels": plan.tree.levels,
         "rates": rates.name,
         "rates_label": rates.label,
-        "plain_measured": found.plain_measured,
     }
 
 

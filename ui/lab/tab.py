@@ -127,6 +127,7 @@ class LabTab(SessionView[AcceptanceJob]):
             ],
             "pair": self._model_host.version,
             "survey": survey,
+            "surveyed": pair is not None and bool(pair.known),
             "most": self._limits.nodes,
             "prompts": named,
             "measurable": pair is not None,

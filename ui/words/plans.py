@@ -140,9 +140,10 @@ def chain_words(gains: tuple[float, float] | None) -> str:
 # -- predicted and measured ------------------------------------------------------------------------
 
 
-def prediction_words(found: CheckedPrediction) -> str:
+def prediction_words(found: CheckedPrediction, measured: float) -> str:
     """Both speed-ups, and the parts that explain the difference: those that raised the speed-up and
-    those that lowered it, the largest effect first."""
+    those that lowered it, the largest effect first. measured: the speed-up of the run's verdict, or
+    that of the measured step if plain decoding was not timed."""
     predicted = found.predicted.speedup
     alone = found.alone
     base = (
@@ -150,7 +151,7 @@ def prediction_words(found: CheckedPrediction) -> str:
         if found.plain_measured
         else "; with the measured steps and the profile's time per plain token,"
     )
-    start = f"Predicted {predicted:.2f}×{base} {found.measured.speedup:.2f}×"
+    start = f"Predicted {predicted:.2f}×{base} {measured:.2f}×"
     parts = sorted(alone, key=lambda part: -abs(_effect(found, part)))
     ordered = [part for part in parts if _matters(found, part)]
     if not ordered:

@@ -153,13 +153,13 @@ def test_effects_use_more_and_less_and_fewer() -> None:
 
 def test_the_sentence_says_what_raised_the_speedup_and_what_lowered_it() -> None:
     """The part with the largest effect comes first."""
-    words = prediction_words(checked(stats(10, verify=1.1), 0.021))
-    assert words.startswith(f"Predicted {PLAN.predicted_speedup:.2f}×, measured ")
+    words = prediction_words(checked(stats(10, verify=1.1), 0.021), 0.777)
+    assert words.startswith(f"Predicted {PLAN.predicted_speedup:.2f}×, measured 0.78×. ")
     assert words.endswith(". Lowered by fewer tokens per step and slower verifying.")
     run = stats(60, draft=1.5, overhead=0.5)
-    words = prediction_words(checked(run, PROFILE.plain_seconds * 0.9))
+    words = prediction_words(checked(run, PROFILE.plain_seconds * 0.9), 1.5)
     assert ". Raised by more tokens per step and less overhead. Lowered by " in words
-    untimed = prediction_words(checked(run))
+    untimed = prediction_words(checked(run), 1.5)
     assert "×; with the measured steps and the profile's time per plain token, " in untimed
 
 

@@ -127,7 +127,8 @@ export class Presenter {
     attr(this.number, "data-verdict", verdict?.code ?? null);
     show(this.flag, isHypothetical(store.meta));
     this.paintBadge();
-    text(this.place, `step ${store.at + 1} of ${store.steps.length}`);
+    const place = `step ${store.at + 1} of ${store.steps.length}`;
+    text(this.place, store.isWhole ? `whole run, tree of ${place}` : place);
   }
 
   paintBadge() {

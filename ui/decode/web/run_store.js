@@ -225,6 +225,7 @@ export class RunStore extends Playback {
   // A paused run continues: show its new steps, from step `first` on.
   goOn(first) {
     if (!this.isPaced || prefersStillness()) return this.goLive();
+    this.isWhole = false;
     this.move(first - 1);
     this.play();
   }

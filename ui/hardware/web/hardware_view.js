@@ -73,7 +73,9 @@ import { RunPanel } from "./run_panel.js";
  * @property {string} sentence
  * @property {Figure} figure
  * @property {number} predicted speed-up
- * @property {number} measured speed-up
+ * @property {number} measured speed-up: that of the verdict, if there is one
+ * @property {import("../../shared/web/verdict_words.js").Speedup | null} verdict null if plain
+ *   decoding was not timed
  * @property {[string, number, number, string][]} parts name, predicted, measured, and the effect on
  *   the speed-up in words
  * @property {number} steps
@@ -81,7 +83,6 @@ import { RunPanel } from "./run_panel.js";
  * @property {number} levels of that tree
  * @property {string} rates name of the acceptance vector
  * @property {string} rates_label source of the acceptance vector
- * @property {boolean} plain_measured whether plain decoding was timed
  */
 
 class HardwareView {
@@ -179,7 +180,8 @@ class HardwareView {
     this.facts.show(profile, view.file);
     for (const name of ["heat", "verify", "small"]) this[name].chart.show(view.figures[name]);
     const acceptance = `${rates.label} acceptance: ${rates.name}`;
-    text(this.heat.word, `predicted from ${profile.label} times and ${acceptance}`);
+    const basis = view.supposed ? "hypothetical" : "predicted";
+    text(this.heat.word, `${basis}: ${profile.label} times and ${acceptance}`);
     this.showWords(view);
     this.run.show(view.run);
     this.byLevel.show(view.by_level);
@@ -203,7 +205,8 @@ class HardwareView {
     text(this.there, view.there || "");
     text(this.default, view.default);
     const compared = view.against ? `, compared with ${view.against}` : "";
-    for (const { word } of [this.verify, this.small]) text(word, view.profile.label + compared);
+    const { label, name } = view.profile;
+    for (const { word } of [this.verify, this.small]) text(word, `${label}: ${name}${compared}`);
   }
 }
 

@@ -5,6 +5,7 @@ import { rove } from "../../shared/web/roving_focus.js";
 import { addTerm } from "../../shared/web/tooltips.js";
 import { durationWords } from "./duration.js";
 import { figurePanel } from "../../shared/web/figure_panel.js";
+import { speedupInWords } from "../../shared/web/verdict_words.js";
 
 /** @typedef {import("./hardware_view.js").ComparedRun} ComparedRun */
 
@@ -53,8 +54,10 @@ export class RunPanel {
     this.table.replaceChildren();
     const head = el("tr", {}, this.table);
     for (const name of COLUMNS) el("th", { text: name, scope: "col" }, head);
-    for (const part of run.parts) this.part(part, run.plain_measured);
-    const total = [times(run.predicted), times(run.measured), together(run)];
+    const { verdict } = run;
+    for (const part of run.parts) this.part(part, Boolean(verdict));
+    const measured = verdict ? speedupInWords(verdict) : times(run.measured);
+    const total = [times(run.predicted), measured, together(run)];
     text(this.row(total, "hw-total"), "speed-up");
   }
 

@@ -183,6 +183,7 @@ const measured = ({ words, accepted, visited }) => ({
   words,
   accepted,
   visited,
+  own: true,
 });
 
 function fillMenu(menu, entries) {

@@ -70,13 +70,15 @@ export const MADE = [
  * The vectors of a survey. Each entry of the survey has a counted vector. If an entry also has a
  * fitted vector, the fitted one comes first.
  * @param {{measured?: Surveyed[], date?: string}} survey
+ * @param {boolean} isOwn whether the loaded models are those of the survey
  * @returns {Preset[]}
  */
-export function recorded(survey) {
-  return (survey?.measured || []).flatMap((one) => [
+export function recorded(survey, isOwn) {
+  const presets = (survey?.measured || []).flatMap((one) => [
     ...(one.fitted ? [fitted(one, survey.date)] : []),
     counted(one, survey.date),
   ]);
+  return presets.map((one) => ({ ...one, origin: { ...one.origin, own: isOwn } }));
 }
 
 const about = ({ kind, temperature }) => (kind ? kind + ", " : "") + "T = " + temperature;
@@ -116,7 +118,7 @@ export function own(vectors = []) {
     label: name,
     temperature,
     rates,
-    origin: { label: "measured", words: "counted quickly, on a short text" },
+    origin: { label: "measured", words: "counted quickly, on a short text", own: true },
   }));
 }
 

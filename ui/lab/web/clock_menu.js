@@ -7,6 +7,7 @@ const HERE = "here"; // the key of this machine in this menu
 const HERE_IN_DECODE = ""; // the key of this machine in Decode (ui/decode/clocks.py)
 const LABEL = "Timed on";
 const THIS_MACHINE = "this machine";
+const MIXTURE = "Hypothetical: the acceptance rates are not those of the models that were timed.";
 
 /** @typedef {import("../../shared/web/planner.js").Profile} Profile */
 
@@ -57,11 +58,6 @@ export class ClockMenu {
   /** The key that the chosen profile has as a clock in Decode. Decode may not have that clock. */
   get keyInDecode() {
     return this.key === HERE ? HERE_IN_DECODE : this.key;
-  }
-
-  /** The chosen profile's name; null for this machine's. */
-  get name() {
-    return this.state.elsewhere;
   }
 
   /** The place of the chosen profile's machine in words, such as "on this machine". */
@@ -137,7 +133,8 @@ export class ClockMenu {
   }
 
   wordsOf(profile, elsewhere) {
-    const hypothesis = elsewhere ? hypothetical(profile, this.canRun) : "";
+    const mixture = this.state.isHypothetical ? MIXTURE : "";
+    const hypothesis = elsewhere ? hypothetical(profile, this.canRun) : mixture;
     const calibration = calibrationWords(profile, this.state.parents.length);
     return [hypothesis, calibration].filter(Boolean).join(" ");
   }

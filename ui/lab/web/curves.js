@@ -3,6 +3,7 @@
 import { makePanel } from "../../shared/web/panel.js";
 import * as planner from "../../shared/web/planner.js";
 import { PUBLISHED_TREES } from "./published_trees.js";
+import { acceptanceLine, timesLine } from "./save_lab.js";
 import * as shapes from "./tree_shapes.js";
 import { Chart } from "../../shared/web/chart.js";
 import { el, show, text } from "../../shared/web/dom.js";
@@ -42,15 +43,16 @@ class Figure {
    * @param {HTMLElement} host
    * @param {string} plotly address of Plotly's script; if empty, the figure is SVG
    * @param {{part: string, title: string, term: string, cls: string}} about
-   * @param {string} word shown beside the title, such as "predicted"
+   * @param {() => string[]} sources where the numbers come from, as lines in a saved figure
    */
-  constructor(host, plotly, about, word) {
+  constructor(host, plotly, about, sources) {
     const panel = makePanel(host, about);
-    el("span", { class: "sq-word", text: word }, panel.titleBox);
+    this.word = el("span", { class: "sq-word" }, panel.titleBox);
     this.chart = new Chart(panel.body, plotly, about.title);
     const drawn = () => this.chart.drawn;
     const reset = () => this.chart.reset();
-    if (plotly) pictures.buttons(panel.tools, drawn, about.part, { reset });
+    const caption = () => [`${about.title}: ${this.word.textContent}`, ...sources()];
+    if (plotly) pictures.buttons(panel.tools, drawn, about.part, { reset, caption });
     this.note = el("p", { class: "sq-lab-note" }, panel.body);
     rove(panel.root);
   }
@@ -74,7 +76,8 @@ export class Curves {
     this.state = state;
     const about = { part: "curves", title: "Tokens per step vs. nodes", term: "expected" };
     const cls = "sq-lab-curves";
-    this.figure = new Figure(host, plotly, { ...about, cls }, "expected, up to 1,024 nodes");
+    this.figure = new Figure(host, plotly, { ...about, cls }, () => [acceptanceLine(state)]);
+    text(this.figure.word, "expected, up to 1,024 nodes");
     addTerm(this.figure.note, "Limits", "ceiling");
     this.limits = el("span", {}, this.figure.note);
   }
@@ -171,12 +174,14 @@ export class Margins {
   constructor(host, state, plotly) {
     this.state = state;
     const about = { part: "margins", title: "Node n: gain vs. cost", term: "gain against cost" };
-    this.figure = new Figure(host, plotly, { ...about, cls: "sq-lab-margins" }, "predicted");
+    const sources = () => [acceptanceLine(state), timesLine(state)];
+    this.figure = new Figure(host, plotly, { ...about, cls: "sq-lab-margins" }, sources);
   }
 
   paint() {
-    const { profile, n } = this.state;
+    const { profile, n, isHypothetical } = this.state;
     const { figure } = this;
+    text(figure.word, isHypothetical ? "hypothetical" : "predicted");
     show(figure.chart.node, Boolean(profile));
     text(
       figure.note,

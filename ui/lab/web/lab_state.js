@@ -13,6 +13,7 @@ import * as shapes from "./tree_shapes.js";
  *   positions, the expected number, which may be a fraction
  * @property {number} [visited] number of tree roots or text positions where that was measured
  * @property {Origin} [from] the origin of the vector before it was edited by hand
+ * @property {boolean} [own] whether it was counted with the loaded models
  */
 
 /**
@@ -122,6 +123,12 @@ export class LabState {
   /** The level cap; null: none. At least 2, as one level has room for the root only. */
   get cap() {
     return this.levels === null ? null : Math.max(this.levels, 2);
+  }
+
+  /** Whether the step times and the acceptance are not those of one pair of models. */
+  get isHypothetical() {
+    const { profile, elsewhere, origin } = this;
+    return Boolean(profile) && (elsewhere !== null || !origin.own);
   }
 
   /** Predicted seconds of a step with the first 1, 2, ... nodes of the growth; needs a profile. */

@@ -23,6 +23,7 @@ const STILL_MS = 140; // how long nothing must change before the figures are red
  * nothing.
  * @typedef {object} LabMessage
  * @property {object} [survey] acceptance recorded with the bundled pair
+ * @property {boolean} [surveyed] whether the bundled pair is loaded
  * @property {{name: string, rates: number[], temperature: number}[]} [own] vectors
  *   measured with the loaded models
  * @property {number} [pair] a number that changes each time models are loaded
@@ -43,7 +44,7 @@ const STILL_MS = 140; // how long nothing must change before the figures are red
  */
 
 /** The properties of messages that `known` keeps. */
-const KNOWN = ["survey", "profile", "profiles", "most"];
+const KNOWN = ["survey", "surveyed", "profile", "profiles", "most"];
 
 /** The panels and their state. */
 export class Lab {
@@ -181,7 +182,7 @@ export class Lab {
 
   takeVectors(data) {
     const own = vectors.own(data.own);
-    const known = vectors.recorded(data.survey);
+    const known = vectors.recorded(data.survey, Boolean(data.surveyed));
     const usual = own[0] || known.find((one) => one.temperature === USUAL_TEMPERATURE);
     const other = this.isOfOtherModels(data, own);
     const isFirst = !this.chosen && this.isUntouched;

@@ -182,9 +182,9 @@ export class ReadOuts {
   }
 
   paintTiles(parents) {
-    const { even, profile, elsewhere } = this.state;
+    const { even, profile, isHypothetical } = this.state;
     const widths = planner.widths(parents);
-    show(this.flag, Boolean(profile && elsewhere));
+    show(this.flag, isHypothetical);
     const levels = widths.length + 1;
     const tokens = planner.expectedTokens(parents, even);
     this.put("tokens", tokens.toFixed(3), "", `at most ${levels}, one per level`);

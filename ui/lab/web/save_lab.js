@@ -5,7 +5,7 @@ import { count } from "../../shared/web/format.js";
 import * as planner from "../../shared/web/planner.js";
 import { recordedLabel, savePage } from "../../shared/web/save_page.js";
 
-/** @import { Origin } from "./lab_state.js" */
+/** @import { LabState, Origin } from "./lab_state.js" */
 /** @import { Lab } from "./lab_view.js" */
 
 /**
@@ -33,9 +33,10 @@ export async function saveLab(lab) {
  * @returns {any}
  */
 function labData(lab) {
-  const { survey, profile, profiles, most } = lab.known;
+  const { survey, surveyed, profile, profiles, most } = lab.known;
   const { rates, origin } = lab.state;
-  const known = { survey: survey ?? {}, profile: recordedProfile(profile), profiles, most };
+  const times = { profile: recordedProfile(profile), profiles };
+  const known = { survey: survey ?? {}, surveyed, ...times, most };
   const { vector, ...choices } = choicesOf(lab);
   const own = vector?.startsWith("own-") || !vector;
   const acceptance = own ? { rates, origin: recordedOrigin(origin) } : { vector };
@@ -52,21 +53,36 @@ const recordedOrigin = ({ from, ...origin }) => ({
   ...(from ? { from: recordedOrigin(from) } : {}),
 });
 
-function labFacts({ state, numbers }) {
-  const { parents, even, origin, profile, shown, n } = state;
+function labFacts({ state }) {
+  const { parents, even, profile, shown, n, isHypothetical } = state;
   const name = shapes.label(shown, n, state);
   const tokens = planner.expectedTokens(parents, even).toFixed(3);
-  const { label, words } = recordedOrigin(origin);
   const lines = [
     `${name}, ${count(parents.length, "node")}: ${tokens} tokens per step (expected)`,
-    `acceptance: ${label}, ${words}`,
+    acceptanceLine(state),
   ];
   if (!profile) return lines;
-  const machine = numbers.clock.name ?? `${profile.device}, ${profile.target} + ${profile.draft}`;
   const { speedup } = planner.predict(parents, even, profile);
-  const source = recordedLabel(profile.source);
-  return [
-    ...lines,
-    `predicted: ${speedup.toFixed(2)}× plain decoding, on ${machine} (step times: ${source})`,
-  ];
+  const label = isHypothetical ? "hypothetical" : "predicted";
+  return [...lines, `${label}: ${speedup.toFixed(2)}× plain decoding`, timesLine(state)];
+}
+
+/**
+ * Where the acceptance rates come from, as a line in a file.
+ * @param {LabState} state
+ * @returns {string}
+ */
+export function acceptanceLine({ origin }) {
+  const { label, words } = recordedOrigin(origin);
+  return `acceptance: ${label}, ${words}`;
+}
+
+/**
+ * Where the step times come from, as a line in a file.
+ * @param {LabState} state
+ * @returns {string}
+ */
+export function timesLine({ profile, elsewhere }) {
+  const machine = elsewhere ?? `${profile.device}, ${profile.target} + ${profile.draft}`;
+  return `step times: ${recordedLabel(profile.source)}, ${machine}`;
 }

@@ -46,6 +46,7 @@ const COLUMNS = [
   "expected_tokens",
   "predicted_step_seconds",
   "predicted_speedup",
+  "label",
 ];
 const RULES =
   "Every shape is cut or extended to the same size. The lengths of parallel sequences differ by at most one token. The k-ary tree’s last level is truncated. A published tree that is too large keeps the first nodes of its published list. One that is too small is extended by chains at its leaves.";
@@ -157,7 +158,8 @@ export class ShapesTable {
     this.#known = state.version;
     const figures = this.figures();
     const top = Math.max(1, ...figures.map(({ speedup }) => speedup || 0));
-    text(this.word, `exactly ${format.count(state.n, "node")} each, root included`);
+    const source = state.isHypothetical ? "; speed-ups are hypothetical" : "";
+    text(this.word, `exactly ${format.count(state.n, "node")} each, root included${source}`);
     this.rows.forEach((row, i) => this.paintRow(row, figures[i], top));
     text(this.note, RULES + this.aboutLevels());
   }
@@ -198,6 +200,7 @@ export class ShapesTable {
 
   csvRows() {
     const shown = this.figures().filter((_, i) => this.hasRow(ROWS[i]));
+    const label = this.state.isHypothetical ? "hypothetical" : "predicted";
     return shown.map((one) => [
       one.label,
       one.nodes,
@@ -205,6 +208,7 @@ export class ShapesTable {
       one.tokens ?? "",
       one.seconds ?? "",
       one.speedup ?? "",
+      label,
     ]);
   }
 

@@ -11,8 +11,8 @@ import * as pictures from "./save_picture.js";
  * @param {HTMLElement} host
  * @param {{part: string, title: string, term?: string, cls?: string}} about see `makePanel`
  * @param {{caption?: () => string[], name?: () => string}} [saved] `caption`: the lines above
- *   the saved figure; `name`: the file name of the saved figure, without "sequoia-" and the
- *   suffix; default: `about.part`
+ *   the saved figure; default: the title and the line beside it. `name`: the file name of the saved
+ *   figure, without "sequoia-" and the suffix; default: `about.part`
  * @returns {{panel: ReturnType<typeof makePanel>, word: HTMLElement, chart: Chart}} `word`: the
  *   line beside the title
  */
@@ -21,7 +21,8 @@ export function figurePanel(host, { cls = "", ...about }, { caption, name } = {}
   const word = el("span", { class: "sq-word" }, panel.titleBox);
   const chart = new Chart(panel.body, PLOTLY, about.title);
   const reset = () => chart.reset();
-  pictures.buttons(panel.tools, () => chart.drawn, name ?? about.part, { reset, caption });
+  const lines = caption ?? (() => [about.title, word.textContent]);
+  pictures.buttons(panel.tools, () => chart.drawn, name ?? about.part, { reset, caption: lines });
   rove(panel.tools);
   return { panel, word, chart };
 }

@@ -3,6 +3,7 @@
 import { readable } from "./format.js";
 import { pack } from "./packed_data.js";
 import { pageSource } from "./page_source.js";
+import { isHypothetical } from "./run_words.js";
 import { saveText } from "./save_file.js";
 
 /** @import { Playback } from "./playback.js" */
@@ -79,8 +80,9 @@ function whyNot({ steps, done }, what, start) {
  * @param {string} what "run" or "race"
  * @returns {string}
  */
-export function titleOf({ label, target, draft }, what) {
-  const models = [target, draft].filter(Boolean).map(readable).join(" + ");
+export function titleOf(meta, what) {
+  const models = [meta.target, meta.draft].filter(Boolean).map(readable).join(" + ");
+  const label = isHypothetical(meta) ? "hypothetical" : meta.label;
   return [`Sequoia: a ${label} ${what}`, models].filter(Boolean).join(", ");
 }
 

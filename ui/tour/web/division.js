@@ -1,5 +1,6 @@
 /* The division that gives a speed-up: tokens per step, divided by the length of a step. The unit of
    length is one step of plain decoding. */
+import { figure } from "./filled.js";
 import { factorOff } from "./pass_cost.js";
 
 /** @import { FinishedRun } from "../../shared/web/finished_run.js" */
@@ -22,6 +23,16 @@ export const division = (tokens, length) => ({ tokens, length, speedup: tokens /
  */
 export const divisionOf = ({ tokensPerStep, verdict }) =>
   division(tokensPerStep, tokensPerStep / verdict.ratio);
+
+/**
+ * The numbers of a division as words. A visitor who divides the first two gets the third.
+ * @param {Division} division
+ * @returns {string[]}
+ */
+export function printed({ tokens, speedup }) {
+  const made = figure(tokens, 2);
+  return [made, figure(Number(made) / speedup, 3), figure(speedup, 2)];
+}
 
 /**
  * Which of the two numbers was guessed worse; "none" if both guesses were close.

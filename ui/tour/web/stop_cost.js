@@ -22,10 +22,11 @@ export class CostStop extends Stop {
     const { tokens, machine, card } = this.words;
     this.here = tour.profiles[machine];
     this.there = tour.profiles[card];
-    this.times = timesOne(this.here, tokens);
+    const times = figure(timesOne(this.here, tokens));
+    this.times = Number(times); // as printed, so that a visitor who divides by it gets the same
     this.facts = {
       tokens,
-      times: figure(this.times),
+      times,
       card_times: figure(timesOne(this.there, tokens), 2),
       card: LESSON.machines[card].name,
       card_label: this.there.source,

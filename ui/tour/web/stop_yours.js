@@ -6,7 +6,7 @@ import { showForm } from "../../shared/web/form_side.js";
 import { showDecode } from "../../shared/web/tabs.js";
 import { speedupInWords } from "../../shared/web/verdict_words.js";
 import { NumberControl } from "./controls.js";
-import { division, divisionOf, finishedAs, missed } from "./division.js";
+import { division, divisionOf, finishedAs, missed, printed } from "./division.js";
 import { figure, filled } from "./filled.js";
 import { Stop } from "./stop.js";
 
@@ -33,7 +33,7 @@ class GuessControl {
 
   paint() {
     const [tokens, length] = this.read() ?? [];
-    const numbers = { tokens, length, speedup: figure(tokens / length) };
+    const numbers = { tokens, length, speedup: figure(tokens / length, 2) };
     text(this.quotient, tokens ? filled(this.words.quotient, numbers) : "");
   }
 
@@ -147,10 +147,10 @@ export class YoursStop extends Stop {
   }
 }
 
-function row(body, name, { tokens, length, speedup }) {
+function row(body, name, numbers) {
   const line = el("tr", {}, body);
   el("th", { scope: "row", text: name }, line);
-  for (const value of [tokens, length, speedup]) el("td", { text: figure(value, 2) }, line);
+  for (const words of printed(numbers)) el("td", { text: words }, line);
 }
 
 function goToForm() {

@@ -263,7 +263,7 @@ export class RunsPanel {
 /** @type {(row: HTMLElement) => LimitedCell} */
 function limitedCell(row) {
   const cell = el("td", {}, row);
-  return { value: el("span", {}, cell), limit: el("small", { class: "wk-limit" }, cell) };
+  return { value: el("span", {}, cell), limit: el("span", { class: "wk-limit" }, cell) };
 }
 
 const share = (value) => percent(Math.abs(value) < ROUNDING ? 0 : value, 1);
