@@ -18,19 +18,17 @@ import re
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
-from dataclasses import dataclass
-from urllib.parse import parse_qsl
 
 from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, QueryParams
 from starlette.responses import Response, StreamingResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ui.serving.log_lines import in_one_line
+from ui.serving.sender import client_of
 
-MOST_OPEN = (
-    4  # answers that one browser keeps open; two connections are left for its other requests
-)
+# answers that one browser keeps open; two connections are left for its other requests
+MOST_OPEN = 4
 OPEN_SECONDS = 20.0  # after which an answer ends, and a page that is still there asks again
 # Longer than an answer is open, so that the late end of one never counts as silence. Both together
 # are less than a minute, within which a page that vanished is noticed.
@@ -99,19 +97,6 @@ async def _never() -> Message:
     raise AssertionError
 
 
-@dataclass(frozen=True)
-class Asked:
-    """What a page asks. what: "data" (messages), "here" (it is still open) or "left" (it was
-    closed). number: of the page's stream. start: how many bytes of it the page has. browser: a key
-    of the browser whose connections are counted, or None."""
-
-    what: str
-    who: str
-    number: str
-    start: int
-    browser: str | None
-
-
 class HeldStreams:
     """ASGI middleware. close: called in a thread when the page of a visitor is gone. keeps: whether
     a visitor has a job that would still be needed."""
@@ -123,52 +108,61 @@ class HeldStreams:
         self._close = close
         self._keeps = keeps
         self._streams: dict[str, HeldStream] = {}  # by visitor
-        self._timers: dict[str, asyncio.TimerHandle] = {}  # by visitor
-        self._ends: set[asyncio.Task[Response]] = set()
+        self._leaving: dict[str, asyncio.Task[None]] = {}  # by visitor
         self._open: Counter[str] = Counter()  # answers kept open, by browser
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        asked = _asked(scope)
-        if asked is None:
-            await self._app(scope, receive, send)
-        elif asked.what == "data":
-            await self._send_part(asked, scope, receive, send)
-        else:
-            act = self._here if asked.what == "here" else self._left
-            await (await act(asked.who, scope))(scope, receive, send)
+        asked = f"{scope.get('method')} {scope.get('path', '').rpartition('/queue/')[2]}"
+        query = QueryParams(scope.get("query_string", b""))
+        who = query.get("session_hash", "")[:200]
+        app = self._app
+        if asked == "GET data" and who and re.fullmatch(r"[0-9]{1,15}", query.get("start", "")):
+            return await self._send_part(who, query, scope, receive, send)
+        if asked == "POST here" and who:
+            app = self._here(who, scope)
+        if asked == "POST left" and who:
+            app = await self._left(who, scope)
+        await app(scope, receive, send)
 
-    async def _send_part(self, asked: Asked, scope: Scope, receive: Receive, send: Send) -> None:
-        stream = self._stream(asked, scope)
+    async def _send_part(
+        self, who: str, query: QueryParams, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        """Answer with what the page lacks. start: the number of bytes that it has. stream: which of
+        its streams. browser: the browser whose connections are counted."""
+        start = int(query["start"])
+        stream = self._stream(who, query.get("stream", ""), start, scope)
         if stream is None:
             return await Response(status_code=410)(scope, receive, send)
-        if stream.is_read(asked.start):
+        if stream.is_read(start):
             return await Response(status_code=204)(scope, receive, send)
-        polls = asked.browser is not None and self._open[asked.browser] >= MOST_OPEN
-        counted = "" if polls else asked.browser or ""
-        parts = stream.parts(asked.start, 0 if polls else OPEN_SECONDS)
+        browser = query.get("browser")
+        if browser == "":  # it stores nothing
+            browser = f"{client_of(scope)} {Headers(scope=scope).get('user-agent', '')}"
+        polls = browser is not None and self._open[browser] >= MOST_OPEN
+        counted = Counter({browser: 1} if browser is not None and not polls else {})
         headers = {"Cache-Control": "no-store", "X-Polls": str(int(polls))}
-        self._stay(asked.who)
-        self._open[counted] += 1
+        parts = stream.parts(start, 0 if polls else OPEN_SECONDS)
+        self._stay(who)
+        self._open += counted
         try:
             response = StreamingResponse(parts, headers=headers, media_type="text/event-stream")
             await response(scope, receive, send)
         finally:
-            self._open[counted] -= 1
-            self._open += Counter()  # drops zeros
-            if self._streams.get(asked.who) is stream:
-                self._leave_later(asked.who, scope)
+            self._open -= counted
+            if self._streams.get(who) is stream:
+                self._leave_later(who, scope)
 
-    def _stream(self, asked: Asked, scope: Scope) -> HeldStream | None:
+    def _stream(self, who: str, number: str, start: int, scope: Scope) -> HeldStream | None:
         """The stream that the page asks for; a new one if it has no bytes of it. None if it cannot
         be continued."""
-        stream = self._streams.get(asked.who)
-        if (stream is None or stream.number != asked.number) and asked.start == 0:
-            self._drop_stream(asked.who)
-            stream = self._streams[asked.who] = HeldStream(self._app, scope, asked.number)
-        is_it = stream and stream.number == asked.number and stream.reaches(asked.start)
+        stream = self._streams.get(who)
+        if (stream is None or stream.number != number) and start == 0:
+            self._drop_stream(who)
+            stream = self._streams[who] = HeldStream(self._app, scope, number)
+        is_it = stream and stream.number == number and stream.reaches(start)
         return stream if is_it else None
 
-    async def _here(self, who: str, scope: Scope) -> Response:
+    def _here(self, who: str, scope: Scope) -> Response:
         """The page is open, and reads no messages now. Status 204 tells it that it need not say so
         again before its next stream."""
         self._stay(who)
@@ -191,34 +185,14 @@ class HeldStreams:
             stream.close()
 
     def _stay(self, who: str) -> None:
-        if timer := self._timers.pop(who, None):
-            timer.cancel()
+        if leaving := self._leaving.pop(who, None):
+            leaving.cancel()
 
     def _leave_later(self, who: str, scope: Scope) -> None:
         self._stay(who)
-        loop = asyncio.get_running_loop()
-        self._timers[who] = loop.call_later(GONE_SECONDS, self._leave, who, scope)
+        self._leaving[who] = asyncio.create_task(self._leave(who, scope))
 
-    def _leave(self, who: str, scope: Scope) -> None:
-        task = asyncio.ensure_future(self._left(who, scope))
-        self._ends.add(task)  # the event loop itself keeps only a weak reference
-        task.add_done_callback(self._ends.discard)
-
-
-def _asked(scope: Scope) -> Asked | None:
-    """What the page asks with this request. None if the request is of another kind or program."""
-    if scope["type"] != "http" or "/queue/" not in scope["path"]:
-        return None
-    what = scope["path"].rpartition("/")[2]
-    query = dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True))
-    if (what, scope["method"]) not in {("data", "GET"), ("here", "POST"), ("left", "POST")}:
-        return None
-    who = query.get("session_hash", "")[:200]
-    start = query.get("start", "")
-    if not who or (what == "data" and not re.fullmatch(r"[0-9]{1,15}", start)):
-        return None
-    browser = query.get("browser")
-    if browser == "":  # the browser stores nothing
-        headers = Headers(scope=scope)
-        browser = f"{(scope.get('client') or ('',))[0]} {headers.get('user-agent', '')}"
-    return Asked(what, who, query.get("stream", ""), int(start or 0), browser)
+    async def _leave(self, who: str, scope: Scope) -> None:
+        await asyncio.sleep(GONE_SECONDS)
+        del self._leaving[who]  # from here on, the page cannot stay
+        await self._left(who, scope)

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,8 +18,6 @@ MOST_ADDRESSES = 8  # a server has few; a page is about half a megabyte
 ADDRESS_HEADERS = (b"host", b"x-forwarded-host", b"x-forwarded-proto", b"x-gradio-server")
 BASE = b'<base href="./" />'  # what follows it in the page may have a relative address
 END = b"</head>"
-
-Address = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
@@ -49,57 +46,43 @@ class PageCache:
         self._app = app
         self._first = first.encode()
         self._styles = styles.encode()
-        self._pages: OrderedDict[Address, Page] = OrderedDict()
+        self._pages: dict[Any, Page] = {}  # by what Gradio takes the addresses in the page from
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if not _is_page(scope):
+        is_get = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
+        if not is_get or scope["path"] != "/":
             return await self._app(scope, receive, send)
-        address = _address(scope)
+        headers = tuple(pair for pair in scope["headers"] if pair[0] in ADDRESS_HEADERS)
+        address = scope["scheme"], scope.get("root_path"), headers
         if address not in self._pages:
-            answer: list[Message] = []
-            await self._app(_without_query(scope), receive, _recorder(answer))
-            if not _is_complete(answer):
-                return await _forward(answer, send)
+            answer = await self._rendered(scope, receive)
+            if not _is_for_everybody(answer[0]):
+                for message in answer:
+                    await send(message)
+                return
             self._store(address, b"".join(message.get("body", b"") for message in answer))
         await self._pages[address].response(Headers(scope=scope))(scope, receive, send)
 
-    def _store(self, address: Address, html: bytes) -> None:
-        """Store a page, and drop the oldest if there are too many."""
+    async def _rendered(self, scope: Scope, receive: Receive) -> list[Message]:
+        """Gradio's answer. For some queries it would render other pages, which this app does not
+        have."""
+        answer: list[Message] = []
+
+        async def record(message: Message) -> None:
+            answer.append(message)
+
+        await self._app({**scope, "method": "GET", "query_string": b""}, receive, record)
+        return answer
+
+    def _store(self, address: Any, html: bytes) -> None:
+        """Store a page. Drops the others if there are too many."""
         html = html.replace(BASE, BASE + self._first, 1).replace(END, self._styles + END, 1)
         etag = f'W/"{hashlib.sha256(html).hexdigest()[:16]}"'
+        if len(self._pages) >= MOST_ADDRESSES:
+            self._pages.clear()
         self._pages[address] = Page(html, gzip.compress(html), etag)
-        if len(self._pages) > MOST_ADDRESSES:
-            self._pages.popitem(last=False)
 
 
-def _recorder(answer: list[Message]) -> Send:
-    async def record(message: Message) -> None:
-        answer.append(message)
-
-    return record
-
-
-async def _forward(answer: list[Message], send: Send) -> None:
-    for message in answer:
-        await send(message)
-
-
-def _is_page(scope: Scope) -> bool:
-    return scope["type"] == "http" and scope["method"] in ("GET", "HEAD") and scope["path"] == "/"
-
-
-def _without_query(scope: Scope) -> Scope:
-    """Gradio renders other pages for some queries, which this app does not have."""
-    return {**scope, "method": "GET", "query_string": b""}
-
-
-def _address(scope: Scope) -> Address:
-    headers = tuple(pair for pair in scope["headers"] if pair[0] in ADDRESS_HEADERS)
-    return scope["scheme"], scope.get("root_path"), headers
-
-
-def _is_complete(answer: list[Message]) -> bool:
-    """Whether `answer` is a whole page, not an error, and sets no cookie."""
-    if not answer or answer[0].get("status") != 200 or answer[-1].get("more_body"):
-        return False
-    return all(name.lower() != b"set-cookie" for name, _ in answer[0].get("headers", ()))
+def _is_for_everybody(start: Message) -> bool:
+    """Whether the answer that begins with `start` is a page, not an error, and sets no cookie."""
+    return start["status"] == 200 and "set-cookie" not in Headers(raw=start["headers"])

@@ -57,27 +57,22 @@ def trim(folder: Path, most: int, most_files: int) -> None:
     """Remove the oldest files in `folder` and its subfolders until at most `most` bytes and
     `most_files` files are left. Subfolders that become empty are removed as well: Gradio creates
     one for each file, and the number of folders on a disk is limited."""
-    files = sorted(_files(folder))
-    total = sum(size for _, size, _ in files)
-    left = len(files)
-    for _, size, path in files:
-        if total <= most and left <= most_files:
-            return
-        with suppress(OSError):  # a file that cannot be removed still counts
-            path.unlink(missing_ok=True)
-            total -= size
-            left -= 1
-            if path.parent != folder:
-                path.parent.rmdir()  # fails if the folder is not empty
+    total = 0
+    for number, (_, size, path) in enumerate(sorted(_files(folder), reverse=True), 1):
+        total += size
+        if total > most or number > most_files:
+            with suppress(OSError):
+                path.unlink(missing_ok=True)
+                if path.parent != folder:
+                    path.parent.rmdir()  # fails if the folder is not empty
 
 
 def _files(folder: Path) -> Iterator[tuple[float, int, Path]]:
-    """The modification time, size in bytes and path of each file. A link counts as a file. Files
+    """The modification time, size in bytes and path of each file. Links are not followed. Files
     that are removed meanwhile are skipped."""
     for parent, folders, files in os.walk(folder):
-        for name in (*folders, *files):
-            path = Path(parent, name)
-            with suppress(OSError):  # it was removed meanwhile
+        for path in (Path(parent, name) for name in (*folders, *files)):
+            with suppress(OSError):
                 status = path.lstat()
                 if not S_ISDIR(status.st_mode):
                     yield status.st_mtime, status.st_size, path

@@ -7,7 +7,7 @@ import threading
 from collections import defaultdict, deque
 from collections.abc import Mapping
 from dataclasses import dataclass
-from statistics import fmean, linear_regression
+from statistics import fmean
 from types import MappingProxyType
 from typing import Any
 
@@ -88,19 +88,14 @@ class WaitTimes:
             self._seen = _no_jobs()
 
     def expected(self, demand: Demand) -> float:
-        """Seconds that a job will take, at most its limit: read from a line through the recent jobs
-        of its kind, or guessed from the time of a token if there are none."""
+        """Seconds that a job will take, at most its limit: in proportion to the recent jobs of its
+        kind, or guessed from the time of a token if there are none."""
         with self._lock:
             seen = list(self._seen[demand.kind])
         if not seen:
-            guess = demand.tokens * self.token_seconds if demand.tokens else demand.limit
-            return min(guess, demand.limit)
-        tokens, seconds = zip(*seen, strict=True)
-        if len(set(tokens)) > 1:
-            slope, start = linear_regression(tokens, seconds)
-            return min(max(slope, 0.0) * demand.tokens + max(start, 0.0), demand.limit)
-        share = demand.tokens / tokens[0] if tokens[0] else 1.0
-        return min(fmean(seconds) * share, demand.limit)
+            return min(demand.tokens * self.token_seconds or demand.limit, demand.limit)
+        tokens, seconds = map(fmean, zip(*seen, strict=True))
+        return min(seconds * demand.tokens / tokens if tokens else seconds, demand.limit)
 
     def remaining(self, demand: Demand, elapsed: float, share: float) -> float:
         """Seconds that a job still needs after `elapsed` seconds. share: the fraction of its work
