@@ -11,6 +11,7 @@ the engine alone. Only the time inside steps counts.
 
 from __future__ import annotations
 
+import os
 import statistics
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -152,7 +153,7 @@ def form(address: str, decode_request: DecodeRequest) -> Iterator[Page]:
 
 def measure_decode(nodes: int, levels: int, tokens: int, rounds: int) -> Iterator[str]:
     """Results, line by line, of one run decoded in three ways."""
-    torch.set_num_threads(max(1, app.cores() - 1))
+    torch.set_num_threads(max(1, len(os.sched_getaffinity(0)) - 1))
     decode_request = request(nodes, levels, tokens)
     model_host = ModelHost(load_pair, 4)
     model_host.open()

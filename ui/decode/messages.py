@@ -12,7 +12,7 @@ end: why the run ended or paused (see ui.serving.run_job.Ended).
 tail: text that is held back after the last token, such as an incomplete character.
 wait: how many runs are ahead, and their expected seconds. follow: true if the current run can be
 followed meanwhile. Functions here get `wait` and `follow` together, as `ahead`.
-followed: true for another visitor's run (added by ui.serving.following).
+followed: true for another visitor's run (added by `RunJob.follow`).
 """
 
 from __future__ import annotations

@@ -19,10 +19,10 @@ from ui.decode.form_tree import FormTrees
 from ui.decode.recordings import RunStore
 from ui.decode.request import DecodeRequest, settings_of, tree_request_of
 from ui.decode.run import DecodeJob
+from ui.serving.fair_queue import Busy
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
 from ui.serving.session_view import ASKED, FOLLOWING, RunView, parse_missed, sent_with
-from ui.serving.sessions import Busy
 from ui.shared.download import download
 from ui.shared.events import (
     QUIET,

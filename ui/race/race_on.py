@@ -23,10 +23,10 @@ from ui.race.more_prompts import FurtherRun
 from ui.race.pooled import next_runs
 from ui.race.report import Tally, ran_to_end
 from ui.race.request import LaneRequest
+from ui.serving.fair_queue import Busy
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost, made_with
 from ui.serving.run_job import Ended, Notice, RunJob
-from ui.serving.sessions import Busy
 from ui.serving.wait_times import Demand
 
 # No further run starts once the job has taken this many times the time limit of one run.

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from sequoia import SequoiaError
 from sequoia.algorithm.progress import ShouldStop
-from ui.serving.sessions import Busy
 from ui.serving.wait_times import Demand, Wait, WaitTimes, duration_words
 
 _LOOK_SECONDS = 0.2  # between two checks of `should_stop`
@@ -21,6 +21,11 @@ _LOOK_SECONDS = 0.2  # between two checks of `should_stop`
 _REPORT_SECONDS = 3.0
 # Called while other jobs are ahead: at the start, when their number changes, and every few seconds.
 OnWait = Callable[[Wait], None]
+
+
+class Busy(SequoiaError):
+    """A request is refused because the visitor or the visitor's address already has runs in
+    progress, or because the server has no room."""
 
 
 class Cancelled(Exception):
@@ -78,10 +83,10 @@ class FairQueue:
         return len(self._tickets) > 1
 
     @property
-    def current(self) -> Work | None:
-        """The work that has the engine, or None."""
+    def current(self) -> Any:
+        """The job that has the engine, or None."""
         with self._changed:
-            return self._tickets[0].work if self._tickets else None
+            return self._tickets[0].work.job if self._tickets else None
 
     @contextmanager
     def turn(

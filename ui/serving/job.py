@@ -1,5 +1,5 @@
 """A job in its own thread. It waits for its turn to use the models, posts events, and can be
-stopped. Independent of the page and of the kind of work.
+stopped. Runs and races are RunJobs, measurements are MeasurementJobs. Independent of the page.
 
 Torch's inference mode is set per thread, but Gradio moves a generator from thread to thread. So
 each job that uses the models needs a thread of its own.
@@ -18,10 +18,9 @@ from sequoia import Pair, SequoiaError
 from sequoia.errors import Stopped
 from sequoia.this_machine.gpu_health import free_unused_gpu_memory
 from sequoia.this_machine.memory import is_out_of_memory
-from ui.serving.fair_queue import Cancelled, Work, wait_words
+from ui.serving.fair_queue import Busy, Cancelled, Work, wait_words
 from ui.serving.inbox import Inbox, Received
 from ui.serving.model_host import ModelHost
-from ui.serving.sessions import Busy
 from ui.serving.wait_times import Demand, Wait
 
 # A job is stopped if nobody has read its events for this long: its page must have been closed.
@@ -33,7 +32,7 @@ Event = TypeVar("Event")
 
 
 class Job(ABC, Generic[Event]):
-    """`start` begins the work in the background; `batches` yields the job's events until the last.
+    """`start` begins the work in the background; `reports` yields the job's events until the last.
 
     name: the job's name in messages. if_it_fails: a sentence added to the default messages for an
     unexpected error and for a stop. if_out_of_memory: a sentence added to the message "Out of
@@ -53,7 +52,7 @@ class Job(ABC, Generic[Event]):
         # held while a job ends, so that `start` does not reopen the inbox before the last event
         self._ending = threading.Lock()
         self._released = False
-        self._parting: str | None = None
+        self.address = ""  # of the visitor, if the number of jobs from each address is limited
         self.skips = False  # whether it goes first in the queue
 
     @abstractmethod
@@ -140,14 +139,10 @@ class Job(ABC, Generic[Event]):
         self._halt.set()
 
     def end(self, words: str) -> None:
-        """Stop after the current step because the program ends. `words` become the last event."""
-        self._parting = words
+        """Stop because the program ends. The last event has `words`, and comes at once."""
         self.halt()
-
-    def abandon(self) -> None:
-        """Post the last event now, without waiting for the current step. Called after `end`."""
-        if self._busy and self._parting is not None:
-            self._inbox.put(self.stopped(self._parting), last=True)
+        if self._busy:
+            self._inbox.put(self.stopped(words), last=True)
 
     def halted(self) -> bool:
         """Whether the job was asked to stop, or nobody has read its events for UNREAD_SECONDS."""
@@ -155,32 +150,24 @@ class Job(ABC, Generic[Event]):
             self.halt()
         return self._halt.is_set()
 
-    def release(self) -> None:
-        """Free the caches. A running job frees them as soon as its work has ended. Afterwards the
-        job cannot continue."""
+    def release(self, now: bool = False) -> None:
+        """Free the caches. A running job frees them as soon as its work has ended. now: at once,
+        even if the job waits for its turn; the caller must have the turn, so that the job is not
+        using them. Afterwards the job cannot continue."""
         self._released = True
-        if not self._busy:
+        if now or not self._busy:
             self.free_caches()
             free_unused_gpu_memory()
 
-    def release_now(self) -> None:
-        """Free the caches, even if the job is waiting for its turn. The job cannot continue
-        afterwards. The caller must have the turn, so that this job is not using its caches."""
-        self._released = True
-        self.free_caches()
-
-    def batches(self) -> Received[Event, list[Event]]:
-        """Batches of at least one event each, until the last event was read."""
-        return Received(self._inbox, lambda events: events)
-
     def reports(self) -> Received[Event, Event]:
-        """The newest event of each batch, for jobs whose events all report the progress."""
+        """The newest event of each batch, for jobs whose events all report the progress. Ends with
+        the job's last event."""
         return Received(self._inbox, lambda events: events[-1])
 
     # -- in the thread -----------------------------------------------------------------------------
 
     def post(self, event: Event) -> None:
-        """Add an event for `batches` to yield."""
+        """Add an event for the job's reader."""
         self._inbox.put(event)
 
     @contextmanager
@@ -232,8 +219,8 @@ class Job(ABC, Generic[Event]):
                 self.release()
         except Exception:
             _log.exception("the caches of a %s could not be freed", self.name)
-        finally:  # in any case, as the reader of `batches` waits for the last event
-            self._inbox.put(self.stopped(self._parting) if self._parting else last, last=True)
+        finally:  # in any case, as the job's reader waits for the last event
+            self._inbox.put(last, last=True)
 
     def _unexpected(self) -> str:
         return (

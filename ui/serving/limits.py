@@ -16,6 +16,7 @@ class Limits:
     prompt_chars: int = 20_000
     seconds: float = 1800.0  # of one run or race; counted anew when a paused run is resumed
     waiting: int = 60  # visitors in the queue, including the one being served
+    per_address: int | None = None  # waiting or running runs of one network address
     # the next four apply to each view (a tab of the page) separately
     sessions: int = 64  # visitors whose runs are remembered
     held: int = 4  # paused runs that keep their KV caches
@@ -47,19 +48,6 @@ class Limits:
         waiting run has one handler, and a second one if its visitor follows the current run. Both
         are coroutines and occupy no thread."""
         return 4 * self.waiting + 40
-
-    def sizes(self) -> dict[str, str]:
-        """The limits on uploads and files, each with its size in words, for --help."""
-        within = f"in {self.upload_seconds / 60:g} minutes"
-        found = {
-            "an upload": self.upload,
-            "any other request": self.request,
-            f"uploads from one address {within}": self.uploads_each,
-            f"all uploads {within}": self.uploads,
-            "all temporary files": self.kept,
-        }
-        sizes = {what: f"{size // MIB} MiB" for what, size in found.items()}
-        return {**sizes, "number of temporary files": f"{self.kept_files:,}"}
 
 
 LOCAL = Limits()

@@ -1,4 +1,4 @@
-"""Writes a refused or failed request to the log as one line, and answers it with one sentence.
+"""Writes a refused or failed request to the log as one line.
 
 A line has the method, the beginning of the path, the IP address of the client, the status and the
 reason. It has no query, no body and no headers, except that the reason names a refused host. An
@@ -12,8 +12,7 @@ import logging
 import traceback
 from pathlib import Path
 
-from starlette.responses import JSONResponse
-from starlette.types import Receive, Scope, Send
+from starlette.types import Scope
 
 from ui.serving.sender import client_of
 from ui.shared.markup import visible
@@ -21,19 +20,6 @@ from ui.shared.markup import visible
 _FRAMES = 4  # number of frames in the line, innermost first
 _MAX_PATH = 100
 _log = logging.getLogger(__name__)
-
-
-async def refuse(scope: Scope, receive: Receive, send: Send, status: int, reason: str) -> None:
-    """Log the failure and answer with `reason` as "detail", which Gradio's page shows."""
-    log_failure(scope, status, reason)
-    await answer(scope, receive, send, status, reason)
-
-
-async def answer(scope: Scope, receive: Receive, send: Send, status: int, reason: str) -> None:
-    """Answer with `reason` and close the connection, as the body of the request may not have been
-    read to its end."""
-    response = JSONResponse({"detail": reason}, status, {"Connection": "close"})
-    await response(scope, receive, send)
 
 
 def log_failure(scope: Scope, status: int, reason: str) -> None:

@@ -24,7 +24,6 @@ from sequoia.loading.find_pair import LoadNews, printer
 from sequoia.loading.model_checks import PassedCheck
 from sequoia.this_machine.gpu_health import free_unused_gpu_memory, gpu_problem
 from ui.serving.fair_queue import Cancelled, FairQueue, OnWait, Work
-from ui.serving.one_each import OneEach
 from ui.serving.owner import Owner
 
 _log = logging.getLogger(__name__)
@@ -33,14 +32,13 @@ Measure = Callable[[Pair], object]  # measures the pair's step times on this mac
 
 
 class RunningJobs(Protocol):
-    """The jobs of one view."""
+    """The jobs of one view (see `Sessions`)."""
 
     @property
-    def busy(self) -> bool: ...
+    def in_line(self) -> Mapping[str, Any]: ...
     def keeps(self, who: str, /) -> bool: ...
     def close(self, who: str, /) -> None: ...
     def end_all(self, words: str, /) -> None: ...
-    def abandon_all(self) -> None: ...
 
 
 class NotLoaded(SequoiaError):
@@ -67,24 +65,24 @@ class ModelHost:
 
     `version` counts the pairs loaded so far. The callbacks in `before_unload` are called before a
     pair's memory is freed. Code that keeps part of a pair after its turn must register a callback
-    that drops this part. `sessions` contains the jobs of each view. The callbacks in
-    `after_leaving` are called with the key of a visitor whose page is gone.
+    that drops this part. `sessions` contains the jobs of each view; `starting` is held while one of
+    them starts. The callbacks in `after_leaving` are called with the key of a visitor whose page is
+    gone.
     """
 
     def __init__(
         self,
         load: Load,
         waiting: int,
-        one_each: OneEach | None = None,
         measure: Measure = machine,
         owner: Owner | None = None,
     ) -> None:
         self.queue = FairQueue(waiting)
-        self.one_each = one_each or OneEach()
         self.owner = owner or Owner()
         self._measure = measure
         self.before_unload: list[Callable[[], None]] = []
         self.sessions: list[RunningJobs] = []
+        self.starting = threading.Lock()
         self.after_leaving: list[Callable[[str], None]] = []
         self.version = 0
         self._log = printer()
@@ -200,16 +198,10 @@ class ModelHost:
         for callback in self.after_leaving:
             callback(who)
 
-    def close(self, words: str, seconds: float) -> None:
-        """The program is ending: stop all jobs after their current step, with `words` as their last
-        message. Waits at most about `seconds` for these steps."""
+    def close(self, words: str) -> None:
+        """The program is ending: the last message of all jobs has `words`."""
         for jobs in self.sessions:
             jobs.end_all(words)
-        end = time.monotonic() + seconds
-        while any(jobs.busy for jobs in self.sessions) and time.monotonic() < end:
-            time.sleep(0.02)
-        for jobs in self.sessions:
-            jobs.abandon_all()
 
     def _wait(self, should_stop: ShouldStop) -> None:
         while not self._settled.wait(0.1):

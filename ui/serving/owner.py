@@ -21,7 +21,7 @@ from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sequoia import SequoiaError
-from ui.serving.sender import split_port
+from ui.serving.sender import client_of, name_of
 
 PARAMETER = "owner"  # of the owner's link
 # A request with one of these headers passed a proxy, so it may come from anywhere. So did one with
@@ -103,7 +103,7 @@ class OwnerLink:
 
 def is_loopback(host: str) -> bool:
     """Whether `host` is a name or address under which only this machine can be reached."""
-    name = host.lower().rstrip(".").removeprefix("[").removesuffix("]")
+    name = host.lower().rstrip(".").strip("[]")
     try:
         return ipaddress.ip_address(name).is_loopback
     except ValueError:
@@ -114,7 +114,7 @@ def _is_local(scope: Scope) -> bool:
     """Whether a request comes from this machine, was sent to it by its own name, and passed no
     proxy that says so."""
     headers = Headers(scope=scope)
-    names = {split_port(host)[0] for host in headers.getlist("host")}
+    names = {name_of(host) for host in headers.getlist("host")}
     passed = any(name in _OF_A_PROXY or "forwarded" in name for name in headers)
-    peer = (scope.get("client") or ("", 0))[0]
-    return not passed and is_loopback(peer) and bool(names) and all(map(is_loopback, names))
+    is_near = is_loopback(client_of(scope)) and bool(names) and all(map(is_loopback, names))
+    return not passed and is_near

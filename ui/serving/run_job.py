@@ -1,21 +1,24 @@
-"""The base class of runs and races, which are recorded and can be followed by other visitors.
-Independent of the page."""
+"""The base class of runs and races. They are recorded, and other visitors can follow them: they get
+the same messages as the run's own page. Independent of the page."""
 
 from __future__ import annotations
 
+import asyncio
+import threading
+import weakref
 from abc import abstractmethod
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from starlette.concurrency import run_in_threadpool
+
 from sequoia import SequoiaError
-from ui.serving.fair_queue import wait_words
-from ui.serving.following import Followers
-from ui.serving.inbox import Received
+from ui.serving.fair_queue import Busy, wait_words
+from ui.serving.inbox import SECONDS_PER_BATCH, Inbox, Received
 from ui.serving.job import Job
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
-from ui.serving.sessions import Busy
 from ui.serving.wait_times import Wait, wait_field
 
 
@@ -62,23 +65,43 @@ class RunJob(Job[Any]):
         self._notice: str | None = None
         self._wait: Wait | None = None
         self._can_follow = False
-        self._followers = Followers()
+        self._making = threading.Lock()  # held while a message is made and sent to the followers
+        # weak references: an inbox is removed when its follower leaves, even while they enter
+        self._followers: weakref.WeakSet[Inbox[str]] = weakref.WeakSet()
 
     def messages(self) -> Received[Any, str]:
         """The messages for the browser, up to the last event."""
         return Received(self._inbox, self._next_message)
 
     def _next_message(self, events: list[Any]) -> str:
-        return self._followers.made(lambda: self._taken(events))
+        with self._making:
+            for event in events:
+                self._take(event)
+            message = self._message(events)
+            for follower in self._followers:
+                follower.put(as_followed(message))
+            return message
 
-    def _taken(self, events: list[Any]) -> str:
-        for event in events:
-            self._take(event)
-        return self._message(events)
+    async def follow(self) -> AsyncGenerator[str, None]:
+        """The messages of the run for another visitor: first one with all steps so far, then each
+        new message. No messages if there is no recording."""
+        inbox = await run_in_threadpool(self._enter)
+        # if the run's own page was closed, there may be no last message
+        while inbox is not None and (self.busy or self.is_read):
+            for message in inbox.take().events:
+                yield message
+            await asyncio.sleep(SECONDS_PER_BATCH)
 
-    def follow(self) -> AsyncGenerator[str, None]:
-        """The messages of the run for another visitor, from its first step on."""
-        return self._followers.follow(self._so_far, lambda: self.busy)
+    def _enter(self) -> Inbox[str] | None:
+        """The inbox of a new follower."""
+        inbox = Inbox[str]()
+        with self._making:
+            message = self._so_far()
+            if message is None:
+                return None
+            inbox.put(as_followed(message))
+            self._followers.add(inbox)
+        return inbox
 
     @property
     def can_be_followed(self) -> bool:
@@ -99,11 +122,9 @@ class RunJob(Job[Any]):
     def _look_for_a_run_to_follow(self) -> bool:
         """Whether another visitor's job of the same name can be followed now. If so, the next
         message says so."""
-        current = self._model_host.queue.current
-        job = current.job if current else None
-        self._can_follow = False
-        if isinstance(job, RunJob) and job is not self:
-            self._can_follow = job.name == self.name and job.can_be_followed
+        job = self._model_host.queue.current
+        is_another = isinstance(job, RunJob) and job is not self and job.name == self.name
+        self._can_follow = is_another and job.can_be_followed
         return self._can_follow
 
     def refused(self, problem: SequoiaError) -> str:
@@ -149,3 +170,8 @@ class RunJob(Job[Any]):
     def overdue(self) -> str:
         """The message for a run that reached the time limit."""
         return f"Stopped at the time limit of {self._limits.seconds:g} s."
+
+
+def as_followed(message: str) -> str:
+    """`message` for a follower, marked so that the page shows it as another visitor's run."""
+    return f'{message.removesuffix("}")},"followed":true}}'

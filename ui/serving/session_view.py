@@ -11,10 +11,13 @@ from typing import Any, Generic
 import gradio as gr
 from starlette.concurrency import run_in_threadpool
 
+from ui.serving.fair_queue import Busy
+from ui.serving.job import Job
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
 from ui.serving.run_job import RunJob
-from ui.serving.sessions import R, SessionRun, Sessions
+from ui.serving.sender import client_of, household
+from ui.serving.sessions import R, Sessions
 from ui.shared.events import QUIET, UNQUEUED, Updates, visitor
 
 # Event options for asking what state a job is in. A page may ask again before it has an answer.
@@ -39,8 +42,28 @@ class SessionView(ABC, Generic[R]):
         that `Busy` lists."""
         who = visitor(request)
         job.skips = self._model_host.owner.used_link(request)
-        with self._model_host.one_each.entering(who, request, job):
+        job.address = household(client_of(request.request.scope))
+        with self._model_host.starting:
+            self._require_free(who, job.address)
             self.sessions.go(who, job, steps)
+
+    def _require_free(self, who: str, address: str) -> None:
+        """Raises Busy if the visitor has a job in any view that has not ended, or if their network
+        address has as many as are allowed. A visitor is one opened page. A person who opens many
+        pages has a single address, but so does a whole room of people behind one router."""
+        in_line = [sessions.in_line for sessions in self._model_host.sessions]
+        for jobs in in_line:
+            if who in jobs:
+                raise Busy(
+                    f"one run at a time; your {jobs[who].name} has not ended yet: stop it first"
+                )
+        most = self._limits.per_address
+        same = [job for jobs in in_line for job in jobs.values() if job.address == address]
+        if most is not None and len(same) >= most:
+            raise Busy(
+                f"your network address already has {most} run{'s' * (most != 1)} waiting or "
+                "running, the most allowed; wait until one has ended"
+            )
 
     async def started(self, request: gr.Request, make: Callable[[], R]) -> R:
         """Make a job with `make`, start it for the visitor, and return it. This happens in a
@@ -104,27 +127,25 @@ class RunView(SessionView[R]):
 
     def _run_to_follow(self, who: str) -> RunJob | None:
         """The run that has the engine, if it is another visitor's, in this view, and shared."""
-        current = self._model_host.queue.current
-        job = current.job if current else None
-        if not isinstance(job, RunJob) or not self.sessions.has(job):
-            return None
+        job = self._model_host.queue.current
         is_own = job is self.sessions.get(who)
-        return job if job.can_be_followed and not is_own else None
+        if is_own or not isinstance(job, RunJob) or not self.sessions.has(job):
+            return None
+        return job if job.can_be_followed else None
 
     def _is_served(self, who: str) -> bool:
         """Whether the visitor's own job has the engine."""
-        current = self._model_host.queue.current
         own = self.sessions.get(who)
-        return own is not None and current is not None and current.job is own
+        return own is not None and own is self._model_host.queue.current
 
 
-def _tells(job: SessionRun, sent: Mapping[str, Any]) -> bool:
+def _tells(job: Job[Any], sent: Mapping[str, Any]) -> bool:
     """Whether a message of `job` is still to come, or is on its way to a page that has sent
     `sent`."""
     return job.busy or (sent.get("heard") is True and job.has_told)
 
 
-def _what_became_of(job: SessionRun | None, heard: bool) -> str:
+def _what_became_of(job: Job[Any] | None, heard: bool) -> str:
     """A sentence for a page whose job is not running. heard: whether the page has had messages from
     the job."""
     if not heard:

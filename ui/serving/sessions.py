@@ -1,4 +1,4 @@
-"""Stores one run per visitor. Independent of models and of Gradio.
+"""Stores one job per visitor and view. Independent of Gradio.
 
 The key of a session is a string that the browser chooses. Gradio's page makes it random, so that
 nobody can guess the key of another visitor. A browser can send any string, so the key must not be
@@ -9,41 +9,13 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
-from sequoia import SequoiaError
+from ui.serving.fair_queue import Busy
+from ui.serving.job import Job
 from ui.serving.limits import Limits
 
-
-class Busy(SequoiaError):
-    """A request is refused because the visitor or the visitor's address already has runs in
-    progress, the server has no room, or the program is ending."""
-
-
-class SessionRun(Protocol):
-    """The job in a session. name: its name in messages. skips: whether it goes first in the
-    queue."""
-
-    name: str
-    skips: bool
-
-    @property
-    def in_line(self) -> bool: ...
-    @property
-    def busy(self) -> bool: ...
-    @property
-    def has_told(self) -> bool: ...
-    @property
-    def holding(self) -> bool: ...
-    def start(self, steps: int | None, /) -> None: ...
-    def halt(self) -> None: ...
-    def end(self, words: str, /) -> None: ...
-    def abandon(self) -> None: ...
-    def release(self) -> None: ...
-    def release_now(self) -> None: ...
-
-
-R = TypeVar("R", bound=SessionRun)
+R = TypeVar("R", bound=Job[Any])
 
 
 class Sessions(Generic[R]):
@@ -54,13 +26,12 @@ class Sessions(Generic[R]):
         self._limits = limits
         self._lock = threading.Lock()
         self._runs: OrderedDict[str, R] = OrderedDict()
-        self._ending: str | None = None
 
     @property
-    def busy(self) -> bool:
-        """Whether any run is in progress."""
+    def in_line(self) -> dict[str, R]:
+        """The runs that keep their visitors from starting another, in any view."""
         with self._lock:
-            return any(run.busy for run in self._runs.values())
+            return {who: run for who, run in self._runs.items() if run.in_line}
 
     def get(self, who: str) -> R | None:
         with self._lock:
@@ -80,8 +51,6 @@ class Sessions(Generic[R]):
         """Start or resume `run` as the run of visitor `who`, for `steps` steps, or to its end if
         None. Raises Busy."""
         with self._lock:
-            if self._ending is not None:
-                raise Busy(self._ending)
             last = self._runs.get(who)
             if last and last.busy:
                 raise Busy("one run at a time; stop the current one first")
@@ -108,23 +77,13 @@ class Sessions(Generic[R]):
         with self._lock:
             for run in self._runs.values():
                 if run.holding:
-                    run.release_now()
+                    run.release(now=True)
 
     def end_all(self, words: str) -> None:
-        """The program is ending: stop all runs after their current step, with `words` as their last
-        message. No run can be started any more."""
-        with self._lock:
-            self._ending = words
-            for run in self._runs.values():
-                if run.busy:
-                    run.end(words)
-
-    def abandon_all(self) -> None:
-        """Post the last message of each run that is still in progress, without waiting for its
-        current step. Called after `end_all`."""
+        """The program ends: the last event of each run in progress has `words`."""
         with self._lock:
             for run in self._runs.values():
-                run.abandon()
+                run.end(words)
 
     def close(self, who: str) -> None:
         """The visitor has left: stop the run and forget it."""

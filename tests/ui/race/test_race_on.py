@@ -26,9 +26,9 @@ from ui.race.more_prompts import FurtherRun, further_runs, kind_of, prompts_of
 from ui.race.race_on import RaceOnJob
 from ui.race.request import RaceRequest
 from ui.race.run import RaceJob
+from ui.serving.fair_queue import Busy
 from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost
-from ui.serving.sessions import Busy
 
 PROMPT = "def add(a, b):\n    return"
 FORM: dict[str, Any] = {

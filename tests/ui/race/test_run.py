@@ -6,7 +6,6 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator
-from itertools import chain
 from typing import Any
 
 import pytest
@@ -512,12 +511,11 @@ def test_lanes_draw_in_turns_and_every_round_is_sent(
     checked one after another."""
     monkeypatch.setattr(distribution_check, "DRAWS", 40)
     race = make(**TEMPERED, check=True)
+    posted: list[Any] = []
+    monkeypatch.setattr(race, "post", posted.append)
     race.start()
-    results = [
-        event.results[1:]
-        for event in chain.from_iterable(race.batches())
-        if isinstance(event, ResultsSoFar)
-    ]
+    wait(lambda: not race.busy, 60)
+    results = [event.results[1:] for event in posted if isinstance(event, ResultsSoFar)]
     rounds = [
         [result.lossless.count for result in lanes]
         for lanes in results

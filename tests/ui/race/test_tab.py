@@ -151,7 +151,7 @@ def test_only_one_of_two_simultaneous_requests_continues_a_race(
     errors = [message.get("error") for message in asyncio.run(both())]
     assert sorted(map(bool, errors)) == [False, True]
     assert "Not continued: further runs of this race are being made already" in errors
-    wait(lambda: not tab.sessions.busy)
+    wait(lambda: not tab.sessions.in_line)
 
 
 @pytest.mark.slow

@@ -9,8 +9,7 @@ from contextlib import suppress
 import pytest
 from visits import wait
 
-from ui.serving.fair_queue import Cancelled, FairQueue, OnWait, Work
-from ui.serving.sessions import Busy
+from ui.serving.fair_queue import Busy, Cancelled, FairQueue, OnWait, Work
 from ui.serving.wait_times import Demand, Wait
 
 

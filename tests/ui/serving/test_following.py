@@ -5,6 +5,7 @@ because strangers would see the prompt."""
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import threading
 from collections.abc import Callable, Iterator
@@ -16,8 +17,9 @@ from visits import Gate, Reading, filled, laid_out, request, sent, wait
 
 import ui.decode.run
 from sequoia import Decoder
+from ui.decode.run import DecodeJob
 from ui.decode.tab import LiveView
-from ui.serving.following import Followers
+from ui.serving.inbox import Inbox
 from ui.serving.limits import LOCAL, PUBLIC, Limits
 from ui.serving.model_host import ModelHost
 from ui.shared.layout import header
@@ -137,7 +139,7 @@ def test_on_a_public_page_nobody_follows_unless_the_runs_visitor_allows_it(
     gate.open()
     sent(running)
     gate.passes = type(gate.passes)(0)
-    wait(lambda: not view.sessions.busy)
+    wait(lambda: not view.sessions.in_line)
     running = begin(view, gate, shared=True)
     following = Reading(view.follow(request("two")))
     assert json.loads(next(following))["meta"]["prompt"] == PROMPT
@@ -188,21 +190,26 @@ def test_a_visitor_who_stops_sharing_is_no_longer_followed(
     assert sent(following) == []
 
 
-def test_a_follower_who_leaves_while_joining_is_forgotten() -> None:
+def test_a_follower_who_leaves_while_joining_is_forgotten(
+    make: Callable[..., DecodeJob], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Guards against an inbox that goes on gathering messages for a closed page."""
-    followers = Followers()
+    run = make()
     goes_on = threading.Event()
+    monkeypatch.setattr(run, "_so_far", lambda: goes_on.wait(10) and "{}")
 
-    def so_far() -> str:
-        assert goes_on.wait(10)
-        return "{}"
+    def inboxes() -> int:
+        return sum(isinstance(one, Inbox) for one in gc.get_objects())
 
     async def enter_and_leave() -> None:
-        entering = asyncio.ensure_future(anext(followers.follow(so_far, lambda: True)))
+        entering = asyncio.ensure_future(anext(run.follow()))
         await asyncio.sleep(0.05)
+        assert inboxes() > before
         entering.cancel()
         await asyncio.gather(entering, return_exceptions=True)
         goes_on.set()
 
+    gc.collect()
+    before = inboxes()
     asyncio.run(enter_and_leave())
-    wait(lambda: not followers._inboxes)
+    wait(lambda: inboxes() <= before)

@@ -42,7 +42,7 @@ def busy(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> Iterator[gr.Blocks]:
     threading.Thread(target=use, daemon=True).start()
     assert begun.wait(30)
     yield blocks
-    model_host.close("The server was stopped.", 0)
+    model_host.close("The server was stopped.")
     ended.set()
     blocks.close(verbose=False)
 

@@ -135,14 +135,14 @@ def test_the_link_leads_to_the_page_without_the_token() -> None:
 @pytest.fixture(scope="module")
 def server() -> Iterator[tuple[App, str]]:
     """An app for this machine, and the owner's link that it printed."""
-    app = App("--visitors-may", "load")
+    app = App("--visitors-may", "load", "--trusted-proxy", "127.0.0.1")
     app.answer()
     assert app.process.stdout
     for line in app.process.stdout:
         if found := re.search(r"owner's link: (http\S+)", line):
             break
     yield app, found[1]
-    app.stop()
+    assert "from 203.0.113.7: 403" in app.stop()
 
 
 def measured(http: httpx.Client, client: Client) -> str:
@@ -165,5 +165,6 @@ def test_measuring_through_a_proxy_needs_the_owners_link(server: tuple[App, str]
         answer = visitor.get(link)
         assert (answer.status_code, str(answer.url)) == (200, app.url)
         assert "share" in measured(visitor, Client(app.url))
+        visitor.post("/", headers={"origin": "http://evil.example"})
     with httpx.Client(**options) as local:
         assert "share" in measured(local, Client(app.url))

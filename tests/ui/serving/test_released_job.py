@@ -8,10 +8,11 @@ import threading
 import pytest
 from visits import wait
 
+from ui.serving.fair_queue import Busy
 from ui.serving.job import Job
 from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost
-from ui.serving.sessions import Busy, Sessions
+from ui.serving.sessions import Sessions
 from ui.serving.wait_times import Demand
 
 
@@ -22,10 +23,12 @@ class OneStep(Job[str]):
         super().__init__(model_host)
         self.goes_on = threading.Event()
         self.freed_while_busy: list[bool] = []
+        self.works = 0
 
     def work(self, steps: int | None) -> str:
         assert self.goes_on.wait(10)
-        return "done"
+        self.works += 1
+        return f"done {self.works}"
 
     def demand(self) -> Demand:
         return Demand()
@@ -67,7 +70,7 @@ def test_a_job_that_gets_no_thread_is_not_running(
     assert not job.in_line
     job.goes_on.set()
     sessions.go("one", job)
-    assert list(job.reports()) == ["done"]
+    assert list(job.reports()) == ["done 1"]
 
 
 def _no_thread(_: threading.Thread) -> None:
@@ -91,9 +94,9 @@ def test_a_job_that_is_ending_starts_again_after_its_last_event(model_host: Mode
     """The job is started again while its first run is ending. Guards against treating the second
     run as over too, and discarding its events."""
     job = EndsSlowly(model_host)
-    job.goes_on.set()
-    job._released = True
     job.start()
+    job.release()
+    job.goes_on.set()
     assert job.freeing.wait(10)
     again = threading.Thread(target=job.start)
     again.start()
@@ -102,4 +105,4 @@ def test_a_job_that_is_ending_starts_again_after_its_last_event(model_host: Mode
     job.freed.set()
     again.join(10)
     wait(lambda: not job.busy)
-    assert [event for events in job.batches() for event in events] == ["done", "done"]
+    assert list(job.reports()) == ["done 2"]

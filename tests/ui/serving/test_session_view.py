@@ -67,7 +67,7 @@ def test_a_run_whose_messages_broke_off_can_be_resumed(
     assert view.stage not in updates
     assert updates == view.form.going()
     running.close()
-    wait(lambda: not view.sessions.busy)
+    wait(lambda: not view.sessions.in_line)
     updates = view.job_state(asked(heard=True), request())
     assert updates[view.form.run] == gr.update(interactive=True, value="Resume")
     assert "this run paused. Press Resume." in error(view, updates)
@@ -87,7 +87,7 @@ def test_a_visitor_has_one_job_at_a_time_in_all_views(
         (refused,) = Reading(hardware.measure(measuring(hardware), request()))
         assert "your run has not ended yet" in json.loads(refused[hardware.board])["error"]
     sent(running)
-    assert not view.sessions.busy
+    assert not view.sessions.in_line
 
 
 def test_a_start_that_waits_holds_up_no_other_page(view: LiveView, model_host: ModelHost) -> None:
@@ -96,7 +96,7 @@ def test_a_start_that_waits_holds_up_no_other_page(view: LiveView, model_host: M
         view.build()
         hardware = HardwareTab(model_host, LOCAL, view)
         hardware.build()
-    starting = model_host.one_each._lock
+    starting = model_host.starting
     starting.acquire()
     release = threading.Timer(4, starting.release)
     release.start()
@@ -114,7 +114,7 @@ def test_a_start_that_waits_holds_up_no_other_page(view: LiveView, model_host: M
         return meanwhile
 
     assert asyncio.run(others_are_answered())
-    wait(lambda: not hardware.sessions.busy)
+    wait(lambda: not hardware.sessions.in_line)
 
 
 def test_a_job_that_nobody_reads_is_dropped(
@@ -167,7 +167,7 @@ def test_a_run_that_ends_while_the_page_asks_is_not_called_lost(
     def ends(of: Any) -> dict[Any, Any]:
         updates = buttons_now(of)
         gate.open()
-        wait(lambda: not view.sessions.busy)
+        wait(lambda: not view.sessions.in_line)
         return updates
 
     monkeypatch.setattr(view, "buttons_now", ends)

@@ -1,16 +1,26 @@
-"""Admission: one run per visitor, a limit on sessions and on caches, and a visitor who left is
-forgotten."""
+"""Admission: one run per visitor in all views, limits on sessions, on caches and on the runs of an
+address, and a visitor who left is forgotten."""
 
 from __future__ import annotations
 
-import pytest
+from collections.abc import Callable
+from typing import Any
 
+import pytest
+from visits import request
+
+from sequoia import Pair
+from ui.serving.fair_queue import Busy
 from ui.serving.limits import PUBLIC, Limits
-from ui.serving.sessions import Busy, Sessions
+from ui.serving.model_host import ModelHost
+from ui.serving.session_view import SessionView
+from ui.serving.sessions import Sessions
 
 
 class Stub:
     """A run that is busy from its start until `busy` is set to False."""
+
+    name = "race"
 
     def __init__(self) -> None:
         self.busy = False
@@ -27,12 +37,13 @@ class Stub:
     def halt(self) -> None:
         self.halted = True
 
-    def release(self) -> None:
+    @property
+    def in_line(self) -> bool:
+        return self.busy
+
+    def release(self, now: bool = False) -> None:
         self.holding = False
         self.released = True
-
-    def release_now(self) -> None:
-        self.release()
 
 
 def test_one_run_per_visitor() -> None:
@@ -124,3 +135,67 @@ def test_paused_and_resumed_runs_lose_their_caches_when_models_change() -> None:
     sessions.release_all()
     assert not any(run.holding for run in runs.values())
     assert [run.released for run in runs.values()] == [True, True, False]
+
+
+# -- in all views ----------------------------------------------------------------------------------
+
+
+class View(SessionView[Any]):
+    def buttons_now(self, request: Any) -> dict[Any, Any]:
+        return {}
+
+    def not_running(self, words: str) -> dict[Any, Any]:
+        return {}
+
+
+Start = Callable[..., Stub]
+
+
+@pytest.fixture
+def start(pair: Pair) -> Start:
+    """Starts a run of visitor `who`, who has the address `client`, in one of two views. At most
+    `per_address` runs of each address may wait or run."""
+    host = ModelHost(lambda: pair, 4)
+    views: dict[int | None, list[View]] = {}
+
+    def started(
+        who: str, client: str = "10.0.0.1", view: int = 0, per_address: int | None = None
+    ) -> Stub:
+        limits = Limits(per_address=per_address)
+        both = views.setdefault(per_address, [View(host, limits), View(host, limits)])
+        run = Stub()
+        both[view].start(request(who, client), run)
+        return run
+
+    return started
+
+
+def test_a_visitor_has_one_run_in_all_views(start: Start) -> None:
+    first = start("a")
+    for view in (0, 1):
+        with pytest.raises(Busy, match="your race has not ended yet: stop it first"):
+            start("a", view=view)
+    start("b")
+    first.busy = False
+    start("a", view=1)
+
+
+@pytest.mark.parametrize(
+    ("clients", "refused"),
+    [
+        (["10.0.0.1", "10.0.0.2"], False),
+        (["10.0.0.1", "10.0.0.1"], True),
+        (["10.0.0.2", "::ffff:10.0.0.2"], True),
+        (["2001:db8:1:2::1", "2001:db8:1:2:ffff::9"], True),  # devices of one household
+        (["2001:db8:1:2::1", "2001:db8:1:3::1"], False),
+    ],
+)
+def test_an_address_has_a_limited_number_of_runs(
+    start: Start, clients: list[str], refused: bool
+) -> None:
+    first = start("a", clients[0], per_address=1)
+    if refused:
+        with pytest.raises(Busy, match="1 run waiting or running"):
+            start("b", clients[1], view=1, per_address=1)
+        first.busy = False
+    start("b", clients[1], view=1, per_address=1)

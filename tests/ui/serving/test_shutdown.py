@@ -99,7 +99,7 @@ def test_the_app_ends_even_if_a_step_is_stuck(stuck_app: App, tmp_path: Path) ->
     stuck_app.process.wait(5)
     took = time.monotonic() - begun
     print(f"\nended after {took:.1f} s")
-    assert 3 <= took < 5
+    assert took < 5
     assert stuck_app.process.returncode == 0
     assert left_in(tmp_path) == []
 
@@ -162,7 +162,7 @@ def test_a_port_in_use_is_reported_in_one_line_before_the_slow_imports() -> None
         for process in (refused("--port", port), refused(GRADIO_SERVER_PORT=port)):
             assert process.returncode == 1
             (line,) = sentences(process)
-            assert f"port {port} is in use" in line
+            assert f"port {port} of 127.0.0.1: Address already in use" in line
 
 
 def test_a_temporary_folder_that_cannot_be_made_is_reported_in_one_line(tmp_path: Path) -> None:
