@@ -99,8 +99,8 @@ def _add_models(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--dtype",
         default="auto",
-        help="auto (default): for a small model on the CPU the dtype measured as fastest, for any "
-        "other model the usual one of its device; or one by name, such as bfloat16",
+        help="auto (default): bfloat16 where the device computes fast with it (a small draft on a "
+        "CPU: int8), else float16 or float32; or one by name, such as bfloat16",
     )
     group.add_argument(
         "--offload",

@@ -232,18 +232,9 @@ def origin_words(source: Source, target: TreeModel, tokenizer: Any) -> str:
     )
 
 
-def in_dtype(hf: Any, dtype: torch.dtype) -> Any:
-    """A copy of the draft `hf` in another dtype. `hf.to` would also round the rotary
-    frequencies."""
-    copy = deepcopy(hf)
-    for weight in copy.parameters():
-        weight.data = weight.data.to(dtype)
-    return copy
-
-
 def stored_layers(folder: Path) -> dict[str, torch.Tensor]:
     """The tensors in the files of a draft."""
-    paths = weight_paths(folder, folder.name).values()
+    paths = weight_paths(folder, folder.name)
     return {name: weight for path in paths for name, weight in load_file(path).items()}
 
 

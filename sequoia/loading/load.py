@@ -7,9 +7,7 @@ the weights are loaded, or by a self-test afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,27 +22,25 @@ from sequoia.loading.download import size
 from sequoia.loading.find_pair import FoundPair, OnProgress, found_pair, printer
 from sequoia.loading.large.load_large import placed, plan_large
 from sequoia.loading.large.placement import HOST, OffloadPlacement, SpreadPlacement
-from sequoia.loading.layer_drafts import in_dtype, layers_for, origin_words
+from sequoia.loading.layer_drafts import layers_for, origin_words
 from sequoia.loading.model_checks import PassedCheck, Source, checked_device, checked_dtype, refused
 from sequoia.loading.pair_request import BUNDLED_NAME, PairRequest
 from sequoia.loading.prompt_setup import with_prompts
 from sequoia.loading.read_weights import Weights, read_weights, refuse_not_finite
 from sequoia.models.choose_forward import use_fast_forward
+from sequoia.models.fast_llama import FAMILIES
+from sequoia.models.memory_needs import PACKED_UP_TO
 from sequoia.models.ngram import NGRAM, NGram
 from sequoia.models.pair import SAME_WEIGHTS, Pair, RecordedAcceptance, same_weights
-from sequoia.models.pass_times import MEASURED_UP_TO, best_dtype
 from sequoia.models.rounded_copy import ROUNDED, require_product, rounded_copy, rounded_copy_bytes
-from sequoia.models.self_test import self_test
 from sequoia.models.tree_forward import TreeModel
 from sequoia.text_files import load_json
-from sequoia.this_machine.dtypes import narrowest_dtype, usual_dtype
+from sequoia.this_machine.dtypes import usual_dtype
 from sequoia.this_machine.memory import ROOM, require, require_possible, total_bytes
 
-# Bytes per parameter while the fastest dtype is chosen: the weights as stored, copies in float32
-# and bfloat16, and the packed weights of both copies, twice in float32 while the faster forward of
-# the bfloat16 copy is checked. The int8 weights of a draft are not included.
-_BYTES_TO_CHOOSE = 20
-_ROWS = (16, 2)  # tokens in a typical pass of the target, and of the draft
+# Parameters of the largest draft that is rounded to int8 on a CPU by default: its few rows are then
+# read in two thirds of the time. Larger ones have not been timed.
+_ROUNDED_UP_TO = 200_000_000
 _Where = torch.device | SpreadPlacement | OffloadPlacement
 
 
@@ -223,11 +219,11 @@ def _read(
     device = where if isinstance(where, torch.device) else where.output
     weights = _weights(source, where, dtype or usual_dtype(device, source.stored_dtype))
     refuse_not_finite(weights.hf, source.title)
-    if weights.unused.words:
+    if weights.unused:
         on_progress(
             PassedCheck(
                 "unused tensors",
-                f"{source.title} does not use these tensors in its files: {weights.unused.words}",
+                f"{source.title} does not use these tensors in its files: {weights.unused}",
             )
         )
     return weights.hf
@@ -241,9 +237,7 @@ def _ready(
     draft: bool,
     on_progress: OnProgress,
 ) -> TreeModel:
-    """The model `hf` of `source`, or a rounded copy of it, self-tested. With `dtype` None, a small
-    model on a CPU that is neither streamed nor a copy gets the dtype in which a typical pass is
-    fastest."""
+    """The model `hf` of `source`, or a rounded copy of it, self-tested."""
     on_progress(f"testing the passes of {source.title}")
     model = refused(
         BadModel,
@@ -274,25 +268,22 @@ def _layers(
 ) -> TreeModel:
     """The draft in `source`, which has only layers of its own."""
     hf = layers_for(source, target, tokenizer, where)
-    model = refused(
-        BadModel,
-        f"{source.title} cannot run a tree",
-        lambda: _fastest(hf, partial(in_dtype, hf), source, dtype, True),
-    )
     on_progress(PassedCheck("draft", f"{source.title}: {origin_words(source, target, tokenizer)}"))
-    _report(model, source, "draft", on_progress)
-    return model
+    return _ready(hf, source, where, dtype, True, on_progress)
 
 
 def loaded_bytes(source: Source, device: torch.device, dtype: torch.dtype | None) -> int:
-    """Bytes of memory needed to load the weights of `source` in `dtype`. For example, a bfloat16
-    file loaded as float32 needs twice its size. With `dtype` None, any copies of the weights
-    that `load_model` needs for choosing a dtype are included."""
-    stored = source.stored_dtype.itemsize
-    used = (dtype or narrowest_dtype(device)).itemsize
-    measured = device.type == "cpu" and source.weight_bytes // stored <= MEASURED_UP_TO
-    each = _BYTES_TO_CHOOSE if measured and not dtype else max(used, stored)
-    return source.weight_bytes * each // stored
+    """Bytes of memory needed to load the weights of `source` in `dtype`, None for the usual one of
+    `device`. For example, a bfloat16 file loaded as float32 needs twice its size. A model that is
+    small enough for a faster forward on a CPU needs room for two more copies: the packed weights of
+    that forward, and those in float32 with which it is tested."""
+    stored = source.stored_dtype
+    used = dtype or usual_dtype(device, stored)
+    each = max(used.itemsize, stored.itemsize)
+    parameters = source.weight_bytes // stored.itemsize
+    if device.type == "cpu" and parameters * used.itemsize <= PACKED_UP_TO:
+        each += used.itemsize + torch.float32.itemsize
+    return parameters * each
 
 
 def check_memory(weight_bytes: int, device: torch.device) -> None:
@@ -322,32 +313,28 @@ def _weights(source: Source, where: _Where, dtype: torch.dtype) -> Weights:
 def _tested(
     hf: Any, source: Source, where: _Where, dtype: torch.dtype | None, draft: bool
 ) -> TreeModel:
+    """`hf` with its fastest forward. With `dtype` None, a small draft on a CPU is a copy in int8 if
+    the faster forward serves it."""
     if hasattr(hf, "rounding"):
-        model = TreeModel(hf, f"{source.title} in {hf.rounding.numbers}")
-        use_fast_forward(model, source.text)
-    elif not isinstance(where, torch.device):
-        model = placed(hf, source.title, where, source.text)
-    else:
-        return _fastest(hf, lambda other: _weights(source, where, other).hf, source, dtype, draft)
-    self_test(model, source.text)
-    return model
+        name = f"{source.title} in {hf.rounding.numbers}"
+        return use_fast_forward(TreeModel(hf, name), source.text)
+    if not isinstance(where, torch.device):
+        return placed(hf, source.title, where, source.text)
+    if draft and not dtype and _is_better_rounded(hf):
+        rounded = rounded_copy(hf, "int8", where, shared=True)
+        model = use_fast_forward(TreeModel(rounded, source.title), source.text)
+        if model.forward_name == "fast":
+            return model
+    return use_fast_forward(TreeModel(hf, source.title), source.text)
 
 
-def _fastest(
-    hf: Any,
-    read: Callable[[torch.dtype], Any],
-    source: Source,
-    dtype: torch.dtype | None,
-    draft: bool,
-) -> TreeModel:
-    """`hf`, self-tested, in the dtype that is fastest if `dtype` is None. read: the same model in
-    another dtype."""
-    if dtype:
-        model = use_fast_forward(TreeModel(hf, source.title), source.text)
-    else:
-        model = best_dtype(hf, read, source.title, _ROWS[draft], draft, source.text)
-    self_test(model, source.text)
-    return model
+def _is_better_rounded(hf: Any) -> bool:
+    return (
+        hf.device.type == "cpu"
+        and hf.dtype == torch.bfloat16
+        and hf.config.model_type in FAMILIES
+        and hf.num_parameters() <= _ROUNDED_UP_TO
+    )
 
 
 def same_vocabulary(target: TreeModel, draft: TreeModel, pieces: int) -> str:

@@ -38,39 +38,25 @@ _PARTS = 8  # parts named in a message
 _COMPUTED = re.compile(r"(\.|^)(masked_bias|causal_mask|inv_freq|(attn|attention)\.bias)$")
 
 
-@dataclass(frozen=True)
-class Unused:
-    """The parts that are in the files but not in the model built from the config. parts: name of a
-    part -> number of its tensors."""
-
-    parts: dict[str, int]
-
-    @property
-    def words(self) -> str:
-        """The counts in words, as "1 of model.mtp, 2 of vision_tower"; "" if there are none."""
-        parts = [*self.parts.items()]
-        named = [f"{count:,} of {part[:_MAX_NAME]}" for part, count in parts[:_PARTS]]
-        others = sum(count for _, count in parts[_PARTS:])
-        return ", ".join(named + ([f"{others:,} of other parts"] if others else []))
-
-
-def unused_tensors(hf: Any, title: str, unexpected: Iterable[str]) -> Unused:
-    """The tensors that `from_pretrained` reports as `unexpected`, counted by part. Masks and tables
-    that `hf` computes itself are left out. Raises BadModel if a tensor belongs to a part of `hf`
-    that processes text: the decoder layers, the modules beside them (such as the final norm), the
-    embedding or the head."""
+def unused_words(hf: Any, title: str, unexpected: Iterable[str]) -> str:
+    """The tensors that `from_pretrained` reports as `unexpected`, counted by part, as "1 of
+    model.mtp, 2 of vision_tower"; "" if there are none. Masks and tables that `hf` computes itself
+    are left out. Raises BadModel if a tensor is in a part that `hf` has, such as a decoder layer or
+    the head, or in a further layer."""
     buffers = {name for name, _ in hf.named_buffers()}
     names = sorted(_full(name, hf) for name in unexpected if not _COMPUTED.search(name))
     names = [name for name in names if name not in buffers]
-    if not names:
-        return Unused({})
-    text = _text_parts(hf)
-    if inside := [name for name in names if text.holds(name)]:
+    layers = (layer_list(hf) or ("",))[0]
+    parts = {name: _head(name, hf, layers) or _part(name, hf, layers) for name in names}
+    if inside := [name for name, part in parts.items() if not part]:
         raise BadModel(
             f"{title}: its files contain {counted(inside)} that a model with its config does not "
             f"have: {listed(inside)}"
         )
-    return Unused(dict(Counter(_part(name, hf) for name in names)))
+    counts = Counter(parts.values())
+    named = [f"{count:,} of {part[:_MAX_NAME]}" for part, count in [*counts.items()][:_PARTS]]
+    others = sum([*counts.values()][_PARTS:])
+    return ", ".join(named + ([f"{others:,} of other parts"] if others else []))
 
 
 def _full(name: str, hf: Any) -> str:
@@ -81,64 +67,31 @@ def _full(name: str, hf: Any) -> str:
     return f"{hf.base_model_prefix}.{name}" if short else name
 
 
-@dataclass(frozen=True)
-class _TextParts:
-    """The parts of a model that process text. layers: name of the list of decoder layers, "" if
-    there is none. heads: indices of extra prediction heads, which are stored as if they were layers
-    after the last one. others: names of the other parts, each with a dot at the end."""
-
-    layers: str
-    heads: range
-    others: tuple[str, ...]
-
-    def holds(self, name: str) -> bool:
-        """Whether the tensor `name` would belong to one of these parts."""
-        if self.layers and name.startswith(f"{self.layers}."):
-            number = re.match(r"[0-9]{1,9}(?=\.)", name[len(self.layers) + 1 :])
-            return number is None or int(number[0]) not in self.heads
-        return name.startswith(self.others)
-
-
-def _text_parts(hf: Any) -> _TextParts:
-    found = layer_list(hf)
-    config = hf.config.get_text_config()
-    layers = found[0] if found else ""
-    heads = getattr(config, "num_nextn_predict_layers", None) or 0
-    body = layers.rpartition(".")[0]
-    beside = [
-        f"{body}.{child}".removeprefix(".") for child, _ in hf.get_submodule(body).named_children()
-    ]
-    ends = [_top(name, layers) for name, module in hf.named_modules() if _is_end(module, hf)]
-    others = tuple(f"{part}." for part in (*beside, *ends) if part != layers)
-    return _TextParts(
-        layers, range(config.num_hidden_layers, config.num_hidden_layers + heads), others
-    )
-
-
-def _is_end(module: Any, hf: Any) -> bool:
-    """Whether `module` is the model's embedding or its head."""
-    return module is hf.get_input_embeddings() or module is hf.get_output_embeddings()
-
-
-def _top(name: str, layers: str) -> str:
-    """The name of the outermost module that contains the module `name` but not `layers`. It may be
-    `name` itself."""
-    parts = name.split(".")
-    tops = (".".join(parts[:count]) for count in range(1, len(parts) + 1))
-    return next(top for top in tops if not f"{layers}.".startswith(f"{top}."))
-
-
-def _part(name: str, hf: Any) -> str:
+def _part(name: str, hf: Any, layers: str) -> str:
     """The outermost part of `name` that does not exist in `hf`: "vision_tower" for
-    "vision_tower.layers.0.weight"."""
+    "vision_tower.layers.0.weight". "" if it is inside the list of `layers`, or inside another part
+    that does not contain this list."""
     module = hf
-    known = []
+    known = ""
     for part in name.split("."):
-        known.append(part)
+        if known == f"{layers}." or not layers.startswith(known):
+            return ""
+        known += part
         module = getattr(module, part, None)
         if module is None:
-            break
-    return ".".join(known)
+            return known
+        known += "."
+    return ""
+
+
+def _head(name: str, hf: Any, layers: str) -> str:
+    """The extra prediction head that the tensor `name` belongs to, "" if to none. Such heads are
+    stored as if they were layers after the last one."""
+    config = hf.config.get_text_config()
+    last = config.num_hidden_layers
+    heads = getattr(config, "num_nextn_predict_layers", None) or 0
+    found = (f"{layers}.{number}" for number in range(last, last + heads))
+    return next((head for head in found if name.startswith(f"{head}.")), "")
 
 
 def counted(names: Collection[Any]) -> str:
@@ -158,10 +111,11 @@ _NOT_CONVERTED = "automatic conversion of the weights"
 
 @dataclass(frozen=True)
 class Weights:
-    """A model with all of its weights, and the tensors in its files that it does not use."""
+    """A model with all of its weights, and the tensors in its files that it does not use, in
+    words."""
 
     hf: Any
-    unused: Unused
+    unused: str
 
 
 def read_weights(source: Source, dtype: torch.dtype, **placement: Any) -> Weights:
@@ -190,7 +144,7 @@ def read_weights(source: Source, dtype: torch.dtype, **placement: Any) -> Weight
     hf, info = loaded
     _refuse_other_shapes(source.title, info)
     _refuse_missing(source.title, info)
-    unused = unused_tensors(hf, source.title, info["unexpected_keys"])
+    unused = unused_words(hf, source.title, info["unexpected_keys"])
     check_frequencies(hf, source.title)
     return Weights(hf, unused)
 

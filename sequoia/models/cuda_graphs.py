@@ -96,9 +96,10 @@ class GraphedForward:
             return self.plain(ids, positions, mask, kv_cache, last_only)
         return captured(ids, positions, mask, kv_cache)
 
-    def count(self, kv_cache: KVCache) -> int:
-        """Number of graphs that write to `kv_cache`."""
-        return len(self._graphs.get(kv_cache, ()))
+    @property
+    def count(self) -> int:
+        """Number of graphs, over all KV caches."""
+        return sum(map(len, self._graphs.values()))
 
     def acquire(self, layers: int, capacity: int, alike: bool = False) -> KVCache:
         """A KV cache of at least `capacity` slots. If a spare fits, it is reused with its graphs.

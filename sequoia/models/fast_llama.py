@@ -30,11 +30,9 @@ FAMILIES = ("llama", "mistral", "qwen2", "qwen3")
 _POSITIONS = 1024  # positions in the first table of rotations
 
 
-def fast_forward(hf: Any, dtype: torch.dtype | None = None) -> FastLlama | None:
+def fast_forward(hf: Any) -> FastLlama | None:
     """The fast forward of `hf`, or None if its family, activation, rotary positions, device, dtype
-    or size are not supported. `hf` may be a rounded copy (see rounded_copy.py).
-
-    dtype: of the weights in the products, None for that of `hf`."""
+    or size are not supported. `hf` may be a rounded copy (see rounded_copy.py)."""
     config = hf.config
     rounding = getattr(hf, "rounding", None)
     parameters = rounding.parameters if rounding else hf.num_parameters()
@@ -48,12 +46,13 @@ def fast_forward(hf: Any, dtype: torch.dtype | None = None) -> FastLlama | None:
         and hf.dtype in (torch.float32, torch.bfloat16)
         and parameters * hf.dtype.itemsize <= PACKED_UP_TO
     )
-    return FastLlama(hf, dtype or hf.dtype) if family and runs_here else None
+    return FastLlama(hf, hf.dtype) if family and runs_here else None
 
 
 class FastLlama:
     """The fast forward, a Forward like any other: (ids, positions, mask, kv_cache, last_only). The
-    batch size is 1. Keys and values are written to the KV cache."""
+    batch size is 1. Keys and values are written to the KV cache. dtype: of the weights in the
+    products."""
 
     name = "fast"
     mask_dtype = torch.float32

@@ -1,7 +1,7 @@
-"""A short text as a run processes it: a prefix, a tree after it, and the same tree again after one
-of its paths was kept. For these passes it is known which tokens each row of logits depends on, and
-which logits the bare model gives. The bare model is the model of `transformers` without our cache,
-mask and positions.
+"""A short text as a run processes it: a prefix, a tree after it, the same tree again after one of
+its paths was kept, and then a single token. For these passes it is known which tokens each row of
+logits depends on, and which logits the bare model gives. The bare model is the model of
+`transformers` without our cache, mask and positions.
 """
 
 from __future__ import annotations
@@ -69,11 +69,12 @@ DROPPED = 2  # tokens at the end of the prefix that are dropped before the first
 
 @dataclass(frozen=True)
 class Walk:
-    """Three passes: a prefix of `prefix` + DROPPED tokens, of which the last are dropped again;
-    then `tree`; then, after its path to the node `kept` was kept, `tree` again.
+    """Four passes: a prefix of `prefix` + DROPPED tokens, of which the last are dropped again; then
+    `tree`; then, after its path to the node `kept` was kept, `tree` again; then, after the same
+    path was kept, one token.
 
     A place is the number of a token, counted through all passes. There is one row of logits after
-    the prefix, and one for each node of each tree.
+    the prefix, one for each node of each tree, and one after the last token.
     """
 
     prefix: int
@@ -83,37 +84,38 @@ class Walk:
     @property
     def places(self) -> int:
         """The number of tokens."""
-        return self.starts[2] + len(self.tree)
+        return self.starts[3] + 1
 
     @property
     def span(self) -> int:
         """The number of positions."""
-        return self.prefix + max(DROPPED, self.tree.depths[self.kept] + 1 + self.tree.levels)
+        kept = self.tree.depths[self.kept] + 1
+        return self.prefix + max(DROPPED, kept + self.tree.levels, 2 * kept + 1)
 
     @property
-    def starts(self) -> tuple[int, int, int]:
+    def starts(self) -> tuple[int, int, int, int]:
         """The first place of each pass."""
         first = self.prefix + DROPPED
-        return 0, first, first + len(self.tree)
+        nodes = len(self.tree)
+        return 0, first, first + nodes, first + 2 * nodes
 
     @cached_property
     def paths(self) -> tuple[tuple[int, ...], ...]:
         """For each row of logits: the places of the tokens that it depends on, in order."""
-        _, first, second = self.starts
-        start = tuple(range(self.prefix))
-        middle = (*start, *(first + node for node in self.tree.path(self.kept)))
-        paths = [self.tree.path(node) for node in range(len(self.tree))]
-        return (
-            tuple(range(first)),
-            *((*start, *(first + node for node in path)) for path in paths),
-            *((*middle, *(second + node for node in path)) for path in paths),
-        )
+        _, first, second, last = self.starts
+        found = [tuple(range(first))]
+        before = tuple(range(self.prefix))
+        for start in (first, second):
+            paths = [self.tree.path(node) for node in range(len(self.tree))]
+            found += [(*before, *(start + node for node in path)) for path in paths]
+            before = found[self.kept - len(self.tree)]
+        return (*found, (*before, last))
 
     def tokens(self, text: Sequence[int]) -> list[int]:
         """`text` in the order of places: along each branch of a tree, a piece of the text."""
         order = sorted(range(len(self.tree)), key=self.tree.path)  # depth first
         found = [*text[: self.places]]
-        for start in self.starts[1:]:
+        for start in self.starts[1:3]:
             for i, node in enumerate(order):
                 found[start + node] = text[start + i]
         return found
@@ -171,9 +173,12 @@ class WalkedText:
             length = context.length - (DROPPED if i == 1 else 0)
             context.kv_cache.length = self._lengths.setdefault(i, length)
             part = tokens[self._walk.starts[i] : ends[i]]
+            is_tree = i in (1, 2)
             with context.model.capturing():
-                rows = context.forward(part, self._layout) if i else context.extend(part)[None]
+                rows = (
+                    context.forward(part, self._layout) if is_tree else context.extend(part)[None]
+                )
             found.append(rows.clone())  # with CUDA graphs, the next pass overwrites `rows`
-            if i == 1:
+            if is_tree:
                 context.keep(self._walk.tree.path(self._walk.kept))
         return torch.cat(found)

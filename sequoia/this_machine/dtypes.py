@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import platform
+
 import torch
 
 # those that a person may choose
@@ -18,12 +20,20 @@ _FP16_FROM = 7
 def narrowest_dtype(device: torch.device) -> torch.dtype:
     """The narrowest dtype that is fast on `device`. On an NVIDIA GPU the compute capability decides
     between bfloat16, float16 and float32. On an AMD GPU it is bfloat16. On a CPU it is bfloat16 if
-    oneDNN supports that, else float32."""
+    the CPU has products in bfloat16 and oneDNN uses them, else float32."""
     if device.type == "cuda":
         return _narrowest_of_gpu(device)
     # this function does not exist in a build of torch without oneDNN
     supported = getattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", None)
-    return torch.bfloat16 if supported and supported() else torch.float32
+    is_fast = supported and supported() and _has_products()
+    return torch.bfloat16 if is_fast else torch.float32
+
+
+def _has_products() -> bool:
+    """Whether the CPU has products in bfloat16. On x86, oneDNN also supports bfloat16 with AVX-512
+    alone, where it takes up to four times as long as float32."""
+    is_x86 = platform.machine().lower() in ("x86_64", "amd64")
+    return not is_x86 or torch.cpu._is_avx512_bf16_supported()
 
 
 def usual_dtype(device: torch.device, stored: torch.dtype) -> torch.dtype:

@@ -172,7 +172,7 @@ def test_a_tree_without_its_attention_mask_differs(
             ids, positions, torch.zeros_like(mask), *others
         )
 
-    monkeypatch.setattr("sequoia.loading.load.self_test", lambda *_: None)
+    monkeypatch.setattr("sequoia.models.choose_forward.self_test", lambda *_: None)
     monkeypatch.setattr("sequoia.models.choose_forward.fast_forward", lambda *_: None)
     monkeypatch.setattr(TreeModel, "__init__", without_mask)
     assert try_config("llama", {}, tmp_path).status == "differs"

@@ -7,6 +7,7 @@ import json
 import pickle
 import shutil
 import types
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from transformers import (
     MambaConfig,
     MistralConfig,
     MusicgenConfig,
+    OpenAIGPTConfig,
     PretrainedConfig,
     Qwen2Config,
     RwkvConfig,
@@ -32,9 +34,7 @@ from transformers import (
 )
 
 from sequoia import Acceptance, SamplingParams, Tree, plain, speculate
-from sequoia.bench.toy_models import toy_config
 from sequoia.errors import BadModel, BadPair, OutOfMemory, Stopped
-from sequoia.loading import load as hub
 from sequoia.loading.find_pair import LoadNews
 from sequoia.loading.load import load_pair, loaded_bytes, recorded_acceptances
 from sequoia.loading.model_checks import (
@@ -47,7 +47,7 @@ from sequoia.loading.model_checks import (
 from sequoia.loading.model_families import refuse_unfit
 from sequoia.loading.model_name import checked_name
 from sequoia.models.pair import RecordedAcceptance
-from sequoia.this_machine import gpu_health
+from sequoia.this_machine import dtypes, gpu_health
 
 HUGE = pytest.param(10**5000, id="huge")  # more digits than Python converts to text
 
@@ -97,12 +97,6 @@ def test_a_good_pair_loads(good: tuple[str, str]) -> None:
     assert (pair.begin, pair.stop, pair.known) == ((), frozenset({0}), ())
 
 
-def test_every_configured_end_of_text_stops(tmp_path: Path, good: tuple[str, str]) -> None:
-    model = tiny_model()
-    model.generation_config.eos_token_id = [5, 7]
-    assert load(save(model, tmp_path / "target"), good[1]).stop == {0, 5, 7}
-
-
 # -- names -----------------------------------------------------------------------------------------
 
 
@@ -146,6 +140,7 @@ UNFIT = {
     ),
     "audio": (MusicgenConfig(), "musicgen.*generates audio"),
     "encoder": (BertConfig(), "bert.*is an encoder"),
+    "no cache": (OpenAIGPTConfig(), r"\(openai-gpt\) has no KV cache"),
     "no text": (ViTConfig(), "vit.*no causal language model"),
 }
 
@@ -162,25 +157,15 @@ def test_a_config_that_cannot_run_a_tree_is_refused_before_the_weights(
             load(target, draft)
 
 
-@pytest.mark.parametrize(
-    "config",
-    [
-        MistralConfig(sliding_window=None),
-        Qwen2Config(use_sliding_window=False, sliding_window=64),
-        MistralConfig(sliding_window=4096, max_position_embeddings=4096),
-    ],
-    ids=["none", "switched off", "as wide as the context"],
-)
-def test_layers_that_see_the_whole_context_are_allowed(config: PretrainedConfig) -> None:
-    refuse_unfit("m", config)
-
-
 FULL = ["full_attention"] * 2
 
 
 @pytest.mark.parametrize(
     "config",
     [
+        MistralConfig(sliding_window=None),
+        Qwen2Config(use_sliding_window=False, sliding_window=64),
+        MistralConfig(sliding_window=4096, max_position_embeddings=4096),
         GptOssConfig(num_hidden_layers=2, layer_types=FULL, sliding_window=64),
         Gemma2Config(num_hidden_layers=2, layer_types=FULL, sliding_window=64),
         GraniteMoeHybridConfig(
@@ -189,44 +174,37 @@ FULL = ["full_attention"] * 2
     ],
     ids=lambda config: config.model_type,
 )
-def test_windows_and_states_that_no_layer_uses_are_allowed(config: PretrainedConfig) -> None:
-    """The type of every layer is listed, and each is full attention."""
+def test_layers_that_see_the_whole_context_are_allowed(config: PretrainedConfig) -> None:
+    """No layer uses the window or the state that the config describes."""
     refuse_unfit("m", config)
 
 
-UNABLE = {  # the libraries' own messages for these are empty or unclear
-    "xlm": "builds its own attention mask",
-    "openai-gpt": "has no KV cache",
-    "cpmant": "prepends a prompt of its own",
-    "reformer": "attends within chunks",
-    "xlnet": "has a memory instead of a KV cache",
-    "blt": "groups bytes into patches",
-}
-
-
-@pytest.mark.usefixtures("no_weights")
-@pytest.mark.parametrize("kind", UNABLE)
-def test_a_type_that_cannot_run_a_tree_is_refused_with_the_reason(
-    kind: str, tmp_path: Path, good: tuple[str, str]
-) -> None:
-    folder = config_only(toy_config(kind), tmp_path / "model")
-    with pytest.raises(BadModel, match=rf"model \({kind}\) {UNABLE[kind]}"):
-        load(folder, good[1])
-
-
-@pytest.mark.parametrize("dtype", ["float32", "auto"])
 def test_a_model_that_fails_in_its_first_pass_is_refused(
-    dtype: str, good: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+    good: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With dtype "auto", the first pass is timed to choose the dtype. The self-test comes later."""
-
     def broken(*_: object, **__: object) -> None:
         raise IndexError("mask of four dimensions")
 
-    monkeypatch.setattr(hub, "self_test", broken)
-    monkeypatch.setattr("sequoia.models.tree_forward.transformers_forward", broken)
+    monkeypatch.setattr("sequoia.models.choose_forward.self_test", broken)
+    monkeypatch.setattr("sequoia.models.choose_forward.tested", broken)
     with pytest.raises(BadModel, match=r"target cannot run a tree: mask of four dimensions"):
-        load(*good, dtype=dtype)
+        load(*good)
+
+
+@pytest.mark.parametrize(
+    ("narrowest", "expected"),
+    [(torch.bfloat16, ("bfloat16", "int8")), (torch.float32, ("float32", "float32"))],
+)
+def test_the_dtypes_on_a_cpu_follow_from_its_narrowest_fast_one(
+    narrowest: torch.dtype,
+    expected: tuple[str, str],
+    good: tuple[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(dtypes, "narrowest_dtype", lambda _: narrowest)
+    pair = load(*good, dtype="auto")
+    assert (pair.target.numbers, pair.draft.numbers) == expected
+    assert load(*good, dtype="bfloat16").draft.numbers == "bfloat16"
 
 
 # -- files -----------------------------------------------------------------------------------------
@@ -374,21 +352,23 @@ def test_too_little_free_memory_is_reported_before_the_weights(
 
 
 def test_memory_is_counted_in_the_dtype_in_use(tmp_path: Path) -> None:
-    """Weights stored in bfloat16 take twice as many bytes when they are loaded as float32."""
-    source = source_of(save(tiny_model().bfloat16(), tmp_path / "half"))
-    cpu = torch.device("cpu")
-    assert source.weight_bytes == (tmp_path / "half" / "model.safetensors").stat().st_size
-    assert loaded_bytes(source, cpu, torch.float32) == 2 * source.weight_bytes
-    assert loaded_bytes(source, cpu, torch.bfloat16) == source.weight_bytes
-    source = source_of(save(tiny_model(), tmp_path / "whole"))
-    assert (
-        loaded_bytes(source, cpu, torch.bfloat16)
-        == loaded_bytes(source, cpu, torch.float32)
-        == source.weight_bytes
-    )
-    # While the dtype is chosen, each parameter takes 4 bytes as stored, 4 + 2 in copies of two
-    # dtypes, 4 + 2 in packed versions of both copies, and 4 in another one, for the checks.
-    assert loaded_bytes(source, cpu, None) == 5 * source.weight_bytes
+    """Weights stored in bfloat16 take twice as many bytes when they are loaded as float32. On a
+    CPU, small models also take as many bytes as packed weights, and 4 for each parameter while the
+    faster forward is tested."""
+    half = source_of(save(tiny_model().bfloat16(), tmp_path / "half"))
+    whole = source_of(save(tiny_model(), tmp_path / "whole"))
+    assert half.weight_bytes == (tmp_path / "half" / "model.safetensors").stat().st_size
+    large = replace(half, weight_bytes=2**40)
+    for device, source, dtype, each in (
+        ("cuda", half, torch.float32, 4),
+        ("cuda", half, torch.bfloat16, 2),
+        ("cuda", whole, torch.bfloat16, 4),
+        ("cpu", half, torch.bfloat16, 2 + 2 + 4),
+        ("cpu", half, torch.float32, 4 + 4 + 4),
+        ("cpu", large, torch.bfloat16, 2),
+    ):
+        parameters = source.weight_bytes // source.stored_dtype.itemsize
+        assert loaded_bytes(source, torch.device(device), dtype) == each * parameters
 
 
 def test_running_out_of_memory_while_loading_is_reported(

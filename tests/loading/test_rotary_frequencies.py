@@ -18,16 +18,13 @@ import pytest
 import torch
 import transformers
 from fake_gpus import LAYERS, fake_two_gpus
-from fakes import WIDTH, _draw, save, tiny_model
+from fakes import WIDTH, _draw, save
 from nightly_cases import nightly
 from transformers import AutoModelForCausalLM
 
 from sequoia.errors import BadModel
 from sequoia.loading.load import load_pair
-from sequoia.loading.read_weights import check_frequencies, rotary_modules
-from sequoia.models import pass_times
 from sequoia.models.compare_logits import own_logits
-from sequoia.models.fast_llama import fast_forward
 from sequoia.models.tree_forward import TreeModel
 
 CONTEXT = 1024
@@ -142,7 +139,6 @@ def loaded(how: str, folder: str, monkeypatch: pytest.MonkeyPatch) -> TreeModel:
         "spread": {"device": "spread"},
     }[how]
     with monkeypatch.context() as patch:
-        patch.setattr(pass_times, "fastest", lambda models, width: models[1])
         if how == "spread":
             fake_two_gpus(["cpu"] * LAYERS, patch)
         return load_pair(
@@ -171,60 +167,6 @@ def test_every_way_of_loading_gives_what_transformers_alone_gives(
         assert torch.equal(own_logits(model, TEXT), expected)
         decoded = model.open(len(TEXT)).extend(TEXT).double()
         assert (decoded - exact).abs().mean() <= 1.2 * (expected - exact).abs().mean()
-
-
-@pytest.mark.parametrize("name", [name for name in FAMILIES if name != "gptj"])
-def test_rounded_frequencies_would_be_detected(name: str, tmp_path: Path) -> None:
-    """GPT-J is left out. Its own forward rounds its table of sines and cosines anyway, so a table
-    that is rounded beforehand makes no difference."""
-    hf = alone(written(name, tmp_path / name), torch.bfloat16, "sdpa")
-    assert not torch.equal(logits(copy.deepcopy(hf).bfloat16()), logits(hf))
-
-
-def test_the_fast_forward_rotates_by_float32_angles() -> None:
-    """At every position below CONTEXT, for a model in bfloat16."""
-    hf = tiny_model("llama", context=CONTEXT)
-    frequencies = hf.model.rotary_emb.inv_freq.clone()
-    for parameter in hf.parameters():
-        parameter.data = parameter.data.bfloat16()
-    fast = fast_forward(hf)
-    turned = fast._rotations(torch.arange(CONTEXT), CONTEXT)[:, 0]  # (positions, head_dim / 2)
-    angles = torch.arange(CONTEXT)[:, None] * frequencies
-    assert torch.equal(turned, torch.complex(angles.cos(), angles.sin()))
-
-
-# -- the check at load -----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", FAMILIES)
-def test_the_check_passes_what_transformers_makes(name: str, tmp_path: Path) -> None:
-    folder = written(name, tmp_path / name)
-    for kind in (torch.float32, torch.bfloat16, torch.float16):
-        check_frequencies(alone(folder, kind, "eager"), name)
-
-
-@pytest.mark.parametrize("name", ["llama", "llama3", "phi3", "gpt_neox", "gemma3"])
-def test_rounded_or_other_frequencies_are_refused(name: str, tmp_path: Path) -> None:
-    hf = alone(written(name, tmp_path / name), torch.float32, "eager")
-    with pytest.raises(
-        BadModel,
-        match=r"m: the rotary frequencies .*inv_freq have dtype bfloat16; they should be the",
-    ):
-        check_frequencies(copy.deepcopy(hf).bfloat16(), "m")
-    with pytest.raises(
-        BadModel,
-        match=r"have other values; they should be the float32 numbers that its config gives",
-    ):
-        check_frequencies(copy.deepcopy(hf).bfloat16().float(), "m")
-    for key, buffer in [
-        (key, buffer) for _, module in rotary_modules(hf) for key, buffer in module.named_buffers()
-    ]:
-        kept = buffer.clone()
-        buffer[-1] *= 1.001
-        with pytest.raises(BadModel, match=rf"\.{key} have other values"):
-            check_frequencies(hf, "m")
-        buffer.copy_(kept)
-    check_frequencies(hf, "m")
 
 
 @pytest.mark.parametrize("how", WAYS)

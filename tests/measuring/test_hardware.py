@@ -293,7 +293,7 @@ def test_counted_acceptance_of_known_distributions_matches_theory(
     node. Each model has one fixed next-token distribution for every text, so the exact rates can be
     enumerated. Each counted rate must lie within 5.5 standard errors of its exact value."""
     # which would refuse models whose logits depend on nothing
-    monkeypatch.setattr("sequoia.loading.load.self_test", lambda *_: None)
+    monkeypatch.setattr("sequoia.models.choose_forward.self_test", lambda *_: None)
     pair = fixed_distributions()
     p, q = (distribution_of(model) for model in (pair.target, pair.draft))
     counted = count_acceptance(

@@ -154,7 +154,7 @@ def test_without_its_limit_longrope_would_differ(
         "sequoia.models.tree_forward.context_length",
         lambda config: ContextLength(config.max_position_embeddings),
     )
-    monkeypatch.setattr("sequoia.loading.load.self_test", lambda *_: None)
+    monkeypatch.setattr("sequoia.models.choose_forward.self_test", lambda *_: None)
     found = try_config("phi3", variants("phi3")["rope longrope"], tmp_path)
     assert found.status == "differs"
 

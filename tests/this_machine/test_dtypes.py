@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import platform
+
 import pytest
 import torch
 
@@ -53,3 +55,12 @@ def test_on_a_processor_the_file_does_not_matter() -> None:
     """On a CPU, weights get its narrowest dtype even if their files have float16."""
     cpu = torch.device("cpu")
     assert usual_dtype(cpu, torch.float16) == narrowest_dtype(cpu)
+
+
+def test_bfloat16_is_not_used_on_an_x86_processor_without_products_in_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """There it would take up to four times as long as float32."""
+    monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: False)
+    monkeypatch.setattr(platform, "machine", lambda: "x86_64")
+    assert narrowest_dtype(torch.device("cpu")) == torch.float32

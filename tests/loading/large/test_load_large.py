@@ -151,7 +151,7 @@ def test_a_placed_target_does_not_use_grouped_attention_with_different_logits(
         choose_forward, "grouped_forward", lambda *given: transformers_forward(*given) * 1.5
     )
     model = placed(hf, "placed", PLACED[plan])
-    assert model.no_fast_forward.startswith("that forward's logits are off by ")
+    assert model.no_fast_forward.startswith("its logits in float32 differ from those of ")
     torch.testing.assert_close(tree_logits(model), expected)
 
 
