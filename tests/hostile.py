@@ -471,10 +471,6 @@ def indexes() -> Folders:
             _outside,
         ),
         "index without metadata": index(lambda found: found.pop("metadata") and None),
-        "index that puts a tensor elsewhere": mapped(SHARDS[0]),
-        "index of a tensor that is nowhere": index(
-            lambda found: found["weight_map"].update(extra=SHARDS[0])
-        ),
         "parts without an index": both(shard, without(INDEX)),
         "a part missing": both(shard, without(SHARDS[0])),
         "a part cut short": both(
@@ -483,19 +479,11 @@ def indexes() -> Folders:
                 (folder / SHARDS[1]).read_bytes()[:900]
             ),
         ),
-        "a tensor in both parts": both(shard, _doubled),
         "a pickle alone": both(_pickled, without(WEIGHTS)),
         "weights of a training run": lambda folder: (folder / WEIGHTS).rename(
             folder / "shard-00000-model-00001-of-00001.safetensors"
         ),
     }
-
-
-def _doubled(folder: Path) -> None:
-    found = load_file(folder / SHARDS[0]) | load_file(folder / SHARDS[1])
-    save_file(
-        {name: found[name] for name in sorted(found)[:6]}, folder / SHARDS[0], {"format": "pt"}
-    )
 
 
 # -- entries that are not files --------------------------------------------------------------------
@@ -517,24 +505,6 @@ def _link(to: str) -> Callable[[Path], None]:
     return lambda path: path.symlink_to(to)
 
 
-def _moved(file: str) -> Spoil:
-    """Moves `file` out of the folder and leaves a link to it."""
-
-    def spoil(folder: Path) -> None:
-        (folder / file).rename(folder.parent / f"moved {file}")
-        (folder / file).symlink_to(folder.parent / f"moved {file}")
-
-    return spoil
-
-
-def _fake_cache(folder: Path) -> None:
-    """Makes the weights a link that goes through a folder `blobs`, as in the hub's cache, but ends
-    outside the model's folder."""
-    (folder / "blobs").mkdir()
-    (folder / WEIGHTS).rename(folder.parent / "weights")
-    (folder / WEIGHTS).symlink_to("blobs/../../weights")
-
-
 def not_files() -> Folders:
     used = (
         "config.json",
@@ -552,16 +522,12 @@ def not_files() -> Folders:
         f"{file} is {kind}": _replace(file, make) for file in used for kind, make in kinds.items()
     }
     found |= {f"{file} is a folder": _replace(file, Path.mkdir) for file in used[:3]}
-    moved = {f"{file} is a link out of the folder": _moved(file) for file in used}
     return {
         **found,
-        **moved,
         "config.json is a socket": _replace("config.json", _socket),
         "weights are a link to /etc/passwd": _replace(WEIGHTS, _link("/etc/passwd")),
-        "weights are a link by way of blobs": _fake_cache,
         "chat template is a named pipe": lambda folder: os.mkfifo(folder / "chat_template.jinja"),
         "chat template among others is a named pipe": _other_template,
-        "a part is a link out of the folder": both(shard, _moved(SHARDS[1])),
         "no file at all": without(*used),
         "adapter beside the weights": text(
             "adapter_config.json", '{"peft_type": "LORA", "base_model_name_or_path": "evil/base"}'

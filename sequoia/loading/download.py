@@ -24,8 +24,6 @@ from sequoia.loading.model_files import (
     hub_folder,
     small_files,
     snapshots,
-    weight_files,
-    weight_map,
 )
 from sequoia.loading.other_formats import (
     refuse_other_formats,
@@ -141,12 +139,10 @@ class Downloads:
         listed = self._listed(listing, files)
         refuse_other_formats(listed)
         refuse_without_config(listed)
-        weights = weight_files(listed)
-        if ONE_FILE not in weights:
-            refuse_quantised_tensors(dict.fromkeys(weight_map(listed), ""), model)
-        used = small | {name: files[name] for name in weights}
-        _refuse_large(model, used)
-        return replace(listing, files=used, weights=frozenset(weights))
+        used = small | {name: files[name] for name in listed.weights}
+        if ONE_FILE not in used:
+            refuse_quantised_tensors(dict.fromkeys(listed.index, ""), model)
+        return replace(listing, files=used, weights=frozenset(listed.weights))
 
     def _listed(self, listing: Listing, files: Mapping[str, int]) -> ListedFiles:
         """All `files` of the model of `listing`, by name with their sizes in bytes. Those that are
@@ -218,15 +214,6 @@ class Downloads:
         if self._worker:
             self._worker.end()
         self._worker = None
-
-
-def _refuse_large(model: str, files: Mapping[str, int]) -> None:
-    for name, count in files.items():
-        if count > constants.MAX_HTTP_DOWNLOAD_SIZE:
-            raise NotDownloaded(
-                f"{model} has a file over 50 GB ({name}), which cannot be downloaded here. "
-                f"Download the model with `hf download {model}`, then load it again."
-            )
 
 
 def require_room(needed: int) -> None:

@@ -1,14 +1,9 @@
-"""Checks a model's folder before any library opens a file in it.
-
-Libraries look for files under many names, so every entry of the folder must be a plain file or a
-folder, and no link may lead out of the folder. The cache of the Hugging Face hub is the exception:
-its snapshot folders contain links to files in the model's folder `blobs`. These files may in turn
-be links to blobs that several models share. Weights are not read here.
-"""
+"""Checks a model's folder before any library opens a file in it. Libraries look for files under
+many names, so every entry of the folder must be a plain file or a folder, or a link to one. Weights
+are not read here."""
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 from typing import Any
@@ -21,7 +16,6 @@ from sequoia.loading.other_formats import (
     refuse_other_formats,
     refuse_without_config,
 )
-from sequoia.validate_input import shown
 
 GENERATION = "generation_config.json"
 TOKENIZER = "tokenizer.json"
@@ -40,8 +34,6 @@ _MOST_TEMPLATE = 1_000_000
 _MOST_OTHER = 128_000_000
 _SMALL = re.compile(r".*\.(json|txt|model|bpe|jinja|tiktoken)")
 _TEMPLATES = "additional_chat_templates"
-_TRAINING = re.compile(r"shard-\d{5}-model-\d{5}-of-\d{5}\.safetensors")
-_HASH = re.compile(r"[0-9a-f]{64}")
 
 
 def check_folder(folder: Path, title: str) -> dict[str, Any]:
@@ -78,63 +70,23 @@ def _refuse_cache(folder: Path, title: str) -> None:
 def _check_entries(folder: Path, title: str) -> set[str]:
     """Names of the files in `folder`. Raises BadModel if `folder` cannot be read, or if an entry in
     it or in its folder of chat templates is refused."""
-    home = Path(os.path.realpath(folder))
     try:
-        entries = [*sorted(home.iterdir()), *sorted(home.glob(f"{_TEMPLATES}/*"))]
+        entries = [*sorted(folder.iterdir()), *sorted(folder.glob(f"{_TEMPLATES}/*"))]
         for path in entries:
-            if path.is_symlink():
-                check_place(path, home, title)
             if path.is_file():
-                _check_name(path, title)
+                _check_size(path, title)
             elif not path.is_dir():
                 raise BadModel(f"{title}: {path.name[:80]} is neither a file nor a folder")
     except OSError as problem:
         raise BadModel(f"{title} cannot be read ({problem.strerror})") from None
-    return {path.name for path in entries if path.parent == home and path.is_file()}
+    return {path.name for path in entries if path.parent == folder and path.is_file()}
 
 
-def check_place(path: Path, folder: Path, title: str) -> None:
-    """Raises BadModel if a link on the way to `path` leads nowhere, or out of `folder`. Links to
-    blobs of the hub's cache are allowed."""
-    home = Path(os.path.realpath(folder))
-    what = f"{title}: {path.name[:80]} is a link"
-    try:
-        real = Path(os.path.realpath(path, strict=True))
-    except OSError:
-        raise BadModel(f"{what} to a file that does not exist") from None
-    if not real.is_relative_to(home) and not _is_blob(real, home):
-        raise BadModel(
-            f"{what} that leads out of the model's folder, to {shown(str(real))}; copy the file "
-            "into the folder"
-        )
-
-
-def _is_blob(real: Path, snapshot: Path) -> bool:
-    """Whether `real` is a blob of the model whose snapshot folder is `snapshot`, or a blob that the
-    cache shares between models."""
-    model = snapshot.parent.parent
-    if snapshot.parent.name != "snapshots" or not model.name.startswith("models--"):
-        return False
-    shared = (
-        real.parent.parent == model.parent / "blobs"
-        and _HASH.fullmatch(real.name)
-        and real.parent.name == real.name[:2]
-    )
-    return real.parent == model / "blobs" or bool(shared)
-
-
-def _check_name(path: Path, title: str) -> None:
-    """Raises BadModel if the file at `path` belongs to a training run, or if it is too large for a
-    file without weights."""
+def _check_size(path: Path, title: str) -> None:
+    """Raises BadModel if the file at `path` is too large for a file without weights."""
     name = path.name
-    if _TRAINING.fullmatch(name):
-        raise BadModel(
-            f"{title} contains a shard of a distributed training run ({name}); save the whole "
-            "model and load that"
-        )
-    most = (
-        _MOST_TEMPLATE if name.endswith(".jinja") or name == "chat_template.json" else _MOST_OTHER
-    )
+    is_template = name.endswith(".jinja") or name == "chat_template.json"
+    most = _MOST_TEMPLATE if is_template else _MOST_OTHER
     if _SMALL.fullmatch(name) and path.stat().st_size > most:
         raise BadModel(
             f"{title}: {name[:80]} has {path.stat().st_size:,} bytes; the limit is {most:,}"

@@ -147,7 +147,7 @@ def checked_dtype(dtype: str) -> torch.dtype | None:
 def local_bytes(folder: Path, title: str = "") -> int:
     """Total bytes of the weight files in `folder`. Raises BadModel if no complete set of
     safetensors files is there."""
-    return sum(path.stat().st_size for path in weight_paths(folder, title or folder.name).values())
+    return sum(path.stat().st_size for path in weight_paths(folder, title or folder.name))
 
 
 def refused(error: type[SequoiaError], what: str, load: Callable[[], Any]) -> Any:

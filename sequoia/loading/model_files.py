@@ -16,6 +16,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -103,6 +104,11 @@ def _inside(value: dict[str, Any] | list[Any]) -> list[Any]:
 
 
 _MOST = 5000  # files listed in sub-folders
+ONE_FILE = "model.safetensors"
+INDEX = "model.safetensors.index.json"
+MOST_INDEX_BYTES = 32_000_000
+_PART = r"\w[\w.-]{0,200}"
+_SAFETENSORS = re.compile(rf"({_PART}/){{0,4}}{_PART}\.safetensors")
 
 
 @dataclass(frozen=True)
@@ -117,6 +123,44 @@ class ListedFiles:
     below: Callable[[], Collection[str]]
     has: Callable[[str], bool]
     read: Callable[[str, int], bytes]
+
+    @cached_property
+    def weights(self) -> list[str]:
+        """The names of the files with the weights. Raises BadModel if there are none, or if the
+        index is not valid or names a file that is not there."""
+        if ONE_FILE in self.names:
+            return [ONE_FILE]
+        if INDEX in self.names:
+            return sorted(set(self.index.values()))
+        others = [name for name in (*self.names, *self.below()) if name.endswith(".safetensors")]
+        if not others:
+            raise BadModel(
+                f"{self.title} has no weights: no .safetensors file, only {first(self.names)}"
+            )
+        raise BadModel(
+            f"{self.title} has {first(others)}, but neither {ONE_FILE} nor {INDEX}, the index that "
+            "says which tensor is in which file"
+        )
+
+    @cached_property
+    def index(self) -> dict[str, str]:
+        """Tensor -> file name, from the index. Raises BadModel as `weights` does."""
+        what = f"{self.title}: {INDEX}"
+        found = object_of(self.read(INDEX, MOST_INDEX_BYTES), what, BadModel)
+        where = found.get("weight_map")
+        if not isinstance(where, dict) or not where or not isinstance(found.get("metadata"), dict):
+            raise BadModel(
+                f"{what} has no metadata, or no weight_map that says which tensor is in which file"
+            )
+        for file in set(map(_text, where.values())):
+            if not _SAFETENSORS.fullmatch(file):
+                raise BadModel(
+                    f"{what} names {shown(file)}, which is not a .safetensors file in the folder; "
+                    "other weight formats may run code and are not loaded"
+                )
+            if not self.has(file):
+                raise BadModel(f"{what} names {shown(file)}, which is not there")
+        return where
 
 
 def files_in(folder: Path, title: str) -> ListedFiles:
@@ -133,51 +177,6 @@ def files_in(folder: Path, title: str) -> ListedFiles:
 def first(names: Collection[str]) -> str:
     """The first three of the sorted `names`, in words."""
     return ", ".join(name[:80] for name in sorted(names)[:3]) + (", ..." if len(names) > 3 else "")
-
-
-ONE_FILE = "model.safetensors"
-INDEX = "model.safetensors.index.json"
-MOST_INDEX_BYTES = 32_000_000
-_PART = r"\w[\w.-]{0,200}"
-_SAFETENSORS = re.compile(rf"({_PART}/){{0,4}}{_PART}\.safetensors")
-
-
-def weight_files(files: ListedFiles) -> list[str]:
-    """The names of the files with the weights. Raises BadModel if there are none, or if the index
-    is not valid or names a file that is not there."""
-    if ONE_FILE in files.names:
-        return [ONE_FILE]
-    if INDEX in files.names:
-        return sorted(set(weight_map(files).values()))
-    others = [name for name in (*files.names, *files.below()) if name.endswith(".safetensors")]
-    if not others:
-        raise BadModel(
-            f"{files.title} has no weights: no .safetensors file, only {first(files.names)}"
-        )
-    raise BadModel(
-        f"{files.title} has {first(others)}, but neither {ONE_FILE} nor {INDEX}, the index that "
-        "says which tensor is in which file"
-    )
-
-
-def weight_map(files: ListedFiles) -> dict[str, str]:
-    """Tensor -> file name, from the index. Raises BadModel as `weight_files` does."""
-    what = f"{files.title}: {INDEX}"
-    found = object_of(files.read(INDEX, MOST_INDEX_BYTES), what, BadModel)
-    where = found.get("weight_map")
-    if not isinstance(where, dict) or not where or not isinstance(found.get("metadata"), dict):
-        raise BadModel(
-            f"{what} has no metadata, or no weight_map that says which tensor is in which file"
-        )
-    for file in set(map(_text, where.values())):
-        if not _SAFETENSORS.fullmatch(file):
-            raise BadModel(
-                f"{what} names {shown(file)}, which is not a .safetensors file in the folder; "
-                "other weight formats may run code and are not loaded"
-            )
-        if not files.has(file):
-            raise BadModel(f"{what} names {shown(file)}, which is not there")
-    return where
 
 
 def _text(value: object) -> str:
@@ -223,7 +222,7 @@ def is_whole(folder: Path) -> bool:
         return False
     names = {path.name for path in folder.iterdir()}
     try:
-        weight_files(files_in(folder, folder.name))
+        _ = files_in(folder, folder.name).weights
     except BadModel:
         return False
     return "config.json" in names and all((folder / name).exists() for name in small_files(names))

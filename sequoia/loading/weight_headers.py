@@ -9,7 +9,6 @@ tensors without gaps. The header's length is checked here first: the library all
 from __future__ import annotations
 
 import math
-from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,8 +18,7 @@ from safetensors import SafetensorError, safe_open
 from transformers import AutoModelForCausalLM
 
 from sequoia.errors import BadModel
-from sequoia.loading.folder_check import check_place
-from sequoia.loading.model_files import INDEX, ONE_FILE, files_in, weight_files, weight_map
+from sequoia.loading.model_files import files_in
 from sequoia.loading.other_formats import refuse_quantised_tensors
 from sequoia.validate_input import shown
 
@@ -103,23 +101,16 @@ MOST_TABLE_BYTES = 4_000_000_000
 _SPARE = 2**20
 
 
-def weight_paths(folder: Path, title: str) -> dict[str, Path]:
-    """The files in `folder` with the weights, by name. Raises BadModel as `weight_files` does, and
-    also if a file in a sub-folder is really elsewhere."""
-    paths = {name: folder / name for name in weight_files(files_in(folder, title))}
-    for path in paths.values():
-        check_place(path, folder, title)
-    return paths
+def weight_paths(folder: Path, title: str) -> list[Path]:
+    """The files in `folder` with the weights. Raises BadModel if they are not all there."""
+    return [folder / name for name in files_in(folder, title).weights]
 
 
 def stored_tensors(folder: Path, title: str) -> dict[str, Stored]:
     """Dtype and shape of all tensors in the weight files, by name. Raises BadModel if a file is
-    missing or damaged, or if the index does not match the files."""
-    paths = weight_paths(folder, title)
-    found = {name: read_header(path, title) for name, path in paths.items()}
-    if ONE_FILE not in found:
-        _check_index(weight_map(files_in(folder, title)), found, title)
-    return {name: tensor for tensors in found.values() for name, tensor in tensors.items()}
+    missing or damaged."""
+    headers = [read_header(path, title) for path in weight_paths(folder, title)]
+    return {name: tensor for tensors in headers for name, tensor in tensors.items()}
 
 
 def check_described(config: Any, tensors: dict[str, Stored], title: str) -> None:
@@ -142,18 +133,3 @@ def check_described(config: Any, tensors: dict[str, Stored], title: str) -> None
             f"{title}: its config asks for buffers of {tables / 1e9:,.2f} GB in addition to the "
             f"weights; the limit is {MOST_TABLE_BYTES / 1e9:.0f} GB"
         )
-
-
-def _check_index(where: dict[str, str], found: dict[str, dict[str, Stored]], title: str) -> None:
-    """Raises BadModel if a tensor of the index is not in the file that the index names for it, or
-    if a tensor is in several files. where: the file of each tensor, from the index. found: the
-    tensors of each file."""
-    for name, file in where.items():
-        if name not in found[file]:
-            raise BadModel(
-                f"{title}: according to {INDEX}, tensor {shown(name)} is in {file}, but it is not"
-            )
-    files = Counter(name for tensors in found.values() for name in tensors)
-    name, times = files.most_common(1)[0]
-    if times > 1:
-        raise BadModel(f"{title}: tensor {shown(name)} is in {times} files; it must be in only one")

@@ -3,7 +3,6 @@ are refused."""
 
 from __future__ import annotations
 
-import itertools
 import json
 import shutil
 from collections.abc import Callable
@@ -22,7 +21,6 @@ from tokenizers import (
     processors,
 )
 from transformers import (
-    AutoModelForCausalLM,
     BertConfig,
     Gemma2Config,
     GPTNeoXConfig,
@@ -33,10 +31,8 @@ from transformers import (
 from sequoia import Pair, load_pair
 from sequoia.errors import BadModel, BadPair, BadPrompt
 from sequoia.loading import compare_tokenizers as tokenizer_trial
-from sequoia.loading import trial_worker
 from sequoia.loading.compare_tokenizers import differences, matching_tokenizer
 from sequoia.loading.model_checks import Source
-from sequoia.models import pair
 from sequoia.models.chat import chat_template
 
 SAME = (
@@ -225,27 +221,6 @@ def test_usual_kinds_of_tokenizers_pass_the_stress_test(make: Callable[[], Token
     tokenizer_trial.refuse_slow(make().to_str(), "m")
 
 
-def test_the_stress_test_has_texts_as_long_as_any_text_encoded(good: Path) -> None:
-    """No text longer than MOST_CHARS characters is ever encoded: a prompt is limited to
-    MAX_PROMPT_CHARS, and a prompt in a chat template to MOST_CHARS."""
-    texts = [*trial_worker.texts(chat_template.MOST_CHARS)]
-    assert max(map(len, texts)) == chat_template.MOST_CHARS >= pair.MAX_PROMPT_CHARS
-    for unit, end in itertools.product(trial_worker.SHORT, trial_worker.ENDS):
-        run = (unit * trial_worker.RUN)[: trial_worker.RUN] + end
-        assert any(run in text for text in texts), (unit, end)
-
-
-def test_a_tokenizer_that_was_too_slow_is_tested_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a busy machine, a tokenizer can fail the test and pass it later."""
-    core = word_level()
-    core.add_tokens(["only here"])
-    with monkeypatch.context() as patch:
-        patch.setattr(tokenizer_trial, "_TRIAL_SECONDS", 0.0)
-        with pytest.raises(BadModel, match=r"cannot be used: it takes more than 0 s"):
-            tokenizer_trial.refuse_slow(core.to_str(), "m")
-    tokenizer_trial.refuse_slow(core.to_str(), "m")
-
-
 def test_a_pattern_with_cubic_time_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     core = word_level()
     core.pre_tokenizer = pre_tokenizers.Split(Regex("é*é*X"), "isolated")
@@ -278,19 +253,3 @@ def test_a_prompt_on_which_the_tokenizer_fails_is_refused() -> None:
 
 
 # -- the token ids that end a text
-
-
-@pytest.mark.parametrize(("ends", "says"), [("stop", "'stop'"), ([[0]], "a list")])
-def test_an_end_of_text_id_that_is_not_a_token_id_is_refused(
-    ends: object, says: str, good: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The load fails before any weights are read."""
-    folder = Path(shutil.copytree(good, tmp_path / "model"))
-    (folder / "generation_config.json").write_text(json.dumps({"eos_token_id": ends}))
-    monkeypatch.setattr(
-        AutoModelForCausalLM, "from_pretrained", lambda *_, **__: pytest.fail("weights were read")
-    )
-    with pytest.raises(
-        BadModel, match=f"eos_token_id in its generation_config.json is {says}, which is not"
-    ):
-        load_pair(target=str(folder), draft=str(folder), device="cpu", dtype="float32")

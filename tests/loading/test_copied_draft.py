@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import types
 from pathlib import Path
 from typing import Any
@@ -11,11 +10,9 @@ import psutil
 import pytest
 import torch
 from fakes import save, tiny_model
-from goodness_of_fit import fit
 from transformers import AutoModelForCausalLM, MixtralConfig, MixtralForCausalLM
 
 from sequoia import Pair, SamplingParams, Tree, plain, speculate
-from sequoia.algorithm.sampling import target_rows
 from sequoia.errors import BadModel, BadPair, OutOfMemory
 from sequoia.loading.find_pair import LoadNews
 from sequoia.loading.load import load_pair
@@ -49,22 +46,6 @@ def test_greedy_text_is_that_of_plain_decoding(numbers: str, dtype: str, folder:
         steps = [*speculate(pair, "def f(x):", GREEDY, tree)]
         assert tokens(steps) == tokens(plain(pair, "def f(x):", GREEDY))
         assert len(steps) < 0.7 * GREEDY.max_new_tokens
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("numbers", ROUNDED)
-def test_sampled_tokens_follow_the_targets_distribution(numbers: str, tmp_path: Path) -> None:
-    """The first token of 1,500 runs, against the distribution that transformers alone computes."""
-    pair = load(save(tiny_model(), tmp_path / "m"), numbers, dtype="float32")
-    params = SamplingParams(temperature=0.8, max_new_tokens=1, ignore_eos=True)
-    ids = torch.tensor([pair.encode("x")])
-    with torch.inference_mode():
-        exact = target_rows(pair.target.hf(ids).logits[0, -1:], params)[0]
-    found = []
-    for seed in range(1500):
-        run = speculate(pair, "x", dataclasses.replace(params, seed=seed), Tree.kary(2, 3))
-        found += tokens(run)
-    assert fit(found, dict(enumerate(exact.tolist()))) > 1e-6
 
 
 @pytest.mark.parametrize("offload", [0, 1])

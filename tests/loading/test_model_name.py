@@ -95,6 +95,7 @@ def test_a_folder_of_an_odd_name_is_that_folder(
         ("models\\llama", "is a Windows path"),
         ("\\\\server\\share\\llama", "is a Windows path"),
         ("~/nowhere", "/nowhere' is neither a folder nor a Hugging Face id"),
+        *((odd, "is neither a folder nor a Hugging Face") for odd in ("a/b/c", "a--b/c", "a/..b")),
         ("~nobody-here/x", "neither a folder nor a Hugging Face id"),
         ("x" * 300, "cannot be opened|neither a folder"),
         ('""', "named by a folder or a Hugging Face id"),

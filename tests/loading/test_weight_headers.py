@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 import torch
-from fakes import tiny_model
 from safetensors.torch import save_file
 from transformers import GPTNeoConfig, LlamaConfig
 
@@ -113,12 +112,6 @@ def test_buffers_just_over_the_limit_are_shown_with_enough_decimals() -> None:
     )
     with pytest.raises(BadModel, match=r"buffers of 4\.21 GB .*; the limit is 4 GB$"):
         check_described(config, stored(2_000_000), "m")
-
-
-def test_tied_weights_are_stored_once() -> None:
-    model = tiny_model("qwen2")
-    assert model.config.tie_word_embeddings
-    check_described(model.config, stored(model.num_parameters()), "m")
 
 
 def test_a_config_may_name_an_attention_kernel_that_is_not_installed() -> None:

@@ -132,7 +132,7 @@ def _pin(pages: torch.Tensor, stream: torch.cuda.Stream) -> None:
     runtime: Any = torch.cuda.cudart()
     code = int(runtime.cudaHostRegister(pages.data_ptr(), len(pages), _PORTABLE))
     if code:
-        _forget_error(runtime, stream)
+        _forget_error(stream)
         free = free_bytes(torch.device("cpu"))
         raise OutOfMemory(
             f"cannot pin another {size(len(pages))} of host memory (CUDA error {code}); "
@@ -142,13 +142,9 @@ def _pin(pages: torch.Tensor, stream: torch.cuda.Stream) -> None:
     weakref.finalize(pages, _unpin, runtime, pages.data_ptr(), stream).atexit = False
 
 
-def _forget_error(runtime: Any, stream: torch.cuda.Stream) -> None:
+def _forget_error(stream: torch.cuda.Stream) -> None:
     """Clear the error that CUDA remembers after a refused call. Otherwise the next kernel launch of
-    this thread would raise it. If torch does not offer cudaGetLastError, a kernel is launched here:
-    the launch raises the error, and that clears it."""
-    if clear := getattr(runtime, "cudaGetLastError", None):
-        clear()
-        return
+    this thread would raise it. So a kernel is launched here."""
     with suppress(RuntimeError):
         torch.zeros(1, device=stream.device)
 
