@@ -16,12 +16,10 @@ from typing import Any
 
 from tqdm import tqdm
 
-from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.best_tree import best_tree
 from sequoia.algorithm.expected_tokens import fitted
 from sequoia.algorithm.sampling_params import MOST_TOKENS, SamplingParams
 from sequoia.algorithm.tree import MAX_NODES, Tree
-from sequoia.algorithm.verifiers.traversal import TRAVERSAL
 from sequoia.assets_folder import ASSETS
 from sequoia.bench.command import (
     add_pair_options,
@@ -33,7 +31,7 @@ from sequoia.bench.command import (
 from sequoia.decoding.engine import Decoder, run
 from sequoia.errors import BadAcceptance, BadSamplingParams
 from sequoia.loading.load import load_pair
-from sequoia.measuring.acceptance import count_acceptance, path_acceptance
+from sequoia.measuring.acceptance import count_acceptance
 from sequoia.measuring.acceptance_teacher_forced import agreement
 from sequoia.models.describe import dtype_name, versions
 from sequoia.models.pair import Pair
@@ -58,9 +56,8 @@ def survey(
 
     An entry contains rates by rank, counts, the 95% confidence interval of the first rank's rate,
     the share of repeated text in the continuations, and the agreement of draft and target on the
-    prompts. Its `fitted` rates are for planning trees (see `expected_tokens.fitted`). Above
-    temperature 0, its `own_paths` are for planning Traversal's trees. The interval treats all
-    visited nodes as independent, although nodes visited after the same prompt are not.
+    prompts. Its `fitted` rates are for planning trees (see `expected_tokens.fitted`). The interval
+    treats all visited nodes as independent, although nodes visited after the same prompt are not.
 
     kinds: prompts by the name of their kind. Plans made later without a prompt use the first kind.
     tokens: new tokens per continuation. ranks: number of siblings whose acceptance is counted.
@@ -134,29 +131,6 @@ def _figures(
             "levels": tree.levels,
             "tokens_per_step": round(mean_tokens, 4),
         },
-        **(
-            {"own_paths": along_own_paths(pair, prompts, params, rates)}
-            if params.temperature
-            else {}
-        ),
-    }
-
-
-def along_own_paths(
-    pair: Pair, prompts: Sequence[str], params: SamplingParams, rates: Sequence[float]
-) -> dict[str, Any]:
-    """The acceptance vector to plan Traversal's trees with, and how it was measured. It is counted
-    along Traversal's final paths in a tree of TRIED_NODES nodes, and fitted to the tokens per step
-    with this tree. rates: those counted with the default verifier; the tree is planned for them."""
-    usual = Acceptance(tuple(rates))
-    tree = best_tree(usual.smoothed(), TRIED_NODES, TRIED_LEVELS)
-    found = path_acceptance(pair, prompts, params, tree, TRAVERSAL.key, usual)
-    return {
-        "rates": list(found.acceptance.rates),
-        "nodes": len(tree),
-        "levels": tree.levels,
-        "tokens_per_step": round(found.tokens_per_step, 4),
-        "steps": found.steps,
     }
 
 

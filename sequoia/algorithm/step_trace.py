@@ -82,8 +82,6 @@ class StepTrace:
     level_seconds: the time of each draft pass, the root's first; empty if unknown.
     residual_heads: the most probable tokens of the residual distributions (see residual_heads.py):
         one head for each trial, then one for the bonus token; empty if not recorded.
-    expected_accepted: the expected number of accepted nodes without the root (see
-        expected_accepted.py); None if not recorded or if it could not be computed.
     text: the text that each emitted token added, "" while a character is incomplete; empty until
         a Recorder has added it.
     """
@@ -101,7 +99,6 @@ class StepTrace:
     clock: Name = ""
     level_seconds: Many[Seconds] = field(default=(), compare=False)  # part of `seconds`
     residual_heads: Many[ResidualHead] = ()
-    expected_accepted: Seconds | None = None
     text: Many[Text] = ()
 
     @property

@@ -19,12 +19,12 @@ from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import StepTrace
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, verifier_named
-from sequoia.algorithm.verifiers.verifier import Verdict, Verifier
+from sequoia.algorithm.verifiers.verifier import Verdict
 from sequoia.decoding.cuda.cuda_step import CudaStep, fits
 from sequoia.decoding.cuda.kernel_check import kernel_problem
 from sequoia.decoding.step import Drafted, Drafter, HostStep
 from sequoia.decoding.tree_choice import TreeChoice
-from sequoia.errors import BadModel, BadTree, OutOfMemory
+from sequoia.errors import BadTree, OutOfMemory
 from sequoia.models.ngram import Draft, DraftContext
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import Context
@@ -36,11 +36,10 @@ _SMALLER = "; ask for fewer tokens or a smaller tree"
 
 class Decoder:
     """The state of one run: the tokens known so far, and both models' caches. tree: one Tree
-    for all steps, or another TreeChoice that gives each step its own. has_heads, has_expected:
-    whether to fill in `residual_heads` and `expected_accepted` of the traces. Steps that a GPU
-    verifies have neither. Residual heads exist only above temperature 0, and never with Traversal.
-    Computing the two fields is not part of a step's measured time. Raises BadPrompt, BadTree,
-    BadSamplingParams or OutOfMemory."""
+    for all steps, or another TreeChoice that gives each step its own. has_heads: whether to fill
+    in `residual_heads` of the traces, outside a step's measured time. They exist only above
+    temperature 0, and never with Traversal or in steps that a GPU verifies. Raises BadPrompt,
+    BadTree, BadSamplingParams or OutOfMemory."""
 
     def __init__(
         self,
@@ -51,7 +50,6 @@ class Decoder:
         verifier: str = DEFAULT_VERIFIER,
         chance: Chance | None = None,
         has_heads: bool = False,
-        has_expected: bool = False,
     ) -> None:
         self.pair = pair
         self.params = params
@@ -62,8 +60,6 @@ class Decoder:
         self.finish: str | None = None
         # at temperature 0, p is one-hot, so there is nothing to see in its residuals
         self._has_heads = has_heads and params.temperature > 0
-        self._has_expected = has_expected
-        self._last: Drafted | None = None
         draft: Draft = getattr(tree, "draft", pair.draft)  # a TreeChoice may bring its own
         tree = draft.offered(tree)
         self.tree_choice = tree
@@ -155,7 +151,6 @@ class Decoder:
     @torch.inference_mode()
     def step(self) -> StepTrace:
         """Draft, verify, keep."""
-        self._last = None  # memory has room for the distributions of only one tree
         self._capture_ahead()
         clock = Clock(self.pair.target.device)
         shape = self.tree_choice.next(self.remaining)
@@ -178,14 +173,12 @@ class Decoder:
             self.finish,
             level_seconds=clock.spans("draft"),
             residual_heads=self._heads(drafted, verdict),
-            expected_accepted=self._expected(drafted),
         )
         self.index += 1
         return trace
 
     def _capture_ahead(self) -> None:
-        """Capture CUDA graphs for longer prefixes before the step's clock starts. This overwrites
-        the logits of the last step, which `expected_under` reads."""
+        """Capture CUDA graphs for longer prefixes before the step's clock starts."""
         for context in self.contexts:
             context.capture_ahead(self.tree_choice.most)
 
@@ -193,25 +186,6 @@ class Decoder:
         if not self._has_heads:
             return ()
         return self._draft_and_verify.residual_heads(drafted, verdict)
-
-    def _expected(self, drafted: Drafted) -> float | None:
-        self._last = drafted
-        if not self._has_expected:
-            return None
-        try:
-            return self.expected_under(self.verifier)
-        except BadModel:  # logits overflowed that the step itself did not need
-            return None
-
-    def expected_under(self, verifier: Verifier) -> float | None:
-        """The expected number of nodes, besides the root, that `verifier` would accept in the last
-        step's tree, averaged over the random numbers of the verification. `verifier` must draw
-        children in the same way as the run's verifier. Call it before the next step begins. None
-        before the first step, or if a GPU verified the last step (see cuda/cuda_step.py). Raises
-        BadModel if logits overflowed at a node that the verification did not visit."""
-        if self._last is None:
-            return None
-        return self._draft_and_verify.expected_accepted(self._last, verifier)
 
     def _emit(self, drafted: Drafted, verdict: Verdict) -> tuple[int, ...]:
         """Append the tokens that the step emits to `emitted` and return them. They are cut after an

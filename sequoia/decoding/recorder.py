@@ -71,8 +71,8 @@ def _ended(step: StepTrace, pending: str) -> StepTrace:
 
 def rounded(trace: StepTrace) -> StepTrace:
     """`trace` with as many digits as a file keeps: six of a probability, seven decimals of seconds,
-    and four digits of residuals, expected tokens and the seconds of a draft pass."""
-    verdict, expected = trace.verdict, trace.expected_accepted
+    and four digits of residuals and the seconds of a draft pass."""
+    verdict = trace.verdict
     return replace(
         trace,
         draft_p=_digits(trace.draft_p),
@@ -84,7 +84,6 @@ def rounded(trace: StepTrace) -> StepTrace:
             ResidualHead(head.tokens, _digits(head.p, 4), _digits(head.q, 4))
             for head in trace.residual_heads
         ),
-        expected_accepted=None if expected is None else _digits([expected], 4)[0],
     )
 
 

@@ -338,12 +338,11 @@ class HostStep:
             self._verifier.reject,
         )
 
-    def expected_accepted(self, drafted: Drafted, verifier: Verifier) -> float | None:
+    def expected_accepted(self, drafted: Drafted, verifier: Verifier) -> float:
         """The expected number of nodes, besides the root, that `verifier` would accept in the last
         step's tree, averaged over the random numbers of the verification. `verifier` must draw
-        children in the same way as the run's verifier. None if the distributions stayed on the
-        GPU. Raises BadModel if logits overflowed at a node that the verification did not
-        visit."""
+        children in the same way as the run's verifier. Raises BadModel if logits overflowed at a
+        node that the verification did not visit."""
 
         def p(node: int) -> np.ndarray:
             return self._p[node] if node in self._p else self._row_warp(self._last_logits[node])

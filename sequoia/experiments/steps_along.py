@@ -77,7 +77,7 @@ def steps_along(
         if isinstance(chance, DrawsByContext):
             chance.begin(ids[: root + 1], counted.fronts)
         drafted, verdict, _ = step(shape, Clock(pair.target.device))
-        tokens = tuple(1 + (step.expected_accepted(drafted, rule) or 0.0) for rule in rules)
+        tokens = tuple(1 + step.expected_accepted(drafted, rule) for rule in rules)
         widths = tuple(map(len, counted.fronts))
         yield DecodedStep(tokens, len(drafted.tree), widths), drafted, verdict
         counted.learn(drafted.tree, verdict)

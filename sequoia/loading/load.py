@@ -371,7 +371,6 @@ def recorded_acceptances(path: Path) -> tuple[RecordedAcceptance, ...]:
             Acceptance(tuple(row.get("fitted", row)["rates"])),
             row.get("kind", ""),
             row.get("agreement"),
-            Acceptance(tuple(row["own_paths"]["rates"])) if "own_paths" in row else None,
         )
         for row in rows
     )

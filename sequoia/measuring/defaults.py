@@ -104,20 +104,6 @@ def judges_paths(verifier: str) -> bool:
     return verifier_named(verifier).chances is None
 
 
-def own_paths_of(
-    pair: Pair, params: SamplingParams, verifier: str, texts: Sequence[str] = ()
-) -> tuple[Acceptance, str] | None:
-    """For a verifier that judges whole paths: the recorded vector counted along its accepted paths
-    (see `path_acceptance`), and the source as in `acceptance_of`. None for other
-    verifiers, at temperature 0, or if no such vector is recorded."""
-    if params.temperature == 0 or not judges_paths(verifier):
-        return None
-    recorded = _recorded(pair, params, DEFAULT_VERIFIER, texts)
-    if recorded is None or recorded.own_paths is None:
-        return None
-    return recorded.own_paths, " ".join(filter(None, ("recorded", recorded.kind)))
-
-
 def _recorded(
     pair: Pair, params: SamplingParams, verifier: str, texts: Sequence[str]
 ) -> RecordedAcceptance | None:
@@ -177,20 +163,6 @@ def default_plan(
     vector, but the plan contains the vector before smoothing, and its source."""
     profile = profile or machine(pair)
     return _planned(*acceptance_of(pair, params, verifier, texts), profile, most)
-
-
-def own_paths_plan(
-    pair: Pair,
-    params: SamplingParams,
-    verifier: str,
-    texts: Sequence[str] = (),
-    most: int = MAX_NODES,
-    profile: HardwareProfile | None = None,
-) -> Plan | None:
-    """The plan that `default_plan` would choose with the vector of `own_paths_of`. None if there is
-    no such vector."""
-    known = own_paths_of(pair, params, verifier, texts)
-    return known and _planned(*known, profile or machine(pair), most)
 
 
 def _planned(acceptance: Acceptance, source: str, profile: HardwareProfile, most: int) -> Plan:

@@ -66,15 +66,13 @@ class RecordedAcceptance:
 
     agreement: the mean overlap of the target's and the draft's distributions along those texts, by
     which the kind of another text is recognised. None if it was not measured (see `agreement` in
-    measuring/acceptance_teacher_forced.py). own_paths: a vector for the verifier Traversal, None if
-    it was not measured (see measuring/acceptance.py).
+    measuring/acceptance_teacher_forced.py).
     """
 
     temperature: float
     acceptance: Acceptance
     kind: str = ""
     agreement: float | None = None
-    own_paths: Acceptance | None = None
 
 
 @dataclass(frozen=True)

@@ -53,11 +53,6 @@ def _checked_step(step: StepTrace) -> StepTrace:
             f"{what}: the emitted tokens must be the accepted path and the bonus token, or the "
             "first few of these tokens, each with its text"
         )
-    if (step.expected_accepted or 0) > tree.levels:
-        raise BadTrace(
-            f"{what}: expected_accepted: {step.expected_accepted}; expected at most the tree's "
-            f"{tree.levels} levels"
-        )
     _require_heads(step.residual_heads, len(verdict.trials), what)
     return step
 

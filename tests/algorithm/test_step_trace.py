@@ -48,7 +48,6 @@ def recorded(verifier: str = "sequoia", tokens: int = 40) -> tuple[tuple[StepTra
         TREE,
         verifier,
         has_heads=True,
-        has_expected=True,
     )
     recorder = Recorder(pair, decoder.prompt, META)
     traces = []
@@ -260,7 +259,6 @@ def test_a_recorded_run_is_read_back_from_its_file(verifier: str) -> None:
         assert rounded(ours) == rounded(theirs)
         head_count = len(ours.verdict.trials) + 1 if VERIFIERS[verifier].chances else 0
         assert len(theirs.residual_heads) == head_count
-        assert theirs.expected_accepted == pytest.approx(ours.expected_accepted, rel=1e-3)
         assert theirs.level_seconds == pytest.approx(ours.level_seconds, rel=1e-3)
         for head, read in zip(ours.residual_heads, theirs.residual_heads, strict=True):
             assert head.tokens == read.tokens
@@ -271,7 +269,7 @@ def test_a_recorded_run_is_read_back_from_its_file(verifier: str) -> None:
 def test_a_file_without_residuals_and_level_times_is_read() -> None:
     data = json.loads(small_file())
     for trace in data["steps"]:
-        del trace["residual_heads"], trace["level_seconds"], trace["expected_accepted"]
+        del trace["residual_heads"], trace["level_seconds"]
     opened = Run.from_dict(data)
     assert [(trace.residual_heads, trace.level_seconds) for trace in opened.steps] == [
         ((), ()) for _ in opened.steps
@@ -402,7 +400,6 @@ HOSTILE: dict[str, tuple[Callable[[dict], Any], str]] = {
         lambda d: with_path(d)["residual_heads"][0].update(p=[0.9] * 6, q=[0.1] * 6),
         "add up to more than 1",
     ),
-    "an expectation beyond the tree": (at_step("expected_accepted", 9), "expected_accepted: 9"),
     "no pieces": (lambda d: d.update(pieces={}), "its text is not among the pieces"),
     "many pieces": (lambda d: d.update(pieces=dict.fromkeys(range(300_001), "")), "at most 300000"),
     "a clock of its own": (at_step("clock", "fast"), "all steps of a run must have the run's"),

@@ -582,8 +582,7 @@ class SavedRace(NamedTuple):
 def recorded_run(verifier: str) -> str:
     """The file of a short run in which everything is recorded that can be."""
     params = SamplingParams(temperature=0.8, max_new_tokens=8, seed=5, ignore_eos=True)
-    options = {"has_heads": True, "has_expected": True}
-    decoder = Decoder(pair(), PROMPTS[1], params, Tree.kary(2, 3), verifier, **options)
+    decoder = Decoder(pair(), PROMPTS[1], params, Tree.kary(2, 3), verifier, has_heads=True)
     recorder = Recorder(decoder.pair, decoder.prompt, {"label": "measured", "prompt": PROMPTS[1]})
     for one in run(decoder):
         recorder.add(one)

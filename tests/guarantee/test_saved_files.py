@@ -339,7 +339,7 @@ WRONG: dict[type, tuple[Any, ...]] = {
 }
 ANYTHING = {"meta"}  # all of its fields may be missing
 OPTIONAL = {
-    *("results", "count", "level_seconds", "residual_heads", "expected_accepted"),
+    *("results", "count", "level_seconds", "residual_heads"),
     *("mass", "q", "finish", "time_breakdown", "what_to_try", "lossless", "loss", "p_value"),
     *("statistic", "detectable_difference", "index"),
 }

@@ -29,7 +29,6 @@ from sequoia.measuring.acceptance import (
     CountedAcceptance,
     count_acceptance,
     counting_tree,
-    measure_acceptance,
 )
 from sequoia.measuring.hardware import OVERHEAD_SIZES, PASSES, _overhead, _some, measure_profile
 from sequoia.models.describe import describe, dtype_name, versions
@@ -280,7 +279,7 @@ def test_a_hopeless_draft_is_never_right() -> None:
 @pytest.mark.parametrize("temperature", [0.0, 0.7, 1.5])
 def test_rates_sum_to_at_most_1(temperature: float) -> None:
     params = SamplingParams(temperature=temperature, max_new_tokens=48, ignore_eos=True)
-    acceptance = measure_acceptance(tiny_pair(), PROMPTS, params, ranks=6)
+    acceptance = count_acceptance(tiny_pair(), PROMPTS, params, ranks=6).acceptance
     assert len(acceptance.rates) == 6
     assert 0 < acceptance.rates[0] <= sum(acceptance.rates) <= 1
 

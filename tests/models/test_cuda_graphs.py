@@ -170,27 +170,6 @@ def test_no_step_waits_for_a_capture_when_the_text_grows_beyond_a_reach(
     assert len(captures) == 4 * 5
 
 
-@pytest.mark.slow
-def test_what_other_verifiers_would_accept_is_known_until_the_next_step(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """The answer is computed from the last step's logits, and a capture overwrites these. So no
-    capture may come between a step and the question. The test asks about the run's own verifier,
-    because the step contains the right answer for it."""
-    monkeypatch.setattr(cuda_graphs, "STEP", 64)
-    pair = _with_plain_forward(tiny_pair())
-    capture = use_graphs(pair.target)
-    params = SamplingParams(temperature=0.9, max_new_tokens=200, ignore_eos=True)
-    decoder = Decoder(pair, PROMPTS[0], params, TREE, has_expected=True)
-    decoder.prefill()
-    decoder.step()
-    before = capture.count
-    while decoder.finish is None:
-        step = decoder.step()
-        assert decoder.expected_under(decoder.verifier) == step.expected_accepted
-    assert capture.count > before
-
-
 def _noting(capture: Capture, in_a_step: list[bool], captures: list[bool]) -> Capture:
     def noted(work: Replay) -> Replay:
         captures.append(in_a_step[0])

@@ -23,8 +23,7 @@ from sequoia import (
 )
 from sequoia.algorithm.tree import MAX_NODES
 from sequoia.errors import BadTree
-from sequoia.measuring.defaults import SLACK, default_chain, known_acceptance, own_paths_plan
-from sequoia.planning.hardware_profile import HardwareProfile
+from sequoia.measuring.defaults import SLACK, default_chain, judges_paths, known_acceptance
 from sequoia.planning.plan_for_machine import Plan
 from sequoia.planning.simulated_step_times import SimulatedClock
 from sequoia.validate_input import shown, whole
@@ -187,9 +186,8 @@ class TreeRequest:
                 words += f", limited to {self.most} nodes here ({best} would be best)"
         if plan.predicted_speedup < 1:
             words += " (predicted to be slower than plain decoding)"
-        how = f"{words}, {_from(plan.source)}"
-        if self.kind == "planned":
-            how += _own_paths_words(plan, own_paths_plan(*asked, self.most, _profile(run)))
+        rule = " under Sequoia's rule" if judges_paths(run.verifier) else ""
+        how = f"{words}, {_from(plan.source)}{rule}"
         return ChosenTree(plan.tree, how, plan.acceptance, plan.source, self._rule(plan))
 
     def _wide(self, run: _Run) -> ChosenTree:
@@ -257,28 +255,6 @@ def _whole(value: Any, label: str, least: int, most: int) -> None:
         whole(value, label, least, most, BadTree)
     except BadTree as problem:
         raise with_labels(problem, {label: label}) from None
-
-
-def _profile(run: _Run) -> HardwareProfile | None:
-    """The profile of the simulated machine that `run` is planned for; None for this machine."""
-    return run.clock.profile if run.clock else None
-
-
-def _own_paths_words(plan: Plan, own: Plan | None) -> str:
-    """Words that compare two plans for the verifier Traversal. Empty if `own` is None.
-
-    plan: made with the acceptance counted with the verifier Sequoia. own: made with the acceptance
-    counted along the paths that Traversal itself accepted; None if no such acceptance is known."""
-    if own is None:
-        return ""
-    if own.tree == plan.tree:
-        return "; with the acceptance of Traversal's own paths, the tree is the same"
-    return (
-        f" under Sequoia's rule: {len(plan.tree)} nodes, {plan.tree.levels} levels, predicted "
-        f"speed-up {plan.predicted_speedup:.2f}×; with the acceptance of Traversal's own paths, "
-        f"the tree would have {len(own.tree)} nodes, {own.tree.levels} levels and a predicted "
-        f"speed-up of {own.predicted_speedup:.2f}×"
-    )
 
 
 def _is_wide(tree: Tree) -> bool:

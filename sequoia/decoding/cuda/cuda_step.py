@@ -88,9 +88,6 @@ class CudaStep(HostStep):
         # those of a fixed tree stay on the device
         return super().residual_heads(drafted, verdict) if self._is_dynamic else ()
 
-    def expected_accepted(self, drafted: Drafted, verifier: Verifier) -> float | None:
-        return super().expected_accepted(drafted, verifier) if self._is_dynamic else None
-
     def _fill(
         self, layout: TreeOnDevice, drafted: Drafted, passes: Spans
     ) -> tuple[torch.Tensor, torch.Tensor]:

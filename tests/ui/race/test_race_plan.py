@@ -18,8 +18,7 @@ from visits import sent
 from sequoia import Acceptance, Pair, Tree, named_profile
 from sequoia.algorithm.verifiers import VERIFIERS
 from sequoia.assets_folder import ASSETS
-from sequoia.errors import BadSamplingParams, BadTrace, BadTree
-from sequoia.models.pair import RecordedAcceptance
+from sequoia.errors import BadTrace, BadTree
 from sequoia.planning.plan_for_machine import best_chain, best_plan
 from sequoia.planning.simulated_step_times import step_seconds
 from sequoia.saved_files.race_file import MOST_LANES, RaceLog
@@ -111,27 +110,6 @@ def test_tree_and_chain_are_planned_by_one_rule_for_the_clock(pair: Pair) -> Non
         "among chains within 1% of the fastest, the longest",
         "among trees within 1% of the fastest, the one with the most expected tokens per step",
     ]
-
-
-def test_a_tree_for_traversal_names_both_plans(pair: Pair) -> None:
-    """The tree is planned with the acceptance under Sequoia's rule. The page also describes the
-    tree that would be planned with the acceptance of Traversal's own paths."""
-    own = Acceptance((0.85, 0.05, 0.02))
-    both = replace(pair, known=(RecordedAcceptance(0.6, RATES, "code", own_paths=own),))
-    lanes = ("planned", "", "traversal"), ("planned", "", "sequoia")
-    plan = plan_race(both, asked(*lanes, temperature=0.6), LOCAL.nodes)
-    trees = [lane.chosen.tree for lane in plan.lanes]
-    assert trees == [best_plan(RATES, PROFILE, slack=0.01).tree] * 2
-    of_paths = best_plan(own, PROFILE, slack=0.01)
-    beside, alone = (lane.chosen.how for lane in plan.lanes)
-    assert alone == f"planned for {NAME}, from acceptance rates counted on Python code"
-    assert beside.startswith(f"{alone} under Sequoia's rule: {len(trees[0])} nodes, ")
-    assert beside.endswith(
-        "; with the acceptance of Traversal's own paths, the tree would have "
-        f"{len(of_paths.tree)} nodes, "
-        f"{of_paths.tree.levels} levels and a predicted speed-up of "
-        f"{of_paths.predicted_speedup:.2f}×"
-    )
 
 
 def test_a_planned_tree_without_branches_is_not_raced_twice(

@@ -231,7 +231,6 @@ export interface StepTrace {
   clock?: string;
   level_seconds?: number[];
   residual_heads?: ResidualHead[];
-  expected_accepted?: number | null;
   text?: string[];
 }
 
