@@ -257,11 +257,11 @@ def serve(
 
     from sequoia import machine
     from sequoia.loading.load import load
+    from ui.hardware.profile_job import measure_machine
     from ui.page import launch_options, page
     from ui.serving.gradio_changes import change_gradio
     from ui.serving.guards import Address, trusted_proxies
     from ui.serving.limits import LOCAL, PUBLIC
-    from ui.serving.measure_machine import measure_machine
     from ui.serving.model_host import ModelHost
     from ui.serving.owner import Owner
 

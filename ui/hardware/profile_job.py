@@ -1,13 +1,70 @@
-"""One measurement of this machine, in its own thread."""
+"""A thorough measurement of this machine, started by a visitor's button or by --measure."""
 
 from __future__ import annotations
 
-from sequoia import Pair
+import statistics
+from dataclasses import dataclass
+
+from sequoia import HardwareProfile, Pair, measure_profile
+from sequoia.algorithm.progress import Progress
 from sequoia.measuring.hardware import PASSES
-from ui.serving.measure_machine import SECONDS, Measurement, measure_machine
 from ui.serving.measurement_job import MeasurementJob
 from ui.serving.model_host import ModelHost
 from ui.serving.wait_times import Demand
+
+SECONDS = 28.0
+ROUNDS = 90
+# Beyond these, a measurement is doubted. Both are several times what repeated measurements of an
+# idle machine differ by.
+_SLOWER = 1.25  # times as long
+_UNSTEADY = 0.2
+_DOUBTED = "the last doubted profile"
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """doubt: why the profile is not used, or "" if it is now the profile of this machine."""
+
+    profile: HardwareProfile
+    doubt: str = ""
+
+
+def measure_machine(
+    pair: Pair, seconds: float = SECONDS, progress: Progress = lambda _: None
+) -> Measurement:
+    """Time the passes of `pair` for at most about `seconds`. The profile is stored with the pair,
+    and from then on it is the profile of this machine. But if other programs seem to have slowed
+    the measurement down, the earlier profile stays, unless the last measurement found the same."""
+    before = pair.measured.profile
+    profile = measure_profile(pair, seconds=seconds, rounds=ROUNDS, progress=progress)
+    last = pair.measured.other.pop(_DOUBTED, None)
+    is_repeated = last is not None and 1 / _SLOWER < _ratio(profile, last) < _SLOWER
+    words = "" if before is None or is_repeated else doubt(before, profile)
+    if words:
+        pair.measured.other[_DOUBTED] = profile
+    else:
+        pair.measured.profile = profile
+    return Measurement(profile, words)
+
+
+def doubt(before: HardwareProfile, after: HardwareProfile) -> str:
+    """Why a new measurement is worse than the one `before`; "" if it is not."""
+    slower = _ratio(after, before)
+    if slower > _SLOWER:
+        return f"a one-token pass took {slower:.1f} times as long as before"
+    spread = _spread(after)
+    if spread > max(_UNSTEADY, 2 * _spread(before)):
+        return f"the times of one pass differed by {spread:.0%}"
+    return ""
+
+
+def _ratio(profile: HardwareProfile, other: HardwareProfile) -> float:
+    return profile.verify_seconds(1) / other.verify_seconds(1)
+
+
+def _spread(profile: HardwareProfile) -> float:
+    """The median of the spreads of target passes, as a fraction of their times."""
+    return statistics.median(spread / seconds for _, seconds, spread in profile.target_seconds)
 
 
 class ProfileJob(MeasurementJob):

@@ -27,10 +27,9 @@ from ui.hardware.form import (
     with_the_same_times,
 )
 from ui.hardware.own_profile import BadField, own_profile
-from ui.hardware.profile_job import ProfileJob
+from ui.hardware.profile_job import Measurement, ProfileJob
 from ui.hardware.view import notice_message
 from ui.serving.limits import Limits
-from ui.serving.measure_machine import Measurement
 from ui.serving.measurement_job import Report
 from ui.serving.model_host import ModelHost, made_with
 from ui.serving.session_view import ASKED, SessionView, sent_with

@@ -19,7 +19,7 @@ from sequoia.planning.plan_for_machine import Plan, bounds, levels_for, predict,
 from sequoia.validate_input import and_list, json_text
 from ui.decode import recordings
 from ui.hardware import figures
-from ui.serving.measure_machine import Measurement
+from ui.hardware.profile_job import Measurement
 from ui.shared.acceptance_rates import Rates, by_level_table
 from ui.shared.saved_profiles import Entry
 from ui.words.figures import size_words, time_words

@@ -89,7 +89,6 @@ class ModelHost:
         self._load = load
         self._pair = None
         self._lost = ""  # why the pair's GPU no longer works, or ""
-        self._settled = threading.Event()
         self.status = Status("loading", "loading the models")
 
     def open(self) -> None:
@@ -139,7 +138,7 @@ class ModelHost:
 
     async def until_settled(self) -> None:
         """Wait until loading has succeeded or failed."""
-        while not (self.settled and self._settled.is_set()):
+        while not self.settled:
             await asyncio.sleep(0.2)
 
     def check_gpu(self) -> str:
@@ -173,7 +172,6 @@ class ModelHost:
         self._wait(should_stop)
         with self._engine(should_stop, on_wait, work):
             before = self.status
-            self._settled.clear()
             self.status = Status("loading", "loading other models")
             try:
                 pair = self._beside_or_instead(load)
@@ -183,8 +181,6 @@ class ModelHost:
             else:
                 self._load = load
                 self._serve(pair)
-            finally:
-                self._settled.set()
         return pair
 
     def keeps(self, who: str) -> bool:
@@ -204,9 +200,10 @@ class ModelHost:
             jobs.end_all(words)
 
     def _wait(self, should_stop: ShouldStop) -> None:
-        while not self._settled.wait(0.1):
+        while not self.settled:
             if should_stop():
                 raise Cancelled
+            time.sleep(0.1)
 
     @contextmanager
     def _engine(
@@ -254,12 +251,11 @@ class ModelHost:
         # A full collection takes a fifth of a second, in which no visitor is served. Most objects
         # that exist now stay in use, so later collections leave them out.
         gc.freeze()
-        status = Status("ready", words_for(pair))
         self.queue.times.forget(machine(pair).plain_seconds)
         self._pair = pair
         self._lost = ""
-        self.status = status
         self.version += 1
+        self.status = Status("ready", words_for(pair))
 
     def _unload(self) -> None:
         if self._pair is None:
@@ -282,8 +278,6 @@ class ModelHost:
         except Exception:
             _log.exception("loading failed")
             self.status = Status("failed", "an unexpected error; see the server's log for details")
-        finally:
-            self._settled.set()
 
 
 def words_for(pair: Pair) -> str:

@@ -26,10 +26,9 @@ from ui.decode.tab import LiveView
 from ui.hardware import tab as hardware_tab
 from ui.hardware import view as hardware_view
 from ui.hardware.form import NONE, rate_choices
-from ui.hardware.profile_job import ProfileJob
+from ui.hardware.profile_job import Measurement, ProfileJob
 from ui.hardware.tab import HERE, HardwareTab
 from ui.serving.limits import LOCAL
-from ui.serving.measure_machine import Measurement
 from ui.serving.model_host import ModelHost
 from ui.shared import saved_profiles
 from ui.shared.acceptance_rates import PAPER, rates_of
@@ -445,7 +444,7 @@ def test_the_thirteenth_profile_is_refused_and_the_others_stay() -> None:
 @pytest.fixture
 def trusting(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every measurement is used, even if other programs disturb it."""
-    monkeypatch.setattr("ui.serving.measure_machine.doubt", lambda *_: "")
+    monkeypatch.setattr("ui.hardware.profile_job.doubt", lambda *_: "")
 
 
 # -- measuring -------------------------------------------------------------------------------------
@@ -518,7 +517,7 @@ def test_a_failed_measurement_keeps_the_previous_profile(
     def broken(*_: Any, **__: Any) -> HardwareProfile:
         raise BadProfile("target_seconds: 0 is not a number")
 
-    monkeypatch.setattr("ui.serving.measure_machine.measure_profile", broken)
+    monkeypatch.setattr("ui.hardware.profile_job.measure_profile", broken)
     before = machine(pair)
     updates = [*Reading(tab.measure(asked(tab), request("three")))]
     assert machine(pair) is before

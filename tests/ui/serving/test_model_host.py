@@ -97,16 +97,17 @@ def test_if_loading_fails_paused_runs_stay(
 @pytest.mark.slow
 def test_without_memory_for_both_the_current_pair_is_freed_first(pair: Pair, other: Pair) -> None:
     model_host = opened(lambda: pair)
-    held: list[object] = []
+    did: list[str] = []
+    model_host.before_unload.append(lambda: did.append("unload"))
 
     def load() -> Pair:
-        held.append(model_host._pair)
-        if model_host._pair is not None:
+        did.append("load")
+        if "unload" not in did:
             raise OutOfMemory("no room for both")
         return other
 
     assert model_host.change(load, never, ignore) is other
-    assert held == [pair, None]
+    assert did == ["load", "unload", "load"]
 
 
 @pytest.mark.slow
@@ -270,11 +271,10 @@ def test_a_resumed_run_that_waits_does_not_keep_the_previous_models(
     list(live.messages())
 
     def load() -> Pair:
-        if model_host._pair is not None:
+        if not live.busy:
             sessions.go("one", live)
             raise OutOfMemory("no room for both")
-        assert live.busy
-        assert live._decoder is None
+        assert not live.holding
         return other
 
     model_host.change(load, never, ignore)
@@ -290,15 +290,18 @@ def test_the_previous_models_are_freed(other: Pair) -> None:
     sessions = Sessions[DecodeJob](LOCAL)
     run_store = RunStore(8, 10**6)
     model_host.before_unload.append(sessions.release_all)
+    names: list[str] = []
     for who, steps in (("paused", 1), ("over", None)):
         run = DecodeJob(decode_request(tokens=8), model_host, LOCAL, run_store)
         sessions.go(who, run, steps)
         list(run.messages())
+        assert run.recording
+        names.append(run.recording.name)
     weights = weakref.ref(model_host.pair(never).target.hf)
     model_host.change(lambda: other, never, ignore)
     gc.collect()
     assert weights() is None
-    assert len(run_store._kept) == 2
+    assert all(map(run_store.get, names))
 
 
 # -- the pair in the header ------------------------------------------------------------------------

@@ -23,23 +23,6 @@ from running_app import ROOT, App, free_port
 
 pytestmark = pytest.mark.slow
 STOPPED = "The server was stopped."
-# An app in which each decoding step from the third on takes an hour.
-STUCK = f"""
-import sys, time
-sys.path.insert(0, {str(ROOT)!r})
-import app
-app.set_up()
-import ui.decode.run
-class Stuck(ui.decode.run.Decoder):
-    made = 0
-    def step(self):
-        self.made += 1
-        if self.made > 2:
-            time.sleep(3600)
-        return super().step()
-ui.decode.run.Decoder = Stuck
-app.main()
-"""
 
 
 @pytest.fixture
@@ -47,8 +30,8 @@ def start(tmp_path: Path) -> Iterator[Callable[..., App]]:
     """A function that starts an app. The app creates its temporary folder in `tmp_path`."""
     started: list[App] = []
 
-    def begin(folder: Path = ROOT) -> App:
-        started.append(App(folder=folder, TMPDIR=str(tmp_path)))
+    def begin() -> App:
+        started.append(App(TMPDIR=str(tmp_path)))
         return started[-1]
 
     yield begin
@@ -56,15 +39,6 @@ def start(tmp_path: Path) -> Iterator[Callable[..., App]]:
         with suppress(ProcessLookupError):
             app.process.kill()
         app.process.communicate()
-
-
-@pytest.fixture
-def stuck_app(start: Callable[..., App], tmp_path_factory: pytest.TempPathFactory) -> App:
-    folder = tmp_path_factory.mktemp("stuck")
-    (folder / "app.py").write_text(STUCK)
-    app = start(folder)
-    app.answer()
-    return app
 
 
 def running(url: str) -> Iterator[dict[str, Any]]:
@@ -87,21 +61,6 @@ def ended(app: App, number: int, seconds: float = 5) -> float:
 
 def left_in(folder: Path) -> list[str]:
     return [path.name for path in folder.iterdir() if path.name.startswith("sequoia-")]
-
-
-@pytest.mark.nightly
-def test_the_app_ends_even_if_a_step_is_stuck(stuck_app: App, tmp_path: Path) -> None:
-    events = running(stuck_app.url)
-    time.sleep(1)  # until the step is stuck
-    begun = time.monotonic()
-    stuck_app.process.send_signal(signal.SIGTERM)
-    assert STOPPED in "".join(json.dumps(event) for event in events)
-    stuck_app.process.wait(5)
-    took = time.monotonic() - begun
-    print(f"\nended after {took:.1f} s")
-    assert took < 5
-    assert stuck_app.process.returncode == 0
-    assert left_in(tmp_path) == []
 
 
 def test_a_second_signal_ends_it_at_once() -> None:

@@ -11,8 +11,8 @@ import pytest
 
 from sequoia import HardwareProfile
 from sequoia.models.pair import PairCache
-from ui.serving import measure_machine as measuring
-from ui.serving.measure_machine import measure_machine
+from ui.hardware import profile_job as measuring
+from ui.hardware.profile_job import measure_machine
 
 
 def profile(seconds: float, spread: float = 0.02) -> HardwareProfile:
