@@ -213,37 +213,6 @@ def test_by_default_the_lab_plans_within_the_planners_bounds(page: Page, last: i
     assert found["parents"] == list(best_plan(Acceptance((0.6, 0.2, 0.1)), times).tree.parents)
 
 
-@pytest.fixture
-def low(tab: Page) -> Iterator[Page]:
-    """The test page in a window that is not tall enough to show the last figures."""
-    yield from opened(tab, "lab", height=500)
-
-
-@pytest.mark.nightly
-def test_figures_with_the_papers_vector_agree_to_three_decimals(low: Page) -> None:
-    """The figures take the browser a second, so they are computed only when scrolled to."""
-    lines = low.locator(".sq-lab-check tbody tr")
-    low.wait_for_timeout(800)
-    expect(lines.last).to_contain_text("…")
-    lines.last.scroll_into_view_if_needed()
-    expect(lines.last).not_to_contain_text("…")
-    rows = lines.all_inner_texts()
-    assert [row.split("\t")[:4] for row in rows] == [
-        [n, cap, paper, paper]
-        for n, cap, paper in (
-            ("64", "any", "5.917"),
-            ("128", "any", "6.607"),
-            ("256", "any", "7.289"),
-            ("512", "any", "7.968"),
-            ("768", "≤ 18", "8.337"),
-            ("1024", "≤ 18", "8.609"),
-        )
-    ]
-    assert all("✓" in row for row in rows)
-    heads = low.locator(".sq-lab-check th").all_inner_texts()
-    assert heads == ["Nodes", "Levels", "Python", "Browser", "Equal"]
-
-
 # -- shapes of one size ----------------------------------------------------------------------------
 
 

@@ -30,19 +30,6 @@ export const PAPER = [
   0.0005, 0.0006, 0.0004, 0.0003, 0.0002, 0.0004, 0.0001,
 ];
 
-/**
- * Expected tokens per step of the best trees for the vector PAPER: [nodes, level cap, tokens]. They
- * were computed in Python. The browser's results are checked against them (see paper_check.js).
- */
-export const KNOWN = [
-  [64, null, 5.917],
-  [128, null, 6.607],
-  [256, null, 7.289],
-  [512, null, 7.968],
-  [768, 18, 8.337],
-  [1024, 18, 8.609],
-];
-
 /** Vectors that need no models. @type {Preset[]} */
 export const MADE = [
   {

@@ -6,7 +6,6 @@ import { Curves, Margins } from "./curves.js";
 import { DpInLab } from "./dp/dp_in_lab.js";
 import { FIRST_NODES, LabState } from "./lab_state.js";
 import { LabTree } from "./lab_tree.js";
-import { PaperCheck } from "./paper_check.js";
 import { ReadOuts } from "./read_outs.js";
 import { ShapesTable } from "./shapes_table.js";
 import { el, show, sized } from "../../shared/web/dom.js";
@@ -96,7 +95,6 @@ export class Lab {
       el("div", { class: "sq-lab-" + name }, grid),
     );
     this.editor = new AcceptanceEditor(left, state, link);
-    this.check = new PaperCheck(left);
     this.tree = new LabTree(middle, state);
     this.table = new ShapesTable(middle, state);
     this.numbers = new ReadOuts(right, state, link);

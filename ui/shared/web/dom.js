@@ -1,9 +1,7 @@
 /* Makes elements and changes them. Text is always put into the page as plain text, never as HTML,
    here and in all other modules. */
 
-const SVG = "http://www.w3.org/2000/svg";
-const STAYS_MS = 300; // an element counts as seen once it has been visible for this long
-
+const SVG = "http:
 /**
  * Attributes by name. The name `text` means the element's text. An attribute that is null or
  * undefined is omitted.
@@ -159,28 +157,6 @@ export function sized(node, onChange) {
     onChange();
   }).observe(node);
   return size;
-}
-
-/**
- * Call `then` once, as soon as half of `node` has been visible for a moment. Scrolling past it does
- * not count.
- * @param {Element} node
- * @param {() => void} then
- */
-export function onceVisible(node, then) {
-  let timer = 0;
-  const observer = new IntersectionObserver(
-    (entries) => {
-      clearTimeout(timer);
-      if (entries[entries.length - 1].isIntersecting) timer = setTimeout(arrived, STAYS_MS);
-    },
-    { threshold: 0.5 },
-  );
-  const arrived = () => {
-    observer.disconnect();
-    then();
-  };
-  observer.observe(node);
 }
 
 const ICONS = {
