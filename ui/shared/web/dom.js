@@ -1,7 +1,8 @@
 /* Makes elements and changes them. Text is always put into the page as plain text, never as HTML,
    here and in all other modules. */
 
-const SVG = "http:
+const SVG = "http://www.w3.org/2000/svg";
+
 /**
  * Attributes by name. The name `text` means the element's text. An attribute that is null or
  * undefined is omitted.
