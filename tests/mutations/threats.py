@@ -7,9 +7,6 @@ old, new: the change of one file that removes the defence.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
-
-TRIED = Path(__file__).with_name("tried.json")  # what try_all.py found for each threat
 
 
 @dataclass(frozen=True)

@@ -1,27 +1,23 @@
 """Removes each defence listed in threats.py from the code, one at a time, and runs the test that
 must then fail.
 
-    python tests/mutations/try_all.py [--rest] [WORDS]
+    python tests/mutations/try_all.py [WORDS]
 
-WORDS: only threats or files with one of these words. --rest: leave out the threats that tried.json
-lists as noticed and that have not changed since. The code is changed in a temporary copy only.
+WORDS: only threats or files with one of these words. The code is changed in a temporary copy only.
 
 First runs the tests of all chosen threats with every defence in place. If a test fails or does not
 end, no threat is tried and the exit status is 1. Otherwise removes one defence after
 another. A threat is "noticed" if its test then fails or does not end. Prints a line for each
-threat, and writes the result to tried.json. The exit status is 0 if all threats were noticed.
-Trying all threats takes some minutes.
+threat. The exit status is 0 if all threats were noticed. Trying all threats takes some minutes.
 """
 
 from __future__ import annotations
 
-import json
 import multiprocessing
 import os
 import shutil
 import sys
 import tempfile
-from dataclasses import asdict
 from pathlib import Path
 
 os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
@@ -32,7 +28,7 @@ import gradio
 import pytest
 import torch
 import transformers
-from threats import MUTATIONS, TRIED, Mutation
+from threats import MUTATIONS, Mutation
 
 LIBRARIES = (gradio, torch, transformers)
 ROOT = Path(__file__).resolve().parents[2]
@@ -89,37 +85,12 @@ def _pytest(tests: list[str], copy: Path, output: int) -> None:
     os._exit(pytest.main(["-q", "-x", "-p", "no:cacheprovider", *tests]))
 
 
-def noted() -> dict[str, dict[str, str]]:
-    """What tried.json says, by threat."""
-    found = json.loads(TRIED.read_text(encoding="utf-8")) if TRIED.exists() else []
-    return {one["threat"]: one for one in found}
-
-
-def is_noticed(mutation: Mutation) -> bool:
-    """Whether tried.json says that exactly this change was noticed."""
-    found = noted().get(mutation.threat, {"found": ""})
-    return found == {**asdict(mutation), "found": found["found"]} and "noticed" in found["found"]
-
-
-def note(mutation: Mutation, found: str) -> None:
-    """Write what was found to tried.json, and drop threats that no longer exist."""
-    by_threat = {**noted(), mutation.threat: {**asdict(mutation), "found": found}}
-    kept = [by_threat[one.threat] for one in MUTATIONS if one.threat in by_threat]
-    TRIED.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
-
-
 def main(words: list[str]) -> int:
-    rest = "--rest" in words
-    words = [word for word in words if word != "--rest"]
     chosen = [
         one
         for one in MUTATIONS
-        if (not words or any(word in one.threat + one.file for word in words))
-        and not (rest and is_noticed(one))
+        if not words or any(word in one.threat + one.file for word in words)
     ]
-    if not chosen:
-        print("nothing to try")
-        return 0
     missed = 0
     with tempfile.TemporaryDirectory() as folder:
         copy = copy_of_the_project(Path(folder))
@@ -132,7 +103,6 @@ def main(words: list[str]) -> int:
             found = outcome(one, copy)
             missed += not found.startswith("noticed")
             print(f"{found:10} {one.threat} ({one.file}; {one.test})", flush=True)
-            note(one, found)
     print(f"{len(chosen) - missed} of {len(chosen)} noticed")
     return int(missed > 0)
 
