@@ -24,13 +24,12 @@ from sequoia.loading.large.load_large import placed, plan_large
 from sequoia.loading.large.placement import HOST, OffloadPlacement, SpreadPlacement
 from sequoia.loading.layer_drafts import layers_for, origin_words
 from sequoia.loading.model_checks import PassedCheck, Source, checked_device, checked_dtype, refused
-from sequoia.loading.pair_request import BUNDLED_NAME, PairRequest
+from sequoia.loading.pair_request import BUNDLED_NAME, LOOKUPS, PairRequest
 from sequoia.loading.prompt_setup import with_prompts
 from sequoia.loading.read_weights import Weights, read_weights, refuse_not_finite
 from sequoia.models.choose_forward import use_fast_forward
 from sequoia.models.fast_llama import FAMILIES
 from sequoia.models.memory_needs import PACKED_UP_TO
-from sequoia.models.ngram import NGRAM, NGram
 from sequoia.models.pair import SAME_WEIGHTS, Pair, RecordedAcceptance, same_weights
 from sequoia.models.rounded_copy import ROUNDED, require_product, rounded_copy, rounded_copy_bytes
 from sequoia.models.tree_forward import TreeModel
@@ -89,7 +88,7 @@ def load(
     copied = is_copy and rounded_copy(hf, request.derived, draft_device, shared=plan is None)
     target = _ready(hf, found.target, plan or where, dtype, False, on_progress)
     tokenizer = found.tokenizer
-    if request.derived == NGRAM:
+    if request.derived in LOOKUPS:
         return _with_lookup(target, tokenizer, request, on_progress)
     if found.draft is None:
         draft = _ready(copied, found.target, draft_device, dtype, True, on_progress)
@@ -110,7 +109,7 @@ def _with_lookup(
     target: TreeModel, tokenizer: Any, request: PairRequest, on_progress: OnProgress
 ) -> Pair:
     """The pair of `target` and a lookup in the text."""
-    draft = NGram(target.vocab, target.limit)
+    draft = LOOKUPS[request.derived](target.vocab, target.limit)
     on_progress(PassedCheck("draft", f"no model: {draft.forward_words}"))
     return _prompted(Pair("", target, draft, tokenizer), request, on_progress)
 
@@ -196,7 +195,7 @@ def _sizes(
     target = loaded_bytes(found.target, where, dtype)
     if found.draft:
         return [target, loaded_bytes(found.draft, where, dtype)]
-    if request.derived == NGRAM:
+    if request.derived in LOOKUPS:
         return [target, 0]
     used = dtype or usual_dtype(where, found.target.stored_dtype)
     config = found.target.config

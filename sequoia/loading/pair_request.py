@@ -11,7 +11,7 @@ from typing import Any
 from sequoia.assets_folder import ASSETS, BUNDLED_PAIR
 from sequoia.errors import BadModel, BadPair
 from sequoia.loading.model_name import checked_name
-from sequoia.models.ngram import NGRAM
+from sequoia.models.ngram import NGRAM, NGram
 from sequoia.models.rounded_copy import ROUNDED
 from sequoia.text_files import load_json
 from sequoia.validate_input import read_each, shown
@@ -108,6 +108,10 @@ class Ref:
     date: str = ""
 
 
+LOOKUPS: dict[str, type[NGram]] = {NGRAM: NGram}  # drafts without a model
+DERIVED = (*ROUNDED, *LOOKUPS)  # drafts without files of their own
+
+
 @dataclass(frozen=True)
 class PairRequest:
     """A named pair, or two models given as local folders or Hugging Face ids (see
@@ -138,7 +142,7 @@ class PairRequest:
             raise BadPair(
                 f"draft and target must be given together, but got draft={shown(self.draft)} and "
                 f"target={shown(self.target)}; as the draft, int8 or int4 means a copy of the "
-                f"target, whichever that is, and {NGRAM} a lookup in the text"
+                f"target, whichever that is, and {', '.join(LOOKUPS)} a lookup in the text"
             )
         if self.target is not None and self.name != BUNDLED_NAME:
             raise BadPair(
@@ -163,8 +167,8 @@ class PairRequest:
 
     @property
     def derived(self) -> str:
-        """If the draft has no files of its own: "int8", "int4" or "ngram". Otherwise ""."""
-        return self.draft if self.draft in (*ROUNDED, NGRAM) else ""
+        """The draft if it is in DERIVED, otherwise ""."""
+        return self.draft if self.draft in DERIVED else ""
 
     @property
     def models(self) -> tuple[Ref, ...]:
@@ -197,7 +201,8 @@ class PairRequest:
         """The pair's name in messages."""
         target = self.target or self.name
         if self.derived:
-            copy = f"a copy in {self.derived}" if self.derived in ROUNDED else "an n-gram lookup"
+            is_lookup = self.derived in LOOKUPS
+            copy = f"an {LOOKUPS[self.derived].name}" if is_lookup else f"a copy in {self.derived}"
             return f"{target} with {copy}"
         return f"{target} with {self.draft}" if self.target else self.name
 

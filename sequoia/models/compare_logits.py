@@ -18,10 +18,10 @@ from sequoia.models.tree_forward import TreeModel, transformers_forward, without
 
 
 def wider(model: TreeModel, forward: Forward | None = None) -> TreeModel:
-    """A model with the weights of `model` that computes in float32, or in float64 if `model`
-    computes in float32. forward: None for that of `transformers`."""
+    """A model with the weights of `model` that computes in float32, or in float64 if `model` is not
+    in half precision. forward: None for that of `transformers`."""
     other = model.with_forward(model.forward)
-    other.dtype = torch.float64 if model.dtype == torch.float32 else torch.float32
+    other.dtype = torch.float32 if is_half(model.dtype) else torch.float64
     forward = forward or partial(transformers_forward, model.hf)
     other.forward = partial(_forward, other.dtype, forward)
     return other

@@ -65,8 +65,7 @@ def logits_of(found: Mapping[int, int], vocab: int) -> torch.Tensor:
 class NGram:
     """The lookup as a Draft, with `vocab` tokens. limit: the longest text of its target."""
 
-    name = "n-gram lookup"
-    numbers = "n-gram lookup"
+    name = numbers = "n-gram lookup"
     forward_words = "a lookup in the text so far"
     placement = no_fast_forward = no_gpu_verification = limit_reason = ""
     parameters = 0

@@ -20,7 +20,7 @@ from sequoia.loading.find_pair import LoadNews
 from sequoia.loading.load import fetch, load
 from sequoia.loading.model_checks import PassedCheck, checked_device, checked_dtype
 from sequoia.loading.model_name import checked_name
-from sequoia.loading.pair_request import BUNDLED_NAME, PairRequest, preset
+from sequoia.loading.pair_request import BUNDLED_NAME, DERIVED, PairRequest, preset
 from sequoia.validate_input import shown
 from ui.serving.fair_queue import wait_words
 from ui.serving.job import Job
@@ -184,7 +184,7 @@ def _names(text: Any) -> set[str]:
 
 def _model(text: Any, role: str) -> str:
     if not text or (isinstance(text, str) and not text.strip()):
-        derived = "; as the draft also int8, int4 or ngram" if role == "draft" else ""
+        derived = f"; as the draft also one of {', '.join(DERIVED)}" if role == "draft" else ""
         raise BadModel(f"enter a {role} model: a folder or a Hugging Face id owner/name{derived}")
     try:
         return checked_name(text)

@@ -15,6 +15,7 @@ from sequoia.exactness.losslessness.comparison import Comparison, Grouping
 from sequoia.exactness.losslessness.losslessness_test import Findable
 from sequoia.exactness.same_distribution import FirstTokens
 from sequoia.exactness.same_tokens import Place, TextMatch
+from sequoia.models.compare_logits import is_half
 
 _ENDS = {
     "tie": "a tie, decided by rounding",
@@ -76,7 +77,7 @@ def _place_words(place: Place) -> str:
 
 
 def _wide(dtype: torch.dtype) -> str:
-    return "float64" if dtype == torch.float32 else "float32"
+    return "float32" if is_half(dtype) else "float64"
 
 
 # -- by distribution -------------------------------------------------------------------------------

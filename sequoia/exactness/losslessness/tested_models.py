@@ -20,7 +20,7 @@ from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.verifier import Verifier
 from sequoia.errors import BadSamplingParams, OutOfMemory
-from sequoia.models.compare_logits import own_logits
+from sequoia.models.compare_logits import is_half, own_logits
 from sequoia.models.ngram import Draft
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import TreeModel
@@ -106,7 +106,7 @@ class PairRows:
 
     def __init__(self, pair: Pair, prompt: str, params: SamplingParams) -> None:
         ids = pair.encode(prompt)
-        target = pair.target if pair.target.dtype == torch.float32 else float32_copy(pair.target)
+        target = float32_copy(pair.target) if is_half(pair.target.dtype) else pair.target
         self.vocab = pair.target.vocab
         self.p = _KeptRows(target, ids, params, target_rows)
         self.q = _KeptRows(pair.draft, ids, params, draft_rows)

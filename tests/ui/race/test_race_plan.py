@@ -353,8 +353,8 @@ def test_lanes_of_a_preset_have_the_nodes_that_its_description_names(pair: Pair)
         plan = plan_race(pair, asked(*presets[key].lanes), LOCAL.nodes)
         assert {len(lane.chosen.tree) for lane in plan.lanes} == {nodes}
         assert f"{nodes} nodes" in presets[key].about
-    assert [lane[2] for lane in presets["verifiers"].lanes] == [*VERIFIERS]
-    assert len(VERIFIERS) <= MOST_LANES
+    lanes = presets["verifiers"].lanes
+    assert [lane[2] for lane in lanes] == [*VERIFIERS][:MOST_LANES]
 
 
 def test_lanes_of_one_shape_are_named_by_their_verifiers() -> None:
