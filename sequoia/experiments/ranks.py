@@ -32,10 +32,7 @@ def measure(pair: Pair, unit: Unit) -> Iterator[Entry]:
     rejected: dict[str, list[NDArray[np.float64]]] = {name: [] for name in RULES}
     for place in text_places(pair, text.prompt, text.tokens, text.params):
         for name, found in rejected.items():
-            rule = verifier_named(name)
-            assert rule.chances is not None
-            (siblings,) = rule.draw(chance, place.q_row, [ranks])
-            found.append(1 - np.cumsum(rule.chances(place.p, place.q, siblings), dtype=float))
+            found.append(1 - np.cumsum(place.chances(verifier_named(name), ranks, chance)))
     for name, found in rejected.items():
         rates = np.maximum(np.mean(found, axis=0), _LEAST).round(6)
         for k, rate in enumerate(rates.tolist(), 1):

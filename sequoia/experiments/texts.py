@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.sampling import chance_for
@@ -150,19 +151,16 @@ def _measured(pair: Pair, kind: str, params: SamplingParams) -> dict[str, Accept
     """For each verifier in _RULES, the probability that child 0, 1, ... of a node is accepted,
     averaged over the positions of the planning texts, and smoothed."""
     ranks = min(PLANNING_RANKS, pair.draft.vocab)
-    found: dict[str, list[list[float]]] = {rule.key: [] for rule in _RULES}
+    found: dict[str, list[NDArray[np.float64]]] = {rule.key: [] for rule in _RULES}
     params = replace(params, max_new_tokens=PLANNING_TOKENS, seed=0)
     for text in planning_texts(pair, kind, params, PLANNING_PROMPTS):
         chance = chance_for(params.temperature, text.params.seed, pair.draft.device)
         for place in text_places(pair, text.prompt, text.tokens, text.params):
             for rule in _RULES:
-                assert rule.chances is not None
-                (siblings,) = rule.draw(chance, place.q_row, [ranks])
-                chances = rule.chances(place.p, place.q, siblings)
-                found[rule.key].append([*map(float, chances)])
+                found[rule.key].append(place.chances(rule, ranks, chance))
     return {name: _mean(rows) for name, rows in found.items()}
 
 
-def _mean(rows: list[list[float]]) -> Acceptance:
+def _mean(rows: Sequence[NDArray[np.float64]]) -> Acceptance:
     rates = np.mean(rows, axis=0)
     return Acceptance(tuple((rates / max(1.0, rates.sum())).tolist())).smoothed()

@@ -1,11 +1,9 @@
 """Teacher-forced acceptance: the target's distribution p and the draft's distribution q are
 compared at every position of a text, without decoding a tree.
 
-At each position, siblings are drawn exactly as in decoding and passed to the same `verify`.
-Decoding would draw random numbers to accept or reject them. Here each child's acceptance
-probability is added up instead, so only the siblings are random. Averaged over all draws of
-siblings, these probabilities equal the rates at which decoding accepts
-(tests/measuring/test_acceptance_teacher_forced.py checks this in exact fractions).
+At each position, siblings are drawn exactly as in decoding. Decoding would then draw random numbers
+to accept or reject them. Here each child's probability of being accepted is added up instead, so
+only the siblings are random.
 
 All positions of the text have the same weight here. Decoding with a tree of two levels counts only
 at roots. Each step ends with a token from the target, which is the next root. So the position after
@@ -18,19 +16,18 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from sequoia.algorithm.expected_accepted import REJECTING
 from sequoia.algorithm.progress import Progress, progress_of_part, with_progress
 from sequoia.algorithm.sampling import Chance, chance_for, draft_rows, target_rows
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import emitted_tokens, repetition
-from sequoia.algorithm.tree import Tree
+from sequoia.algorithm.tree import MAX_NODES, Tree
 from sequoia.algorithm.verifiers.sequoia import SEQUOIA
+from sequoia.algorithm.verifiers.verifier import Verifier
 from sequoia.decoding.engine import plain
 from sequoia.errors import BadPrompt, BadTree
 from sequoia.measuring.acceptance import AcceptanceByLevel, Cell, CountedAcceptance
@@ -64,20 +61,19 @@ def teacher_forced_acceptance(
         raise BadPrompt(
             "acceptance is measured over texts; 0 prompts were given, at least 1 is needed"
         )
-    tree = Tree.from_branching([whole(ranks, "ranks", 1, min(pair.draft.vocab, 1023), BadTree)])
-    totals = np.zeros(ranks)
+    totals = np.zeros(whole(ranks, "ranks", 1, min(pair.draft.vocab, MAX_NODES - 1), BadTree))
     positions = 0
     repeated = []
     for done, prompt in enumerate(prompts):
         mine = params.further(done)
         prompt_progress = progress_of_part(progress, done, len(prompts))
         decoding = progress_of_part(prompt_progress, 0, 2)
-        text, first, judged = _text(pair, prompt, mine, own, decoding)
+        before, text, judged = _text(pair, prompt, mine, own, decoding)
         chance = chance_for(mine.temperature, mine.seed, pair.draft.device)
-        for number, rates in enumerate(_positions(pair, text, first, params, tree, chance), 1):
-            totals += rates
-            positions += 1
-            progress_of_part(prompt_progress, 1, 2)(number / (len(text) - first + 1))
+        for number, place in enumerate(text_places(pair, before, text, mine), 1):
+            totals += place.chances(SEQUOIA, ranks, chance)
+            progress_of_part(prompt_progress, 1, 2)(number / len(text))
+        positions += len(text)
         repeated.append(repetition(judged))
     accepted = tuple(totals.tolist())
     cells = {(0, rank): Cell(positions, count) for rank, count in enumerate(accepted)}
@@ -86,24 +82,17 @@ def teacher_forced_acceptance(
     )
 
 
-def sibling_rates(
-    p: np.ndarray, q: np.ndarray, tokens: Sequence[int], tree: Tree | None = None
-) -> list[Any]:
-    """For each child, the probability that it is the accepted one. p, q: (vocab,) the target's and
-    draft's distributions at the parent. tokens: the children's tokens, in the order drawn.
-
-    The probabilities sum to at most 1, because at most one child is accepted. They are floats or
-    fractions, like p. tree: a root with these children; built here if not given.
-    """
-    tree = tree or Tree.from_branching([len(tokens)])
-    verdict = SEQUOIA.verify(tree, (-1, *tokens), lambda _: p, lambda _: q, REJECTING)
-    reach = 1
-    rates = []
-    for trial in verdict.trials:
-        share = 1 if trial.accepted else trial.p / trial.q if trial.q > 0 else 0
-        rates.append(reach * share)
-        reach *= 1 - share
-    return rates + [0] * (len(tokens) - len(rates))
+def _text(
+    pair: Pair, prompt: str, params: SamplingParams, own: bool, progress: Progress
+) -> tuple[tuple[int, ...], Sequence[int], Sequence[int]]:
+    """The token ids before the first position, the token after each position, and the tokens whose
+    repetition is reported."""
+    ids = pair.encode(prompt)
+    if not own:
+        return ids[:1], (*ids[1:], ids[0]), ids  # the token after the last position does not matter
+    steps = with_progress(plain(pair, prompt, params), params.max_new_tokens, progress)
+    made = emitted_tokens(steps)
+    return ids, made, made
 
 
 def agreement(pair: Pair, texts: Iterable[str], temperature: float = 1.0) -> float:
@@ -136,34 +125,6 @@ def overlaps(
         yield torch.minimum(p, q).sum(-1)
 
 
-def _text(
-    pair: Pair, prompt: str, params: SamplingParams, own: bool, progress: Progress
-) -> tuple[tuple[int, ...], int, Sequence[int]]:
-    """The token ids to measure along, how many of them come before the first measurement, and the
-    tokens whose repetition is reported. The last measurement is after the whole sequence."""
-    ids = pair.encode(prompt)
-    if not own:
-        return ids, 1, ids
-    steps = with_progress(plain(pair, prompt, params), params.max_new_tokens, progress)
-    made = emitted_tokens(steps)
-    return (*ids, *made[:-1]), len(ids), made  # nothing was decoded after the last token
-
-
-def _positions(
-    pair: Pair, text: Sequence[int], first: int, params: SamplingParams, tree: Tree, chance: Chance
-) -> Iterator[list[float]]:
-    """Rates by rank after text[:first], text[:first + 1], ... and the whole text."""
-    ranks = len(tree) - 1
-    for target, draft in zip(
-        logits_along(pair.target, text, first), logits_along(pair.draft, text, first), strict=True
-    ):
-        q = draft_rows(draft, params)  # (positions, vocab), as p
-        drawn = SEQUOIA.draw(chance, q, [ranks] * len(q))
-        p = target_rows(target, params).cpu().numpy()
-        q = q.cpu().numpy()
-        yield from (sibling_rates(p[row], q[row], tokens, tree) for row, tokens in enumerate(drawn))
-
-
 def logits_along(model: Draft, text: Sequence[int], first: int) -> Iterator[torch.Tensor]:
     """(positions, vocab) logits after text[:first], text[:first + 1], ... and the whole text, in
     blocks of at most BLOCK positions."""
@@ -191,6 +152,13 @@ class TextPlace:
     p: NDArray[np.float64]
     q: NDArray[np.float32]
     q_row: torch.Tensor
+
+    def chances(self, rule: Verifier, ranks: int, chance: Chance) -> NDArray[np.float64]:
+        """(ranks,) for each of `ranks` siblings drawn here, the probability that it is the accepted
+        one. rule: one with `chances` (see `Verifier`)."""
+        assert rule.chances is not None
+        (siblings,) = rule.draw(chance, self.q_row, [ranks])
+        return np.array(rule.chances(self.p, self.q, siblings), dtype=float)
 
 
 def text_places(

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Sequence
 
 import pytest
-import torch
 from decoded import emitted
 from toy_pairs import toy_pair
 
@@ -58,14 +57,6 @@ def test_right_decoders_of_some_types_are_not_called_a_bug(kind: str) -> None:
     """The nightly test has all types."""
     found = verdicts(kind, range(1))
     assert sum(found[verdict] for verdict in NO_BUG) == len(PROMPTS)
-
-
-@pytest.mark.slow
-def test_the_types_are_many_and_both_dense_and_routed() -> None:
-    assert len(RUNNING) * len(SEEDS) * len(PROMPTS) >= 450
-    pairs = [toy_pair(kind) for kind in ("llama", "dbrx")]
-    assert [has_router(pair.target) for pair in pairs] == [False, True]
-    assert {pair.target.dtype for pair in pairs} == {torch.bfloat16}
 
 
 @pytest.mark.nightly

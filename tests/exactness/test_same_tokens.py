@@ -5,15 +5,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable
 from functools import cache
 
 import pytest
 import torch
-from fakes import KINDS, PROMPTS, tiny_pair
+from decoded import emitted
+from fakes import PROMPTS, tiny_pair
 
 from sequoia.algorithm.sampling_params import SamplingParams
-from sequoia.algorithm.step_trace import StepTrace
 from sequoia.algorithm.tree import Tree
 from sequoia.decoding.engine import Decoder, plain, run
 from sequoia.errors import BadModel, BadPrompt
@@ -35,46 +34,13 @@ BUSHY = Tree.from_branching([4, 2, 1, 1])
 made = cache(tiny_pair)  # tests can share pairs, because no test changes them
 
 
-def emitted(steps: Iterable[StepTrace]) -> list[int]:
-    return [token for step in steps for token in step.emitted]
-
-
 def texts(pair: Pair, prompt: str, tree: Tree = BUSHY) -> tuple[list[int], list[int]]:
     return emitted(run(Decoder(pair, prompt, GREEDY, tree))), emitted(plain(pair, prompt, GREEDY))
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "at"),
-    [
-        ([], [], None),
-        ([1, 2], [1, 2], None),
-        ([1, 2, 3], [1, 5, 3], 1),
-        ([4], [5], 0),
-        ([1, 2], [1, 2, 3], None),
-        ([1], [], None),
-    ],
-)
-def test_the_first_difference_is_found_within_the_shorter_text(
-    one: list[int], other: list[int], at: int | None
-) -> None:
-    assert compare(one, other) == compare(other, one) == at
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
-def test_greedy_text_in_float32_is_exact(kind: str) -> None:
-    found = check_text(made(kind), PROMPTS[0], *texts(made(kind), PROMPTS[0]))
-    assert (found.verdict, found.compared, found.index, found.first) == ("exact", 48, None, None)
-
-
-@pytest.mark.nightly
-@pytest.mark.slow
-def test_greedy_text_in_bfloat16_is_exact_or_a_tie() -> None:
-    """Whether any text differs depends on the processor."""
-    for pair, prompt in itertools.product((made(kind, "bfloat16") for kind in KINDS), PROMPTS):
-        match = check_text(pair, prompt, *texts(pair, prompt))
-        assert match.verdict in ("exact", "tie")
-        assert (match.index is None) == (match.verdict == "exact")
+def test_the_first_difference_is_found_within_the_shorter_text() -> None:
+    for one, other, at in (([1, 2, 3], [1, 5, 3], 1), ([1, 2], [1, 2, 3], None), ([], [1], None)):
+        assert compare(one, other) == compare(other, one) == at
 
 
 @pytest.mark.slow
@@ -147,16 +113,6 @@ def test_a_fabricated_wrong_token_is_a_bug() -> None:
         worst = int(reference_logits(pair, prompt, right[:at]).argmin())
         found = check_text(pair, prompt, [*right[:at], worst, *right[at + 1 :]], right)
         assert (found.verdict, found.index) == ("bug", at)
-
-
-def test_the_second_best_token_is_a_bug_where_there_is_no_tie() -> None:
-    pair = made()
-    prompt = PROMPTS[0]
-    right = texts(pair, prompt)[1]
-    second = reference_logits(pair, prompt, right[:5]).topk(2).indices[1]
-    found = check_text(pair, prompt, [*right[:5], int(second)], right)
-    assert found.verdict == "bug"
-    assert found.first.margin > 2 * found.first.error
 
 
 def test_the_error_of_a_wrong_pass_excuses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -70,11 +70,6 @@ def test_the_race_in_float16_loses_rare_tokens() -> None:
     assert first_drawn(rare)[1:].sum() < 0.45
 
 
-def test_the_race_in_float16_draws_distinct_children() -> None:
-    drawn = Float16Race(1).without_replacement(torch.tensor(Q)[None].repeat(2, 1), [3, 2])
-    assert [len(set(tokens)) for tokens in drawn] == [3, 2]
-
-
 @pytest.mark.parametrize(("key", "same"), [("draft-noise", "draft"), ("walk-u", "u")])
 def test_just_one_kind_of_noise_is_reused(key: str, same: str) -> None:
     chance_of_step = BUGS[key].seeded(5)

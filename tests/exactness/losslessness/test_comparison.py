@@ -29,11 +29,6 @@ def test_one_sample_of_probability_0_is_enough_to_differ() -> None:
     assert grouping.power([0.5, 0.4, 0.1]) == pytest.approx(1 - 0.9**100, rel=1e-3)
 
 
-def test_without_a_second_cell_nothing_is_decided() -> None:
-    found = Comparison(Grouping((1.0,), 100), (100,))
-    assert (found.fit.p_value, found.fit.differs) == (None, False)
-
-
 @pytest.mark.parametrize(("draws", "share"), [(7, 0.3), (10, 0.5), (1, 0.2), (40, 0.03)])
 def test_the_mean_deviation_is_that_of_a_binomial(draws: int, share: float) -> None:
     expected = sum(

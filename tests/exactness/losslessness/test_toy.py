@@ -25,11 +25,9 @@ def test_numbers_and_fractions_are_accepted() -> None:
     [
         ("", "0.5 0.5", "p: 0 numbers; enter 2 to 8"),
         ("0.5 0.6", "0.5 0.5", "p: the numbers sum to 1.1 instead of 1"),
-        ("-0.5 1.5", "0.5 0.5", "p: '-0.5' is not a number from 0 to 1"),
         ("nan 1", "0.5 0.5", "p: 'nan' is not a number from 0 to 1"),
         ("1/0 1", "0.5 0.5", "p: '1/0' is not a number"),
         ("0.5 0.5", "0.5 0.25 0.25", "q: 3 numbers; enter 2 numbers, as for p"),
-        ("0.5 0.5", None, "q: None"),
         ("0.5 0.5", "x" * 201, "q: 201 characters"),
     ],
 )
