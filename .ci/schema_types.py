@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from sequoia.saved_files.race_file import RaceLog
+from ui.words.race_analysis import AnalysisShown
 
 FILE = Path(__file__).parent.parent / "ui" / "shared" / "web" / "schema.d.ts"
 HEAD = "// Made by .ci/schema_types.py from the types in sequoia/saved_files. Do not edit.\n"
@@ -20,8 +21,10 @@ SIMPLE = {"string": "string", "integer": "number", "number": "number", "boolean"
 
 def text() -> str:
     """The content of the file."""
-    schema = TypeAdapter(RaceLog).json_schema()
-    definitions = {**schema.pop("$defs"), "RaceLog": schema}
+    definitions: dict[str, Any] = {}
+    for one in (RaceLog, AnalysisShown):
+        schema = TypeAdapter(one).json_schema()
+        definitions |= {**schema.pop("$defs"), one.__name__: schema}
     return HEAD + "".join(_interface(name, one) for name, one in sorted(definitions.items()))
 
 
@@ -39,7 +42,9 @@ def _type(schema: dict[str, Any]) -> str:
         return ref.rsplit("/", 1)[1]
     if choices := schema.get("enum"):
         return " | ".join(f'"{choice}"' for choice in choices)
-    if several := schema.get("anyOf"):
+    if "const" in schema:
+        return f'"{schema["const"]}"'
+    if several := schema.get("anyOf") or schema.get("oneOf"):
         return " | ".join(map(_type, several))
     kind = schema.get("type")
     if kind == "array" and "prefixItems" in schema:

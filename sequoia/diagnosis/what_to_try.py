@@ -8,83 +8,23 @@ another tree differs from the tree in use, the more its prediction depends on th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from operator import attrgetter
-from typing import Literal
 
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.best_tree import best_tree
 from sequoia.algorithm.expected_tokens import expected_tokens, fitted, scores
-from sequoia.algorithm.step_trace import PHASES, DecodeStats
+from sequoia.algorithm.step_trace import DecodeStats
 from sequoia.algorithm.tree import MAX_NODES, Tree
 from sequoia.diagnosis.compare_runs import Speedup
-from sequoia.diagnosis.where_time_went import TimeBreakdown, time_breakdown
+from sequoia.diagnosis.where_time_went import time_breakdown
 from sequoia.errors import BadTree
 from sequoia.planning.compare_plans import knee
 from sequoia.planning.hardware_profile import HardwareProfile, Point
 from sequoia.planning.plan_for_machine import best_plan, predict
 from sequoia.planning.simulated_step_times import phases
+from sequoia.saved_files.race_results import Change, Diagnosis, Loss, Remedy, TimeBreakdown
 from sequoia.validate_input import number
-
-Change = Literal[
-    "plain", "fastest_tree", "smaller_tree", "fewer_levels", "smaller_draft", "larger_target"
-]
-
-
-@dataclass(frozen=True)
-class Loss:
-    """A cause of lost speed-up. name: "acceptance", "draft", "verify" or "overhead". without: the
-    speed-up of the same run without this loss, but with all other losses."""
-
-    name: str
-    without: float
-
-
-@dataclass(frozen=True)
-class Remedy:
-    """A change that may help. predicted: its speed-up over plain decoding, which is 1 by definition
-    for plain decoding itself.
-
-    tree: the tree to use instead; None for a change of the models, which is a hypothesis.
-    """
-
-    change: Change
-    predicted: float
-    tree: Tree | None = None
-
-
-@dataclass(frozen=True)
-class Diagnosis:
-    """The diagnosis of one run.
-
-    costs: of a mean step. nodes: of the run's tree. good_tokens: per step, with the acceptance of a
-    well-matched pair. knee: the number of nodes from which a pass is predicted to take at least
-    twice as long as for one node; None if there is none.
-    losses: largest first.
-    remedies: changes predicted above `noise`, best first.
-    noise: predictions up to this speed-up may exceed the run's by chance or prediction error alone.
-    unclear: changes predicted above the run's speed-up but not above `noise`, best first.
-    """
-
-    costs: TimeBreakdown
-    nodes: int
-    good_tokens: float
-    knee: int | None
-    losses: tuple[Loss, ...]
-    remedies: tuple[Remedy, ...]
-    noise: float
-    unclear: tuple[Remedy, ...] = ()
-
-    @property
-    def speedup(self) -> float:
-        """Over the plain run."""
-        return self.costs.step.speedup
-
-    @property
-    def largest_loss(self) -> str | None:
-        """Name of the largest loss; None if there is none worth mentioning."""
-        return self.losses[0].name if self.losses else None
-
 
 # a loss is listed if the speed-up without it would be more than 0.5% higher
 _MIN_LOSS_RATIO = 1.005
@@ -173,8 +113,9 @@ class DiagnosedRun:
         """All losses, including those too small to be listed."""
         without = self.costs.without_losses(self.good_tokens)
         yield Loss("acceptance", without["tokens"])
-        for phase in PHASES:
-            yield Loss(phase, without[phase])
+        yield Loss("draft", without["draft"])
+        yield Loss("verify", without["verify"])
+        yield Loss("overhead", without["overhead"])
 
     def remedies(self) -> tuple[Remedy, ...]:
         """The remedies predicted to help, best first. If several remedies have the same tree, only

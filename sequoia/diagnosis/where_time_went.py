@@ -22,93 +22,20 @@ To explain it, parts of one step are replaced by those of another:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from dataclasses import dataclass
 
 from sequoia.algorithm.step_trace import PHASES, DecodeStats, require_one_clock
 from sequoia.errors import BadTrace
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import Plan
 from sequoia.planning.simulated_step_times import phases
+from sequoia.saved_files.race_results import StepCosts, TimeBreakdown
 from sequoia.validate_input import number, shown, whole
 
 # Bounds of a run's seconds in a phase, so that all quotients stay finite. Only target passes have
 # the lower bound.
 _LEAST = 1e-9
 _MOST = 1e9
-PARTS = ("tokens", *PHASES, "plain")
-
-
-@dataclass(frozen=True)
-class StepCosts:
-    """A mean step. tokens: emitted. draft, verify, overhead: seconds. plain: seconds per token of
-    plain decoding."""
-
-    tokens: float
-    draft: float
-    verify: float
-    overhead: float
-    plain: float
-
-    @property
-    def seconds(self) -> float:
-        return self.draft + self.verify + self.overhead
-
-    @property
-    def speedup(self) -> float:
-        """Over plain decoding."""
-        return self.tokens * (self.plain / self.seconds)
-
-    def each_as_in(self, other: StepCosts) -> dict[str, float]:
-        """For each of PARTS, the speed-up of this step with that part alone as in `other`."""
-        return {part: replace(self, **{part: getattr(other, part)}).speedup for part in PARTS}
-
-
-@dataclass(frozen=True)
-class Bar:
-    """value: the speed-up left after the losses up to this bar. loss: how much lower this bar is
-    than the one before it (0 for the first)."""
-
-    name: str
-    value: float
-    loss: float
-
-
-@dataclass(frozen=True)
-class TimeBreakdown:
-    """A mean step of a run, beside a token of plain decoding as a step of its own."""
-
-    step: StepCosts
-    token: StepCosts
-
-    @property
-    def rest(self) -> float:
-        """Seconds of a plain token outside the target's pass."""
-        return self.token.draft + self.token.overhead
-
-    @property
-    def bars(self) -> tuple[Bar, ...]:
-        """The bars "tokens", "verify", "draft" and "overhead"."""
-        costs = replace(self.step, draft=0.0, verify=self.token.verify, overhead=self.rest)
-        values = [costs.speedup]
-        for part in ("verify", "draft", "overhead"):
-            costs = replace(costs, **{part: getattr(self.step, part)})
-            values.append(costs.speedup)
-        losses = [0.0, *(before - after for before, after in pairwise(values))]
-        return tuple(map(Bar, ("tokens", "verify", "draft", "overhead"), values, losses))
-
-    def without_losses(self, tokens: float) -> dict[str, float]:
-        """The speed-up of the run with one part as good as it could be: `tokens` per step, no
-        drafting, a target pass or an overhead no longer than those of a plain token."""
-        step = self.step
-        good = StepCosts(
-            tokens,
-            0.0,
-            min(step.verify, self.token.verify),
-            min(step.overhead, self.rest),
-            step.plain,
-        )
-        return step.each_as_in(good)
 
 
 def time_breakdown(stats: DecodeStats, plain: DecodeStats) -> TimeBreakdown:

@@ -33,7 +33,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import torch
 
@@ -48,49 +48,12 @@ from sequoia.library_errors import reason
 from sequoia.models.compare_logits import is_half, own_logits, own_logits_from, wider
 from sequoia.models.pair import Pair, PairCache
 from sequoia.models.self_test import has_router
+from sequoia.saved_files.race_results import Place, TextMatch
 from sequoia.validate_input import whole
 
 # the tree with which a run is repeated if the run's own tree is not given
 USUAL_TREE = Tree.from_branching([3, 2, 1, 1])
 ROWS_AT_ONCE = 64  # rows of logits computed together
-
-
-@dataclass(frozen=True)
-class Place:
-    """One token of a text, compared with the target's logits there. index: its index. margin: how
-    far its logit is below the best in float32. error: by how much rounding changes the logits there
-    at most. Both are differences of logits, measured."""
-
-    index: int
-    margin: float
-    error: float
-
-    @property
-    def is_tie(self) -> bool:
-        return self.margin <= 2 * self.error
-
-
-@dataclass(frozen=True)
-class TextMatch:
-    """A run's tokens compared with plain decoding's: verdict "exact", "tie", "bug" or "undecided".
-
-    compared: the number of tokens of the shorter text. dtype: the target's. index: the index of the
-    first token that differs, or None. first: the place there, None if it could not be computed; its
-    margin is that of the run's or plain decoding's token, whichever is further below the best.
-    later: the first later token of the run that is not even a tie, or None. in_float32: the same
-    run in float32, None if it was not needed. worst: if that run shows no bug, the largest margin
-    and the largest error anywhere in the text. problem: why the check could not be finished, or "".
-    """
-
-    verdict: str
-    compared: int
-    dtype: torch.dtype
-    index: int | None = None
-    first: Place | None = None
-    later: Place | None = None
-    in_float32: TextMatch | None = None
-    worst: Place | None = None
-    problem: str = ""
 
 
 def compare(run: Sequence[int], plain: Sequence[int]) -> int | None:
@@ -119,11 +82,11 @@ def check_text(
     BadModel if a logit is not finite or a token is out of bounds.
     """
     at = compare(run, plain)
-    match = TextMatch("exact", min(len(run), len(plain)), pair.target.dtype, at)
+    match = TextMatch("exact", min(len(run), len(plain)), _dtype(pair), at)
     if at is None:
         return match
     try:
-        if not (is_half(match.dtype) and has_router(pair.target)):
+        if not (is_half(pair.target.dtype) and has_router(pair.target)):
             return _judged(match, places(pair, prompt, run, plain, at))
         found = [*places(pair, prompt, run, plain, 0)]
         usual = statistics.median(one.error for one in found)
@@ -133,6 +96,10 @@ def check_text(
         return _repeated(pair, prompt, match, found, tree, verifier, should_stop)
     except (Stopped, OutOfMemory, RuntimeError, MemoryError) as problem:
         return replace(match, verdict="undecided", problem=reason(problem))
+
+
+def _dtype(pair: Pair) -> str:
+    return str(pair.target.dtype).removeprefix("torch.")
 
 
 def _judged(match: TextMatch, found: Iterable[Place]) -> TextMatch:
@@ -163,7 +130,7 @@ def _repeated(
         for one in (tree_choice, Tree.chain(1))
     )
     at = compare(wide_run, wide_plain)
-    again = TextMatch("exact", match.compared, wide.target.dtype, at)
+    again = TextMatch("exact", match.compared, _dtype(wide), at)
     if at is not None:
         again = _judged(again, places(wide, prompt, wide_run, wide_plain, at, should_stop))
     match = replace(match, in_float32=again)

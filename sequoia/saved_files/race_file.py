@@ -6,153 +6,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, TypeAdapter, with_config
 
-from sequoia.algorithm.tree import MAX_NODES, Tree
-from sequoia.checked_types import (
-    CONFIG,
-    Amount,
-    Count,
-    Many,
-    Name,
-    Node,
-    Number,
-    Probability,
-    Truth,
-    Words,
-)
+from sequoia.algorithm.tree import MAX_NODES
+from sequoia.checked_types import CONFIG, Many, Name, Truth, Words
 from sequoia.errors import BadTrace
 from sequoia.saved_files.pooled_runs import Pool, SavedExpectedSteps
-from sequoia.saved_files.run_file import SUM, SavedRun, clock_of, file_text, numbered_trees, of_file
+from sequoia.saved_files.race_results import MOST_LANES, Result
+from sequoia.saved_files.run_file import SavedRun, clock_of, file_text, numbered_trees, of_file
 from sequoia.saved_files.run_meta import RaceMeta
 from sequoia.validate_input import MAX_JSON_BYTES, read_dict, read_file, shown
-
-MOST_LANES = 4
-MAX_CELLS = 24
-MAX_CONTEXT = 120
-# The verdicts on whether decoding was lossless. At temperature 0: "exact", "tie", "bug" and
-# "undecided". At higher temperatures: "fits" (the samples fit the distribution), "poor" (they fit
-# it poorly), "bug", and "blind" (no difference could have been found). "none": there was nothing,
-# or too little, to compare.
-Kind = Literal["exact", "tie", "bug", "undecided", "fits", "poor", "blind", "none"]
-
-
-# -- the analysis of a lane ------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Bar:
-    """See `Bar` in where_time_went.py. words: a sentence about it."""
-
-    name: Name
-    value: Number
-    loss: Number
-    words: Words
-
-
-@dataclass(frozen=True)
-class TimeBreakdown:
-    """Where a lane's time went."""
-
-    bars: Annotated[Many[Bar], Field(max_length=8)]
-
-
-def _require_tree(parents: tuple[int, ...]) -> tuple[int, ...]:
-    return Tree.from_parents(parents).parents
-
-
-@dataclass(frozen=True)
-class Remedy:
-    """predicted: the speed-up with the remedy. label: how it was obtained; "run": as the speed-ups
-    of the race itself. parents: of the suggested tree, None without one."""
-
-    words: Words
-    predicted: Number
-    label: Literal["predicted", "predicted, what if", "run"]
-    parents: (
-        Annotated[Many[Annotated[int, Field(strict=True)]], AfterValidator(_require_tree)] | None
-    ) = None
-
-
-@dataclass(frozen=True)
-class WhatToTry:
-    """speedup: of the lane. loss: the name of the largest loss, None if there is none."""
-
-    speedup: Number
-    words: Words
-    remedies: Annotated[Many[Remedy], Field(max_length=32)]
-    loss: Name | None = None
-
-
-@dataclass(frozen=True)
-class Cell:
-    """Counts one token. The last cell may instead count all rare tokens, with or without a common
-    one. text: the token's text, None for the rare tokens alone. more: true for a token with the
-    rare ones. share: expected probability of the cell. seen: number drawn."""
-
-    text: Name | None
-    more: Truth
-    share: Probability
-    seen: Count
-
-
-@dataclass(frozen=True)
-class SampleCount:
-    """The counts of sampled tokens at one position.
-
-    draws: number drawn so far. wanted: number to draw in total. going: whether more are being
-    drawn. lane: index of the lane whose text has the position. position: number of that lane's
-    tokens before it. bits: entropy of the target's distribution there. rule: why this position was
-    chosen. context: the end of the text before it. statistic: chi-square or None. freedom: its
-    degrees of freedom. detectable_difference: roughly how far the probability of the most probable
-    token must be off to be detected, or None.
-    """
-
-    draws: Count
-    wanted: Count
-    going: Truth
-    position: Node
-    lane: Annotated[int, Field(strict=True, ge=0, lt=MOST_LANES)]
-    bits: Amount
-    rule: Words
-    context: Annotated[str, Field(strict=True, max_length=MAX_CONTEXT)]
-    freedom: Count
-    cells: Annotated[Many[Cell], Field(max_length=MAX_CELLS)]
-    statistic: Amount | None = None
-    detectable_difference: Probability | None = None
-
-
-def _checked_count(count: SampleCount) -> SampleCount:
-    if sum(cell.share for cell in count.cells) > SUM:
-        raise BadTrace("count: the shares of the cells add up to more than 1")
-    return count
-
-
-@dataclass(frozen=True)
-class Lossless:
-    """Whether a lane's text is lossless. index: of the first token that differs, None if none
-    does."""
-
-    kind: Kind
-    words: Words
-    label: Literal["measured", "recorded"]
-    index: Node | None = None
-    p_value: Probability | None = None
-    count: Annotated[SampleCount, AfterValidator(_checked_count)] | None = None
-
-
-@dataclass(frozen=True)
-class Result:
-    """The analysis of a lane. A part is None if it could not be computed."""
-
-    time_breakdown: TimeBreakdown | None = None
-    what_to_try: WhatToTry | None = None
-    lossless: Lossless | None = None
-
-
-# -- the race --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -170,11 +170,60 @@ class RunFields(SharedMeta, total=False):
     acceptance: Annotated[Listed[Probability], Field(max_length=1024)]
 
 
+class RateSource(TypedDict):
+    """Where acceptance rates come from. prompt_name: of the lane that was planned with them. kind:
+    the kind of text that they were counted on, such as "code". has_prompt: whether the lane's
+    prompt is among these texts."""
+
+    prompt_name: Name
+    label: Literal["measured", "recorded"]
+    kind: Name
+    has_prompt: Truth
+
+
+class RatesNote(TypedDict):
+    """The acceptance rates that trees are planned from."""
+
+    code: Literal["rates"]
+    sources: Annotated[Listed[RateSource], Field(min_length=1)]
+
+
+class ChainNote(TypedDict):
+    """The predicted speed-up of the best chain, which is no lane of this race."""
+
+    code: Literal["missing_chain"]
+    prompt_name: Name
+    nodes: Count
+    speedup: Amount
+    hypothetical: Truth
+
+
+class RepeatNote(TypedDict):
+    """A lane that is left out because its tree is that of the lane `other`, or a single node."""
+
+    code: Literal["repeat"]
+    prompt_name: Name
+    lane: Name
+    other: Name
+    nodes: Count
+    levels: Count
+
+
+class InsteadNote(TypedDict):
+    """The lanes that take the place of those left out."""
+
+    code: Literal["instead"]
+    lanes: Listed[Name]
+
+
+Note = Annotated[RatesNote | ChainNote | RepeatNote | InsteadNote, Field(discriminator="code")]
+
+
 class RaceFields(SharedMeta, total=False):
-    """notes: sentences about the choice of the trees."""
+    """notes: about the choice of the trees."""
 
     second_prompt: LongText
-    notes: Annotated[Listed[Text], Field(max_length=5)]
+    notes: Annotated[Listed[Note], Field(max_length=8)]
     elsewhere: Elsewhere
 
 

@@ -245,8 +245,8 @@ def test_a_suggested_tree_is_copied_to_the_form(visit: Visit) -> None:
     )
     page.locator(".race-remedies .sq-btn").first.click()
     page.locator("#rc-view").get_by_text("press Run to race it").wait_for(timeout=20_000)
-    lane = store(page, "results.findIndex(r => r?.what_to_try?.remedies.some(one => one.parents))")
-    parents = store(page, f"results[{lane}].what_to_try.remedies.find(one => one.parents).parents")
+    lane = store(page, "analysis.findIndex(r => r.advice?.remedies.some(one => one.parents))")
+    parents = store(page, f"analysis[{lane}].advice.remedies.find(one => one.parents).parents")
     assert parents == [*range(-1, len(parents) - 1)]  # a chain, which is an entry of the menu
     numbers = page.locator(f"#rc-numbers-{lane + 1} input, #rc-numbers-{lane + 1} textarea")
     expect(numbers).to_have_value(str(len(parents)))

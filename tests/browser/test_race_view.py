@@ -162,6 +162,25 @@ def drafted(index: int, nodes: int, at: int, n: int, pieces: dict[str, str]) -> 
     }
 
 
+def analysed(results: list[Any]) -> dict[str, Any]:
+    """The fields of a message with `results`. In each, the words are beside the numbers."""
+    sent, analysis = [], []
+    for one in results:
+        lossless = one and one.get("lossless")
+        count = lossless and lossless.get("count")
+        match = {"match": {"index": lossless["index"]}} if lossless and "index" in lossless else {}
+        sent.append(one and {"lossless": lossless and {**lossless, **match}})
+        analysis.append(
+            {
+                "bars": ((one or {}).get("time_breakdown") or {}).get("bars", []),
+                "advice": (one or {}).get("what_to_try"),
+                "lossless": (lossless or {}).get("words", ""),
+                "rule": (count or {}).get("rule", ""),
+            }
+        )
+    return {"results": sent, "analysis": analysis}
+
+
 def lane_steps(whole: dict[str, Any], lane: int) -> Steps:
     return [
         step for step, one in zip(whole["steps"], whole["step_lanes"], strict=True) if one == lane
@@ -413,10 +432,10 @@ def test_what_is_missing_is_a_dash(page: Page) -> None:
     bars = [{"name": "tokens", "value": None, "loss": None, "words": None}]
     result = {
         "time_breakdown": {"bars": bars},
-        "what_to_try": {"words": None, "remedies": None},
+        "what_to_try": {"words": None, "remedies": []},
         "lossless": None,
     }
-    give(page, {"v": 1, "race": whole["race"], "done": True, "results": [None, result]})
+    give(page, {"v": 1, "race": whole["race"], "done": True, **analysed([None, result])})
     seen = text(page, ".race-stage")
     assert not any(word in seen for word in ("NaN", "Infinity", "undefined", "null"))
 
@@ -1085,7 +1104,7 @@ def with_reasons(whole: dict[str, Any]) -> dict[str, Any]:
         "what_to_try": advice,
         "lossless": counts(400, False, (230, 170)),
     }
-    return {**whole, "results": [None if one["plain"] else result for one in whole["lanes"]]}
+    return {**whole, **analysed([None if one["plain"] else result for one in whole["lanes"]])}
 
 
 AXE = ROOT / ".ci" / "node_modules" / "axe-core" / "axe.min.js"
@@ -1230,7 +1249,7 @@ def test_reasons_badges_and_buttons(page: Page) -> None:
         {"time_breakdown": {"bars": bars}, "what_to_try": advice, "lossless": lossless},
         None,
     ]
-    give(page, {"v": 1, "race": whole["race"], "done": True, "results": results})
+    give(page, {"v": 1, "race": whole["race"], "done": True, **analysed(results)})
     assert page.locator(".race-fall li > b").all_inner_texts() == [
         "3.00",
         "2.50×",
@@ -1320,7 +1339,7 @@ def counts(
 
 def judged(page: Page, whole: dict[str, Any], *lossless: dict[str, Any] | None) -> None:
     results = [{"time_breakdown": None, "what_to_try": None, "lossless": one} for one in lossless]
-    give(page, {"v": 1, "race": whole["race"], "done": True, "results": results})
+    give(page, {"v": 1, "race": whole["race"], "done": True, **analysed(results)})
 
 
 def test_the_counts_of_first_tokens_are_shown_on_the_page(page: Page) -> None:
@@ -1416,6 +1435,7 @@ def test_reasons_stay_as_they_are_while_first_tokens_are_counted(page: Page) -> 
             {"words": "A smaller tree", "predicted": 1.9, "label": "predicted", "parents": [-1, 0]}
         ],
     }
+    bars = [{"name": "tokens", "value": 1.0, "loss": 0.0, "words": "w."}]
     for draws in (5, 10):
         give(
             page,
@@ -1423,14 +1443,16 @@ def test_reasons_stay_as_they_are_while_first_tokens_are_counted(page: Page) -> 
                 "v": 1,
                 "race": whole["race"],
                 "done": True,
-                "results": [
-                    {
-                        "time_breakdown": None,
-                        "what_to_try": advice,
-                        "lossless": counts(draws, True),
-                    },
-                    None,
-                ],
+                **analysed(
+                    [
+                        {
+                            "time_breakdown": {"bars": bars},
+                            "what_to_try": advice,
+                            "lossless": counts(draws, True),
+                        },
+                        None,
+                    ]
+                ),
             },
         )
         page.evaluate("window.held ??= document.querySelector('.race-remedies .sq-btn')")
@@ -1550,7 +1572,7 @@ def test_hostile_texts_stay_texts(page: Page) -> None:
         },
         "lossless": {"kind": "bug", "words": MARKUP, "index": None, "p_value": None},
     }
-    still(page, {**whole, "results": [result, result]})
+    still(page, {**whole, **analysed([result, result])})
     drawn(page, "tokens")
     assert page.evaluate("window.hit") is None
     assert page.locator(".race-stage img").count() == 0
@@ -1587,7 +1609,7 @@ def test_reasons_fill_their_rows(page: Page, width: int, panels: int) -> None:
             "v": 1,
             "race": whole["race"],
             "done": True,
-            "results": [None if one["plain"] else why for one in whole["lanes"]],
+            **analysed([None if one["plain"] else why for one in whole["lanes"]]),
         },
     )
     box, *cards = page.evaluate(

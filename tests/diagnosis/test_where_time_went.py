@@ -11,9 +11,10 @@ import pytest
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.step_trace import PHASES, DecodeStats
 from sequoia.algorithm.tree import Tree
-from sequoia.diagnosis.where_time_went import PARTS, check_prediction, time_breakdown
+from sequoia.diagnosis.where_time_went import check_prediction, time_breakdown
 from sequoia.errors import BadTrace
 from sequoia.planning.plan_for_machine import predict
+from sequoia.saved_files.race_results import PARTS
 from tests.planned import PROFILE
 
 PLAIN = DecodeStats(steps=100, tokens=100, seconds={"draft": 0.0, "verify": 0.8, "overhead": 0.2})

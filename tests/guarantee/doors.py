@@ -76,7 +76,8 @@ from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.named_profiles import named_profile
 from sequoia.planning.plan_for_machine import best_chain, best_plan, predict, speedup_grid
 from sequoia.planning.simulated_step_times import step_seconds
-from sequoia.saved_files.race_file import LaneLog, RaceLog, Result
+from sequoia.saved_files.race_file import LaneLog, RaceLog
+from sequoia.saved_files.race_results import Result
 from sequoia.saved_files.run_file import Run
 
 __all__ = [

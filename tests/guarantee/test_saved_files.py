@@ -340,10 +340,10 @@ WRONG: dict[type, tuple[Any, ...]] = {
 ANYTHING = {"meta"}  # all of its fields may be missing
 OPTIONAL = {
     *("results", "count", "level_seconds", "residual_heads"),
-    *("mass", "q", "finish", "time_breakdown", "what_to_try", "lossless", "loss", "p_value"),
+    *("mass", "q", "finish", "time_breakdown", "what_to_try", "lossless", "why", "p_value"),
     *("statistic", "detectable_difference", "index"),
 }
-MAY_BE_NEGATIVE = {"trees", "loss", "value", "speedup", "statistic"}
+MAY_BE_NEGATIVE = {"trees"}
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:

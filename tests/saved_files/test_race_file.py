@@ -16,17 +16,19 @@ from sequoia.assets_folder import ASSETS
 from sequoia.decoding.race import Lane, Race
 from sequoia.decoding.recorder import Recorder
 from sequoia.errors import BadTrace
-from sequoia.saved_files.race_file import (
-    Bar,
+from sequoia.saved_files.race_file import LaneLog, RaceLog
+from sequoia.saved_files.race_results import (
     Cell,
-    LaneLog,
+    Diagnosis,
+    Loss,
     Lossless,
-    RaceLog,
+    Place,
     Remedy,
     Result,
     SampleCount,
+    StepCosts,
+    TextMatch,
     TimeBreakdown,
-    WhatToTry,
 )
 from sequoia.saved_files.run_file import Run
 
@@ -34,30 +36,29 @@ COUNT = SampleCount(
     draws=40,
     wanted=400,
     going=False,
-    position=3,
+    limit=20.0,
     lane=0,
+    position=3,
+    looked=4,
     bits=1.5,
-    rule="first",
     context="a b",
     freedom=1,
     cells=(Cell(" c", False, 0.75, 29), Cell(None, False, 0.25, 11)),
     statistic=2.5,
     detectable_difference=0.1,
 )
-RESULT = Result(
-    TimeBreakdown((Bar("tokens", 2.0, 0.0, "two"),)),
-    WhatToTry(
-        1.5,
-        "well",
-        (
-            Remedy("smaller", 1.7, "predicted", (-1, 0, 1)),
-            Remedy("other", 1.6, "predicted, what if"),
-        ),
-        "draft",
-    ),
-    Lossless("fits", "fits", "measured", p_value=0.4, count=COUNT),
+COSTS = TimeBreakdown(
+    StepCosts(2.0, 0.002, 0.01, 0.001, 0.009), StepCosts(1.0, 0.0, 0.008, 0.001, 0.009)
 )
-EMPTY = Result()
+REMEDIES = (Remedy("smaller_tree", 1.7, Tree((-1, 0, 1))), Remedy("smaller_draft", 1.6))
+RESULT = Result(
+    COSTS,
+    Diagnosis(COSTS, 7, 2.8, None, (Loss("draft", 1.6),), REMEDIES, 1.5),
+    Lossless("fits", "measured", p_value=0.4, count=COUNT, why="time_limit"),
+)
+PLACE = Place(4, 0.5, 0.02)
+MATCH = TextMatch("tie", 9, "bfloat16", 4, PLACE, in_float32=TextMatch("exact", 9, "float32"))
+BY_TEXT = Result(lossless=Lossless("tie", "measured", MATCH))
 LANES = (
     Lane("plain", Tree.chain(1)),
     Lane("tree", Tree.kary(2, 3)),
@@ -86,7 +87,7 @@ def log() -> RaceLog:
     return RaceLog(
         {"label": "measured", "prompt": PROMPTS[1], "params": {"seed": 2}},
         lanes,
-        (None, RESULT, EMPTY),
+        (None, RESULT, BY_TEXT),
     )
 
 
@@ -217,9 +218,9 @@ def result(part: str, **fields: Any) -> Callable[[dict[str, Any]], None]:
         lane("most", 2, 1),
         lane("plain", True, 1),
         lane("unknown", 1),
-        result("time_breakdown", bars=[1] * 99),
-        result("what_to_try", remedies=[{"words": "a", "predicted": 1, "label": "certain"}]),
-        lambda data: data["results"][1]["what_to_try"]["remedies"][0].update(parents=[-1, 5]),
+        lambda data: data["results"][1]["time_breakdown"]["step"].update(verify=0),
+        result("what_to_try", remedies=[{"change": "pray", "predicted": 1}]),
+        lambda data: data["results"][1]["what_to_try"]["remedies"][0].update(tree=[-1, 5]),
         result("lossless", kind="perfect"),
         lambda data: data["results"][1]["lossless"]["count"]["cells"][0].update(share=0.9),
     ],

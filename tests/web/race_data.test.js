@@ -12,7 +12,9 @@ const RACE = {
   steps: [{ tree: 0 }],
   stepLanes: [0],
   stopped: false,
+  notes: [],
   results: [],
+  analysis: [],
   verdict: null,
   pool: null,
 };

@@ -10,12 +10,13 @@ from typing import Any
 from sequoia import DecodeStats, HardwareProfile, Run, SequoiaError, best_plan
 from sequoia.algorithm.tree import MAX_NODES
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
-from sequoia.diagnosis.where_time_went import PARTS, check_prediction
+from sequoia.diagnosis.where_time_went import check_prediction
 from sequoia.loading.pair_request import BUNDLED_NAME
 from sequoia.measuring.acceptance import AcceptanceByLevel
 from sequoia.measuring.defaults import SLACK
 from sequoia.planning.compare_plans import fastest, knee, runner_up
 from sequoia.planning.plan_for_machine import Plan, bounds, levels_for, predict, speedup_grid
+from sequoia.saved_files.race_results import PARTS
 from sequoia.validate_input import and_list, json_text
 from ui.decode import recordings
 from ui.hardware import figures

@@ -13,26 +13,18 @@ from collections.abc import Callable, Iterator, Mapping
 
 from sequoia.algorithm.progress import ShouldStop
 from sequoia.decoding.tree_choice import TreeSource
-from sequoia.exactness.same_distribution import (
-    LEAST_BITS,
-    MIN_EXPECTED,
-    MOST_PLACES,
-    FirstTokens,
-    TextPosition,
-    find_position,
-    first_tokens,
-)
+from sequoia.exactness.same_distribution import FirstTokens, find_position, first_tokens
 from sequoia.models.streamed_text import ending
-from sequoia.saved_files.race_file import (
+from sequoia.saved_files.race_results import (
     MAX_CELLS,
     MAX_CONTEXT,
     Cell,
     Kind,
     Lossless,
     SampleCount,
+    Why,
 )
 from ui.race.report import FinishedRace
-from ui.words.losslessness import first_tokens_words
 
 DRAWS = 400  # of each lane
 BATCH = 5  # draws of one lane before the next lane's turn
@@ -60,7 +52,7 @@ class DistributionCheck:
         self._tree_of = tree_of
         self._should_stop = should_stop
         self._is_awaited = is_awaited
-        self._why: str | None = None  # reason for ending before all draws are made
+        self._why: Why = ""  # reason for ending before all draws are made
         self._seconds = seconds
         self._end = time.monotonic() + seconds
         # the position is in the text of this lane
@@ -76,16 +68,14 @@ class DistributionCheck:
     def _over(self) -> bool:
         """Whether the check must end now. Once true, it stays true."""
         self._why = self._why or self._reason_to_end()
-        return self._why is not None
+        return bool(self._why)
 
-    def _reason_to_end(self) -> str | None:
+    def _reason_to_end(self) -> Why:
         if self._should_stop():
-            return f"Stopped before all {DRAWS} samples."
+            return "stopped"
         if self._is_awaited():
-            return f"Stopped before all {DRAWS} samples: another run is waiting for the models."
-        if time.monotonic() > self._end:
-            return f"Stopped after {self._seconds:.2g} s, before all {DRAWS} samples."
-        return None
+            return "other_run"
+        return "time_limit" if time.monotonic() > self._end else ""
 
     def rounds(self) -> Iterator[Round]:
         """Draw in rounds, until all lanes with a draft have made DRAWS draws or the check must end.
@@ -130,38 +120,18 @@ class DistributionCheck:
         )
 
     def _result(self, found: FirstTokens, going: bool) -> Lossless:
-        why = None if going or found.draws >= DRAWS else self._why
-        words = " ".join(filter(None, (first_tokens_words(found), why)))
         return Lossless(
             _KINDS[found.verdict],
-            words,
             "measured",
             p_value=found.fit.p_value,
             count=self._count(found, going),
+            why="" if going or found.draws >= DRAWS else self._why,
         )
 
     def _blind(self) -> Lossless:
         """The result for a position at which DRAWS draws cannot show a difference."""
-        position = self._position
-        bits = f"{position.bits:.2g} bits of entropy"
-        why = (
-            f"spread over so many tokens that none is expected {MIN_EXPECTED:g} times in {DRAWS} "
-            f"samples ({bits})"
-        )
-        if position.bits < LEAST_BITS:
-            where = (
-                f"each of the first {position.looked} positions"
-                if position.looked > 1
-                else "the only position examined"
-            )
-            why = (
-                f"nearly certain of one token at {where} (at most {bits}), so even a wrong decoder "
-                "would pass"
-            )
-        advice = self._why or "Try another temperature or prompt."
-        words = f"This check is inconclusive here: the target's distribution is {why}. {advice}"
-        count = self._count(FirstTokens(position.distribution), going=False)
-        return Lossless("blind", words, "measured", count=count)
+        count = self._count(FirstTokens(self._position.distribution), going=False)
+        return Lossless("blind", "measured", count=count, why=self._why)
 
     def _count(self, found: FirstTokens, going: bool) -> SampleCount:
         position = self._position
@@ -172,10 +142,11 @@ class DistributionCheck:
             draws=found.draws,
             wanted=DRAWS,
             going=going,
-            position=len(position.common),
+            limit=max(self._seconds, 0.0),
             lane=self._lane,
+            position=len(position.common),
+            looked=position.looked,
             bits=position.bits,
-            rule=_rule(position),
             context=ending(pair.tokenizer, ids, _CONTEXT_TOKENS)[-MAX_CONTEXT:],
             freedom=found.fit.freedom,
             cells=tuple(
@@ -190,19 +161,3 @@ class DistributionCheck:
             statistic=None if square is None else min(square, 1e12),
             detectable_difference=None if difference is None else min(difference, 1.0),
         )
-
-
-def _rule(position: TextPosition) -> str:
-    """Why the position was chosen, in words."""
-    least = f"{LEAST_BITS:g} bit of entropy"
-    if position.bits >= LEAST_BITS:
-        return (
-            f"the first position in the text where the target's distribution has at least {least}; "
-            f"it has {position.bits:.1f} bits"
-        )
-    if position.looked == 1:
-        return f"the only position examined, with less than {least}: {position.bits:.2g} bits"
-    return (
-        f"none of the first {position.looked} positions (at most {MOST_PLACES} are examined) has "
-        f"at least {least}, so this is the one with the most: {position.bits:.2g} bits"
-    )

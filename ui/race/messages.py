@@ -1,22 +1,24 @@
 """Messages from the server to the Race view, as JSON strings, and the stored races. Independent
 of Gradio and of models.
 
-A message: {v, race, from, meta?, lanes?, stored?, trees?, pieces?, steps, step_lanes, done,
-stopped?, error, notice, wait?, follow?, followed?, results?, verdict?, pool?}. For `from`, `trees`,
-`pieces`, `steps`, `wait`, `follow` and `followed` see ui.decode.messages. Steps are in the order of
-the race, and trees are numbered for the whole race.
+A message: {v, race, from, meta?, notes?, lanes?, stored?, trees?, pieces?, steps, step_lanes, done,
+stopped?, error, notice, wait?, follow?, followed?, results?, analysis?, verdict?, pool?}. For
+`from`, `trees`, `pieces`, `steps`, `wait`, `follow` and `followed` see ui.decode.messages. Steps
+are in the order of the race, and trees are numbered for the whole race.
 
 Some messages have fewer fields. One without a race has `race` null and no `from`, `steps` or
 `done`. One about further runs has no `from`, `steps` or `done`. An answer to a browser that missed
 steps has no `error`, `notice` or `done`. The first message to a follower of a race that is running
 has no `error` and no `notice`.
 
-step_lanes: the lane of each step.
+step_lanes: the lane of each step. notes: sentences about the choice of the trees.
 
 lanes: {name, description, verifier, plain, most, changes, prompt_name, kind, number, rates}. `kind`
 is the menu's key for the tree, or null. `number` is the lane's number in the form, from 1, or null
 for a race from a file. `rates` is the label of the acceptance rates that the tree was planned from,
 or "". For the other fields see LaneLog.
+
+results: see Result. analysis: their words, see ui.words.race_analysis.
 
 verdict: as ui.race.report.verdict_message returns it. pool: the state of the further runs,
 see ui.race.pooled.
@@ -33,23 +35,28 @@ import orjson
 
 from sequoia import Recorder, Run, StepTrace, Tree
 from sequoia.algorithm.expected_steps import ExpectedSteps
+from sequoia.algorithm.tree import MAX_NODES
 from sequoia.checked_types import json_of
 from sequoia.decoding.recorder import Recorded
 from sequoia.diagnosis.compare_runs import LaneRun, common_tokens
 from sequoia.diagnosis.verdict import Verdict
 from sequoia.errors import BadTrace
 from sequoia.saved_files.pooled_runs import Pool, PooledRun
-from sequoia.saved_files.race_file import LaneLog, RaceLog, Result, saved_results
+from sequoia.saved_files.race_file import LaneLog, RaceLog, saved_results
+from sequoia.saved_files.race_results import Result
 from sequoia.validate_input import json_text
 from ui.decode.messages import VERSION, all_steps, recorded, steps_part
 from ui.decode.recordings import NODE_BYTES, new_name
 from ui.race.pooled import pool_state
+from ui.race.race_plan import elsewhere_in
 from ui.race.report import recorded_result, verdict_message, verdict_of
 from ui.race.request import RaceRequest
 from ui.serving.wait_times import NOTHING
 from ui.shared.memory_size import memory_size
 from ui.shared.speedup_meta import compared_with_plain, plain_meta, step_of, verdict_meta
 from ui.shared.tree_menu import SHAPES
+from ui.words.race_analysis import analysis_shown
+from ui.words.race_notes import note_words
 
 _OF_A_LANE = ("name", "description", "verifier", "plain", "most", "changes", "prompt_name")
 
@@ -68,13 +75,15 @@ class StoredRace:
 
     continuation: None for a race from a file, which cannot be continued. planned: how many runs
     there will be, the race itself included; None unless further runs are being made. seconds: how
-    long the race took on this machine; 0 for a race from a file. node_count: size in tree nodes, by
+    long the race took on this machine; 0 for a race from a file. most_nodes: of a tree that the
+    visitor may decode with. node_count: size in tree nodes, by
     which a RunStore limits its memory.
     """
 
     continuation: Continuation | None = None
     planned: int | None = None
     seconds = 0.0
+    most_nodes = MAX_NODES
 
     def __init__(self, meta: Mapping[str, Any], lanes: Sequence[LaneLog]) -> None:
         self.name = new_name()
@@ -106,6 +115,12 @@ class StoredRace:
             }
             for lane, number in zip(self._lanes, numbers, strict=True)
         ]
+
+    @property
+    def head(self) -> dict[str, Any]:
+        """The fields of a race's first message that describe it."""
+        notes = note_words(self.meta.get("notes", ()), elsewhere_in(self.meta))
+        return {"meta": self.meta, "notes": notes, "lanes": self.lanes}
 
     def log(self) -> RaceLog:
         """The race as it is saved to a file."""
@@ -170,6 +185,15 @@ class StoredRace:
             self.pool = replace(self.pool, verdicts=verdicts, stopped=False)
             self.judge()
 
+    def analysis(self, results: Sequence[Result | None] | None) -> dict[str, Any]:
+        """`results` and their words, as fields of a message. Empty if there are none."""
+        if not results:
+            return {}
+        return {
+            "results": orjson.Fragment(json_of(saved_results(), results)),
+            "analysis": analysis_shown(results, self.meta, self.most_nodes),
+        }
+
     @property
     def judged(self) -> dict[str, Any]:
         """The verdict and the state of the further runs, as fields of a message. Empty until there
@@ -208,11 +232,10 @@ class StoredRace:
             return {
                 "v": VERSION,
                 "race": self.name,
-                "meta": self.meta,
-                "lanes": self.lanes,
+                **self.head,
                 **all_steps(self._steps, self._pieces, first),
                 "step_lanes": self._step_lanes[first:],
-                **_results(self.results),
+                **self.analysis(self.results),
                 **self.judged,
             }
 
@@ -221,10 +244,6 @@ class StoredRace:
         self._steps.append(made.step)
         self._step_lanes.append(lane)
         self._pieces.update(made.pieces)
-
-
-def _results(results: Sequence[Result | None] | None) -> dict[str, Any]:
-    return {"results": orjson.loads(json_of(saved_results(), results))} if results else {}
 
 
 def _timed(run: Run) -> LaneRun:
@@ -320,14 +339,14 @@ def batch(
         {
             "v": VERSION,
             "race": race.name,
-            **({"meta": race.meta, "lanes": race.lanes, "stored": True} if first else {}),
+            **({**race.head, "stored": True} if first else {}),
             **added,
             "done": done,
             **({"stopped": stopped} if done else {}),
             "error": error,
             "notice": notice,
             **ahead,
-            **_results(results),
+            **race.analysis(results),
             **(judged or {}),
         }
     )

@@ -1,5 +1,5 @@
-"""Chooses the trees of a race's lanes before its first step, and writes the notes that the page
-shows about them. Independent of threads and of the page."""
+"""Chooses the trees of a race's lanes before its first step, and notes what a reader should know
+about them. Independent of threads and of the page."""
 
 from __future__ import annotations
 
@@ -19,14 +19,12 @@ from ui.serving.model_host import named
 from ui.shared.prompts import surveyed_texts
 from ui.shared.saved_profiles import Entry
 from ui.shared.tree_menu import PLANNED, SHAPES
-from ui.shared.tree_request import ChosenTree, TreeRequest, text_words
-from ui.words.figures import size_words
+from ui.shared.tree_request import ChosenTree, TreeRequest
 from ui.words.machines import machine_of
-from ui.words.race_verdict import elsewhere_words
 
 # the simulated clock (see clocks.py) of the A100 preset; the first choice for RacePlan.elsewhere
 FAMILIAR_CLOCK = "a100-llama-2-7b-eager"
-_NOT_HERE = ", not on this prompt"
+Note = dict[str, Any]  # see `Note` in sequoia/saved_files/run_meta.py
 
 
 @dataclass(frozen=True)
@@ -39,11 +37,11 @@ class ChosenLane:
 
 @dataclass(frozen=True)
 class RacePlan:
-    """The lanes that race. notes: sentences for the page. elsewhere: another machine, where the
+    """The lanes that race. elsewhere: another machine, where the
     tree planned for that machine is predicted to beat the best chain; None if none is known."""
 
     lanes: tuple[ChosenLane, ...]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     elsewhere: Elsewhere | None = None
 
     @property
@@ -65,18 +63,15 @@ def plan_race(pair: Pair, asked: RaceRequest, most: int) -> RacePlan:
     every = [ChosenLane(lane, _tree(pair, asked, lane)) for lane in asked.lanes]
     repeats = dict(_repeats(every))
     kept = {i: lane for i, lane in enumerate(every) if i not in repeats}
-    same = [_same_words(every[i], every[first]) for i, first in repeats.items()]
+    same = [_repeat_note(every[i], every[first]) for i, first in repeats.items()]
     on_each = Counter(lane.request.prompt_name for lane in kept.values())
     if max(on_each.values()) < LEAST_LANES:
         kept |= _instead(pair, asked, [(i, every[i]) for i in repeats])
-        names = {kept[i].request.name: None for i in repeats if i in kept}
-        same.append(f"{' and '.join(names)} races instead.")
+        names = dict.fromkeys(kept[i].request.name for i in repeats if i in kept)
+        same.append({"code": "instead", "lanes": [*names]})
     lanes = tuple(kept[i] for i in sorted(kept))
-    elsewhere = _elsewhere(asked, lanes)
-    if same and elsewhere:
-        same.append(elsewhere_words(elsewhere))
-    notes = [*_planned_from(asked, lanes), *_missing_chains(pair, asked, lanes, most), *same]
-    return RacePlan(lanes, tuple(notes), elsewhere)
+    notes = [*_rates_note(asked, lanes), *_missing_chains(pair, asked, lanes, most), *same]
+    return RacePlan(lanes, tuple(notes), _elsewhere(asked, lanes))
 
 
 def elsewhere_in(meta: Mapping[str, Any]) -> Elsewhere | None:
@@ -136,57 +131,39 @@ def _other_lane(pair: Pair, asked: RaceRequest, lane: ChosenLane) -> ChosenLane:
     return ChosenLane(request, _tree(pair, asked, request))
 
 
-def _same_words(lane: ChosenLane, other: ChosenLane) -> str:
+def _repeat_note(lane: ChosenLane, other: ChosenLane) -> Note:
     tree = lane.chosen.tree
     assert isinstance(tree, Tree)
-    name = lane.request.name
-    where = f" on {lane.request.prompt_name}" if lane.request.prompt_name else ""
-    if len(tree) == 1:
-        return f"{name} is plain decoding{where}: nothing larger is predicted to be faster."
-    shape = f"a chain of {len(tree)} nodes" if tree.levels == len(tree) else size_words(tree)
-    return f"{name} is {shape}{where}, the same as {other.request.name}, so it is raced once."
+    return {
+        "code": "repeat",
+        "prompt_name": lane.request.prompt_name,
+        "lane": lane.request.name,
+        "other": other.request.name,
+        "nodes": len(tree),
+        "levels": tree.levels,
+    }
 
 
-def _planned_from(asked: RaceRequest, lanes: Sequence[ChosenLane]) -> Iterator[str]:
-    """A note on the source of the acceptance that trees and chains are planned from. If the prompts
-    have different sources, it names the source for each prompt."""
-    sources = _sources(asked, lanes)
-    if len(words := set(sources.values())) == 1:
-        yield f"Trees and chain lengths are planned from acceptance rates {words.pop()}."
-    elif sources:
-        (first, source), *others = sources.items()
-        rest = "".join(f"; on {on}, from acceptance rates {other}" for on, other in others)
-        yield (
-            f"On {first}, trees and chain lengths are planned from acceptance rates {source}{rest}."
-        )
-
-
-def _sources(asked: RaceRequest, lanes: Sequence[ChosenLane]) -> dict[str, str]:
-    """The source of the acceptance in words, by the name of the prompt ("" if the race has only
-    one prompt)."""
-    found: dict[str, dict[str, None]] = {}
+def _rates_note(asked: RaceRequest, lanes: Sequence[ChosenLane]) -> Iterator[Note]:
+    """A note on the source of the acceptance that trees and chains are planned from."""
+    sources: list[dict[str, Any]] = []
     for lane in lanes:
-        if lane.chosen.source:
-            words = _source_words(lane.chosen.source, asked.prompt_of(lane.request))
-            if asked.second_prompt:
-                words = words.removesuffix(_NOT_HERE)
-            found.setdefault(lane.request.prompt_name, {})[words] = None
-    return {on: " and ".join(words) for on, words in found.items()}
-
-
-def _source_words(source: str, prompt: str) -> str:
-    label, _, kind = source.partition(" ")
-    if label != "recorded":
-        return f"counted on a built-in sample text{_NOT_HERE}"
-    of_kind = f" ({text_words(kind)})" if kind else ""
-    if prompt.strip() in surveyed_texts(kind):
-        return f"counted on texts that include this prompt{of_kind}"
-    return f"counted on other texts{of_kind}{_NOT_HERE}"
+        label, _, kind = lane.chosen.source.partition(" ")
+        source = {
+            "prompt_name": lane.request.prompt_name,
+            "label": label,
+            "kind": kind,
+            "has_prompt": asked.prompt_of(lane.request).strip() in surveyed_texts(kind),
+        }
+        if label and source not in sources:
+            sources.append(source)
+    if sources:
+        yield {"code": "rates", "sources": sources}
 
 
 def _missing_chains(
     pair: Pair, asked: RaceRequest, lanes: Sequence[ChosenLane], most: int
-) -> Iterator[str]:
+) -> Iterator[Note]:
     """Notes on the speed-up that a tuned chain (a chain of planned length) is predicted to reach,
     at most one for each prompt. If a tuned chain was requested, there are no notes. A prompt gets
     no note if all its lanes are fixed chains, if one of its lanes has the tuned chain as its tree,
@@ -202,21 +179,22 @@ def _missing_chains(
 
 def _missing_chain(
     pair: Pair, asked: RaceRequest, prompt: str, on: str, most: int, raced: Sequence[ChosenTree]
-) -> Iterator[str]:
+) -> Iterator[Note]:
     clock = asked.simulated_clock
     profile = clock.profile if clock else None
     with suppress(SequoiaError):  # the race does not need this prediction
         plan = default_chain(pair, asked.params, DEFAULT_VERIFIER, [prompt], most, profile=profile)
         if plan.tree in [chosen.tree for chosen in raced]:
             return
-        where = f" on {on}" if on else ""
         models = named(pair, "target"), named(pair, "draft")
         mixed = asked.clock and clocks.mixture_meta(asked.clock, models)["hypothetical"]
-        label = "predicted, hypothetical" if mixed else "predicted"
-        yield (
-            f"A tuned chain of {len(plan.tree)} nodes, not in this race, would reach "
-            f"{plan.predicted_speedup:.2f}× plain{where} ({label})."
-        )
+        yield {
+            "code": "missing_chain",
+            "prompt_name": on,
+            "nodes": len(plan.tree),
+            "speedup": plan.predicted_speedup,
+            "hypothetical": bool(mixed),
+        }
 
 
 def _branches(chosen: ChosenTree) -> bool:

@@ -10,7 +10,7 @@ import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any
 
 from sequoia import (
     Acceptance,
@@ -43,23 +43,12 @@ from sequoia.diagnosis.where_time_went import time_breakdown
 from sequoia.exactness.same_tokens import check_text
 from sequoia.planning.simulated_step_times import SimulatedClock
 from sequoia.saved_files.pooled_runs import Pool
-from sequoia.saved_files.race_file import (
-    Bar,
-    Kind,
-    LaneLog,
-    Lossless,
-    RaceLog,
-    Remedy,
-    Result,
-    TimeBreakdown,
-    WhatToTry,
-)
+from sequoia.saved_files.race_file import LaneLog, RaceLog
+from sequoia.saved_files.race_results import Diagnosis, Lossless, Result
 from sequoia.saved_files.run_file import clock_of
 from ui.race.race_plan import elsewhere_in
 from ui.shared.speedup_meta import step_of
 from ui.words import race_verdict as verdict_words
-from ui.words.losslessness import match_words
-from ui.words.where_time_went import bar_words, diagnosis_words, remedy_label, remedy_words
 
 MANY = 10_000  # runs, see FinishedRace._stats
 
@@ -125,30 +114,24 @@ class FinishedRace:
             )
             yield places, part
 
-    def timed(self, max_nodes: int) -> list[Result | None]:
+    def timed(self) -> list[Result | None]:
         """For each lane, where its time went and what to try, compared with the first plain lane.
         Either is None if it cannot be computed, for example without a plain lane. `lossless` is
-        None. A plain lane's result is None. max_nodes: for a suggested tree with more nodes,
-        `parents` is None."""
+        None. A plain lane's result is None."""
         base = None if self.base is None else self.tallies[self.base]
         return [
-            None if lane.is_plain else self._timed(i, base, max_nodes)
-            for i, lane in enumerate(self.lanes)
+            None if lane.is_plain else self._timed(i, base) for i, lane in enumerate(self.lanes)
         ]
 
-    def _timed(self, i: int, base: Tally | None, max_nodes: int) -> Result:
+    def _timed(self, i: int, base: Tally | None) -> Result:
         result = Result()
         if base is None or self._is_cut_short(i, base):
             return result
         stats = self._stats(i)
         # For example, a lane without steps raises an error. Without advice, the bars stay.
         with suppress(SequoiaError):
-            found = time_breakdown(stats, base.stats)
-            words = bar_words(found)
-            bars = tuple(Bar(bar.name, bar.value, bar.loss, words[bar.name]) for bar in found.bars)
-            result = Result(TimeBreakdown(bars))
-            advice = self._what_to_try(i, stats, base, max_nodes)
-            result = replace(result, what_to_try=advice)
+            result = Result(time_breakdown(stats, base.stats))
+            result = replace(result, what_to_try=self._what_to_try(i, stats, base))
         return result
 
     def _is_cut_short(self, i: int, base: Tally) -> bool:
@@ -197,14 +180,14 @@ class FinishedRace:
             or acceptance_of(self._pair(i), self.params, verifier, [self.prompt])[0]
         )
 
-    def _what_to_try(self, i: int, stats: DecodeStats, base: Tally, max_nodes: int) -> WhatToTry:
+    def _what_to_try(self, i: int, stats: DecodeStats, base: Tally) -> Diagnosis:
         acceptance = self._acceptance(i)
         tally = self.tallies[i]
         tree = self.lanes[i].tree
         if not isinstance(tree, Tree):
             nodes, levels = (statistics.fmean(sizes) for sizes in zip(*tally.sizes, strict=True))
             tree = typical_tree(nodes, levels, acceptance)
-        found = diagnose(
+        return diagnose(
             stats,
             tree,
             base.stats,
@@ -212,16 +195,6 @@ class FinishedRace:
             self.clock.profile if self.clock else machine(self._pair(i)),
             speedup(*self._lanes(i)),
         )
-        remedies = tuple(
-            Remedy(
-                remedy_words(one),
-                one.predicted,
-                remedy_label(one),
-                one.tree.parents if one.tree and len(one.tree) <= max_nodes else None,
-            )
-            for one in found.remedies
-        )
-        return WhatToTry(found.speedup, diagnosis_words(found), remedies, found.largest_loss)
 
     def exactness_results(
         self,
@@ -242,12 +215,7 @@ class FinishedRace:
             if lane.is_plain or not tally.tokens:
                 continue
             if not reference:
-                yield (
-                    i,
-                    Lossless(
-                        "none", "Not checked: there is no text from plain decoding.", "measured"
-                    ),
-                )
+                yield i, Lossless("none", "measured", why="no_plain_text")
                 continue
             match = check_text(
                 self.pair,
@@ -258,8 +226,7 @@ class FinishedRace:
                 lane.verifier,
                 should_stop,
             )
-            kind = cast(Kind, match.verdict)
-            yield i, Lossless(kind, match_words(match), "measured", match.index)
+            yield i, Lossless(match.verdict, "measured", match)
 
     def plain_tokens(self) -> Iterator[list[int]]:
         """Yields the plain lane's tokens. If there is no plain lane, runs plain decoding now, until

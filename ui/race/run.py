@@ -15,7 +15,8 @@ from typing import Any, cast
 from sequoia import Acceptance, Lane, Pair, Race, Recorder, StepTrace, Tree, TreeChoice
 from sequoia.algorithm.expected_steps import ExpectedSteps
 from sequoia.decoding.tree_choice import TreeSource
-from sequoia.saved_files.race_file import LaneLog, Lossless, Result
+from sequoia.saved_files.race_file import LaneLog
+from sequoia.saved_files.race_results import Lossless, Result, Why
 from sequoia.saved_files.run_file import Run
 from ui.decode.recordings import RunStore
 from ui.decode.request import DecodeRequest
@@ -183,6 +184,7 @@ class RaceJob(RunJob):
         ]
         self.recording = RaceRecording(started.meta, started.lanes, recorders)
         self.recording.continuation = started.continuation
+        self.recording.most_nodes = self._limits.nodes
         self._run_store.put(self.recording)
 
     # -- in the thread -----------------------------------------------------------------------------
@@ -306,7 +308,7 @@ class RaceJob(RunJob):
         self.post(Notice("Analysing where the time went"))
         results: list[Result | None] = [None] * len(finished.lanes)
         for places, part in finished.by_prompt():
-            for place, result in zip(places, part.timed(self._limits.nodes), strict=True):
+            for place, result in zip(places, part.timed(), strict=True):
                 results[place] = result
         self.post(ResultsSoFar(tuple(results)))
         greedy = finished.params.temperature == 0
@@ -344,16 +346,8 @@ class RaceJob(RunJob):
         awaited = self._model_host.queue.awaited
         is_single = not self.request.second_prompt
         if not (self.request.check and is_single) or self._must_end() or awaited:
-            words = (
-                f"Not checked: {self._why_unchecked(awaited)}. (At temperature "
-                f"{finished.params.temperature:g}, even lossless texts differ by chance, so "
-                "comparing texts would show nothing.)"
-            )
-            yield {
-                i: Lossless("none", words, "measured")
-                for i, lane in enumerate(finished.lanes)
-                if not lane.is_plain
-            }
+            unchecked = Lossless("none", "measured", why=self._why_unchecked(awaited))
+            yield {i: unchecked for i, lane in enumerate(finished.lanes) if not lane.is_plain}
             return
         self.post(CheckBegins())
         self.post(Notice("Checking losslessness: choosing a position in the text"))
@@ -373,18 +367,15 @@ class RaceJob(RunJob):
         )
         yield from check.rounds()
 
-    def _why_unchecked(self, awaited: bool) -> str:
-        """Why the check is not run, in words. awaited: whether another run is waiting for the
-        models."""
+    def _why_unchecked(self, awaited: bool) -> Why:
+        """Why the check is not run. awaited: whether another run is waiting for the models."""
         if self.request.second_prompt:
-            return "only a race of one prompt can be checked; race each prompt alone"
+            return "two_prompts"
         if not self.request.check:
-            return "“Verify losslessness after the race” is not ticked"
+            return "not_requested"
         if self._late:
-            return "the race reached its time limit"
-        if awaited and not self.halted():
-            return "another run is waiting for the models"
-        return "the race was stopped"
+            return "time_limit"
+        return "other_run" if awaited and not self.halted() else "stopped"
 
     def _tree(self, finished: FinishedRace, i: int) -> TreeSource:
         """The tree of lane i. If it changes from step to step, a function that makes a new

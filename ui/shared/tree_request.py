@@ -29,6 +29,7 @@ from sequoia.planning.simulated_step_times import SimulatedClock
 from sequoia.validate_input import shown, whole
 from ui.shared.labels import with_labels
 from ui.shared.tree_menu import FITTED, LEAST_WIDE, PLANNED, SHAPES, WIDE_LEVELS, WIDE_NODES
+from ui.words.figures import text_words
 
 # The name that an error message about a value begins with -> the label of the value's field.
 _LABELS = {
@@ -241,11 +242,6 @@ def _from(source: str) -> str:
     acceptance rates counted on prose"."""
     _, _, kind = source.partition(" ")
     return f"from acceptance rates{f' counted on {text_words(kind)}' if kind else ''}"
-
-
-def text_words(kind: str) -> str:
-    """The texts of one kind in words: "Python code" or "prose"."""
-    return "Python code" if kind == "code" else kind
 
 
 def _whole(value: Any, label: str, least: int, most: int) -> None:

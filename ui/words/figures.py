@@ -12,6 +12,11 @@ def size_words(tree: Tree) -> str:
     )
 
 
+def text_words(kind: str) -> str:
+    """The texts of one kind in words: "Python code" or "prose"."""
+    return "Python code" if kind == "code" else kind
+
+
 def time_words(seconds: float) -> str:
     """A time in the most readable unit: "1.20 s", "340 ms", "3.4 ms", "250 µs". The same words as
     those of ui/hardware/web/duration.js."""

@@ -4,18 +4,16 @@ test with many samples; and about the bugs that this test should find."""
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-
-import torch
+from typing import Any
 
 from sequoia.exactness.chi_square import ALARM
 from sequoia.exactness.losslessness.bug import Bug
 from sequoia.exactness.losslessness.comparison import Comparison, Grouping
 from sequoia.exactness.losslessness.losslessness_test import Findable
-from sequoia.exactness.same_distribution import FirstTokens
-from sequoia.exactness.same_tokens import Place, TextMatch
-from sequoia.models.compare_logits import is_half
+from sequoia.exactness.same_distribution import LEAST_BITS, MIN_EXPECTED, MOST_PLACES
+from sequoia.saved_files.race_results import Lossless, Place, SampleCount, TextMatch, Why
 
 _ENDS = {
     "tie": "a tie, decided by rounding",
@@ -54,8 +52,9 @@ def match_words(match: TextMatch) -> str:
 
 def _float32_words(match: TextMatch, again: TextMatch) -> list[str]:
     """What the same run in float32, `again`, shows."""
-    name = str(match.dtype).removeprefix("torch.")
-    start = f"This target has a router, and rounding to {name} can change the experts it chooses"
+    start = (
+        f"This target has a router, and rounding to {match.dtype} can change the experts it chooses"
+    )
     run = "The same run in float32"
     if again.verdict == "bug":
         return [start, f"{run} differs too ({match_words(again)[:-1]})"]
@@ -76,38 +75,115 @@ def _place_words(place: Place) -> str:
     )
 
 
-def _wide(dtype: torch.dtype) -> str:
-    return "float32" if is_half(dtype) else "float64"
+def _wide(dtype: str) -> str:
+    """The dtype in which a target of `dtype` is checked."""
+    return "float32" if dtype.endswith("16") else "float64"
 
 
 # -- by distribution -------------------------------------------------------------------------------
 
 
-def first_tokens_words(found: FirstTokens) -> str:
-    """Whether first tokens follow the target's distribution, and what the test would find."""
-    tokens = f"first tokens of {found.draws} sample{'s' * (found.draws != 1)}"
-    if found.verdict == "too few":
-        return f"The {tokens} are too few to compare with the target's distribution."
-    freedom = found.fit.freedom
-    result = (
-        f"χ² = {found.fit.statistic:.1f}, {freedom} degree{'s' * (freedom != 1)} of freedom, "
-        f"p-value {found.fit.p_value:.2g}"
+def lossless_words(found: Lossless, meta: Mapping[str, Any]) -> str:
+    """Whether a lane of a race is lossless, or why that was not checked. meta: of the race."""
+    if found.match:
+        return match_words(found.match)
+    if found.count and found.kind == "blind":
+        return _blind_words(found.count, found.why)
+    if found.count:
+        early = _early_words(found.count, found.why)
+        return " ".join(
+            filter(None, (_samples_words(found.kind, found.p_value, found.count), early))
+        )
+    if found.why == "no_plain_text":
+        return "Not checked: there is no text from plain decoding."
+    temperature = meta.get("params", {}).get("temperature", 1.0)
+    return (
+        f"Not checked: {_NOT_CHECKED[found.why]}. (At temperature {temperature:g}, even lossless "
+        "texts differ by chance, so comparing texts would show nothing.)"
     )
-    if found.verdict == "fits":
-        points = round(min(found.detectable_difference or 1, 1) * 100)
+
+
+_NOT_CHECKED: dict[Why, str] = {
+    "": "the reason was not recorded",
+    "two_prompts": "only a race of one prompt can be checked; race each prompt alone",
+    "not_requested": "“Verify losslessness after the race” is not ticked",
+    "time_limit": "the race reached its time limit",
+    "other_run": "another run is waiting for the models",
+    "stopped": "the race was stopped",
+}
+
+
+def _early_words(count: SampleCount, why: Why) -> str:
+    """Why the drawing ended before all samples were drawn; empty if it did not."""
+    samples = f"before all {count.wanted} samples"
+    if why == "time_limit":
+        return f"Stopped after {count.limit:.2g} s, {samples}."
+    if why == "other_run":
+        return f"Stopped {samples}: another run is waiting for the models."
+    return f"Stopped {samples}." if why else ""
+
+
+def _samples_words(kind: str, p_value: float | None, count: SampleCount) -> str:
+    """Whether first tokens follow the target's distribution, and what the test would find."""
+    tokens = f"first tokens of {count.draws} sample{'s' * (count.draws != 1)}"
+    if p_value is None or count.statistic is None:
+        return f"The {tokens} are too few to compare with the target's distribution."
+    result = (
+        f"χ² = {count.statistic:.1f}, {count.freedom} degree{'s' * (count.freedom != 1)} of "
+        f"freedom, p-value {p_value:.2g}"
+    )
+    if kind == "fits":
+        points = round((count.detectable_difference or 1) * 100)
         return (
             f"The {tokens} are consistent with the target's distribution: {result}. A p-value "
             "below one in a million counts as an error. With this many samples, that happens "
             "if, for example, the most probable token comes too often or too rarely by about "
             f"{points} percentage points."
         )
-    if found.verdict == "poor":
+    if kind == "poor":
         return (
             f"The {tokens} fit the target's distribution poorly: {result}. This happens by "
             f"chance now and then, so only p below {ALARM:g} counts as different: sample "
             "again with another seed."
         )
     return f"The {tokens} do not follow the target's distribution: {result}, below {ALARM:g}."
+
+
+def _blind_words(count: SampleCount, why: Why) -> str:
+    """Why samples at this position could not show a difference."""
+    bits = f"{count.bits:.2g} bits of entropy"
+    reason = (
+        f"spread over so many tokens that none is expected {MIN_EXPECTED:g} times in "
+        f"{count.wanted} samples ({bits})"
+    )
+    if count.bits < LEAST_BITS:
+        where = (
+            f"each of the first {count.looked} positions"
+            if count.looked > 1
+            else "the only position examined"
+        )
+        reason = (
+            f"nearly certain of one token at {where} (at most {bits}), so even a wrong decoder "
+            "would pass"
+        )
+    advice = _early_words(count, why) or "Try another temperature or prompt."
+    return f"This check is inconclusive here: the target's distribution is {reason}. {advice}"
+
+
+def rule_words(count: SampleCount) -> str:
+    """Why the position of the samples was chosen."""
+    least = f"{LEAST_BITS:g} bit of entropy"
+    if count.bits >= LEAST_BITS:
+        return (
+            f"the first position in the text where the target's distribution has at least {least}; "
+            f"it has {count.bits:.1f} bits"
+        )
+    if count.looked == 1:
+        return f"the only position examined, with less than {least}: {count.bits:.2g} bits"
+    return (
+        f"none of the first {count.looked} positions (at most {MOST_PLACES} are examined) has "
+        f"at least {least}, so this is the one with the most: {count.bits:.2g} bits"
+    )
 
 
 # -- by many samples -------------------------------------------------------------------------------

@@ -6,11 +6,12 @@ import math
 
 from sequoia.algorithm.step_trace import PHASES
 from sequoia.algorithm.tree import Tree
-from sequoia.diagnosis.where_time_went import PARTS, CheckedPrediction
+from sequoia.diagnosis.where_time_went import CheckedPrediction
 from sequoia.planning.compare_plans import fastest, one_more_level, runner_up
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import Plan, SpeedupGrid
 from sequoia.planning.simulated_step_times import phases
+from sequoia.saved_files.race_results import PARTS
 from sequoia.validate_input import and_list
 from ui.words.figures import as_shown, size_words, time_words, token_words
 

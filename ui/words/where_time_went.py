@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Literal
 
 from sequoia.algorithm.tree import Tree
-from sequoia.diagnosis.what_to_try import WELL_MATCHED, Change, Diagnosis, Remedy
-from sequoia.diagnosis.where_time_went import TimeBreakdown
+from sequoia.diagnosis.what_to_try import WELL_MATCHED
+from sequoia.saved_files.race_results import Change, Diagnosis, Remedy, TimeBreakdown
 from ui.words.figures import size_words, time_words
 
 _FASTER = (

@@ -111,14 +111,9 @@ function steps(kinds, tokens, dice) {
   return { steps: all, step_lanes: lanes };
 }
 
-function result(kind) {
-  const lossless = {
-    kind: kind.changes ? "tie" : kind.plain ? "none" : "exact",
-    words: kind.changes ? "Differs at a near tie of the target's logits." : "",
-    index: kind.changes ? 41 : null,
-    p_value: null,
-  };
-  if (kind.plain) return { time_breakdown: null, what_to_try: null, lossless };
+function analysis(kind) {
+  const lossless = kind.changes ? "Differs at a near tie of the target's logits." : "";
+  if (kind.plain) return { bars: [], advice: null, lossless, rule: "" };
   const ends = [
     1,
     kind.verify + 0.07,
@@ -151,17 +146,17 @@ function result(kind) {
       parents: null,
     },
   ];
-  return {
-    time_breakdown: { bars },
-    what_to_try: {
-      speedup: ends[3],
-      loss: "draft",
-      words: ends[3].toFixed(2) + "× plain decoding. Largest loss: drafting.",
-      remedies,
-    },
-    lossless,
-  };
+  const words_of = ends[3].toFixed(2) + "× plain decoding. Largest loss: drafting.";
+  const advice = { speedup: ends[3], words: words_of, remedies };
+  return { bars, advice, lossless, rule: "" };
 }
+
+const result = (kind) => ({
+  lossless: {
+    kind: kind.changes ? "tie" : kind.plain ? "none" : "exact",
+    match: { index: kind.changes ? 41 : null },
+  },
+});
 
 /** A whole race as one message. */
 export function cannedRace({ lanes = 4, tokens = 128, plain = true, seed = 7 } = {}) {
@@ -200,6 +195,7 @@ export function cannedRace({ lanes = 4, tokens = 128, plain = true, seed = 7 } =
     error: null,
     notice: null,
     results: kinds.map(result),
+    analysis: kinds.map(analysis),
   };
 }
 
@@ -222,7 +218,7 @@ export function deliver(stage, race, size, pause) {
           done,
           error: null,
           notice: null,
-          ...(done ? { results: race.results } : {}),
+          ...(done ? { results: race.results, analysis: race.analysis } : {}),
         }),
       );
       from += size;

@@ -120,10 +120,14 @@ def test_a_planned_tree_without_branches_is_not_raced_twice(
     plan = plan_race(pair, asked(PLAIN, TUNED, PLANNED), LOCAL.nodes)
     assert [lane.request.name for lane in plan.lanes] == ["Plain", "Tuned chain"]
     nodes = len(plan.lanes[1].chosen.tree)
-    assert (
-        f"Sequoia is a chain of {nodes} nodes, the same as Tuned chain, so it is raced once."
-        in plan.notes
-    )
+    assert plan.notes[-1] == {
+        "code": "repeat",
+        "prompt_name": "",
+        "lane": "Sequoia",
+        "other": "Tuned chain",
+        "nodes": nodes,
+        "levels": nodes,
+    }
 
 
 def test_with_two_prompts_the_note_on_an_omitted_lane_names_the_prompt(
@@ -136,11 +140,7 @@ def test_with_two_prompts_the_note_on_an_omitted_lane_names_the_prompt(
 
     monkeypatch.setattr("sequoia.measuring.defaults.acceptance_of", found)
     plan = plan_race(pair, asked(TUNED, PLANNED, second_prompt=prose), LOCAL.nodes)
-    nodes = len(plan.lanes[-1].chosen.tree)
-    assert plan.notes[1] == (
-        f"Sequoia is a chain of {nodes} nodes on prose, the same as Tuned chain, so it is raced "
-        "once."
-    )
+    assert [plan.notes[1][name] for name in ("code", "prompt_name")] == ["repeat", "prose"]
 
 
 def test_a_lane_keeps_its_number_in_the_form(pair: Pair, rates: dict[str, Any]) -> None:
@@ -165,7 +165,7 @@ def test_if_the_best_tree_is_the_best_chain_plain_decoding_races_it(
     rates["acceptance"] = Acceptance((0.8,))
     plan = plan_race(pair, asked(TUNED, PLANNED), LOCAL.nodes)
     assert [lane.request.tree_request.kind for lane in plan.lanes] == ["tuned_chain", "plain"]
-    assert plan.notes[-1] == "Plain races instead."
+    assert plan.notes[-1] == {"code": "instead", "lanes": ["Plain"]}
 
 
 def test_if_no_tree_pays_on_either_prompt_the_best_chain_races_plain_decoding(
@@ -186,68 +186,41 @@ def test_with_a_useless_draft_a_chain_still_races(pair: Pair, rates: dict[str, A
     assert [len(lane.chosen.tree) for lane in plan.lanes] == [1, 2]
     assert "predicted to be slower than plain decoding" in plan.lanes[1].chosen.how
     assert plan.lanes[1].chosen.rule == ""
-    assert "Sequoia is plain decoding: nothing larger is predicted to be faster." in plan.notes
+    assert (plan.notes[-1]["code"], plan.notes[-1]["nodes"]) == ("repeat", 1)
 
 
-@pytest.mark.parametrize(
-    ("source", "prompt", "words"),
-    [
-        (
-            "recorded code",
-            "def f(x):",
-            "counted on other texts (Python code), not on this prompt.",
-        ),
-        ("recorded", "def f(x):", "counted on other texts, not on this prompt."),
-        ("measured", "def f(x):", "counted on a built-in sample text, not on this prompt."),
-        (
-            "recorded code",
-            load_json(ASSETS / "survey" / "code.json")[0],
-            "counted on texts that include this prompt (Python code).",
-        ),
-    ],
-)
-def test_the_page_says_which_texts_trees_were_planned_on(
-    pair: Pair, rates: dict[str, Any], source: str, prompt: str, words: str
-) -> None:
-    rates["source"] = source
-    notes = plan_race(pair, asked(PLAIN, TUNED, prompt=prompt), LOCAL.nodes).notes
-    assert notes[0] == f"Trees and chain lengths are planned from acceptance rates {words}"
-    chain = ("chain", "4", "sequoia")
-    assert plan_race(pair, asked(PLAIN, chain), LOCAL.nodes).notes == ()
-
-
-def test_with_two_prompts_the_page_names_the_texts_for_each_prompt(
+def test_the_texts_that_trees_were_planned_on_are_noted_for_each_prompt(
     pair: Pair, rates: dict[str, Any]
 ) -> None:
-    """For each prompt, the page names the texts that acceptance was counted on. If the words are
-    the same for both prompts, the page says them once."""
-
-    def note(prompt: str) -> str:
-        request = asked(PLAIN, TUNED, prompt=prompt, second_prompt="Once upon a time")
-        return plan_race(pair, request, LOCAL.nodes).notes[0]
-
     rates["source"] = "recorded code"
-    elsewhere = "counted on other texts (Python code)"
-    assert note("def f(x):") == (
-        f"Trees and chain lengths are planned from acceptance rates {elsewhere}."
-    )
-    assert note(load_json(ASSETS / "survey" / "code.json")[0]) == (
-        "On code, trees and chain lengths are planned from acceptance rates counted on texts "
-        f"that include this prompt (Python code); on prose, from acceptance rates {elsewhere}."
-    )
+    prompt = load_json(ASSETS / "survey" / "code.json")[0]
+    request = asked(PLAIN, TUNED, prompt=prompt, second_prompt="Once upon a time")
+    source = {"label": "recorded", "kind": "code"}
+    assert plan_race(pair, request, LOCAL.nodes).notes[0] == {
+        "code": "rates",
+        "sources": [
+            {**source, "prompt_name": "code", "has_prompt": True},
+            {**source, "prompt_name": "prose", "has_prompt": False},
+        ],
+    }
+    chain = ("chain", "4", "sequoia")
+    assert plan_race(pair, asked(PLAIN, chain), LOCAL.nodes).notes == ()
 
 
 def test_in_a_race_without_the_tuned_chain_the_page_predicts_its_speed_up(pair: Pair) -> None:
     """If a lane has a branching tree, but no lane has the tuned chain, the page gives the chain's
     predicted speed-up."""
     chain = best_chain(RATES, PROFILE, slack=0.01)
-    words = (
-        f"A tuned chain of {len(chain.tree)} nodes, not in this race, would reach "
-        f"{chain.predicted_speedup:.2f}× plain (predicted, hypothetical)."
-    )
-    assert words in plan_race(pair, asked(PLAIN, KARY), LOCAL.nodes).notes
-    assert words in plan_race(pair, asked(("chain", "2", "sequoia"), KARY), LOCAL.nodes).notes
-    assert words not in plan_race(pair, asked(PLAIN, TUNED, KARY), LOCAL.nodes).notes
+    note = {
+        "code": "missing_chain",
+        "prompt_name": "",
+        "nodes": len(chain.tree),
+        "speedup": chain.predicted_speedup,
+        "hypothetical": True,
+    }
+    assert note in plan_race(pair, asked(PLAIN, KARY), LOCAL.nodes).notes
+    assert note in plan_race(pair, asked(("chain", "2", "sequoia"), KARY), LOCAL.nodes).notes
+    assert note not in plan_race(pair, asked(PLAIN, TUNED, KARY), LOCAL.nodes).notes
     same = ("chain", str(len(chain.tree)), "sequoia")
     assert plan_race(pair, asked(same, KARY), LOCAL.nodes).notes == ()
 

@@ -238,7 +238,7 @@ def test_run_can_be_pressed_while_the_output_is_checked(tab: RaceTab, endless: N
     assert not reader.is_alive()
     assert {message["race"] for message in messages} == {raced(messages)}
     assert raced(second) != raced(messages)
-    assert "Stopped before" in results_of(messages)[1]["lossless"]["words"]
+    assert results_of(messages)[1]["lossless"]["why"] == "stopped"
     kept = tab.stored.newest.get(raced(messages))
     assert kept is not None
     assert kept.node_count > 0

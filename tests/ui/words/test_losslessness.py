@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
-import torch
 
 from sequoia.exactness.losslessness.bugs import BUGS
-from sequoia.exactness.same_distribution import FirstTokens
-from sequoia.exactness.same_tokens import Place, TextMatch
-from ui.words.losslessness import BUG_WORDS, first_tokens_words, match_words
+from sequoia.saved_files.race_results import Kind, Lossless, Place, SampleCount, TextMatch, Why
+from ui.words.losslessness import BUG_WORDS, lossless_words, match_words, rule_words
 
-HALF = torch.bfloat16
+HALF = "bfloat16"
 TIE, BUG = Place(4, 0.01, 0.02), Place(4, 0.5, 0.02)
-SAME = TextMatch("exact", 48, torch.float32)
+SAME = TextMatch("exact", 48, "float32")
 MATCH = TextMatch("bug", 48, HALF, index=4, first=BUG)
 
 
@@ -33,7 +32,7 @@ def test_equal_texts_are_exact() -> None:
             ),
         ),
         (
-            replace(MATCH, first=TIE, later=BUG, dtype=torch.float32),
+            replace(MATCH, first=TIE, later=BUG, dtype="float32"),
             ("In float64, the lower", "given the run's own text, its token 5 is 0.5 below"),
         ),
         (
@@ -48,7 +47,7 @@ def test_equal_texts_are_exact() -> None:
             ("could not be checked in float32, because it was stopped: undecided.",),
         ),
         (
-            replace(MATCH, in_float32=replace(MATCH, dtype=torch.float32)),
+            replace(MATCH, in_float32=replace(MATCH, dtype="float32")),
             ("rounding to bfloat16 can", "run in float32 differs too (Token 5 is", "bug): a bug."),
         ),
         (
@@ -62,21 +61,49 @@ def test_a_difference_is_explained(match: TextMatch, parts: tuple[str, ...]) -> 
         assert part in match_words(match)
 
 
-def counted(shares: tuple[float, ...], counts: tuple[int, ...]) -> str:
-    shared = torch.tensor(shares, dtype=torch.float64)
-    return first_tokens_words(FirstTokens(shared, dict(enumerate(counts))))
+COUNT = SampleCount(400, 400, False, 20.0, 0, 3, 4, 1.5, "a", 1, (), 1.0, 0.12)
+
+
+def counted(kind: Kind, p_value: float | None, why: Why = "", **changes: Any) -> str:
+    count = replace(COUNT, **changes)
+    return lossless_words(Lossless(kind, "measured", None, p_value, count, why), {})
 
 
 def test_first_tokens_fit_or_not() -> None:
-    fits = counted((0.5, 0.5), (190, 210))
+    fits = counted("fits", 0.317)
     assert fits.startswith(
         "The first tokens of 400 samples are consistent with the target's distribution: χ² = 1.0, "
         "1 degree of freedom, p-value 0.32."
     )
     assert fits.endswith("too often or too rarely by about 12 percentage points.")
-    assert "fit the target's distribution poorly" in counted((0.5, 0.5), (160, 240))
-    assert "do not follow the target's distribution" in counted((0.5, 0.5), (100, 300))
-    assert "are too few to compare" in counted((1.0,), (5,))
+    assert "fit the target's distribution poorly" in counted("poor", 1e-4)
+    assert "do not follow the target's distribution" in counted("bug", 1e-9)
+    assert "are too few to compare" in counted("none", None, draws=5, statistic=None)
+
+
+def test_a_check_that_ended_early_says_why() -> None:
+    assert counted("fits", 0.3, "time_limit").endswith(
+        "Stopped after 20 s, before all 400 samples."
+    )
+    assert counted("blind", None, "stopped", draws=0).endswith("Stopped before all 400 samples.")
+    blind = counted("blind", None, draws=0, bits=0.01, looked=12)
+    assert "nearly certain of one token at each of the first 12 positions" in blind
+    assert "Try another temperature" in blind
+    assert "spread over so many tokens" in counted("blind", None, draws=0)
+
+
+def test_a_text_that_was_not_checked_says_why() -> None:
+    meta = {"params": {"temperature": 0.6}}
+    late = lossless_words(Lossless("none", "measured", why="time_limit"), meta)
+    assert late.startswith("Not checked: the race reached its time limit. (At temperature 0.6, ")
+    no_text = lossless_words(Lossless("none", "measured", why="no_plain_text"), {})
+    assert no_text == "Not checked: there is no text from plain decoding."
+
+
+def test_the_rule_for_the_position_is_given() -> None:
+    assert "first position in the text where" in rule_words(COUNT)
+    assert "the only position examined" in rule_words(replace(COUNT, bits=0.2, looked=1))
+    assert "none of the first 4 positions" in rule_words(replace(COUNT, bits=0.2))
 
 
 def test_each_bug_has_words() -> None:

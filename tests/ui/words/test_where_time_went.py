@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from sequoia.algorithm.step_trace import DecodeStats
 from sequoia.algorithm.tree import Tree
-from sequoia.diagnosis.what_to_try import Diagnosis, Loss, Remedy
 from sequoia.diagnosis.where_time_went import time_breakdown
+from sequoia.saved_files.race_results import Diagnosis, Loss, Remedy
 from ui.words.where_time_went import bar_words, diagnosis_words, remedy_label, remedy_words
 
 PLAIN = DecodeStats(steps=100, tokens=100, seconds={"draft": 0.0, "verify": 0.8, "overhead": 0.2})

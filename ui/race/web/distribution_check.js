@@ -52,8 +52,9 @@ export class DistributionCheck {
     const drawn = counted.filter((one) => one.count.draws > 0);
     // in a simulated race, the times are simulated but the tokens are real
     text(this.word, word === "simulated" ? "" : word);
-    if (drawn.length) this.paintPosition(counted[0].count);
-    else text(this.where, readable(results[counted[0].i].lossless.words));
+    const { rule, lossless: words } = this.store.analysis[counted[0].i];
+    if (drawn.length) this.paintPosition(counted[0].count, rule);
+    else text(this.where, readable(words));
     show(this.table, drawn.length > 0);
     show(this.note, drawn.length > 0);
     if (drawn.length) this.paintCounts(drawn);
@@ -72,8 +73,9 @@ export class DistributionCheck {
   /**
    * Show where the tokens are sampled, and why there.
    * @param {Count} count
+   * @param {string} rule why the position was chosen
    */
-  paintPosition({ context, position, lane, rule }) {
+  paintPosition({ context, position, lane }, rule) {
     const how =
       "Each lane with a draft repeats one step, each time with another seed, and the first token of the step is counted. Every repetition continues the same text, ";
     this.where.replaceChildren(how);

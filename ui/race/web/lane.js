@@ -318,7 +318,9 @@ export class LaneView {
   /** @param {Result | null} result */
   paintLossless(result) {
     this.result = result;
-    const { kind, words, index, count, label } = result?.lossless || {};
+    const { kind, match, count, label } = result?.lossless || {};
+    const words = this.store.analysis[this.index]?.lossless;
+    const index = match?.index;
     for (const node of [this.verdict, this.words]) show(node, Boolean(kind));
     attr(this.verdict, "data-kind", kind);
     text(this.verdict, kind === "none" && count ? "too few samples" : VERDICTS[kind] || "");

@@ -12,16 +12,18 @@ import { recordedLabel, recordedMeta } from "../../shared/web/save_page.js";
  * @param {RaceStore} store
  * @returns {any}
  */
-export const raceData = ({ meta, lanes, stopped, results, verdict, pool, ...sent }) => ({
+export const raceData = ({ meta, lanes, results, verdict, pool, ...sent }) => ({
   v: 1,
   meta: recordedMeta(meta),
+  notes: sent.notes,
   lanes: lanes.map((lane) => ({ ...lane, rates: recordedLabel(lane.rates) })),
   trees: sent.trees.map(({ parents }) => parents),
   pieces: Object.fromEntries(sent.pieces),
   steps: sent.steps,
   step_lanes: sent.stepLanes,
-  stopped,
+  stopped: sent.stopped,
   results: results.map(recordedResult),
+  analysis: sent.analysis,
   ...(verdict ? { verdict } : {}),
   ...(pool ? { pool: { ...pool, more: 0, planned: null } } : {}),
 });

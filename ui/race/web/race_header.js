@@ -99,7 +99,7 @@ export class RaceHeader {
   }
 
   paintMeta() {
-    const { meta } = this.store;
+    const { meta, notes } = this.store;
     this.meta = meta;
     this.about.paint(meta, raceFacts(meta));
     this.paintPrompt(
@@ -108,8 +108,6 @@ export class RaceHeader {
       meta.chat ? "prompt, as a chat message" : "prompt",
     );
     this.paintPrompt(1, String(meta.second_prompt || ""), "second prompt");
-    /** @type {string[]} sentences about the choice of trees; `RacePlan` in ui/race/race_plan.py */
-    const notes = Array.isArray(meta.notes) ? meta.notes.map(String) : [];
     const lines = this.noteLines.take(notes.length);
     notes.forEach((note, i) => text(lines[i], readable(note)));
     show(this.notes, notes.length > 0);

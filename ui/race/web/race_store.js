@@ -20,8 +20,10 @@ import { LaneTotals } from "./lane_totals.js";
  *   rates?: string}} Lane
  */
 /**
- * The analysis of a lane after the race; see sequoia/saved_files/race_file.py.
+ * The analysis of a lane after the race, and its words; see sequoia/saved_files/race_results.py and
+ * ui/words/race_analysis.py.
  * @typedef {import("../../shared/web/schema.js").Result} Result
+ * @typedef {import("../../shared/web/schema.js").AnalysisShown} Analysis
  */
 /**
  * Who won and how sure that is; `Verdict` in sequoia/diagnosis/race_verdict describes all fields.
@@ -53,10 +55,10 @@ import { LaneTotals } from "./lane_totals.js";
 /**
  * A message from the server; see ui/race/messages.py. A message without a `race` has only words to
  * show.
- * @typedef {StepsMessage & {race?: string | null, meta?: any, lanes?: Lane[],
+ * @typedef {StepsMessage & {race?: string | null, meta?: any, notes?: string[], lanes?: Lane[],
  *   step_lanes?: number[], done?: boolean, stopped?: boolean, error?: string | null,
- *   notice?: string | null, results?: (Result | null)[], verdict?: Verdict,
- *   pool?: Pool}} RaceMessage
+ *   notice?: string | null, results?: (Result | null)[], analysis?: Analysis[],
+ *   verdict?: Verdict, pool?: Pool}} RaceMessage
  */
 
 /**
@@ -84,6 +86,8 @@ export class RaceStore extends Playback {
     this.race = race;
     /** @type {any} */
     this.meta = {};
+    /** @type {string[]} sentences about the choice of the trees */
+    this.notes = [];
     /** @type {Lane[]} */
     this.lanes = [];
     /** @type {LaneTotals[]} */
@@ -94,6 +98,8 @@ export class RaceStore extends Playback {
     this.isLate = false; // whether a step has arrived after its successors
     /** @type {(Result | null)[]} */
     this.results = [];
+    /** @type {Analysis[]} */
+    this.analysis = [];
     /** @type {Verdict | null} */
     this.verdict = null;
     /** @type {Pool | null} */
@@ -145,7 +151,7 @@ export class RaceStore extends Playback {
     }
     const isOfItsSteps = (message.race ?? null) !== null && message.done !== undefined;
     if (message.error !== undefined && isOfItsSteps) this.failed = Boolean(message.error);
-    for (const name of ["error", "notice", "results", "verdict", "pool"])
+    for (const name of ["notes", "error", "notice", "results", "analysis", "verdict", "pool"])
       if (message[name] !== undefined) this[name] = message[name];
   }
 

@@ -9,11 +9,11 @@ import { addTerm } from "../../shared/web/tooltips.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 /** @typedef {import("./lane.js").Trigger} Trigger */
-/** @typedef {import("../../shared/web/schema.js").WhatToTry} Advice */
-/** @typedef {import("../../shared/web/schema.js").Bar} Bar */
+/** @typedef {import("../../shared/web/schema.js").AdviceShown} Advice */
+/** @typedef {import("../../shared/web/schema.js").BarShown} Bar */
 /** @typedef {import("./race_store.js").RaceStore} RaceStore */
-/** @typedef {import("../../shared/web/schema.js").Remedy} Remedy */
-/** @typedef {import("../../shared/web/schema.js").Result} Result */
+/** @typedef {import("../../shared/web/schema.js").RemedyShown} Remedy */
+/** @typedef {import("./race_store.js").Analysis} Analysis */
 
 const NAMES = {
   tokens: "tokens per step",
@@ -32,44 +32,41 @@ export class WhereTimeWent {
   constructor(store, host, trigger) {
     this.store = store;
     this.trigger = trigger;
-    /** @type {(Result | null)[] | null} */
-    this.results = null;
+    /** @type {Analysis[] | null} */
+    this.analysis = null;
     this.lanes = store.lanes;
-    this.shown = ""; // the parts of the results that the panels show, as JSON
+    this.shown = ""; // the parts of the analysis that the panels show, as JSON
     this.root = el("div", { class: "race-whys", "data-part": "whys" }, host);
     rove(this.root);
   }
 
   paint() {
-    const { lanes } = this.store;
-    const results = this.store.results || [];
-    if (this.results === results && this.lanes === lanes) return;
+    const { lanes, analysis } = this.store;
+    if (this.analysis === analysis && this.lanes === lanes) return;
     // While the check of losslessness runs, it changes other parts of the results. The panels are
     // not rebuilt then, so that no button is replaced under the pointer.
-    const shown = JSON.stringify(
-      results.map((result) => [result?.time_breakdown, result?.what_to_try]),
-    );
+    const shown = JSON.stringify(analysis.map(({ bars, advice }) => [bars, advice]));
     const same = this.shown === shown && this.lanes === lanes;
-    this.results = results;
+    this.analysis = analysis;
     this.shown = shown;
     this.lanes = lanes;
-    if (!same) this.build(results);
+    if (!same) this.build(analysis);
   }
 
-  /** @param {(Result | null)[]} results */
-  build(results) {
+  /** @param {Analysis[]} analysis */
+  build(analysis) {
     this.root.replaceChildren();
-    results.forEach((result, i) => {
-      if ((result?.time_breakdown || result?.what_to_try) && this.lanes[i]) this.panel(result, i);
+    analysis.forEach((one, i) => {
+      if (one.bars.length && this.lanes[i]) this.panel(one, i);
     });
     show(this.root, this.root.childElementCount > 0);
   }
 
   /**
-   * @param {Result} result
+   * @param {Analysis} analysis
    * @param {number} i
    */
-  panel({ time_breakdown: lost, what_to_try: advice }, i) {
+  panel({ bars, advice }, i) {
     const title = "Where the time went: " + laneName(this.lanes[i], i);
     const { root, titleBox, body } = makePanel(this.root, { part: "why", title, cls: "race-why" });
     const style = laneStyles(this.lanes)[i];
@@ -78,7 +75,7 @@ export class WhereTimeWent {
     titleBox.prepend(laneMark(style));
     el("span", { class: "sq-word", text: this.store.word }, titleBox);
     addTerm(titleBox, "how to read this", "where the time went", "sq-word");
-    if (lost?.bars?.length) this.bars(body, lost.bars);
+    this.bars(body, bars);
     if (advice) this.advice(body, advice, i);
   }
 
@@ -112,7 +109,7 @@ export class WhereTimeWent {
   advice(host, { speedup, words, remedies }, i) {
     const box = el("div", { class: "race-advice", "data-part": "advice" }, host);
     el("p", { class: "race-says", text: readable(words) }, box);
-    if (!remedies?.length) return;
+    if (!remedies.length) return;
     const list = el("ul", { class: "race-remedies" }, box);
     for (const remedy of remedies) this.remedy(el("li", {}, list), remedy, speedup, i);
   }

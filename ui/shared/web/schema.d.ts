@@ -1,11 +1,24 @@
 // Made by .ci/schema_types.py from the types in sequoia/saved_files. Do not edit.
 
+export interface AdviceShown {
+  speedup: number;
+  words: string;
+  remedies: RemedyShown[];
+}
+
 export interface Again {
   runs: number;
   seconds: number;
 }
 
-export interface Bar {
+export interface AnalysisShown {
+  bars: BarShown[];
+  advice: AdviceShown | null;
+  lossless: string;
+  rule: string;
+}
+
+export interface BarShown {
   name: string;
   value: number;
   loss: number;
@@ -19,6 +32,25 @@ export interface Cell {
   seen: number;
 }
 
+export interface ChainNote {
+  code: "missing_chain";
+  prompt_name: string;
+  nodes: number;
+  speedup: number;
+  hypothetical: boolean;
+}
+
+export interface Diagnosis {
+  costs: TimeBreakdown;
+  nodes: number;
+  good_tokens: number;
+  knee: number | null;
+  losses: Loss[];
+  remedies: Remedy[];
+  noise: number;
+  unclear?: Remedy[];
+}
+
 export interface Elsewhere {
   clock: string;
   ratio: number;
@@ -27,6 +59,11 @@ export interface Elsewhere {
 export interface ExpectedSteps {
   tokens: number[];
   steps: number[][];
+}
+
+export interface InsteadNote {
+  code: "instead";
+  lanes: string[];
 }
 
 export interface LaneLog {
@@ -40,13 +77,18 @@ export interface LaneLog {
   prompt_name?: string;
 }
 
+export interface Loss {
+  name: "acceptance" | "draft" | "verify" | "overhead";
+  without: number;
+}
+
 export interface Lossless {
   kind: "exact" | "tie" | "bug" | "undecided" | "fits" | "poor" | "blind" | "none";
-  words: string;
   label: "measured" | "recorded";
-  index?: number | null;
+  match?: TextMatch | null;
   p_value?: number | null;
   count?: SampleCount | null;
+  why?: "" | "no_plain_text" | "two_prompts" | "not_requested" | "time_limit" | "other_run" | "stopped";
 }
 
 export interface Opening {
@@ -75,6 +117,12 @@ export interface Phases {
   draft: number;
   verify: number;
   overhead: number;
+}
+
+export interface Place {
+  index: number;
+  margin: number;
+  error: number;
 }
 
 export interface PlainRun {
@@ -125,7 +173,7 @@ export interface RaceFields {
   paper?: PaperResult;
   versions?: Record<string, string>;
   second_prompt?: string;
-  notes?: string[];
+  notes?: (RatesNote | ChainNote | RepeatNote | InsteadNote)[];
   elsewhere?: Elsewhere;
 }
 
@@ -137,11 +185,38 @@ export interface RaceLog {
   expected_steps?: (ExpectedSteps | null)[] | null;
 }
 
+export interface RateSource {
+  prompt_name: string;
+  label: "measured" | "recorded";
+  kind: string;
+  has_prompt: boolean;
+}
+
+export interface RatesNote {
+  code: "rates";
+  sources: RateSource[];
+}
+
 export interface Remedy {
+  change: "plain" | "fastest_tree" | "smaller_tree" | "fewer_levels" | "smaller_draft" | "larger_target";
+  predicted: number;
+  tree?: number[] | null;
+}
+
+export interface RemedyShown {
   words: string;
   predicted: number;
-  label: "predicted" | "predicted, what if" | "run";
-  parents?: number[] | null;
+  label: string;
+  parents: number[] | null;
+}
+
+export interface RepeatNote {
+  code: "repeat";
+  prompt_name: string;
+  lane: string;
+  other: string;
+  nodes: number;
+  levels: number;
 }
 
 export interface ResidualHead {
@@ -152,7 +227,7 @@ export interface ResidualHead {
 
 export interface Result {
   time_breakdown?: TimeBreakdown | null;
-  what_to_try?: WhatToTry | null;
+  what_to_try?: Diagnosis | null;
   lossless?: Lossless | null;
 }
 
@@ -196,10 +271,11 @@ export interface SampleCount {
   draws: number;
   wanted: number;
   going: boolean;
-  position: number;
+  limit: number;
   lane: number;
+  position: number;
+  looked: number;
   bits: number;
-  rule: string;
   context: string;
   freedom: number;
   cells: Cell[];
@@ -215,6 +291,14 @@ export interface SpeedupMeta {
   runs: number;
   seconds: [number, number];
   label: "measured" | "recorded" | "simulated";
+}
+
+export interface StepCosts {
+  tokens: number;
+  draft: number;
+  verify: number;
+  overhead: number;
+  plain: number;
 }
 
 export interface StepTrace {
@@ -234,8 +318,21 @@ export interface StepTrace {
   text?: string[];
 }
 
+export interface TextMatch {
+  verdict: "exact" | "tie" | "bug" | "undecided";
+  compared: number;
+  dtype: string;
+  index?: number | null;
+  first?: Place | null;
+  later?: Place | null;
+  in_float32?: TextMatch | null;
+  worst?: Place | null;
+  problem?: string;
+}
+
 export interface TimeBreakdown {
-  bars: Bar[];
+  step: StepCosts;
+  token: StepCosts;
 }
 
 export interface TreeMeta {
@@ -261,11 +358,4 @@ export interface Verdict {
   path: number[];
   bonus: number;
   trials: Trial[];
-}
-
-export interface WhatToTry {
-  speedup: number;
-  words: string;
-  remedies: Remedy[];
-  loss?: string | null;
 }
