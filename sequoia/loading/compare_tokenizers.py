@@ -88,16 +88,16 @@ _INSTEAD = (
     "choose a draft with the target's tokenizer, or int8 as the draft: a copy of the target, which "
     "needs no second model"
 )
-# Parts of a tokenizer: their keys in the result of `_parts`, and their names in messages.
-_PARTS = {
-    "normalizer": "normalizer",
-    "pre_tokenizer": "pre-tokenizer",
-    "model": "model",
-    "merges": "merges or scores",
-    "post_processor": "post-processor",
-    "decoder": "decoder",
-    "added_tokens": "added tokens",
-}
+# parts of a tokenizer: keys in the result of `_parts`; in messages, with hyphens
+_PARTS = (
+    "normalizer",
+    "pre_tokenizer",
+    "model",
+    "merges or scores",
+    "post_processor",
+    "decoder",
+    "added_tokens",
+)
 
 
 @dataclass(frozen=True)
@@ -147,11 +147,12 @@ def _place(piece: str, vocabulary: Mapping[str, int]) -> str:
 def differences(ours: str, other: str) -> list[str]:
     """The names, for messages, of the parts in which two tokenizers differ. ours, other: the text
     of a tokenizer.json."""
-    if ours == other:
-        return []
-    mine = _parts(ours)
-    its = _parts(other)
-    return [words for name, words in _PARTS.items() if mine.get(name) != its.get(name)]
+    mine, its = _parts(ours), _parts(other)
+    return [_words(name) for name in _PARTS if mine.get(name) != its.get(name)]
+
+
+def _words(name: str) -> str:
+    return name.replace("_", "-")
 
 
 def _parts(tokenizer: str) -> dict[str, Any]:
@@ -162,11 +163,11 @@ def _parts(tokenizer: str) -> dict[str, Any]:
     model = dict(found["model"])
     vocabulary = model.pop("vocab", None)
     scores = vocabulary if isinstance(vocabulary, list) else None
-    return {**found, "merges": model.pop("merges", scores), "model": model}
+    return {**found, "merges or scores": model.pop("merges", scores), "model": model}
 
 
 def _compared(pieces: int, different: list[str]) -> str:
-    same = [words for words in _PARTS.values() if words not in different]
+    same = [name for name in map(_words, _PARTS) if name not in different]
     what = (
         f"all {pieces:,} tokens are the same in both, and {len(_PROBES)} test texts are split alike"
     )

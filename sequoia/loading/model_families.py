@@ -8,7 +8,6 @@ command `python -m sequoia.bench --model-types` makes it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,8 @@ from transformers import AutoModelForCausalLM
 from sequoia.assets_folder import ASSETS
 from sequoia.errors import BadModel
 from sequoia.models.layers import layer_configs
-from sequoia.validate_input import as_file, read_file, write_file
+from sequoia.text_files import load_json
+from sequoia.validate_input import json_text
 
 # The reasons in this file complete a message that begins with the model's name and type.
 _FULL = "a tree works only with full attention"
@@ -182,8 +182,6 @@ _RULES = (
 
 
 FILE = ASSETS / "model_types.json"
-RESULTS = ("runs", "partly", "refused", "not built")
-_MOST_CHARS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -218,25 +216,13 @@ class KnownTypes:
 
     def to_text(self) -> str:
         """The list as the text of its file."""
-        rows = [asdict(one) for one in self.types]
-        content = as_file({"transformers": self.transformers, "types": rows}, "model-types")
-        return write_file(content, "model-types", _MOST_CHARS, BadModel)
+        return json_text(
+            {"transformers": self.transformers, "types": list(map(asdict, self.types))}
+        )
 
 
 def known_types(file: Path = FILE) -> KnownTypes:
-    """The list in `file`. Raises BadModel if the file is damaged."""
-    return read_file(file.read_text(encoding="utf-8"), "model-types", _MOST_CHARS, BadModel, _read)
-
-
-def _read(data: dict) -> KnownTypes:
-    return KnownTypes(str(data["transformers"]), tuple(map(_type, data["types"])))
-
-
-def _type(row: dict) -> ModelType:
-    without: Sequence[Sequence[str]] = row.pop("without")
-    found = ModelType(**row, without=tuple((str(option), str(why)) for option, why in without))
-    if found.result not in RESULTS:
-        raise BadModel(
-            f"{found.name}: the result {found.result!r} is not one of {', '.join(RESULTS)}"
-        )
-    return found
+    """The list in `file`."""
+    data = load_json(file)
+    rows = ({**row, "without": tuple(map(tuple, row["without"]))} for row in data["types"])
+    return KnownTypes(data["transformers"], tuple(ModelType(**row) for row in rows))

@@ -25,14 +25,7 @@ _HUB = re.compile(
 # the path of a page of the hub that shows files of a model: owner/name/tree/main
 _FILES_PAGE = re.compile(r"[\w.-]+/[\w.-]+/(tree|blob|resolve|raw|commits?)/.*")
 _SHOWS_FILES = ("tree", "blob", "resolve", "raw", "commit", "commits")
-_NO_MODEL = {
-    "datasets": "a dataset",
-    "spaces": "a Space",
-    "collections": "a collection",
-    "papers": "a paper",
-    "docs": "documentation",
-    "blog": "a blog post",
-}
+_NO_MODEL = ("datasets", "spaces", "collections", "papers", "docs", "blog")
 _TAG = re.compile(r"(?:[\w.-]+/)*[\w.-]+:([\w.-]+)")
 _REVISION = re.compile(r"([\w.-]+(?:/[\w.-]+)?)@(\S+)")
 _SITE = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
@@ -118,7 +111,7 @@ def _id_in_address(path: str, address: str) -> str:
 
 
 def _no_model(kind: str) -> str:
-    return f"is the address of {_NO_MODEL[kind]}; give the id of a model, owner/name"
+    return f"is an address under {kind} of the hub, not a model; give a model's id, owner/name"
 
 
 def _other_revision(name: str, revision: str) -> str:

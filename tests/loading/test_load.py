@@ -382,30 +382,6 @@ def test_running_out_of_memory_while_loading_is_reported(
         load(*good)
 
 
-# -- the hub, without a network (otherwise see test_download.py) -----------------------------------
-
-
-@pytest.fixture
-def cached(tmp_path: Path, good: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of the files of owner/model, in a local cache with the layout of the hub's own
-    client."""
-    snapshot = tmp_path / "cache" / "models--owner--model" / "snapshots" / ("a" * 40)
-    shutil.copytree(good[0], snapshot)
-    (snapshot.parent.parent / "refs").mkdir()
-    (snapshot.parent.parent / "refs" / "main").write_text("a" * 40, encoding="utf-8")
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "cache"))
-    return snapshot
-
-
-@pytest.mark.usefixtures("cached")
-def test_a_cached_model_loads_without_contacting_the_hub(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("subprocess.Popen", lambda *_, **__: pytest.fail("a transfer was begun"))
-    pair = load("owner/model", "owner/model", online=True)
-    assert pair.target.name == "owner/model"
-
-
 # -- reports, padded vocabularies and stopping -----------------------------------------------------
 
 

@@ -12,14 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 from fake_tokenizers import byte_fallback, byte_level, word_pieces
-from fakes import save, tiny_model, tiny_pair, tiny_tokenizer
+from fakes import save, tiny_model, tiny_pair
 from tokenizers import AddedToken, processors
 from transformers import GenerationConfig
 from transformers.generation.utils import GenerationMixin
 
-from sequoia import Pair, SamplingParams, Tree, load_pair, plain, speculate
+from sequoia import Pair, load_pair
 from sequoia.loading.find_pair import LoadNews
 from sequoia.loading.model_checks import PassedCheck
 from sequoia.loading.prompt_setup import NO_EFFECT, unused_settings, with_prompts
@@ -335,38 +334,6 @@ def test_letters_of_the_message_are_not_left_out_where_letters_are_stop_tokens()
     pair, words = loaded(tokenizer, eos_token_id=[*range(2, 288)])
     assert text_of(pair, WORD) == WORD
     assert "left out of prompts" not in words
-
-
-@pytest.mark.slow
-def test_a_greedy_chat_equals_generate_with_the_same_stop_tokens(tmp_path: Path) -> None:
-    """The template ends an answer with a token that the model really writes."""
-    model = tiny_model()
-    usual = load_pair(
-        target=(folder := save(model, tmp_path / "usual", chatting(EACH, made=tiny_tokenizer()))),
-        draft=folder,
-        device="cpu",
-        dtype="float32",
-    )
-    params = SamplingParams(max_new_tokens=24, ignore_eos=True)
-    written = sum((step.emitted for step in plain(usual.as_chat(), WORD, params)), ())
-    end = usual.tokenizer.convert_ids_to_tokens(written[9])
-    tokenizer = chatting(EACH.replace("{{ eos_token }}", end), end, made=tiny_tokenizer())
-    folder = save(model, tmp_path / "chat", tokenizer)
-    chat = load_pair(target=folder, draft=folder, device="cpu", dtype="float32").as_chat()
-    prompt = chat.encode(WORD)
-    params = SamplingParams(max_new_tokens=24)
-    steps = speculate(chat, WORD, params, Tree.kary(2, 3))
-    ours = sum((step.emitted for step in steps), ())
-    generated = model.generate(
-        torch.tensor([prompt]),
-        do_sample=False,
-        max_new_tokens=24,
-        eos_token_id=sorted(chat.stop),
-        pad_token_id=0,
-    )
-    assert list(ours) == generated[0, len(prompt) :].tolist()
-    assert ours[-1] == chat.tokenizer.convert_tokens_to_ids(end)
-    assert len(ours) < 24
 
 
 # -- settings that are not used --------------------------------------------------------------------

@@ -24,9 +24,8 @@ from sequoia.errors import OutOfMemory
 from sequoia.models import cuda_graphs
 from sequoia.models.cache_and_mask import KVCache, TreeLayout, aligned
 from sequoia.models.cuda_capture import Capture, CudaCapture, Replay
-from sequoia.models.cuda_graphs import GraphedForward, reach_of
+from sequoia.models.cuda_graphs import GraphedForward
 from sequoia.models.pair import Pair
-from sequoia.models.self_test import self_test
 from sequoia.models.tree_forward import Context, TreeModel
 
 TREE = Tree((-1, 0, 0, 1, 1, 2))
@@ -123,11 +122,6 @@ def test_one_graph_serves_every_prefix_within_its_reach(
     )
     assert torch.allclose(found, expected, atol=1e-4)
     assert capture.count == 2
-
-
-@pytest.mark.parametrize(("columns", "reach"), [(1, 512), (512, 512), (513, 700), (700, 700)])
-def test_reaches_are_rounded_up_within_the_capacity(columns: int, reach: int) -> None:
-    assert reach_of(columns, 700) == reach
 
 
 @pytest.mark.slow
@@ -377,13 +371,6 @@ def test_where_capturing_fails_the_plain_forward_is_used(caplog: pytest.LogCaptu
         model.forward_name
         == "transformers (no CUDA graphs: operation not permitted when stream is capturing)"
     )
-
-
-def test_a_model_with_graphs_passes_the_self_test() -> None:
-    model = TreeModel(tiny_model("qwen3"), "qwen3")
-    use_graphs(model)
-    self_test(model)
-    assert model.forward_name == "transformers, as CUDA graphs"
 
 
 def test_the_main_stream_waits_for_warm_up_passes_even_if_one_fails(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import torch
-from fakes import KINDS, pair_of, tiny_model, tiny_tokenizer
+from fakes import pair_of, tiny_model, tiny_tokenizer
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from sequoia.algorithm.sampling_params import SamplingParams
@@ -16,16 +16,6 @@ from sequoia.errors import BadPrompt
 from sequoia.models import cache_and_mask as kv_cache_module
 from sequoia.models.cache_and_mask import KVCache, TreeLayout
 from sequoia.models.tree_forward import TreeModel
-
-
-def test_the_cache_says_how_long_it_is() -> None:
-    kv_cache = KVCache(1, 16)
-    kv_cache.reserve(3)
-    kv_cache.keep([0, 2])
-    kv_cache.reserve(4)
-    assert kv_cache.get_seq_length() == 2
-    assert kv_cache.layers[0].get_mask_sizes(4) == (6, 0)
-    assert kv_cache.layers[0].get_max_length() == 16
 
 
 def test_text_that_does_not_fit_is_refused_and_nothing_changes() -> None:
@@ -59,20 +49,6 @@ def test_a_vocabulary_padded_on_one_side_is_cut_to_the_common_part() -> None:
     assert max(max(*step.tokens, *step.emitted) for step in steps) < 288
     with torch.inference_mode():
         assert int(pair.target.hf(torch.tensor([pair.encode("abc")])).logits[0, -1].argmax()) >= 288
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_limit_of_a_model_is_its_context_length(kind: str) -> None:
-    assert TreeModel(tiny_model(kind, context=77), kind).limit == 77
-
-
-def test_contexts_of_one_model_share_nothing_but_the_weights() -> None:
-    model = TreeModel(tiny_model(), "tiny")
-    one = model.open(8)
-    other = model.open(8)
-    one.extend([1, 2, 3])
-    assert (one.length, other.length) == (3, 0)
-    assert float((other.extend([1, 2, 3]) - model.open(8).extend([1, 2, 3])).abs().max()) == 0
 
 
 # -- keys and values of all layers together -------------------------------------------------------
@@ -118,10 +94,3 @@ def test_the_slots_of_layers_that_differ_after_all_are_kept_too() -> None:
         assert layer.values[0, 1, :2, 0].tolist() == [10 * i, 10 * i + 2]
     kv_cache.clear()
     assert not any(layer.values.any() for layer in kv_cache.cache_layers)
-
-
-def test_an_emptied_cache_has_no_damaged_slots() -> None:
-    kv_cache = KVCache(1, 8)
-    kv_cache.has_damaged_slots = True
-    kv_cache.clear()
-    assert not kv_cache.has_damaged_slots

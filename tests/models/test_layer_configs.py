@@ -15,11 +15,6 @@ from sequoia.models.layers import layer_configs
 from sequoia.models.memory_needs import cache_bytes
 
 
-def test_layers_that_are_alike_have_one_config() -> None:
-    config = toy_config("llama")
-    assert layer_configs(config) == (config,)
-
-
 def test_sizes_are_read_from_each_layer_and_the_largest_counts() -> None:
     """The config of the whole model refuses to return a field that may differ from layer to
     layer."""

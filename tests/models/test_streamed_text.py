@@ -134,31 +134,11 @@ def test_the_text_of_any_ids_is_what_decode_makes_of_them(kind: str) -> None:
         assert [*given_out(tokenizer, ids)][-1] == tokenizer.decode(ids)
 
 
-@pytest.mark.parametrize("kind", LEVEL)
-@pytest.mark.parametrize("count", range(10, 24))
-def test_a_character_behind_many_broken_bytes_is_whole(kind: str, count: int) -> None:
-    tokenizer = tokenizer_of(kind)
-    smile = tokenizer("🙂", add_special_tokens=False)["input_ids"]
-    ids = [smile[-1]] * count + smile
-    assert [*given_out(tokenizer, ids)][-1] == "\ufffd" * count + "🙂"
-
-
 # -- bytes -----------------------------------------------------------------------------------------
 
 
 def ids_of(tokenizer: Any, data: bytes) -> list[int]:
     return [tokenizer.convert_tokens_to_ids(f"<0x{byte:02X}>") for byte in data]
-
-
-@pytest.mark.parametrize("kind", FALLBACK)
-@pytest.mark.parametrize("count", [3, 9, 65, 1000])
-def test_a_run_of_byte_tokens_of_any_length_becomes_characters(kind: str, count: int) -> None:
-    tokenizer = tokenizer_of(kind)
-    text = "界🙂é"[:count] * (count // 3)
-    word = tokenizer.convert_tokens_to_ids("▁a")
-    ids = [word, *ids_of(tokenizer, text.encode()), word]
-    assert tokenizer.decode(ids) == tokenizer.decode([word]) + text + " a"
-    assert [*given_out(tokenizer, ids)][-1] == tokenizer.decode(ids)
 
 
 @pytest.mark.parametrize("kind", FALLBACK)
@@ -190,15 +170,6 @@ def test_whole_characters_beside_broken_bytes_stay(kind: str) -> None:
         "界\ufffdé\ufffd",
     ]
     assert tokenizer.decode(ids) == "\ufffd" * 7
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_an_id_without_a_token_changes_nothing(kind: str) -> None:
-    """Models often have logits for more tokens than their tokenizers have."""
-    tokenizer = tokenizer_of(kind)
-    ids = tokenizer("the é🙂 in", add_special_tokens=False)["input_ids"]
-    padded = [part for token in ids for part in (len(tokenizer) + 1, token)]
-    assert [*given_out(tokenizer, padded)][-1] == tokenizer.decode(ids)
 
 
 @pytest.mark.parametrize("kind", FALLBACK)

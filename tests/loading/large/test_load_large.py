@@ -95,27 +95,6 @@ def spread_pair(
     return load(folders, device="spread")
 
 
-@pytest.mark.parametrize(
-    "plan",
-    [
-        SpreadPlacement({}, (HOST,) * LAYERS, HOST, Counter({HOST: 1})),
-        OffloadPlacement(HOST, LAYERS, LAYERS, 1, 0),
-        OffloadPlacement(HOST, LAYERS - 1, LAYERS, 1, 1),
-    ],
-    ids=["one of two devices", "all layers stay", "one layer is streamed"],
-)
-def test_a_target_gets_its_faster_forward_wherever_it_is_placed(
-    plan: SpreadPlacement | OffloadPlacement, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[TreeModel] = []
-    monkeypatch.setattr(
-        load_large, "use_fast_forward", lambda model, _: (asked.append(model), model)[1]
-    )
-    model = placed(tiny_model("llama", layers=LAYERS), "one", plan)
-    assert asked == [model]
-    assert tree_logits(model).isfinite().all()
-
-
 PLACED = {
     "spread": SpreadPlacement({}, (HOST,) * LAYERS, HOST, Counter({HOST: 1, META: 1})),
     "streamed": OffloadPlacement(HOST, 1, LAYERS, 1, 1),
@@ -326,12 +305,6 @@ def test_an_offloaded_target_decodes_the_same_cpu(resident: int, folders: dict[s
     found = texts(parted)
     assert found == texts(whole)
     assert found[0] == found[1]
-
-
-def test_as_many_layers_stay_as_fit_cpu(llama: dict[str, str]) -> None:
-    target = load(llama, offload=True).target
-    assert isinstance(target, StreamedModel)
-    assert (target.placement, target.stream._layers) == ("", [])
 
 
 @pytest.mark.slow

@@ -8,12 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fakes import pair_of, save, tiny_model, tiny_tokenizer
+from fakes import pair_of, tiny_model, tiny_tokenizer
 
-from sequoia import Acceptance, Pair, SamplingParams, Tree, load_pair, plain, speculate
+from sequoia import Acceptance, Pair, SamplingParams, Tree, plain, speculate
 from sequoia.errors import BadPrompt
-from sequoia.loading.find_pair import LoadNews
-from sequoia.loading.model_checks import PassedCheck
 from sequoia.measuring.hardware import measure_profile
 from sequoia.models.chat import chat_template as chat
 from sequoia.models.chat import template_worker
@@ -139,32 +137,6 @@ def test_a_profile_measured_with_chats_is_kept(pair: Pair) -> None:
     assert pair.as_chat().measured.profile == after
 
 
-@pytest.mark.slow
-def test_of_several_templates_the_one_called_default_is_used() -> None:
-    found = chat_template(tokenizer({"default": "D {{ messages[0].content }}", "tool_use": "T"}))
-    assert found
-    assert found("x") == "D x"
-
-
-@pytest.mark.parametrize("template", [None, "", "  ", {"rag": "x"}, 5])
-def test_a_tokenizer_without_a_usable_template_has_none(template: Any) -> None:
-    made = tiny_tokenizer()
-    made.__dict__["chat_template"] = template
-    assert chat_template(made) is None
-
-
-def test_a_message_is_rendered_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    rendered: list[tuple[str, ...]] = []
-    monkeypatch.setattr(ChatTemplate, "_rendered", lambda _, sent: rendered.append(sent) or "x")
-    template = ChatTemplate("{{ messages[0].content }}!", {})
-    assert (template("a"), template("a"), template("a", "b", "c")) == ("x", "x", "x")
-    assert rendered == [("a",), ("a", "b", "c")]
-    for i in range(100):
-        template(str(i))
-    template("a")
-    assert rendered.count(("a",)) == 2, "an old message was still cached"
-
-
 # -- templates, processes and prompts that fail ----------------------------------------------------
 
 
@@ -211,12 +183,6 @@ def test_a_template_that_takes_unlimited_memory_fails(
 
 
 @pytest.mark.slow
-def test_an_empty_rendered_text_is_refused() -> None:
-    with pytest.raises(BadPrompt, match="turns this prompt into an empty text"):
-        ChatTemplate("{# nothing #}", {})("hello")
-
-
-@pytest.mark.slow
 def test_after_a_template_was_stopped_the_next_prompt_is_rendered(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -240,23 +206,6 @@ def test_after_the_process_ended_a_new_process_renders_the_next_prompt() -> None
     assert template._worker
     template._worker.end()
     assert template("two") == "two"
-
-
-@pytest.mark.slow
-def test_a_pair_whose_template_fails_loads_without_it(tmp_path: Path) -> None:
-    folder = save(tiny_model(), tmp_path / "model", tokenizer("{{ raise_exception('no') }}"))
-    reported = list[LoadNews]()
-    found = load_pair(
-        target=folder, draft=folder, device="cpu", dtype="float32", on_progress=reported.append
-    )
-    assert found.template is None
-    assert "is not used, because the model's chat template fails on this prompt: no" in next(
-        news.words
-        for news in reported
-        if isinstance(news, PassedCheck) and news.what == "chat template"
-    )
-    with pytest.raises(BadPrompt, match="no chat template"):
-        found.as_chat().encode("hello")
 
 
 def test_prompts_are_checked_before_they_are_rendered(pair: Pair) -> None:
