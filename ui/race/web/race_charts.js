@@ -37,7 +37,7 @@ const MARKERS = 9; // at most, on one line
 
 // Plotly's automatic margins would cost a second layout at each drawing. The legend is in the
 // upper margin; if that is too small, Plotly may move the legend down onto the curves.
-const MARGIN = { l: 52, r: 12, b: 42 };
+const MARGIN = { l: 52, r: 18, b: 42 };
 const ROW = 19; // px, height of a row of the legend
 const ABOVE = 26; // px, the space above and below the legend
 const axis = (label, range) => ({ title: { text: label }, automargin: false, range });

@@ -21,7 +21,7 @@ export function figurePanel(host, { cls = "", ...about }, { caption, name } = {}
   const word = el("span", { class: "sq-word" }, panel.titleBox);
   const chart = new Chart(panel.body, PLOTLY, about.title);
   const reset = () => chart.reset();
-  const lines = caption ?? (() => [about.title, word.textContent]);
+  const lines = caption ?? (() => [about.title, word.textContent].filter(Boolean));
   pictures.buttons(panel.tools, () => chart.drawn, name ?? about.part, { reset, caption: lines });
   rove(panel.tools);
   return { panel, word, chart };

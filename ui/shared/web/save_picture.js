@@ -10,6 +10,7 @@ const SCALE = 2; // pixels of a PNG per px of the page
 const MOST_SIDE = 16_384;
 const MOST_AREA = 1e8;
 const LINE = 17; // px, height of a line of a caption
+const LETTER = 6.6; // px, approximate width of its letters
 
 /** @typedef {"svg" | "png"} Format */
 
@@ -28,18 +29,24 @@ export function ground(node) {
 
 // Saves the Plotly figure in `node`, with the lines of `caption` above it.
 async function saveFigure(node, format, name, caption = []) {
-  const head = caption.length && LINE * (caption.length + 1);
+  const letters = Math.floor(node.clientWidth / LETTER);
+  const lines = caption.flatMap((line) => wrapped(line, letters));
+  const head = lines.length && LINE * (lines.length + 1);
   const size = { width: node.clientWidth, height: node.clientHeight + head };
   const layout = { ...pictureLayout(node), ...size };
   if (head) {
     const { margin = {} } = node.layout;
-    layout.margin = { ...margin, t: (margin.t ?? 100) + head };
-    layout.title = captionTitle(caption.map(plotlyText));
+    const legend = node.querySelector(".legend")?.getBoundingClientRect().height ?? 0;
+    layout.margin = { ...margin, t: Math.max(margin.t ?? 100, legend) + head };
+    layout.title = captionTitle(lines.map(plotlyText));
   }
   const look = { format, ...size, scale: format === "png" ? SCALE : 1 };
   const address = await window.Plotly.toImage({ data: node.data, layout }, look);
   saveAddress(`${name}.${format}`, address);
 }
+
+// `line` in lines of at most `most` characters.
+const wrapped = (line, most) => line.match(RegExp(`\\S.{0,${most - 1}}(?!\\S)|\\S{${most}}`, "g"));
 
 function pictureLayout(node) {
   const colour = ground(node);
