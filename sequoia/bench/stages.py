@@ -13,10 +13,9 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import torch
 
@@ -49,7 +48,6 @@ _DONE = "done"
 _COPIED = 2**30  # bytes of one timed copy on CUDA; elsewhere a sixteenth of it
 _COPIES = 20
 _LINK_BYTES = 2**28
-_TIMES = 10
 
 
 def run_stages(out: Path, stages: Mapping[str, tuple[str, ...]] = STAGES) -> None:
@@ -105,39 +103,30 @@ def environment() -> None:
     }
     if device.type == "cuda":
         figures["bytes per second, GPU memory"] = copy_bandwidth(device)
-        figures["bytes per second, pinned memory to GPU"] = _link_bandwidth(device)
+        host = torch.ones(_LINK_BYTES, dtype=torch.uint8, pin_memory=True)
+        figures["bytes per second, pinned memory to GPU"] = _copied_per_second(host, device)
     write_json(Path("environment.json"), figures)
 
 
 def copy_bandwidth(device: torch.device) -> float:
-    """The bytes that a copy on `device` reads plus those that it writes, per second. The median of
-    several copies."""
-    a = torch.empty(
-        _COPIED if device.type == "cuda" else _COPIED // 16, dtype=torch.uint8, device=device
-    ).fill_(1)
-    b = torch.empty_like(a)
-    return (
-        2 * len(a) / statistics.median(_timed(lambda: b.copy_(a), device) for _ in range(_COPIES))
-    )
+    """The bytes that a copy on `device` reads plus those that it writes, per second."""
+    count = _COPIED if device.type == "cuda" else _COPIED // 16
+    return 2 * _copied_per_second(torch.ones(count, dtype=torch.uint8, device=device), device)
 
 
-def _timed(work: Callable[[], Any], device: torch.device) -> float:
-    synchronize(device)
-    start = time.perf_counter()
-    work()
-    synchronize(device)
-    return time.perf_counter() - start
+def _copied_per_second(source: torch.Tensor, device: torch.device) -> float:
+    """The bytes of `source` that are copied to `device` per second. The median of several
+    copies."""
+    target = torch.empty(len(source), dtype=source.dtype, device=device)
 
+    def seconds() -> float:
+        synchronize(device)
+        start = time.perf_counter()
+        target.copy_(source, non_blocking=True)
+        synchronize(device)
+        return time.perf_counter() - start
 
-def _link_bandwidth(device: torch.device) -> float:
-    host = torch.ones(_LINK_BYTES, dtype=torch.uint8, pin_memory=True)
-    on_device = host.to(device)
-    synchronize(device)
-    start = time.perf_counter()
-    for _ in range(_TIMES):
-        on_device.copy_(host, non_blocking=True)
-    synchronize(device)
-    return _TIMES * _LINK_BYTES / (time.perf_counter() - start)
+    return len(source) / statistics.median(seconds() for _ in range(_COPIES))
 
 
 def profile() -> None:

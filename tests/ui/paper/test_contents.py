@@ -16,7 +16,7 @@ from ui.experiments import messages
 from ui.paper import contents
 from ui.paper.contents import Finding, findings, page
 from ui.paper.tab import RANGE, speedups_figure
-from ui.paper.tables import deviations, signed, speedup_table, sweep_table
+from ui.paper.tables import speedup_table, sweep_table
 
 RESULTS = [
     (table, result) for table in paper_tables() for row in table.rows for result in row.results
@@ -64,20 +64,6 @@ def test_a_table_holds_the_papers_figures_and_their_deviation(table: PaperTable)
         assert simulated == f"{table.simulated(result):.2f}×"
         expected = 100 * (table.simulated(result) / result.speedup - 1)
         assert float(away.strip("%").replace("−", "-")) == pytest.approx(expected, abs=0.051)
-
-
-def test_the_summary_gives_the_least_and_the_largest_deviation() -> None:
-    tables = [table for table in paper_tables() if table.key == "offload-llama-2"]
-    away = [tables[0].simulated(row.results[0]) / row.results[0].speedup for row in tables[0].rows]
-    words = f"Sequoia {signed(min(away) - 1)} to {signed(max(away) - 1)}"
-    assert deviations(tables).startswith(words)
-
-
-@pytest.mark.parametrize(
-    ("share", "words"), [(0.034, "+3.4%"), (-0.11, "−11.0%"), (0.0001, "0.0%"), (-0.0001, "0.0%")]
-)
-def test_a_deviation_has_its_sign(share: float, words: str) -> None:
-    assert signed(share) == words
 
 
 @pytest.mark.parametrize(("i", "best"), [(0, ["3.70"]), (1, ["2.42", "2.42"])])
