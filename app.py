@@ -76,33 +76,32 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _add_models(group: argparse._ArgumentGroup) -> None:
-    group.add_argument(
-        "--pair", metavar="NAME", default="bundled", help="a pair by name (default: bundled)"
-    )
-    group.add_argument(
+    add = group.add_argument
+    add("--pair", metavar="NAME", default="bundled", help="a pair by name (default: bundled)")
+    add(
         "--target",
         metavar="MODEL",
         help="the large model: a folder or Hugging Face id (default: the target of --pair)",
     )
-    group.add_argument(
+    add(
         "--draft",
         metavar="MODEL",
         help="the small model, with the same tokenizer; or int8 or int4, a copy of the target with "
         "its weights rounded; or ngram, a lookup in the text (default: the draft of --pair)",
     )
-    group.add_argument(
+    add(
         "--device",
         default="auto",
         help="auto (default): as few GPUs as the pair needs, or the CPU if no GPU can be used; "
         "spread: the target on all GPUs; or cpu, cuda, cuda:N",
     )
-    group.add_argument(
+    add(
         "--dtype",
         default="auto",
-        help="auto (default): bfloat16 where the device computes fast with it (a small draft on a "
-        "CPU: int8), else float16 or float32; or one by name, such as bfloat16",
+        help="auto (default): for a small model on the CPU the dtype measured as fastest, for any "
+        "other model the usual one of its device; or one by name, such as bfloat16",
     )
-    group.add_argument(
+    add(
         "--offload",
         nargs="?",
         type=number(0, 10_000),
@@ -115,19 +114,16 @@ def _add_models(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_server(group: argparse._ArgumentGroup) -> None:
-    group.add_argument(
-        "--host",
-        default="127.0.0.1",
-        help="address to listen on (default: 127.0.0.1, this machine only)",
-    )
-    group.add_argument(
+    add = group.add_argument
+    add("--host", default="127.0.0.1", help="address (default: 127.0.0.1, this machine only)")
+    add(
         "--port",
         type=number(1, 65535),
         default=os.environ.get("GRADIO_SERVER_PORT") or None,
-        help="port (default: the environment variable GRADIO_SERVER_PORT, else the first free port "
-        "from 7860 up)",
+        help="default: the environment variable GRADIO_SERVER_PORT, else the first free one from "
+        "7860 up",
     )
-    group.add_argument(
+    add(
         "--allow-host",
         action="append",
         default=[],
@@ -135,7 +131,7 @@ def _add_server(group: argparse._ArgumentGroup) -> None:
         help="also answer requests for this host name, for example demo.example.org (may be "
         "repeated; IP addresses and this machine's own name are always allowed)",
     )
-    group.add_argument(
+    add(
         "--trusted-proxy",
         action="append",
         type=network,
@@ -144,25 +140,21 @@ def _add_server(group: argparse._ArgumentGroup) -> None:
         help="trust the X-Forwarded headers of the proxy with this IP address; a network such as "
         "10.0.0.0/8 stands for all its addresses (may be repeated)",
     )
-    group.add_argument(
+    add(
         "--per-address",
         type=number(1, 10_000),
         metavar="N",
         help="allow at most N waiting or running runs per network address (default: no limit, "
         "because all visitors behind one router share an address)",
     )
-    group.add_argument(
+    add(
         "--measure",
         action="store_true",
-        help="measure step times for half a minute at the start, so that better trees are planned "
-        "(default: two seconds)",
+        help="time this machine for half a minute at the start, not two seconds, so that better "
+        "trees are planned",
     )
-    group.add_argument(
-        "--share",
-        action="store_true",
-        help="also serve the page at a temporary public address, through Gradio's service",
-    )
-    group.add_argument(
+    add("--share", action="store_true", help="also serve the page at a public address of Gradio's")
+    add(
         "--visitors-may",
         nargs="+",
         choices=("measure", "load"),
@@ -171,7 +163,7 @@ def _add_server(group: argparse._ArgumentGroup) -> None:
         "all: measure (time this machine), load (other models), or both. Without the option: "
         "nothing; but on a server that only this machine reaches, everyone may do both",
     )
-    group.add_argument(
+    add(
         "--public",
         action="store_true",
         help="for unknown visitors: only the bundled pair, at most 512 tokens and 60 seconds per "

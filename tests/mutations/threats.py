@@ -313,9 +313,9 @@ FILES = (
     Mutation(
         "opening a damaged file raises an unexpected error",
         "sequoia/validate_input.py",
-        "        LookupError,\n        TypeError,\n        ValueError,\n        AttributeError,\n",
-        "        ValueError,\n",
-        "tests/load/test_damaged_files.py::test_opening_raises_only_the_error_of_its_kind",
+        '    except ValueError as problem:\n        raise error(f"not a JSON',
+        '    except MemoryError as problem:\n        raise error(f"not a JSON',
+        "tests/ui/test_damaged_uploads.py::test_opening_raises_only_the_error_of_its_kind",
     ),
     Mutation(
         "a file with a list of any length",

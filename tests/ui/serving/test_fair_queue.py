@@ -4,7 +4,9 @@ visitor who leaves makes room for another."""
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from contextlib import suppress
+from typing import Any
 
 import pytest
 from visits import wait
@@ -13,92 +15,86 @@ from ui.serving.fair_queue import Busy, Cancelled, FairQueue, OnWait, Work
 from ui.serving.wait_times import Demand, Wait
 
 
-def stand(
-    line: FairQueue,
-    name: str,
-    log: list[str],
-    go: threading.Event,
-    has_left: threading.Event | None = None,
-) -> threading.Thread:
-    def body() -> None:
-        try:
-            with line.turn(
-                lambda: bool(has_left and has_left.is_set()),
-                lambda wait: log.append(f"{name} behind {wait.ahead}"),
+class Line:
+    """A queue of at most four. served: those who have had the engine, which each keeps until `go`
+    is set. places: what those who wait were told."""
+
+    def __init__(self) -> None:
+        self.queue = FairQueue(4)
+        self.go = threading.Event()
+        self.served: list[str] = []
+        self.places: list[str] = []
+        self._threads: list[threading.Thread] = []
+
+    def stand(self, name: str, left: threading.Event | None = None, **work: Any) -> None:
+        """Visitor `name` waits for the engine, or until `left` is set."""
+        has_left = left or threading.Event()
+
+        def body() -> None:
+            with (
+                suppress(Cancelled),
+                self.queue.turn(
+                    has_left.is_set,
+                    lambda wait: self.places.append(f"{name} behind {wait.ahead}"),
+                    Work(**work),
+                ),
             ):
-                log.append(name)
-                go.wait(10)
-        except Cancelled:
-            log.append(f"{name} left")
+                self.served.append(name)
+                self.go.wait(10)
 
-    thread = threading.Thread(target=body, daemon=True)
-    before = len(line)
-    thread.start()
-    wait(lambda: len(line) > before)
-    return thread
+        before = len(self.queue)
+        self._threads.append(threading.Thread(target=body, daemon=True))
+        self._threads[-1].start()
+        wait(lambda: len(self.queue) > before)
+
+    def end(self) -> list[str]:
+        """Let all have the engine. Returns the order in which they had it."""
+        self.go.set()
+        for thread in self._threads:
+            thread.join(10)
+        assert len(self.queue) == 0
+        return self.served
 
 
-def test_visitors_are_served_in_order_and_get_their_position() -> None:
+@pytest.fixture
+def line() -> Iterator[Line]:
+    line = Line()
+    yield line
+    line.end()
+
+
+def test_visitors_are_served_in_order_and_get_their_position(line: Line) -> None:
     """Guards against a semaphore, which would serve the waiting visitors in arbitrary order."""
-    line = FairQueue(4)
-    log = []
-    go = threading.Event()
-    threads = [stand(line, name, log, go) for name in "abc"]
-    wait(lambda: len(log) == 3)
-    assert sorted(log) == ["a", "b behind 1", "c behind 2"]
-    go.set()
-    for thread in threads:
-        thread.join(10)
-    assert [entry for entry in log if len(entry) == 1] == ["a", "b", "c"]
-    assert len(line) == 0
+    for name in "abc":
+        line.stand(name)
+    wait(lambda: sorted(line.places) == ["b behind 1", "c behind 2"])
+    assert line.end() == ["a", "b", "c"]
 
 
-def test_a_visitor_who_leaves_frees_a_place() -> None:
-    line = FairQueue(3)
-    log = []
-    go = threading.Event()
-    has_left = threading.Event()
-    first = stand(line, "a", log, go)
-    second = stand(line, "b", log, go, has_left)
-    third = stand(line, "c", log, go)
-    has_left.set()
-    second.join(10)
-    wait(lambda: "c behind 1" in log)
-    go.set()
-    first.join(10)
-    third.join(10)
-    assert "b left" in log
-    assert "b" not in log
+def test_a_visitor_who_leaves_frees_a_place(line: Line) -> None:
+    left = threading.Event()
+    line.stand("a")
+    line.stand("b", left)
+    line.stand("c")
+    left.set()
+    wait(lambda: "c behind 1" in line.places)
+    assert line.end() == ["a", "c"]
 
 
-def test_a_full_queue_refuses_at_once() -> None:
-    line = FairQueue(1)
-    go = threading.Event()
-    thread = stand(line, "a", [], go)
-    with pytest.raises(Busy, match=r"^1 run is running"), line.turn(lambda: False, lambda _: None):
+def test_a_full_queue_refuses_at_once(line: Line) -> None:
+    """But neither a job that returns for a further turn nor the owner. The owner goes before those
+    who wait, but not before an earlier owner."""
+    for name in "abcd":
+        line.stand(name)
+    with (
+        pytest.raises(Busy, match=r"^4 runs are running"),
+        line.queue.turn(lambda: True, lambda _: None),
+    ):
         pass
-    go.set()
-    thread.join(10)
-
-
-def test_a_job_that_returns_for_another_turn_is_never_refused() -> None:
-    """Guards against refusing a job its second turn because the queue has filled up meanwhile."""
-    line = FairQueue(1)
-    go = threading.Event()
-    thread = stand(line, "a", [], go)
-    passed = threading.Event()
-
-    def again() -> None:
-        with line.turn(lambda: False, lambda _: None, Work(returns=True)):
-            passed.set()
-
-    other = threading.Thread(target=again, daemon=True)
-    other.start()
-    wait(lambda: len(line) == 2)
-    go.set()
-    thread.join(10)
-    other.join(10)
-    assert passed.is_set()
+    line.stand("returns", returns=True)
+    line.stand("first owner", skips=True)
+    line.stand("second owner", skips=True)
+    assert line.end() == ["a", "first owner", "second owner", "b", "c", "d", "returns"]
 
 
 def test_the_wait_is_the_expected_time_of_the_jobs_ahead() -> None:
@@ -136,32 +132,3 @@ def test_a_job_that_was_stopped_does_not_change_the_expected_time() -> None:
     with line.turn(lambda: False, lambda _: None, run):
         now[0] += 1
     assert line.times.expected(run.demand) < 4
-
-
-def test_the_owner_goes_before_those_who_wait_but_not_before_an_earlier_owner() -> None:
-    line = FairQueue(4)
-    log: list[str] = []
-    ended = threading.Event()
-
-    def stand_in(name: str, skips: bool) -> threading.Thread:
-        def body() -> None:
-            with line.turn(lambda: False, lambda _: None, Work(skips=skips)):
-                log.append(name)
-                ended.wait(10)
-
-        thread = threading.Thread(target=body, daemon=True)
-        before = len(line)
-        thread.start()
-        wait(lambda: len(line) > before)
-        return thread
-
-    who = [("a", False), ("b", False), ("c", False), ("d", False)]
-    threads = [stand_in(name, skips) for name, skips in who]
-    wait(lambda: log == ["a"])
-    with pytest.raises(Busy), line.turn(lambda: False, lambda _: None, Work()):
-        pass
-    threads += [stand_in("first owner", True), stand_in("second owner", True)]
-    ended.set()
-    for thread in threads:
-        thread.join(10)
-    assert log == ["a", "first owner", "second owner", "b", "c", "d"]
