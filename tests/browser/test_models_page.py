@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from fake_hub import FakeHub, served
 from fakes import EOS, noisy, save, tiny_model, tiny_tokenizer
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, TimeoutError, expect
 from running_app import App, Visit
 from tokenizers.processors import TemplateProcessing
 
@@ -91,7 +91,10 @@ def names(page: Page, target: str, draft: str) -> None:
 
 
 def ended(page: Page, how: str, seconds: float = 90) -> None:
-    page.wait_for_selector(f"{STAGE}[data-load={how}]", timeout=seconds * 1000)
+    try:
+        page.wait_for_selector(f"{STAGE}[data-load={how}]", timeout=seconds * 1000)
+    except TimeoutError:
+        raise AssertionError(page.inner_text("#md-view")) from None
 
 
 def test_pairs_are_listed_in_a_table_and_copied_to_the_form(opened: Callable[..., Page]) -> None:
