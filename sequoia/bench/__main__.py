@@ -43,6 +43,7 @@ from sequoia.bench.decoders import (
 )
 from sequoia.bench.model_tables import print_copies, print_passes
 from sequoia.bench.model_types import try_types
+from sequoia.bench.outside_models import print_outside
 from sequoia.bench.stages import run_stages
 from sequoia.bench.table import Row, print_table, rated, timed
 from sequoia.loading.load import load_pair
@@ -67,6 +68,9 @@ def main(argv: Sequence[str] | None) -> None:
         torch.set_num_threads(options.threads)
     if options.json:
         require_writable(options.json)
+    if options.outside:
+        print_outside()
+        return
     if options.model_types is not None:
         try_types(options.model_types, options.json)
         return
@@ -296,6 +300,12 @@ def _options(argv: Sequence[str] | None) -> Namespace:
         "--passes",
         action="store_true",
         help="instead, print the milliseconds of a pass of each model by number of rows",
+    )
+    parser.add_argument(
+        "--outside",
+        action="store_true",
+        help="instead, print what a step costs outside the models, with large vocabularies; no "
+        "model is loaded",
     )
     parser.add_argument(
         "--copies",
