@@ -11,20 +11,25 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from sequoia.diagnosis.verdict import RaceVerdict
 from sequoia.saved_files.race_file import RaceLog
+from ui.race.messages import LaneShown
+from ui.race.pooled import PoolShown
 from ui.words.race_analysis import AnalysisShown
 
 FILE = Path(__file__).parent.parent / "ui" / "shared" / "web" / "schema.d.ts"
 HEAD = "// Made by .ci/schema_types.py from the types in sequoia/saved_files. Do not edit.\n"
+SENT = (AnalysisShown, LaneShown, PoolShown, RaceVerdict)  # in messages only, without defaults
 SIMPLE = {"string": "string", "integer": "number", "number": "number", "boolean": "boolean"}
 
 
 def text() -> str:
     """The content of the file."""
     definitions: dict[str, Any] = {}
-    for one in (RaceLog, AnalysisShown):
-        schema = TypeAdapter(one).json_schema()
-        definitions |= {**schema.pop("$defs"), one.__name__: schema}
+    for one in (RaceLog, *SENT):
+        mode = "serialization" if one in SENT else "validation"
+        schema = TypeAdapter(one).json_schema(mode=mode)
+        definitions |= {**schema.pop("$defs", {}), one.__name__: schema}
     return HEAD + "".join(_interface(name, one) for name, one in sorted(definitions.items()))
 
 

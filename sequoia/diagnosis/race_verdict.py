@@ -36,8 +36,8 @@ from sequoia.diagnosis.verdict import (
     LanePlace,
     LaneSpeedup,
     PairVerdict,
+    RaceVerdict,
     SpeedupRatio,
-    Verdict,
 )
 from sequoia.errors import BadTrace
 from sequoia.validate_input import shown
@@ -46,7 +46,9 @@ RATIO_TO_FIND = 1.1  # there are enough races if they would find a true pace rat
 Compared = Mapping[tuple[int, int], Comparison]  # by the lanes' indexes, each pair in both orders
 
 
-def race_verdict(lanes: Sequence[LaneRuns], *, stopped: bool = False, looks: int = 1) -> Verdict:
+def race_verdict(
+    lanes: Sequence[LaneRuns], *, stopped: bool = False, looks: int = 1
+) -> RaceVerdict:
     """The verdict on one race, or on several pooled races.
 
     stopped: whether a planned run is missing or unfinished, because of the Stop button or a time
@@ -64,7 +66,7 @@ def race_verdict(lanes: Sequence[LaneRuns], *, stopped: bool = False, looks: int
     more = [_more_races(order, compared, apart, trials) for order in orders]
     more_races, more_to_separate = map(_most, zip(*more, strict=True)) if more else (None, None)
     races = [{race for lane in group for race in lanes[lane].races} for group in groups]
-    found = Verdict(
+    found = RaceVerdict(
         tuple(lane for order in orders for lane in order),
         _places(len(lanes), orders, apart),
         pairs,
@@ -164,7 +166,7 @@ def _pair_verdict(
     )
 
 
-def _headline(order: Sequence[int], verdict: Verdict, lanes: Sequence[LaneRuns]) -> Headline:
+def _headline(order: Sequence[int], verdict: RaceVerdict, lanes: Sequence[LaneRuns]) -> Headline:
     """order: the lanes on one prompt that made steps, fastest first."""
     name = lanes[order[0]].prompt_name if order else ""
     if len(order) < 2 or verdict.pair(order[0], order[1]) is None:
@@ -179,7 +181,7 @@ def _headline(order: Sequence[int], verdict: Verdict, lanes: Sequence[LaneRuns])
     return Headline(name, "wins", order[0], rival, best)
 
 
-def _rival(order: Sequence[int], verdict: Verdict, lanes: Sequence[LaneRuns]) -> int:
+def _rival(order: Sequence[int], verdict: RaceVerdict, lanes: Sequence[LaneRuns]) -> int:
     """The lane to compare the winner with, among those that it is clearly faster than. For a tree,
     this is the best chain; for a chain, the best tree; otherwise the next lane."""
     winner = order[0]
@@ -189,7 +191,7 @@ def _rival(order: Sequence[int], verdict: Verdict, lanes: Sequence[LaneRuns]) ->
 
 
 def _speedups(
-    orders: Sequence[Sequence[int]], verdict: Verdict, lanes: Sequence[LaneRuns]
+    orders: Sequence[Sequence[int]], verdict: RaceVerdict, lanes: Sequence[LaneRuns]
 ) -> tuple[LaneSpeedup | None, ...]:
     found: dict[int, LaneSpeedup] = {}
     for order in orders:
@@ -197,11 +199,12 @@ def _speedups(
         for lane in order:
             over = order[-1] if plain is None else plain
             if lane != over:
-                found[lane] = LaneSpeedup(over, _speedup(lane, over, verdict, lanes))
+                one = _speedup(lane, over, verdict, lanes)
+                found[lane] = LaneSpeedup(over, one.code, one.ratio, one.low, one.high)
     return tuple(found.get(lane) for lane in range(len(lanes)))
 
 
-def _speedup(lane: int, over: int, verdict: Verdict, lanes: Sequence[LaneRuns]) -> Speedup:
+def _speedup(lane: int, over: int, verdict: RaceVerdict, lanes: Sequence[LaneRuns]) -> Speedup:
     pair = verdict.pair(lane, over)
     if pair is None:
         return Speedup(_pace(lanes[lane]) / _pace(lanes[over]))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
 
-from sequoia.diagnosis.compare_runs import Speedup
+from sequoia.diagnosis.compare_runs import Code, Speedup
 
 
 @dataclass(frozen=True)
@@ -14,7 +14,7 @@ class PairVerdict:
 
     ratio: pace (tokens per second) of `faster` over `slower`, at least 1.
     least, most: the confidence interval of `ratio`. Like `p`, it is corrected for the number of
-        pairs and for `Verdict.looks`: it excludes 1 exactly if `p` is below 5%.
+        pairs and for `RaceVerdict.looks`: it excludes 1 exactly if `p` is below 5%.
     per_step, step_time: ratios of tokens per step and of step time, `faster` over `slower`.
     per_step_range, step_time_range: their confidence intervals, corrected alike.
     p: the corrected p-value; None if the race was stopped.
@@ -42,10 +42,14 @@ class LaneSpeedup:
     without one the slowest lane."""
 
     over: int
-    speedup: Speedup
+    code: Code
+    ratio: float
+    low: float | None
+    high: float | None
 
-    def to_dict(self) -> dict[str, Any]:
-        return {"over": self.over, **self.speedup.to_dict()}
+    @property
+    def speedup(self) -> Speedup:
+        return Speedup(self.ratio, self.low, self.high)
 
 
 @dataclass(frozen=True)
@@ -91,7 +95,7 @@ class LanePlace:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class RaceVerdict:
     """The verdict on one race, or on several pooled races.
 
     order: indexes of the lanes that made steps, fastest first. In a race of two prompts, the lanes
@@ -146,7 +150,3 @@ class Verdict:
     def leaders(self) -> tuple[int, ...]:
         """The lanes in first place."""
         return tuple(lane for lane in self.order if getattr(self.places[lane], "place", 0) == 1)
-
-    def to_dict(self) -> dict[str, Any]:
-        """All fields as JSON values."""
-        return {**asdict(self), "speedups": [one and one.to_dict() for one in self.speedups]}

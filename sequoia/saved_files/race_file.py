@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, TypeAdapter, with_config
 
@@ -19,13 +19,18 @@ from sequoia.saved_files.run_file import SavedRun, clock_of, file_text, numbered
 from sequoia.saved_files.run_meta import RaceMeta
 from sequoia.validate_input import MAX_JSON_BYTES, read_dict, read_file, shown
 
+# Of the trees (or chains) that are predicted to be nearly as fast as the fastest, the one with the
+# most expected tokens per step was chosen. Empty if the tree was not chosen in this way.
+Rule = Literal["", "chains", "trees"]
+
 
 @dataclass(frozen=True)
 class LaneLog:
     """One lane of a race. description: its tree in words. plain: whether it decodes without a
     draft, so that the tree of every step has only one node. most: the most nodes that a tree of
     this lane may have. changes: whether the tree changes from step to step. prompt_name: in a race
-    of two prompts, the name of this lane's prompt, such as "code"; otherwise ""."""
+    of two prompts, the name of this lane's prompt, such as "code"; otherwise "". rule: how a
+    planned tree was chosen."""
 
     name: Name
     description: Words
@@ -35,6 +40,7 @@ class LaneLog:
     changes: Truth
     run: SavedRun
     prompt_name: Name = ""
+    rule: Rule = ""
 
     @property
     def prompt(self) -> str:

@@ -12,6 +12,7 @@ import json
 import random
 from bisect import bisect_right
 from collections.abc import Iterator
+from dataclasses import asdict
 from itertools import accumulate, pairwise
 from statistics import median
 from typing import Any
@@ -249,7 +250,7 @@ def with_verdict(whole: dict[str, Any]) -> dict[str, Any]:
         for i, lane in enumerate(whole["lanes"])
     ]
     words = {"reasons": [], "details": []}
-    return {**whole, "verdict": {**race_verdict(lanes).to_dict(), **words}}
+    return {**whole, "verdict": {**asdict(race_verdict(lanes)), **words}}
 
 
 # -- the page --------------------------------------------------------------------------------------
@@ -566,7 +567,7 @@ def test_a_lane_names_the_simulated_machine_and_its_tooltip_gives_the_rule(page:
     planned = f"planned for {clock}, from acceptance rates counted on Python code"
     rule = "among trees within 1% of the fastest, the one with the most expected tokens per step"
     whole["meta"] |= {"label": "simulated", "clock": clock}
-    whole["lanes"][0]["description"] = f"{planned}, {rule}"
+    whole["lanes"][0] |= {"description": planned, "rule": rule}
     still(page, whole)
     how = page.locator(f"{lane(0)} .race-how")
     assert how.inner_text().endswith(

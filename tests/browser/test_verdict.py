@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import fakes
@@ -216,7 +216,7 @@ def test_every_speed_up_of_a_race_is_that_of_its_verdict(
     board: Page, host: ModelHost, name: str
 ) -> None:
     race = RACES[name](host)
-    verdict = race.verdict.to_dict()
+    verdict = asdict(race.verdict)
     board.evaluate("text => { stage.ingest(text); stage.seek(stage.store.end); }", race.whole())
     settle(board)
     pairs = pair_verdicts(verdict)
@@ -254,5 +254,5 @@ def test_every_speed_up_of_a_race_is_that_of_its_verdict(
 def test_the_races_have_all_verdicts(host: ModelHost) -> None:
     codes = set()
     for name in ("pooled", "a win", "a slowdown"):
-        codes |= {one["code"] for one in RACES[name](host).verdict.to_dict()["speedups"] if one}
+        codes |= {one.code for one in RACES[name](host).verdict.speedups if one}
     assert {"win", "slower"} <= codes

@@ -16,7 +16,7 @@ from sequoia.algorithm.expected_steps import SEGMENTS, ExpectedSteps
 from sequoia.diagnosis.compare_runs import LaneRun, LaneRuns, Speedup, compare_pair, speedup
 from sequoia.diagnosis.race_verdict import _places, race_verdict
 from sequoia.diagnosis.student_t import critical_value, two_sided_p
-from sequoia.diagnosis.verdict import Headline, Verdict
+from sequoia.diagnosis.verdict import Headline, RaceVerdict
 from sequoia.errors import BadTrace
 
 TOKENS = 96
@@ -145,7 +145,7 @@ def test_one_race_cannot_show_a_difference_of_ten_percent() -> None:
 
 
 def test_more_races_narrow_the_interval_until_they_are_enough() -> None:
-    def verdict(races: int) -> Verdict:
+    def verdict(races: int) -> RaceVerdict:
         a = lane_of("a", "tree", drafted(0.01), 7, races)
         return race_verdict([a, lane_of("b", "tree", drafted(0.013), 8, races)])
 
@@ -300,7 +300,7 @@ def steady(tokens: int, seconds: float, races: int = 1) -> tuple[LaneRun, ...]:
     return tuple(LaneRun(i, 0, steps, tuple(range(240))) for i in range(races))
 
 
-def verdict_of(**lanes: tuple[str, int, float]) -> Verdict:
+def verdict_of(**lanes: tuple[str, int, float]) -> RaceVerdict:
     return race_verdict(
         [
             LaneRuns(name, kind, steady(tokens, seconds))
@@ -309,7 +309,7 @@ def verdict_of(**lanes: tuple[str, int, float]) -> Verdict:
     )
 
 
-def codes(verdict: Verdict) -> list[str]:
+def codes(verdict: RaceVerdict) -> list[str]:
     return [headline.code for headline in verdict.headlines]
 
 

@@ -13,10 +13,7 @@ has no `error` and no `notice`.
 
 step_lanes: the lane of each step. notes: sentences about the choice of the trees.
 
-lanes: {name, description, verifier, plain, most, changes, prompt_name, kind, number, rates}. `kind`
-is the menu's key for the tree, or null. `number` is the lane's number in the form, from 1, or null
-for a race from a file. `rates` is the label of the acceptance rates that the tree was planned from,
-or "". For the other fields see LaneLog.
+lanes: see LaneShown.
 
 results: see Result. analysis: their words, see ui.words.race_analysis.
 
@@ -32,6 +29,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
+from typing_extensions import TypedDict  # pydantic needs this one before Python 3.12
 
 from sequoia import Recorder, Run, StepTrace, Tree
 from sequoia.algorithm.expected_steps import ExpectedSteps
@@ -39,7 +37,7 @@ from sequoia.algorithm.tree import MAX_NODES
 from sequoia.checked_types import json_of
 from sequoia.decoding.recorder import Recorded
 from sequoia.diagnosis.compare_runs import LaneRun, common_tokens
-from sequoia.diagnosis.verdict import Verdict
+from sequoia.diagnosis.verdict import RaceVerdict
 from sequoia.errors import BadTrace
 from sequoia.saved_files.pooled_runs import Pool, PooledRun
 from sequoia.saved_files.race_file import LaneLog, RaceLog, saved_results
@@ -57,8 +55,7 @@ from ui.shared.speedup_meta import compared_with_plain, plain_meta, step_of, ver
 from ui.shared.tree_menu import SHAPES
 from ui.words.race_analysis import analysis_shown
 from ui.words.race_notes import note_words
-
-_OF_A_LANE = ("name", "description", "verifier", "plain", "most", "changes", "prompt_name")
+from ui.words.trees import rule_words
 
 
 @dataclass(frozen=True)
@@ -68,6 +65,25 @@ class Continuation:
 
     request: RaceRequest
     trees: tuple[Tree | None, ...]
+
+
+class LaneShown(TypedDict):
+    """A lane as a message describes it; see also `LaneLog`. kind: the menu's key for the tree, or
+    None. number: the lane's number in the form, from 1; None for a race from a file. rates: the
+    label of the acceptance rates that the tree was planned from, or "". rule: `LaneLog.rule` in
+    words."""
+
+    name: str
+    description: str
+    rule: str
+    verifier: str
+    plain: bool
+    most: int
+    changes: bool
+    prompt_name: str
+    kind: str | None
+    number: int | None
+    rates: str
 
 
 class StoredRace:
@@ -90,7 +106,7 @@ class StoredRace:
         self.node_count = 0
         self.meta = dict(meta)
         self.results: tuple[Result | None, ...] | None = None
-        self.verdict: Verdict | None = None
+        self.verdict: RaceVerdict | None = None
         self.pool: Pool | None = None
         self.expected: tuple[ExpectedSteps | None, ...] | None = None
         self._pooled: dict[str, Any] = {}
@@ -102,13 +118,19 @@ class StoredRace:
         self._pieces: dict[int, str] = {}
 
     @property
-    def lanes(self) -> list[dict[str, Any]]:
-        """Each lane as a message describes it."""
+    def lanes(self) -> list[LaneShown]:
         asked = self.continuation.request.lanes if self.continuation else ()
         numbers = [lane.number for lane in asked] or [None] * len(self._lanes)
         return [
             {
-                **{name: getattr(lane, name) for name in _OF_A_LANE},
+                "name": lane.name,
+                "description": lane.description,
+                "rule": rule_words(lane.rule),
+                "verifier": lane.verifier,
+                "plain": lane.plain,
+                "most": lane.most,
+                "changes": lane.changes,
+                "prompt_name": lane.prompt_name,
                 "kind": _kind(lane),
                 "number": number,
                 "rates": _tree_of(lane).get("rates", ""),

@@ -1,23 +1,13 @@
-"""The state of a race's further runs, as the page shows it. Independent of Gradio and of models.
-
-A state: {runs, more, more_seconds, most, kind, seeds, planned}.
-runs: [{prompt, seed, seconds}, ...]. The race itself is the first run. `prompt` is the beginning of
-the prompt, or of both prompts. `seconds` are per token, one value for each lane, null for a lane
-without steps.
-more: how many further runs "Make more runs" would make, 0 if none are possible. more_seconds: how
-long they are expected to take.
-most: the most runs that a race may have.
-kind: the kind of text of the further prompts: "code" or "prose". With two prompts, both kinds in
-their order: "code and prose" or "prose and code". Empty if further runs keep the prompts.
-seeds: whether each run has a new seed.
-planned: while further runs are being made, how many runs there will be in the end; otherwise null.
-"""
+"""The state of a race's further runs, as the page shows it. Independent of Gradio and of models."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from sequoia.diagnosis.verdict import Verdict
+from typing_extensions import TypedDict  # pydantic needs this one before Python 3.12
+
+from sequoia.diagnosis.verdict import RaceVerdict
 from sequoia.saved_files.pooled_runs import MOST_RUNS, PooledRun
 from sequoia.saved_files.race_file import LaneLog, RaceLog
 from ui.race.more_prompts import FurtherRun, further_runs, kind_of
@@ -30,7 +20,35 @@ _LONGEST_PROMPT = 60
 _SHORT = 18  # characters shown of each prompt if a line shows two
 
 
-def pool_state(log: RaceLog, verdict: Verdict, race_request: RaceRequest | None) -> dict[str, Any]:
+class RunShown(TypedDict):
+    """prompt: the beginning of the prompt, or of both prompts. seconds: per token, one value for
+    each lane, None for a lane without steps."""
+
+    prompt: str
+    seed: int | None
+    seconds: list[float | None]
+
+
+class PoolShown(TypedDict):
+    """runs: the race itself is the first. more: how many further runs "Make more runs" would make,
+    0 if none are possible. more_seconds: how long they are expected to take. most: the most runs
+    that a race may have. kind: the kind of text of the further prompts: "code" or "prose". With two
+    prompts, both kinds in their order, such as "code and prose". Empty if further runs keep the
+    prompts. seeds: whether each run has a new seed. planned: while further runs are being made, how
+    many runs there will be in the end; otherwise None."""
+
+    runs: list[RunShown]
+    more: int
+    more_seconds: float
+    most: int
+    kind: str
+    seeds: bool
+    planned: int | None
+
+
+def pool_state(
+    log: RaceLog, verdict: RaceVerdict, race_request: RaceRequest | None
+) -> dict[str, Any]:
     """The state, without `planned` and `more_seconds`. race_request: None if from a file."""
     prompt = str(log.meta.get("prompt"))
     settings = settings_of(log.meta)
@@ -52,7 +70,7 @@ def pool_state(log: RaceLog, verdict: Verdict, race_request: RaceRequest | None)
     }
 
 
-def next_runs(log: RaceLog, verdict: Verdict, race_request: RaceRequest) -> list[FurtherRun]:
+def next_runs(log: RaceLog, verdict: RaceVerdict, race_request: RaceRequest) -> list[FurtherRun]:
     """The further runs that "Make more runs" would make."""
     made = len(log.pool.runs) if log.pool else 0
     most = how_many_more(verdict, MOST_RUNS - 1 - made)
@@ -64,7 +82,7 @@ def _kind(prompt: str, second: str) -> str:
     return "" if len(kinds) > len(set(kinds)) else " and ".join(kinds)
 
 
-def how_many_more(verdict: Verdict, room: int) -> int:
+def how_many_more(verdict: RaceVerdict, room: int) -> int:
     """How many further runs to make, at most `room`. The first of these cases that applies:
 
     - The two fastest lanes on each prompt already count as different: USUAL_MORE.
@@ -81,18 +99,17 @@ def how_many_more(verdict: Verdict, room: int) -> int:
     )
 
 
-def _further_row(run: PooledRun) -> dict[str, Any]:
-    seconds = [sum(time for _, time in lane.steps) / len(lane.tokens) for lane in run.lanes]
+def _further_row(run: PooledRun) -> RunShown:
+    times = [sum(seconds for _, seconds in lane.steps) for lane in run.lanes]
+    seconds = [time / len(lane.tokens) for time, lane in zip(times, run.lanes, strict=True)]
     return _row(run.prompt, run.second_prompt, run.seed, seconds)
 
 
-def _row(
-    prompt: str, second: str, seed: Any, seconds: list[float | None] | list[float]
-) -> dict[str, Any]:
+def _row(prompt: str, second: str, seed: int | None, seconds: Sequence[float | None]) -> RunShown:
     start = prompt.strip()[:_LONGEST_PROMPT]
     if second:
         start = " / ".join(_short(text.strip()) for text in (prompt, second))
-    return {"prompt": start, "seed": seed, "seconds": seconds}
+    return {"prompt": start, "seed": seed, "seconds": [*seconds]}
 
 
 def _short(text: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from sequoia import (
@@ -37,7 +37,7 @@ from sequoia.diagnosis.compare_runs import (
     speedup,
 )
 from sequoia.diagnosis.race_verdict import race_verdict
-from sequoia.diagnosis.verdict import Verdict
+from sequoia.diagnosis.verdict import RaceVerdict
 from sequoia.diagnosis.what_to_try import diagnose, typical_tree
 from sequoia.diagnosis.where_time_went import time_breakdown
 from sequoia.exactness.same_tokens import check_text
@@ -251,7 +251,7 @@ def recorded_result(result: Result | None) -> Result | None:
     return replace(result, lossless=replace(result.lossless, label="recorded"))
 
 
-def verdict_of(log: RaceLog) -> Verdict:
+def verdict_of(log: RaceLog) -> RaceVerdict:
     """The verdict on a race that has ended, pooled with its further runs. The race counts as
     stopped if a lane did not finish or a planned further run is missing."""
     pool = log.pool or Pool()
@@ -259,14 +259,14 @@ def verdict_of(log: RaceLog) -> Verdict:
     return race_verdict(_lanes(log), stopped=stopped, looks=pool.verdicts)
 
 
-def verdict_message(log: RaceLog, verdict: Verdict) -> dict[str, Any]:
+def verdict_message(log: RaceLog, verdict: RaceVerdict) -> dict[str, Any]:
     """The verdict on the race `log`, as the page shows it: its fields as JSON values, and
 
     reasons: sentences on why the winner won. details: sentences on how sure the verdict is.
     """
     lanes = _lanes(log)
     return {
-        **verdict.to_dict(),
+        **asdict(verdict),
         "reasons": verdict_words.reasons(verdict, lanes, elsewhere_in(log.meta)),
         "details": verdict_words.details(verdict, lanes),
     }

@@ -250,20 +250,20 @@ class RaceJob(RunJob):
         tree_request = one.request.tree_request
         prompt = asked.prompt_of(one.request)
         run = DecodeRequest(prompt, asked.params, tree_request, lane.verifier, clock=asked.clock)
-        how = ", ".join(filter(None, (one.chosen.how, one.chosen.rule)))
         is_fixed = isinstance(lane.tree, Tree)
         most = len(lane.tree) if isinstance(lane.tree, Tree) else lane.tree.most
         meta = meta_of(pair, run, one.chosen)
         recorded = Run(meta, {}, ())
         return LaneLog(
             lane.name,
-            how,
+            one.chosen.how,
             lane.verifier,
             lane.is_plain,
             most,
             not is_fixed,
             recorded,
             one.request.prompt_name,
+            one.chosen.rule,
         )
 
     def _run_steps(self, race: Race) -> tuple[tuple[Tally, ...], str | None]:

@@ -26,10 +26,11 @@ from sequoia.errors import BadTree
 from sequoia.measuring.defaults import SLACK, default_chain, judges_paths, known_acceptance
 from sequoia.planning.plan_for_machine import Plan
 from sequoia.planning.simulated_step_times import SimulatedClock
+from sequoia.saved_files.race_file import Rule
 from sequoia.validate_input import shown, whole
 from ui.shared.labels import with_labels
 from ui.shared.tree_menu import FITTED, LEAST_WIDE, PLANNED, SHAPES, WIDE_LEVELS, WIDE_NODES
-from ui.words.figures import text_words
+from ui.words.trees import planned_words, rates_words
 
 # The name that an error message about a value begins with -> the label of the value's field.
 _LABELS = {
@@ -50,14 +51,14 @@ class ChosenTree:
     how: the tree in words. acceptance: the vector that the tree was planned from, before smoothing.
     source: where that vector comes from, such as "recorded code" for one recorded on Python code.
     For a fixed shape, such as a chain of 6 nodes, `acceptance` is None and `source` is empty. rule:
-    how a planned tree or chain was chosen, in words (see `TreeRequest._rule`); empty for others.
+    how a planned tree or chain was chosen (see `LaneLog`); empty for others.
     """
 
     tree: TreeChoice
     how: str
     acceptance: Acceptance | None = None
     source: str = ""
-    rule: str = ""
+    rule: Rule = ""
 
     @property
     def label(self) -> str:
@@ -140,7 +141,7 @@ class TreeRequest:
         if self.kind in FITTED:
             acceptance, source = run.acceptance
             tree = self._fitted(run, acceptance.smoothed())
-            words = f"{self._words()}, {_from(source)}"
+            words = f"{self._words()}, {rates_words(source)}"
             return ChosenTree(tree, words, acceptance, source)
         shape = SHAPES[self.kind]
         return ChosenTree(shape.make(*self.numbers), self._words())  # pyright: ignore[reportOptionalCall]
@@ -176,19 +177,19 @@ class TreeRequest:
     def _planned(self, run: _Run) -> ChosenTree:
         plan_tree = default_chain if self.kind == "tuned_chain" else default_plan
         asked = (run.pair, run.params, run.verifier, run.texts)
-        words = self._words()
+        limit = None
         if run.clock is None:
             plan = plan_tree(*asked, self.most)
         else:
-            words = words.replace("this machine", run.clock.name)
             plan = plan_tree(*asked, profile=run.clock.profile)
             if (best := len(plan.tree)) > self.most:
                 plan = plan_tree(*asked, self.most, run.clock.profile)
-                words += f", limited to {self.most} nodes here ({best} would be best)"
-        if plan.predicted_speedup < 1:
-            words += " (predicted to be slower than plain decoding)"
-        rule = " under Sequoia's rule" if judges_paths(run.verifier) else ""
-        how = f"{words}, {_from(plan.source)}{rule}"
+                limit = self.most, best
+        clock = run.clock.name if run.clock else ""
+        how = planned_words(
+            self._words(), plan.source, clock, limit, slower=plan.predicted_speedup < 1
+        )
+        how += " under Sequoia's rule" * judges_paths(run.verifier)
         return ChosenTree(plan.tree, how, plan.acceptance, plan.source, self._rule(plan))
 
     def _wide(self, run: _Run) -> ChosenTree:
@@ -201,7 +202,7 @@ class TreeRequest:
         nodes = min(WIDE_NODES, self.most)
         tree = best_tree(acceptance.smoothed(), nodes, WIDE_LEVELS)
         words = SHAPES["wide"].how.format(nodes, WIDE_LEVELS)
-        return ChosenTree(tree, f"{words}, {_from(source)}", acceptance, source)
+        return ChosenTree(tree, f"{words}, {rates_words(source)}", acceptance, source)
 
     def _looked_up(self, run: _Run) -> ChosenTree:
         """The tree planned for a lookup in the text instead of the pair's draft. It is a chain if
@@ -210,7 +211,7 @@ class TreeRequest:
         asked = (pair, run.params, run.verifier, run.texts, self.most)
         plan = default_plan(*asked)
         plan = plan if len(plan.tree) > 1 else default_chain(*asked)
-        words = f"{self._words()}: at most {len(plan.tree)} nodes, {_from(plan.source)}"
+        words = f"{self._words()}: at most {len(plan.tree)} nodes, {rates_words(plan.source)}"
         tree = pair.draft.offered(plan.tree)
         return ChosenTree(tree, words, plan.acceptance, plan.source)
 
@@ -223,25 +224,15 @@ class TreeRequest:
             return Replanned(acceptance, times, nodes, levels, slack=SLACK)
         return Dynamic(acceptance, times, run.params.temperature, nodes, levels)
 
-    def _rule(self, plan: Plan) -> str:
+    def _rule(self, plan: Plan) -> Rule:
         """The field `rule` of ChosenTree. Empty if a tree within SLACK of this plan could be slower
         than plain decoding. Such trees were not considered, so the words could be wrong."""
         if plan.predicted_speedup * (1 - SLACK) < 1:
             return ""
-        within = f"within {SLACK * 100:g}% of the fastest"
-        if self.kind == "tuned_chain":
-            return f"among chains {within}, the longest"
-        return f"among trees {within}, the one with the most expected tokens per step"
+        return "chains" if self.kind == "tuned_chain" else "trees"
 
     def _words(self) -> str:
         return SHAPES[self.kind].how.format(*self.numbers)
-
-
-def _from(source: str) -> str:
-    """What an acceptance vector was counted on, in words. For "recorded prose", this is "from
-    acceptance rates counted on prose"."""
-    _, _, kind = source.partition(" ")
-    return f"from acceptance rates{f' counted on {text_words(kind)}' if kind else ''}"
 
 
 def _whole(value: Any, label: str, least: int, most: int) -> None:

@@ -7,20 +7,20 @@ from collections.abc import Iterator, Sequence
 
 from sequoia.diagnosis.compare_runs import LaneRuns
 from sequoia.diagnosis.race_verdict import prompts_of
-from sequoia.diagnosis.verdict import Headline, PairVerdict, SpeedupRatio, Verdict
+from sequoia.diagnosis.verdict import Headline, PairVerdict, RaceVerdict, SpeedupRatio
 from sequoia.planning.compare_plans import Elsewhere
 from ui.words.machines import machine_of
 
 
 def reasons(
-    verdict: Verdict, lanes: Sequence[LaneRuns], elsewhere: Elsewhere | None = None
+    verdict: RaceVerdict, lanes: Sequence[LaneRuns], elsewhere: Elsewhere | None = None
 ) -> tuple[str, ...]:
     """Why the winner won. elsewhere: a machine on which a tree is predicted to win. That machine is
     named only if a chain is in first place here."""
     return tuple(_reasons(verdict, lanes, elsewhere))
 
 
-def details(verdict: Verdict, lanes: Sequence[LaneRuns]) -> tuple[str, ...]:
+def details(verdict: RaceVerdict, lanes: Sequence[LaneRuns]) -> tuple[str, ...]:
     """How p-values and intervals were corrected, and what was compared."""
     return tuple(_details(verdict, several=len(prompts_of(lanes)) > 1))
 
@@ -38,7 +38,7 @@ def elsewhere_words(found: Elsewhere) -> str:
 
 
 def _reasons(
-    verdict: Verdict, lanes: Sequence[LaneRuns], elsewhere: Elsewhere | None
+    verdict: RaceVerdict, lanes: Sequence[LaneRuns], elsewhere: Elsewhere | None
 ) -> Iterator[str]:
     for headline in verdict.headlines:
         if headline.code == "wins":
@@ -49,7 +49,7 @@ def _reasons(
         yield elsewhere_words(elsewhere)
 
 
-def _why(headline: Headline, verdict: Verdict, lanes: Sequence[LaneRuns]) -> str:
+def _why(headline: Headline, verdict: RaceVerdict, lanes: Sequence[LaneRuns]) -> str:
     winner, rival = lanes[headline.winner], lanes[headline.rival]
     pair = verdict.pair(headline.winner, headline.rival)
     assert pair is not None  # the rival of a headline is a lane that the winner is faster than
@@ -61,7 +61,7 @@ def _why(headline: Headline, verdict: Verdict, lanes: Sequence[LaneRuns]) -> str
     return words if where else _capital(words)
 
 
-def _should_name_elsewhere(verdict: Verdict, lanes: Sequence[LaneRuns]) -> bool:
+def _should_name_elsewhere(verdict: RaceVerdict, lanes: Sequence[LaneRuns]) -> bool:
     """Whether a tree raced, and a chain is in first place on some prompt. If times were measured, a
     tie for first place counts. If they come from a simulated clock, it does not."""
     if all(lane.kind != "tree" for lane in lanes):
@@ -73,7 +73,7 @@ def _should_name_elsewhere(verdict: Verdict, lanes: Sequence[LaneRuns]) -> bool:
     return any("chain" in kinds and not (len(kinds) > 1 and verdict.clock) for kinds in leaders)
 
 
-def _luck(verdict: Verdict, lanes: Sequence[LaneRuns]) -> Iterator[str]:
+def _luck(verdict: RaceVerdict, lanes: Sequence[LaneRuns]) -> Iterator[str]:
     """For a single race, a sentence for each lucky lane. Such a lane was faster in this race than a
     lane in first place, but by expected tokens per step it is slower (`PairVerdict.apart`)."""
     lucky = dict.fromkeys(  # each once, even if it was faster than several lanes in first place
@@ -141,7 +141,7 @@ def _why_the_chain(pair: PairVerdict, lanes: Sequence[LaneRuns]) -> str | None:
 # -- the details -----------------------------------------------------------------------------------
 
 
-def _details(verdict: Verdict, several: bool) -> Iterator[str]:
+def _details(verdict: RaceVerdict, several: bool) -> Iterator[str]:
     """several: whether the race has two prompts."""
     if not verdict.pairs:
         return
@@ -165,7 +165,7 @@ def _details(verdict: Verdict, several: bool) -> Iterator[str]:
         yield from _of_different_texts(verdict)
 
 
-def _of_different_texts(verdict: Verdict) -> Iterator[str]:
+def _of_different_texts(verdict: RaceVerdict) -> Iterator[str]:
     """What was compared if the texts of some lanes differ."""
     expected = [pair.expected for pair in verdict.pairs]
     if any(expected):
@@ -182,7 +182,7 @@ def _of_different_texts(verdict: Verdict) -> Iterator[str]:
         )
 
 
-def _corrections(verdict: Verdict) -> str:
+def _corrections(verdict: RaceVerdict) -> str:
     """Why p is missing, or what it is corrected for."""
     if verdict.stopped:
         what = "The race did not run to its end" if verdict.races == 1 else "Not all runs were made"

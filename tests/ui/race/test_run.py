@@ -6,6 +6,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -227,7 +228,7 @@ def test_a_lane_has_the_same_speedup_in_the_race_and_in_decode(
     race = make(max_new_tokens=64)
     raced(race)
     recording = race.recording
-    speedups = recording.verdict.to_dict()["speedups"]
+    speedups = [one and asdict(one) for one in recording.verdict.speedups]
     assert speedups[0] is None
     assert "verdict" not in recording.lane(0).run.meta
     for number in (1, 2, 3):
@@ -801,7 +802,7 @@ def test_a_planned_lane_shows_which_of_the_fast_trees_it_uses(make: Callable[...
     race may suggest the fastest tree, which is a different one."""
     messages = raced(make(lanes=[PLAIN, ("planned", "", "sequoia")], clock=A100))
     lanes = next(message["lanes"] for message in messages if "lanes" in message)
-    assert lanes[1]["description"].endswith("the one with the most expected tokens per step")
+    assert lanes[1]["rule"].endswith("the one with the most expected tokens per step")
     assert "planned" in lanes[1]["description"]
 
 

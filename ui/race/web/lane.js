@@ -96,11 +96,12 @@ export class LaneView {
     this.time = el("b", { class: "race-time", "data-part": "time" }, finish);
     this.place = addTerm(finish, "", "place", "race-place");
     this.place.dataset.part = "place";
-    const how = described(this.lane);
-    const brief = described({
+    const { description, rule } = this.lane;
+    const how = described({
       ...this.lane,
-      description: briefly(this.lane.description, this.store.meta),
+      description: [description, rule].filter(Boolean).join(", "),
     });
+    const brief = described({ ...this.lane, description: briefly(description, this.store.meta) });
     const about = el("div", { class: "race-about" }, this.root);
     this.thumbnail = new TreeThumbnail(about, ...THUMBNAIL);
     el("p", { class: "race-how", text: brief || " ", title: how }, about);
@@ -369,17 +370,11 @@ function baseline({ plain, prompt_name: on }, self) {
   return (self ? "the slowest lane" : "the slowest") + where;
 }
 
-// The rule by which a planned tree was chosen; `ChosenTree.rule` in ui/shared/tree_request.py.
-const RULE = /, among (trees|chains) within .*$/;
-
-// A description without the rule. The clock's name is cut at its first comma, which leaves the name
-// of the machine. The tooltip has all of it.
+// The clock's name is cut at its first comma, which leaves the name of the machine. The tooltip has
+// all of it.
 /** @type {(description: string, meta: any) => string} */
-function briefly(description, { clock }) {
-  const words = String(description ?? "").replace(RULE, "");
-  const [machine] = String(clock ?? "").split(",");
-  return clock ? words.replace(String(clock), () => machine) : words;
-}
+const briefly = (description, { clock }) =>
+  clock ? description.replace(clock, () => clock.split(",")[0]) : description;
 
 /**
  * How a lane decodes. The most important parts come first, because the page may cut the end.

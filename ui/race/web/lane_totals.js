@@ -14,7 +14,7 @@ import { draftedOf } from "../../shared/web/step_view.js";
  * of `draft`, `verify` and `overhead`.
  * @typedef {{steps: number, tokens: number, grams: number, repeats: number, drafted: number,
  *   nodes: number, seconds: number, draft: number, verify: number, overhead: number}} Sum
- * @typedef {{place: number, tied: boolean}} Place
+ * @typedef {import("../../shared/web/schema.js").LanePlace} Place
  */
 
 /** @type {Readonly<Sum>} */

@@ -10,47 +10,19 @@ import { LaneTotals } from "./lane_totals.js";
  */
 
 /**
- * What is known of a lane before its first step; see `StoredRace.lanes` in ui/race/messages.py.
- * `most`: maximum nodes of a tree. `changes`: whether the tree changes from step to step.
- * `prompt_name`: in a race of two prompts, the name of the lane's prompt. `kind`: the menu's key
- * for the lane's tree, or null. `number`: the lane's number in the form, from 1; null if the race
- * is from a file. `rates`: the label of the acceptance rates that the tree was planned from, or "".
- * @typedef {{name: string, description: string, verifier: string, plain: boolean, most: number,
- *   changes: boolean, prompt_name?: string, kind?: string | null, number?: number | null,
- *   rates?: string}} Lane
- */
-/**
- * The analysis of a lane after the race, and its words; see sequoia/saved_files/race_results.py and
- * ui/words/race_analysis.py.
+ * Made by the server; see ui/race/messages.py.
+ * @typedef {import("../../shared/web/schema.js").LaneShown} Lane
  * @typedef {import("../../shared/web/schema.js").Result} Result
  * @typedef {import("../../shared/web/schema.js").AnalysisShown} Analysis
+ * @typedef {import("../../shared/web/schema.js").PairVerdict} Pair
+ * @typedef {import("../../shared/web/schema.js").Headline} Headline
+ * @typedef {import("../../shared/web/schema.js").PoolShown} Pool
+ * @typedef {import("../../shared/web/schema.js").RunShown} PooledRun
  */
 /**
- * Who won and how sure that is; `Verdict` in sequoia/diagnosis/race_verdict describes all fields.
- * `order`: lanes that made steps, fastest first; all lanes on the first prompt come first.
- * `places`: null for a lane that made no step. `reasons`, `details`: the sentences under
- * "How sure?".
- * `more_to_separate`: how many further runs would separate the two fastest lanes on each prompt.
- * `more_races`: how many further runs would detect a difference of 10% between these lanes. Either
- * number is 0 if no more runs are needed, and null if it is unknown or too large.
- * @typedef {{place: number, tied: boolean}} Place
- * @typedef {[number, number]} Range
- * @typedef {{faster: number, slower: number, ratio: number, least: number, most: number,
- *   per_step: number, step_time: number, p: number | null, apart: boolean, expected?: boolean,
- *   per_step_range: Range, step_time_range: Range}} Pair
- * @typedef {{prompt_name: string, code: "wins" | "too_close" | "too_short", winner: number,
- *   rival: number, best: string}} Headline
- * @typedef {import("../../shared/web/verdict_words.js").Speedup & {over: number}} LaneSpeedup
- * @typedef {{order: number[], places: (Place | null)[], pairs: Pair[], prompts: number,
- *   tokens: number, races: number, stopped: boolean, more_races: number | null,
- *   more_to_separate: number | null, headlines: Headline[], speedups: (LaneSpeedup | null)[],
- *   reasons: string[], details: string[]}} Verdict
- */
-/**
- * The race and its further runs; ui/race/pooled.py describes the fields.
- * @typedef {{prompt: string, seed: number, seconds: (number | null)[]}} PooledRun
- * @typedef {{runs: PooledRun[], more: number, more_seconds: number, most: number, kind: string,
- *   seeds: boolean, planned: number | null}} Pool
+ * Who won and how sure that is. `reasons`, `details`: the sentences under "How sure?".
+ * @typedef {import("../../shared/web/schema.js").RaceVerdict &
+ *   {reasons: string[], details: string[]}} Verdict
  */
 /**
  * A message from the server; see ui/race/messages.py. A message without a `race` has only words to

@@ -61,6 +61,14 @@ export interface ExpectedSteps {
   steps: number[][];
 }
 
+export interface Headline {
+  prompt_name: string;
+  code: "wins" | "too_close" | "too_short";
+  winner?: number;
+  rival?: number;
+  best?: string;
+}
+
 export interface InsteadNote {
   code: "instead";
   lanes: string[];
@@ -75,6 +83,34 @@ export interface LaneLog {
   changes: boolean;
   run: Run;
   prompt_name?: string;
+  rule?: "" | "chains" | "trees";
+}
+
+export interface LanePlace {
+  place: number;
+  tied: boolean;
+}
+
+export interface LaneShown {
+  name: string;
+  description: string;
+  rule: string;
+  verifier: string;
+  plain: boolean;
+  most: number;
+  changes: boolean;
+  prompt_name: string;
+  kind: string | null;
+  number: number | null;
+  rates: string;
+}
+
+export interface LaneSpeedup {
+  over: number;
+  code: "win" | "slower" | "no_clear_difference";
+  ratio: number;
+  low: number | null;
+  high: number | null;
 }
 
 export interface Loss {
@@ -95,6 +131,21 @@ export interface Opening {
   median: number;
   range: [number, number];
   prompts: [string, number][];
+}
+
+export interface PairVerdict {
+  faster: number;
+  slower: number;
+  ratio: number;
+  least: number;
+  most: number;
+  per_step: number;
+  step_time: number;
+  p: number | null;
+  apart: boolean;
+  per_step_range: [number, number];
+  step_time_range: [number, number];
+  expected?: boolean;
 }
 
 export interface PaperResult {
@@ -137,6 +188,16 @@ export interface Pool {
   runs?: PooledRun[];
   verdicts?: number;
   stopped?: boolean;
+}
+
+export interface PoolShown {
+  runs: RunShown[];
+  more: number;
+  more_seconds: number;
+  most: number;
+  kind: string;
+  seeds: boolean;
+  planned: number | null;
 }
 
 export interface PooledLane {
@@ -183,6 +244,25 @@ export interface RaceLog {
   results?: (Result | null)[] | null;
   pool?: Pool | null;
   expected_steps?: (ExpectedSteps | null)[] | null;
+}
+
+export interface RaceVerdict {
+  order: number[];
+  places: (LanePlace | null)[];
+  pairs: PairVerdict[];
+  prompts: number;
+  races: number;
+  tokens: number;
+  stopped: boolean;
+  paired: boolean;
+  enough: boolean;
+  more_races: number | null;
+  more_to_separate: number | null;
+  looks?: number;
+  clock?: string;
+  speedup_ratios?: SpeedupRatio[];
+  headlines?: Headline[];
+  speedups?: (LaneSpeedup | null)[];
 }
 
 export interface RateSource {
@@ -267,6 +347,12 @@ export interface RunFields {
   acceptance?: number[];
 }
 
+export interface RunShown {
+  prompt: string;
+  seed: number | null;
+  seconds: (number | null)[];
+}
+
 export interface SampleCount {
   draws: number;
   wanted: number;
@@ -291,6 +377,15 @@ export interface SpeedupMeta {
   runs: number;
   seconds: [number, number];
   label: "measured" | "recorded" | "simulated";
+}
+
+export interface SpeedupRatio {
+  name: string;
+  larger: string;
+  smaller: string;
+  ratio: number;
+  least: number;
+  most: number;
 }
 
 export interface StepCosts {
