@@ -210,13 +210,23 @@ def _read(
     on_progress: OnProgress,
     should_stop: ShouldStop,
 ) -> Any:
-    """The model of `source` with its weights, on the devices of `where`. With `dtype` None, they
-    have the usual dtype of the device. Unused tensors are reported to `on_progress`."""
+    """The model of `source` with its weights, on the devices of `where`, or on the CPU for an
+    OffloadPlacement. With `dtype` None, they have the usual dtype of the device. Unused tensors are
+    reported to `on_progress`."""
     if should_stop():
         raise Stopped(f"stopped before the weights of {source.title} were loaded")
     on_progress(f"loading the weights of {source.title}, {size(source.weight_bytes)}")
     device = where if isinstance(where, torch.device) else where.output
-    weights = _weights(source, where, dtype or usual_dtype(device, source.stored_dtype))
+    used = dtype or usual_dtype(device, source.stored_dtype)
+    devices = {"device_map": where.where} if isinstance(where, SpreadPlacement) else {}
+
+    def read() -> Weights:
+        weights = read_weights(source, used, **devices)
+        if isinstance(where, torch.device):
+            weights.hf.to(where)
+        return weights
+
+    weights = refused(BadModel, f"cannot load {source.title!r}", read)
     refuse_not_finite(weights.hf, source.title)
     if weights.unused:
         on_progress(
@@ -294,19 +304,6 @@ def check_memory(weight_bytes: int, device: torch.device) -> None:
         else ""
     )
     require(weight_bytes * ROOM, device, "the two models need", advice)
-
-
-def _weights(source: Source, where: _Where, dtype: torch.dtype) -> Weights:
-    """The weights on the devices of `where`, or on the CPU for an OffloadPlacement."""
-    devices = {"device_map": where.where} if isinstance(where, SpreadPlacement) else {}
-
-    def read() -> Weights:
-        weights = read_weights(source, dtype, **devices)
-        if isinstance(where, torch.device):
-            weights.hf.to(where)
-        return weights
-
-    return refused(BadModel, f"cannot load {source.title!r}", read)
 
 
 def _tested(

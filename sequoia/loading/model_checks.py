@@ -14,8 +14,7 @@ from transformers import CONFIG_MAPPING, AutoModelForCausalLM
 
 from sequoia.errors import BadModel, OutOfMemory, SequoiaError
 from sequoia.library_errors import panicked, reason
-from sequoia.loading.folder_check import check_folder
-from sequoia.loading.model_config import read_config
+from sequoia.loading.folder_check import check_folder, read_config
 from sequoia.loading.model_families import refuse_unfit
 from sequoia.loading.weight_headers import check_described, stored_tensors, weight_paths
 from sequoia.this_machine.dtypes import DTYPES

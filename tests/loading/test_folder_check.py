@@ -11,8 +11,8 @@ from transformers import CONFIG_MAPPING, AutoConfig
 from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
 
 from sequoia.errors import BadModel
+from sequoia.loading.folder_check import check_config
 from sequoia.loading.model_checks import check_source
-from sequoia.loading.model_config import check_config
 from sequoia.loading.model_files import object_of
 
 

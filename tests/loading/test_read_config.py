@@ -13,8 +13,8 @@ from fakes import save, tiny_model
 from transformers import AutoModelForCausalLM, MixtralConfig
 
 from sequoia import Pair, SamplingParams, Tree, load_pair, speculate
+from sequoia.loading.folder_check import read_config
 from sequoia.loading.model_checks import check_source
-from sequoia.loading.model_config import read_config
 from sequoia.loading.read_weights import read_weights
 
 LEFT: list[dict[str, Any]] = [

@@ -577,7 +577,7 @@ VISITORS = (
 MODELS = (
     Mutation(
         "code that comes with a model is run",
-        "sequoia/loading/model_config.py",
+        "sequoia/loading/folder_check.py",
         "trust_remote_code=False",
         "trust_remote_code=True",
         "tests/loading/test_load.py::test_code_that_comes_with_a_model_is_never_run",

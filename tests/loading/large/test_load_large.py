@@ -190,17 +190,6 @@ def test_the_kv_cache_is_on_the_devices_of_its_layers_cpu_and_meta(
     assert context.length == 2
 
 
-def test_a_run_is_predicted_on_every_device_cpu_and_meta(llama: dict[str, str]) -> None:
-    """The memory that a run needs is predicted for each device: the KV cache where its layers are,
-    the mask and the logits on the output device."""
-    hf = AutoModelForCausalLM.from_pretrained(llama["target"], dtype=torch.float32)
-    whole = TreeModel(hf, "whole").open(100)
-    parted = TreeModel(hf, "parted", HOST, (META, META, META, HOST), "spread").open(100)
-    needs = parted.needs(7)
-    assert needs.total() == whole.needs(7).total()
-    assert needs[META] == 3 * (2 * 2 * 8 * 100 * 4)
-
-
 def test_a_device_that_is_full_is_named_before_a_run_cpu_and_meta(
     llama: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -254,14 +243,6 @@ def test_what_fits_one_gpu_is_not_divided(
     two_cards[CARDS[0]] = 10**9
     assert planned(llama) is None
     assert planned(llama, "cuda") is None
-
-
-def test_what_fits_only_another_gpu_goes_there_undivided(
-    llama: dict[str, str], two_cards: dict[torch.device, int]
-) -> None:
-    two_cards[CARDS[1]] = 10**9
-    plan = planned(llama)
-    assert (plan.output, set(plan.where.values()), plan.words) == (CARDS[1], {1}, "")
 
 
 def test_with_auto_nothing_is_spread_over_gpus_that_cannot_be_used(
@@ -366,21 +347,6 @@ def test_too_little_memory_is_reported_before_the_weights(
         OutOfMemory, match=r"0 resident layers, .* need about [\d.]+ MB on cpu; 0\.2 MB is free"
     ):
         load(llama, offload=0)
-
-
-def test_the_host_memory_that_is_pinned_is_checked_too(
-    llama: dict[str, str], two_cards: dict[torch.device, int]
-) -> None:
-    """The GPU is simulated. It has 32 GB free. The host has too little memory free at first, and
-    then enough."""
-    two_cards[CARDS[0]] = 32 * 10**9
-    two_cards[HOST] = 10**5
-    with pytest.raises(
-        OutOfMemory, match=r"streaming 3 layers from pinned host memory needs about .* on cpu"
-    ):
-        planned(llama, "cuda", 1)
-    two_cards[HOST] = 10**9
-    assert planned(llama, "cuda", 1).output == CARDS[0]
 
 
 @pytest.mark.gpu
