@@ -6,11 +6,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from checked_models import DTYPES, is_accepted, planted, text_of
+from checked_models import DTYPES, is_accepted, planted
 from planted_faults import FAST_FAULTS, FAULTS
 
 from sequoia.errors import BadModel
-from sequoia.models.self_test import self_test
 
 pytestmark = [pytest.mark.real, pytest.mark.nightly]
 TEXTS = 50
@@ -21,10 +20,8 @@ TEXTS = 50
 def test_a_fault_is_found(
     fault: str, dtype: str, real_model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    name = str(real_model)
-    model = planted(FAULTS[fault], name, dtype, monkeypatch)
     with pytest.raises(BadModel, match="cannot run a tree"):
-        self_test(model, text_of(name, 0))
+        planted(FAULTS[fault], str(real_model), dtype, monkeypatch)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
