@@ -7,7 +7,6 @@ in a cookie. Nobody needs the link on a server that only its own machine can rea
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import ipaddress
 import secrets
@@ -42,8 +41,8 @@ class Owner:
         self.token = secrets.token_urlsafe(16)
         self._is_alone = is_alone
         self._allowed = frozenset(allowed)
-        digest = hashlib.sha256(self.token.encode()).hexdigest()
-        self._cookie = f"sequoia-owner-{digest[:8]}"  # servers on one host share their cookies
+        # servers on one host share their cookies, so each has its own name
+        self._cookie = f"sequoia-owner-{secrets.token_hex(4)}"
 
     def link(self, url: str) -> str:
         """The owner's link to the page at `url`."""

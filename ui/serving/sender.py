@@ -4,6 +4,7 @@ already taken the client's address from the proxy's headers."""
 from __future__ import annotations
 
 import ipaddress
+from typing import Any
 
 from starlette.types import Scope
 
@@ -13,6 +14,11 @@ _PREFIX = 64  # leading bits of an IPv6 address that all devices of a household 
 def client_of(scope: Scope) -> str:
     """The IP address that a request comes from."""
     return (scope.get("client") or ("", 0))[0]
+
+
+def address_of(request: Any) -> str:
+    """The address that a Gradio request comes from, the same for a whole household."""
+    return household(client_of(request.request.scope))
 
 
 def household(client: str) -> str:

@@ -16,7 +16,7 @@ from ui.serving.job import Job
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
 from ui.serving.run_job import RunJob
-from ui.serving.sender import client_of, household
+from ui.serving.sender import address_of
 from ui.serving.sessions import R, Sessions
 from ui.shared.events import QUIET, UNQUEUED, Updates, visitor
 
@@ -42,7 +42,7 @@ class SessionView(ABC, Generic[R]):
         that `Busy` lists."""
         who = visitor(request)
         job.skips = self._model_host.owner.used_link(request)
-        job.address = household(client_of(request.request.scope))
+        job.address = address_of(request)
         with self._model_host.starting:
             self._require_free(who, job.address)
             self.sessions.go(who, job, steps)

@@ -73,23 +73,6 @@ def test_a_run_whose_messages_broke_off_can_be_resumed(
     assert "this run paused. Press Resume." in error(view, updates)
 
 
-def test_a_visitor_has_one_job_at_a_time_in_all_views(
-    view: LiveView, model_host: ModelHost
-) -> None:
-    """Guards against a visitor who has a run, a race and a measurement in the queue at once."""
-    with laid_out():
-        view.build()
-        hardware = HardwareTab(model_host, LOCAL, view)
-        hardware.build()
-    with model_host.queue.turn(lambda: False, lambda _: None):
-        running = Reading(view.run(filled(view), request()))
-        next(running)
-        (refused,) = Reading(hardware.measure(measuring(hardware), request()))
-        assert "your run has not ended yet" in json.loads(refused[hardware.board])["error"]
-    sent(running)
-    assert not view.sessions.in_line
-
-
 def test_a_start_that_waits_holds_up_no_other_page(view: LiveView, model_host: ModelHost) -> None:
     """Guards against a server that answers nobody while one visitor's job is being started."""
     with laid_out():
