@@ -10,18 +10,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from datetime import date as Date
 from datetime import datetime
 from functools import cached_property
 from numbers import Real
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic.dataclasses import dataclass
 
 from sequoia.algorithm.acceptance import non_increasing
-from sequoia.errors import BadProfile
-from sequoia.planning.roofline import Roofline, RooflineDevice, RooflineModel
+from sequoia.errors import BadProfile, SequoiaError
+from sequoia.planning.roofline import Roofline, RooflineDevice, RooflineModel, checked
 from sequoia.validate_input import (
     as_file,
     check_format,
@@ -39,6 +40,7 @@ Point = tuple[int, float, float]  # size, seconds, spread
 MAX_POINTS = 256
 MAX_SIZE = 65_536
 MAX_SECONDS = 1e6
+LEAST_SECONDS = 1e-12  # of a pass
 MAX_TEXT = 200
 MAX_JSON_CHARS = 256 * 1024
 SOURCES = ("measured", "recorded", "paper", "simulated")
@@ -52,6 +54,87 @@ _ROOFLINE_OPTIONS = (
     "dtype",
     "date",
 )
+
+
+# -- checks ----------------------------------------------------------------------------------------
+
+
+def _points(points: Any, name: str, least: float, error: type[SequoiaError]) -> tuple[Point, ...]:
+    points = tuple(
+        _point(point, f"{name}[{i}]", least)
+        for i, point in enumerate(_items(points, name, MAX_POINTS))
+    )
+    if not points:
+        raise error(f"{name} has no points; expected 1 to {MAX_POINTS}")
+    for i in range(1, len(points)):
+        if points[i][0] <= points[i - 1][0]:
+            raise error(
+                f"{name}[{i}] has size {points[i][0]}; it must be above the "
+                f"{points[i - 1][0]} before it"
+            )
+    return points
+
+
+def _from_plain(points: Any, name: str, error: type[SequoiaError]) -> tuple[Point, ...]:
+    points = _points(points, name, LEAST_SECONDS, error)
+    if points[0][0] != 1:
+        raise error(f"{name} starts at {points[0][0]} nodes; it must start at 1 (plain decoding)")
+    return points
+
+
+def _overhead(value: Any, name: str, error: type[SequoiaError]) -> tuple[Point, ...]:
+    return _points([(1, value, 0.0)] if isinstance(value, Real) else value, name, 0.0, error)
+
+
+def _point(point: Any, name: str, least: float) -> Point:
+    size, seconds, spread = _exactly(point, name, 3, "size, seconds, spread")
+    return (
+        whole(size, f"size of {name}", 1, MAX_SIZE, BadProfile),
+        number(seconds, f"seconds of {name}", least, MAX_SECONDS, BadProfile),
+        number(spread, f"spread of {name}", 0, MAX_SECONDS, BadProfile),
+    )
+
+
+def _versions(versions: Any, name: str, error: type[SequoiaError]) -> tuple[tuple[str, str], ...]:
+    pairs = _items(versions.items() if isinstance(versions, Mapping) else versions, name, 32)
+    named = (_exactly(pair, f"an entry of {name}", 2, "name, version") for pair in pairs)
+    return tuple(
+        sorted(
+            (
+                short_text(key, f"name in {name}", MAX_TEXT, error),
+                short_text(version, f"value in {name}", MAX_TEXT, error),
+            )
+            for key, version in named
+        )
+    )
+
+
+def _exactly(value: Any, name: str, count: int, meaning: str) -> tuple[Any, ...]:
+    parts = _items(value, name, count)
+    if len(parts) != count:
+        raise BadProfile(f"{name} has {len(parts)} parts; it must have {count}: {meaning}")
+    return parts
+
+
+def _items(value: Any, name: str, most: int) -> tuple[Any, ...]:
+    found = items(value, f"{name} must be a list", most, BadProfile)
+    if len(found) > most:
+        raise BadProfile(f"{name} has more than the {most} entries allowed")
+    return found
+
+
+def _iso_date(value: Any, name: str, error: type[SequoiaError]) -> str:
+    try:
+        datetime.fromisoformat(short_text(value, name, MAX_TEXT, error))
+    except ValueError:
+        raise error(f"{name}: {shown(value)} is not an ISO date such as 2025-01-31") from None
+    return value
+
+
+Text = Annotated[str, checked(short_text, MAX_TEXT)]
+
+
+# -- the profile -----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -72,51 +155,19 @@ class HardwareProfile:
     all sizes.
     """
 
-    device: str
-    dtype: str
-    target: str
-    draft: str
-    prefix_length: int
-    target_seconds: tuple[Point, ...]
-    draft_seconds: tuple[Point, ...]
-    source: str
-    date: str
-    overhead_seconds: tuple[Point, ...] = ((1, 0.0, 0.0),)
-    versions: tuple[tuple[str, str], ...] = ()
-    level_overhead: float = 0.0
-    calibrated_nodes: int | None = None
-
-    def __post_init__(self) -> None:
-        if isinstance(self.overhead_seconds, Real):
-            object.__setattr__(self, "overhead_seconds", ((1, self.overhead_seconds, 0.0),))
-        checked: dict[str, Any] = {
-            name: _text(getattr(self, name), name)
-            for name in ("device", "dtype", "target", "draft")
-        }
-        checked["prefix_length"] = whole(self.prefix_length, "prefix_length", 0, 2**24, BadProfile)
-        for name, least in (
-            ("target_seconds", 1e-12),
-            ("draft_seconds", 1e-12),
-            ("overhead_seconds", 0.0),
-        ):
-            checked[name] = _points(getattr(self, name), name, least)
-        checked["source"] = one_of(self.source, "source", SOURCES, BadProfile)
-        checked["date"] = _date(self.date)
-        checked["versions"] = _versions(self.versions)
-        checked["level_overhead"] = number(
-            self.level_overhead, "level_overhead", 0, MAX_SECONDS, BadProfile
-        )
-        if self.calibrated_nodes is not None:
-            checked["calibrated_nodes"] = whole(
-                self.calibrated_nodes, "calibrated_nodes", 0, MAX_SIZE, BadProfile
-            )
-        for name, value in checked.items():
-            object.__setattr__(self, name, value)
-        if self.target_seconds[0][0] != 1:
-            raise BadProfile(
-                f"target_seconds starts at {self.target_seconds[0][0]} nodes; it must start at 1 "
-                "(plain decoding)"
-            )
+    device: Text
+    dtype: Text
+    target: Text
+    draft: Text
+    prefix_length: Annotated[int, checked(whole, 0, 2**24)]
+    target_seconds: Annotated[tuple[Point, ...], checked(_from_plain)]
+    draft_seconds: Annotated[tuple[Point, ...], checked(_points, LEAST_SECONDS)]
+    source: Annotated[str, checked(one_of, SOURCES)]
+    date: Annotated[str, checked(_iso_date)]
+    overhead_seconds: Annotated[tuple[Point, ...], checked(_overhead)] = ((1, 0.0, 0.0),)
+    versions: Annotated[tuple[tuple[str, str], ...], checked(_versions)] = ()
+    level_overhead: Annotated[float, checked(number, 0, MAX_SECONDS)] = 0.0
+    calibrated_nodes: Annotated[int | None, checked(whole, 0, MAX_SIZE, optional=True)] = None
 
     @classmethod
     def roofline(
@@ -275,66 +326,3 @@ def _at(line: np.ndarray, size: int) -> float:
         return float(np.interp(size, sizes, seconds))
     slope = (seconds[-1] - seconds[-2]) / (sizes[-1] - sizes[-2])
     return float(seconds[-1] + slope * (size - sizes[-1]))
-
-
-def _points(points: Any, name: str, least: float) -> tuple[Point, ...]:
-    points = tuple(
-        _point(point, f"{name}[{i}]", least)
-        for i, point in enumerate(_items(points, name, MAX_POINTS))
-    )
-    if not points:
-        raise BadProfile(f"{name} has no points; expected 1 to {MAX_POINTS}")
-    for i in range(1, len(points)):
-        if points[i][0] <= points[i - 1][0]:
-            raise BadProfile(
-                f"{name}[{i}] has size {points[i][0]}; it must be above the "
-                f"{points[i - 1][0]} before it"
-            )
-    return points
-
-
-def _point(point: Any, name: str, least: float) -> Point:
-    size, seconds, spread = _exactly(point, name, 3, "size, seconds, spread")
-    return (
-        whole(size, f"size of {name}", 1, MAX_SIZE, BadProfile),
-        number(seconds, f"seconds of {name}", least, MAX_SECONDS, BadProfile),
-        number(spread, f"spread of {name}", 0, MAX_SECONDS, BadProfile),
-    )
-
-
-def _versions(versions: Any) -> tuple[tuple[str, str], ...]:
-    pairs = _items(versions.items() if isinstance(versions, Mapping) else versions, "versions", 32)
-    return tuple(
-        sorted(
-            (_text(a, "name in versions"), _text(b, "value in versions"))
-            for a, b in (
-                _exactly(pair, "an entry of versions", 2, "name, version") for pair in pairs
-            )
-        )
-    )
-
-
-def _exactly(value: Any, name: str, count: int, meaning: str) -> tuple[Any, ...]:
-    parts = _items(value, name, count)
-    if len(parts) != count:
-        raise BadProfile(f"{name} has {len(parts)} parts; it must have {count}: {meaning}")
-    return parts
-
-
-def _items(value: Any, name: str, most: int) -> tuple[Any, ...]:
-    found = items(value, f"{name} must be a list", most, BadProfile)
-    if len(found) > most:
-        raise BadProfile(f"{name} has more than the {most} entries allowed")
-    return found
-
-
-def _text(value: Any, name: str) -> str:
-    return short_text(value, name, MAX_TEXT, BadProfile)
-
-
-def _date(value: Any) -> str:
-    try:
-        datetime.fromisoformat(_text(value, "date"))
-    except ValueError:
-        raise BadProfile(f"date: {shown(value)} is not an ISO date such as 2025-01-31") from None
-    return value

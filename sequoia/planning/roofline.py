@@ -12,12 +12,15 @@ The arithmetic of attention is left out, because it is small for contexts of a f
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, fields
+from typing import Annotated, Any
+
+from pydantic import PlainValidator, ValidationInfo
+from pydantic.dataclasses import dataclass
 
 from sequoia.algorithm.tree import MAX_NODES
-from sequoia.errors import BadProfile
+from sequoia.errors import BadProfile, SequoiaError
 from sequoia.validate_input import number, short_text, shown, whole
 
 EFFICIENCY = 0.55  # share of the peak arithmetic rate that matrix products reach
@@ -27,6 +30,32 @@ TERA = 1e12
 MICRO = 1e-6
 # Up to four sizes for each doubling: straight lines between them are within 1% of the curve.
 SIZES = tuple(sorted({round(2 ** (k / 4)) for k in range(4 * int(math.log2(MAX_NODES)) + 1)}))
+
+
+# -- checks ----------------------------------------------------------------------------------------
+
+
+def checked(check: Callable[..., Any], *bounds: Any, optional: bool = False) -> PlainValidator:
+    """For the type of a field: its value is `check(value, name of the field, *bounds, BadProfile)`,
+    which raises BadProfile for other values. optional: whether it may also be None."""
+
+    def value_of(value: Any, info: ValidationInfo) -> Any:
+        is_left_out = optional and value is None
+        return None if is_left_out else check(value, info.field_name, *bounds, BadProfile)
+
+    return PlainValidator(value_of)
+
+
+def _named(value: Any, what: str, error: type[SequoiaError]) -> str:
+    if not short_text(value, what, MAX_TEXT, error).strip():
+        raise error(f"{what} is empty")
+    return value
+
+
+Name = Annotated[str, checked(_named)]
+
+
+# -- the figures -----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -39,19 +68,11 @@ class RooflineDevice:
     offloaded weights; None if nothing is offloaded.
     """
 
-    name: str
-    memory_gb_per_s: float
-    tflops: float
-    efficiency: float = EFFICIENCY
-    link_gb_per_s: float | None = None
-
-    def __post_init__(self) -> None:
-        _set(self, "name", _text(self.name))
-        _set(self, "memory_gb_per_s", _number(self, "memory_gb_per_s", 0.001, 1e6))
-        _set(self, "tflops", _number(self, "tflops", 0.001, 1e6))
-        _set(self, "efficiency", _number(self, "efficiency", 0.01, 1))
-        if self.link_gb_per_s is not None:
-            _set(self, "link_gb_per_s", _number(self, "link_gb_per_s", 0.001, 1e6))
+    name: Name
+    memory_gb_per_s: Annotated[float, checked(number, 0.001, 1e6)]
+    tflops: Annotated[float, checked(number, 0.001, 1e6)]
+    efficiency: Annotated[float, checked(number, 0.01, 1)] = EFFICIENCY
+    link_gb_per_s: Annotated[float | None, checked(number, 0.001, 1e6, optional=True)] = None
 
 
 @dataclass(frozen=True)
@@ -65,22 +86,33 @@ class RooflineModel:
     every pass copies from host memory, 0 to 1.
     """
 
-    name: str
-    parameters: float
-    layers: int
-    launch_us_per_layer: float
-    bytes_per_weight: float = 2.0
-    kv_bytes_per_token: float = 0.0
-    offloaded: float = 0.0
+    name: Name
+    parameters: Annotated[float, checked(number, 1000, 1e14)]
+    layers: Annotated[int, checked(whole, 1, 10_000)]
+    launch_us_per_layer: Annotated[float, checked(number, 0, 1e6)]
+    bytes_per_weight: Annotated[float, checked(number, 0.1, 16)] = 2.0
+    kv_bytes_per_token: Annotated[float, checked(number, 0, 1e9)] = 0.0
+    offloaded: Annotated[float, checked(number, 0, 1)] = 0.0
 
-    def __post_init__(self) -> None:
-        _set(self, "name", _text(self.name))
-        _set(self, "parameters", _number(self, "parameters", 1000, 1e14))
-        _set(self, "layers", whole(self.layers, "layers", 1, 10_000, BadProfile))
-        _set(self, "launch_us_per_layer", _number(self, "launch_us_per_layer", 0, 1e6))
-        _set(self, "bytes_per_weight", _number(self, "bytes_per_weight", 0.1, 16))
-        _set(self, "kv_bytes_per_token", _number(self, "kv_bytes_per_token", 0, 1e9))
-        _set(self, "offloaded", _number(self, "offloaded", 0, 1))
+
+def _part(value: Any, name: str, error: type[SequoiaError]) -> RooflineDevice | RooflineModel:
+    """`value` itself, or the device or model made from `value`, a mapping of its fields. Errors
+    begin with `name`."""
+    kind = RooflineDevice if name == "device" else RooflineModel
+    if isinstance(value, kind):
+        return value
+    if not isinstance(value, Mapping):
+        raise error(f"{name} must be an object with its fields, not {shown(value)}")
+    known = {field.name: field for field in fields(kind)}
+    needed = [key for key, field in known.items() if field.default is MISSING]
+    if missing := [key for key in needed if key not in value]:
+        raise error(f"{name} has no {', '.join(missing)}; it needs {', '.join(needed)}")
+    if unknown := [key for key in value if key not in known]:
+        raise error(f"{name}: {shown(unknown[0])} is not one of {', '.join(known)}")
+    try:
+        return kind(**value)
+    except BadProfile as problem:
+        raise error(f"{name}: {problem}") from None
 
 
 @dataclass(frozen=True)
@@ -89,23 +121,18 @@ class Roofline:
     read from a file. prefix_length: tokens in the KV cache before the pass. Raises BadProfile if a
     field is invalid, or if a model is offloaded and the device has no link_gb_per_s."""
 
-    device: RooflineDevice
-    target: RooflineModel
-    draft: RooflineModel
-    prefix_length: int = 0
+    device: Annotated[RooflineDevice, checked(_part)]
+    target: Annotated[RooflineModel, checked(_part)]
+    draft: Annotated[RooflineModel, checked(_part)]
+    prefix_length: Annotated[int, checked(whole, 0, 2**24)] = 0
 
     def __post_init__(self) -> None:
-        _set(self, "device", _part(RooflineDevice, self.device, "device"))
-        for role in ("target", "draft"):
-            model = _part(RooflineModel, getattr(self, role), role)
-            _set(self, role, model)
+        for role, model in (("target", self.target), ("draft", self.draft)):
             if model.offloaded and self.device.link_gb_per_s is None:
                 raise BadProfile(
                     f"{role}: offloaded is {model.offloaded:g}, but the device has no "
                     "link_gb_per_s; give the link's bandwidth, or set offloaded to 0"
                 )
-        prefix = whole(self.prefix_length, "prefix_length", 0, 2**24, BadProfile)
-        _set(self, "prefix_length", prefix)
 
     def verify_seconds(self, nodes: int) -> float:
         """Seconds of one target pass over `nodes` nodes."""
@@ -148,41 +175,3 @@ def _read_seconds(model: RooflineModel, device: RooflineDevice, cached: int) -> 
     if not model.offloaded or device.link_gb_per_s is None:
         return memory, 0.0
     return memory, weights * model.offloaded / (device.link_gb_per_s * GIGA)
-
-
-# -- checks ----------------------------------------------------------------------------------------
-
-T = TypeVar("T")
-
-
-def _part(kind: type[T], value: Any, name: str) -> T:
-    """`value` itself if it is a `kind`, or a `kind` made from `value`, a mapping of its fields.
-    Errors begin with `name`."""
-    if isinstance(value, kind):
-        return value
-    if not isinstance(value, Mapping):
-        raise BadProfile(f"{name} must be an object with its fields, not {shown(value)}")
-    known = {field.name: field for field in fields(kind)}  # pyright: ignore[reportArgumentType]
-    needed = [key for key, field in known.items() if field.default is MISSING]
-    if missing := [key for key in needed if key not in value]:
-        raise BadProfile(f"{name} has no {', '.join(missing)}; it needs {', '.join(needed)}")
-    if unknown := [key for key in value if key not in known]:
-        raise BadProfile(f"{name}: {shown(unknown[0])} is not one of {', '.join(known)}")
-    try:
-        return kind(**value)
-    except BadProfile as problem:
-        raise BadProfile(f"{name}: {problem}") from None
-
-
-def _number(owner: Any, field: str, low: float, high: float) -> float:
-    return number(getattr(owner, field), field, low, high, BadProfile)
-
-
-def _text(value: Any) -> str:
-    if not short_text(value, "name", MAX_TEXT, BadProfile).strip():
-        raise BadProfile("name is empty")
-    return value
-
-
-def _set(owner: Any, field: str, value: Any) -> None:
-    object.__setattr__(owner, field, value)
