@@ -21,8 +21,7 @@ from ui.race.expected import expected_of
 from ui.race.messages import StoredRace
 from ui.race.more_prompts import FurtherRun
 from ui.race.pooled import next_runs
-from ui.race.report import Tally, ran_to_end
-from ui.race.request import LaneRequest
+from ui.race.report import Tally, ran_to_end, steps_of
 from ui.serving.fair_queue import Busy
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost, made_with
@@ -160,15 +159,9 @@ class RaceOnJob(RunJob):
         """The tally of each lane; None if the run was stopped or reached the time limit."""
         end = time.monotonic() + self._limits.seconds
         tallies = tuple(Tally() for _ in race.lanes)
-        for decoder in race.decoders:  # as Race.prefill does, but Stop works between two lanes
-            if not self.halted():
-                decoder.prefill()
-        while race.running:
-            if self.halted() or time.monotonic() > end:
-                return None
-            lane, trace = race.step()
+        for lane, trace in steps_of(race, lambda: self.halted() or time.monotonic() > end):
             tallies[lane].add(trace)
-        return tallies
+        return None if race.running else tallies
 
     def _lanes(self, pair: Pair, further: FurtherRun) -> list[Lane]:
         """The lanes of one further run. Fixed trees are used again. Each run has new TreeChoices,
@@ -178,20 +171,9 @@ class RaceOnJob(RunJob):
         return [
             Lane(
                 asked.name,
-                tree or self._choice(pair, asked),
+                tree or request.tree(pair, asked).tree,
                 asked.verifier,
                 further.prompt if asked.prompt_name == first else further.second_prompt,
             )
             for asked, tree in zip(request.lanes, self._asked.trees, strict=True)
         ]
-
-    def _choice(self, pair: Pair, asked: LaneRequest) -> Any:
-        request = self._asked.request
-        tree_request = asked.tree_request
-        return tree_request.tree(
-            pair,
-            request.params,
-            asked.verifier,
-            request.prompt_of(asked),
-            request.simulated_clock,
-        ).tree

@@ -60,7 +60,7 @@ def plan_race(pair: Pair, asked: RaceRequest, most: int) -> RacePlan:
     A lane with a planned tree is left out if an earlier lane on the same prompt would make the same
     steps. If no prompt is left with two lanes, other lanes race instead of those.
     """
-    every = [ChosenLane(lane, _tree(pair, asked, lane)) for lane in asked.lanes]
+    every = [ChosenLane(lane, asked.tree(pair, lane)) for lane in asked.lanes]
     repeats = dict(_repeats(every))
     kept = {i: lane for i, lane in enumerate(every) if i not in repeats}
     same = [_repeat_note(every[i], every[first]) for i, first in repeats.items()]
@@ -78,12 +78,6 @@ def elsewhere_in(meta: Mapping[str, Any]) -> Elsewhere | None:
     """The other machine named in the metadata of a race; None if there is none."""
     found = meta.get("elsewhere")
     return Elsewhere(**found) if found else None
-
-
-def _tree(pair: Pair, asked: RaceRequest, lane: LaneRequest) -> ChosenTree:
-    return lane.tree_request.tree(
-        pair, asked.params, lane.verifier, asked.prompt_of(lane), asked.simulated_clock
-    )
 
 
 def _repeats(lanes: Sequence[ChosenLane]) -> Iterator[tuple[int, int]]:
@@ -128,7 +122,7 @@ def _other_lane(pair: Pair, asked: RaceRequest, lane: ChosenLane) -> ChosenLane:
         tree_request=tree_request,
         verifier=DEFAULT_VERIFIER,
     )
-    return ChosenLane(request, _tree(pair, asked, request))
+    return ChosenLane(request, asked.tree(pair, request))
 
 
 def _repeat_note(lane: ChosenLane, other: ChosenLane) -> Note:

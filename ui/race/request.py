@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sequoia import SamplingParams, SequoiaError
+from sequoia import Pair, SamplingParams, SequoiaError
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, VERIFIERS, verifier_named
 from sequoia.errors import BadPrompt, BadSamplingParams
 from sequoia.planning.simulated_step_times import SimulatedClock
@@ -19,7 +19,7 @@ from ui.shared.labels import RACE
 from ui.shared.prompts import require_length
 from ui.shared.saved_profiles import Entry
 from ui.shared.tree_menu import SHAPES, listed_numbers
-from ui.shared.tree_request import TreeRequest
+from ui.shared.tree_request import ChosenTree, TreeRequest
 
 NO_LANE = "none"
 LEAST_LANES = 2
@@ -94,6 +94,12 @@ class RaceRequest:
     def prompt_of(self, lane: LaneRequest) -> str:
         """The prompt that `lane` races on."""
         return lane.prompt or self.prompt
+
+    def tree(self, pair: Pair, lane: LaneRequest) -> ChosenTree:
+        """A new tree for `lane`, or a new TreeChoice. Measures acceptance and step times first if
+        they are needed and not known yet."""
+        prompt, clock = self.prompt_of(lane), self.simulated_clock
+        return lane.tree_request.tree(pair, self.params, lane.verifier, prompt, clock)
 
     @property
     def simulated_clock(self) -> SimulatedClock | None:

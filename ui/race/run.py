@@ -10,9 +10,9 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any
 
-from sequoia import Acceptance, Lane, Pair, Race, Recorder, StepTrace, Tree, TreeChoice
+from sequoia import Acceptance, Lane, Pair, Race, Recorder, StepTrace, Tree
 from sequoia.algorithm.expected_steps import ExpectedSteps
 from sequoia.decoding.tree_choice import TreeSource
 from sequoia.saved_files.race_file import LaneLog
@@ -26,7 +26,7 @@ from ui.race.distribution_check import DistributionCheck, Round
 from ui.race.expected import expected_of
 from ui.race.messages import Continuation, RaceRecording, StoredRace
 from ui.race.race_plan import ChosenLane, plan_race
-from ui.race.report import FinishedRace, Tally
+from ui.race.report import FinishedRace, Tally, steps_of
 from ui.race.request import LaneRequest, RaceRequest
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
@@ -270,11 +270,7 @@ class RaceJob(RunJob):
         """Make steps until the race is over or must end. Returns each lane's tally, and a message
         if the time limit was reached."""
         tallies = tuple(Tally() for _ in race.lanes)
-        for decoder in race.decoders:  # not Race.prefill, which cannot be stopped between lanes
-            if not self.halted():
-                decoder.prefill()
-        while race.running and not self.halted():
-            lane, trace = race.step()
+        for lane, trace in steps_of(race, self.halted):
             tallies[lane].add(trace)
             self._emitted += len(trace.emitted)
             self.post(StepMade(lane, trace))
@@ -381,16 +377,6 @@ class RaceJob(RunJob):
         """The tree of lane i. If it changes from step to step, a function that makes a new
         TreeChoice: a TreeChoice learns, but repeated runs must be independent."""
         tree = finished.lanes[i].tree
-        lane = self._raced[i]
         if isinstance(tree, Tree):
             return tree
-        return lambda: cast(
-            TreeChoice,
-            lane.tree_request.tree(
-                finished.pair,
-                finished.params,
-                lane.verifier,
-                self.request.prompt_of(lane),
-                self.request.simulated_clock,
-            ).tree,
-        )
+        return lambda: self.request.tree(finished.pair, self._raced[i]).tree

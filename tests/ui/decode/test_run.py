@@ -15,7 +15,7 @@ import torch
 from visits import Gate, decode_request, sent, wait
 
 import ui.decode.run
-from sequoia import Acceptance, Decoder, Pair, Plan, SequoiaError, Tree
+from sequoia import Acceptance, Decoder, Pair, Plan, Tree
 from sequoia.algorithm.verifiers import VERIFIERS
 from sequoia.diagnosis.compare_runs import LaneRun, LaneRuns, speedup
 from sequoia.errors import BadModel
@@ -509,15 +509,6 @@ def test_the_end_of_a_run_is_sent_even_if_its_caches_cannot_be_freed(
     assert json.loads(list(live.messages())[-1])["end"] == "broken"
 
 
-def test_a_prompt_beyond_the_context_is_refused(
-    make: Callable[..., DecodeJob],
-) -> None:
-    live = make(prompt="x" * 4000)
-    live.start(None)
-    error = json.loads(list(live.messages())[-1])["error"]
-    assert "512" in error
-
-
 # for each shape that has fields in the form, values of these fields that give a small tree
 FIELDS: dict[str, tuple[Any, ...]] = {
     "best": (12, 4),
@@ -571,10 +562,3 @@ def test_greedy_output_does_not_depend_on_the_tree(make: Callable[..., DecodeJob
         list(live.messages())
         texts.append(emitted(live))
     assert texts[0] == texts[1]
-
-
-def test_an_invalid_request_raises_a_sequoia_error() -> None:
-    with pytest.raises(
-        SequoiaError, match="first 6 levels already have 1365 nodes; the limit is 1024"
-    ):
-        TreeRequest("kary", (4, 9))

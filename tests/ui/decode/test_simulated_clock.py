@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 from visits import filled, request, sent
 
-from sequoia import Acceptance, Pair, Run, Tree, named_profile
+from sequoia import Acceptance, Pair, Run, named_profile
 from sequoia.algorithm.tree import MAX_NODES
 from sequoia.measuring.defaults import SLACK
 from sequoia.planning.plan_for_machine import best_plan
@@ -147,14 +147,6 @@ def test_a_file_of_an_unknown_profile_is_hypothetical_unless_it_says_otherwise()
     assert messages.recorded({**meta, "hypothetical": False})["hypothetical"] is False
 
 
-def test_plain_decoding_itself_takes_the_time_of_a_plain_token(
-    make: Callable[..., DecodeJob],
-) -> None:
-    run = made(make(clock=KEY, tree_request=TreeRequest("plain"), tokens=4))
-    for step in run.steps:
-        assert step.total_seconds == pytest.approx(PROFILE.plain_seconds, abs=1e-6)
-
-
 def test_nothing_is_called_measured(make: Callable[..., DecodeJob]) -> None:
     meta = made(make(clock=KEY, compare=True)).meta
     assert (meta["label"], meta["clock"]) == ("simulated", NAME)
@@ -203,13 +195,6 @@ def test_a_stepped_run_goes_on_with_the_same_clock(make: Callable[..., DecodeJob
     assert run.steps == made(make(clock=KEY, tokens=20)).steps
 
 
-def test_another_clock_begins_a_new_run(view: LiveView) -> None:
-    first = sent(view.step(filled(view), request()))
-    second = sent(view.step(filled(view, clock=KEY), request()))
-    assert first[-1]["run"] != second[-1]["run"]
-    assert second[0]["from"] == 0
-
-
 def saved_run(view: LiveView) -> Path:
     sent(view.run(filled(view, clock=KEY, compare=True), request()))
     return Path(view.buttons_now(request())[view.form.save]["value"])
@@ -246,19 +231,9 @@ def test_copy_to_form_restores_the_clock(view: LiveView) -> None:
     assert view.fill(SimpleNamespace(_data=meta))[form.clock]["value"] == ""
 
 
-def test_a_refused_clock_is_a_message_on_the_page(view: LiveView, popups: list[str]) -> None:
-    said = sent(view.run(filled(view, clock="mine"), request()))
-    assert said[-1]["error"].startswith("Not run: Timed on: 'mine' is not a clock")
-    assert popups == []
-
-
 def test_a_simulated_run_is_not_compared_with_this_machines_profile(
     make: Callable[..., DecodeJob],
 ) -> None:
     known = {"x": hardware.Rates("x", "recorded", RATES)}
     assert hardware._run(made(make()), PROFILE, known) is not None
     assert hardware._run(made(make(clock=KEY)), PROFILE, known) is None
-
-
-def test_a_tree_of_one_node_takes_the_time_of_a_plain_token() -> None:
-    assert step_seconds(Tree.chain(1), PROFILE) == pytest.approx(PROFILE.plain_seconds, abs=1e-6)

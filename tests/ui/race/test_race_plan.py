@@ -35,7 +35,6 @@ from ui.race.run import RaceJob
 from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost
 from ui.shared.prompts import surveyed_texts
-from ui.shared.tree_menu import SHAPES
 from ui.words.machines import machine_of
 
 A100 = "a100-llama-2-7b-eager"
@@ -300,11 +299,6 @@ def test_a_dynamic_lane_cannot_be_timed_on_a_simulated_clock() -> None:
         asked(PLAIN, ("dynamic", "12, 4", "sequoia"))
 
 
-def test_an_unknown_clock_is_refused() -> None:
-    with pytest.raises(Exception, match="Timed on: 'mine' is not a clock"):
-        asked(PLAIN, TUNED, clock="mine")
-
-
 # -- presets, names of lanes, old files, keys of clocks --------------------------------------------
 
 
@@ -329,20 +323,6 @@ def test_lanes_of_a_preset_have_the_nodes_that_its_description_names(pair: Pair)
 def test_lanes_of_one_shape_are_named_by_their_verifiers() -> None:
     lanes = asked(PLAIN, KARY, ("kary", "2, 3", "specinfer")).lanes
     assert [lane.name for lane in lanes] == ["Plain", "k-ary, Sequoia", "k-ary, SpecInfer"]
-
-
-@pytest.mark.parametrize("path", sorted(SAVED.glob("*.json")), ids=lambda path: path.stem)
-def test_races_saved_before_there_were_clocks_still_open(path: Path) -> None:
-    again = json.loads(OpenedRace(RaceLog.from_json(path.read_text(encoding="utf-8"))).whole())
-    assert again["meta"]["label"] == "recorded"
-    assert "notes" not in again["meta"]
-    assert again["verdict"]["clock"] == ""
-    assert {lane["kind"] for lane in again["lanes"]} <= {*SHAPES}
-
-
-def test_a_clock_is_asked_for_by_its_key() -> None:
-    assert asked(PLAIN, TUNED).simulated_clock.name == NAME
-    assert asked(PLAIN, TUNED, clock="").simulated_clock is None
 
 
 # -- further runs, and lanes that are not raced ----------------------------------------------------

@@ -18,7 +18,6 @@ from visits import Reading, laid_out, request, sent, slowed, wait
 
 import ui.race.run
 from sequoia import Race, SamplingParams
-from sequoia.algorithm.tree import Tree
 from sequoia.assets_folder import ASSETS
 from sequoia.saved_files.race_file import RaceLog
 from ui import page
@@ -190,16 +189,6 @@ def test_a_closed_page_frees_the_engine(tab: RaceTab, model_host: ModelHost, slo
     wait(lambda: not race.busy, 2)
     assert len(model_host.queue) == 0
     assert tab.sessions.get("one") is None
-
-
-def test_a_second_race_of_the_same_visitor_is_refused_while_one_is_running(
-    tab: RaceTab, slow: None
-) -> None:
-    first = Reading(tab.run(filled(tab, max_new_tokens=400), request()))
-    next(first)
-    assert "one run at a time" in sent(tab.run(filled(tab), request()))[0]["error"]
-    tab.stop(request())
-    assert sent(first)[-1]["stopped"]
 
 
 @pytest.fixture
@@ -400,13 +389,10 @@ def test_without_a_check_nothing_follows_a_race(tab: RaceTab) -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"temperature": -2}, "Temp.: -2 is not a number from 0 to 5"),
-        ({"lanes": [LANES[0], *[LANES[2]] * 3]}, "a race of 1 lane; expected 2 to 4"),
         (
             {"lanes": [LANES[0], ("chain", "<img>", "sequoia"), LANES[2], LANES[2]]},
             "Lane 2: Nodes: '<img>'; enter a whole number",
         ),
-        ({"prompt": ""}, "the prompt is empty"),
     ],
 )
 def test_a_bad_value_is_shown_once_and_nothing_on_screen_is_lost(
@@ -429,15 +415,6 @@ def test_race_and_run_begin_with_the_same_temperature(tab: RaceTab) -> None:
     assert tab.form.temperature.value == tab._live.form.temperature.value > 0
 
 
-@pytest.mark.slow
-def test_the_default_race_may_run(tab: RaceTab, model_host: ModelHost) -> None:
-    lanes = [(part.kind.value, part.numbers.value, part.verifier.value) for part in tab.form.lanes]
-    assert [lane[0] for lane in lanes] == ["plain", "tuned_chain", "planned", "none"]
-    messages = sent(tab.run(filled(tab, lanes), request()))
-    assert messages[-1]["done"]
-    assert messages[-1]["error"] is None
-
-
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.key)
 def test_a_preset_fills_the_form_and_says_what_it_shows(tab: RaceTab, preset: RacePreset) -> None:
     updates = tab.start_with(preset.name)
@@ -455,14 +432,10 @@ def test_a_preset_fills_the_form_and_says_what_it_shows(tab: RaceTab, preset: Ra
     assert updates.keys() <= {*parts.of_a_preset}
 
 
-@pytest.mark.parametrize("name", [None, 3, [], "no preset"])
+@pytest.mark.parametrize("name", [[], "no preset"])
 def test_an_unknown_preset_changes_nothing(tab: RaceTab, name: Any) -> None:
     """The only update is a `gr.skip()` for the text about the preset."""
     assert [*tab.start_with(name)] == [tab.form.about]
-
-
-def test_a_new_tree_for_a_lane_clears_the_text_about_the_preset(tab: RaceTab) -> None:
-    assert tab.details("chain", "planned", "")[2] == ""
 
 
 def test_a_new_clock_or_lane_detail_clears_the_text_about_the_preset(
@@ -523,15 +496,8 @@ def test_a_suggested_chain_is_called_a_chain(tab: RaceTab) -> None:
     "data",
     [
         None,
-        3,
-        [],
-        {},
         {"lane": 9, "parents": [-1]},
-        {"lane": 0, "parents": [-1]},
-        {"lane": True, "parents": [-1]},
         {"lane": 1, "parents": [-1, 7]},
-        {"lane": 1, "parents": "abc"},
-        {"lane": 1, "parents": None},
         {"lane": 1, "parents": [-1, *range(2000)]},
     ],
 )
@@ -614,11 +580,6 @@ def test_a_race_recorded_by_command_is_labelled_recorded(
     assert log.lanes[0].name == "Plain"
     assert log.meta["params"] == asdict(replace(params, ignore_eos=False))
     assert log.results[0] is None
-
-
-@pytest.mark.parametrize("path", [None, 3, ["x"], "/no/such/file.json", "/", "x\x00y"])
-def test_an_invalid_path_is_refused(tab: RaceTab, path: Any) -> None:
-    assert board_message(tab, tab.open(path))["error"].startswith("Not opened: ")
 
 
 def test_a_run_file_is_not_a_race(tab: RaceTab) -> None:
@@ -734,9 +695,7 @@ def test_a_lane_does_not_replace_a_running_run(tab: RaceTab) -> None:
         tab.open_lane(event({"race": tab.stored.welcome.name, "lane": 0}), request())
 
 
-@pytest.mark.parametrize(
-    "asked", [None, 3, "x", [], ["x"], ["x", 0], [None, 0], [[], 0], ["x", 1, 2], {"a": 1}]
-)
+@pytest.mark.parametrize("asked", [None, ["x", 0], [[], 0], ["x", 1, 2]])
 def test_missed_steps_of_an_unknown_race_are_refused(tab: RaceTab, asked: Any) -> None:
     assert "no longer stored" in json.loads(tab.stored.get_steps(asked))["error"]
 
@@ -747,10 +706,6 @@ def test_missed_steps_are_given(tab: RaceTab) -> None:
     assert json.loads(tab.stored.get_steps([name, 5]))["steps"] == whole["steps"][5:]
     for first in (-1, True, 1.0, "1"):
         assert "no longer stored" in json.loads(tab.stored.get_steps([name, first]))["error"]
-
-
-def test_the_trees_of_the_recorded_race_are_valid(tab: RaceTab) -> None:
-    assert all(Tree.from_parents(tree) for tree in board_message(tab, tab.example())["trees"])
 
 
 def test_a_reload_shows_the_race_in_the_address_while_it_is_stored(tab: RaceTab) -> None:
@@ -817,11 +772,8 @@ def test_a_link_does_not_change_fields_that_its_lanes_do_not_use(tab: RaceTab, v
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [
-        ("kind1", "nonsense", "Lane 1: tree: 'nonsense'"),
         ("numbers4", "2", "Lane 4: "),
         ("verifier2", {}, "Lane 2: "),
-        ("seed", "x", "Seed"),
-        ("prompt", None, "the prompt is empty"),
         ("clock", "mine", "Timed on: 'mine' is not a clock"),
     ],
 )

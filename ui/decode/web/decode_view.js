@@ -95,7 +95,7 @@ class DecodeView {
     this.bars = new StepBars(store, left, this.scrubber);
     this.inspector = new Inspector(store, right);
     this.header = new RunHeader(store, frame, page.follow);
-    frame.prepend(this.header.banners);
+    frame.prepend(this.header.banners.root);
     this.empty = this.makeEmpty(frame);
     this.presenter = this.makePresenter();
     this.keys = new DecodeKeys(store, this, page);

@@ -1,8 +1,8 @@
 /* The facts of a run, the label that says where its numbers come from, its totals up to the end
    of the text shown, and the banners of the view. */
 import { attr, el, show, text } from "../../shared/web/dom.js";
-import { FollowBar } from "../../shared/web/follow_bar.js";
-import { count, known, ms, rate, readable, grouped } from "../../shared/web/format.js";
+import { Banners } from "../../shared/web/banners.js";
+import { count, known, ms, rate, grouped } from "../../shared/web/format.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import { FactStrip, sharedFacts } from "../../shared/web/run_facts.js";
 import * as runWords from "../../shared/web/run_words.js";
@@ -56,17 +56,8 @@ export class RunHeader {
     this.tiles = el("div", { class: "sq-tiles", "data-part": "totals" }, root);
     this.readouts = Object.fromEntries(TILES.map((tile) => [tile[0], this.tile(...tile)]));
     rove(this.tiles);
-    this.banners = el("div", { class: "sq-banners" }, root);
-    this.error = this.banner("error", "alert");
-    this.notice = this.banner("notice", "status");
-    this.gap = this.banner("gap", "status");
-    this.following = new FollowBar(store, this.banners, "run", follow);
+    this.banners = new Banners(store, root, "run", follow);
     this.spoken = el("p", { class: "sq-spoken", "aria-live": "polite" }, root);
-  }
-
-  banner(part, role) {
-    const cls = "sq-banner" + (part === "error" ? " sq-banner-error" : "");
-    return el("p", { class: cls, role, hidden: "", "data-part": part }, this.banners);
   }
 
   tile(key, label, term) {
@@ -90,22 +81,11 @@ export class RunHeader {
     if (this.version !== store.version || this.meta !== store.meta) this.paintMeta();
     runWords.paintBadge(this.badge, store.run ? store.meta : null, store.done, "run");
     this.paintTotals(store.totals(store.written));
-    this.paintBanners();
+    this.banners.paint();
     const end = store.version + ":" + store.last + store.ending;
     if (!store.done || this.spokenFor === end || store.last < 0) return;
     this.spokenFor = end;
     text(this.spoken, summary(store.totals(store.last), store.ending, store.word));
-  }
-
-  paintBanners() {
-    const { error, notice, gap, steps } = this.store;
-    const lost = gap ? runWords.lostWords(steps) : "";
-    const banners = { error: readable(error), notice: readable(notice), gap: lost };
-    for (const [name, words] of Object.entries(banners)) {
-      text(this[name], words);
-      show(this[name], Boolean(words));
-    }
-    this.following.paint();
   }
 
   paintMeta() {

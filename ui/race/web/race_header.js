@@ -1,6 +1,6 @@
 /* The header of the Race view: the models, settings, state, prompts and notes of the race, and
    banners. */
-import { FollowBar } from "../../shared/web/follow_bar.js";
+import { Banners } from "../../shared/web/banners.js";
 import { laneName } from "./lane.js";
 import { placeInWords } from "./lane_totals.js";
 import { headlinesInWords } from "./race_headline.js";
@@ -39,14 +39,8 @@ export class RaceHeader {
     this.makePrompt();
     this.notes = el("ul", { class: "race-notes", "data-part": "notes" }, this.root);
     this.noteLines = pool(() => el("li", {}, this.notes));
-    this.bannerBox = el("div", { class: "sq-banners" }, host);
-    host.prepend(this.bannerBox); // above everything else
-    this.banners = {
-      error: this.banner("error", "alert", " sq-banner-error"),
-      notice: this.banner("notice", "status"),
-      gap: this.banner("gap", "status"),
-    };
-    this.following = new FollowBar(store, this.bannerBox, "race", follow);
+    this.banners = new Banners(store, host, "race", follow);
+    host.prepend(this.banners.root); // above everything else
     this.spoken = el("p", { class: "sq-spoken", "aria-live": "polite" }, this.root);
   }
 
@@ -62,33 +56,14 @@ export class RaceHeader {
     el("span", { class: "sq-tok sq-tok-own", text: "from the target" }, key);
   }
 
-  /**
-   * @param {string} part
-   * @param {string} role
-   * @param {string} [cls]
-   * @returns {HTMLElement}
-   */
-  banner(part, role, cls = "") {
-    return el("p", { class: "sq-banner" + cls, role, "data-part": part }, this.bannerBox);
-  }
-
   paint() {
     const { store } = this;
-    const { gap, state } = store;
+    const { state } = store;
     if (this.meta !== store.meta) this.paintMeta();
     runWords.paintBadge(this.badge, store.race ? store.meta : null, store.done, "race");
     text(this.state, [stateInWords(store), timeInWords(store)].filter(Boolean).join(" · "));
     this.state.dataset.state = state;
-    const lost = gap && runWords.lostWords(store.steps);
-    for (const [name, words] of Object.entries({
-      error: store.error,
-      notice: store.notice,
-      gap: lost,
-    })) {
-      text(this.banners[name], words ? readable(words) : "");
-      show(this.banners[name], Boolean(words));
-    }
-    this.following.paint();
+    this.banners.paint();
     const over = store.done && store.end;
     // while further runs of the race are made, read nothing out: the verdict changes after each
     if (store.pool?.planned) return;
