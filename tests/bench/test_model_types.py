@@ -173,13 +173,6 @@ def test_an_unexpected_exception_while_loading_is_a_crash(
     assert (found.status, found.words) == ("crashed", "AttributeError: no such thing")
 
 
-def test_a_config_that_transformers_refuses_is_not_a_fault(tmp_path: Path) -> None:
-    assert try_config("llama", {"num_attention_heads": 5}, tmp_path).status in (
-        "no config",
-        "no model",
-    )
-
-
 def dying(kind: str) -> dict[str, Outcome]:
     """A test that ends its process, as a fault in native code does."""
     os.kill(os.getpid(), signal.SIGSEGV)
@@ -243,8 +236,3 @@ def test_a_list_with_a_fault_is_not_written(
     monkeypatch.setattr(model_types, "_in_a_process", lambda _: {"base": RUNS})
     try_types(["llama"], file)
     assert known_types(file).types == (ModelType("llama", "runs", tried=1),)
-
-
-def test_an_unknown_type_is_refused() -> None:
-    with pytest.raises(SequoiaError, match="no causal model type lama"):
-        try_types(["lama"], None)

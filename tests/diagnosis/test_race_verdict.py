@@ -221,23 +221,6 @@ def test_equal_lanes_are_rarely_found_different() -> None:
     assert wrong <= 9
 
 
-def test_lanes_that_share_a_place_are_never_different() -> None:
-    rng = random.Random(13)
-    for _ in range(20):
-        lanes = [
-            LaneRuns(
-                f"{i}",
-                "chain",
-                tuple(run_of(drafted(0.008 + 0.001 * i), rng, race) for race in range(6)),
-            )
-            for i in range(4)
-        ]
-        verdict = race_verdict(lanes)
-        for pair in verdict.pairs:
-            if pair.apart:
-                assert verdict.places[pair.faster].place < verdict.places[pair.slower].place
-
-
 @pytest.mark.parametrize(
     ("apart", "places"),
     [
@@ -311,13 +294,6 @@ def verdict_of(**lanes: tuple[str, int, float]) -> RaceVerdict:
 
 def codes(verdict: RaceVerdict) -> list[str]:
     return [headline.code for headline in verdict.headlines]
-
-
-def test_a_tree_that_wins_is_compared_with_the_chain() -> None:
-    found = verdict_of(
-        Plain=("plain", 1, 0.01), Chain=("chain", 4, 0.022), Sequoia=("tree", 5, 0.025)
-    )
-    assert found.headlines == (Headline("", "wins", 2, 1),)
 
 
 def test_a_tree_is_compared_with_the_best_chain_and_a_chain_with_the_next_lane() -> None:
@@ -405,16 +381,6 @@ def test_the_same_tree_twice_differs_by_its_step_times_alone() -> None:
     assert not found.apart
 
 
-def test_steps_expected_on_other_texts_are_not_compared() -> None:
-    one = expecting(lane_of("a", "tree", drafted(0.01), 33), 3.0)
-    other = expecting(lane_of("b", "tree", drafted(0.01), 34), 5.0)
-    runs = tuple(
-        replace(run, expected=replace(run.expected, tokens=(TOKENS, TOKENS, TOKENS + 1)))
-        for run in other.runs
-    )
-    assert not race_verdict([one, replace(other, runs=runs)]).pairs[0].expected
-
-
 def test_a_lane_that_was_only_lucky_does_not_win() -> None:
     """The chain emitted more tokens per step than expected, and so was ahead."""
     plain = LaneRuns("Plain", "plain", (LaneRun("p", 0, ((1, 0.01),) * 240),))
@@ -443,15 +409,10 @@ def on_two_prompts(code: tuple[int, float], prose: tuple[int, float]) -> list[La
     ]
 
 
-def test_lanes_on_different_prompts_are_not_compared() -> None:
-    found = race_verdict(on_two_prompts((5, 0.02), (3, 0.02)))
-    assert [(pair.faster, pair.slower) for pair in found.pairs] == [(1, 0), (3, 2)]
-    assert (found.prompts, found.races) == (2, 1)
-
-
 def test_the_speed_ups_on_two_prompts_are_compared() -> None:
     lanes = on_two_prompts((5, 0.02), (2, 0.018))
     found = race_verdict(lanes)
+    assert [(pair.faster, pair.slower) for pair in found.pairs] == [(1, 0), (3, 2)]
     (ratio,) = found.speedup_ratios
     assert (ratio.name, ratio.larger, ratio.smaller) == ("Sequoia", "code", "prose")
     assert ratio.ratio == pytest.approx((5 / 2) / (2 / 1.8))

@@ -154,11 +154,6 @@ def test_without_a_record_acceptance_is_measured_once_for_each_distribution() ->
     )
 
 
-@pytest.mark.slow
-def test_acceptance_is_measured_for_a_vocabulary_smaller_than_the_number_of_ranks() -> None:
-    assert len(acceptance_of(tiny_pair(vocab=6), SamplingParams())[0].rates) == 6
-
-
 # -- the plan --------------------------------------------------------------------------------------
 
 
@@ -266,11 +261,6 @@ def test_a_bad_prompt_is_refused_at_the_call(what: str) -> None:
     prompt, reason = BAD_PROMPTS[what]
     with pytest.raises(BadPrompt, match=reason):
         speculate(tiny_pair(), prompt, SamplingParams())
-
-
-def test_a_prompt_of_characters_the_tokenizer_does_not_know_is_refused() -> None:
-    with pytest.raises(BadPrompt, match=r"has no token"):
-        plain(tiny_pair(vocab=6), "XYZ", SamplingParams())
 
 
 @pytest.mark.slow

@@ -69,9 +69,3 @@ def test_a_correct_decoder_is_rejected_fewer_than_ten_times_in_a_million_tests()
         if Comparison(Grouping((share, 1 - share), draws), (k, draws - k)).fit.differs
     )
     assert 0 < far < 10 * ALARM
-
-
-def test_total_variation_of_counts() -> None:
-    found = Comparison(Grouping((0.5, 0.5), 100), (60, 40))
-    assert found.total_variation == pytest.approx(0.1)
-    assert found.noise_floor == pytest.approx(mean_deviation(100, 0.5))

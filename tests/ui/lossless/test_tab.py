@@ -8,7 +8,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import gradio as gr
 import pytest
 from visits import Reading, laid_out, request
 
@@ -23,7 +22,6 @@ from ui.lossless.messages import report_message
 from ui.lossless.messages import test_fields as fields_of_test
 from ui.lossless.tab import LosslessTab
 from ui.serving.limits import LOCAL, PUBLIC, Limits
-from ui.serving.measurement_job import Report
 from ui.serving.model_host import ModelHost
 from ui.words.losslessness import BUG_WORDS
 
@@ -121,16 +119,6 @@ def test_choosing_a_bug_fills_in_a_setting_that_shows_it(made: Callable[..., Los
         assert list(tab.break_on_purpose(key)) == [tab.board]
 
 
-def test_an_example_on_the_page_also_chooses_its_bug(made: Callable[..., LosslessTab]) -> None:
-    tab = made()
-    bug = tab.form.fields["bug"]
-    updates = tab.fill_form_with_a_bug(gr.EventData(None, {"bug": "walk-u"}))
-    assert updates[bug]["value"] == "walk-u"
-    assert json.loads(updates[tab.board])["bug"]["label"] == BUG_WORDS["walk-u"].label
-    for sent in (None, {}, {"bug": []}, {"bug": "x"}):
-        assert bug not in tab.fill_form_with_a_bug(gr.EventData(None, sent))
-
-
 @pytest.mark.parametrize(
     ("field", "value", "words"),
     [
@@ -212,19 +200,6 @@ def test_the_power_after_a_stop_is_that_of_the_samples_so_far() -> None:
     assert reached == {one.bug.key: one.power for one in smaller.findable()}
     assert reached["walk-u"] < 0.9 < 0.999 < planned["walk-u"]
     assert "(stopped; 20,000 were planned). " in fields_of_test(some, False)["verdict"]
-
-
-def test_a_few_samples_before_a_stop_decide_nothing() -> None:
-    setting = PRESETS["none"]
-    test = LosslessnessTest(setting)
-    counts = [0] * len(test.cells.all)
-    counts[-1] = 10  # the rarest cell
-    some = Sampled(test, (), Comparison(test.grouping, tuple(counts)), None)
-    assert some.comparison.fit.differs  # because its cells are grouped as for 20,000 samples
-    message = json.loads(report_message(Report(1, "", result=some, over=True), setting))
-    assert message["test"]["kind"] == "open"
-    words = message["test"]["verdict"]
-    assert words == "Stopped after 10 samples of 20,000: too few for a verdict."
 
 
 def test_the_share_that_is_done_goes_from_0_to_1(model_host: ModelHost) -> None:
