@@ -403,15 +403,15 @@ VISITORS = (
     Mutation(
         "two runs use the models at once",
         "ui/serving/fair_queue.py",
-        "while (ahead := self._tickets.index(ticket)) > 0:",
-        "while (ahead := self._tickets.index(ticket)) > 99:",
+        "while (ahead := self._line.index(work)) > 0:",
+        "while (ahead := self._line.index(work)) > 99:",
         "tests/ui/serving/test_fair_queue.py::"
         "test_visitors_are_served_in_order_and_get_their_position",
     ),
     Mutation(
         "a queue of any length",
         "ui/serving/fair_queue.py",
-        "if len(self._tickets) >= self._most",
+        "if len(self._line) >= self._most",
         "if False",
         "tests/ui/serving/test_fair_queue.py::test_a_full_queue_refuses_at_once",
     ),

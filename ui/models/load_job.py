@@ -22,7 +22,6 @@ from sequoia.loading.model_checks import PassedCheck, checked_device, checked_dt
 from sequoia.loading.model_name import checked_name
 from sequoia.loading.pair_request import BUNDLED_NAME, DERIVED, PairRequest, preset
 from sequoia.validate_input import shown
-from ui.serving.fair_queue import wait_words
 from ui.serving.job import Job
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
@@ -115,7 +114,7 @@ class LoadJob(Job[Report]):
             self.post(self._last)
 
     def _on_wait(self, wait: Wait) -> None:
-        self._on_progress(wait_words(wait, "loading"))
+        self._on_progress(wait.words("loading"))
 
 
 OWN = "own"  # two models that the visitor names

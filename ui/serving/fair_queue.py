@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -32,61 +31,49 @@ class Cancelled(Exception):
     """A job was stopped before it was done."""
 
 
-def wait_words(wait: Wait, what: str = "yours") -> str:
-    """The wait in words. what: the visitor's work, which starts when the wait is over."""
-    return f"{wait.words}; {what} starts automatically"
-
-
 def _unknown_share() -> float:
     return 0.0
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Work:
     """Work that waits for the engine or uses it. share: returns the fraction that is done, from 0
     to 1. job: the job that does the work, if there is one. returns: whether the job has had a turn
     since it was started. If so, a full queue does not refuse it. skips: whether it goes before all
-    waiting work that does not, and is not refused either."""
+    waiting work that does not, and is not refused either. began: when it became the first."""
 
     demand: Demand = field(default_factory=Demand)
     share: Callable[[], float] = _unknown_share
     job: Any = None
     returns: bool = False
     skips: bool = False
-
-
-@dataclass(eq=False)
-class _Ticket:
-    """A place in the queue. began: when this ticket became the first."""
-
-    work: Work
     began: float = 0.0
 
 
 class FairQueue:
-    """The first ticket in the queue has the engine. `most`: the number of tickets, including the
-    first, at which the queue is full. `times` learns how long the work takes."""
+    """The first work in the queue has the engine. `most`: the number of works, including the first,
+    at which the queue is full. `times` learns how long the work takes."""
 
     def __init__(self, most: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._most = most
         self._clock = clock
         self._changed = threading.Condition()
-        self._tickets: deque[_Ticket] = deque()
+        self._line: list[Work] = []
         self.times = WaitTimes()
 
     def __len__(self) -> int:
-        return len(self._tickets)
+        return len(self._line)
 
     @property
     def awaited(self) -> bool:
         """Whether a visitor waits behind the one being served."""
-        return len(self._tickets) > 1
+        return len(self._line) > 1
 
     @property
     def current(self) -> Any:
         """The job that has the engine, or None."""
         with self._changed:
-            return self._tickets[0].work.job if self._tickets else None
+            return self._line[0].job if self._line else None
 
     @contextmanager
     def turn(
@@ -97,50 +84,46 @@ class FairQueue:
         Raises Cancelled if `should_stop` returns True while waiting. Raises Busy if the queue is
         full, unless `work.returns`.
         """
-        ticket = _Ticket(work or Work())
-        self._enter(ticket)
+        work = work or Work()
+        self._enter(work)
         try:
-            self._wait(ticket, should_stop, on_wait)
+            self._wait(work, should_stop, on_wait)
             yield
             if not should_stop():
-                self.times.learn(ticket.work.demand, self._clock() - ticket.began)
+                self.times.learn(work.demand, self._clock() - work.began)
         finally:
-            self._leave(ticket)
+            self._leave(work)
 
-    def _enter(self, ticket: _Ticket) -> None:
+    def _enter(self, work: Work) -> None:
         with self._changed:
-            work = ticket.work
-            if len(self._tickets) >= self._most and not (work.returns or work.skips):
+            if len(self._line) >= self._most and not (work.returns or work.skips):
                 raise Busy(self._full_words())
-            self._tickets.insert(self._place(work), ticket)
-            if len(self._tickets) == 1:
-                ticket.began = self._clock()
+            # the first has the engine and keeps it
+            owners = sum(one.skips for one in self._line[1:]) + 1
+            self._line.insert(owners if work.skips else len(self._line), work)
+            if len(self._line) == 1:
+                work.began = self._clock()
             self._changed.notify_all()
 
-    def _place(self, work: Work) -> int:
-        """The place of a new ticket. The first ticket has the engine and keeps it."""
-        before = sum(one.work.skips for one in list(self._tickets)[1:]) + 1
-        return min(before, len(self._tickets)) if work.skips else len(self._tickets)
-
-    def _leave(self, ticket: _Ticket) -> None:
+    def _leave(self, work: Work) -> None:
         with self._changed:
-            was_first = self._tickets[0] is ticket
-            self._tickets.remove(ticket)
-            if was_first and self._tickets:
-                self._tickets[0].began = self._clock()
+            was_first = self._line[0] is work
+            self._line.remove(work)
+            if was_first and self._line:
+                self._line[0].began = self._clock()
             self._changed.notify_all()
 
     def _full_words(self) -> str:
-        waiting = len(self._tickets)  # including the one that has the engine
+        waiting = len(self._line)  # including the one that has the engine
         words = duration_words(self._seconds_before(waiting))
         runs = "1 run is" if waiting == 1 else f"{waiting} runs are"
         return f"{runs} running or waiting already, which will take {words}; try again later"
 
-    def _wait(self, ticket: _Ticket, should_stop: ShouldStop, on_wait: OnWait) -> None:
+    def _wait(self, work: Work, should_stop: ShouldStop, on_wait: OnWait) -> None:
         reported = 0
         reported_at = 0.0
         with self._changed:
-            while (ahead := self._tickets.index(ticket)) > 0:
+            while (ahead := self._line.index(work)) > 0:
                 if should_stop():
                     raise Cancelled
                 now = self._clock()
@@ -155,8 +138,7 @@ class FairQueue:
         the lock held."""
         if place == 0:
             return 0.0
-        first, *others = list(self._tickets)[:place]
+        first, *others = self._line[:place]
         elapsed = self._clock() - first.began
-        work = first.work
-        seconds = self.times.remaining(work.demand, elapsed, work.share())
-        return seconds + sum(self.times.expected(one.work.demand) for one in others)
+        seconds = self.times.remaining(first.demand, elapsed, first.share())
+        return seconds + sum(self.times.expected(one.demand) for one in others)

@@ -18,7 +18,7 @@ from sequoia import Pair, SequoiaError
 from sequoia.errors import Stopped
 from sequoia.this_machine.gpu_health import free_unused_gpu_memory
 from sequoia.this_machine.memory import is_out_of_memory
-from ui.serving.fair_queue import Busy, Cancelled, Work, wait_words
+from ui.serving.fair_queue import Busy, Cancelled, Work
 from ui.serving.inbox import Inbox, Received
 from ui.serving.model_host import ModelHost
 from ui.serving.wait_times import Demand, Wait
@@ -74,7 +74,7 @@ class Job(ABC, Generic[Event]):
 
     def waiting(self, wait: Wait) -> Event:
         """An event that says how many jobs are ahead in the queue."""
-        return self.notice(wait_words(wait))
+        return self.notice(wait.words())
 
     @abstractmethod
     def stopped(self, words: str) -> Event:

@@ -14,7 +14,7 @@ from typing import Any
 from starlette.concurrency import run_in_threadpool
 
 from sequoia import SequoiaError
-from ui.serving.fair_queue import Busy, wait_words
+from ui.serving.fair_queue import Busy
 from ui.serving.inbox import SECONDS_PER_BATCH, Inbox, Received
 from ui.serving.job import Job
 from ui.serving.limits import Limits
@@ -86,10 +86,12 @@ class RunJob(Job[Any]):
         """The messages of the run for another visitor: first one with all steps so far, then each
         new message. No messages if there is no recording."""
         inbox = await run_in_threadpool(self._enter)
-        # if the run's own page was closed, there may be no last message
-        while inbox is not None and (self.busy or self.is_read):
+        while inbox is not None:
+            is_over = not (self.busy or self.is_read)
             for message in inbox.take().events:
                 yield message
+            if is_over:  # if the run's own page was closed, there is no last message
+                return
             await asyncio.sleep(SECONDS_PER_BATCH)
 
     def _enter(self) -> Inbox[str] | None:
@@ -159,7 +161,7 @@ class RunJob(Job[Any]):
 
     def waiting(self, wait: Wait) -> Notice:
         self._look_for_a_run_to_follow()
-        return Notice(wait_words(wait), wait)
+        return Notice(wait.words(), wait)
 
     def stopped(self, words: str) -> Ended:
         return Ended("stopped", notice=words)

@@ -35,11 +35,12 @@ class Wait:
     ahead: int
     seconds: float
 
-    @property
-    def words(self) -> str:
-        """For example "2 runs ahead of you, about 45 seconds"."""
+    def words(self, what: str = "yours") -> str:
+        """For example "2 runs ahead of you, about 45 seconds; yours starts automatically". what:
+        the visitor's work, which starts when the wait is over."""
         runs = f"{self.ahead} run{'s' * (self.ahead != 1)}"
-        return f"{runs} ahead of you, {duration_words(self.seconds)}"
+        wait = duration_words(self.seconds)
+        return f"{runs} ahead of you, {wait}; {what} starts automatically"
 
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})  # no fields: the visitor does not wait

@@ -8,6 +8,7 @@ import asyncio
 import gc
 import json
 import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -72,6 +73,7 @@ def test_a_follower_gets_the_whole_run_marked_as_followed(
     assert first["done"] is False
     gate.open()
     own = sent(running)
+    time.sleep(2.1)  # a follower whose connection is slow still gets the end
     rest = sent(following)
     assert all(message["followed"] for message in [first, *rest])
     assert "followed" not in own[-1]
