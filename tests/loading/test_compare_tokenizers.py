@@ -10,13 +10,12 @@ from typing import Any
 
 import pytest
 from fake_tokenizers import KINDS
-from fakes import EOS, pair_of, save, tiny_model, tiny_tokenizer
+from fakes import EOS, pair_of, tiny_model, tiny_tokenizer
 from tokenizers import (
     Regex,
     Tokenizer,
     models,
     pre_tokenizers,
-    processors,
 )
 from transformers import (
     BertConfig,
@@ -26,7 +25,7 @@ from transformers import (
     XLMConfig,
 )
 
-from sequoia import Pair, load_pair
+from sequoia import Pair
 from sequoia.errors import BadModel, BadPair, BadPrompt
 from sequoia.loading import compare_tokenizers as tokenizer_trial
 from sequoia.loading.compare_tokenizers import differences, matching_tokenizer
@@ -117,18 +116,6 @@ def test_tokenizers_that_split_texts_differently_are_refused(good: Path, tmp_pat
         matching_tokenizer(source(good), none)
 
 
-@pytest.mark.slow
-def test_tokenizers_may_differ_in_the_special_tokens_that_they_add(
-    good: Path, tmp_path: Path
-) -> None:
-    core = tiny_tokenizer().backend_tokenizer
-    core.post_processor = processors.TemplateProcessing(f"{EOS} $A", special_tokens=[(EOS, 0)])
-    begin = json.loads(core.to_str())["post_processor"]
-    shared = matching_tokenizer(source(good), changed(good, tmp_path / "x", post_processor=begin))
-    assert "; post-processor differs, so" in shared.words
-    assert shared.tokenizer("a")["input_ids"] == tiny_tokenizer()("a")["input_ids"]
-
-
 # -- one tokenizer
 
 
@@ -148,13 +135,6 @@ def test_without_a_tokenizer_config_the_tokenizer_file_is_used_unchanged(
     text = "def größe(x):\n\treturn '你好 🙂' "
     assert found(text)["input_ids"] == tiny_tokenizer()(text)["input_ids"]
     assert len(found) == 288
-
-
-def test_a_pair_without_a_tokenizer_config_loads(tmp_path: Path) -> None:
-    folder = Path(save(tiny_model("gpt_neox"), tmp_path / "model"))
-    (folder / "tokenizer_config.json").unlink()
-    found = load_pair(target=str(folder), draft=str(folder), device="cpu", dtype="float32")
-    assert found.stop == {0}
 
 
 def word_level() -> Tokenizer:

@@ -385,13 +385,6 @@ def test_running_out_of_memory_while_loading_is_reported(
 # -- reports, padded vocabularies and stopping -----------------------------------------------------
 
 
-def test_passed_checks_are_reported(good: tuple[str, str]) -> None:
-    reported: list[LoadNews] = []
-    load(*good, on_progress=reported.append)
-    checks = [news.what for news in reported if isinstance(news, PassedCheck)]
-    assert checks == ["tokenizer", "target", "draft", "vocabulary", "chat template"]
-
-
 @pytest.mark.slow
 def test_a_vocabulary_that_is_only_padded_is_cut(tmp_path: Path) -> None:
     tokenizer = tiny_tokenizer(280)

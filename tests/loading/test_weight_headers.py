@@ -112,9 +112,3 @@ def test_buffers_just_over_the_limit_are_shown_with_enough_decimals() -> None:
     )
     with pytest.raises(BadModel, match=r"buffers of 4\.21 GB .*; the limit is 4 GB$"):
         check_described(config, stored(2_000_000), "m")
-
-
-def test_a_config_may_name_an_attention_kernel_that_is_not_installed() -> None:
-    config = LlamaConfig(num_hidden_layers=1, vocab_size=400)
-    config._attn_implementation = "flash_attention_2"
-    check_described(config, stored(400_000_000), "m")
