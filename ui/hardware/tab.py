@@ -325,27 +325,22 @@ class HardwareTab(SessionView[ProfileJob]):
         """Save the chosen profile in the visitor's browser, under the name in the form."""
         asked = self.form.values(data)
         try:
-            entry = (
-                self._entries(asked.store).get(asked.profile)
-                if isinstance(asked.profile, str)
-                else None
-            )
-            if entry is None:
+            entries = self._entries(asked.store)
+            key = known(asked.profile, entries, None)
+            if key is None:
                 raise BadProfile(
                     f"profile: {shown(asked.profile)} is not in the menu; choose one there"
                 )
-            return self._stored(
-                replace(entry, name=saved_profiles.clean_name(data[self.form.name])), asked, request
-            )
+            name = saved_profiles.clean_name(data[self.form.name])
+            return self._stored(replace(entries[key], name=name), asked, request)
         except SequoiaError as problem:
             return self._refused(problem, "Not saved")
 
     def import_profile(self, data: FormData, request: gr.Request) -> Updates:
         """Import a profile from a file: save it in the browser and show it."""
         try:
-            return self._stored(
-                saved_profiles.load_upload(data[self.form.open]), self.form.values(data), request
-            )
+            entry = saved_profiles.load_upload(data[self.form.open])
+            return self._stored(entry, self.form.values(data), request)
         except SequoiaError as problem:
             return self._refused(problem, "Not imported")
 
