@@ -70,7 +70,7 @@ def _in_words(problem: Exception) -> str:
     return str(problem)
 
 
-def _faster_forwards(model: TreeModel) -> list[Make]:
+def _faster_forwards(model: TreeModel) -> Sequence[Make]:
     """The faster forwards to try for `model`, the fastest first."""
     grouped = [_grouped] if has_groups(model.config) else []
     if model.placement:  # CUDA graphs and FastLlama need all weights in one place
