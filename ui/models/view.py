@@ -24,6 +24,7 @@ from sequoia.validate_input import json_text
 from ui.models.load_job import Report
 from ui.models.model_types import types_message
 from ui.serving.model_host import named, parameter_count
+from ui.words.drafts import draft_words
 
 VERSION = 1
 # At least the embeddings, the output matrix and two layers of a streamed target are on the GPU. For
@@ -107,8 +108,8 @@ def loaded(pair: Pair) -> dict[str, Any]:
 
 
 def _notes(pair: Pair) -> list[tuple[str, str]]:
-    words = draft_note(pair)
-    return [*([("the draft", words)] if words else []), *pair.notes.items()]
+    note = draft_note(pair)
+    return [*([("the draft", draft_words(note))] if note else []), *pair.notes.items()]
 
 
 # -- parts -----------------------------------------------------------------------------------------
