@@ -13,8 +13,8 @@ STAGE = "document.querySelector('#{view}-view .sq-stage').view"
 TABS = {
     "decode": ("pg", "store.set({ error: 'Not opened: no run.' })", "error"),
     "race": ("rc", "store.set({ notice: 'Link copied.' })", "notice"),
-    "hardware": ("hw", "say('', 'Link copied.')", "banner"),
-    "lossless": ("ls", "say('', 'Link copied.')", "banner"),
+    "hardware": ("hw", "say('Link copied.', false)", "banner"),
+    "lossless": ("ls", "say('Link copied.', false)", "banner"),
 }
 
 

@@ -7,7 +7,7 @@ import { rove } from "../../shared/web/roving_focus.js";
 import { FactStrip, sharedFacts } from "../../shared/web/run_facts.js";
 import * as runWords from "../../shared/web/run_words.js";
 import { summary } from "../../shared/web/step_words.js";
-import { addTerm } from "../../shared/web/tooltips.js";
+import { fillTile, makeTile } from "../../shared/web/tile.js";
 import { speedupWords } from "../../shared/web/verdict_words.js";
 
 /**
@@ -54,26 +54,17 @@ export class RunHeader {
     this.badge = el("span", { class: "sq-badge", "data-part": "badge" }, about);
     this.about = new FactStrip(about);
     this.tiles = el("div", { class: "sq-tiles", "data-part": "totals" }, root);
-    this.readouts = Object.fromEntries(TILES.map((tile) => [tile[0], this.tile(...tile)]));
+    const made = TILES.map(([key, label, term]) => {
+      return [key, makeTile(this.tiles, { "data-total": key }, label, term)];
+    });
+    this.readouts = Object.fromEntries(made);
     rove(this.tiles);
     this.banners = new Banners(store, root, "run", follow);
     this.spoken = el("p", { class: "sq-spoken", "aria-live": "polite" }, root);
   }
 
-  tile(key, label, term) {
-    const tile = el("div", { class: "sq-tile", "data-total": key }, this.tiles);
-    const name = addTerm(el("div", { class: "sq-tile-label" }, tile), label, term);
-    const line = el("div", { class: "sq-tile-line" }, tile);
-    const value = el("span", { class: "sq-tile-value" }, line);
-    const unit = el("span", { class: "sq-tile-unit" }, line);
-    return { tile, name, value, unit, note: el("div", { class: "sq-tile-note" }, tile) };
-  }
-
   put(key, value, unit, note) {
-    const readout = this.readouts[key];
-    text(readout.value, value);
-    text(readout.unit, unit);
-    text(readout.note, note);
+    fillTile(this.readouts[key], value, unit, note);
   }
 
   paint() {

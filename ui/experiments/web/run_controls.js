@@ -1,5 +1,6 @@
 /* The buttons Run and Stop, and the progress of a run. */
-import { attr, button, el, show, text } from "../../shared/web/dom.js";
+import { makeBanner } from "../../shared/web/banner.js";
+import { button, el, text } from "../../shared/web/dom.js";
 import { count } from "../../shared/web/format.js";
 import { progressBar } from "../../shared/web/progress_bar.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
@@ -31,8 +32,7 @@ export class RunControls {
     });
     this.words = el("span", { class: "xp-dim", role: "status", "data-part": "progress" }, line);
     this.bar = progressBar(this.root, "Parts done");
-    const part = { "data-part": "banner", hidden: "" };
-    this.banner = el("p", { class: "sq-banner", role: "status", ...part }, this.root);
+    this.say = makeBanner(this.root);
   }
 
   /** @param {ExperimentsState} state */
@@ -44,10 +44,7 @@ export class RunControls {
     text(this.words, this.progressWords(state));
     this.bar(going ? (run.share ?? 0) : null);
     const { words, isError } = state.banner;
-    text(this.banner, words);
-    show(this.banner, Boolean(words));
-    attr(this.banner, "role", isError ? "alert" : "status");
-    this.banner.classList.toggle("sq-banner-error", isError);
+    this.say(words, isError);
   }
 
   /** @type {(state: ExperimentsState) => string} */

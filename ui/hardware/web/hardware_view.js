@@ -7,7 +7,8 @@ import { watchJob } from "../../shared/web/job_watch.js";
 import { linkView } from "../../shared/web/page_link.js";
 import { connectComponent, whenShown } from "../../shared/web/connect_component.js";
 import { followTheme } from "../../shared/web/chart.js";
-import { attr, el, show, text } from "../../shared/web/dom.js";
+import { makeBanner } from "../../shared/web/banner.js";
+import { el, show, text } from "../../shared/web/dom.js";
 import { figurePanel } from "../../shared/web/figure_panel.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { progressBar } from "../../shared/web/progress_bar.js";
@@ -109,7 +110,7 @@ class HardwareView {
       makePanel(this.body, { ...about, cls: "hw-by-level-panel" }),
     );
     followTheme([this.heat, this.verify, this.small, this.run].map(({ chart }) => chart));
-    this.say("", "Loading the profiles.");
+    this.say("Loading the profiles.", false);
   }
 
   // -- building ----------------------------------------------------------------------------------
@@ -119,8 +120,7 @@ class HardwareView {
     this.badge = el("span", { class: "sq-badge", "data-part": "label" }, about);
     this.name = el("b", { class: "sq-model-name" }, about);
     this.chips = el("span", { class: "sq-chips" }, about);
-    const part = { "data-part": "banner", hidden: "" };
-    this.banner = el("p", { class: "sq-banner", role: "status", ...part }, frame);
+    this.say = makeBanner(frame);
     this.progress = progressBar(frame, "Measuring");
   }
 
@@ -154,19 +154,9 @@ class HardwareView {
   /** @param {Message} message */
   take({ view, error, notice, share }) {
     if (view) this.show(view);
-    this.say(error, notice);
+    this.say(error || notice || "", Boolean(error));
     this.progress(share);
     this.root.dataset.share = typeof share === "number" ? String(Math.round(share * 100)) : "";
-  }
-
-  say(error, notice) {
-    const words = error || notice || "";
-    text(this.banner, words);
-    show(this.banner, Boolean(words));
-    attr(this.banner, "role", error ? "alert" : "status");
-    this.banner.classList.toggle("sq-banner-error", Boolean(error));
-    // The visitor may have scrolled to a part of the form from which the banner is not visible.
-    if (error) this.banner.scrollIntoView({ block: "nearest" });
   }
 
   /** @param {View} view */
@@ -245,7 +235,7 @@ export function connect(element, props, watch, trigger) {
         if (isShown) ask();
       });
     },
-    say: (words, isError) => view.say(isError ? words : "", isError ? "" : words),
+    say: view.say,
   });
   whenShown(root, () => {
     isShown = true;

@@ -1,7 +1,7 @@
 /* The tiles above the charts: predictions for the fastest tree, and times from the profile. */
-import { el, text } from "../../shared/web/dom.js";
+import { el } from "../../shared/web/dom.js";
 import { rove } from "../../shared/web/roving_focus.js";
-import { addTerm } from "../../shared/web/tooltips.js";
+import { fillTile, makeTile } from "../../shared/web/tile.js";
 import { count } from "../../shared/web/format.js";
 import { duration } from "./duration.js";
 
@@ -21,17 +21,11 @@ export class PlanTiles {
   /** @param {HTMLElement} host */
   constructor(host) {
     this.box = el("div", { class: "sq-tiles" }, host);
-    this.parts = Object.fromEntries(TILES.map((tile) => [tile[0], this.tile(...tile)]));
+    const made = TILES.map(([key, label, term]) => {
+      return [key, makeTile(this.box, { "data-tile": key }, label, term)];
+    });
+    this.parts = Object.fromEntries(made);
     rove(this.box);
-  }
-
-  tile(key, label, term) {
-    const tile = el("div", { class: "sq-tile", "data-tile": key }, this.box);
-    addTerm(el("div", { class: "sq-tile-label" }, tile), label, term);
-    const line = el("div", { class: "sq-tile-line" }, tile);
-    const value = el("span", { class: "sq-tile-value" }, line);
-    const unit = el("span", { class: "sq-tile-unit" }, line);
-    return { tile, value, unit, note: el("div", { class: "sq-tile-note" }, tile) };
   }
 
   /** @param {View} view */
@@ -56,10 +50,7 @@ export class PlanTiles {
   }
 
   put(key, [value, unit], note) {
-    const tile = this.parts[key];
-    text(tile.value, value);
-    text(tile.unit, unit);
-    text(tile.note, note);
+    fillTile(this.parts[key], value, unit, note);
   }
 }
 

@@ -12,6 +12,7 @@ import * as format from "../../shared/web/format.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import { saveText } from "../../shared/web/save_file.js";
 import * as pictures from "../../shared/web/save_picture.js";
+import { fillTile, makeTile } from "../../shared/web/tile.js";
 import { addTerm } from "../../shared/web/tooltips.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
@@ -95,16 +96,10 @@ export class ReadOuts {
 
   tile(host, about) {
     const [name, label, word, term] = about;
-    const tile = el("div", { class: "sq-lab-tile", "data-part": "tile-" + name }, host);
-    const head = el("div", { class: "sq-tile-label", text: label && label + " " }, tile);
-    addTerm(label ? el("span", { class: "sq-word" }, head) : head, word, term);
-    const line = el("div", { class: "sq-tile-line" }, tile);
-    return {
-      tile,
-      value: el("span", { class: "sq-tile-value" }, line),
-      unit: el("span", { class: "sq-tile-unit" }, line),
-      note: el("div", { class: "sq-tile-note" }, tile),
-    };
+    const look = { class: "sq-lab-tile", "data-part": "tile-" + name };
+    const made = makeTile(host, look, word, term);
+    if (label) made.name.before(label + " ");
+    return made;
   }
 
   makeButtons(host) {
@@ -218,10 +213,7 @@ export class ReadOuts {
   }
 
   put(name, value, unit, note) {
-    const tile = this.tiles[name];
-    text(tile.value, value);
-    text(tile.unit, unit);
-    text(tile.note, note);
+    fillTile(this.tiles[name], value, unit, note);
   }
 
   // Says by what percentage the last node of the best tree raises the expected tokens, and by what

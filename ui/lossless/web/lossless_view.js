@@ -4,7 +4,8 @@
 import { canStop } from "../../shared/web/form_buttons.js";
 import { watchJob } from "../../shared/web/job_watch.js";
 import { connectComponent } from "../../shared/web/connect_component.js";
-import { attr, el, show, text } from "../../shared/web/dom.js";
+import { makeBanner } from "../../shared/web/banner.js";
+import { el, show } from "../../shared/web/dom.js";
 import { progressBar } from "../../shared/web/progress_bar.js";
 import { BugPanel } from "./bug_panel.js";
 import { CellTable } from "./cell_table.js";
@@ -62,8 +63,7 @@ class LosslessView {
     root.replaceChildren();
     const frame = el("div", { class: "sq-frame" }, root);
     this.progress = progressBar(frame, "Sampling");
-    const part = { "data-part": "banner", hidden: "" };
-    this.banner = el("p", { class: "sq-banner", role: "status", ...part }, frame);
+    this.say = makeBanner(frame);
     this.opening = [introduction(frame, fill)];
     this.bug = new BugPanel(frame);
     this.opening.push(recordedTests(frame));
@@ -77,18 +77,11 @@ class LosslessView {
   /** @param {Message} message */
   take({ share, words, error, notice, bug, test }) {
     this.progress(share);
-    this.say(error, notice || (typeof share === "number" && !test ? words : ""));
+    const told = notice || (typeof share === "number" && !test ? words : "");
+    this.say(error || told || "", Boolean(error));
     if (bug !== undefined) this.bug.show(bug);
     if (test) this.showTest(test);
     this.root.dataset.going = String(typeof share === "number");
-  }
-
-  say(error, notice) {
-    const words = error || notice || "";
-    text(this.banner, words);
-    show(this.banner, Boolean(words));
-    attr(this.banner, "role", error ? "alert" : "status");
-    this.banner.classList.toggle("sq-banner-error", Boolean(error));
   }
 
   /** @param {Test} test */

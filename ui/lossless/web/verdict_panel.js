@@ -3,7 +3,7 @@ import { el, show, text } from "../../shared/web/dom.js";
 import { count, percent, short } from "../../shared/web/format.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { rove } from "../../shared/web/roving_focus.js";
-import { addTerm } from "../../shared/web/tooltips.js";
+import { fillTile, makeTile } from "../../shared/web/tile.js";
 
 /** @typedef {import("./lossless_view.js").Test} Test */
 
@@ -25,7 +25,10 @@ export class VerdictPanel {
     this.decoder = el("span", { class: "ls-decoder", "data-part": "decoder" }, this.panel.titleBox);
     this.words = el("p", { class: "ls-words", role: "status" }, this.panel.body);
     const tiles = el("div", { class: "ls-tiles" }, this.panel.body);
-    this.tiles = Object.fromEntries(TILES.map((tile) => [tile[0], makeTile(tiles, ...tile)]));
+    const made = TILES.map(([key, label, term]) => {
+      return [key, makeTile(tiles, { class: "ls-tile" }, label, term)];
+    });
+    this.tiles = Object.fromEntries(made);
     rove(tiles);
     show(this.panel.root, false);
   }
@@ -44,17 +47,7 @@ export class VerdictPanel {
   }
 }
 
-function makeTile(host, key, label, term) {
-  const tile = el("div", { class: "ls-tile", "data-tile": key }, host);
-  addTerm(el("div", { class: "sq-tile-label" }, tile), label, term);
-  const value = el("div", { class: "sq-tile-value" }, tile);
-  return { value, note: el("div", { class: "sq-tile-note" }, tile) };
-}
-
-function put(tile, value, note) {
-  text(tile.value, value);
-  text(tile.note, note);
-}
+const put = (tile, value, note) => fillTile(tile, value, "", note);
 
 const squareText = (statistic) =>
   typeof statistic === "number" && statistic > 1e9 ? "∞" : short(statistic);
