@@ -58,10 +58,18 @@ class StoredRaces:
         """The text of a race's file. Raises BadTrace if the race cannot be saved."""
         return self._welcome_text if race is self.welcome else race.log().to_json()
 
+    def message(self, race: StoredRace) -> str:
+        """A message with the whole race."""
+        return self._welcome_message if race is self.welcome else race.whole()
+
+    # made only once, because most pages open with this race
     @cached_property
     def _welcome_text(self) -> str:
-        """Made only once, because most pages open with this race."""
         return self.welcome.log().to_json() if self.welcome else ""
+
+    @cached_property
+    def _welcome_message(self) -> str:
+        return self.welcome.whole(stored=False) if self.welcome else ""
 
     def get_steps(self, asked: Any) -> str:
         """A message with the steps that a browser missed. asked: [race name, index of the first

@@ -340,8 +340,7 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
             raise gr.Error(markup.toast(f"Not opened: {problem}"), print_exception=False) from None
 
     def _shown(self, kept: StoredRace) -> Updates:
-        stored = kept is not self.stored.welcome
-        return {self.board: kept.whole(stored), self.form.save: self._file(kept)}
+        return {self.board: self.stored.message(kept), self.form.save: self._file(kept)}
 
     def _file(self, kept: StoredRace) -> dict[str, Any]:
         """The update of the button that saves the race."""
