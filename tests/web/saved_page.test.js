@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { pack, unpack } from "../../ui/shared/web/packed_data.js";
 import { pageSource } from "../../ui/shared/web/page_source.js";
-import { pageName, recordedMeta, saveRecording, titleOf } from "../../ui/shared/web/save_page.js";
+import { recordedMeta } from "../../ui/shared/web/recorded.js";
+import { pageName, saveRecording, titleOf } from "../../ui/shared/web/save_page.js";
 
 const HOSTILE = [
   "</script><script>window.pwned=1</script>",

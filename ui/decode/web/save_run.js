@@ -1,7 +1,8 @@
 /* Saves the run on screen as one HTML file. */
 import { runFacts } from "./run_header.js";
 import { pageLines } from "../../shared/web/run_facts.js";
-import { recordedMeta, saveRecording } from "../../shared/web/save_page.js";
+import { recordedMeta } from "../../shared/web/recorded.js";
+import { saveRecording } from "../../shared/web/save_page.js";
 
 /** @import { RunStore } from "./run_store.js" */
 

@@ -3,7 +3,7 @@
 import { makePanel } from "../../shared/web/panel.js";
 import * as planner from "../../shared/web/planner.js";
 import { PUBLISHED_TREES } from "./published_trees.js";
-import { acceptanceLine, timesLine } from "./save_lab.js";
+import { acceptanceLine, timesLine } from "./sources.js";
 import * as shapes from "./tree_shapes.js";
 import { Chart } from "../../shared/web/chart.js";
 import { el, show, text } from "../../shared/web/dom.js";

@@ -3,9 +3,10 @@ import { choicesOf } from "./lab_choices.js";
 import * as shapes from "./tree_shapes.js";
 import { count } from "../../shared/web/format.js";
 import * as planner from "../../shared/web/planner.js";
-import { recordedLabel, savePage } from "../../shared/web/save_page.js";
+import { recordedLabel } from "../../shared/web/recorded.js";
+import { savePage } from "../../shared/web/save_page.js";
+import { acceptanceLine, recordedOrigin, timesLine } from "./sources.js";
 
-/** @import { LabState, Origin } from "./lab_state.js" */
 /** @import { Lab } from "./lab_view.js" */
 
 /**
@@ -46,13 +47,6 @@ function labData(lab) {
 const recordedProfile = (profile) =>
   profile ? { ...profile, source: recordedLabel(profile.source) } : null;
 
-/** @type {(origin: Origin) => Origin} */
-const recordedOrigin = ({ from, ...origin }) => ({
-  ...origin,
-  label: recordedLabel(origin.label),
-  ...(from ? { from: recordedOrigin(from) } : {}),
-});
-
 function labFacts({ state }) {
   const { parents, even, profile, shown, n, isHypothetical } = state;
   const name = shapes.label(shown, n, state);
@@ -65,24 +59,4 @@ function labFacts({ state }) {
   const { speedup } = planner.predict(parents, even, profile);
   const label = isHypothetical ? "hypothetical" : "predicted";
   return [...lines, `${label}: ${speedup.toFixed(2)}× plain decoding`, timesLine(state)];
-}
-
-/**
- * Where the acceptance rates come from, as a line in a file.
- * @param {LabState} state
- * @returns {string}
- */
-export function acceptanceLine({ origin }) {
-  const { label, words } = recordedOrigin(origin);
-  return `acceptance: ${label}, ${words}`;
-}
-
-/**
- * Where the step times come from, as a line in a file.
- * @param {LabState} state
- * @returns {string}
- */
-export function timesLine({ profile, elsewhere }) {
-  const machine = elsewhere ?? `${profile.device}, ${profile.target} + ${profile.draft}`;
-  return `step times: ${recordedLabel(profile.source)}, ${machine}`;
 }

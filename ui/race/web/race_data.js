@@ -1,5 +1,5 @@
 /* The contents of the saved page of a race. */
-import { recordedLabel, recordedMeta } from "../../shared/web/save_page.js";
+import { recordedLabel, recordedMeta } from "../../shared/web/recorded.js";
 
 /**
  * @import { Result } from "../../shared/web/schema.js"
