@@ -203,7 +203,7 @@ def _in_use(model: TreeModel, dtype: torch.dtype) -> Forward:
 def _roughly(model: TreeModel, sample: SampleText) -> str:
     """The result, in words, of comparing a rounded copy's logits for a tree with those of its bare
     model: a sanity check. Raises Wrong."""
-    walk = _LONG_WALK
+    walk = _longest_walk(model)
     tokens = walk.tokens(sample.piece(walk.places, 0))
     rows = [_finite(model, one(model, tokens)) for one in (walk.logits, walk.bare_logits)]
     far = float(distances(*rows).median())
@@ -219,7 +219,7 @@ def _at_the_start(model: TreeModel, exact: TreeModel, sample: SampleText, allowe
     bits, also compare its distance from these logits with that of the bare model in 16 bits.
     Returns the largest difference in float32. Raises Wrong if each of TRIES texts shows a fault."""
     worst = farther = 0.0
-    walk = _LONG_WALK
+    walk = _longest_walk(model)
     for number in range(TRIES):
         tokens = walk.tokens(sample.piece(walk.places, number))
         expected = _finite(model, walk.bare_logits(exact, tokens))
@@ -235,6 +235,10 @@ def _at_the_start(model: TreeModel, exact: TreeModel, sample: SampleText, allowe
         f"its logits are {farther:.2g} times as far from those in float32 as those of {_BARE}; the "
         f"limit is {allowed:g}"
     )
+
+
+def _longest_walk(model: TreeModel) -> Walk:
+    return _LONG_WALK if _LONG_WALK.span <= model.limit else _WALK
 
 
 def _check(what: str, found: float, allowed: float = EXACT) -> None:

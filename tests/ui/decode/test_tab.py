@@ -88,8 +88,9 @@ def test_text_from_a_visitor_is_not_markup_in_a_pop_up() -> None:
 
 
 def test_a_second_run_of_the_same_visitor_is_refused_while_one_is_running(
-    view: LiveView, popups: list[str]
+    view: LiveView, popups: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(runner, "Decoder", slowed(Decoder))
     first = Reading(view.run(filled(view, max_new_tokens=400), request()))
     next(first)
     assert "one run at a time" in sent(view.run(filled(view), request()))[0]["error"]
