@@ -1072,6 +1072,18 @@ def test_counts_are_shown_side_by_side_and_one_is_used_for_planning(page: Page) 
     assert page.locator(part("counted")).count() == 8
 
 
+@pytest.mark.nightly
+def test_a_count_of_models_that_were_replaced_is_hypothetical(page: Page) -> None:
+    models = "pair => made.ingest({ measurable: true, pair, survey: { measured: [] } })"
+    page.evaluate(models, "one")
+    page.evaluate("message => made.ingest(message)", counted([0.5, 0.25], 40, "code"))
+    assert page.evaluate(f"{STATE}.isHypothetical") is False
+    page.evaluate(models, "two")
+    page.locator(part("counted")).get_by_role("button", name="Use").click()
+    settle(page)
+    assert (rates(page), page.evaluate(f"{STATE}.isHypothetical")) == ([0.5, 0.25], True)
+
+
 # -- what if, the opening, other shapes, undo, pictures, vectors -----------------------------------
 
 SLOW = HardwareProfile(

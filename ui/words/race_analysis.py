@@ -61,7 +61,7 @@ def _shown(result: Result, meta: Mapping[str, Any], most: int) -> AnalysisShown:
     found, advice, lossless = result.time_breakdown, result.what_to_try, result.lossless
     return {
         "bars": _bars(found) if found else [],
-        "advice": _advice(advice, most) if advice else None,
+        "advice": _advice(advice, most, bool(meta.get("hypothetical"))) if advice else None,
         "lossless": lossless_words(lossless, meta) if lossless else "",
         "rule": rule_words(lossless.count) if lossless and lossless.count else "",
     }
@@ -75,15 +75,15 @@ def _bars(found: TimeBreakdown) -> list[BarShown]:
     ]
 
 
-def _advice(found: Diagnosis, most: int) -> AdviceShown:
+def _advice(found: Diagnosis, most: int, hypothetical: bool) -> AdviceShown:
     return {
         "speedup": found.speedup,
-        "words": diagnosis_words(found),
+        "words": diagnosis_words(found, hypothetical),
         "remedies": [
             {
                 "words": remedy_words(one),
                 "predicted": one.predicted,
-                "label": remedy_label(one),
+                "label": remedy_label(one, hypothetical),
                 "parents": [*one.tree.parents] if one.tree and len(one.tree) <= most else None,
             }
             for one in found.remedies

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from sequoia.algorithm.tree import Tree
 from sequoia.diagnosis.what_to_try import WELL_MATCHED
 from sequoia.saved_files.race_results import Change, Diagnosis, Remedy, TimeBreakdown
@@ -63,15 +61,16 @@ def _overhead_words(found: TimeBreakdown) -> str:
 # -- what to try -----------------------------------------------------------------------------------
 
 
-def diagnosis_words(found: Diagnosis) -> str:
+def diagnosis_words(found: Diagnosis, hypothetical: bool = False) -> str:
     """The largest loss (worded as a possible gain), and the best remedy that changes only the tree.
-    If there is no such remedy, the words say why."""
+    If there is no such remedy, the words say why. hypothetical: as in `remedy_label`."""
     losses = [f"The most could be gained by {_loss_words(found)}"] if found.losses else []
     first = next((remedy for remedy in found.remedies if remedy.tree), None)
     if first is None:
-        advice = _no_tree_words(found)
+        advice = _no_tree_words(found, hypothetical)
     else:
-        advice = f"{remedy_words(first)}: speed-up {_speedup_words(first)}.{_left_out(found)}"
+        speedup = _speedup_words(first, hypothetical)
+        advice = f"{remedy_words(first)}: speed-up {speedup}.{_left_out(found)}"
     return " ".join([*losses, advice])
 
 
@@ -81,16 +80,18 @@ def remedy_words(remedy: Remedy) -> str:
     return words if remedy.tree in (None, Tree.chain(1)) else f"{words}, {size_words(remedy.tree)}"
 
 
-def remedy_label(remedy: Remedy) -> Literal["predicted", "predicted, what if", "run"]:
+def remedy_label(remedy: Remedy, hypothetical: bool = False) -> str:
     """Where the speed-up of a remedy comes from: "predicted", "predicted, what if" if it assumes
-    other models, or "run" for plain decoding, which the run was compared with."""
+    other models, or "run" for plain decoding, which the run was compared with. hypothetical:
+    whether the run's step times and acceptance are of different models; then so are predictions."""
     if remedy.change == "plain":
         return "run"
-    return "predicted" if remedy.tree else "predicted, what if"
+    label = "hypothetical" if hypothetical else "predicted"
+    return label if remedy.tree else f"{label}, what if"
 
 
-def _speedup_words(remedy: Remedy) -> str:
-    label = remedy_label(remedy)
+def _speedup_words(remedy: Remedy, hypothetical: bool) -> str:
+    label = remedy_label(remedy, hypothetical)
     return f"{remedy.predicted:.2f}×{'' if label == 'run' else f' ({label})'}"
 
 
@@ -136,12 +137,13 @@ def _left_out(found: Diagnosis) -> str:
     )
 
 
-def _no_tree_words(found: Diagnosis) -> str:
+def _no_tree_words(found: Diagnosis, hypothetical: bool) -> str:
     """Says that no other tree is recommended, and why."""
     best = next((remedy for remedy in found.unclear if remedy.tree), None)
     if best is None:
         return f"No other tree is predicted to be faster.{_left_out(found)}"
     return (
-        f"No other tree is recommended: the best one reaches {_speedup_words(best)}. Because "
+        f"No other tree is recommended: the best one reaches "
+        f"{_speedup_words(best, hypothetical)}. Because "
         f"speed-ups are uncertain, only more than {found.noise:.2f}× would be a clear gain."
     )

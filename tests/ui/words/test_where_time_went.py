@@ -64,4 +64,9 @@ def test_plain_decoding_is_never_called_a_prediction() -> None:
         "predicted",
         "predicted, what if",
     ]
+    assert [remedy_label(one, hypothetical=True) for one in (plain, TREE, DRAFT)] == [
+        "run",
+        "hypothetical",
+        "hypothetical, what if",
+    ]
     assert "the best one reaches 1.00×. " in diagnosis_words(replace(FOUND, unclear=(plain,)))

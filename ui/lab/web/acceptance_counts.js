@@ -52,6 +52,11 @@ export class AcceptanceCounts {
     this.paint();
   }
 
+  /** Other models are loaded: no measurement is of these. */
+  disown() {
+    for (const { origin } of this.counts) origin.own = false;
+  }
+
   use({ rates, origin }) {
     this.onUse(rates, origin);
   }

@@ -186,6 +186,7 @@ export class Lab {
     const isFirst = !this.chosen && this.isUntouched;
     this.chosen = true;
     this.editor.add([...own, ...known]);
+    if (other) this.counts.disown();
     if (!(isFirst || other) || !usual) return;
     this.usual = usual.key;
     this.editor.choose(usual.key);

@@ -125,7 +125,7 @@ export class WhereTimeWent {
     if (known(predicted)) el("b", { text: predicted.toFixed(2) + "×" }, item);
     const source = el("span", { class: "race-remedy-label" }, item);
     const words = label === "run" ? this.store.word : readable(label);
-    addTerm(source, words, label === "predicted, what if" ? "what if" : words);
+    addTerm(source, words, label.endsWith("what if") ? "what if" : words);
     const gain = signed(rounded(predicted) - rounded(speedup));
     source.append(gain ? ", " + gain : "");
     // No button in a race of two prompts: the tree suits one prompt, but a lane of the form
