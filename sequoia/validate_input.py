@@ -225,14 +225,6 @@ def as_file(data: Mapping[str, Any], name: str) -> dict[str, Any]:
     return {"format": f"sequoia-{name}", "version": _VERSIONS.get(name, 1), **data}
 
 
-def write_file(data: Mapping[str, Any], name: str, most: int, error: type[SequoiaError]) -> str:
-    """`data`, made by `as_file`, as text that `read_file` reads back. Raises `error` if the text
-    is too large for that, and ValueError for NaN and infinity."""
-    text = json_text(data)
-    require_size(text.encode(), name, most, error)
-    return text
-
-
 def json_text(value: Any) -> str:
     """`value` as JSON without spaces. Raises ValueError for NaN and infinity, which JSON does not
     have, and TypeError for what is not a JSON value."""

@@ -18,7 +18,7 @@ from sequoia.validate_input import (
     as_file,
     json_text,
     read_json,
-    write_file,
+    require_size,
 )
 
 MIB = 1024 * 1024
@@ -48,7 +48,7 @@ for file in sys.argv[1:]:
 
 
 def test_what_is_written_is_read_back() -> None:
-    text = write_file(VALUE, "run", MAX_JSON_BYTES, BadTrace)
+    text = json_text(VALUE)
     assert read_json(text, "run", MAX_JSON_BYTES, BadTrace) == json.loads(json.dumps(VALUE))
 
 
@@ -75,11 +75,12 @@ def test_damaged_files_are_refused(text: Any) -> None:
 def test_a_file_has_as_many_marks_when_it_is_written_as_when_it_is_read() -> None:
     marks = json_text(VALUE).count(",")
     most = {**VALUE, "y": [0] * (MAX_JSON_MARKS - 20 - marks)}
-    text = write_file(most, "run", MAX_JSON_BYTES, BadTrace)
+    text = json_text(most)
+    require_size(text.encode(), "run", MAX_JSON_BYTES, BadTrace)
     assert read_json(text, "run", MAX_JSON_BYTES, BadTrace)["y"] == most["y"]
     over = {**VALUE, "y": [0] * (MAX_JSON_MARKS + 20)}
     with pytest.raises(BadTrace, match="at most"):
-        write_file(over, "run", MAX_JSON_BYTES, BadTrace)
+        require_size(json_text(over).encode(), "run", MAX_JSON_BYTES, BadTrace)
 
 
 def hostile(kind: str) -> bytes:

@@ -96,12 +96,7 @@ def _settings_that_matter(params: SamplingParams, verifier: str) -> tuple[Sampli
     judges whole paths accepts exactly as the default verifier does."""
     if params.temperature == 0:
         return SamplingParams(), DEFAULT_VERIFIER
-    return params, DEFAULT_VERIFIER if judges_paths(verifier) else verifier
-
-
-def judges_paths(verifier: str) -> bool:
-    """Whether the verifier judges whole paths, as Traversal does."""
-    return verifier_named(verifier).chances is None
+    return params, DEFAULT_VERIFIER if verifier_named(verifier).from_leaves else verifier
 
 
 def _recorded(

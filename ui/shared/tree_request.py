@@ -22,8 +22,9 @@ from sequoia import (
     machine,
 )
 from sequoia.algorithm.tree import MAX_NODES
+from sequoia.algorithm.verifiers import verifier_named
 from sequoia.errors import BadTree
-from sequoia.measuring.defaults import SLACK, default_chain, judges_paths, known_acceptance
+from sequoia.measuring.defaults import SLACK, default_chain, known_acceptance
 from sequoia.planning.plan_for_machine import Plan
 from sequoia.planning.simulated_step_times import SimulatedClock
 from sequoia.saved_files.race_file import Rule
@@ -189,7 +190,7 @@ class TreeRequest:
         how = planned_words(
             self._words(), plan.source, clock, limit, slower=plan.predicted_speedup < 1
         )
-        how += " under Sequoia's rule" * judges_paths(run.verifier)
+        how += " under Sequoia's rule" * verifier_named(run.verifier).from_leaves
         return ChosenTree(plan.tree, how, plan.acceptance, plan.source, self._rule(plan))
 
     def _wide(self, run: _Run) -> ChosenTree:
