@@ -25,7 +25,7 @@ from sequoia.decoding.cuda.kernel_check import kernel_problem
 from sequoia.decoding.step import Drafted, Drafter, HostStep
 from sequoia.decoding.tree_choice import TreeChoice
 from sequoia.errors import BadTree, OutOfMemory
-from sequoia.models.ngram import Draft, DraftContext
+from sequoia.models.draft import Draft, DraftContext
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import Context
 from sequoia.this_machine.memory import DeviceBytes, require_each

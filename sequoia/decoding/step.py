@@ -31,7 +31,7 @@ from sequoia.algorithm.verifiers.verifier import Verdict, Verifier
 from sequoia.decoding.tree_choice import DynamicTree
 from sequoia.errors import BadTree
 from sequoia.models.cache_and_mask import DynamicTreeLayout, TreeLayout, whole_tree_layout
-from sequoia.models.ngram import DraftContext
+from sequoia.models.draft import DraftContext
 from sequoia.models.tree_forward import Context
 from sequoia.this_machine.memory import DeviceBytes
 from sequoia.this_machine.step_timer import Clock

@@ -45,7 +45,8 @@ class DynamicTree(Protocol):
 class TreeChoice(Protocol):
     """Chooses the tree of each step of one run. It may look at earlier steps and at the draft's
     distributions, but never at tokens drawn for the nodes it is deciding about: that would bias the
-    output."""
+    output. It may have an attribute `draft`, which then drafts instead of the pair's (see
+    LookedUpTrees in models/ngram.py)."""
 
     @property
     def most(self) -> int:

@@ -19,7 +19,7 @@ from sequoia.experiments.experiment import Entry, Experiment, Settings, units
 from sequoia.experiments.result import ExperimentResult
 from sequoia.loading.pair_request import BUNDLED_NAME
 from sequoia.models.describe import describe, dtype_name, versions
-from sequoia.models.ngram import Draft
+from sequoia.models.draft import Draft
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import TreeModel
 from sequoia.text_files import write_text

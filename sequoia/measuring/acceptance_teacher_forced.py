@@ -32,7 +32,7 @@ from sequoia.decoding.engine import plain
 from sequoia.errors import BadPrompt, BadTree
 from sequoia.measuring.acceptance import AcceptanceByLevel, Cell, CountedAcceptance
 from sequoia.models.cache_and_mask import whole_tree_layout
-from sequoia.models.ngram import Draft
+from sequoia.models.draft import Draft
 from sequoia.models.pair import Pair
 from sequoia.validate_input import whole
 

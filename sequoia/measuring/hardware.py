@@ -20,8 +20,8 @@ from sequoia.algorithm.tree import MAX_NODES, Tree
 from sequoia.decoding.engine import Decoder, run
 from sequoia.errors import BadProfile
 from sequoia.models.describe import dtype_name, place_of, versions
+from sequoia.models.draft import Draft, DraftContext
 from sequoia.models.memory_needs import usual_distribution_bytes
-from sequoia.models.ngram import Draft, DraftContext
 from sequoia.models.pair import Pair
 from sequoia.models.pass_times import Pass, opened
 from sequoia.models.tree_forward import TreeModel

@@ -14,7 +14,6 @@ import torch
 from sequoia.algorithm.sampling import Drawn
 from sequoia.algorithm.tree import Tree
 from sequoia.models.cache_and_mask import DynamicTreeLayout, TreeLayout
-from sequoia.models.tree_forward import Context, TreeModel
 from sequoia.this_machine.memory import DeviceBytes
 
 NGRAM = "ngram"  # the name of this draft in arguments and forms
@@ -194,9 +193,3 @@ class FoundPart:
     def see(self, distributions: torch.Tensor, drawn: Drawn) -> None:
         """Does nothing: the tree depends on the drawn tokens only through what is found after
         them."""
-
-
-# What proposes tokens for a target, for any number of runs; and its state in one run. A further
-# kind of draft has the same methods as these, and is added here.
-Draft = TreeModel | NGram
-DraftContext = Context | NGramContext

@@ -14,7 +14,8 @@ from sequoia.errors import BadPair, BadPrompt
 from sequoia.library_errors import panicked
 from sequoia.models.chat.chat_format import ChatFormat
 from sequoia.models.chat.chat_template import MOST_CHARS
-from sequoia.models.ngram import Draft, NGram
+from sequoia.models.draft import Draft
+from sequoia.models.ngram import NGram
 from sequoia.models.streamed_text import Pieces
 from sequoia.models.tree_forward import TreeModel
 from sequoia.planning.hardware_profile import HardwareProfile

@@ -7,7 +7,7 @@ import time
 from sequoia.algorithm.progress import Progress
 from sequoia.algorithm.tree import Tree
 from sequoia.models.cache_and_mask import whole_tree_layout
-from sequoia.models.ngram import Draft, DraftContext
+from sequoia.models.draft import Draft, DraftContext
 from sequoia.models.tree_forward import TreeModel
 from sequoia.this_machine.step_timer import synchronize
 

@@ -21,7 +21,7 @@ from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.verifier import Verifier
 from sequoia.errors import BadSamplingParams, OutOfMemory
 from sequoia.models.compare_logits import is_half, own_logits
-from sequoia.models.ngram import Draft
+from sequoia.models.draft import Draft
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import TreeModel
 from sequoia.this_machine.memory import ROOM, require
