@@ -215,6 +215,8 @@ export class LaneView {
     this.paintProgress(sum, place, placed);
     this.paintFigures(sum);
     if (verdict?.speedups[index]) this.paintVerdict(verdict);
+    else if (verdict)
+      this.paintSpeed(total, total, index); // the verdict compares others with it
     else this.paintSpeed(total, other, reference);
     attr(this.root, "data-tokens", sum.tokens);
     attr(this.root, "data-steps", sum.steps);
@@ -307,7 +309,9 @@ export class LaneView {
     const speedup = verdict.speedups[this.index];
     const { word: how, times, range } = speedupWords(speedup);
     const isUnclear = speedup.code === "no_clear_difference";
-    const name = baseline(lanes[speedup.over], false);
+    const name = lanes[speedup.over].plain
+      ? baseline(lanes[speedup.over], false)
+      : laneName(lanes[speedup.over], speedup.over);
     text(this.ratio, times.slice(0, -1));
     text(this.unit, isUnclear ? `× ${name}: ${how}` : `× ${how} than ${name}`);
     const basis = basisOf(verdict, this.index, word);
@@ -367,7 +371,7 @@ function basisOf({ pairs, speedups, races }, lane, word) {
 function baseline({ plain, prompt_name: on }, self) {
   const where = on ? " on " + on : "";
   if (plain) return (self ? "plain decoding" : "plain") + where;
-  return (self ? "the slowest lane" : "the slowest") + where;
+  return (self ? "the lane compared with" : "the slowest") + where;
 }
 
 // The clock's name is cut at its first comma, which leaves the name of the machine. The tooltip has
