@@ -20,6 +20,7 @@ const USUAL = "counted-T = 0.6"; // the default until models are loaded
 function lab() {
   const said = [];
   const one = made(Lab, { usual: "paper", chosen: false, loading: false, pair: undefined });
+  one.counts = { disown: () => {} };
   one.editor = {
     kind: "paper",
     keys: ["paper"],
