@@ -189,11 +189,15 @@ def test_stepping_gives_one_step_each_and_the_same_tokens(make: Callable[..., De
 
 
 def test_plain_decoding_is_timed_only_after_the_run(
-    make: Callable[..., DecodeJob],
+    make: Callable[..., DecodeJob], gate: Gate
 ) -> None:
     live = make(compare=True)
     live.start(None)
-    metas = [meta for text in live.messages() if (meta := json.loads(text).get("meta"))]
+    metas = []
+    for text in live.messages():
+        if meta := json.loads(text).get("meta"):
+            metas.append(meta)
+            gate.open()
     assert metas[0]["plain_seconds"] is None
     assert metas[-1]["plain_seconds"] > 0
     assert live.recording.run().meta["plain_seconds"] == metas[-1]["plain_seconds"]
