@@ -146,7 +146,7 @@ test("a saved page neither mentions runs started from the Lab nor says “this m
       where(null, "this machine"),
       where(null, "the machine this page was saved on"),
     ],
-    ["on that machine", "on this machine", "on the machine this page was saved on"],
+    ["that machine", "this machine", "the machine this page was saved on"],
   );
 });
 

@@ -60,10 +60,9 @@ export class ClockMenu {
     return this.key === HERE ? HERE_IN_DECODE : this.key;
   }
 
-  /** The place of the chosen profile's machine in words, such as "on this machine". */
+  /** The chosen profile's machine in words. */
   get where() {
-    if (this.state.elsewhere) return "on that machine";
-    return "on " + this.place;
+    return this.state.elsewhere ? "that machine" : this.place;
   }
 
   /**

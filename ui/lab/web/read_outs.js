@@ -71,19 +71,19 @@ export class ReadOuts {
   makePlan(host) {
     this.plan = el("p", { class: "sq-lab-says sq-lab-plan", "data-part": "plan" }, host);
     this.planText = el("span", {}, this.plan);
-    const hint = TOOLTIPS["button use the fastest tree"];
+    const hint = TOOLTIPS["button use the planned tree"];
     this.use = button(this.plan, { text: "Use this tree", hint, act: () => this.useBest() });
   }
 
   /** Called when another profile was chosen. If Sequoia's tree is shown, it gets the size
-   * and the level cap that are fastest with the new profile. */
+   * and the level cap that are planned for the new profile. */
   chosen() {
     if (this.state.shown === "best") this.useBest();
     this.settle();
   }
 
-  /** Show the fastest tree: set the node budget to its size. The level cap is removed if the
-   * fastest tree is the best of its size without a cap; otherwise, the cap is the tree's levels. */
+  /** Show the planned tree: set the node budget to its size. The level cap is removed if the
+   * planned tree is the best of its size without a cap; otherwise, the cap is the tree's levels. */
   useBest() {
     const { state } = this;
     if (!state.profile) return;
@@ -248,7 +248,7 @@ export class ReadOuts {
     text(this.branching, "SpecInfer branching list" + (fits ? "" : " (this tree has none)"));
   }
 
-  // The tree that is predicted to be fastest. Slow, because many sizes and level caps are tried.
+  // The tree that Decode and Race plan. Slow, because many sizes and level caps are tried.
   planned() {
     const { state } = this;
     const { even, profile, most } = state;
@@ -259,7 +259,7 @@ export class ReadOuts {
     });
   }
 
-  /** Update the line about the fastest tree. Slow. */
+  /** Update the line about the planned tree. Slow. */
   settle() {
     const { profile, elsewhere, parents } = this.state;
     const plan = profile && this.planned();
@@ -268,7 +268,7 @@ export class ReadOuts {
     const source = elsewhere ?? profile?.device;
     const at = { where: this.clock.where, source, isShown };
     const noPlan = this.clock.canRun ? NO_PLAN : NO_PLAN_SAVED;
-    text(this.planText, plan ? fastest(plan, profile, at) : noPlan);
+    text(this.planText, plan ? planWords(plan, profile, at) : noPlan);
   }
 }
 
@@ -280,16 +280,17 @@ const TIMES = {
 };
 const NOT_TIMED = "this machine has not been timed yet";
 const NO_PLAN =
-  "The fastest tree for this machine is named here once the models are loaded and timed.";
+  "The tree planned for this machine is named here once the models are loaded and timed.";
 const NO_PLAN_SAVED =
-  "This page was saved before the machine was timed, so it cannot name that machine’s fastest tree.";
+  "This page was saved before the machine was timed, so it cannot name the tree planned for that machine.";
 
-function fastest({ parents, levels, speedup, nodes }, profile, { where, source, isShown }) {
+function planWords({ parents, levels, speedup, nodes }, profile, { where, source, isShown }) {
   const size = `${format.count(parents.length, "node")} on ${format.count(levels, "level")}`;
   const limit = nodes > 1 && parents.length === nodes ? " (the largest size tried)" : "";
-  const which = isShown ? `The tree shown is the fastest ${where}` : `Fastest ${where}`;
+  const which = isShown ? `The tree shown is planned for ${where}` : `Planned for ${where}`;
+  const rule = `the most tokens per step of all trees at most ${planner.SLACK * 100}% slower than the fastest`;
   const times = `Computed from ${TIMES[profile.source]} pass times: ${source}.`;
-  return `${which} for the chosen acceptance rates: ${size}${limit}, predicted ${speedup.toFixed(2)}×. ${times}`;
+  return `${which} (${rule}): ${size}${limit}, predicted ${speedup.toFixed(2)}×. ${times}`;
 }
 
 const percent = (share) =>

@@ -380,16 +380,19 @@ export const nodesFor = (profile) =>
  */
 export const levelsFor = (nodes) => (nodes <= USUAL_NODES ? USUAL_LEVELS : WIDE_LEVELS);
 
+/** `SLACK` of sequoia/measuring/defaults.py */
+export const SLACK = 0.01;
+
 /**
- * Choose the fastest tree. The candidates are the best trees for each size and each level limit, up
- * to the maxima. The vector is smoothed first. If no tree is predicted to be faster than plain
- * decoding, choose the root alone.
+ * Plan a tree as Decode and Race do. The candidates are the best trees for each size and each level
+ * limit, up to the maxima. The vector is smoothed first. If no tree is predicted to be faster than
+ * plain decoding, choose the root alone.
  * @param {number[]} rates
  * @param {Profile} profile
  * @param {number} [maxNodes]
  * @param {number} [maxLevels]
- * @param {number} [slack] for example 0.01: among the trees within 1% of the fastest, choose the
- *   one with the most expected tokens that is not predicted to be slower than plain decoding
+ * @param {number} [slack] among the trees within this share of the fastest, choose the one with the
+ *   most expected tokens that is not predicted to be slower than plain decoding
  * @returns {Prediction}
  */
 export function bestPlan(
@@ -397,7 +400,7 @@ export function bestPlan(
   profile,
   maxNodes = nodesFor(profile),
   maxLevels = levelsFor(maxNodes),
-  slack = 0,
+  slack = SLACK,
 ) {
   const even = smooth(rates);
   const found = growths(even, profile, maxNodes, maxLevels);
