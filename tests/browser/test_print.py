@@ -36,7 +36,7 @@ def test_the_result_is_printed_without_its_form(
 CUT = """view => {
   const whole = (node) =>
     node.scrollHeight <= node.clientHeight + 2 && node.scrollWidth <= node.clientWidth + 2;
-  const found = [...view.querySelectorAll(".sq-text-box, .sq-tree-scroll, .sq-chart, .sq-panel")];
+  const found = [...view.querySelectorAll(".sq-text-box, .sq-tree-scroll, .hw-chart, .sq-panel")];
   return found
     .filter((node) => node.offsetParent && !whole(node))
     .map((node) => `${node.className}: ${node.clientHeight}/${node.scrollHeight}, ` +

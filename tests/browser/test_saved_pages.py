@@ -29,8 +29,8 @@ READY = {
 }
 DRAWN = {
     "Decode": ".sq-tree-svg .sq-n",
-    "Race": "[data-part=race-speedup] .sq-chart path",
-    "Lab": "[data-part=curves] .sq-chart path",
+    "Race": "[data-part=race-speedup] .js-line",
+    "Lab": "[data-part=curves] .js-line",
 }
 MOST_BYTES = 2_000_000
 Open = Callable[..., Page]
@@ -121,12 +121,11 @@ def test_a_saved_race_has_its_verdict_and_its_own_charts(
     expect(page.locator(".race-lane")).to_have_count(3)
     expect(page.locator("[data-part=headline-words]")).to_contain_text("Sequoia")
     for part in ("race-tokens", "race-speedup"):
-        lines = page.locator(f"[data-part={part}] .sq-chart path[style*='race-']")
+        lines = page.locator(f"[data-part={part}] .scatterlayer .js-line")
         expect(lines.last).to_be_visible()
         assert lines.count() >= 3
-    assert page.evaluate("window.Plotly") is None
     expect(page.get_by_text("Open in Decode")).to_have_count(0)
-    expect(page.locator("[data-part=race-speedup] .sq-chart")).to_contain_text("decode time (s)")
+    expect(page.locator("[data-part=race-speedup] .hw-chart")).to_contain_text("decode time (s)")
 
 
 @pytest.mark.nightly
@@ -138,7 +137,7 @@ def test_a_saved_lab_still_plans_trees(saved: dict[str, Path], open_file: Open) 
     page.evaluate(f"{STAGE}.state.set({{ n: 128 }})")
     expect(tokens).not_to_have_text(before)
     expect(page.locator("[data-part=run]")).to_be_hidden()
-    expect(page.locator("[data-part=curves] .sq-chart")).to_contain_text("tokens per step")
+    expect(page.locator("[data-part=curves] .hw-chart")).to_contain_text("tokens per step")
     expect(page.locator("[data-part=lab-tree]")).to_be_visible()
 
 

@@ -33,7 +33,7 @@ def ready(page: Any) -> None:
 
 
 def turn_to(page: Any, phase: str) -> None:
-    page.evaluate("phase => stage.turnTo(phase)", phase)
+    page.evaluate("phase => stage.player.turnTo(phase)", phase)
     settle(page)
 
 
@@ -55,7 +55,7 @@ def test_the_pictures_follow_the_order_of_the_step(page: Any) -> None:
     turn_to(page, "guess")
     assert set(page.evaluate(STATES)) == {"root", "drafted"}
     few = page.evaluate(f"{NODES}.length")
-    page.evaluate("stage.turn(1)")
+    page.evaluate("stage.player.turn(1)")
     settle(page)
     assert page.evaluate(f"{NODES}.length") > few
     turn_to(page, "check")
@@ -79,9 +79,9 @@ def test_the_card_shows_nothing_of_the_target_before_the_targets_pass(page: Any)
 def test_comma_and_period_turn_to_other_pictures_and_stop_playing(page: Any) -> None:
     page.focus(part("phase-result"))
     page.keyboard.press(",")
-    assert page.evaluate("stage.motion.shown.phase") == "walk"
+    assert page.evaluate("stage.player.shown.phase") == "walk"
     page.keyboard.press(".")
-    assert page.evaluate("stage.motion.picture") is None
+    assert page.evaluate("stage.player.picture") is None
     page.click(part("step-play"))
     assert page.evaluate("stage.player.playing")
     page.keyboard.press(".")
@@ -95,7 +95,7 @@ def test_a_step_plays_to_its_end_at_the_chosen_speed(page: Any) -> None:
     page.wait_for_function("!stage.player.playing")
     phases = {one["frame"]["phase"] for one in events(page, "frame") if one["frame"]}
     assert phases >= {"guess", "check"}
-    assert page.evaluate("stage.motion.picture") is None
+    assert page.evaluate("stage.player.picture") is None
 
 
 def test_press_and_hover_events_have_the_node(page: Any) -> None:
@@ -109,22 +109,22 @@ def test_press_and_hover_events_have_the_node(page: Any) -> None:
 def test_with_reduced_motion_the_stage_shows_still_pictures(page: Any) -> None:
     page.emulate_media(reduced_motion="reduce")
     page.click(part("step-play"))
-    assert page.evaluate("[stage.motion.picture, stage.player.playing]") == [0, False]
+    assert page.evaluate("[stage.player.picture, stage.player.playing]") == [0, False]
     page.click(part("phases") + " > button")
-    assert page.evaluate("stage.motion.picture") == 1
+    assert page.evaluate("stage.player.picture") == 1
     page.emulate_media(reduced_motion="no-preference")
 
 
 @pytest.mark.nightly
 def test_a_step_can_be_replaced_or_removed_and_the_stage_destroyed(page: Any) -> None:
-    page.evaluate("stage.play(); showStep(runs.greedy, 4)")
+    page.evaluate("stage.player.play(); showStep(runs.greedy, 4)")
     settle(page)
-    assert page.evaluate("[stage.motion.picture, stage.player.playing]") == [None, False]
+    assert page.evaluate("[stage.player.picture, stage.player.playing]") == [None, False]
     expect(page.locator(f"{CARD} .sq-meter")).to_be_hidden()
     page.evaluate("stage.show(null)")
     settle(page)
     expect(page.locator(part("phases"))).to_be_hidden()
-    page.evaluate("showStep(runs.one, 0); stage.play(); stage.destroy()")
+    page.evaluate("showStep(runs.one, 0); stage.player.play(); stage.destroy()")
     settle(page)
     assert page.evaluate("document.getElementById('host').children.length") == 0
 
@@ -186,10 +186,10 @@ def test_the_card_shows_what_is_left_of_p_and_q(page: Any) -> None:
     )
     assert shares[:5] == pytest.approx([100 * share for share in residual["p"][:5]], abs=0.01)
     assert sum(shares) == pytest.approx(100, abs=0.1)
-    page.evaluate("stage.turn(1)")
+    page.evaluate("stage.player.turn(1)")
     settle(page)
     expect(page.locator(f"{CARD} .sq-left-title")).to_have_text("What is left of p and q")
-    page.evaluate("stage.showPicture(null)")
+    page.evaluate("stage.player.stand(null)")
     settle(page)
     expect(page.locator(f"{CARD} [data-mark=drawn]")).to_have_count(1)
     card, row = (page.locator(s).first.bounding_box() for s in (CARD, f"{CARD} .sq-left-row"))

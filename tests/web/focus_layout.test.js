@@ -1,9 +1,7 @@
 // The focus layout: the part of a large tree that matters in one step.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { focusLayout, hidesNodes } from "../../ui/shared/web/focus_layout.js";
-import { topology } from "../../ui/shared/web/tree_layout.js";
-import { allCells } from "../../ui/shared/web/tree_scene.js";
+import { allCells, focusLayout, hidesNodes, topology } from "../../ui/shared/web/tree_layout.js";
 
 const SMALL = [-1, 0, 0, 1, 1, 2];
 

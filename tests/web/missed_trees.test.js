@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 import { RunStore } from "../../ui/decode/web/run_store.js";
 import { RaceStore } from "../../ui/race/web/race_store.js";
-import { addTrees } from "../../ui/shared/web/tree_numbers.js";
+import { addTrees } from "../../ui/shared/web/playback.js";
 import { aStep } from "./a_step.js";
 
 const TREES = [1, 2, 3, 4, 5].map((n) => [-1, ...new Array(n).fill(0)]);

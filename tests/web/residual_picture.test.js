@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { residualPicture } from "../../ui/shared/web/residual_picture.js";
-import { StepTimeline } from "../../ui/shared/web/step_timeline.js";
+import { StepTimeline } from "../../ui/shared/web/step_motion.js";
 import { viewStep } from "./a_step.js";
 import { topology } from "../../ui/shared/web/tree_layout.js";
 

@@ -1,11 +1,7 @@
 /* An experiment's rows and comparisons in groups with a heading. */
 import { test } from "node:test";
 import assert from "node:assert/strict";
-import {
-  groupedComparisons,
-  groupedRows,
-  onlyKind,
-} from "../../ui/experiments/web/result_groups.js";
+import { groupedComparisons, groupedRows, onlyKind } from "../../ui/experiments/web/result_rows.js";
 
 const COLUMNS = [
   { name: "case", label: "texts", kind: "" },

@@ -86,7 +86,7 @@ test("the tile shows the run's verdict, whatever step is shown", () => {
 test("a small last tree is explained only if a run was given one tree for all steps", async () => {
   const canvas = { setAttribute() {}, getContext() {} };
   Object.assign(document, { createElement: () => canvas }); // needed when the module is imported
-  const { TreeNote } = await import("../../ui/decode/web/tree_tools.js");
+  const { TreeNote } = await import("../../ui/decode/web/tree_panel.js");
   const noteOf = (tree) => {
     const store = new RunStore();
     const steps = [0, 0, 1].map((number, i) => aStep({ ...STEP, i, tree: number }));

@@ -3,8 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { chainEnd, guess, result, trial } from "../../ui/shared/web/step_captions.js";
-import { hasPhase, stepFrames } from "../../ui/shared/web/step_frames.js";
-import { StepTimeline } from "../../ui/shared/web/step_timeline.js";
+import { StepTimeline, hasPhase, stepFrames } from "../../ui/shared/web/step_motion.js";
 import { viewStep } from "./a_step.js";
 import { topology } from "../../ui/shared/web/tree_layout.js";
 

@@ -2,11 +2,9 @@
 // only part of a large tree, hides the node, it is drawn first.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { focusLayout } from "../../ui/shared/web/focus_layout.js";
+import { allCells, focusLayout, topology } from "../../ui/shared/web/tree_layout.js";
 import { StepPointer } from "../../ui/shared/web/step_pointer.js";
 import { StepTree } from "../../ui/shared/web/step_tree.js";
-import { topology } from "../../ui/shared/web/tree_layout.js";
-import { allCells } from "../../ui/shared/web/tree_scene.js";
 
 // a root with 20 children, of which the last has a child (21), which has a child (22)
 const TOPO = topology([-1, ...new Array(20).fill(0), 20, 21]);

@@ -1,8 +1,7 @@
 // The cells of a drawn tree, the way from the root to a node, and the dot nearest the pointer.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { topology } from "../../ui/shared/web/tree_layout.js";
-import { allCells, keyOf, nodeOf } from "../../ui/shared/web/tree_scene.js";
+import { allCells, keyOf, nodeOf, topology } from "../../ui/shared/web/tree_layout.js";
 import { nearestDot, wayTo } from "../../ui/shared/web/tree_way.js";
 
 test("every node has a cell, after its parent's", () => {

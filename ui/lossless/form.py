@@ -40,7 +40,7 @@ LABELS = {
     "samples": "Samples",
     "bug": "Decoder",
 }
-# The label of the run button. A button in web/introduction.js has the same label and effect.
+# The label of the run button. A button in web/lossless_view.js has the same label and effect.
 RUN = "Run the test"
 COUNTED = [
     ("the first token", 1),

@@ -96,7 +96,7 @@ def require_fit(pair_request: PairRequest) -> None:
 
 
 def loaded(pair: Pair) -> dict[str, Any]:
-    """The fields of a message about the pair in use; see Loaded in web/loaded_pair.js."""
+    """The fields of a message about the pair in use; see Loaded in web/models_view.js."""
     return {
         "name": pair.name,
         **{role: _in_use(pair, role) for role in ("target", "draft")},

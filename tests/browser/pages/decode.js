@@ -10,7 +10,7 @@ import * as stepWords from "../../../ui/shared/web/step_words.js";
 import { mountDecode } from "../../../ui/decode/web/decode_view.js";
 import { bestStep, lastFullStep } from "../../../ui/decode/web/steps_to_show.js";
 import { viewStep } from "../../../ui/shared/web/step_view.js";
-import { allCells } from "../../../ui/shared/web/tree_scene.js";
+import { allCells } from "../../../ui/shared/web/tree_layout.js";
 import { TreeView } from "../../../ui/shared/web/tree_view.js";
 
 window.modules = {

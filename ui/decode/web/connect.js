@@ -1,19 +1,23 @@
 /* Connects the Decode tab's Gradio component to its view. */
+import { mountDecode } from "./decode_view.js";
+import { refused } from "./form_changes.js";
+import { ownRun } from "./own_run.js";
 import { connectComponent } from "../../shared/web/connect_component.js";
 import { publishRun } from "../../shared/web/finished_run.js";
 import { canStop, formBeside } from "../../shared/web/form_buttons.js";
 import { openWithForm, showForm } from "../../shared/web/form_side.js";
-import { isOfOtherModels, onModels } from "../../shared/web/loaded_models.js";
+import { formValues, withFormValues } from "../../shared/web/form_values.js";
 import { sayInterrupted } from "../../shared/web/interrupted.js";
 import { watchJob } from "../../shared/web/job_watch.js";
+import { isOfOtherModels, onModels } from "../../shared/web/loaded_models.js";
 import { rememberInAddress } from "../../shared/web/page_address.js";
+import { linkChanged, linkView } from "../../shared/web/page_link.js";
 import { offerStep } from "../../shared/web/shown_step.js";
-import { mountDecode } from "./decode_view.js";
-import { refused } from "./form_changes.js";
-import { ownRun } from "./own_run.js";
-import { linkRun } from "./run_link.js";
 
-/** @import { Props, Server, Trigger, Watch } from "../../shared/web/connect_component.js" */
+/**
+ * @import { Props, Server, Trigger, Watch } from "../../shared/web/connect_component.js"
+ * @import { RunStore } from "./run_store.js"
+ */
 
 /**
  * Called from the component's js_on_load with what Gradio gives it.
@@ -71,4 +75,54 @@ export function connect(element, props, watch, trigger, server) {
     const step = view.store.view();
     return step && { step, label: view.store.meta.label ?? "" };
   });
+}
+
+/**
+ * Connect the view to the page's address.
+ * @param {RunStore} store
+ * @param {(values: Record<string, any>) => void} fill puts values into the form
+ */
+export function linkRun(store, fill) {
+  linkView("decode", {
+    read: () => ({ ...formValues("decode"), step: shownStep(store) }),
+    apply({ step, ...values }) {
+      if (step !== undefined) seekWhenThere(store, step);
+      if (Object.keys(values).length)
+        whenRun(store, () => withFormValues("decode", (now) => fill({ ...now, ...values })));
+    },
+    say: (words, isError) =>
+      whenRun(store, () => store.set({ [isError ? "error" : "notice"]: words })),
+  });
+  let last = null;
+  store.onPaint(() => {
+    const step = shownStep(store);
+    if (step === last) return;
+    last = step;
+    linkChanged("decode");
+  });
+}
+
+// The step for the address: the one on screen. Null if no step is on screen. Also null while the
+// run plays, while the newest step is followed, or while the whole text is shown.
+const shownStep = ({ at, playing, follow, isWhole }) =>
+  at < 0 || playing || follow || isWhole ? null : at;
+
+const seekWhenThere = (store, step) =>
+  once(
+    store,
+    ({ steps, done, last }) => steps.length > 0 && (done || last >= step),
+    () => store.seek(step),
+  );
+
+// Wait for the first message of a run: that message clears any error or notice shown before it.
+const whenRun = (store, act) => once(store, ({ run }) => run !== null, act);
+
+function once(store, isTime, act) {
+  let isOver = false;
+  store.onPaint(() => {
+    if (isOver || !isTime(store)) return;
+    isOver = true;
+    act();
+  });
+  store.changed();
 }

@@ -2,10 +2,12 @@
    it. One dialog over the whole window contains the run's verdict, the caption, the tree, the text
    and the tokens so far. The view's keyboard shortcuts work in the dialog, too. */
 import { headlineNumber } from "./headline.js";
-import { PresenterText } from "./presenter_text.js";
-import { PresenterTotals } from "./presenter_totals.js";
 import { PresenterTree } from "./presenter_tree.js";
-import { attr, button, el, setIcon, show, text } from "../../shared/web/dom.js";
+import { promptText } from "./prompt_text.js";
+import { rowName } from "./scrubber.js";
+import { writeToken } from "./text_view.js";
+import { attr, button, el, setIcon, show, sized, text } from "../../shared/web/dom.js";
+import { count, readable } from "../../shared/web/format.js";
 import { isHypothetical, isSimulated, paintSimulated } from "../../shared/web/run_words.js";
 import { result } from "../../shared/web/step_captions.js";
 import { speedupInWords } from "../../shared/web/verdict_words.js";
@@ -146,4 +148,95 @@ export class Presenter {
 function typeSize() {
   const { innerWidth, innerHeight } = window;
   return Math.max(SMALLEST, Math.floor(Math.min(innerWidth / ROOM.wide, innerHeight / ROOM.tall)));
+}
+
+const STEPS = 40; // the last steps whose text is written
+const PROMPT = 200; // the last characters of the prompt that are written before it
+
+/** The text that is decoded so far. */
+export class PresenterText {
+  shown = ""; // key of what is written
+
+  /**
+   * @param {import("./run_store.js").RunStore} store
+   * @param {Element} host
+   */
+  constructor(store, host) {
+    this.store = store;
+    const look = { class: "sq-present-text", role: "region", "aria-label": "Generated text" };
+    this.box = el("div", look, host);
+    this.size = sized(this.box, () => this.paint());
+  }
+
+  paint() {
+    const { version, written, steps } = this.store;
+    const { w, h } = this.size;
+    const key = [version, written, steps.length, w, h].join();
+    if (!w || this.shown === key) return;
+    this.shown = key;
+    this.write();
+    this.dropFirstLines();
+  }
+
+  write() {
+    const { written, steps, meta } = this.store;
+    this.box.replaceChildren();
+    const from = Math.max(0, written + 1 - STEPS);
+    for (const word of from ? [] : promptWords(promptText(meta)))
+      el("span", { class: "sq-prompt", text: word }, this.box);
+    for (const step of steps.slice(from, written + 1)) {
+      const group = el("span", {}, this.box);
+      if (step) step.emitted.forEach((_id, k) => writeToken(group, k, step));
+      else group.append(" […] ");
+    }
+  }
+
+  // The lines below stay as they are, because each begins with a new word.
+  dropFirstLines() {
+    const { box } = this;
+    const words = [...box.querySelectorAll(".sq-prompt, .sq-tok")];
+    const places = words.map((word) => /** @type {HTMLElement} */ (word).offsetTop);
+    const far = box.scrollHeight - box.clientHeight;
+    words.forEach((word, i) => places[i] < far && word.remove());
+  }
+}
+
+const promptWords = (prompt) => readable(prompt.slice(-PROMPT)).match(/\s*\S+/g) ?? [];
+
+/** The bars. */
+export class PresenterTotals {
+  /**
+   * @param {import("./run_store.js").RunStore} store
+   * @param {Element} host
+   */
+  constructor(store, host) {
+    this.store = store;
+    this.root = el("div", { class: "sq-present-totals" }, host);
+    this.plain = this.row("plain");
+    this.run = this.row("run");
+  }
+
+  row(name) {
+    const look = { class: "sq-present-total", "data-row": name };
+    const title = el("span", look, this.root);
+    const track = el("div", look, this.root);
+    return { title, track, number: el("span", look, this.root), bar: el("i", {}, track) };
+  }
+
+  paint() {
+    const { store } = this;
+    const { ends } = store.plain;
+    const all = Math.max(store.totals(store.last).tokens, 1);
+    const made = store.totals(store.written).tokens;
+    this.paintRow(this.plain, "alone", ends.length ? store.plain.tokens(store.time) : null, all);
+    this.paintRow(this.run, rowName(store.largest), made, all);
+  }
+
+  paintRow({ title, track, number, bar }, name, tokens, all) {
+    for (const part of [title, track, number]) show(part, tokens !== null);
+    if (tokens === null) return;
+    text(title, name);
+    text(number, count(tokens, "token"));
+    bar.style.width = (Math.min(1, tokens / all) * 100).toFixed(1) + "%";
+  }
 }

@@ -5,13 +5,13 @@ import { known, short } from "../../shared/web/format.js";
 import { isResidual } from "../../shared/web/step_words.js";
 import { TreeDots } from "../../shared/web/tree_dots.js";
 import { fit, widthOf } from "../../shared/web/tree_frame.js";
-import { allCells } from "../../shared/web/tree_scene.js";
+import { allCells } from "../../shared/web/tree_layout.js";
 
 /**
  * @import { StepMotion } from "../../shared/web/step_motion.js"
  * @import { StepView } from "../../shared/web/step_view.js"
  * @import { Frame } from "../../shared/web/tree_frame.js"
- * @import { NodeId } from "../../shared/web/tree_scene.js"
+ * @import { NodeId } from "../../shared/web/tree_layout.js"
  * @typedef {{label: string, numbers: string, state: string}} Line one level of the path
  * @typedef {{x: number, y: number, w: number, h: number}} Box px
  */

@@ -1,13 +1,10 @@
 /* The state of the Decode view: what has arrived of the run, the step shown, and the playback.
    Independent of the DOM. */
-import { Following } from "../../shared/web/following.js";
-import { Playback, SLOWEST_FRAME, prefersStillness } from "../../shared/web/playback.js";
-import { PlainClock } from "./plain_clock.js";
-import { RunTotals } from "./run_totals.js";
-import { SlotCounts } from "./slot_counts.js";
+import { Following, Playback, SLOWEST_FRAME, prefersStillness } from "../../shared/web/playback.js";
+import { PlainClock, RunTotals, SlotCounts } from "./run_totals.js";
 import { SlowMotion } from "./slow_motion.js";
 import { bestStep } from "./steps_to_show.js";
-import { LARGE } from "../../shared/web/focus_layout.js";
+import { LARGE } from "../../shared/web/tree_layout.js";
 import { SHARES } from "../../shared/web/speeds.js";
 import { viewStep } from "../../shared/web/step_view.js";
 
@@ -15,7 +12,7 @@ import { viewStep } from "../../shared/web/step_view.js";
  * @import { StepsMessage } from "../../shared/web/playback.js"
  * @import { Meta } from "../../shared/web/run_facts.js"
  * @import { StepView } from "../../shared/web/step_view.js"
- * @import { NodeId } from "../../shared/web/tree_scene.js"
+ * @import { NodeId } from "../../shared/web/tree_layout.js"
  * @import { Totals } from "./run_totals.js"
  */
 

@@ -1,7 +1,11 @@
 /* Totals of a run at the end of each of its steps. Independent of the DOM. */
 import { draftedOf, secondsOf } from "../../shared/web/step_view.js";
 
-/** @import { Step } from "../../shared/web/step_view.js" */
+/**
+ * @import { Meta } from "../../shared/web/run_facts.js"
+ * @import { Step } from "../../shared/web/step_view.js"
+ * @import { Topology } from "../../shared/web/tree_layout.js"
+ */
 
 /**
  * Sums over the steps up to a certain one.
@@ -106,3 +110,87 @@ const plus = (sums, step) => ({
   drafted: sums.drafted + draftedOf(step),
   most: Math.max(sums.most, step.emitted.length),
 });
+
+/** The counts of one run. */
+export class SlotCounts {
+  /** @type {Uint32Array[]} by tree, then by node: in how many steps it was accepted */
+  accepted = [];
+  /** @type {number[]} by tree: how many steps had it */
+  seen = [];
+
+  /**
+   * @param {Step} step
+   * @param {Topology | undefined} topo its tree; if undefined, the step is not counted
+   */
+  add(step, topo) {
+    if (!topo) return;
+    const slots = (this.accepted[step.tree] ||= new Uint32Array(topo.n));
+    for (const node of step.verdict.path) slots[node]++;
+    this.seen[step.tree] = (this.seen[step.tree] || 0) + 1;
+  }
+
+  /**
+   * In how many steps a slot was accepted.
+   * @param {number} tree
+   * @param {number} node
+   * @returns {[number, number]} the number of steps that accepted it, and of steps with this tree
+   */
+  counts(tree, node) {
+    return [this.accepted[tree]?.[node] ?? 0, this.seen[tree] ?? 0];
+  }
+
+  /**
+   * How often a slot was accepted.
+   * @param {number} tree
+   * @param {number} node
+   * @returns {number} the share of the steps with this tree, 0 to 1
+   */
+  share(tree, node) {
+    const [accepted, seen] = this.counts(tree, node);
+    return seen ? accepted / seen : 0;
+  }
+}
+
+const CLOSE = 1e-9; // seconds; times that differ by less count as equal
+
+/** When plain decoding emitted each of its tokens. */
+export class PlainClock {
+  /** @type {Meta | null} the meta from which `#ends` was computed */
+  #meta = null;
+  /** @type {number[]} the cached value of `ends` */
+  #ends = [];
+
+  /** @param {{meta: Meta}} store */
+  constructor(store) {
+    this.store = store;
+  }
+
+  /**
+   * @returns {number[]} seconds from the start of plain decoding to each of its tokens; empty if
+   *   the times of its tokens are not known
+   */
+  get ends() {
+    const { meta } = this.store;
+    if (this.#meta !== meta) this.#ends = runningSums(meta.plain?.seconds ?? []);
+    this.#meta = meta;
+    return this.#ends;
+  }
+
+  /**
+   * How many tokens plain decoding has emitted by a moment.
+   * @param {number} time seconds from the start of plain decoding
+   * @returns {number}
+   */
+  tokens(time) {
+    const found = this.ends.findIndex((end) => end > time + CLOSE);
+    return found < 0 ? this.ends.length : found;
+  }
+}
+
+function runningSums(values) {
+  let sum = 0;
+  return values.map((value) => {
+    sum += value;
+    return sum;
+  });
+}

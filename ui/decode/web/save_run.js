@@ -27,6 +27,7 @@ const saveRun = (store) =>
     what: "run",
     start: "run one",
     data: runData,
+    hasCharts: false,
     facts: (meta) => pageLines(runFacts(meta)),
   });
 

@@ -3,7 +3,7 @@ import { StepMotion } from "../../shared/web/step_motion.js";
 
 /**
  * @import { RunStore } from "./run_store.js"
- * @import { StepTimeline } from "../../shared/web/step_timeline.js"
+ * @import { StepTimeline } from "../../shared/web/step_motion.js"
  */
 
 /** The slow motion of one run. */

@@ -13,7 +13,7 @@ import { scrollToPiece, scrollToWholeLine } from "./whole_lines.js";
 /**
  * @import { Meta } from "../../shared/web/run_facts.js"
  * @import { RunStore } from "./run_store.js"
- * @import { NodeId } from "../../shared/web/tree_scene.js"
+ * @import { NodeId } from "../../shared/web/tree_layout.js"
  */
 
 const PROMPT_SHOWN = 400; // characters in the prompt's line

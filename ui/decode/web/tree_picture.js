@@ -3,7 +3,7 @@
 import { runFacts } from "./run_header.js";
 import * as dom from "../../shared/web/dom.js";
 import { svg } from "../../shared/web/dom.js";
-import { hidesNodes } from "../../shared/web/focus_layout.js";
+import { hidesNodes } from "../../shared/web/tree_layout.js";
 import { factLines } from "../../shared/web/run_facts.js";
 import { isSimulated, paintBadge } from "../../shared/web/run_words.js";
 import * as pictures from "../../shared/web/save_picture.js";

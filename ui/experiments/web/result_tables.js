@@ -5,8 +5,7 @@ import { apart, short } from "../../shared/web/format.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { csv, saveText } from "../../shared/web/save_file.js";
 import { addTerm } from "../../shared/web/tooltips.js";
-import { groupedComparisons, groupedRows, onlyKind } from "./result_groups.js";
-import { tableRows, verdictOf } from "./result_rows.js";
+import { groupedComparisons, groupedRows, onlyKind, tableRows, verdictOf } from "./result_rows.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 /** @import { Comparison, Result } from "./experiments_state.js" */

@@ -1,23 +1,25 @@
 /* The Hardware view: a profile, the fastest tree for it, and the latest run beside its prediction.
    The server computes everything that the view shows (ui/hardware/view.py). */
+import { PlanTiles } from "./plan_tiles.js";
+import { RunPanel } from "./run_panel.js";
 import { AcceptancePanel } from "../../shared/web/acceptance_table.js";
+import { makeBanner } from "../../shared/web/banner.js";
+import { followTheme } from "../../shared/web/chart.js";
+import { connectComponent, whenShown } from "../../shared/web/connect_component.js";
+import { button, el, show, text } from "../../shared/web/dom.js";
+import { figurePanel } from "../../shared/web/figure_panel.js";
 import { canStop } from "../../shared/web/form_buttons.js";
 import { formValues, withFormValues } from "../../shared/web/form_values.js";
+import { count } from "../../shared/web/format.js";
 import { watchJob } from "../../shared/web/job_watch.js";
 import { linkView } from "../../shared/web/page_link.js";
-import { connectComponent, whenShown } from "../../shared/web/connect_component.js";
-import { followTheme } from "../../shared/web/chart.js";
-import { makeBanner } from "../../shared/web/banner.js";
-import { el, show, text } from "../../shared/web/dom.js";
-import { figurePanel } from "../../shared/web/figure_panel.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { progressBar } from "../../shared/web/progress_bar.js";
 import { dtypes } from "../../shared/web/run_facts.js";
+import { saveText } from "../../shared/web/save_file.js";
 import { addTerm } from "../../shared/web/tooltips.js";
-import { FastestTree } from "./fastest_tree.js";
-import { PlanTiles } from "./plan_tiles.js";
-import { ProfileFacts } from "./profile_facts.js";
-import { RunPanel } from "./run_panel.js";
+import { allCells, topology } from "../../shared/web/tree_layout.js";
+import { TreeView } from "../../shared/web/tree_view.js";
 
 /** @import { Figure } from "../../shared/web/chart.js" */
 
@@ -249,3 +251,84 @@ const formLink = ({ nodes = "", ...values }) => ({
   ...values,
   nodes: /^\s*\d+\s*$/.test(nodes) ? Number(nodes) : null,
 });
+
+const TITLE = "The fastest tree";
+
+/** The panel. */
+export class FastestTree {
+  /** @param {HTMLElement} host */
+  constructor(host) {
+    const panel = makePanel(host, { part: "tree", title: TITLE, cls: "hw-tree" });
+    this.word = el("span", { class: "sq-word" }, panel.titleBox);
+    this.view = new TreeView(panel.body, { cls: "sq-tree-whole", dots: ["untested", "root"] });
+  }
+
+  /** @param {number[]} parents the parent of each node; -1 for the root */
+  show(parents) {
+    const topo = topology(parents);
+    const size = `${count(topo.n, "node")}, ${count(topo.levels, "level")}`;
+    text(this.word, "predicted · " + size);
+    this.view.describe(`${TITLE}: ${size}`);
+    this.view.draw({
+      cells: allCells(topo),
+      looks: parents.map((_, node) => ({ state: node ? "untested" : "root" })),
+      rows: topo.rows,
+      cols: topo.levels,
+    });
+  }
+}
+
+const TERMS = { Device: "on", Prefix: "prefix", Precision: "precision" };
+
+/** The panel. */
+export class ProfileFacts {
+  file = "";
+  name = "";
+
+  /** @param {HTMLElement} host */
+  constructor(host) {
+    const panel = makePanel(host, { part: "facts", title: "Profile", cls: "hw-facts" });
+    this.list = el("dl", { class: "sq-facts" }, panel.body);
+    this.note = el("p", { class: "sq-foot-note", "data-part": "note" }, panel.body);
+    const label = "Export the profile as JSON";
+    const save = button(panel.tools, { text: "Export", label });
+    save.addEventListener("click", () => this.export());
+  }
+
+  /**
+   * @param {Profile} profile
+   * @param {string} file the profile as JSON
+   */
+  show(profile, file) {
+    this.file = file;
+    this.name = profile.name;
+    this.list.replaceChildren();
+    for (const [name, value] of facts(profile)) {
+      const head = el("dt", {}, this.list);
+      if (TERMS[name]) addTerm(head, name, TERMS[name]);
+      else text(head, name);
+      el("dd", { text: value, title: value }, this.list);
+    }
+    text(this.note, profile.note);
+    show(this.note, Boolean(profile.note));
+  }
+
+  export() {
+    const name = this.name.replace(/[^\w.-]+/g, "-").slice(0, 40);
+    saveText(`sequoia-profile-${name}.json`, this.file);
+  }
+}
+
+function facts({ label, device, dtype, target, draft, prefix, date, versions }) {
+  const known = Object.entries(versions).map((pair) => pair.join(" "));
+  return [
+    ["Source", label],
+    ["Device", device],
+    ["Precision", dtypes(dtype)],
+    ["Target", target],
+    ["Draft", draft],
+    ["Prefix", prefix ? `${prefix} tokens` : "not given"],
+    ["Date", date],
+    ["Versions", known.join(", ") || "not given"],
+  ];
+}

@@ -2,7 +2,6 @@
 import { connectComponent } from "../../shared/web/connect_component.js";
 import { watchJob } from "../../shared/web/job_watch.js";
 import { copyLink } from "../../shared/web/page_link.js";
-import { PLOTLY } from "../../shared/web/plotly.js";
 import { linkLab } from "./lab_link.js";
 import { mountLab } from "./lab_view.js";
 import { saveLab } from "./save_lab.js";
@@ -21,7 +20,6 @@ export function connect(element, props, watch, trigger) {
     trigger,
     save: saveLab,
     copy: () => copyLink("lab"),
-    plotly: PLOTLY,
   });
   const isBusy = () => view.lab.editor.counting.busy;
   const job = watchJob({ isBusy, ask: (asked) => trigger("ask", asked) });

@@ -41,18 +41,17 @@ const LINE = { type: "scatter", mode: "lines" };
 class Figure {
   /**
    * @param {HTMLElement} host
-   * @param {string} plotly address of Plotly's script; if empty, the figure is SVG
    * @param {{part: string, title: string, term: string, cls: string}} about
    * @param {() => string[]} sources where the numbers come from, as lines in a saved figure
    */
-  constructor(host, plotly, about, sources) {
+  constructor(host, about, sources) {
     const panel = makePanel(host, about);
     this.word = el("span", { class: "sq-word" }, panel.titleBox);
-    this.chart = new Chart(panel.body, plotly, about.title);
+    this.chart = new Chart(panel.body, about.title);
     const drawn = () => this.chart.drawn;
     const reset = () => this.chart.reset();
     const caption = () => [`${about.title}: ${this.word.textContent}`, ...sources()];
-    if (plotly) pictures.buttons(panel.tools, drawn, about.part, { reset, caption });
+    pictures.buttons(panel.tools, drawn, about.part, { reset, caption });
     this.note = el("p", { class: "sq-lab-note" }, panel.body);
     rove(panel.root);
   }
@@ -70,13 +69,12 @@ export class Curves {
   /**
    * @param {HTMLElement} host
    * @param {LabState} state
-   * @param {string} plotly
    */
-  constructor(host, state, plotly) {
+  constructor(host, state) {
     this.state = state;
     const about = { part: "curves", title: "Tokens per step vs. nodes", term: "expected" };
     const cls = "sq-lab-curves";
-    this.figure = new Figure(host, plotly, { ...about, cls }, () => [acceptanceLine(state)]);
+    this.figure = new Figure(host, { ...about, cls }, () => [acceptanceLine(state)]);
     text(this.figure.word, "expected, up to 1,024 nodes");
     addTerm(this.figure.note, "Limits", "ceiling");
     this.limits = el("span", {}, this.figure.note);
@@ -169,13 +167,12 @@ export class Margins {
   /**
    * @param {HTMLElement} host
    * @param {LabState} state
-   * @param {string} plotly
    */
-  constructor(host, state, plotly) {
+  constructor(host, state) {
     this.state = state;
     const about = { part: "margins", title: "Node n: gain vs. cost", term: "gain against cost" };
     const sources = () => [acceptanceLine(state), timesLine(state)];
-    this.figure = new Figure(host, plotly, { ...about, cls: "sq-lab-margins" }, sources);
+    this.figure = new Figure(host, { ...about, cls: "sq-lab-margins" }, sources);
   }
 
   paint() {

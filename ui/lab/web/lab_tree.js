@@ -10,13 +10,13 @@ import * as planner from "../../shared/web/planner.js";
 import { el, text } from "../../shared/web/dom.js";
 import * as treeFrame from "../../shared/web/tree_frame.js";
 import * as treeLayout from "../../shared/web/tree_layout.js";
-import { keyOf } from "../../shared/web/tree_scene.js";
+import { keyOf } from "../../shared/web/tree_layout.js";
 import { TreeView } from "../../shared/web/tree_view.js";
 
 /**
  * @import { Item, Plan } from "./lab_tree_plan.js"
  * @import { Topology } from "../../shared/web/tree_layout.js"
- * @import { Look } from "../../shared/web/tree_scene.js"
+ * @import { Look } from "../../shared/web/tree_layout.js"
  */
 
 /** The panel with the tree. */

@@ -1,13 +1,13 @@
 /* Decides which nodes of a tree are drawn, and where. At first, large trees show only their best
    nodes, and deep trees only the levels that fit. Pure. */
-import { keyOf } from "../../shared/web/tree_scene.js";
+import { keyOf } from "../../shared/web/tree_layout.js";
 
 const FOLD_ABOVE = 160; // nodes; in a larger tree, some nodes are hidden at first
 const DRAWN = 110; // max nodes of such a tree that are drawn at first: those with the best scores
 
 /**
  * @import { Topology } from "../../shared/web/tree_layout.js"
- * @import { Cell } from "../../shared/web/tree_scene.js"
+ * @import { Cell } from "../../shared/web/tree_layout.js"
  */
 
 /**

@@ -1,6 +1,6 @@
 /* What happens when a person points at a node of the Lab's tree, presses it, or presses a key. */
 import { formatShare } from "./export_tree.js";
-import { nodeOf } from "../../shared/web/tree_scene.js";
+import { nodeOf } from "../../shared/web/tree_layout.js";
 
 /**
  * The `Actions` (see tree_keys.js) of the Lab's tree. `key` identifies a node's cell, as in

@@ -39,7 +39,7 @@ const STILL_MS = 140; // how long nothing must change before the figures are red
 
 /**
  * @typedef {{trigger?: (name: string, data: object) => void, save?: (lab: Lab) => void,
- *   copy?: () => void, plotly?: string}} Options
+ *   copy?: () => void}} Options
  */
 
 /** The properties of messages that `known` keeps. */
@@ -64,13 +64,11 @@ export class Lab {
   /**
    * @param {HTMLElement} element
    * @param {Options} [options] `trigger`: sends a request to the server; without it, nothing can be
-   *   run. `save`: saves the Lab as a web page. `copy`: copies its link. `plotly`: address of
-   *   Plotly's script; without it, figures are SVG
+   *   run. `save`: saves the Lab as a web page. `copy`: copies its link.
    */
-  constructor(element, { trigger, save, copy, plotly = "" } = {}) {
+  constructor(element, { trigger, save, copy } = {}) {
     this.trigger = trigger ?? (() => {});
     this.canRun = Boolean(trigger);
-    this.plotly = plotly;
     this.state = new LabState();
     element.replaceChildren();
     this.build(element, { save, copy });
@@ -82,7 +80,7 @@ export class Lab {
   }
 
   build(element, { save, copy }) {
-    const { state, trigger, plotly } = this;
+    const { state, trigger } = this;
     const link = {
       trigger,
       run: this.canRun ? (parents, clock) => this.run(parents, clock) : null,
@@ -98,8 +96,8 @@ export class Lab {
     this.tree = new LabTree(middle, state);
     this.table = new ShapesTable(middle, state);
     this.numbers = new ReadOuts(right, state, link);
-    this.margins = new Margins(right, state, plotly);
-    this.curves = new Curves(element, state, plotly);
+    this.margins = new Margins(right, state);
+    this.curves = new Curves(element, state);
     this.counts = new AcceptanceCounts(element, (rates, origin) => this.editor.take(rates, origin));
     this.dp = new DpInLab(element, state);
   }

@@ -22,6 +22,7 @@ export async function saveLab(lab) {
       title: "Sequoia: a tree in the Lab",
       facts: labFacts(lab),
       data: labData(lab),
+      hasCharts: true,
     });
   } catch (failure) {
     lab.numbers.say(`Not saved: ${failure.message}`);

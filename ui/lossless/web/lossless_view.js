@@ -1,18 +1,19 @@
 /* The Lossless tab: counts of samples beside the target's exact distribution, the verdict, and the
    bugs that the test would find. Until the first test has counts, the tab shows recorded
    tests. */
-import { canStop } from "../../shared/web/form_buttons.js";
-import { watchJob } from "../../shared/web/job_watch.js";
-import { connectComponent } from "../../shared/web/connect_component.js";
-import { makeBanner } from "../../shared/web/banner.js";
-import { el, show } from "../../shared/web/dom.js";
-import { progressBar } from "../../shared/web/progress_bar.js";
-import { BugPanel } from "./bug_panel.js";
 import { CellTable } from "./cell_table.js";
 import { FindsPanel } from "./finds_panel.js";
-import { introduction } from "./introduction.js";
 import { recordedTests } from "./recorded_tests.js";
-import { VerdictPanel } from "./verdict_panel.js";
+import { makeBanner } from "../../shared/web/banner.js";
+import { connectComponent } from "../../shared/web/connect_component.js";
+import { button, el, show, text } from "../../shared/web/dom.js";
+import { canStop, formBeside } from "../../shared/web/form_buttons.js";
+import { count, percent, short } from "../../shared/web/format.js";
+import { watchJob } from "../../shared/web/job_watch.js";
+import { makePanel } from "../../shared/web/panel.js";
+import { progressBar } from "../../shared/web/progress_bar.js";
+import { rove } from "../../shared/web/roving_focus.js";
+import { fillTile, makeTile } from "../../shared/web/tile.js";
 
 /**
  * The messages are made in ui/lossless/messages.py.
@@ -109,3 +110,114 @@ export function connect(element, props, watch, trigger) {
   const view = new LosslessView(root, (bug) => trigger("fill", { bug }));
   connectComponent(root, props, watch, view, { taken });
 }
+
+const PARTS = [
+  ["about", "What is wrong"],
+  ["shows", "Where it shows"],
+  ["hides", "Why it hides elsewhere"],
+];
+
+/** The panel that describes the bug; hidden for the correct decoder. */
+export class BugPanel {
+  /** @param {HTMLElement} host */
+  constructor(host) {
+    const about = { part: "bug", title: "Broken on purpose", cls: "ls-bug" };
+    this.panel = makePanel(host, about);
+    this.name = el("span", { class: "sq-word" }, this.panel.titleBox);
+    const list = el("dl", {}, this.panel.body);
+    this.parts = Object.fromEntries(PARTS.map(([key, title]) => [key, described(list, title)]));
+    show(this.panel.root, false);
+  }
+
+  /** @param {Bug | null} bug */
+  show(bug) {
+    show(this.panel.root, Boolean(bug));
+    if (!bug) return;
+    text(this.name, bug.label);
+    for (const [key] of PARTS) text(this.parts[key], bug[key]);
+  }
+}
+
+function described(list, title) {
+  el("dt", { text: title }, list);
+  return el("dd", {}, list);
+}
+
+const WHY =
+  "Speculative decoding should change the speed of the large model and nothing else: every text " +
+  "must be exactly as likely as from the large model alone. A bug in the random draws " +
+  "can break this, and no single text would reveal the bug. So this test counts thousands of " +
+  "short texts and compares the counts with the exact probabilities.";
+const OR = "or first break the decoder:";
+// Bugs that a test with a toy model can reveal.
+const EXAMPLES = [
+  ["draft-noise", "Give the draft the same random numbers at each step"],
+  ["walk-u", "Give the verifier the same random numbers at each step"],
+  ["last-token", "After a rejection, sample as if nothing was rejected"],
+];
+
+/**
+ * @param {HTMLElement} host
+ * @param {(bug: string) => void} fill fills the form with a setting in which the bug shows
+ * @returns {HTMLElement}
+ */
+export function introduction(host, fill) {
+  const root = el("div", { class: "ls-intro", "data-part": "intro" }, host);
+  el("p", { class: "ls-say", text: WHY }, root);
+  const acts = el("div", { class: "ls-acts" }, root);
+  button(acts, { text: "Run the test", part: "run", act: () => formBeside("ls").run() });
+  el("span", { text: OR }, acts);
+  for (const [bug, label] of EXAMPLES)
+    button(acts, {
+      text: label,
+      hint: "Fills in the form; then press “Run the test”",
+      part: "example-" + bug,
+      act: () => fill(bug),
+    });
+  return root;
+}
+
+const TILES = [
+  ["draws", "Samples", "lossless samples"],
+  ["square", "Chi-square", "chi-square"],
+  ["p", "p-value", "lossless p-value"],
+  ["distance", "Total variation", "total variation"],
+];
+
+/** The panel above the table of outcomes (cell_table.js). */
+export class VerdictPanel {
+  /** @param {HTMLElement} host */
+  constructor(host) {
+    const about = { part: "verdict", title: "Is the output lossless?", cls: "ls-verdict" };
+    this.panel = makePanel(host, about);
+    const badge = { class: "sq-badge", "data-label": "measured", text: "measured" };
+    el("span", badge, this.panel.tools);
+    this.decoder = el("span", { class: "ls-decoder", "data-part": "decoder" }, this.panel.titleBox);
+    this.words = el("p", { class: "ls-words", role: "status" }, this.panel.body);
+    const tiles = el("div", { class: "ls-tiles" }, this.panel.body);
+    const made = TILES.map(([key, label, term]) => {
+      return [key, makeTile(tiles, { class: "ls-tile" }, label, term)];
+    });
+    this.tiles = Object.fromEntries(made);
+    rove(tiles);
+    show(this.panel.root, false);
+  }
+
+  /** @param {Test} test */
+  show(test) {
+    show(this.panel.root, true);
+    this.panel.root.dataset.kind = test.kind;
+    text(this.decoder, test.broken ? test.decoder : "");
+    text(this.words, test.verdict);
+    const { draws, square, p, distance } = this.tiles;
+    put(draws, test.draws.toLocaleString("en-US"), `of ${test.wanted.toLocaleString("en-US")}`);
+    put(square, squareText(test.statistic), `${count(test.freedom, "degree")} of freedom`);
+    put(p, short(test.p_value), test.going ? "so far" : "not lossless if below 0.000001");
+    put(distance, percent(test.distance, 1), `${percent(test.floor, 1)} on average by chance`);
+  }
+}
+
+const put = (tile, value, note) => fillTile(tile, value, "", note);
+
+const squareText = (statistic) =>
+  typeof statistic === "number" && statistic > 1e9 ? "∞" : short(statistic);

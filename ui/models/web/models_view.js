@@ -1,13 +1,12 @@
 /* The Models view: the target and draft in use, the progress of a load, the suggested pairs and the
    model types. */
+import { PairTable } from "./pair_table.js";
 import { connectComponent, whenShown } from "../../shared/web/connect_component.js";
+import { attr, el, show, text } from "../../shared/web/dom.js";
 import { canStop } from "../../shared/web/form_buttons.js";
 import { watchJob } from "../../shared/web/job_watch.js";
-import { attr, el, show, text } from "../../shared/web/dom.js";
-import { LoadPanel } from "./load_panel.js";
-import { LoadedPair } from "./loaded_pair.js";
-import { ModelTypes } from "./model_types.js";
-import { PairTable } from "./pair_table.js";
+import { makePanel } from "../../shared/web/panel.js";
+import { progressBar } from "../../shared/web/progress_bar.js";
 
 /**
  * A message from ui/models/view.py. It has either `load` and `field`, or the rest of the view.
@@ -18,11 +17,11 @@ import { PairTable } from "./pair_table.js";
  * @typedef {object} Message
  * @property {string} [error]
  * @property {string | null} [field]
- * @property {import("./load_panel.js").Load | null} [load]
+ * @property {Load | null} [load]
  * @property {import("./pair_table.js").PairRow[]} [pairs]
  * @property {import("./pair_table.js").Machine} [machine]
- * @property {import("./loaded_pair.js").Loaded | null} [loaded]
- * @property {import("./model_types.js").Types} [types]
+ * @property {Loaded | null} [loaded]
+ * @property {Types} [types]
  */
 
 const FIELDS = ["pair", "target", "draft", "device", "dtype"];
@@ -89,4 +88,197 @@ export function connect(element, props, watch, trigger) {
   const taken = ({ load }) => job.take(Boolean(load) && !load.over);
   connectComponent(root, props, watch, view, { taken });
   whenShown(root, () => trigger("select", {}));
+}
+
+/**
+ * Made by `report_message` in ui/models/view.py.
+ * @typedef {object} Load
+ * @property {string} title the state of the load: "Loading", "Loaded", "Not loaded" or "Stopped"
+ * @property {string} words the current activity, or a sentence about a stopped load
+ * @property {boolean} over whether the load has ended
+ * @property {string | null} error why it failed
+ * @property {boolean} done whether the new models are in use
+ * @property {number | null} share how much of the download is done, 0 to 1
+ * @property {string | null} amount how much is downloaded and how fast, in words
+ * @property {string | null} model the model that is being downloaded
+ * @property {[string, string][]} checks name and result of each check that has passed
+ *
+ * @typedef {"running" | "failed" | "done" | "stopped"} State
+ */
+
+/**
+ * @param {Load} load
+ * @returns {State}
+ */
+function stateOf({ error, done, over }) {
+  if (error) return "failed";
+  if (done) return "done";
+  return over ? "stopped" : "running";
+}
+
+/** The panel of the last load. It is hidden before the first load, and when a message clears it. */
+export class LoadPanel {
+  /** @param {HTMLElement} frame */
+  constructor(frame) {
+    const panel = makePanel(frame, { part: "load", title: "Loading", cls: "md-load" });
+    this.root = panel.root;
+    this.title = panel.titleBox;
+    this.now = el("p", { class: "md-now", id: "md-now", role: "status" }, panel.body);
+    this.progress = progressBar(panel.body, "Downloaded", "md-bar");
+    this.amount = el("p", { class: "md-amount" }, panel.body);
+    const checks = { class: "md-checks", "aria-label": "Checks passed" };
+    this.checks = el("ul", checks, panel.body);
+    show(this.root, false);
+  }
+
+  /**
+   * @param {Load | null} load null to hide the panel
+   * @returns {State | ""}
+   */
+  show(load) {
+    show(this.root, Boolean(load));
+    if (!load) return "";
+    text(this.title.firstElementChild, load.title);
+    attr(this.root, "aria-label", load.title);
+    text(this.now, loadWords(load));
+    attr(this.now, "role", load.error ? "alert" : "status");
+    this.now.classList.toggle("md-failed", Boolean(load.error));
+    this.progress(load.share);
+    text(this.amount, load.amount || "");
+    show(this.amount, Boolean(load.amount));
+    this.checks.replaceChildren(...load.checks.map(check));
+    return stateOf(load);
+  }
+}
+
+function loadWords({ error, done, words: now, model }) {
+  if (error) return error;
+  if (done) return "All tabs now use these models.";
+  return model ? `${now} ${model}` : now;
+}
+
+function check([what, result]) {
+  const item = el("li", {});
+  el("b", { text: what }, item);
+  el("span", { text: result }, item);
+  return item;
+}
+
+/**
+ * The pair in use, as sent by `loaded` in ui/models/view.py.
+ * @typedef {object} Loaded
+ * @property {string} name
+ * @property {LoadedModel} target
+ * @property {LoadedModel} draft
+ * @property {number} vocab size of the vocabulary, in tokens
+ * @property {number} limit longest context, in tokens
+ * @property {string} why the reason, if the model with the shorter context can process less than
+ *   its config states; otherwise ""
+ * @property {[string, string][]} notes what loading found out about prompts and the end of texts:
+ *   the subject and a sentence
+ *
+ * @typedef {object} LoadedModel
+ * @property {string} name
+ * @property {string} numbers dtype of the weights, such as "bfloat16"
+ * @property {string} forward the forward pass in use, in words
+ * @property {string} no_fast_forward why no faster forward pass is in use; "" if one is in use or
+ *   none exists
+ * @property {string} no_gpu_verification why the kernel that verifies trees on the GPU was
+ *   rejected; "" if it was not
+ * @property {string} device
+ * @property {string} placement where the weights are, in words; "" if all are on `device`
+ */
+
+/** The panel; hidden while no pair is loaded. */
+export class LoadedPair {
+  /** @param {HTMLElement} frame */
+  constructor(frame) {
+    const panel = makePanel(frame, { part: "use", title: "In use", cls: "md-use" });
+    this.root = panel.root;
+    this.facts = el("dl", { class: "sq-facts md-facts" }, panel.body);
+    show(this.root, false);
+  }
+
+  /** @param {Loaded | null} loaded */
+  show(loaded) {
+    show(this.root, Boolean(loaded));
+    this.facts.replaceChildren();
+    for (const [name, value] of loaded ? facts(loaded) : []) {
+      el("dt", { text: name }, this.facts);
+      el("dd", { text: value }, this.facts);
+    }
+  }
+}
+
+const tokens = (count) => count.toLocaleString("en") + " tokens";
+
+function facts({ target, draft, vocab, limit, why, notes }) {
+  return [
+    ...modelFacts("Target", target),
+    ...modelFacts("Draft", draft),
+    ["Vocabulary", tokens(vocab)],
+    ["Context", tokens(limit) + (why ? ": " + why : "")],
+    ...notes,
+  ];
+}
+
+function modelFacts(role, { name, numbers, forward, device, placement, ...why }) {
+  const parts = [name, numbers, forward, device, placement].filter(Boolean);
+  return [
+    [role, parts.join(" · ")],
+    [`${role}: no faster forward pass`, why.no_fast_forward],
+    [`${role}: no verification on the GPU`, why.no_gpu_verification],
+  ].filter(([, value]) => value);
+}
+
+/**
+ * The list, as returned by `types_message` in ui/models/model_types.py.
+ * @typedef {{summary: string, rows: {name: string, result: string, words: string}[]}} Types
+ */
+
+const LABEL = "Filter model types";
+
+/** A panel with the list. */
+export class ModelTypes {
+  /** @type {HTMLElement[]} */
+  rows = [];
+
+  /** @param {HTMLElement} frame */
+  constructor(frame) {
+    const title = "Which model types run";
+    const panel = makePanel(frame, { part: "types", title, cls: "md-types" });
+    const box = el("details", {}, panel.body);
+    this.summary = el("summary", {}, box);
+    const hint = { placeholder: "Filter, such as phi3", "aria-label": LABEL };
+    this.field = el("input", { type: "search", ...hint }, box);
+    const scroll = {
+      class: "md-type-list sq-more-below",
+      role: "region",
+      "aria-label": title,
+      tabindex: 0,
+    };
+    this.list = el("dl", {}, el("div", scroll, box));
+    this.field.addEventListener("input", () => this.filter());
+  }
+
+  /** @param {Types} types */
+  show({ summary, rows }) {
+    text(this.summary, summary);
+    this.rows = rows.map(row);
+    this.list.replaceChildren(...this.rows);
+    this.filter();
+  }
+
+  filter() {
+    const typed = this.field.value.trim().toLowerCase();
+    for (const one of this.rows) one.hidden = !one.dataset.words.includes(typed);
+  }
+}
+
+function row({ name, result, words }) {
+  const found = `${name} ${words}`.toLowerCase();
+  const root = el("div", { "data-type": name, "data-result": result, "data-words": found });
+  el("dt", { text: name }, root);
+  el("dd", { text: words }, root);
+  return root;
 }

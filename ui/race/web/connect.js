@@ -1,14 +1,16 @@
 /* Connects the Race tab's Gradio component to its view. */
+import { mountRace } from "./race_view.js";
 import { connectComponent } from "../../shared/web/connect_component.js";
 import { canStop, formBeside } from "../../shared/web/form_buttons.js";
-import { isOfOtherModels, onModels } from "../../shared/web/loaded_models.js";
+import { formValues, withFormValues } from "../../shared/web/form_values.js";
 import { sayInterrupted } from "../../shared/web/interrupted.js";
 import { watchJob } from "../../shared/web/job_watch.js";
+import { isOfOtherModels, onModels } from "../../shared/web/loaded_models.js";
 import { rememberInAddress } from "../../shared/web/page_address.js";
-import { PLOTLY } from "../../shared/web/plotly.js";
-import { linkRace } from "./race_link.js";
-import { mountRace } from "./race_view.js";
+import { linkView } from "../../shared/web/page_link.js";
 import { rove } from "../../shared/web/roving_focus.js";
+
+/** @import { RaceStore } from "./race_store.js" */
 
 /**
  * Called from the component's js_on_load with the arguments that Gradio passes.
@@ -22,7 +24,7 @@ export function connect(element, props, watch, trigger, server) {
   /** @type {HTMLElement} */
   const root = element.querySelector(".sq-stage");
   const page = { ...formBeside("rc"), follow: () => trigger("follow") };
-  const view = mountRace(root, { trigger, server, plotly: PLOTLY, page });
+  const view = mountRace(root, { trigger, server, page });
   const isBusy = () => canStop("rc");
   const job = watchJob({ isBusy, ask: (asked) => trigger("ask", asked) });
   sayInterrupted("race", isBusy, "race");
@@ -51,4 +53,43 @@ export function connect(element, props, watch, trigger, server) {
   const groups = document.querySelectorAll("#rc-side .pg-chips");
   for (const group of groups) rove(group);
   linkRace(view.store, (values) => trigger("link", values));
+}
+
+const LANES = [1, 2, 3, 4];
+
+/**
+ * @param {RaceStore} store
+ * @param {(values: Record<string, any>) => void} fill puts values into the form
+ */
+export function linkRace(store, fill) {
+  linkView("race", {
+    read: () => withLanes(formValues("race")),
+    apply: (values) => {
+      if (!Object.keys(values).length) return;
+      withFormValues("race", (now) => fill({ ...now, ...withFields(values) }));
+    },
+    say: (words, isError) => store.set({ [isError ? "error" : "notice"]: words }),
+  });
+}
+
+// Adds to the values of the form one value for each lane: the list of the lane's three fields. A
+// link contains these lists instead of the fields.
+function withLanes(values) {
+  const lanes = LANES.filter((number) => `kind${number}` in values).map((number) => [
+    `lane${number}`,
+    ["kind", "numbers", "verifier"].map((name) => values[name + number]),
+  ]);
+  return { ...values, ...Object.fromEntries(lanes) };
+}
+
+// Adds to the values of a link the three form fields of each lane in it.
+function withFields(values) {
+  const fields = LANES.filter((number) => `lane${number}` in values).flatMap((number) => {
+    const [kind, numbers, verifier] = values[`lane${number}`];
+    return Object.entries({ kind, numbers, verifier }).map(([name, value]) => [
+      name + number,
+      value,
+    ]);
+  });
+  return { ...values, ...Object.fromEntries(fields) };
 }

@@ -186,12 +186,12 @@ export class LeadTree {
     const { stage, store, moves } = this;
     stage.source = store.word;
     const look = { room: { rows: store.rows(lane), levels: 1 }, height: HEIGHT, isMoving: moves };
-    if (this.#within !== null) stage.showPicture(null);
+    if (this.#within !== null) stage.player.stand(null);
     stage.show(store.view(lane, i), look);
     this.#within = within;
-    if (within !== null) stage.showAt(within);
+    if (within !== null) stage.player.standAt(within);
     else if (!moves && !isBest && !prefersStillness())
-      this.#playing = setTimeout(() => stage.play(), STANDS);
+      this.#playing = setTimeout(() => stage.player.play(), STANDS);
   }
 
   /** @param {Moment | null} moment */

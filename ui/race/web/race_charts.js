@@ -47,11 +47,9 @@ export class RaceCharts {
   /**
    * @param {RaceStore} store
    * @param {HTMLElement} host
-   * @param {string | null} [plotly] address of Plotly's script; without it, charts are SVG
    */
-  constructor(store, host, plotly) {
+  constructor(store, host) {
     this.store = store;
-    this.plotly = plotly;
     this.waiting = 0;
     this.at = -PAUSE;
     this.cost = 0;
@@ -83,11 +81,10 @@ export class RaceCharts {
   figure(part, title, none, make) {
     const panel = makePanel(this.root, { part, title, cls: "race-figure" });
     const word = el("span", { class: "sq-word" }, panel.titleBox);
-    const chart = new Chart(panel.body, this.plotly, title);
+    const chart = new Chart(panel.body, title);
     const why = el("p", { class: "race-note race-waiting", text: WAITING }, panel.body);
     panel.root.dataset.empty = "yes";
     const figure = { panel, word, chart, make, why, none, shows: "", at: 0 };
-    if (!this.plotly) return figure; // only Plotly's charts can be saved as pictures
     const caption = () => {
       const { meta } = this.store;
       const shown = (isHypothetical(meta) ? "hypothetical, " : "") + word.textContent;

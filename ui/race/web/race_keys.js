@@ -43,7 +43,7 @@ export class RaceKeys extends PlaybackKeys {
       Escape: () => this.page.stop?.(),
     };
     if (/^[0-4]$/.test(key)) this.stage.tree.choose(key === "0" ? null : Number(key) - 1);
-    else if (key === "," || key === ".") this.stage.tree.stage.turn(key === "." ? 1 : -1);
+    else if (key === "," || key === ".") this.stage.tree.stage.player.turn(key === "." ? 1 : -1);
     else if (Object.hasOwn(KEY_STEPS, key)) store.step(KEY_STEPS[key]);
     else if (Object.hasOwn(acts, key)) acts[key]();
     else return false;

@@ -1,6 +1,5 @@
 /* The part of the race that the page has received, and the race time shown. */
-import { Following } from "../../shared/web/following.js";
-import { Playback, SLOWEST_FRAME } from "../../shared/web/playback.js";
+import { Following, Playback, SLOWEST_FRAME } from "../../shared/web/playback.js";
 import { viewStep } from "../../shared/web/step_view.js";
 import { LaneTotals } from "./lane_totals.js";
 

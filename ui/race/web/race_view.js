@@ -1,28 +1,30 @@
 /* The Race view: builds header, scrubber, lanes, charts and panels on one store. */
 import { DistributionCheck } from "./distribution_check.js";
-import { LaneView } from "./lane.js";
-import { laneStyles } from "./lane_style.js";
+import { LaneView, laneName } from "./lane.js";
+import { drawLine, laneStyles } from "./lane_style.js";
 import { referenceLane } from "./lane_totals.js";
+import { LeadTree } from "./lead_tree.js";
 import { RaceCharts } from "./race_charts.js";
 import { RaceHeader } from "./race_header.js";
 import { RaceKeys } from "./race_keys.js";
-import { RaceScrubber } from "./race_scrubber.js";
 import { RaceStore } from "./race_store.js";
-import { LeadTree } from "./lead_tree.js";
 import { RaceVerdict } from "./race_verdict.js";
 import { WhereTimeWent } from "./where_time_went.js";
-import { el, show } from "../../shared/web/dom.js";
+import { el, show, text } from "../../shared/web/dom.js";
+import { PlaybackBar, TRACK_HEIGHT } from "../../shared/web/playback_bar.js";
+import { REAL, slowed } from "../../shared/web/speeds.js";
+import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 /**
  * Options of the view; each may be left out. `server.get_steps([race, from])` returns all steps
- * from index `from` on. `plotly`: the address of Plotly's script. `page`: the form beside the view.
+ * from index `from` on. `page`: the form beside the view.
  *
  * `trigger` is called with one of these names and objects:
  * "apply", {lane, parents}: put the tree `parents` into lane number `lane` of the form.
  * "open", {race, lane}: open in Decode the run of the lane with the index `lane`.
  * "more", {race}: make further runs of the race.
  * @typedef {{server?: any, trigger?: (name: string, data?: object) => void,
- *   plotly?: string | null, page?: import("../../shared/web/form_buttons.js").FormBeside}} Options
+ *   page?: import("../../shared/web/form_buttons.js").FormBeside}} Options
  */
 
 const ABOUT =
@@ -34,7 +36,7 @@ class RaceView {
    * @param {HTMLElement} element a `.sq-stage`, or an element that contains one or gets one
    * @param {Options} [options]
    */
-  constructor(element, { server, trigger, plotly, page = {} } = {}) {
+  constructor(element, { server, trigger, page = {} } = {}) {
     /** @type {HTMLElement | null} */
     const inside = element.querySelector(".sq-stage");
     const found = element.matches?.(".sq-stage") ? element : inside;
@@ -44,7 +46,7 @@ class RaceView {
     this.trigger = trigger ?? null;
     this.store = new RaceStore(server);
     const frame = el("div", { class: "sq-frame" }, this.root);
-    this.build(frame, plotly, page);
+    this.build(frame, page);
     this.keys = new RaceKeys(this.store, this, page);
     this.store.onPaint(() => this.paint());
     this.store.changed();
@@ -52,10 +54,9 @@ class RaceView {
 
   /**
    * @param {HTMLElement} frame
-   * @param {string | null} plotly
    * @param {import("../../shared/web/form_buttons.js").FormBeside} page
    */
-  build(frame, plotly, page) {
+  build(frame, page) {
     const { store } = this;
     this.header = new RaceHeader(store, frame, page.follow);
     this.verdict = new RaceVerdict(store, frame, this.trigger, page);
@@ -65,7 +66,7 @@ class RaceView {
     this.lanes = [];
     this.built = 0; // store.built when the lanes were built
     this.tree = new LeadTree(store, frame);
-    this.charts = new RaceCharts(store, frame, plotly);
+    this.charts = new RaceCharts(store, frame);
     this.check = new DistributionCheck(store, frame);
     this.timeWent = new WhereTimeWent(store, frame, this.trigger);
     this.empty = el("div", { class: "sq-empty", "data-part": "empty" }, frame);
@@ -140,3 +141,71 @@ export function mountRace(element, options) {
     stage: view,
   };
 }
+
+const WORDS = {
+  bar: "Race time",
+  slider: "Race time",
+  first: "Start of the race (Home)",
+  last: "End of the race (End)",
+  live: TOOLTIPS["button live in a race"],
+  rates: [REAL, slowed(0.25), slowed(0.1), ["s4", "4 steps / s"]],
+};
+
+/** The bar with the playback buttons and the track. */
+export class RaceScrubber extends PlaybackBar {
+  drawn = ""; // the state that the lines show, as a key
+
+  /**
+   * @param {RaceStore} store
+   * @param {HTMLElement} host
+   */
+  constructor(store, host) {
+    super(store, host, WORDS);
+  }
+
+  paint() {
+    const { end, t } = this.store;
+    const some = end > 0;
+    this.paintControls(some);
+    text(this.place, some ? `${clock(t)} / ${clock(end)} s` : "no steps");
+    const words = some ? `${clock(t)} seconds of ${clock(end)}` : "no steps yet";
+    this.paintSlider(0, clock(end), clock(t), words);
+    this.paintLines(end);
+    if (some) this.head.style.transform = `translateX(${(t / end) * this.size.w}px)`;
+  }
+
+  /**
+   * Draw one line per lane; its length shows the lane's decode time.
+   * @param {number} end the longest of these decode times, in seconds
+   */
+  paintLines(end) {
+    const { totals, lanes, built } = this.store;
+    const lengths = totals.map((total) => Math.round((total.clock / end || 0) * this.size.w));
+    const key = [built, ...lengths].join();
+    if (this.drawn === key) return;
+    this.drawn = key;
+    this.chart.replaceChildren();
+    const styles = laneStyles(lanes);
+    const tall = (TRACK_HEIGHT - 4) / totals.length;
+    lengths.forEach((length, i) => {
+      if (length) drawLine(this.chart, styles[i], 2 + tall * (i + 0.5), length, length - 6);
+    });
+  }
+
+  at(share) {
+    return share * this.store.end;
+  }
+
+  /**
+   * How many tokens each lane has at time t, in words.
+   * @param {number} t
+   * @returns {string}
+   */
+  describe(t) {
+    const { totals, lanes } = this.store;
+    const tokens = totals.map((total, i) => laneName(lanes[i], i) + " " + total.at(t).tokens);
+    return clock(t) + " s · " + tokens.join(", ");
+  }
+}
+
+const clock = (seconds) => seconds.toFixed(seconds >= 100 ? 1 : 2);

@@ -27,5 +27,6 @@ const saveRace = (store) =>
     what: "race",
     start: "start one",
     data: raceData,
+    hasCharts: true,
     facts: (meta) => pageLines(raceFacts(meta)),
   });

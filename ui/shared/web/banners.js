@@ -5,7 +5,7 @@ import { readable } from "./format.js";
 import { lostWords } from "./run_words.js";
 
 /**
- * @import { Following } from "./following.js"
+ * @import { Following } from "./playback.js"
  *
  * A store of runs or races. `done`: whether the one on screen has ended or paused.
  * @typedef {object} Announced

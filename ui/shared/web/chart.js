@@ -1,17 +1,40 @@
-/* Figures in the colours of the page, drawn by Plotly, or as SVG if Plotly is missing. A figure
-   names its colours as `var(--name)`. Plotly cannot read such names, so it gets the colours' values
-   instead. */
+/* Figures in the colours of the page, drawn by Plotly, which is loaded when the first figure is
+   drawn. A figure names its colours as `var(--name)`. Plotly cannot read such names, so it gets the
+   colours' values instead. */
 import * as dom from "./dom.js";
 import * as pictures from "./save_picture.js";
-import { loadPlotly } from "./plotly.js";
-import { drawFigure } from "./svg_figure.js";
 
+/** The address of Plotly's script, which is served beside these modules. */
+export const PLOTLY = new URL("plotly.min.js", import.meta.url).href;
 const LEAST = 160; // px; a narrower figure is not drawn: Plotly would keep its large margins
 
 /**
  * A figure in Plotly's format.
  * @typedef {{data: object[], layout: Record<string, object>}} Figure
  */
+
+/** @type {Promise<any> | null} */
+let loading = null;
+
+// Plotly, loaded at most once per page, except after a failure. A saved page has it already.
+function loadPlotly() {
+  if (window.Plotly) return Promise.resolve(window.Plotly);
+  loading ||= fetchPlotly().catch((problem) => {
+    loading = null;
+    throw problem;
+  });
+  return loading;
+}
+
+function fetchPlotly() {
+  const script = dom.el("script", { src: PLOTLY });
+  document.head.append(script);
+  return new Promise((done, failed) => {
+    const words = "Plotly, which draws this figure, could not be loaded. Reload the page.";
+    script.addEventListener("load", () => done(window.Plotly));
+    script.addEventListener("error", () => failed(new Error(words)));
+  });
+}
 
 // `value` with every `var(--name)` in it replaced by the value of that variable in `styles`.
 function coloured(value, styles) {
@@ -85,12 +108,9 @@ export class Chart {
 
   /**
    * @param {HTMLElement} host
-   * @param {string | null} path address of Plotly's script; null: draw the figure as SVG, unless
-   *   the page has Plotly already
    * @param {string} label for screen readers
    */
-  constructor(host, path, label) {
-    this.path = path;
+  constructor(host, label) {
     this.node = dom.el("div", { class: "hw-chart", role: "img", "aria-label": label }, host);
     this.size = dom.sized(this.node, () => this.draw());
   }
@@ -118,10 +138,9 @@ export class Chart {
    */
   async draw() {
     if (!this.figure || this.size.w < LEAST || this.waiting) return;
-    if (!this.path && !window.Plotly) return drawFigure(this.node, this.figure, this.size);
     this.waiting = true;
     try {
-      const plotly = await loadPlotly(this.path).finally(() => (this.waiting = false));
+      const plotly = await loadPlotly().finally(() => (this.waiting = false));
       await this.drawWith(plotly);
       this.node.dataset.drawn = "yes";
     } catch (problem) {

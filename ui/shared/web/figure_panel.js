@@ -3,7 +3,6 @@
 import { Chart } from "./chart.js";
 import { el } from "./dom.js";
 import { makePanel } from "./panel.js";
-import { PLOTLY } from "./plotly.js";
 import { rove } from "./roving_focus.js";
 import * as pictures from "./save_picture.js";
 
@@ -19,7 +18,7 @@ import * as pictures from "./save_picture.js";
 export function figurePanel(host, { cls = "", ...about }, { caption, name } = {}) {
   const panel = makePanel(host, { ...about, cls: "hw-figure " + cls });
   const word = el("span", { class: "sq-word" }, panel.titleBox);
-  const chart = new Chart(panel.body, PLOTLY, about.title);
+  const chart = new Chart(panel.body, about.title);
   const reset = () => chart.reset();
   const lines = caption ?? (() => [about.title, word.textContent].filter(Boolean));
   pictures.buttons(panel.tools, () => chart.drawn, name ?? about.part, { reset, caption: lines });

@@ -6,7 +6,7 @@ import { StatePaths } from "./tree_dots.js";
 
 /**
  * @import { StepView } from "./step_view.js"
- * @import { NodeId } from "./tree_scene.js"
+ * @import { NodeId } from "./tree_layout.js"
  * @typedef {{x: number, y: number, w: number, h: number}} Part left, top, width and height, each
  *   as a share of the picture's width or height
  */

@@ -1,4 +1,5 @@
-/* Opens a page that was saved as an HTML file: sets its theme and unpacks its data. */
+/* Opens a page that was saved as an HTML file: sets its theme, unpacks its data, and runs Plotly if
+   the page has it. */
 import "./print.js";
 import { el } from "./dom.js";
 import { unpack } from "./packed_data.js";
@@ -14,7 +15,11 @@ export async function openSavedPage(show) {
   const stage = document.querySelector(".saved-main .sq-stage");
   stage.replaceChildren();
   try {
-    show(stage, await unpack(document.getElementById("saved-data").textContent));
+    const { data, plotly } = await unpack(document.getElementById("saved-data").textContent);
+    /** @type {HTMLScriptElement} */
+    const { nonce } = document.querySelector("script[nonce]");
+    if (plotly) el("script", { nonce, text: plotly }, document.head);
+    show(stage, data);
   } catch (problem) {
     stage.replaceChildren();
     const words = `This file is damaged, so it cannot be shown (${problem.message}). Save it again.`;

@@ -1,15 +1,15 @@
 /* Buttons for the four phases of the step on screen, and a button for the step's next picture (see
-   step_frames.js). Also a caption for the current picture, and the time that the current phase
+   step_motion.js). Also a caption for the current picture, and the time that the current phase
    took. */
 import { attr, button, el, show, text } from "./dom.js";
 import { ms } from "./format.js";
 import { rove } from "./roving_focus.js";
 import { result } from "./step_captions.js";
-import { hasPhase } from "./step_frames.js";
+import { hasPhase } from "./step_motion.js";
 import { sourced } from "./run_words.js";
 
 /**
- * @import { Phase } from "./step_frames.js"
+ * @import { Phase } from "./step_motion.js"
  * @import { StepMotion } from "./step_motion.js"
  */
 

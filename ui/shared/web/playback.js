@@ -1,7 +1,6 @@
 /* What runs and races share: the steps that have arrived, the playback, which moves through time,
    and the painters, called once per frame. Independent of the DOM. */
 import { topology } from "./tree_layout.js";
-import { addTrees } from "./tree_numbers.js";
 
 /**
  * @import { Server } from "./connect_component.js"
@@ -238,3 +237,76 @@ function parsed(text) {
 }
 
 const fromFile = (file) => ({ ...file, run: "file-" + ++files, from: 0, done: true });
+
+/**
+ * Add the trees of a message to those known. A tree that is known stays the same object.
+ * @template T
+ * @param {T[]} known by number; empty where a tree has not arrived. New trees are added here
+ * @param {T[]} trees of the message, with consecutive numbers
+ * @param {number | null} first the number of the first of them; null: find it from the steps
+ * @param {{tree: number}[]} steps of the message
+ */
+export function addTrees(known, trees, first, steps) {
+  const start = first ?? firstNew(trees.length, steps) ?? known.length;
+  trees.forEach((tree, k) => (known[start + k] ??= tree));
+}
+
+// The number of the first of `count` new trees. New trees have the highest numbers, and the steps
+// of the same message use all of them. Null if the message has no steps that use them.
+/** @type {(count: number, steps: {tree: number}[]) => number | null} */
+function firstNew(count, steps) {
+  const first = Math.max(...steps.map(({ tree }) => tree)) + 1 - count;
+  return first >= 0 && Number.isFinite(first) ? first : null;
+}
+
+/**
+ * The fields of a message that matter for following. `wait`: the visitor's own run is waiting;
+ * `follow`: another visitor's run can be followed; `followed`: the message is about another
+ * visitor's run.
+ * @typedef {{run?: string, race?: string | null, wait?: object, follow?: boolean,
+ *   followed?: boolean, error?: string | null, notice?: string | null}} Message
+ */
+
+/** The state of following in one view. */
+export class Following {
+  canFollow = false; // whether there is another visitor's run to follow
+  isFollowed = false; // whether the run on screen is another visitor's
+  isWaiting = false; // whether the visitor's own run is waiting
+  // whether the visitor asked to follow; reset when a run is shown that is not another visitor's
+  isWanted = false;
+
+  /**
+   * Update the state from a message. Errors and notices about another visitor's run are not shown.
+   * While the visitor's own run waits, the notice on screen is kept.
+   * @template {Message} M
+   * @param {M} message
+   * @param {string | null} notice that is on screen
+   * @returns {M | null} the message to show; null if it is about another visitor's run and the
+   *   visitor does not want to follow
+   */
+  note(message, notice) {
+    if (message.followed) return this.noteFollowed(message, notice);
+    if (message.run ?? message.race) {
+      this.isFollowed = false;
+      this.isWanted = false;
+    }
+    this.canFollow = Boolean(message.follow);
+    this.isWaiting = Boolean(message.wait);
+    return message;
+  }
+
+  noteFollowed(message, notice) {
+    if (!this.isWanted) return null;
+    this.isFollowed = true;
+    return { ...message, error: undefined, notice: this.isWaiting ? notice : undefined };
+  }
+
+  /**
+   * Whether to offer to follow a run.
+   * @param {boolean} isOver whether the run on screen has ended or paused
+   * @returns {boolean}
+   */
+  isOffered(isOver) {
+    return this.canFollow && (!this.isFollowed || isOver);
+  }
+}

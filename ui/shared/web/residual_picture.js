@@ -4,7 +4,7 @@ import { percent, visible } from "./format.js";
 
 /**
  * @import { ResidualHead, StepView } from "./step_view.js"
- * @import { NodeId } from "./tree_scene.js"
+ * @import { NodeId } from "./tree_layout.js"
  */
 
 /**

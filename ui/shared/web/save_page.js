@@ -1,5 +1,6 @@
 /* Saves what a view shows as one HTML file that works offline. The server provides the scripts and
    styles, and the browser makes the file. */
+import { PLOTLY } from "./chart.js";
 import { readable } from "./format.js";
 import { pack } from "./packed_data.js";
 import { pageSource } from "./page_source.js";
@@ -16,18 +17,20 @@ import { saveText } from "./save_file.js";
  * @property {string} title
  * @property {string[]} facts lines below the title, such as the settings and the machine
  * @property {any} data passed to the module `saved_page`
+ * @property {boolean} hasCharts whether the page needs Plotly
  */
 
 /**
  * Save a page. Fails if the server does not send the page's scripts and styles.
  * @param {Saved} saved
  */
-export async function savePage({ view, name, title, facts, data }) {
-  const [script, styles, packed] = await Promise.all([
+export async function savePage({ view, name, title, facts, data, hasCharts }) {
+  const [script, styles, plotly] = await Promise.all([
     served(`saved-${view}.js`),
     served("page.css"),
-    pack(data),
+    hasCharts ? served(PLOTLY) : "",
   ]);
+  const packed = await pack({ data, plotly });
   const nonce = randomName();
   const source = pageSource({ title, facts, view, script, styles, packed, nonce });
   saveText(name, source, "text/html");
@@ -40,6 +43,7 @@ export async function savePage({ view, name, title, facts, data }) {
  * @property {string} what "run" or "race"
  * @property {string} start what to do if there is no run or race, such as "start one"
  * @property {(store: any) => any} data returns the data for the module `saved_page`, with a `meta`
+ * @property {boolean} hasCharts whether the page needs Plotly
  * @property {(meta: any) => string[]} facts returns lines with the settings and the machine
  */
 
@@ -49,7 +53,7 @@ export async function savePage({ view, name, title, facts, data }) {
  * @param {Recording} recording
  * @returns {Promise<void>}
  */
-export async function saveRecording(store, { view, what, start, data, facts }) {
+export async function saveRecording(store, { view, what, start, data, facts, hasCharts }) {
   try {
     const problem = whyNot(store, what, start);
     if (problem) throw new Error(problem);
@@ -61,6 +65,7 @@ export async function saveRecording(store, { view, what, start, data, facts }) {
       title: titleOf(meta, what),
       facts: facts(meta),
       data: saved,
+      hasCharts,
     });
   } catch (failure) {
     store.set({ error: `Not saved: ${failure.message}` });

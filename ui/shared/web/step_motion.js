@@ -1,11 +1,240 @@
-/* Keeps track of which picture of a step in slow motion is shown. Independent of the DOM. */
-import { StepTimeline } from "./step_timeline.js";
+/* A step in slow motion, as a series of still pictures, when each of them begins and ends, and
+   which of them is shown. First the draft adds one level after another. Then the target checks all
+   nodes in one pass. Then the verifier walks through the tree and tries one child after another
+   (the verifier Traversal: one path after another). The last picture shows the result. A picture is
+   plain data; nothing here draws. */
+import * as captions from "./step_captions.js";
 
 /**
- * @import { StepFrame } from "./step_frames.js"
  * @import { StepView } from "./step_view.js"
- * @import { NodeId } from "./tree_scene.js"
+ * @import { NodeId } from "./tree_layout.js"
  */
+
+/** @typedef {"guess" | "check" | "walk" | "result"} Phase */
+
+/**
+ * One picture.
+ * @typedef {object} StepFrame
+ * @property {Phase} phase
+ * @property {string[]} states of the nodes: those of StepView, or "hidden" (not drafted yet),
+ *   "checked" (during the target's pass), or "drafted" (not decided)
+ * @property {boolean} hasBonus whether the token from the target is visible
+ * @property {number | null} trial index of the trial (of a child or a path) that is shown; null if
+ *   none is
+ * @property {string} words the caption
+ * @property {number} hold seconds for which the picture is shown in slow motion
+ */
+
+// Seconds for which pictures are shown.
+const LEVEL = 0.55;
+const ALL_LEVELS = 2.6; // at most, for all levels together; the last one gets LEVEL more
+const PASS = 1.6;
+const TRIAL = 0.85;
+const TURN = 1.9; // for the rejection that ends a chain's step, while the tree has a next guess
+const ALL_TRIALS = 6; // at most, for all other trials together
+const RESULT = 2.4;
+
+/**
+ * All pictures of a step.
+ * @param {StepView} step
+ * @returns {StepFrame[]}
+ */
+export function stepFrames(step) {
+  return [...guesses(step), check(step), ...walk(step), result(step)];
+}
+
+/**
+ * Whether a step has any picture of a phase.
+ * @param {StepView} step
+ * @param {Phase} phase
+ * @returns {boolean}
+ */
+export function hasPhase({ topo, trials }, phase) {
+  if (phase === "guess") return topo.levels > 1;
+  return phase !== "walk" || trials.length > 0;
+}
+
+/** @type {(step: StepView) => StepFrame[]} */
+function guesses(step) {
+  const { topo } = step;
+  const count = topo.levels - 1;
+  const hold = Math.min(LEVEL, ALL_LEVELS / Math.max(count, 1));
+  return Array.from({ length: count }, (_, k) => ({
+    phase: "guess",
+    states: drawnAs(step, (node) => (topo.depth[node] <= k + 1 ? "drafted" : "hidden")),
+    hasBonus: false,
+    trial: null,
+    words: captions.guess(step, k + 1),
+    hold: k + 1 < count ? hold : hold + LEVEL,
+  }));
+}
+
+/** @type {(step: StepView) => StepFrame} */
+const check = (step) => ({
+  phase: "check",
+  states: drawnAs(step, () => "checked"),
+  hasBonus: false,
+  trial: null,
+  words: captions.check(step),
+  hold: PASS,
+});
+
+// A picture after each trial.
+/** @type {(step: StepView) => StepFrame[]} */
+function walk(step) {
+  const { trials, topo } = step;
+  const hold = Math.min(TRIAL, ALL_TRIALS / Math.max(trials.length, 1));
+  return trials.map((trial, i) => {
+    const tried = new Map(trials.slice(0, i + 1).map((one) => [one.node, one.accepted]));
+    const accepted = [...tried.keys()].filter((node) => tried.get(node));
+    const chosen = new Map(accepted.map((node) => [topo.parents[node], node]));
+    const isPassed = (node) => (chosen.get(topo.parents[node]) ?? node) !== node;
+    const isDropped = (node) => {
+      for (let up = topo.parents[node]; up > 0; up = topo.parents[up])
+        if (tried.get(up) === false || isPassed(up)) return true;
+      return false;
+    };
+    const stateOf = (node) => {
+      if (tried.has(node)) return tried.get(node) ? "accepted" : "rejected";
+      if (isDropped(node)) return "never";
+      return isPassed(node) ? "untested" : "drafted";
+    };
+    return {
+      phase: "walk",
+      // with Traversal, an accepted path decides all nodes
+      states: step.fromLeaves && trial.accepted ? step.state : drawnAs(step, stateOf),
+      hasBonus: false,
+      trial: i,
+      words: captions.trial(step, i),
+      hold: captions.chainEnd(step) === i ? TURN : hold,
+    };
+  });
+}
+
+/** @type {(step: StepView) => StepFrame} */
+const result = (step) => ({
+  phase: "result",
+  states: step.state,
+  hasBonus: step.kind !== "none",
+  trial: null,
+  words: captions.result(step),
+  hold: RESULT,
+});
+
+function drawnAs({ topo }, stateOf) {
+  return topo.parents.map((_, node) => (node ? stateOf(node) : "root"));
+}
+
+/** For each phase of the pictures, the keys in a step's `seconds` whose times belong to it. */
+const CLOCKS = { guess: ["draft"], check: ["verify"], walk: ["overhead"], result: [] };
+
+// The seconds of each level's draft pass; null if they are not known.
+/** @type {(step: StepView) => number[] | null} */
+function levelTimes({ step, topo }) {
+  const { level_seconds: seconds = [] } = step;
+  return seconds.length === topo.levels - 1 ? seconds : null;
+}
+
+/** The pictures of one step, with their times on two clocks: slow motion and real time. */
+export class StepTimeline {
+  /** @type {number[]} end of each picture, in seconds of slow motion */
+  ends = [];
+  /** @type {number[]} end of each picture, in seconds of real time */
+  clock = [];
+
+  /** @param {StepView} step */
+  constructor(step) {
+    /** @type {StepFrame[]} */
+    this.frames = stepFrames(step);
+    const times = this.times(step.step.seconds ?? {}, levelTimes(step));
+    let end = 0;
+    let passed = 0;
+    this.frames.forEach(({ hold }, i) => {
+      end += hold;
+      passed += times[i];
+      this.ends.push(end);
+      this.clock.push(passed);
+    });
+  }
+
+  /** Length of the whole step in seconds of slow motion. */
+  get seconds() {
+    return this.ends.at(-1);
+  }
+
+  /**
+   * When a picture begins in slow motion.
+   * @param {number} i its index
+   * @returns {number} seconds of slow motion
+   */
+  start(i) {
+    return i ? this.ends[i - 1] : 0;
+  }
+
+  /**
+   * The picture at a moment of slow motion.
+   * @param {number} at seconds of slow motion
+   * @returns {number} its index
+   */
+  frameAt(at) {
+    const found = this.ends.findIndex((end) => at < end);
+    return found < 0 ? this.ends.length - 1 : found;
+  }
+
+  /**
+   * When a picture begins in real time.
+   * @param {number} i its index
+   * @returns {number} seconds
+   */
+  clockStart(i) {
+    return i ? this.clock[i - 1] : 0;
+  }
+
+  /**
+   * The picture at a moment of real time. A picture that took no time is skipped.
+   * @param {number} at seconds
+   * @returns {number} its index; after the end of the step, that of the last picture
+   */
+  frameAtClock(at) {
+    const found = this.clock.findIndex((end) => at < end);
+    return found < 0 ? this.clock.length - 1 : found;
+  }
+
+  /**
+   * The first picture of a phase.
+   * @param {string} phase
+   * @returns {number} its index; -1 if the phase has no picture
+   */
+  first(phase) {
+    return this.frames.findIndex((frame) => frame.phase === phase);
+  }
+
+  /**
+   * Convert a moment of slow motion to real time.
+   * @param {number} at seconds of slow motion
+   * @returns {number} seconds of real time
+   */
+  clockAt(at) {
+    const i = this.frameAt(at);
+    const from = this.start(i);
+    const before = this.clockStart(i);
+    const share = Math.min(1, (at - from) / (this.ends[i] - from));
+    return before + (this.clock[i] - before) * share;
+  }
+
+  // The real seconds of each picture. The time of a phase without pictures is added to the check.
+  times(seconds, levels) {
+    const share = (phase) => {
+      const count = this.frames.filter((frame) => frame.phase === phase).length;
+      const total = CLOCKS[phase].reduce((sum, name) => sum + (seconds[name] ?? 0), 0);
+      return count ? total / count : 0;
+    };
+    const each = Object.fromEntries(Object.keys(CLOCKS).map((phase) => [phase, share(phase)]));
+    if (this.first("guess") < 0) each.check += seconds.draft ?? 0;
+    if (this.first("walk") < 0) each.check += seconds.overhead ?? 0;
+    return this.frames.map(({ phase }, i) => levels?.[i] ?? each[phase]);
+  }
+}
 
 /** Which picture is shown. A subclass defines `step`, `turn` and `turnTo`. */
 export class StepMotion {

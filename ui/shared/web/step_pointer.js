@@ -1,12 +1,11 @@
 /* What happens by default when a person acts on the tree of a step: the stage explains the node
    that is pointed at or focused, and dispatches the events hover and press. */
-import { keysAbove } from "./focus_layout.js";
+import { keyOf, keysAbove, nodeOf } from "./tree_layout.js";
 import { spokenNode } from "./step_words.js";
-import { keyOf, nodeOf } from "./tree_scene.js";
 
 /**
  * @import { StepStage } from "./step_stage.js"
- * @import { NodeId } from "./tree_scene.js"
+ * @import { NodeId } from "./tree_layout.js"
  */
 
 /** The default actions, and the state that they change. */

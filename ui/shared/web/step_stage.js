@@ -6,7 +6,7 @@
 
      const stage = new StepStage(host);
      stage.show(viewStep(step, topology(parents), pieces, { params: { temperature: 0.6 } }));
-     stage.play();
+     stage.player.play();
 
    Events, as CustomEvent with `detail`:
      frame  {picture, frame}  another picture or step is shown. `picture` is the picture's index,
@@ -14,31 +14,19 @@
                               motion is playing
      hover  {node}            the pointer or the focus is on another node; null: on none
      press  {node}            a node was pressed */
-import { el } from "./dom.js";
+import { attr, button, el, setIcon, show } from "./dom.js";
 import { PhaseBar } from "./phase_bar.js";
-import { StepButtons } from "./step_buttons.js";
+import { STEP_RATES } from "./speeds.js";
 import { StepPlayer } from "./step_player.js";
 import { StepPointer } from "./step_pointer.js";
 import { StepTree } from "./step_tree.js";
 import { WalkCard } from "./walk_card.js";
 
 /**
- * @import { StepMotion } from "./step_motion.js"
- * @import { StepActions, StepLook } from "./step_tree.js"
+ * @import { StepRate } from "./speeds.js"
+ * @import { StepLook } from "./step_tree.js"
  * @import { StepView } from "./step_view.js"
- * @import { NodeId } from "./tree_scene.js"
- */
-
-/**
- * The parts of a stage and what controls it.
- * @typedef {object} StageOptions
- * @property {string} [source] the source of the times: "measured", "recorded" or "simulated"
- * @property {boolean} [hasCard] whether a card beside the tree explains one node; default: true
- * @property {Element} [controls] the element for all buttons; default: one below the caption
- * @property {StepMotion} [motion] decides which picture is shown. With it, the stage neither plays
- *   nor handles keys, and has no buttons for playing. Call `paint` after each change of the motion
- * @property {StepActions} [actions] what happens when a person acts on the tree. With it, the stage
- *   dispatches neither hover nor press
+ * @import { NodeId } from "./tree_layout.js"
  */
 
 /** The display of one step. */
@@ -54,85 +42,36 @@ export class StepStage extends EventTarget {
 
   /**
    * @param {Element} host inside an element of class "sq-stage"
-   * @param {StageOptions} [options]
+   * @param {{source?: string, hasCard?: boolean}} [options] source: where the times come from:
+   *   "measured", "recorded" or "simulated". hasCard: whether a card beside the tree explains one
+   *   node
    */
-  constructor(host, options = {}) {
+  constructor(host, { source = "", hasCard = true } = {}) {
     super();
-    const { source = "", controls, motion, actions, hasCard = true } = options;
     this.source = source;
-    /** @type {StepPlayer | null} */
-    this.player = motion ? null : new StepPlayer(() => this.paint());
-    this.motion = motion ?? this.player;
-    this.pointer = actions ? null : new StepPointer(this);
+    this.player = new StepPlayer(() => this.paint());
+    this.pointer = new StepPointer(this);
     this.root = el("div", { class: hasCard ? "sq-step has-card" : "sq-step" }, host);
     const above = el("div", {}, this.root);
-    const buttons = controls ?? el("div", { class: "sq-step-controls" }, this.root);
-    this.buttons = this.player && new StepButtons(this.player, buttons);
-    this.phases = new PhaseBar(this.motion, buttons, above);
-    this.tree = new StepTree(this.motion, this.root, actions ?? this.pointer);
+    const buttons = el("div", { class: "sq-step-controls" }, this.root);
+    this.buttons = new StepButtons(this.player, buttons);
+    this.phases = new PhaseBar(this.player, buttons, above);
+    this.tree = new StepTree(this.player, this.root, this.pointer);
     this.card = hasCard ? new WalkCard(this.root) : null;
-    if (this.player) this.#listen();
+    this.#listen();
     this.paint();
   }
 
-  // -- what is shown ------------------------------------------------------------------------------
-
   /**
-   * Show a step, at its result. If the step is shown already, the picture stays the same. With the
-   * option `motion`, `step` must be `motion.step`, and the motion chooses the picture.
+   * Show a step, at its result. If the step is shown already, the picture stays the same.
    * @param {StepView | null} step null: show nothing
    * @param {StepLook} [look]
    */
   show(step, look = {}) {
-    if (step !== this.step) this.pointer?.reset();
+    if (step !== this.step) this.pointer.reset();
     this.step = step;
     this.look = look;
-    this.player?.take(step);
-    this.paint();
-  }
-
-  /**
-   * Stop playing and show the picture at a moment of real time.
-   * @param {number} seconds since the step began
-   */
-  showAt(seconds) {
-    this.player.standAt(seconds);
-  }
-
-  /**
-   * Stop playing and show one picture.
-   * @param {number | null} picture its index; null: the result
-   */
-  showPicture(picture) {
-    this.player.stand(picture);
-  }
-
-  /**
-   * Show the next or the previous picture.
-   * @param {number} by 1 or -1
-   */
-  turn(by) {
-    this.motion.turn(by);
-  }
-
-  /**
-   * Show the first picture of a phase.
-   * @param {import("./step_frames.js").Phase} phase
-   */
-  turnTo(phase) {
-    this.motion.turnTo(phase);
-  }
-
-  // -- playing ------------------------------------------------------------------------------------
-
-  /** Play from the current picture, or from the first one if the result is shown. If the visitor's
-   * system asks for reduced motion, show that picture without playing. */
-  play() {
-    this.player.play();
-  }
-
-  pause() {
-    this.player.pause();
+    this.player.take(step);
     this.paint();
   }
 
@@ -142,8 +81,8 @@ export class StepStage extends EventTarget {
    * @returns {boolean} whether the key has a meaning here
    */
   key(key) {
-    if (key === ".") this.turn(1);
-    else if (key === ",") this.turn(-1);
+    if (key === ".") this.player.turn(1);
+    else if (key === ",") this.player.turn(-1);
     else if (key === " ") this.player.toggle();
     else return false;
     return true;
@@ -151,38 +90,31 @@ export class StepStage extends EventTarget {
 
   /** Stop playing, and remove all elements. */
   destroy() {
-    this.player?.pause();
-    this.buttons?.root.remove();
-    this.phases.root.remove();
+    this.player.pause();
     this.root.remove();
     this.step = null;
   }
 
   // -- paint --------------------------------------------------------------------------------------
 
-  /** Draw the current picture. With the option `motion`, call this after each change of the motion.
-   * Without it, the stage repaints by itself. */
+  /** Draw the current picture. */
   paint() {
     this.phases.paint(this.source);
-    const { step, tried } = this.motion;
-    this.tree.paint(this.pointer ? this.#ownLook() : this.look);
+    const { step, tried } = this.player;
+    const { opened, node: pointed } = this.pointer;
+    // the look that was passed; what it does not set comes from the pointer
+    this.tree.paint({ opened, selected: pointed, ...this.look });
     const node = step ? this.#explained() : null;
-    const state = node === null ? "" : this.motion.stateOf(node);
+    const state = node === null ? "" : this.player.stateOf(node);
     this.card?.paint(step, node, state, node === tried);
-    this.buttons?.paint();
-    if (this.player) this.tree.settle(); // with `motion`, the stage's owner calls `settle`
+    this.buttons.paint();
+    this.tree.settle();
     this.#report();
-  }
-
-  // The look that was passed. What it does not set comes from the pointer.
-  #ownLook() {
-    const { opened, node } = this.pointer;
-    return { opened, selected: node, ...this.look };
   }
 
   /** @type {() => NodeId | null} the node that the card explains */
   #explained() {
-    return this.pointer?.node ?? this.look.selected ?? this.motion.explained;
+    return this.pointer.node ?? this.look.selected ?? this.player.explained;
   }
 
   /**
@@ -195,7 +127,7 @@ export class StepStage extends EventTarget {
   }
 
   #report() {
-    const { step, picture, shown } = this.motion;
+    const { step, picture, shown } = this.player;
     const isSame = step === this.#shown.step && picture === this.#shown.picture;
     this.#shown = { step, picture };
     if (!isSame && step) this.emit("frame", { picture, frame: shown });
@@ -211,5 +143,40 @@ export class StepStage extends EventTarget {
       if (used || presses || ctrlKey || metaKey || altKey) return;
       if (this.key(key)) event.preventDefault();
     });
+  }
+}
+
+/** Back, play or pause, and the menu of speeds. */
+export class StepButtons {
+  /**
+   * @param {StepPlayer} player
+   * @param {Element} host
+   */
+  constructor(player, host) {
+    this.player = player;
+    this.root = el("div", { class: "sq-step-buttons", "data-part": "step-buttons" }, host);
+    const back = () => player.turn(-1);
+    const label = "Previous frame of the step (,)";
+    button(this.root, { icon: "back", label, part: "step-back", act: back });
+    const toggle = () => player.toggle();
+    this.play = button(this.root, { icon: "play", part: "step-play", act: toggle });
+    const look = { class: "sq-input sq-speed", "aria-label": "Playback speed of the step" };
+    this.speed = el("select", { ...look, "data-part": "step-speed" }, this.root);
+    for (const [value, name] of STEP_RATES) el("option", { value, text: name }, this.speed);
+    this.speed.addEventListener("change", () =>
+      player.setRate(/** @type {StepRate} */ (this.speed.value)),
+    );
+  }
+
+  paint() {
+    const { step, playing, rate } = this.player;
+    setIcon(this.play, playing ? "pause" : "play");
+    const label = playing ? "Pause (space)" : "Play the step (space)";
+    attr(this.play, "aria-label", label);
+    attr(this.play, "title", label);
+    for (const one of this.root.querySelectorAll("button")) one.disabled = !step;
+    if (this.speed.value !== rate) this.speed.value = rate;
+    // A step without times plays only in slow motion, so it needs no menu of speeds.
+    show(this.speed, !step || Boolean(step.step.seconds));
   }
 }

@@ -2,20 +2,19 @@
    drawn as it is in the current picture. By default, a large tree is shown in the focus layout,
    which has only the part of the tree that matters in the step. */
 import { el, show } from "./dom.js";
-import { LARGE, focusLayout } from "./focus_layout.js";
+import { LARGE, allCells, focusLayout, keyOf, nodeOf } from "./tree_layout.js";
 import { Minimap } from "./minimap.js";
 import { LEAST_PITCH } from "./tree_frame.js";
 import { heatShade } from "./tree_legend.js";
-import { allCells, keyOf, nodeOf } from "./tree_scene.js";
 import { TreeView } from "./tree_view.js";
 
 /**
- * @import { Item } from "./focus_layout.js"
+ * @import { Item } from "./tree_layout.js"
  * @import { StepMotion } from "./step_motion.js"
  * @import { StepView } from "./step_view.js"
  * @import { Actions } from "./tree_keys.js"
  * @import { Topology } from "./tree_layout.js"
- * @import { Cell, Column, Look, NodeId } from "./tree_scene.js"
+ * @import { Cell, Column, Look, NodeId } from "./tree_layout.js"
  */
 
 /**

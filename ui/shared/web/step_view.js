@@ -5,7 +5,7 @@ import VERIFIERS from "./verifiers.json" with { type: "json" };
 /**
  * @import { Meta } from "./run_facts.js"
  * @import { Topology } from "./tree_layout.js"
- * @import { NodeId } from "./tree_scene.js"
+ * @import { NodeId } from "./tree_layout.js"
  */
 
 /**

@@ -4,7 +4,7 @@ import { finished, sourced } from "./run_words.js";
 
 /**
  * @import { StepView, Trial } from "./step_view.js"
- * @import { NodeId } from "./tree_scene.js"
+ * @import { NodeId } from "./tree_layout.js"
  */
 
 /** @type {Record<string, string>} the states of nodes in words */

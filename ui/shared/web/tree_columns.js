@@ -3,7 +3,7 @@ import { attr, el, pool, text } from "./dom.js";
 import { widthOf } from "./tree_frame.js";
 
 /**
- * @import { Column } from "./tree_scene.js"
+ * @import { Column } from "./tree_layout.js"
  * @import { TreeView } from "./tree_view.js"
  */
 

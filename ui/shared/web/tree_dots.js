@@ -5,7 +5,7 @@ import { TreeWay } from "./tree_way.js";
 
 /**
  * @import { Frame } from "./tree_frame.js"
- * @import { Cell, Look, Scene } from "./tree_scene.js"
+ * @import { Cell, Look, Scene } from "./tree_layout.js"
  * @import { TreeView } from "./tree_view.js"
  */
 

@@ -5,7 +5,7 @@
 import { attr } from "./dom.js";
 
 /**
- * @import { Cell } from "./tree_scene.js"
+ * @import { Cell } from "./tree_layout.js"
  * @import { TreeView } from "./tree_view.js"
  */
 

@@ -12,7 +12,7 @@ import { nearestDot } from "./tree_way.js";
 /**
  * @import { Frame } from "./tree_frame.js"
  * @import { Actions } from "./tree_keys.js"
- * @import { Cell, Scene } from "./tree_scene.js"
+ * @import { Cell, Scene } from "./tree_layout.js"
  */
 
 const BEYOND = 12; // text is also written in this many rows above and below the visible ones

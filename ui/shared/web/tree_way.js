@@ -4,7 +4,7 @@ import * as treeFrame from "./tree_frame.js";
 
 /**
  * @import { Frame } from "./tree_frame.js"
- * @import { Cell, Scene } from "./tree_scene.js"
+ * @import { Cell, Scene } from "./tree_layout.js"
  */
 
 const NEAR = 14; // px; a pointer farther than this from every dot points at no node

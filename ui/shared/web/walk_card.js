@@ -10,7 +10,7 @@ import { addTerm } from "./tooltips.js";
 
 /**
  * @import { StepView } from "./step_view.js"
- * @import { NodeId } from "./tree_scene.js"
+ * @import { NodeId } from "./tree_layout.js"
  */
 
 /** The card. */

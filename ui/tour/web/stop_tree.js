@@ -89,18 +89,18 @@ export class TreeStop extends Stop {
     this.picture.classList.toggle("is-quiet", open === "end" || open === "tokens");
     if (open === "end") this.showGuesses();
     else if (open === "chance") this.showRejection();
-    else this.stage.showPicture(null);
+    else this.stage.player.stand(null);
   }
 
   // The whole tree, before the large model's pass decides anything.
   showGuesses() {
-    this.stage.turnTo("check");
-    this.stage.turn(-1);
+    this.stage.player.turnTo("check");
+    this.stage.player.turn(-1);
   }
 
   showRejection() {
-    this.stage.turnTo("walk");
-    for (let i = 0; i < this.rescue.at; i++) this.stage.turn(1);
+    this.stage.player.turnTo("walk");
+    for (let i = 0; i < this.rescue.at; i++) this.stage.player.turn(1);
   }
 
   leave() {

@@ -5,7 +5,7 @@ import * as stepWords from "../../shared/web/step_words.js";
 /**
  * @import { ResidualPicture } from "../../shared/web/residual_picture.js"
  * @import { StepView, Trial } from "../../shared/web/step_view.js"
- * @import { NodeId } from "../../shared/web/tree_scene.js"
+ * @import { NodeId } from "../../shared/web/tree_layout.js"
  */
 
 const PLACES = 8; // max tokens in a picture

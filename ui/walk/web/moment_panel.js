@@ -8,7 +8,7 @@ import { momentAt } from "./moment.js";
 
 /**
  * @import { StepView, Trial } from "../../shared/web/step_view.js"
- * @import { NodeId } from "../../shared/web/tree_scene.js"
+ * @import { NodeId } from "../../shared/web/tree_layout.js"
  */
 
 const ROWS = 9; // rows of bars: 8 for tokens (PLACES in moment.js), 1 for all others together

@@ -16,7 +16,7 @@ import { toyView } from "./toy.js";
 
 /**
  * @import { StepView } from "../../shared/web/step_view.js"
- * @import { NodeId } from "../../shared/web/tree_scene.js"
+ * @import { NodeId } from "../../shared/web/tree_layout.js"
  * @import { Listed } from "./real_step.js"
  * @import { Toy } from "./toy.js"
  */
@@ -182,7 +182,7 @@ export class WalkView {
     show(this.badge, Boolean(label));
     this.say("");
     this.stage.show(step, { reveal: { node: 0, key: "start" } });
-    this.stage.turnTo("walk");
+    this.stage.player.turnTo("walk");
     this.paintMoment();
     this.mask.paint(step, null);
     if (this.hasShown) this.link.changed?.();
@@ -222,10 +222,10 @@ export class WalkView {
   paintMoment() {
     const { step, stage } = this;
     if (!step) return this.moment.paint(null, null, false);
-    const { motion } = stage;
-    const phase = motion.shown?.phase ?? "result";
+    const { player } = stage;
+    const phase = player.shown?.phase ?? "result";
     const isBefore = phase === "guess" || phase === "check";
-    this.moment.paint(step, this.node ?? motion.explained, isBefore);
+    this.moment.paint(step, this.node ?? player.explained, isBefore);
   }
 
   // -- keys --------------------------------------------------------------------------------------

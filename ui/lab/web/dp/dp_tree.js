@@ -1,13 +1,16 @@
 /* The tree of one cell of the table in dp_table.js. At a step of the traceback, each part of the
    tree has its own look. */
-import { el, show } from "../../../shared/web/dom.js";
+import * as dpWords from "./dp_words.js";
+import { attr, button, el, show, text } from "../../../shared/web/dom.js";
 import { count } from "../../../shared/web/format.js";
-import { allCells, keyOf } from "../../../shared/web/tree_scene.js";
+import * as format from "../../../shared/web/format.js";
+import { rove } from "../../../shared/web/roving_focus.js";
+import { allCells, keyOf } from "../../../shared/web/tree_layout.js";
 import { TreeView } from "../../../shared/web/tree_view.js";
+import TOOLTIPS from "../../../../assets/tooltips.json" with { type: "json" };
 
 /**
- * @import { Topology } from "../../../shared/web/tree_layout.js"
- * @import { Scene } from "../../../shared/web/tree_scene.js"
+ * @import { Scene, Topology } from "../../../shared/web/tree_layout.js"
  * @import { Step } from "./dp_table.js"
  */
 
@@ -81,4 +84,55 @@ export const labelOf = ({ n, levels }) =>
 function shortScore(score) {
   if (score >= 0.0095) return score.toFixed(2).replace(/^0/, "");
   return score ? "<.01" : "0";
+}
+
+const USE = "Use this tree";
+const USED = "This tree is in use";
+
+/** A heading with the two buttons, and the picture of the tree. */
+export class DpTreePanel {
+  /**
+   * @param {HTMLElement} host
+   * @param {import("./dp_view.js").Dp} dp
+   */
+  constructor(host, dp) {
+    this.dp = dp;
+    const head = el("div", { class: "dp-tree-head" }, host);
+    this.title = el("p", { class: "dp-tree-title", "data-part": "dp-tree-title" }, head);
+    const hint = TOOLTIPS["button hold a cell"];
+    this.pin = button(head, {
+      icon: "pin",
+      label: "Pin this cell",
+      hint,
+      cls: "dp-pin",
+      act: () => dp.set({ pinned: !dp.pinned }),
+    });
+    this.use = button(head, { text: USE, cls: "dp-use" });
+    this.use.dataset.part = "dp-use";
+    this.use.addEventListener("click", () => dp.select());
+    rove(head);
+    this.tree = new DpTree(host);
+  }
+
+  /** Show the current state. */
+  paint() {
+    const { topo, scores, parents, pinned } = this.dp;
+    const { step } = this.dp.shown();
+    this.tree.paint(topo, scores, step);
+    attr(this.pin, "aria-pressed", String(pinned));
+    // the panel with the Lab's tree may be out of view, so the button says whether it already shows
+    // the cell's tree
+    const isShown = Boolean(parents) && this.dp.isShown(parents);
+    this.use.disabled = !parents || isShown;
+    text(this.use.querySelector("span"), isShown ? USED : USE);
+    text(this.title, this.words());
+  }
+
+  words() {
+    const { topo, table, cell } = this.dp;
+    if (!topo) return dpWords.name(cell);
+    const size = `${format.count(topo.n, "node")} on ${format.count(topo.levels, "level")}`;
+    const value = table.value(cell.n, cell.levels, cell.b);
+    return `${size}, ${dpWords.tokens(value)} tokens per step`;
+  }
 }

@@ -5,7 +5,7 @@ import { DpExplain } from "./dp_explain.js";
 import { DpGrid } from "./dp_grid.js";
 import * as dpShade from "./dp_shade.js";
 import { DpTable, workThroughTable } from "./dp_table.js";
-import { DpTreePanel } from "./dp_tree_panel.js";
+import { DpTreePanel } from "./dp_tree.js";
 import { DpWalk } from "./dp_walk.js";
 import * as planner from "../../../shared/web/planner.js";
 import { el, show, text } from "../../../shared/web/dom.js";
