@@ -19,7 +19,7 @@ import pytest
 from playwright.sync_api import Page
 from view_pages import PLOTLY, opened, settle
 
-from sequoia import Run, SamplingParams
+from sequoia import Run, SamplingParams, StepTrace
 from sequoia.assets_folder import ASSETS
 from sequoia.saved_files.race_file import RaceLog
 from ui.decode import recordings
@@ -157,12 +157,12 @@ def fresh_race(host: ModelHost, temperature: float, second: str = "", further: b
     return OpenedRace(RaceLog.from_json(record_race(preset, "", params, further, host)))
 
 
-def stopped_race(host: ModelHost) -> Any:
-    """The last lane has not finished."""
+def stopped_race(host: ModelHost, steps: int, by: float = 1.0) -> Any:
+    """The last lane has not finished: it has only its first `steps` steps. by: multiplies its
+    times."""
     log = fresh_race(host, 0.0).log()
     *others, last = log.lanes
-    steps = last.run.steps[:-2]
-    run = replace(last.run, steps=steps)
+    run = replace(last.run, steps=tuple(slower(step, by) for step in last.run.steps[:steps]))
     return OpenedRace(replace(log, lanes=(*others, replace(last, run=run)), results=None))
 
 
@@ -173,7 +173,8 @@ RACES: dict[str, Callable[[ModelHost], Any]] = {
     "fresh": lambda host: fresh_race(host, 0.0),
     "fresh, sampled": lambda host: fresh_race(host, 0.8),
     "two prompts": lambda host: fresh_race(host, 0.8, second="The sea"),
-    "a lane stopped": stopped_race,
+    "a lane stopped": lambda host: stopped_race(host, -2),
+    "the fastest lane too short to compare": lambda host: stopped_race(host, 3, 0.1),
     "a win": lambda host: scaled(fresh_race(host, 0.0), 0.25),
     "a slowdown": lambda host: scaled(fresh_race(host, 0.0), 12.0),
 }
@@ -183,14 +184,15 @@ def scaled(race: Any, by: float) -> Any:
     """`race` with all times multiplied by `by`, except those of plain decoding."""
 
     def timed(lane: Any) -> Any:
-        steps = tuple(
-            replace(step, seconds={name: one * by for name, one in step.seconds.items()})
-            for step in lane.run.steps
-        )
+        steps = tuple(slower(step, by) for step in lane.run.steps)
         return lane if lane.plain else replace(lane, run=replace(lane.run, steps=steps))
 
     log = race.log()
     return OpenedRace(replace(log, lanes=tuple(map(timed, log.lanes)), results=None))
+
+
+def slower(step: StepTrace, by: float) -> StepTrace:
+    return replace(step, seconds={name: one * by for name, one in step.seconds.items()})
 
 
 @pytest.fixture

@@ -87,16 +87,14 @@ def how_many_more(verdict: RaceVerdict, room: int) -> int:
 
     - The two fastest lanes on each prompt already count as different: USUAL_MORE.
     - The number of further runs to separate them is known and at most `room`: that number.
-    - The runs so far would find a true difference of 10%: USUAL_MORE.
-    - The number of further runs to find it is known and at most `room`: that number.
-    - Otherwise: `room`.
+    - The number of further runs to find a true difference of 10% is known, and from 1 to `room`:
+      that number.
+    - Otherwise, USUAL_MORE.
     """
     if verdict.more_to_separate == 0:
         return min(USUAL_MORE, room)
     needed = [more for more in (verdict.more_to_separate, verdict.more_races) if more]
-    return next(
-        (more for more in needed if more <= room), min(USUAL_MORE, room) if verdict.enough else room
-    )
+    return next((more for more in needed if more <= room), min(USUAL_MORE, room))
 
 
 def _further_row(run: PooledRun) -> RunShown:

@@ -57,7 +57,8 @@ def _why(headline: Headline, verdict: RaceVerdict, lanes: Sequence[LaneRuns]) ->
     if (winner.kind, rival.kind) == ("chain", "tree") and (why := _why_the_chain(pair, lanes)):
         return f"{where}{_name(rival)}’s {why}." if where else _capital(f"{_name(rival)}’s {why}.")
     mine, other = (f"{_tokens_per_step(lane, pair):.1f}" for lane in (winner, rival))
-    words = f"{where}{_name(winner)} emits {mine} tokens per step, {_name(rival)} {other}."
+    emits = "is expected to emit" if pair.expected else "emits"
+    words = f"{where}{_name(winner)} {emits} {mine} tokens per step, {_name(rival)} {other}."
     return words if where else _capital(words)
 
 

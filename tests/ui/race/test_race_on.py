@@ -70,18 +70,18 @@ def raced(model_host: ModelHost) -> Callable[..., RaceRecording]:
 
 
 @pytest.mark.parametrize(
-    ("to_separate", "to_find", "enough", "wanted"),
+    ("to_separate", "to_find", "wanted"),
     [
-        (0, 0, True, pooled.USUAL_MORE),
-        (7, 12, False, 7),
-        (None, 12, False, 12),
-        (50, 60, False, 40),
+        (0, 0, pooled.USUAL_MORE),
+        (7, 12, 7),
+        (None, 12, 12),
+        (50, 60, pooled.USUAL_MORE),
     ],
 )
 def test_a_race_goes_on_as_long_as_its_verdict_needs(
-    to_separate: int | None, to_find: int, enough: bool, wanted: int
+    to_separate: int | None, to_find: int, wanted: int
 ) -> None:
-    verdict = SimpleNamespace(more_to_separate=to_separate, more_races=to_find, enough=enough)
+    verdict = SimpleNamespace(more_to_separate=to_separate, more_races=to_find)
     assert HOW_MANY_MORE(verdict, 40) == wanted  # type: ignore[arg-type]
 
 

@@ -2,7 +2,7 @@
 import { mountRace } from "./race_view.js";
 import { connectComponent } from "../../shared/web/connect_component.js";
 import { canStop, formBeside } from "../../shared/web/form_buttons.js";
-import { formValues, withFormValues } from "../../shared/web/form_values.js";
+import { formValues, watchFormValues, withFormValues } from "../../shared/web/form_values.js";
 import { sayInterrupted } from "../../shared/web/interrupted.js";
 import { watchJob } from "../../shared/web/job_watch.js";
 import { isOfOtherModels, onModels } from "../../shared/web/loaded_models.js";
@@ -11,6 +11,8 @@ import { linkView } from "../../shared/web/page_link.js";
 import { rove } from "../../shared/web/roving_focus.js";
 
 /** @import { RaceStore } from "./race_store.js" */
+
+const UNKNOWN = "{}"; // values of a form that are not known yet
 
 /**
  * Called from the component's js_on_load with the arguments that Gradio passes.
@@ -37,9 +39,16 @@ export function connect(element, props, watch, trigger, server) {
     store.changed();
   };
   onModels(forgetOpening);
+  const form = () => JSON.stringify(formValues("race"));
+  let raced = UNKNOWN; // the form's values when the race on screen appeared
+  watchFormValues("race", () => {
+    if (raced === UNKNOWN) raced = form();
+    view.store.set({ isEarlier: form() !== raced });
+  });
   const take = (received) => {
     const message = view.store.following.note(received, view.store.notice);
     if (!message) return;
+    if (message.race && message.race !== view.store.race) raced = form();
     view.ingest(message);
     if (message.race) opening ??= message.stored === false && message.race;
     forgetOpening();

@@ -1,4 +1,5 @@
 /* The card of one lane of a race: the lane's text and figures up to the race time shown. */
+import { basisOf, countedIn } from "./lane_basis.js";
 import { laneMark } from "./lane_style.js";
 import { LaneText } from "./lane_text.js";
 import { placeInWords, speedRatio } from "./lane_totals.js";
@@ -35,6 +36,7 @@ const FIGURES = [
 ];
 /** @type {[number, number]} px */
 const THUMBNAIL = [72, 34];
+const CHAINS = ["chain", "tuned_chain"];
 const PHASES = ["draft", "verify", "overhead"];
 const VERDICTS = {
   exact: "exact",
@@ -101,7 +103,8 @@ export class LaneView {
       ...this.lane,
       description: [description, rule].filter(Boolean).join(", "),
     });
-    const brief = described({ ...this.lane, description: briefly(description, this.store.meta) });
+    const short = briefly(description ?? "", this.store.meta);
+    const brief = described({ ...this.lane, description: short, rates: "" });
     const about = el("div", { class: "race-about" }, this.root);
     this.thumbnail = new TreeThumbnail(about, ...THUMBNAIL);
     el("p", { class: "race-how", text: brief || " ", title: how }, about);
@@ -151,6 +154,7 @@ export class LaneView {
   }
 
   makeFigures() {
+    this.counted = el("p", { class: "race-counted", "data-part": "counted" }, this.root);
     const list = el("dl", { class: "race-figures" }, this.root);
     /** @type {Record<string, HTMLElement>} */
     this.values = {};
@@ -215,9 +219,8 @@ export class LaneView {
     this.paintProgress(sum, place, placed);
     this.paintFigures(sum);
     if (verdict?.speedups[index]) this.paintVerdict(verdict);
-    else if (verdict)
-      this.paintSpeed(total, total, index); // the verdict compares others with it
     else this.paintSpeed(total, other, reference);
+    text(this.counted, verdict ? countedIn(verdict) : "");
     attr(this.root, "data-tokens", sum.tokens);
     attr(this.root, "data-steps", sum.steps);
   }
@@ -297,7 +300,7 @@ export class LaneView {
     const some = known(ratio);
     const now = isOver || self ? "" : " so far";
     text(this.ratio, some ? ratio.toFixed(2) : "–");
-    text(this.unit, some ? "× " + baseline(lanes[reference], self) + now : "");
+    text(this.unit, some ? "× " + baseline(lanes, reference, self) + now : "");
     text(this.range, some && !self ? word : " ");
     show(this.rangeTerm, false);
     attr(this.root, "data-verdict", null);
@@ -309,13 +312,10 @@ export class LaneView {
     const speedup = verdict.speedups[this.index];
     const { word: how, times, range } = speedupWords(speedup);
     const isUnclear = speedup.code === "no_clear_difference";
-    const name = lanes[speedup.over].plain
-      ? baseline(lanes[speedup.over], false)
-      : laneName(lanes[speedup.over], speedup.over);
+    const name = baseline(lanes, speedup.over, false);
     text(this.ratio, times.slice(0, -1));
     text(this.unit, isUnclear ? `× ${name}: ${how}` : `× ${how} than ${name}`);
-    const basis = basisOf(verdict, this.index, word);
-    text(this.range, [range, basis].filter(Boolean).join(", "));
+    text(this.range, `${range}; ${basisOf(verdict, this.index, word)}`);
     show(this.rangeTerm, known(speedup.low));
     attr(this.root, "data-verdict", speedup.code);
   }
@@ -347,38 +347,26 @@ export class LaneView {
 }
 
 /**
- * What the speed-up of a lane in the verdict rests on.
- * @param {Verdict} verdict
- * @param {number} lane its index
- * @param {string} word where the step times come from
- * @returns {string} such as "expected, 6 runs, simulated"
- */
-function basisOf({ pairs, speedups, races }, lane, word) {
-  const { over } = speedups[lane];
-  const pair = pairs.find(({ faster, slower }) =>
-    [faster, slower].every((one) => one === lane || one === over),
-  );
-  const runs = races > 1 ? format.count(races, "run") : "";
-  return [pair?.expected ? "expected" : "", runs, word].filter(Boolean).join(", ");
-}
-
-/**
  * The name of the lane that a speed-up is relative to.
- * @param {Lane} lane
+ * @param {Lane[]} lanes
+ * @param {number} index of that lane
  * @param {boolean} self whether the name is for the card of that lane itself
  * @returns {string}
  */
-function baseline({ plain, prompt_name: on }, self) {
+function baseline(lanes, index, self) {
+  const { plain, prompt_name: on } = lanes[index];
   const where = on ? " on " + on : "";
   if (plain) return (self ? "plain decoding" : "plain") + where;
-  return (self ? "the lane compared with" : "the slowest") + where;
+  return self ? "the lane compared with" + where : laneName(lanes[index], index);
 }
 
-// The clock's name is cut at its first comma, which leaves the name of the machine. The tooltip has
-// all of it.
+// The clock's name is cut at its first comma, which leaves the name of the machine. The source of
+// the acceptance rates is left out, because the notes above the race name it. The tooltip has both.
 /** @type {(description: string, meta: any) => string} */
-const briefly = (description, { clock }) =>
-  clock ? description.replace(clock, () => clock.split(",")[0]) : description;
+function briefly(description, { clock }) {
+  const [short] = description.split(", from acceptance rates");
+  return clock ? short.replace(clock, () => clock.split(",")[0]) : short;
+}
 
 /**
  * How a lane decodes. The most important parts come first, because the page may cut the end.
@@ -388,7 +376,7 @@ const briefly = (description, { clock }) =>
 function described({ description, verifier, plain, most, changes, kind, rates }) {
   const parts = [];
   if (most > 1) parts.push((changes ? "at most " : "") + format.count(most, "node"));
-  if (verifier && !plain) parts.push(runWords.verifier(verifier) + " verifier");
+  if (verifier && !plain) parts.push(ruleOf(verifier, kind));
   if (changes)
     parts.push(kind === "replanned" ? "new tree every few steps" : "new tree every step");
   return [...parts, runWords.sourced(description ?? "", rates)]
@@ -396,6 +384,13 @@ function described({ description, verifier, plain, most, changes, kind, rates })
     .map(readable)
     .join(" · ");
 }
+
+// On a chain, nothing is left to sample without replacement.
+/** @type {(verifier: string, kind: string | null) => string} */
+const ruleOf = (verifier, kind) =>
+  verifier === "sequoia" && CHAINS.includes(kind)
+    ? "standard speculative sampling"
+    : runWords.verifier(verifier) + " verifier";
 
 /**
  * The name of a lane on the page. In a race of two prompts it includes the name of its prompt.

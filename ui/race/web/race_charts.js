@@ -2,7 +2,7 @@
    four times a second. */
 import { laneName } from "./lane.js";
 import { laneStyles } from "./lane_style.js";
-import { referenceLane, speedRatio } from "./lane_totals.js";
+import { speedRatio } from "./lane_totals.js";
 import { raceFacts } from "./race_header.js";
 import { Chart } from "../../shared/web/chart.js";
 import { button, el, text } from "../../shared/web/dom.js";
@@ -96,21 +96,16 @@ export class RaceCharts {
   }
 
   paint() {
-    const { lanes, totals, end, word, version } = this.store;
+    const { lanes, word, version } = this.store;
     if (this.version !== version) this.clear();
     this.version = version;
-    const reference = referenceLane(lanes, totals, end);
-    const plain = reference < 0 || lanes[reference].plain;
-    const over = reference < 0 ? "" : overWhat(lanes, reference);
+    const base = lanes[this.store.base(0)];
+    const over = base ? overWhat(base, lanes.indexOf(base)) : "";
     text(this.tokens.word, word);
     text(this.speedup.word, [word, over].filter(Boolean).join(", "));
-    const whom = plain
-      ? ""
-      : "No plain lane: speed-ups are relative to the slowest lane on the same prompt. ";
     text(
       this.words,
-      whom +
-        "Each line is the ratio of the tokens emitted so far to those of the lane it is compared with, in this run. It changes with the tokens that were drawn; the verdict above has the interval.",
+      "Each line is the ratio of the tokens emitted so far to those of the lane it is compared with, in this run. It changes with the tokens that were drawn; the verdict above has the interval.",
     );
     this.drawSoon();
   }
@@ -188,8 +183,8 @@ export class RaceCharts {
 
   // Null before there is a speed-up.
   ratioFigure() {
-    const { lanes, totals, t, end } = this.store;
-    const references = lanes.map((_, i) => referenceLane(lanes, totals, end, i));
+    const { lanes, totals, t } = this.store;
+    const references = lanes.map((_, i) => this.store.base(i));
     const isKnown = (total, i) =>
       i !== references[i] && total.clock && totals[references[i]]?.clock;
     if (!totals.some(isKnown)) return null;
@@ -201,8 +196,7 @@ export class RaceCharts {
       const sums = total.sums.slice(1, total.count(t) + 1);
       const y = sums.map((sum) => (self ? 1 : speedRatio(total, other, sum.seconds)));
       const known = y.map((value) => (Number.isFinite(value) ? value : null));
-      // The axis need not reach ratios of the first eighth of the steps: they are mostly chance.
-      top = Math.max(top, ...known.slice(total.count(t) >> 3));
+      top = Math.max(top, ...known);
       return this.curve(i, styles[i], sums, known, "%{y:.2f}× at %{x:.3f} s");
     });
     return { data: curves, layout: this.layout("speed-up (×)", top * 1.08) };
@@ -248,17 +242,16 @@ export class RaceCharts {
 
 /**
  * What speed-ups are relative to, in words.
- * @param {import("./race_store.js").Lane[]} lanes
- * @param {number} reference index of the lane that the first lane is compared with
+ * @param {import("./race_store.js").Lane} base the lane that the first lane is compared with
+ * @param {number} index of `base`
  * @returns {string}
  */
-function overWhat(lanes, reference) {
-  const { plain, prompt_name: on } = lanes[reference];
-  if (on)
-    return plain
-      ? "each over plain decoding of its own prompt"
-      : "each over the slowest lane on its prompt";
-  return (plain ? "over " : "over the slowest, ") + laneName(lanes[reference], reference);
+function overWhat(base, index) {
+  const { plain, prompt_name: on } = base;
+  if (!on) return "over " + laneName(base, index);
+  return plain
+    ? "each over plain decoding of its own prompt"
+    : "each over the slowest lane on its prompt";
 }
 
 /**

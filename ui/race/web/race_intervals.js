@@ -57,11 +57,12 @@ export class RaceIntervals {
     compared.forEach((one, i) => this.paintRow(rows[i], one, ends));
   }
 
-  /** For each prompt, the indexes of its lanes that made steps, fastest first. */
+  /** For each prompt, the indexes of its lanes that are long enough to compare, fastest first. */
   get orders() {
     const { verdict, lanes } = this.store;
-    const groups = lanesByPrompt(lanes);
-    return groups.map((group) => verdict.order.filter((lane) => group.includes(lane)));
+    const isPaired = (lane) => verdict.pairs.some((pair) => isOf(pair, lane));
+    const order = verdict.order.filter(isPaired);
+    return lanesByPrompt(lanes).map((group) => order.filter((lane) => group.includes(lane)));
   }
 
   /** @returns {Compared[]} */
@@ -77,7 +78,7 @@ export class RaceIntervals {
   comparedWith(leader, others) {
     const { verdict, pool: pooled } = this.store;
     return others.flatMap((lane) => {
-      const pair = verdict.pairs.find(({ faster, slower }) => isPair(faster, slower, leader, lane));
+      const pair = verdict.pairs.find((one) => isOf(one, leader) && isOf(one, lane));
       if (!pair) return [];
       const runs = pooled && pooled.runs.length > 1 ? pooled.runs : [];
       const dots = runs.map(({ seconds }) => seconds[lane] / seconds[leader]);
@@ -112,7 +113,8 @@ function barsAndCircles({ verdict, pool: pooled }) {
   const isSingle = !pooled || pooled.runs.length < 2;
   const isExpected = pairs.some(({ expected }) => expected);
   const where = pairs.every(({ expected }) => expected) ? "" : ", where it can be computed";
-  const bar = isExpected ? ` of the expected ratio of paces${where}.` : ".";
+  const luck = isSingle ? ", without the luck of the draws" : "";
+  const bar = isExpected ? ` of the expected ratio of paces${luck}${where}.` : ".";
   if (isSingle) return bar;
   if (!isExpected) return bar + " Circles: single runs.";
   return `${bar} Circles: the actual ratio in each run. Unlike the expected ratio, it depends on which tokens were drawn, so circles may lie outside the bar.`;
@@ -125,8 +127,8 @@ function makeRow(host) {
   return { node, name, bar, value: el("b", {}, node) };
 }
 
-const isPair = (faster, slower, one, other) =>
-  (faster === one && slower === other) || (faster === other && slower === one);
+/** @type {(pair: import("./race_store.js").Pair, lane: number) => boolean} */
+const isOf = ({ faster, slower }, lane) => faster === lane || slower === lane;
 
 /**
  * The leader's pace over that of the other lane of a pair, with the interval.

@@ -119,13 +119,15 @@ function offer(pool, verdict) {
  * @param {Pool} pool
  * @returns {string}
  */
-function needed({ more_to_separate: separate, more_races: ten }, { runs }) {
+function needed({ more_to_separate: separate, more_races: ten }, { runs, most }) {
   const made = runs.length > 1 ? "these runs" : "this run";
+  const isEnough = [separate, ten].some((one) => one && runs.length + one <= most);
   const found = [
     separate
       ? `If the two fastest lanes really differ as much as in ${made}, about ${more(separate)} should separate them.`
       : "",
     ten ? `About ${more(ten)} would be enough to detect a difference as small as 10%.` : "",
+    isEnough ? "" : `A race has at most ${most} runs: more runs will probably not be enough.`,
   ].filter(Boolean);
   return found.join(" ");
 }

@@ -1,7 +1,7 @@
 /* The part of the race that the page has received, and the race time shown. */
 import { Following, Playback, SLOWEST_FRAME } from "../../shared/web/playback.js";
 import { viewStep } from "../../shared/web/step_view.js";
-import { LaneTotals } from "./lane_totals.js";
+import { LaneTotals, referenceLane } from "./lane_totals.js";
 
 /**
  * @import { StepsMessage } from "../../shared/web/playback.js"
@@ -80,6 +80,7 @@ export class RaceStore extends Playback {
     this.failed = false;
     this.error = null;
     this.notice = null;
+    this.isEarlier = false; // whether the form was changed since the race appeared
     this.t = 0; // the race time shown, in seconds
     this.follow = true;
     this.playing = false;
@@ -164,6 +165,18 @@ export class RaceStore extends Playback {
    */
   rows(lane) {
     return Math.max(1, ...this.totals[lane].steps.map(({ tree }) => this.trees[tree]?.rows ?? 1));
+  }
+
+  /**
+   * The lane that a lane is compared with: as in the verdict, or while there is none, as the lanes
+   * stand at the time shown.
+   * @param {number} lane
+   * @returns {number} its index, which may be `lane` itself; -1 if there is none
+   */
+  base(lane) {
+    const { verdict, lanes, totals, t } = this;
+    if (!verdict) return referenceLane(lanes, totals, t, lane);
+    return verdict.speedups[lane]?.over ?? lane;
   }
 
   // -- the moment shown ----------------------------------------------------------------------

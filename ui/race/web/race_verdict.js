@@ -28,6 +28,8 @@ export class RaceVerdict {
     this.store = store;
     const look = { class: "sq-panel race-verdict", "data-part": "verdict" };
     this.root = el("section", { ...look, "aria-label": "Verdict" }, host);
+    const earlier = "An earlier race: the form has changed since.";
+    this.earlier = el("p", { class: "race-earlier", text: earlier }, this.root);
     const head = el("div", { class: "race-headlines" }, this.root);
     this.headlines = pool(() => makeHeadline(head));
     const marks = el("p", { class: "race-headline-marks" }, this.root);
@@ -55,6 +57,7 @@ export class RaceVerdict {
     const { verdict, isOver } = store;
     show(this.root, Boolean(verdict) && isOver);
     if (!verdict || !isOver) return;
+    show(this.earlier, store.isEarlier);
     this.paintHeadlines();
     this.paintMarks();
     text(this.scope, scopeInWords(store));

@@ -2,7 +2,6 @@
 import { DistributionCheck } from "./distribution_check.js";
 import { LaneView, laneName } from "./lane.js";
 import { drawLine, laneStyles } from "./lane_style.js";
-import { referenceLane } from "./lane_totals.js";
 import { LeadTree } from "./lead_tree.js";
 import { RaceCharts } from "./race_charts.js";
 import { RaceHeader } from "./race_header.js";
@@ -111,8 +110,7 @@ class RaceView {
   }
 
   paintLanes() {
-    const { lanes, totals, t } = this.store;
-    for (const lane of this.lanes) lane.paint(referenceLane(lanes, totals, t, lane.index));
+    for (const lane of this.lanes) lane.paint(this.store.base(lane.index));
   }
 
   destroy() {

@@ -1,5 +1,6 @@
 /* The analysis after a race: where each lane's time went, and what to try. */
 import { laneName } from "./lane.js";
+import { isExpected } from "./lane_basis.js";
 import { laneMark, laneStyles } from "./lane_style.js";
 import { button, el, show } from "../../shared/web/dom.js";
 import { known, readable } from "../../shared/web/format.js";
@@ -16,7 +17,6 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 /** @typedef {import("./race_store.js").Analysis} Analysis */
 
 const NAMES = {
-  tokens: "tokens per step",
   verify: "after verifying",
   draft: "after drafting",
   overhead: "after overhead",
@@ -35,21 +35,25 @@ export class WhereTimeWent {
     /** @type {Analysis[] | null} */
     this.analysis = null;
     this.lanes = store.lanes;
+    /** @type {import("./race_store.js").Verdict | null} */
+    this.verdict = null;
     this.shown = ""; // the parts of the analysis that the panels show, as JSON
     this.root = el("div", { class: "race-whys", "data-part": "whys" }, host);
     rove(this.root);
   }
 
   paint() {
-    const { lanes, analysis } = this.store;
-    if (this.analysis === analysis && this.lanes === lanes) return;
+    const { lanes, analysis, verdict } = this.store;
+    if (this.analysis === analysis && this.lanes === lanes && this.verdict === verdict) return;
     // While the check of losslessness runs, it changes other parts of the results. The panels are
     // not rebuilt then, so that no button is replaced under the pointer.
-    const shown = JSON.stringify(analysis.map(({ bars, advice }) => [bars, advice]));
+    const parts = analysis.map(({ bars, advice }, i) => [bars, advice, isExpected(verdict, i)]);
+    const shown = JSON.stringify([parts, runOf(verdict)]);
     const same = this.shown === shown && this.lanes === lanes;
     this.analysis = analysis;
     this.shown = shown;
     this.lanes = lanes;
+    this.verdict = verdict;
     if (!same) this.build(analysis);
   }
 
@@ -73,9 +77,16 @@ export class WhereTimeWent {
     root.dataset.lane = String(i);
     root.style.setProperty("--race-lane", style.colour);
     titleBox.prepend(laneMark(style));
-    el("span", { class: "sq-word", text: this.store.word }, titleBox);
+    const { verdict, word } = this.store;
+    const expected = isExpected(verdict, i);
+    const source = expected ? `expected tokens, ${word} times` : word;
+    el("span", { class: "sq-word", text: source }, titleBox);
     addTerm(titleBox, "how to read this", "where the time went", "sq-word");
-    this.bars(body, bars);
+    this.bars(body, bars, {
+      ...NAMES,
+      tokens: expected ? "expected tokens per step" : "tokens per step",
+      last: `${expected ? "expected speed-up" : "speed-up"} of ${runOf(verdict)}`,
+    });
     if (advice) this.advice(body, advice, i);
   }
 
@@ -83,16 +94,16 @@ export class WhereTimeWent {
    * Draw each bar, and beside it the loss relative to the previous bar, on a common scale.
    * @param {HTMLElement} host
    * @param {Bar[]} bars
+   * @param {Record<string, string>} names of the bars; `last`: of the last one
    */
-  bars(host, bars) {
+  bars(host, bars, names) {
     const list = el("ol", { class: "race-fall" }, host);
     const ends = bars.flatMap(({ value, loss }) => [value, value + Math.max(loss, 0)]);
     const most = Math.max(...ends.filter(known), 1e-9);
     bars.forEach((bar, k) => {
       const row = el("li", { "data-bar": bar.name }, list);
       const last = k === bars.length - 1;
-      const name = last ? "speed-up of this run" : NAMES[bar.name] || readable(bar.name);
-      el("span", { class: "race-fall-name", text: name }, row);
+      el("span", { class: "race-fall-name", text: names[last ? "last" : bar.name] }, row);
       barTrack(row, bar, most, last);
       el("b", { text: (known(bar.value) ? bar.value.toFixed(2) : "–") + (k ? "×" : "") }, row);
       const less = k ? signed(rounded(bar.value) - rounded(bars[k - 1].value)) : "";
@@ -137,6 +148,10 @@ export class WhereTimeWent {
     use.addEventListener("click", () => this.trigger("apply", { lane, parents }));
   }
 }
+
+// The analysis is of the first run.
+/** @type {(verdict: import("./race_store.js").Verdict | null) => string} */
+const runOf = (verdict) => ((verdict?.races ?? 1) > 1 ? "the first run" : "this run");
 
 /**
  * @param {HTMLElement} row
