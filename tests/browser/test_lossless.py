@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 from running_app import open_tab
 
 DONE = "#ls-view .ls-verdict[data-kind={}]"
@@ -42,8 +42,11 @@ def test_the_tab_opens_with_two_recorded_tests_in_aligned_rows(
     assert tops[0][-1] - tops[0][-2] < 26
     page.click("[data-part=example-walk-u]")
     page.wait_for_selector("#ls-view [data-part=bug]")
-    assert "verifier's random numbers reused" in text(page, "[data-part=bug]")
-    assert page.input_value("#ls-bug input") == "verifier's random numbers reused at each step"
+    for name in page.locator("#ls-view .ls-acts [data-part^=example]").all_inner_texts():
+        page.get_by_role("button", name=name).click()
+        expect(page.locator("#ls-view [data-part=bug] h2")).to_contain_text(name)
+        expect(page.locator("#ls-bug input")).to_have_value(name)
+        assert "The setting in the form is now" in page.inner_text("#ls-view")
 
 
 def test_a_visit_to_the_tab(visit: Callable[..., Page]) -> None:
@@ -58,6 +61,7 @@ def test_a_visit_to_the_tab(visit: Callable[..., Page]) -> None:
     assert page.locator("#ls-view [data-part=cells] tbody tr").count() == 9
     assert text(page, "[data-part=decoder]") == ""
     assert page.locator("#ls-view [data-part=recorded]").is_hidden()
+    assert page.locator("#ls-view [data-part=example-walk-u]").is_visible()
 
     page.click("[data-act=panel]")
     page.fill("#ls-p input, #ls-p textarea", "0.1, 0.3, 0.7")
@@ -69,7 +73,7 @@ def test_a_visit_to_the_tab(visit: Callable[..., Page]) -> None:
     assert page.input_value("#ls-samples input") == "3000"
 
     page.click("#ls-bug input")
-    page.get_by_role("option", name="last token drawn as if").click()
+    page.get_by_role("option", name="last token ignores").click()
     page.wait_for_function(
         "document.querySelector('#ls-p :is(input, textarea)').value === '0.2, 0.8'"
     )
@@ -78,6 +82,7 @@ def test_a_visit_to_the_tab(visit: Callable[..., Page]) -> None:
     page.fill("#ls-samples input", "3000")
     run(page, "differs")
     assert text(page, "[data-part=decoder]").startswith("broken on purpose")
+    assert "below 0.000001" in text(page, ".ls-tiles")
     with page.expect_download() as saved:
         page.click("#ls-view [data-part=csv]")
     assert saved.value.suggested_filename == "lossless-broken-on-purpose-last-token.csv"

@@ -28,10 +28,11 @@ def refusal_message(error: str) -> str:
 
 
 def bug_chosen_message(bug: object) -> str:
-    """A message about the bug chosen for the next test. Its field `bug` is null for the correct
-    decoder and for an unknown value."""
+    """A message about the bug chosen for the next test, which has filled the form with its preset.
+    Its field `bug` is null for the correct decoder and for an unknown value."""
     found = BUGS.get(bug) if isinstance(bug, str) else None
-    return json_text({"bug": _bug(found)})
+    what = "one in which this bug shows" if found else "the one that the page opens with"
+    return json_text({"bug": _bug(found), "notice": f"The setting in the form is now {what}."})
 
 
 def report_message(report: Report, setting: Setting) -> str:

@@ -17,6 +17,11 @@ def text_words(kind: str) -> str:
     return "Python code" if kind == "code" else kind
 
 
+def p_words(p: float) -> str:
+    """A p-value."""
+    return "below 0.000001" if p < 1e-6 else f"{p:.2g}"
+
+
 def time_words(seconds: float) -> str:
     """A time in the most readable unit: "1.20 s", "340 ms", "3.4 ms", "250 µs". The same words as
     those of ui/hardware/web/duration.js."""

@@ -14,6 +14,7 @@ from sequoia.exactness.losslessness.comparison import Comparison, Grouping
 from sequoia.exactness.losslessness.losslessness_test import Findable
 from sequoia.exactness.same_distribution import LEAST_BITS, MIN_EXPECTED, MOST_PLACES
 from sequoia.saved_files.race_results import Lossless, Place, SampleCount, TextMatch, Why
+from ui.words.figures import p_words
 
 _ENDS = {
     "tie": "a tie, decided by rounding",
@@ -130,7 +131,7 @@ def _samples_words(kind: str, p_value: float | None, count: SampleCount) -> str:
         return f"The {tokens} are too few to compare with the target's distribution."
     result = (
         f"χ² = {count.statistic:.1f}, {count.freedom} degree{'s' * (count.freedom != 1)} of "
-        f"freedom, p-value {p_value:.2g}"
+        f"freedom, p-value {p_words(p_value)}"
     )
     if kind == "fits":
         points = round((count.detectable_difference or 1) * 100)
@@ -278,7 +279,7 @@ _REUSED = (
 )
 BUG_WORDS = {
     "float16": BugWords(
-        "draft's random numbers in float16",
+        "draft: float16 random numbers",
         "Children are drawn as the argmax of log(u) / q with u drawn in float16, which gives only "
         "2,048 different values. A token with q below about 0.001 is drawn too rarely, one with q "
         "below 0.0001 almost never, but verification assumes that each is drawn with probability "
@@ -289,7 +290,7 @@ BUG_WORDS = {
         "rare ones. Texts look normal, because the missing tokens are rare anyway.",
     ),
     "draft-noise": BugWords(
-        "draft's random numbers reused at each step",
+        "draft: random numbers reused",
         "The random numbers with which children are drafted are drawn once for a whole text and "
         "reused at each step. So a token that was just rejected tends to be drafted again.",
         _REUSED,
@@ -297,7 +298,7 @@ BUG_WORDS = {
         "number is used twice. Every test of first tokens passes.",
     ),
     "walk-u": BugWords(
-        "verifier's random numbers reused at each step",
+        "verifier: random numbers reused",
         "The random numbers u that accept or reject tokens are drawn once for a whole text and "
         "reused at each step. After a rejection u is known to be large, so the next step rejects "
         "more often than it should.",
@@ -306,7 +307,7 @@ BUG_WORDS = {
         "used twice. Every test of first tokens passes.",
     ),
     "dropped": BugWords(
-        "unlikely children dropped after the draw",
+        "unlikely children dropped",
         "A child with q below 0.1 is dropped after it was drawn, to save a node of the tree. The "
         "step is verified as if the child had never been drawn. Taken together, tokens with such a "
         "q are then emitted less often than p demands, and the others too often.",
@@ -317,7 +318,7 @@ BUG_WORDS = {
         "then all children are dropped, and every token is drawn from the target alone.",
     ),
     "last-token": BugWords(
-        "last token drawn as if no guess was rejected",
+        "last token ignores rejections",
         "After all children of a node are rejected, the target's own token is drawn from p instead "
         "of the residual distribution. Tokens to which the draft gives too much probability get a "
         "second chance, so they are emitted too often.",

@@ -1,5 +1,5 @@
 /* How far counts are from the expected counts. Independent of the DOM. */
-import { percent } from "../../shared/web/format.js";
+import { percent, shortP } from "../../shared/web/format.js";
 
 /** @typedef {import("./lossless_view.js").Row} Row */
 
@@ -21,11 +21,6 @@ export function isFar({ share, seen }, draws) {
  */
 export function rareness({ draws, distance, floor, p_value }) {
   const off = `Total variation ${percent(distance, 1)}; chance alone gives ${percent(floor, 1)} on average`;
-  const p =
-    p_value === null
-      ? ""
-      : p_value < 1e-6
-        ? "; p-value below 0.000001"
-        : `; p-value ${p_value.toPrecision(2)}`;
+  const p = p_value === null ? "" : `; p-value ${shortP(p_value)}`;
   return `${draws.toLocaleString("en-US")} texts. ${off}${p}.`;
 }

@@ -8,7 +8,7 @@ import { makeBanner } from "../../shared/web/banner.js";
 import { connectComponent } from "../../shared/web/connect_component.js";
 import { button, el, show, text } from "../../shared/web/dom.js";
 import { canStop, formBeside } from "../../shared/web/form_buttons.js";
-import { count, percent, short } from "../../shared/web/format.js";
+import { count, percent, short, shortP } from "../../shared/web/format.js";
 import { watchJob } from "../../shared/web/job_watch.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { progressBar } from "../../shared/web/progress_bar.js";
@@ -65,7 +65,11 @@ class LosslessView {
     const frame = el("div", { class: "sq-frame" }, root);
     this.progress = progressBar(frame, "Sampling");
     this.say = makeBanner(frame);
-    this.opening = [introduction(frame, fill)];
+    const intro = el("div", { class: "ls-intro", "data-part": "intro" }, frame);
+    el("p", { class: "ls-say", text: WHY }, intro);
+    /** @type {HTMLElement[]} */
+    this.opening = [intro];
+    makeActs(frame, fill);
     this.bug = new BugPanel(frame);
     this.opening.push(recordedTests(frame));
     this.verdict = new VerdictPanel(frame);
@@ -149,22 +153,19 @@ const WHY =
   "can break this, and no single text would reveal the bug. So this test counts thousands of " +
   "short texts and compares the counts with the exact probabilities.";
 const OR = "or first break the decoder:";
-// Bugs that a test with a toy model can reveal.
+// Bugs that a test with a toy model can reveal, with their names in the form's menu.
 const EXAMPLES = [
-  ["draft-noise", "Give the draft the same random numbers at each step"],
-  ["walk-u", "Give the verifier the same random numbers at each step"],
-  ["last-token", "After a rejection, sample as if nothing was rejected"],
+  ["draft-noise", "draft: random numbers reused"],
+  ["walk-u", "verifier: random numbers reused"],
+  ["last-token", "last token ignores rejections"],
 ];
 
 /**
  * @param {HTMLElement} host
  * @param {(bug: string) => void} fill fills the form with a setting in which the bug shows
- * @returns {HTMLElement}
  */
-export function introduction(host, fill) {
-  const root = el("div", { class: "ls-intro", "data-part": "intro" }, host);
-  el("p", { class: "ls-say", text: WHY }, root);
-  const acts = el("div", { class: "ls-acts" }, root);
+function makeActs(host, fill) {
+  const acts = el("div", { class: "ls-acts" }, host);
   button(acts, { text: "Run the test", part: "run", act: () => formBeside("ls").run() });
   el("span", { text: OR }, acts);
   for (const [bug, label] of EXAMPLES)
@@ -174,7 +175,6 @@ export function introduction(host, fill) {
       part: "example-" + bug,
       act: () => fill(bug),
     });
-  return root;
 }
 
 const TILES = [
@@ -212,7 +212,7 @@ export class VerdictPanel {
     const { draws, square, p, distance } = this.tiles;
     put(draws, test.draws.toLocaleString("en-US"), `of ${test.wanted.toLocaleString("en-US")}`);
     put(square, squareText(test.statistic), `${count(test.freedom, "degree")} of freedom`);
-    put(p, short(test.p_value), test.going ? "so far" : "not lossless if below 0.000001");
+    put(p, shortP(test.p_value), test.going ? "so far" : "not lossless if below 0.000001");
     put(distance, percent(test.distance, 1), `${percent(test.floor, 1)} on average by chance`);
   }
 }

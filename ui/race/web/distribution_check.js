@@ -2,7 +2,15 @@
    position of a text. Their counts are compared with the target's distribution there. */
 import { laneName } from "./lane.js";
 import { el, show, text } from "../../shared/web/dom.js";
-import { count, known, percent, readable, short, visible } from "../../shared/web/format.js";
+import {
+  count,
+  known,
+  percent,
+  readable,
+  short,
+  shortP,
+  visible,
+} from "../../shared/web/format.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import { addTerm } from "../../shared/web/tooltips.js";
@@ -126,7 +134,7 @@ export class DistributionCheck {
     line("chi-square", counts.map(chiSquare));
     line(
       "p-value",
-      drawn.map(({ p }) => short(p)),
+      drawn.map(({ p }) => shortP(p)),
     );
   }
 }

@@ -96,6 +96,12 @@ export function short(value) {
 }
 
 /**
+ * @param {any} p a p-value
+ * @returns {string}
+ */
+export const shortP = (p) => (known(p) && p < 1e-6 ? "below 0.000001" : short(p));
+
+/**
  * Two numbers as text, with enough digits (up to seven) to be distinguished.
  * @param {number} a
  * @param {number} b
