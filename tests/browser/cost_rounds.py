@@ -46,12 +46,6 @@ def ratios(new: Sequence[float], old: Sequence[float]) -> Spread:
     )
 
 
-def at_share(values: Sequence[float], share: float) -> float:
-    """The quantile `share` of `values`: the smallest one with at least this fraction of them at or
-    below it. share: above 0, at most 1."""
-    return sorted(values)[math.ceil(share * len(values)) - 1]
-
-
 def interleaved(ways: Mapping[str, Callable[[], Figures]], rounds: int) -> Found:
     """Calls each of `ways` once per round and collects its figures. An extra first round only warms
     up.

@@ -3,7 +3,6 @@ later continued, saved files, and a switch to another experiment and back."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 import pytest
@@ -42,14 +41,6 @@ def test_a_recorded_result_is_shown_if_there_is_one(page: Page, part: Part) -> N
     expect(part("figure")).to_be_visible(visible=is_shown)
     expect(part("missing")).to_be_visible(visible=not is_shown)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
-
-
-@pytest.mark.nightly
-def test_a_table_fades_out_as_long_as_more_rows_follow(page: Page) -> None:
-    table = page.locator("#xp-view .xp-scroll").first
-    expect(table).to_have_css("mask-size", "100% 100%")
-    table.evaluate("box => box.scrollTop = box.scrollHeight")
-    expect(table).to_have_css("mask-size", re.compile(r"100% calc\(100% \+ .+\)"))
 
 
 @pytest.mark.nightly

@@ -106,21 +106,6 @@ def test_the_run_of_a_closed_page_ends_at_once(browser: Browser, app: App) -> No
         stop(waiting, 10)
 
 
-@pytest.mark.nightly
-def test_a_paused_run_is_kept_for_an_open_page(browser: Browser, app: App) -> None:
-    """The page must say that it is still there, as it has no stream of messages meanwhile."""
-    with pages(browser, app, 1) as (page,):
-        start(page)
-        until(page, RUNNING)
-        stop(page, 10)
-        count = page.evaluate(
-            "document.querySelector('#pg-view .sq-stage').view.store.steps.length"
-        )
-        page.wait_for_timeout(45_000)
-        page.click("#pg-step")
-        until(page, f"s.steps.length === {count + 1}")
-
-
 @contextmanager
 def another_browser(browser: Browser, folder: Path) -> Iterator[tuple[Browser, int]]:
     """A browser that is not a child of the test's, and the number of its process group."""

@@ -130,42 +130,6 @@ def test_the_model_types_that_run_are_listed_and_can_be_filtered(
     assert page.locator(".md-types [data-type]:visible").count() > 180
 
 
-def test_a_missing_draft_is_reported_once_and_at_its_field(opened: Callable[..., Page]) -> None:
-    page = comes(opened())
-    names(page, "owner/big", "")
-    page.click("#md-load")
-    expect(page.locator("#md-draft :is(input, textarea)")).to_have_attribute("aria-invalid", "true")
-    assert "enter a draft model" in error_of(page, "draft")
-    assert page.locator("body").inner_text().count("enter a draft model") == 1
-    assert page.locator("#md-target :is(input, textarea)").get_attribute("aria-invalid") is None
-    expect(page.locator(".md-load")).to_be_hidden()
-
-
-def error_of(page: Page, field: str) -> str:
-    """The error message of a field, found as a screen reader finds it."""
-    typed = page.locator(f"#md-{field} :is(input, textarea)")
-    assert typed.get_attribute("aria-invalid") == "true"
-    said = page.locator("#" + (typed.get_attribute("aria-describedby") or ""))
-    expect(said).to_be_visible()
-    return said.inner_text()
-
-
-def test_a_gated_model_says_what_to_do_and_the_former_models_stay(
-    opened: Callable[..., Page],
-) -> None:
-    page = comes(opened())
-    names(page, "owner/gated", "owner/small")
-    page.click("#md-load")
-    ended(page, "failed")
-    words = page.locator(".md-now").inner_text()
-    assert "owner/gated is gated" in words
-    assert "hf auth login" in words
-    expect(page.locator(".md-load .sq-title")).to_have_text("Not loaded")
-    assert error_of(page, "target") == words
-    assert page.locator("body").inner_text().count("owner/gated is gated") == 1
-    assert page.locator(".pg-status").inner_text().startswith("bundled pair")
-
-
 def test_a_download_is_stopped_and_continued_and_every_page_uses_its_models(
     opened: Callable[..., Page], hub: FakeHub
 ) -> None:

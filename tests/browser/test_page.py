@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from nightly_cases import nightly
 from playwright.sync_api import Page, expect
-from running_app import CALLED, App, open_tab
+from running_app import App, open_tab
 from view_pages import settle
 
 from sequoia import Run
@@ -78,32 +78,6 @@ def test_the_page_opens_on_a_recorded_run_while_the_models_load(
     assert page.locator(".sq-stage").get_by_text("recorded").first.is_visible()
 
 
-WATCH = """window.seen = [];
-const look = () => {
-  const visible = (part) => Boolean(
-    document.querySelector(part)?.checkVisibility({ visibilityProperty: true }));
-  const [card, run] = ["#pg-view [data-part=empty]", "#pg-view .sq-n"].map(visible);
-  window.seen.push([performance.now(), card, run]);
-  if (!run) requestAnimationFrame(look);
-};
-requestAnimationFrame(look);"""
-
-
-@pytest.mark.nightly
-def test_the_recorded_run_is_the_first_thing_seen(browser: Any, app: App, visit: Visit) -> None:
-    """The card of an empty view is never shown before the recorded run."""
-    ready(visit())  # so that loading the models does not slow down the next page
-    page = browser.new_page()
-    page.add_init_script(WATCH)
-    page.goto(app.url)
-    page.wait_for_selector("#pg-view .sq-n")
-    seen = page.evaluate("window.seen")
-    page.close()
-    assert not any(card for _, card, _ in seen)
-    print(f"\nrecorded run drawn {seen[-1][0] / 1000:.1f} s after the page was asked for")
-    assert seen[-1][0] < 10_000  # 1.4 s on two idle cores
-
-
 def test_the_first_tab_stop_skips_to_the_run_and_there_are_few_stops(visit: Visit) -> None:
     page = visit()
     ready(page)
@@ -120,57 +94,6 @@ def test_the_first_tab_stop_skips_to_the_run_and_there_are_few_stops(visit: Visi
     page.locator(".pg-skip").focus()
     page.keyboard.press("Enter")
     assert page.evaluate("document.activeElement.matches('#pg-view .sq-stage')")
-
-
-COVERED = """() => {
-  const card = document.querySelector(".sq-explains").getBoundingClientRect();
-  const fields = [...document.querySelectorAll("#pg-side input, #pg-side textarea")];
-  return fields.filter((field) => field.checkVisibility()).some((field) => {
-    const box = field.getBoundingClientRect();
-    return box.right > card.left && box.left < card.right
-      && box.bottom > card.top && box.top < card.bottom;
-  });
-}"""
-
-
-@pytest.mark.nightly
-def test_hints_cover_no_field_and_menus_close_behind_the_tab_key(visit: Visit) -> None:
-    """When the Tab key moves the focus out of a field, that field's menu closes."""
-    page = visit()
-    ready(page)
-    page.locator("#pg-tree input").focus()
-    for label in ("Verifier", "Timed on", "Temperature", "Top-p"):
-        page.keyboard.press("Tab")
-        assert page.evaluate("document.activeElement.ariaLabel") == label
-        assert page.locator(".sq-explains").is_visible()
-        assert not page.evaluate(COVERED)
-        open_menus = page.locator("[role=listbox]")
-        expect(open_menus).to_have_count(1 if label in ("Verifier", "Timed on") else 0)
-
-
-CUT = """() => {
-  const boxes = [...document.querySelectorAll("#pg-side *, #pg-view *")];
-  const found = boxes.filter((box) => box.childNodes.length && box.matches(":not(svg, svg *)")
-    && box.checkVisibility() && !box.closest(".sq-asked-text, .sq-tree-scroll, .sq-spoken"));
-  const cut = found.filter((box) => box.clientWidth && box.scrollWidth > box.clientWidth + 1
-    && ["hidden", "clip"].includes(getComputedStyle(box).overflowX));
-  const words = found.filter((box) => [...box.childNodes].some(
-    (node) => node.nodeType === 3 && node.textContent.trim()));
-  const small = words.filter((box) => parseFloat(getComputedStyle(box).fontSize) < 12);
-  return [...cut, ...small].map((box) => box.outerHTML.slice(0, 90));
-}"""
-
-
-@pytest.mark.nightly
-def test_no_label_is_cut_or_tiny(visit: Visit) -> None:
-    page = visit()
-    until(page, "s.steps.length > 5")
-    page.evaluate("document.querySelector('#pg-view .sq-stage').view.seek(4)")
-    for width in (390, 1024, 1280, 1920):
-        page.set_viewport_size({"width": width, "height": 900})
-        page.wait_for_timeout(200)
-        assert page.evaluate(CUT) == []
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 @pytest.mark.parametrize("width", [390, *nightly(1024)])
@@ -206,17 +129,6 @@ def the_form_is_a_drawer(page: Page, width: int, side: str) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-@pytest.mark.nightly
-def test_starting_a_run_closes_the_drawer(visit: Visit) -> None:
-    page = visit(viewport={"width": 390, "height": 800}, has_form=False)
-    ready(page)
-    page.click("[data-act=panel]")
-    enter(page, tokens=8)
-    page.click("#pg-run")
-    expect(page.locator("#pg-side")).to_be_hidden()
-    until(page, "s.meta.label === 'measured' && s.done", 45)
-
-
 def test_a_run_streams_to_its_end(visit: Visit) -> None:
     page = visit()
     enter(page, tokens=48)
@@ -231,26 +143,6 @@ def test_a_run_streams_to_its_end(visit: Visit) -> None:
     expect(page.locator("#pg-run")).to_be_enabled()
     text = page.locator(".sq-stage").inner_text()
     assert "measured here" in text
-
-
-@pytest.mark.nightly
-def test_messages_are_few_and_steps_come_while_it_runs(visit: Visit) -> None:
-    """Guards against a view that shows nothing before the end, and against one message per step."""
-    page = visit()
-    ready(page)
-    page.evaluate(
-        "() => { const s = document.querySelector('#pg-view .sq-stage').view.store; "
-        "const take = s.take; window.batches = []; s.take = function (m, r) { "
-        "window.batches.push((m.steps || []).length); return take.call(this, m, r); } }"
-    )
-    choose(page, "tree", "plain decoding")
-    endless(page, tokens=200)
-    page.click("#pg-run")
-    until(page, "s.meta.label === 'measured' && s.steps.length === 200 && s.done", 40)
-    batches = [size for size in page.evaluate("window.batches") if size]
-    assert 3 < len(batches) < 150
-    assert sum(batches) == 200
-    assert store(page, "gap") is None
 
 
 def test_stop_ends_a_run_at_once_and_step_continues_it(visit: Visit) -> None:
@@ -274,105 +166,6 @@ def test_stop_ends_a_run_at_once_and_step_continues_it(visit: Visit) -> None:
 
 
 @pytest.mark.nightly
-def test_a_run_by_keyboard_says_that_it_was_stopped(visit: Visit) -> None:
-    """Presses Ctrl+Enter and Escape in the prompt, where they are used most. Checks that the end of
-    the text says "stopped"."""
-    page = visit()
-    ready(page)
-    endless(page, tokens=2000)
-    page.click("#pg-prompt textarea")
-    prompt = page.input_value("#pg-prompt textarea")
-    page.keyboard.press("Control+Enter")
-    until(page, "s.meta.label === 'measured' && s.steps.length > 3")
-    page.keyboard.press("Escape")
-    until(page, "s.done", 3)
-    # the steps made so far are played at an easy pace first
-    expect(page.locator("[data-part=end]")).to_have_text("stopped", timeout=30_000)
-    assert page.locator("p.sq-spoken").text_content().startswith("Run stopped:")
-    assert page.input_value("#pg-prompt textarea") == prompt
-    page.hover("#pg-run")
-    assert "Ctrl+Enter" in page.get_attribute("#pg-run", "title")
-    expect(page.locator("#pg-step")).to_be_enabled()
-
-
-@pytest.mark.nightly
-def test_a_recorded_run_is_not_shown_as_a_run_of_the_form(visit: Visit) -> None:
-    """Guards against a Resume button that continues a run no longer on screen. Also guards against
-    showing a recorded run as if it used the prompt in the form."""
-    page = visit()
-    ready(page)
-    asked = page.locator("[data-part=asked]")
-    page.fill("#pg-prompt textarea", "x = 1")
-    expect(asked).to_contain_text("This run used a different prompt")
-    page.click("#pg-step")
-    until(page, "s.meta.label === 'measured' && s.steps.length === 1")
-    expect(page.locator("#pg-run")).to_have_text("Resume")
-    expect(asked).not_to_contain_text("This run used a different prompt")
-    page.click("#pg-example input")
-    page.get_by_role("option", name="The opening run").click()
-    until(page, "s.meta.label === 'recorded'")
-    expect(page.locator("#pg-run")).to_have_text("Run")
-    expect(asked).to_contain_text("This run used a different prompt")
-    own = store(page, "meta.prompt")
-    page.fill("#pg-prompt textarea", own)
-    expect(asked).not_to_contain_text("This run used a different prompt")
-    page.keyboard.press(" ")
-    assert page.input_value("#pg-prompt textarea") == own + " "
-    expect(asked).to_contain_text("This run used a different prompt")
-
-
-@pytest.mark.nightly
-def test_steps_one_by_one_then_the_rest(visit: Visit) -> None:
-    page = visit()
-    ready(page)
-    enter(page, tokens=24)
-    for n in (1, 2):
-        expect(page.locator("#pg-step")).to_be_enabled()
-        page.click("#pg-step")
-        until(page, f"s.meta.label === 'measured' && s.steps.length === {n}")
-    expect(page.locator("#pg-run")).to_have_text("Resume")
-    enter(page, seed=5)
-    expect(page.locator("#pg-run")).to_have_text("Run")
-    enter(page, seed=0)
-    page.click("#pg-run")
-    until(page, "s.done && s.totals(s.last).tokens === 24")
-    expect(page.locator("#pg-run")).to_have_text("Run")
-    expect(page.locator("#pg-stop")).to_have_text("Stop")
-
-
-@pytest.mark.nightly
-def test_a_run_whose_settings_were_changed_meanwhile_is_not_resumed(visit: Visit) -> None:
-    page = visit()
-    ready(page)
-    endless(page, tokens=2000)
-    page.click("#pg-run")
-    until(page, "s.meta.label === 'measured' && s.steps.length >= 3")
-    enter(page, seed=5)
-    page.click("#pg-stop")
-    expect(page.locator("#pg-stop")).to_have_text("Start over")
-    expect(page.locator("#pg-run")).to_have_text("Run")
-    page.click("#pg-step")
-    until(page, "s.meta.params.seed === 5 && s.steps.length === 1")
-    expect(page.locator("#pg-run")).to_have_text("Resume")
-
-
-@pytest.mark.nightly
-def test_after_a_refused_press_the_button_says_run(visit: Visit) -> None:
-    page = visit()
-    ready(page)
-    enter(page, tokens=24)
-    page.click("#pg-step")
-    until(page, "s.meta.label === 'measured' && s.steps.length === 1")
-    expect(page.locator("#pg-run")).to_have_text("Resume")
-    enter(page, top_p=2)
-    page.click("#pg-run")
-    expect(page.locator("#pg-view [data-part=error]")).to_be_visible(timeout=20_000)
-    expect(page.locator("#pg-open")).to_be_enabled()  # no run is in progress
-    expect(page.locator("#pg-run")).to_be_enabled()
-    expect(page.locator("#pg-run")).to_have_text("Run")
-
-
-@pytest.mark.nightly
 def test_a_run_that_is_stepped_through_can_be_started_over(visit: Visit) -> None:
     page = visit()
     ready(page)
@@ -390,34 +183,6 @@ def test_a_run_that_is_stepped_through_can_be_started_over(visit: Visit) -> None
     expect(page.locator("#pg-stop")).to_be_disabled()
     page.click("#pg-step")
     until(page, "s.meta.label === 'measured' && s.steps.length === 1")
-
-
-@pytest.mark.nightly
-def test_the_settings_of_a_recorded_run_can_be_used(visit: Visit) -> None:
-    page = visit()
-    ready(page)
-    page.fill("#pg-prompt textarea", "x = 1")
-    page.fill("#pg-seed input", "9")
-    page.click("[data-part=own]")
-    expect(page.locator("#pg-prompt textarea")).to_have_value(store(page, "meta.prompt"))
-    expect(page.locator("#pg-seed input")).to_have_value(str(store(page, "meta.params.seed")))
-    expect(page.locator("[data-part=asked]")).not_to_contain_text(
-        "This run used a different prompt"
-    )
-    page.click("#pg-step")
-    until(page, "s.meta.label === 'measured' && s.steps.length === 1")
-    expect(page.get_by_text("Copy to form")).to_be_hidden()
-
-
-@pytest.mark.nightly
-def test_the_menu_of_trees_says_what_the_chosen_one_is(visit: Visit) -> None:
-    page = visit()
-    ready(page)
-    about = page.locator("#pg-tree")
-    expect(about).to_contain_text("Planned for speed")
-    page.click("#pg-tree input")
-    page.get_by_role("option", name="k sequences").click()
-    expect(about).to_contain_text("Several chains side by side, all starting at the root.")
 
 
 def test_a_bad_value_is_named_and_the_run_on_screen_stays(visit: Visit) -> None:
@@ -441,57 +206,6 @@ def test_a_bad_value_is_named_and_the_run_on_screen_stays(visit: Visit) -> None:
     page.locator(".sq-stage").get_by_text("the prompt is empty").first.wait_for(timeout=20_000)
     assert store(page, "steps.length") == before
     assert page.input_value("#pg-temperature input") == "0.6"
-
-
-@pytest.mark.nightly
-def test_an_error_is_shown_once_until_the_next_run(visit: Visit) -> None:
-    """Guards against the same words in a pop-up and in the banner."""
-    page = visit()
-    ready(page)
-    shown = page.locator("#pg-view [data-part=error]")
-    for value in ("7", "8", "9"):
-        enter(page, temperature=value)
-        page.click("#pg-run")
-        expect(shown).to_have_text(f"Not run: Temperature: {value} is not a number from 0 to 5")
-        expect(page.get_by_test_id("toast-body")).to_have_count(0)
-    page.click("#pg-temperature input")
-    expect(shown).to_be_visible()
-    enter(page, temperature="0.6", tokens=16)
-    page.click("#pg-run")
-    until(page, "s.meta.label === 'measured' && s.done")
-    expect(shown).to_be_hidden()
-
-
-@pytest.mark.nightly
-def test_looking_into_a_menu_changes_nothing_that_was_typed(visit: Visit) -> None:
-    page = visit()
-    ready(page)
-    asked: list[Any] = []
-    page.on(
-        "request",
-        lambda request: CALLED.search(request.url) and asked.append(request.post_data_json["data"]),
-    )
-    choose(page, "tree", "SpecInfer tree: children by level")
-    field = page.locator("#pg-branching input, #pg-branching textarea")
-    expect(field).to_have_value("4, 2, 2, 1")
-    page.wait_for_function("document.activeElement !== document.querySelector('#pg-tree input')")
-    assert asked.count(["branching"]) == 1
-    field.fill("3, 1")
-    for leave in (
-        lambda: page.keyboard.press("Tab"),
-        lambda: page.click(".pg-status"),
-        lambda: page.get_by_role("option", name="SpecInfer tree: children by level").click(),
-    ):
-        with page.expect_response(CALLED) as answer:
-            page.click("#pg-tree input")
-            leave()
-        answer.value.finished()
-        settle(page)
-        expect(field).to_have_value("3, 1")
-    page.click("#pg-tree input")
-    page.keyboard.press("Home")
-    page.keyboard.press("Enter")  # a choice by keyboard counts too
-    expect(field).to_be_hidden()
 
 
 @pytest.mark.nightly
@@ -561,92 +275,6 @@ def test_a_reload_shows_the_run_again(visit: Visit) -> None:
     )
     assert store(page, "run") == name
     assert store(page, "steps.map(x => x.emitted).flat()") == tokens
-
-
-@pytest.mark.nightly
-def test_a_closed_page_frees_the_models(visit: Visit) -> None:
-    """The first visitor closes the page during a long run, without pressing Stop. The run of the
-    second visitor, who was waiting, then begins."""
-    first = visit()
-    ready(first)
-    choose(first, "tree", "plain decoding")
-    endless(first, tokens=2000)
-    first.click("#pg-run")
-    until(first, "s.meta.label === 'measured' && s.steps.length > 2")
-    second = visit()
-    enter(second, tokens=16)
-    second.click("#pg-run")
-    second.locator(".sq-stage").get_by_text("1 run ahead of you").first.wait_for(timeout=20_000)
-    first.close()
-    closed = time.monotonic()
-    until(second, "s.meta.label === 'measured' && s.steps.length > 0", 10)
-    print(f"\nthe next run began {time.monotonic() - closed:.2f} s after the page was closed")
-    until(second, "s.done", 10)
-
-
-@pytest.mark.nightly
-def test_scrubber_and_keyboard(visit: Visit) -> None:
-    page = visit()
-    until(page, "s.steps.length > 5")
-    page.locator("body").press("Home")
-    until(page, "s.at === 0 && !s.playing")
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("ArrowRight")
-    until(page, "s.at === 2")
-    page.keyboard.press("ArrowLeft")
-    until(page, "s.at === 1")
-    page.keyboard.press("End")
-    until(page, "s.at === s.last")
-    page.keyboard.press("Home")
-    page.keyboard.press(" ")
-    until(page, "s.playing && s.at > 0")
-    page.click("#pg-prompt textarea")
-    at = page.evaluate(f"(() => {{ {STORE}.pause(); return {STORE}.at; }})()")
-    page.keyboard.press("Home")
-    page.keyboard.press("ArrowRight")
-    assert store(page, "at") == at
-
-
-@pytest.mark.nightly
-def test_space_plays_after_a_click_on_a_button_and_run_keys_do_nothing_on_another_tab(
-    visit: Visit,
-) -> None:
-    """Guards against a space bar that presses the last clicked button or tab again. Also guards
-    against Ctrl+Enter starting a run in Decode while another tab is open."""
-    page = visit()
-    ready(page)
-    page.evaluate("document.querySelector('#pg-view .sq-stage').view.seek(3)")
-    for _ in range(2):
-        page.click("[data-act=theme]")
-    page.keyboard.press(" ")
-    until(page, "s.playing")
-    name = store(page, "run")
-    page.get_by_role("tab", name="Lab").click()
-    page.locator("#pg-view .sq-stage").wait_for(state="hidden")
-    page.keyboard.press("Control+Enter")
-    page.get_by_role("tab", name="Decode").click()
-    page.locator("#pg-view .sq-stage").wait_for(state="visible")
-    page.evaluate("document.querySelector('#pg-view .sq-stage').view.pause()")
-    page.wait_for_timeout(300)
-    assert store(page, "run") == name
-    page.keyboard.press(" ")
-    until(page, "s.playing")
-
-
-@pytest.mark.nightly
-def test_presets_and_shapes_fill_the_form(visit: Visit) -> None:
-    page = visit()
-    for chip in page.locator(".pg-chip").all():
-        before = page.input_value("#pg-prompt textarea")
-        chip.click()
-        page.wait_for_timeout(60)
-        if chip.inner_text() != "function":
-            assert page.input_value("#pg-prompt textarea") != before
-    assert page.locator("#pg-first").count() == 0 or not page.locator("#pg-first").is_visible()
-    choose(page, "tree", "k-ary tree")
-    expect(page.locator("#pg-first")).to_contain_text("Children per node")
-    expect(page.locator("#pg-second")).to_contain_text("Levels")
-    assert page.input_value("#pg-second input") == "5"
 
 
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), *nightly((1920, True))])

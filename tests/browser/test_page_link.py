@@ -9,7 +9,6 @@ from typing import Any
 from urllib.parse import unquote_plus
 
 import pytest
-from nightly_cases import nightly
 from playwright.sync_api import Browser, Page, expect
 from running_app import App, Visit
 
@@ -117,19 +116,6 @@ def test_a_copied_link_shows_the_same(open_at: Open) -> None:
 
 
 @pytest.mark.nightly
-def test_a_long_prompt_is_left_out_of_a_link(open_at: Open) -> None:
-    page = open_at("")
-    page.wait_for_selector("[data-part=own]:visible")
-    page.evaluate("document.querySelector('[data-act=panel]').click()")
-    page.locator("#pg-prompt textarea").fill("x" * 501)
-    page.locator("#pg-seed input").fill("5")
-    wait_for(page, "seed=5")
-    assert "prompt=" not in fragment(page)
-    page.locator("#pg-link").click()
-    expect(page.locator("#pg-view [data-part=notice]")).to_contain_text("without the prompt")
-
-
-@pytest.mark.nightly
 def test_a_link_to_a_race_fills_its_lanes(open_at: Open) -> None:
     page = open_at(f"#race&seed=9&{LANES}")
     expect(page.locator("#rc-seed input")).to_have_value("9")
@@ -138,33 +124,11 @@ def test_a_link_to_a_race_fills_its_lanes(open_at: Open) -> None:
     assert open_tab(page) == "Race"
 
 
-@pytest.mark.nightly
-def test_a_link_to_the_lab_chooses_tree_rates_and_clock(open_at: Open) -> None:
-    page = open_at("#lab&n=4&hand=0,0,1&shown=hand&rates=0.5,0.25&profile=a100-llama-2-7b-eager")
-    page.wait_for_function(f"{LAB}?.elsewhere?.startsWith('A100')")
-    found = page.evaluate(
-        f"(({{ rates, hand, shown, n }}) => ({{ rates, hand, shown, n }}))({LAB})"
-    )
-    assert found == {"rates": [0.5, 0.25], "hand": [-1, 0, 0, 1], "shown": "hand", "n": 4}
-    expect(page.locator("#lab-view [data-part=whence]")).to_contain_text("from a link")
-
-
-@pytest.mark.nightly
-def test_a_link_to_a_profile_shows_it(open_at: Open) -> None:
-    page = open_at("#hardware&profile=a100-llama-2-7b-eager&nodes=64")
-    page.wait_for_selector("#hw-view .hw-stage[data-profile^=A100]")
-    expect(page.locator("#hw-nodes :is(input, textarea)")).to_have_value("64")
-
-
 @pytest.mark.parametrize(
     ("damaged", "words"),
     [
         ("#decode&temperature=abc", "temperature: “abc” is not a number"),
-        *nightly(
-            ("#decode&prompt=" + "x" * 3000, "at most 2000 are allowed"),
-            ("#<script>alert(1)</script>", "is not a tab"),
-            ("#lab&hand=5,5", "is not a tree"),
-        ),
+        ("#<script>alert(1)</script>", "is not a tab"),
     ],
 )
 def test_a_damaged_link_gives_a_message_and_the_opening_view(
@@ -185,14 +149,3 @@ def test_settings_that_cannot_run_here_are_refused(open_at: Open) -> None:
         "unknown tree 'nonsense'", timeout=20_000
     )
     expect(page.locator("#pg-temperature input")).to_have_value("0.6")
-
-
-@pytest.mark.nightly
-def test_the_query_stays_in_the_address(open_at: Open) -> None:
-    """The page has a base address. A fragment alone would be resolved against that address, and the
-    query would be lost."""
-    page = open_at("?other=1")
-    page.wait_for_selector("[data-part=own]:visible")
-    page.evaluate(f"{STAGE}.seek(5)")
-    wait_for(page, "step=5")
-    assert "?other=1#decode" in page.url

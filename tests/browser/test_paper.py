@@ -38,17 +38,3 @@ def test_the_tab_at_the_width_of_a_phone(visit: Callable[..., Page]) -> None:
         f"({right})(one) > ({right})(one.parentElement) + 0.5)"
     )
     assert not page.evaluate(too_wide)
-
-
-@pytest.mark.nightly
-def test_the_figure_is_as_wide_as_its_panel(visit: Callable[..., Page]) -> None:
-    page = visit(has_form=False, viewport={"width": 1280, "height": 900})
-    open_tab(page, "Paper")
-    page.wait_for_selector("#pp-view .hw-chart[data-drawn=yes]", timeout=30_000)
-    wide = {
-        name: page.evaluate(
-            f"document.querySelector('#pp-view {name}').getBoundingClientRect().width"
-        )
-        for name in (".pp-figure", ".pp-figure .hw-chart")
-    }
-    assert wide[".pp-figure .hw-chart"] > wide[".pp-figure"] - 40

@@ -8,30 +8,6 @@ import pytest
 from nightly_cases import nightly
 from playwright.sync_api import Page, expect
 
-
-@pytest.mark.nightly
-@pytest.mark.parametrize(
-    ("tab", "form", "result"), [("Decode", "pg", "headline"), ("Race", "rc", "lanes")]
-)
-def test_the_result_is_printed_without_its_form(
-    visit: Callable[..., Page], tab: str, form: str, result: str
-) -> None:
-    page = visit()
-    page.get_by_role("tab", name=tab, exact=True).click()
-    shown = page.locator(f"#{form}-view [data-part={result}]")
-    expect(shown).to_be_visible()
-    page.emulate_media(media="print")
-    expect(page.locator(f"#{form}-side")).to_be_hidden()
-    expect(page.locator("[role=tab]").first).to_be_hidden()
-    expect(page.locator(f"#{form}-view .sq-transport")).to_be_hidden()
-    expect(shown).to_be_visible()
-    box = page.locator(f"#{form}-view .sq-stage").bounding_box()
-    assert box["x"] == 0
-    assert box["width"] == 1280
-    style = shown.evaluate("node => getComputedStyle(node).printColorAdjust")
-    assert style == "exact"
-
-
 # what is drawn on paper but lies outside its box, as "class: height/needed, width/needed"
 CUT = """view => {
   const whole = (node) =>

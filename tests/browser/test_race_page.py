@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import race_cost
 from playwright.sync_api import Page, expect
 from running_app import CALLED
 from test_race_view import AXE, VIOLATIONS
@@ -188,24 +187,6 @@ def test_more_runs_are_made_until_stop_and_the_file_has_them(visit: Visit, tmp_p
     until(page, "s.meta.label === 'recorded' && s.done")
     assert store(page, "pool.runs.length") == runs
     assert store(page, "pool.more") == 0
-
-
-@pytest.mark.nightly
-def test_what_a_race_costs_can_be_measured(visit: Visit) -> None:
-    page = visit()
-    page.wait_for_selector(".pg-status[data-stage=ready]", timeout=40_000)
-    frames, *lanes, stopped = race_cost.measure(page, 24, steps=4)
-    assert frames.startswith("frames: ")
-    assert [line.split("  ")[0] for line in lanes] == [
-        "Sequoia, sized, Sequoia",
-        "Sequoia, sized, SpecInfer",
-        "Sequoia, sized, top-k match",
-        "k sequences, Sequoia",
-    ]
-    assert all("grew " in line for line in lanes)
-    more = int(stopped.split()[1])
-    assert stopped.startswith("Stop: ")
-    assert 0 <= more < 200  # a loose bound, because the machine may be busy
 
 
 @pytest.mark.nightly

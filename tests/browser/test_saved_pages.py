@@ -4,7 +4,6 @@ each file works, requests nothing else, and passes the accessibility checks of a
 from __future__ import annotations
 
 import json
-import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ import pytest
 from nightly_cases import nightly
 from playwright.sync_api import Browser, Page, expect
 from running_app import ROOT
-from view_pages import COLOUR_RULES, all_hostile, made, settle, stop_transitions
+from view_pages import COLOUR_RULES, all_hostile, settle, stop_transitions
 
 AXE = ROOT / ".ci" / "node_modules" / "axe-core" / "axe.min.js"
 STAGE = "document.querySelector('.sq-stage').view"
@@ -32,7 +31,6 @@ DRAWN = {
     "Race": "[data-part=race-speedup] .js-line",
     "Lab": "[data-part=curves] .js-line",
 }
-MOST_BYTES = 2_000_000
 Open = Callable[..., Page]
 
 
@@ -84,23 +82,6 @@ def open_file(browser: Browser) -> Iterator[Open]:
         page.context.close()
 
 
-@pytest.mark.nightly
-def test_a_saved_run_steps_through_its_slow_motion(saved: dict[str, Path], open_file: Open) -> None:
-    page = open_file(saved["Decode"])
-    assert saved["Decode"].stat().st_size < MOST_BYTES / 3
-    page.evaluate(f"{STAGE}.seek(3)")
-    page.keyboard.press("ArrowRight")
-    expect(page.locator(".sq-stage")).to_have_attribute("data-step", "4")
-    before = page.locator("[data-part=caption]").inner_text()
-    page.keyboard.press(".")
-    expect(page.locator(".sq-stage")).to_have_attribute("data-step", "5")
-    expect(page.locator("[data-part=caption]")).not_to_have_text(before)
-    page.keyboard.press("End")
-    expect(page.locator("[data-part=badge]")).to_have_text("recorded")
-    expect(page.locator("[data-part=flow]")).to_contain_text("return")
-    expect(page.locator(".saved-head")).to_contain_text("temperature 0")
-
-
 def test_a_saved_run_says_the_same_as_the_app(
     saved: dict[str, Path], open_file: Open, visit: Callable[..., Page]
 ) -> None:
@@ -142,18 +123,15 @@ def test_a_saved_lab_still_plans_trees(saved: dict[str, Path], open_file: Open) 
 
 
 @pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not installed: npm --prefix .ci ci")
-@pytest.mark.parametrize(("width", "theme"), [(390, "dark"), *nightly((1280, "light"))])
 @pytest.mark.parametrize("tab", ["Decode", *nightly("Race", "Lab")])
-def test_axe_finds_nothing_wrong(
-    saved: dict[str, Path], open_file: Open, tab: str, width: int, theme: str
-) -> None:
-    page = open_file(saved[tab], width, theme)
+def test_axe_finds_nothing_wrong(saved: dict[str, Path], open_file: Open, tab: str) -> None:
+    page = open_file(saved[tab], 390, "dark")
     stop_transitions(page)
     if tab == "Decode":
         page.evaluate(f"{STAGE}.seek(4)")
     page.wait_for_selector(DRAWN[tab], state="attached")
     settle(page)
-    assert page.evaluate("document.body.classList.contains('dark')") == (theme == "dark")
+    assert page.evaluate("document.body.classList.contains('dark')")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.evaluate(AXE.read_text(encoding="utf-8"))
     for rules in ({}, COLOUR_RULES):
@@ -199,50 +177,3 @@ def test_hostile_text_stays_text(
     assert page.locator("script").count() == 2
     assert page.locator("img").count() == 0
     expect(page.locator("[data-part=badge]")).to_have_text("recorded")
-
-
-@pytest.mark.nightly
-def test_a_simulated_run_plays_and_stays_simulated(
-    visit: Callable[..., Page], open_file: Open, tmp_path: Path
-) -> None:
-    run = large_run(12, 8)
-    meta = {**run["meta"], "label": "simulated", "clock": "a larger machine"}
-    here = visit()
-    path = save_run(here, {**run, "meta": meta}, tmp_path / "simulated.html")
-    assert here.evaluate("document.querySelector('#pg-view .sq-stage').view.store.playing")
-    page = open_file(path)
-    page.wait_for_function(f"{STAGE}.store.playing || {STAGE}.store.isWhole")
-    expect(page.locator("[data-part=badge]")).to_contain_text("simulated for “a larger machine”")
-
-
-@pytest.mark.nightly
-def test_200_steps_of_64_nodes_stay_below_2_mb(
-    visit: Callable[..., Page], open_file: Open, tmp_path: Path
-) -> None:
-    path = save_run(visit(), large_run(200, 64), tmp_path / "large.html")
-    assert path.stat().st_size < MOST_BYTES
-    page = open_file(path)
-    page.evaluate(f"{STAGE}.seek(199)")
-    expect(page.locator(".sq-stage")).to_have_attribute("data-step", "199")
-
-
-def large_run(steps: int, nodes: int) -> dict[str, Any]:
-    """A run whose numbers do not repeat, so that compression saves little."""
-    draws = random.Random(0)
-    parents = [-1, *(draws.randrange(node) for node in range(1, nodes))]
-    run = made(sorted(parents))
-    step = run["steps"][0]
-    many = [
-        {
-            **step,
-            "index": i,
-            "prefix_len": 4 + i,
-            "tokens": [draws.randrange(32_000) for _ in range(nodes)],
-            "draft_p": [None, *(draws.random() for _ in range(nodes - 1))],
-            "target_p": [draws.random() for _ in range(nodes)],
-            "seconds": {name: draws.random() / 100 for name in step["seconds"]},
-        }
-        for i in range(steps)
-    ]
-    pieces = {str(token): f" {token}" for one in many for token in one["tokens"]}
-    return {**run, "run": "large", "steps": many, "pieces": {**pieces, "1": " x"}}

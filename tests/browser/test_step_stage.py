@@ -75,29 +75,6 @@ def test_the_card_shows_nothing_of_the_target_before_the_targets_pass(page: Any)
     expect(page.locator(f"{CARD} .sq-meter")).to_be_hidden()
 
 
-@pytest.mark.nightly
-def test_comma_and_period_turn_to_other_pictures_and_stop_playing(page: Any) -> None:
-    page.focus(part("phase-result"))
-    page.keyboard.press(",")
-    assert page.evaluate("stage.player.shown.phase") == "walk"
-    page.keyboard.press(".")
-    assert page.evaluate("stage.player.picture") is None
-    page.click(part("step-play"))
-    assert page.evaluate("stage.player.playing")
-    page.keyboard.press(".")
-    assert not page.evaluate("stage.player.playing")
-
-
-@pytest.mark.nightly
-def test_a_step_plays_to_its_end_at_the_chosen_speed(page: Any) -> None:
-    page.select_option(part("step-speed"), "x0.02")
-    page.click(part("step-play"))
-    page.wait_for_function("!stage.player.playing")
-    phases = {one["frame"]["phase"] for one in events(page, "frame") if one["frame"]}
-    assert phases >= {"guess", "check"}
-    assert page.evaluate("stage.player.picture") is None
-
-
 def test_press_and_hover_events_have_the_node(page: Any) -> None:
     page.hover(".sq-n[data-key=n1] rect", force=True)
     page.click(".sq-n[data-key=n1] rect", force=True)
@@ -115,20 +92,6 @@ def test_with_reduced_motion_the_stage_shows_still_pictures(page: Any) -> None:
     page.emulate_media(reduced_motion="no-preference")
 
 
-@pytest.mark.nightly
-def test_a_step_can_be_replaced_or_removed_and_the_stage_destroyed(page: Any) -> None:
-    page.evaluate("stage.player.play(); showStep(runs.greedy, 4)")
-    settle(page)
-    assert page.evaluate("[stage.player.picture, stage.player.playing]") == [None, False]
-    expect(page.locator(f"{CARD} .sq-meter")).to_be_hidden()
-    page.evaluate("stage.show(null)")
-    settle(page)
-    expect(page.locator(part("phases"))).to_be_hidden()
-    page.evaluate("showStep(runs.one, 0); stage.player.play(); stage.destroy()")
-    settle(page)
-    assert page.evaluate("document.getElementById('host').children.length") == 0
-
-
 def test_a_large_tree_is_folded_and_unfolds(tab: Any) -> None:
     for page in opened(tab, "step", "?run=512&step=1"):
         ready(page)
@@ -138,17 +101,6 @@ def test_a_large_tree_is_folded_and_unfolds(tab: Any) -> None:
         settle(page)
         assert page.evaluate(f"{NODES}.length") > before
         expect(page.locator(part("minimap"))).to_be_visible()
-
-
-@pytest.mark.nightly
-def test_the_stage_fits_a_phone(tab: Any) -> None:
-    for page in opened(tab, "step", "?run=16&step=1"):
-        ready(page)
-        page.set_viewport_size({"width": 390, "height": 800})
-        settle(page)
-        assert page.evaluate("document.documentElement.scrollWidth") <= 390
-        tree, card = (page.locator(s).bounding_box() for s in (".sq-tree-split", CARD))
-        assert tree["y"] + tree["height"] <= card["y"] + 1
 
 
 def with_rejections() -> tuple[dict[str, Any], int]:

@@ -95,18 +95,6 @@ def test_a_picture_has_no_tab_stop(page: Any, look: dict[str, Any]) -> None:
     assert page.evaluate("view.scroller.clientWidth") >= page.evaluate("view.frame.width")
 
 
-def test_dots_of_the_same_state_are_one_path(page: Any) -> None:
-    build(
-        page,
-        {"cls": "sq-tree-whole", "dots": ["never", "untested", "rejected", "accepted", "root"]},
-    )
-    found = page.evaluate(
-        "Object.fromEntries([...view.svg.querySelectorAll('.sq-dot')].map(e => [e.dataset.s, "
-        "(e.getAttribute('d') || '').split('M').length - 1]))"
-    )
-    assert found == {"never": 2, "untested": 1, "rejected": 1, "accepted": 1, "root": 1}
-
-
 def test_the_way_to_the_node_pointed_at_lights_up(page: Any) -> None:
     """The path from the root to the node under the pointer, or with the focus, lights up. It stays
     lit when the tree is drawn again, and goes out when the pointer or the focus leaves."""
@@ -122,17 +110,4 @@ def test_the_way_to_the_node_pointed_at_lights_up(page: Any) -> None:
     page.evaluate("view.focus('n5')")
     assert page.evaluate(above) == ["n0", "n2"]
     page.evaluate("document.activeElement.blur()")
-    assert page.evaluate(lit) == ""
-
-
-def test_the_way_to_a_dot_lights_up(page: Any) -> None:
-    lit = "view.svg.querySelector('.sq-way').getAttribute('d') ?? ''"
-    build(page, {"cls": "sq-tree-whole", "dots": ["never", "root"]}, ["root", *["never"] * 5])
-    box = page.evaluate(
-        """(({ x, y }, f) => [x + f.x(2), y + f.y(0)])(
-            view.svg.getBoundingClientRect(), view.frame)"""
-    )
-    page.mouse.move(*box)
-    assert page.evaluate(lit).count("M") == 2
-    page.mouse.move(5, 700)
     assert page.evaluate(lit) == ""

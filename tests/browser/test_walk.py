@@ -10,8 +10,6 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 from running_app import open_tab
 
-ROOT = "document.querySelector('.sq-walk')"
-
 
 @pytest.fixture
 def page(visit: Callable[..., Page]) -> Page:
@@ -98,22 +96,6 @@ def test_invalid_probabilities_are_refused_but_stay_in_the_field(page: Page) -> 
     part(page, "scale-p").click()
     expect(part(page, "problem-p")).to_be_hidden()
     expect(part(page, "p0")).to_have_value("0.5")
-
-
-@pytest.mark.nightly
-def test_the_mask_panel_shows_ancestors_and_positions(page: Page) -> None:
-    """The panel says which nodes a node attends to: its ancestors and itself. It can also show, on
-    purpose, a bug: each node's position is its index in the tree, not its depth."""
-    part(page, "by-index").click()
-    expect(part(page, "positions")).to_contain_text("A bug: 8 nodes of 10 get a wrong position")
-    part(page, "by-depth").click()
-    expect(part(page, "positions")).not_to_contain_text("bug")
-    page.mouse.move(0, 0)
-    page.evaluate(f"{ROOT}.view.stage.tree.view.focus('n6')")
-    expect(part(page, "sees")).to_contain_text(re.compile("Node 6, “.*”, attends to .* and itself"))
-    assert page.locator(".sq-walk .sq-n.is-match").count() == 3
-    page.locator(".wk-mask-box svg").hover(position={"x": 120, "y": 2})
-    expect(part(page, "sees")).to_contain_text("Node 0")
 
 
 @pytest.mark.nightly

@@ -1,5 +1,4 @@
-"""Measures what a 128-node tree costs the browser on the Decode view's test page: during a live
-run, and while the tree is dragged."""
+"""Measures what a live run with a 128-node tree costs the browser on the Decode view's test page."""
 
 from __future__ import annotations
 
@@ -9,14 +8,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from cost_rounds import Figures, at_share
+from cost_rounds import Figures
 from playwright.sync_api import Browser, CDPSession, Page
 
 NODES = "128"  # the name of a canned run
 MESSAGES = 84
 PER_SECOND = 12
-MOVES = 240  # mouse moves in one drag; Chromium handles one per frame
-SWING = 60  # moves in one direction
 SETTLE_MS = 300  # time to finish drawing after the page's start, the last message or a zoom
 FEED = """([run, count, gap, settle]) => new Promise((done) => {
   const { meta, trees, pieces, steps } = run;
@@ -34,30 +31,6 @@ FEED = """([run, count, gap, settle]) => new Promise((done) => {
     setTimeout(done, settle);
   }, gap);
 })"""
-SHOW = """(run) => {
-  stage.ingest(JSON.stringify(run));
-  stage.seek(1);
-  stage.setMode("all");
-}"""
-PLACE = "document.querySelector('.sq-tree-scroll')"
-COUNT_FRAMES = f"""() => {{
-  const seen = (window.seen = {{ frames: [], moved: 0, counting: true }});
-  let last = performance.now();
-  let place = "";
-  const look = (now) => {{
-    const next = {PLACE}.scrollLeft + " " + {PLACE}.scrollTop;
-    seen.frames.push(now - last);
-    if (next !== place) seen.moved += 1;
-    last = now;
-    place = next;
-    if (seen.counting) requestAnimationFrame(look);
-  }};
-  requestAnimationFrame(look);
-}}"""
-END_COUNT = """() => {
-  window.seen.counting = false;
-  return [window.seen.frames.slice(1), window.seen.moved];
-}"""
 
 
 def canned_run() -> dict[str, Any]:
@@ -108,50 +81,3 @@ def live_in(browser: Browser, address: str, mode: str) -> float:
         before = busy_ms(session)
         page.evaluate(FEED, [canned_run(), MESSAGES, 1000 / PER_SECOND, SETTLE_MS])
         return (busy_ms(session) - before) / MESSAGES
-
-
-def pan_cost(browser: Browser, address: str) -> Figures:
-    """Dragging a 128-node tree: milliseconds per frame"""
-    with opened(browser, address) as page:
-        page.evaluate(SHOW, canned_run())
-        point = enlarge(page)
-        session = main_thread(page)
-        before = busy_ms(session)
-        page.evaluate(COUNT_FRAMES)
-        drag(page, *point)
-        frames, moved = page.evaluate(END_COUNT)
-        busy = busy_ms(session) - before
-    assert moved > len(frames) / 2, f"the tree moved in {moved} of {len(frames)} frames only"
-    return {
-        "frame, median": at_share(frames, 0.5),
-        "frame, 95th percentile": at_share(frames, 0.95),
-        "processor time of the main thread per frame": busy / len(frames),
-    }
-
-
-def enlarge(page: Page) -> tuple[float, float]:
-    """Zoom in, so that the tree is larger than its box. Returns the mouse position (x, y).
-
-    At its first size the tree may fit into the box, and then a drag would move nothing.
-    """
-    box = page.locator(".sq-tree-scroll").bounding_box()
-    assert box, "the page shows no tree"
-    x = box["x"] + box["width"] / 2
-    y = (box["y"] + min(box["y"] + box["height"], 800)) / 2
-    page.mouse.move(x, y)
-    page.keyboard.down("Control")
-    page.mouse.wheel(0, -400)
-    page.keyboard.up("Control")
-    page.wait_for_timeout(SETTLE_MS)
-    return x, y
-
-
-def drag(page: Page, x: float, y: float) -> None:
-    """Pull the tree to and fro."""
-    page.mouse.move(x, y)
-    page.mouse.down()
-    for number in range(MOVES):
-        turn = number % (2 * SWING)
-        far = min(turn, 2 * SWING - turn)
-        page.mouse.move(x - 3 * far, y - 2 * far)
-    page.mouse.up()

@@ -8,11 +8,9 @@ import sys
 from pathlib import Path
 
 from playwright.sync_api import Browser
-from running_app import App, free_port
+from running_app import App
 
 DECODE_PAGE = Path("tests/browser/pages/decode.html")
-# The test page of older checkouts, whose scripts are not modules. Any file server can serve it.
-SCRIPTS_PAGE = Path("ui/canvas/demo.html")
 SERVE = "import view_pages; print(view_pages.address('decode'), flush=True); input()"
 
 
@@ -22,9 +20,7 @@ def why_not_a_checkout(folder: Path) -> str:
         return "there is no such folder"
     if not (folder / "app.py").is_file():
         return "it has no app.py"
-    if not (folder / DECODE_PAGE).is_file() and not (folder / SCRIPTS_PAGE).is_file():
-        return f"it has neither {DECODE_PAGE} nor {SCRIPTS_PAGE}"
-    return ""
+    return "" if (folder / DECODE_PAGE).is_file() else f"it has no {DECODE_PAGE}"
 
 
 class Checkout:
@@ -39,8 +35,7 @@ class Checkout:
     def decode_page(self) -> str:
         """The address of the Decode view's test page, opened without showing a run."""
         if self.files is None:
-            modules = (self.folder / DECODE_PAGE).is_file()
-            self.page = self.serve_modules() if modules else self.serve_scripts()
+            self.page = self.serve_modules()
         return f"{self.page}?run=none"
 
     def serve_modules(self) -> str:
@@ -56,19 +51,6 @@ class Checkout:
         )
         assert self.files.stdout is not None
         return self.files.stdout.readline().strip()
-
-    def serve_scripts(self) -> str:
-        port = free_port()
-        self.files = subprocess.Popen(
-            [sys.executable, "-u", "-m", "http.server", str(port), "--bind", "127.0.0.1"],
-            cwd=self.folder,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,  # the server prints a line for every file
-            text=True,
-        )
-        assert self.files.stdout is not None
-        self.files.stdout.readline()  # comes once the port is open
-        return f"http://127.0.0.1:{port}/{SCRIPTS_PAGE.as_posix()}"
 
     def ready_app(self, browser: Browser) -> str:
         """The address of the app, once its models are loaded."""

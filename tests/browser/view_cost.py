@@ -1,6 +1,6 @@
-"""What the page costs: decoding speed, processor time in the browser, frame times, first paint.
+"""What the page costs: decoding speed, processor time in the browser, first paint.
 
-If none of --live, --pan, --paint, --frames and --film is given, this script decodes one run in three ways
+If neither --live nor --paint is given, this script decodes one run in three ways
 (see decode_cost.py) and prints how much the page slows the run down.
 """
 
@@ -14,19 +14,17 @@ from functools import partial
 from pathlib import Path
 
 from cost_rounds import Figures, in_words, interleaved
-from film_cost import film_cost
-from frame_cost import frame_times
 from paint_cost import paint_times
 from playwright.sync_api import Browser, sync_playwright
 from running_app import CHROMIUM, FLAGS
-from tree_cost import live_cost, pan_cost
+from tree_cost import live_cost
 from two_checkouts import Checkout, why_not_a_checkout
 
 ROOT = Path(__file__).resolve().parents[2]
 EPILOG = """\
 examples:
   python tests/browser/view_cost.py                           how much the page slows down decoding
-  python tests/browser/view_cost.py --live --pan              this checkout alone
+  python tests/browser/view_cost.py --live                    this checkout alone
   python tests/browser/view_cost.py --paint --against ../old  this checkout (new) and another (old)
 
 All figures are measured on this machine. The first round warms up and is left out. In the other
@@ -51,25 +49,9 @@ def command() -> argparse.ArgumentParser:
         "128 nodes, in both modes of the tree",
     )
     made.add_argument(
-        "--pan",
-        action="store_true",
-        help="frame times, and processor time, while a 128-node tree is dragged",
-    )
-    made.add_argument(
         "--paint",
         action="store_true",
         help="the app's page: first contentful paint, recording drawn, drawn after a reload",
-    )
-    made.add_argument(
-        "--frames",
-        action="store_true",
-        help="the app's page: frame times while a recording plays and while the page decodes",
-    )
-    made.add_argument(
-        "--film",
-        action="store_true",
-        help="the app's page: its bytes, layout shift in 30 s at three widths, layouts in 6 s of "
-        "slow motion",
     )
     made.add_argument(
         "--against",
@@ -78,9 +60,7 @@ def command() -> argparse.ArgumentParser:
         help="another checkout of the project to compare with, such as a git worktree",
     )
     made.add_argument("--rounds", type=int, default=7, help="rounds that count (default: 7)")
-    decode = made.add_argument_group(
-        "the decode, measured without --live, --pan, --paint, --frames, --film"
-    )
+    decode = made.add_argument_group("the decode, measured without --live and --paint")
     decode.add_argument("--nodes", type=int, default=64, help="nodes of the tree (default: 64)")
     decode.add_argument(
         "--levels", type=int, default=8, help="maximum levels of the tree (default: 8)"
@@ -98,7 +78,7 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
     if asked.against is None:
         return asked
     if not asks_pages(asked):
-        made.error("--against compares pages; add --live, --pan, --paint, --frames or --film")
+        made.error("--against compares pages; add --live or --paint")
     reason = why_not_a_checkout(asked.against)
     if reason:
         made.error(f"--against {asked.against}: {reason}; give a checkout of the project")
@@ -106,7 +86,7 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
 
 
 def asks_pages(asked: argparse.Namespace) -> bool:
-    return asked.live or asked.pan or asked.paint or asked.frames or asked.film
+    return asked.live or asked.paint
 
 
 def measure_pages(asked: argparse.Namespace) -> Iterator[str]:
@@ -128,19 +108,12 @@ def measure_pages(asked: argparse.Namespace) -> Iterator[str]:
 def measure_each(
     browser: Browser, checkouts: dict[str, Checkout], asked: argparse.Namespace
 ) -> Iterator[str]:
-    tree_pages: list[Callable[[Browser, str], Figures]] = []
-    tree_pages += [live_cost] if asked.live else []
-    tree_pages += [pan_cost] if asked.pan else []
-    for cost in tree_pages:
+    if asked.live:
         pages = {name: checkout.decode_page() for name, checkout in checkouts.items()}
-        yield from table(cost, browser, pages, asked.rounds)
-    app_pages: list[Callable[[Browser, str], Figures]] = []
-    app_pages += [paint_times] if asked.paint else []
-    app_pages += [frame_times] if asked.frames else []
-    app_pages += [film_cost] if asked.film else []
-    for cost in app_pages:
+        yield from table(live_cost, browser, pages, asked.rounds)
+    if asked.paint:
         apps = {name: checkout.ready_app(browser) for name, checkout in checkouts.items()}
-        yield from table(cost, browser, apps, asked.rounds)
+        yield from table(paint_times, browser, apps, asked.rounds)
 
 
 def table(
