@@ -7,10 +7,15 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+# Workers and the apps that tests start import the same libraries. Without bytecode, each would
+# compile them anew, which takes ten seconds of processor time.
+if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
+    sys.dont_write_bytecode = False
 # huggingface_hub reads this when it is imported. Network access then fails at once, with a clear
 # message.
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -92,7 +97,7 @@ def pytest_unconfigure() -> None:
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Run all tests of a file in the same worker, so that fixtures for the file are made only once.
     Tests of the real model are long and share no such fixture, so each goes to the next free
-    worker. Files keep their order, so that browser tests come last."""
+    worker. Files keep their order."""
     from xdist.scheduler import LoadFileScheduling
 
     class Scheduling(LoadFileScheduling):
@@ -113,8 +118,10 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     # Browser tests come last: once playwright's event loop has started, it keeps running, and
-    # asyncio.run would fail in later tests. With several workers, each gets files in this order.
-    items.sort(key=lambda item: "browser" in item.path.parts)
+    # asyncio.run would fail in later tests. With several workers, each gets files in this order,
+    # long ones first, so that none waits for the other at the end.
+    sizes = {path: path.stat().st_size for path in {item.path for item in items}}
+    items.sort(key=lambda item: ("browser" in item.path.parts, -sizes[item.path]))
     for item in items:
         if GUARANTEE in item.path.parts:
             item.add_marker(GUARANTEE)
