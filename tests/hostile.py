@@ -24,7 +24,6 @@ Spoil = Callable[[Path], None]
 Folders = dict[str, Spoil]
 DEEP = 100_000  # levels of brackets
 EMBEDDING = "model.embed_tokens.weight"
-LAST = "lm_head.weight"
 PROJECTION = "model.layers.0.self_attn.q_proj.weight"
 
 
@@ -109,10 +108,7 @@ def config_texts() -> Folders:
     texts: dict[str, str | bytes] = {
         "empty": "",
         "a list": "[]",
-        "a number": "5",
         "cut short": '{"model_type": "llama", "hidden_si',
-        "no JSON": "model_type: llama",
-        "UTF-16": "{}".encode("utf-16"),
         "not UTF-8": b'{"model_type": "ll\xff\xfema"}',
         "deep list": deep(),
         "40 MB of spaces": "{" + " " * 40_000_000 + "}",
@@ -120,7 +116,6 @@ def config_texts() -> Folders:
         "a field twice": '{"model_type": "llama", "hidden_size": 32, "hidden_size": 1000000}',
         "digits without end": '{"model_type": "llama", "hidden_size": ' + "9" * 10_000 + "}",
         "no type": '{"hidden_size": 32}',
-        "type is a number": '{"model_type": 5}',
         "type unknown": '{"model_type": "no such"}',
         "type with markup": '{"model_type": "<script>alert(1)</script>"}',
     }
@@ -129,30 +124,16 @@ def config_texts() -> Folders:
 
 # -- fields of a config ----------------------------------------------------------------------------
 
-SIZES = (
-    "hidden_size",
-    "num_hidden_layers",
-    "num_attention_heads",
-    "num_key_value_heads",
-    "intermediate_size",
-    "vocab_size",
-    "max_position_embeddings",
-    "head_dim",
-)
+SIZES = ("hidden_size", "num_hidden_layers", "num_key_value_heads", "vocab_size")
 WRONG = {
     "a word": "many",
     "negative": -1,
-    "a fraction": 2.5,
-    "a list": [[1]],
-    "an object": {"n": 1},
     "vast": 10**30,
 }
 REQUIRED = {"hidden_size", "num_hidden_layers", "num_attention_heads", "vocab_size"}
 OTHERS: dict[str, Any] = {
     "hidden_size is 0": {"hidden_size": 0},
-    "heads are 0": {"num_attention_heads": 0},
     "heads do not divide": {"num_attention_heads": 5, "head_dim": None},
-    "key heads do not divide": {"num_key_value_heads": 3},
     "a million layers": {"num_hidden_layers": 1_000_000},
     "all huge but within bounds": {
         "hidden_size": 65_536,
@@ -162,32 +143,18 @@ OTHERS: dict[str, Any] = {
     },
     "more tokens than embedding rows": {"vocab_size": 300_000},
     "a billion labels": {"num_labels": 10**9},
-    "a context without end": {"max_position_embeddings": 10**15},
     "a million layer types": {"layer_types": ["full_attention"] * 1_000_000},
-    "layer types are unknown": {"layer_types": ["spiral_attention"] * 2},
     "an unknown activation": {"hidden_act": "boom"},
-    "epsilon is a word": {"rms_norm_eps": "small"},
     "dtype unknown": {"dtype": "float7"},
-    "dtype is an integer type": {"dtype": "int8"},
     "rope of unknown kind": {"rope_parameters": {"rope_type": "spiral"}},
-    "rope theta is a word": {"rope_parameters": {"rope_type": "default", "rope_theta": "big"}},
     "end of text is a word": {"eos_token_id": "stop"},
-    "end of text is a list of lists": {"eos_token_id": [[0]]},
-    "start of text is a word": {"bos_token_id": "go"},
-    "an encoder-decoder": {"is_encoder_decoder": True},
-    "a pad token beyond the vocabulary": {"pad_token_id": 10**6},
     "weights named elsewhere": {"transformers_weights": "../model.safetensors"},
     "another config named": {"configuration_files": ["config.4.0.0.json"]},
     "8 bits by bitsandbytes": {
         "quantization_config": {"quant_method": "bitsandbytes", "load_in_8bit": True}
     },
-    "4 bits by GPTQ": {
-        "quantization_config": {"quant_method": "gptq", "bits": 4, "group_size": 128}
-    },
-    "quantised without a method": {"quantization_config": {"bits": 1}},
     "code of its own": {"model_type": "evil", "auto_map": {"AutoConfig": "evil.Config"}},
     "a vision model": {"model_type": "vit"},
-    "a window that is a word": {"sliding_window": "wide"},
 }
 
 
@@ -342,16 +309,11 @@ def contents() -> Folders:
         for name in (
             EMBEDDING,
             PROJECTION,
-            "model.layers.1.mlp.down_proj.weight",
             "model.norm.weight",
-            LAST,
-            "model.layers.0.input_layernorm.weight",
         )
     }
     extra = {
-        "a third layer": "model.layers.2.self_attn.q_proj.weight",
         "a bias": "model.layers.0.self_attn.q_proj.bias",
-        "a bias of the head": "lm_head.bias",
     }
     more = {
         f"weights with {what} added": tensors(
@@ -422,9 +384,7 @@ def indexes() -> Folders:
     whole = {
         "empty": "",
         "no JSON": "{",
-        "a list": "[]",
         "deep": deep("weight_map"),
-        "a map that is a list": '{"metadata": {}, "weight_map": []}',
         "large": '{"metadata": {}, "weight_map": {' + " " * 60_000_000 + "}}",
         "not UTF-8": b'{"\xff": 1}',
         "a name twice": f'{{"metadata": {{}}, "weight_map": {{"a": "{SHARDS[0]}", "a": 1}}}}',
@@ -432,12 +392,9 @@ def indexes() -> Folders:
     files: dict[str, Any] = {
         "a path upward": "../model.safetensors",
         "a path from the root": "/etc/passwd",
-        "a folder below": "sub/model.safetensors",
         "a number": 5,
-        "a list": ["x"],
         "a zero byte": "model\0.safetensors",
         "a file that is not there": "model-00003-of-00003.safetensors",
-        "a path with backslashes": "..\\model.safetensors",
     }
     return {
         **{
@@ -445,20 +402,6 @@ def indexes() -> Folders:
         },
         **{f"index names {name}": mapped(file) for name, file in files.items()},
         "index names a pickle": mapped("pytorch_model.bin", _pickled),
-        "index names only pickles": both(
-            index(
-                lambda found: found.update(
-                    weight_map=dict.fromkeys(found["weight_map"], "pytorch_model.bin")
-                )
-            ),
-            _pickled,
-        ),
-        "index names a pickle called safetensors": mapped(
-            "x.safetensors",
-            lambda folder: (folder / "x.safetensors").write_bytes(
-                pickle.dumps(Bomb(folder.parent / "ran"))
-            ),
-        ),
         "index names weights beside the folder": both(
             index(
                 lambda found: found.update(
@@ -470,7 +413,6 @@ def indexes() -> Folders:
             ),
             _outside,
         ),
-        "index without metadata": index(lambda found: found.pop("metadata") and None),
         "parts without an index": both(shard, without(INDEX)),
         "a part missing": both(shard, without(SHARDS[0])),
         "a part cut short": both(
@@ -519,7 +461,9 @@ def not_files() -> Folders:
         "a link to itself": lambda path: path.symlink_to(path.name),
     }
     found = {
-        f"{file} is {kind}": _replace(file, make) for file in used for kind, make in kinds.items()
+        f"{file} is {kind}": _replace(file, make)
+        for file in used[:3]
+        for kind, make in kinds.items()
     }
     found |= {f"{file} is a folder": _replace(file, Path.mkdir) for file in used[:3]}
     return {
@@ -590,17 +534,12 @@ def _gap(found: dict[str, Any]) -> None:
 def tokenizers() -> Folders:
     texts = {
         "empty": "",
-        "no JSON": "{",
-        "a list": "[]",
         "deep": deep("model"),
         "not UTF-8": b'{"\xff": 1}',
     }
     patterns = {
         "backtracks on a": splitting("(a+)+$"),
-        "backtracks on spaces": splitting(r"(\s+)*\S\d"),
-        "backtracks on x": splitting("(x+x+)+y"),
         "backtracks on Chinese": splitting(r"([\p{Han}]+)*z"),
-        "is no pattern": splitting("(unclosed"),
         "grows as it is compiled": splitting("((((a{1,900}){1,900}){1,900}){1,900}){1,900}b"),
         "backtracks as text is cleaned": replacing("(a+)+$"),
         "makes text grow": replacing("[a-z]", "x" * 100_000),
@@ -610,11 +549,9 @@ def tokenizers() -> Folders:
         "without a model": part(model=...),
         "of unknown kind": model_of_tokenizer(type="Magic"),
         "with an empty vocabulary": model_of_tokenizer(vocab={}, merges=[]),
-        "with a negative token id": model_of_tokenizer(vocab={"a": -1}),
         "with a far too large token id": edited(TOKENIZER, _gap),
         "without special tokens": part(added_tokens=...),
         "with an unknown normalizer": part(normalizer={"type": "Magic"}),
-        "of another version": part(version="9.9"),
     }
     return {
         "tokenizer is 300 MB": sparse(TOKENIZER, b"{", 300_000_000),
@@ -622,7 +559,6 @@ def tokenizers() -> Folders:
         **{f"tokenizer {name}": spoil for name, spoil in patterns.items()},
         **{f"tokenizer {name}": spoil for name, spoil in parts.items()},
         "tokenizer missing": without(TOKENIZER),
-        "tokenizer and its config missing": without(TOKENIZER, "tokenizer_config.json"),
     }
 
 
@@ -630,22 +566,15 @@ def tokenizer_configs() -> Folders:
     file = "tokenizer_config.json"
     texts = {
         "empty": "",
-        "no JSON": "{",
-        "a list": "[]",
         "deep": deep("x"),
         "not UTF-8": b'{"\xff": 1}',
         "40 MB": "{" + " " * 40_000_000 + "}",
-        "a word": '"x"',
     }
     changes: dict[str, Any] = {
         "names other files": {"fast_tokenizer_files": ["tokenizer.4.0.0.json"]},
-        "gives arguments": {"init_inputs": ["/etc/passwd"]},
-        "names a GGUF": {"gguf_file": "../x.gguf"},
         "adds numbers": {"added_tokens_decoder": {"5": 5}},
         "has a number as class": {"tokenizer_class": 5},
-        "has a number as start token": {"bos_token": 5},
         "has numbers as special tokens": {"additional_special_tokens": [1, 2]},
-        "has a number as map": {"auto_map": 5},
     }
     return {
         **{f"tokenizer config is {name}": text(file, content) for name, content in texts.items()},
@@ -657,16 +586,11 @@ def other_files() -> Folders:
     generation = "generation_config.json"
     texts = {
         "empty": "",
-        "no JSON": "{",
-        "a list": "[]",
         "deep": deep("x"),
         "not UTF-8": b'{"\xff": 1}',
     }
     ends: dict[str, Any] = {
         "a word": "stop",
-        "a fraction": 1.5,
-        "an object": {"a": 1},
-        "true": True,
         "vast": 10**30,
     }
     return {

@@ -18,8 +18,6 @@ from tokenizers import (
     pre_tokenizers,
 )
 from transformers import (
-    BertConfig,
-    Gemma2Config,
     GPTNeoXConfig,
     PretrainedConfig,
     XLMConfig,
@@ -121,7 +119,7 @@ def test_tokenizers_that_split_texts_differently_are_refused(good: Path, tmp_pat
 
 @pytest.mark.parametrize(
     "config",
-    [GPTNeoXConfig(), Gemma2Config(), BertConfig(), XLMConfig()],
+    [GPTNeoXConfig(), XLMConfig()],
     ids=lambda config: config.model_type,
 )
 def test_without_a_tokenizer_config_the_tokenizer_file_is_used_unchanged(
@@ -167,7 +165,7 @@ def llama_3() -> Tokenizer:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", [*KINDS, "GPT-4"])
+@pytest.mark.parametrize("kind", ["byte-level", "byte fallback, unigram", "word pieces", "GPT-4"])
 def test_usual_kinds_of_tokenizers_pass_the_stress_test(kind: str) -> None:
     made = KINDS[kind]().backend_tokenizer if kind in KINDS else llama_3()
     tokenizer_trial.refuse_slow(made.to_str(), "m")
@@ -176,13 +174,14 @@ def test_usual_kinds_of_tokenizers_pass_the_stress_test(kind: str) -> None:
 def test_a_pattern_with_cubic_time_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     core = word_level()
     core.pre_tokenizer = pre_tokenizers.Split(Regex("é*é*X"), "isolated")
-    monkeypatch.setattr(tokenizer_trial, "_TRIAL_SECONDS", 3.0)
-    with pytest.raises(BadModel, match=r"cannot be used: it takes more than 3 s"):
+    monkeypatch.setattr(tokenizer_trial, "_TRIAL_SECONDS", 1.0)
+    with pytest.raises(BadModel, match=r"cannot be used: it takes more than 1 s"):
         tokenizer_trial.refuse_slow(core.to_str(), "m")
 
 
 def test_the_length_of_encoded_texts_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = pair_of(tiny_model(context=100_000), tiny_model(context=100_000), tiny_tokenizer())
+    model = tiny_model(context=100_000)
+    found = pair_of(model, model, tiny_tokenizer())
     assert len(found._ids("x" * chat_template.MOST_CHARS)) == chat_template.MOST_CHARS
     with pytest.raises(
         BadPrompt, match="has 40001 characters with its chat template; the limit is 40000"

@@ -15,7 +15,6 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
-from sequoia.algorithm.verifiers import VERIFIERS
 from sequoia.assets_folder import BUNDLED_PAIR
 from sequoia.decoding.engine import Decoder, run
 from sequoia.errors import BadModel, BadPair
@@ -67,9 +66,8 @@ def copied(folder: Path, to: Path, **changes: Any) -> Path:
     return to
 
 
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
-def test_the_draft_shares_everything_but_its_layers(folder: Path, dtype: str) -> None:
-    pair, words = loaded(folder, dtype=dtype)
+def test_the_draft_shares_everything_but_its_layers(folder: Path) -> None:
+    pair, words = loaded(folder, dtype="bfloat16")
     assert pair.draft.config.num_hidden_layers == 3
     assert pair.draft.hf.lm_head.weight is pair.target.hf.lm_head.weight
     assert pair.draft.hf.model.embed_tokens is pair.target.hf.model.embed_tokens
@@ -88,21 +86,9 @@ def test_greedy_output_is_that_of_the_target_alone(folder: Path, tmp_path: Path)
             for shape in (Tree.chain(1), Tree((-1, 0, 0, 0, 1, 1, 4)))
         )
         assert tree == plain
-
-
-def test_a_reduced_head_never_drafts_another_token(tmp_path: Path) -> None:
-    pair, _ = loaded(written(tmp_path, FEW))
     assert pair.draft.vocab == pair.target.vocab == 4096
-    context = pair.draft.open(8)
-    assert context.extend([5, 6, 7]).isfinite().nonzero()[:, 0].tolist() == FEW.tolist()
-
-
-@pytest.mark.parametrize("verifier", list(VERIFIERS))
-def test_a_run_with_fewer_possible_tokens_than_children(tmp_path: Path, verifier: str) -> None:
-    pair, _ = loaded(written(tmp_path, torch.tensor([5, 6])))
-    params = SamplingParams(temperature=0.8, max_new_tokens=16, seed=1, ignore_eos=True)
-    tree = Tree((-1, 0, 0, 0, 0, 1, 1, 1))
-    assert len(emitted(run(Decoder(pair, "def main():", params, tree, verifier)))) == 16
+    drafted = pair.draft.open(8).extend([5, 6, 7]).isfinite()
+    assert drafted.nonzero()[:, 0].tolist() == FEW.tolist()
 
 
 def test_other_weights_of_the_same_model_are_noted(folder: Path, tmp_path: Path) -> None:
@@ -114,7 +100,6 @@ def test_other_weights_of_the_same_model_are_noted(folder: Path, tmp_path: Path)
     ("change", "words"),
     [
         ({"hidden": 576}, "an embedding of width 576; this target has 384"),
-        ({"vocab": 49152}, "an embedding of as many tokens as 49152; this target has 4096"),
         ({"tokens": "0" * 64}, "a tokenizer whose tokens have the hash"),
     ],
 )
@@ -130,7 +115,7 @@ def test_a_draft_without_its_target_is_refused(folder: Path) -> None:
         load_pair(target=str(folder), draft=str(BUNDLED_PAIR / "draft"), device="cpu")
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"target": 1}', '{"layers": 1e999}'])
+@pytest.mark.parametrize("text", ["", '{"target": 1}'])
 def test_a_damaged_identity_is_refused(folder: Path, tmp_path: Path, text: str) -> None:
     draft = copied(folder, tmp_path / "draft")
     (draft / IDENTITY).write_text(text)
@@ -152,21 +137,11 @@ def _lose(tensors: dict[str, torch.Tensor]) -> None:
     tensors.pop("model.layers.0.mlp.up_proj.weight", None)
 
 
-def _break(tensors: dict[str, torch.Tensor]) -> None:
-    for weight in tensors.values():
-        weight.view(-1)[0] = torch.nan
-
-
-def _cut(tensors: dict[str, torch.Tensor]) -> None:
-    for name, weight in tensors.items():
-        tensors[name] = weight[1:].clone()
-
-
 def _far(tensors: dict[str, torch.Tensor]) -> None:
     tensors["frequent_tokens"] = torch.tensor([5, 5000])
 
 
-@pytest.mark.parametrize("change", [_lose, _break, _cut, _far])
+@pytest.mark.parametrize("change", [_lose, _far])
 def test_damaged_layers_are_refused(folder: Path, tmp_path: Path, change: Any) -> None:
     with pytest.raises(BadModel):
         loaded(damaged(folder, tmp_path / "draft", change))

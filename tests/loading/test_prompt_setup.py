@@ -38,23 +38,17 @@ CHATML = (
 # Templates that keep the message only if it comes in parts.
 IN_PARTS = {
     "other strings are dropped": PARTS,
-    "first part": "{% for m in messages %}U: {{ m.content[0].text }} A: {% endfor %}",
     "strings are refused": "{% if messages[0].content is string %}"
     "{{ raise_exception('parts only') }}{% endif %}{{ messages[0].content[0].text }}",
 }
 # Templates that cannot be used, and part of the reason.
 UNUSABLE = {
     "message ignored": ("You help. A:", "does not contain the message"),
-    "other role": (
-        "{% for m in messages if m.role == 'human' %}{{ m.content }}{% endfor %}A:",
-        "does not contain the message",
-    ),
     "system message needed": (
         "{% if messages[0].role != 'system' %}{{ raise_exception('no system message') }}{% endif %}"
         "{{ messages[1].content }}",
         "no system message",
     ),
-    "nothing": ("{# #}", "empty text"),
 }
 
 
@@ -149,12 +143,6 @@ def adding(*names: str, made: Any = None) -> Any:
     return tokenizer
 
 
-def with_eos() -> Any:
-    tokenizer = byte_fallback()
-    tokenizer.add_bos_token = tokenizer.add_eos_token = True
-    return tokenizer
-
-
 def like_bert() -> Any:
     return adding("A", "[SEP]", made=word_pieces())
 
@@ -162,10 +150,8 @@ def like_bert() -> Any:
 ADDING = {
     "end": (lambda: adding("A", "</s>"), [], ["</s>"]),
     "both": (lambda: adding("<s>", "A", "</s>"), ["<s>"], ["</s>"]),
-    "add_eos_token": (with_eos, ["<s>"], ["</s>"]),
     "beginning twice": (lambda: adding("<s>", "<s>", "A"), ["<s>"], ["<s>"]),
     "separator": (like_bert, [], ["[SEP]"]),
-    "another end": (lambda: adding("A", "<|call|>", "</s>"), [], ["</s>"]),
 }
 
 
@@ -200,25 +186,17 @@ def test_special_tokens_that_the_visitor_typed_stay() -> None:
         assert pair.encode(typed) == pair.begin + pair._ids(typed, add_special_tokens=False)
 
 
-def test_a_typed_beginning_is_not_doubled() -> None:
-    pair, _ = loaded(adding("<s>", "A"))
-    assert pair.encode("<s>hello") == pair._ids("<s>hello", add_special_tokens=False)
-
-
 ENDING = {
     "end": ("{{ messages[0].content }}{{ eos_token }}", WORD),
     "each": ("{% for m in messages %}<s>{{ m.content }}</s>{% endfor %}", f"<s>{WORD}"),
-    "token of the config": ("<s>{{ messages[0].content }}<|call|>", f"<s>{WORD}"),
     "beginning twice": ("{{ bos_token }}<s>[{{ messages[0].content }}]", f"<s>[{WORD}]"),
 }
 NOT_ENDING = {
     "end inside": ("{{ bos_token }}[{{ messages[0].content }}</s>]", f"<s>[{WORD}</s>]"),
-    "line break after the end": ("{{ messages[0].content + '</s>\\n' }}", f"{WORD}</s>\n"),
     "end of an answer": (
         "{% for m in messages %}{{ m.content }}<|call|>{% endfor %}",
         f"{WORD}<|call|>",
     ),
-    "repeated text": ("##[{{ messages[0].content }}]", f"##[{WORD}]"),
 }
 
 
@@ -259,11 +237,6 @@ ANSWERS = {
         "{% endfor %}",
         "<|eot_id|>",
     ),
-    "after a space": (
-        "{% for m in messages %}{% if m.role == 'user' %}[{{ m.content }}]{% else %}"
-        " {{ m.content }} <|im_end|>{% endif %}{% endfor %}",
-        "<|im_end|>",
-    ),
     "only before another message": (
         "{% for m in messages %}{{ m.content }}{% if not loop.last %}<|im_end|>{% endif %}"
         "{% endfor %}",
@@ -273,25 +246,14 @@ ANSWERS = {
         "{% for m in messages %}<|{{ m.role }}|>\n{{ m.content }}{% endfor %}<|assistant|>",
         "<|user|>",
     ),
-    "another token if no message follows": (
-        "{% for m in messages %}<|im_start|>{{ m.content }}{% if loop.last and m.role != 'user' %}"
-        "<|eot_id|>{% else %}<|im_end|>{% endif %}{% endfor %}",
-        "<|eot_id|>",
-    ),
     "in parts": (PARTS.replace("\n", "<|im_end|>\n"), "<|im_end|>"),
-    "not special": (
-        "{% for m in messages %}{{ m.role }}: {{ m.content }}<|plain|>{% endfor %}",
-        "<|plain|>",
-    ),
 }
 NO_TOKEN = {
     "new line": "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}",
-    "nothing": "{% for m in messages %}{{ m.content }}{% endfor %}",
     "answers are refused": (
         "{% for m in messages %}{% if m.role != 'user' %}{{ raise_exception('users only') }}"
         "{% endif %}{{ m.content }}<|im_end|>x{% endfor %}"
     ),
-    "answers are dropped": "{{ messages[0].content }}<|im_end|>x",
     "the token ends every text": EACH,
 }
 LETTERS_ONLY = "{% for m in messages %}{{ m.content }}\n[USER]{% endfor %}"
@@ -340,19 +302,10 @@ def test_letters_of_the_message_are_not_left_out_where_letters_are_stop_tokens()
 
 SET = {
     "repetition_penalty": 1.1,
-    "no_repeat_ngram_size": 3,
-    "bad_words_ids": [[5]],
     "suppress_tokens": [7],
-    "forced_bos_token_id": 0,
-    "min_new_tokens": 4,
     "top_k": 20,
-    "min_p": 0.05,
-    "typical_p": 0.9,
     "num_beams": 4,
     "stop_strings": ["\n"],
-    "guidance_scale": 1.5,
-    "exponential_decay_length_penalty": [10, 1.1],
-    "penalty_alpha": 0.6,
 }
 
 

@@ -22,7 +22,6 @@ import torch
 from accelerate import dispatch_model
 from fake_gpus import LAYERS, fake_two_gpus
 from fakes import PROMPTS, noisy, save, tiny_model, tree_logits
-from nightly_cases import nightly
 from transformers import AutoModelForCausalLM
 from transformers.integrations.sdpa_attention import repeat_kv
 
@@ -42,7 +41,7 @@ from sequoia.models.cache_and_mask import TreeLayout
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import TreeModel, transformers_forward
 
-FAMILIES = ("llama", "qwen2", "qwen3", "gpt_neox")
+FAMILIES = ("llama", "gpt_neox")
 TREE = Tree.from_branching([3, 2, 1])
 GREEDY = SamplingParams(max_new_tokens=16, ignore_eos=True)
 META = torch.device("meta")
@@ -138,14 +137,10 @@ def test_a_placed_target_does_not_use_grouped_attention_with_different_logits(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "places",
-    [["disk", "disk", "cpu", "disk"], *nightly(["disk"] * LAYERS)],
-    ids=["three layers", "all"],
-)
 def test_a_target_spread_over_cpu_and_disk_decodes_the_same_cpu(
-    places: list[str], folders: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    folders: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    places = ["disk", "disk", "cpu", "disk"]
     whole = load(folders)
     parted = spread_pair(folders, places, monkeypatch)
     elsewhere = {
@@ -272,7 +267,7 @@ def test_what_fits_no_single_gpu_is_spread(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("resident", [0, 1, LAYERS])
+@pytest.mark.parametrize("resident", [1, LAYERS])
 def test_an_offloaded_target_decodes_the_same_cpu(resident: int, folders: dict[str, str]) -> None:
     whole = load(folders)
     parted = load(folders, offload=resident)
@@ -313,7 +308,7 @@ def test_an_offloaded_pair_is_freed_completely_cpu(llama: dict[str, str]) -> Non
     assert [one() for one in held] == [None] * 4
 
 
-@pytest.mark.parametrize("offload", [-1, LAYERS + 1, 10**9, pytest.param(10**5000, id="huge")])
+@pytest.mark.parametrize("offload", [-1, LAYERS + 1])
 def test_a_number_of_resident_layers_out_of_bounds_is_refused(
     offload: int, llama: dict[str, str]
 ) -> None:
@@ -323,7 +318,7 @@ def test_a_number_of_resident_layers_out_of_bounds_is_refused(
         load(llama, offload=offload)
 
 
-@pytest.mark.parametrize("offload", ["2", 2.0, None, [1]])
+@pytest.mark.parametrize("offload", ["2", 2.0])
 def test_what_is_not_a_number_of_layers_is_refused(offload: Any, llama: dict[str, str]) -> None:
     with pytest.raises(
         BadModel, match=r"offload must be True, False or a number of resident layers, not"
