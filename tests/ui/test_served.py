@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 
 import gradio as gr
 import pytest
@@ -17,9 +16,6 @@ from ui import page
 from ui.serving.limits import LOCAL, PUBLIC, Limits
 from ui.serving.model_host import ModelHost
 from ui.shared import markup as show
-from ui.shared.prompts import presets
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -126,31 +122,17 @@ def test_pop_ups_show_exactly_the_text(text: str, markup: str) -> None:
     assert show.toast(text) == markup
 
 
-def test_pop_ups_are_short() -> None:
-    assert len(show.toast("x" * 10**6)) == show.MAX_MESSAGE
-
-
 def test_a_literal_does_not_end_its_script() -> None:
     """Guards against a text with "</script>", which would end the script it is written into."""
     assert "</script>" not in show.literal("</script><script>alert(1)")
     assert json.loads(show.literal("</script>\u2028")) == "</script>\u2028"
 
 
-def test_presets_differ_in_kind_and_fit_the_form() -> None:
-    found = presets()
-    assert len({preset.name for preset in found}) == len(found) >= 6
-    assert "prose" in {preset.name for preset in found}
-    assert all(preset.text.strip() and len(preset.text) < 1000 for preset in found)
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["--port", "0"],
         ["--port", "70000"],
-        ["--port", "x"],
         ["--offload", "-1"],
-        ["--per-address", "0"],
         ["--trusted-proxy", "x"],
         ["--visitors-may", "measure", "skip"],
     ],
@@ -182,9 +164,7 @@ def test_flags_that_contradict_are_refused(arguments: list[str]) -> None:
     "arguments",
     [
         ["--draft", "x"],
-        ["--draft", "INT8"],
         ["--offload", "--device", "spread"],
-        ["--pair", "qwen3-32b-offload", "--device", "spread"],
         ["--pair", "nope"],
         ["--pair", "qwen3-8b", "--target", "a", "--draft", "b"],
     ],
@@ -205,11 +185,9 @@ def test_a_draft_without_files_may_be_given_alone(before: list[str], draft: str)
     ("flags", "expected"),
     [
         ([], True),
-        (["--host", "localhost"], True),
         (["--host", "::1"], True),
         (["--trusted-proxy", "127.0.0.1"], True),
         (["--host", "0.0.0.0"], False),
-        (["--host", "192.168.1.7"], False),
         (["--share"], False),
         (["--public"], False),
     ],

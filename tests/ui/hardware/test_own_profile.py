@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 from typing import Any
 
 import pytest
 from visits import laid_out, request
 
-from sequoia import HardwareProfile, SequoiaError, Tree, named_profile
+from sequoia import SequoiaError, named_profile
 from ui.decode import clocks
 from ui.decode.request import DecodeRequest
 from ui.decode.tab import LiveView
-from ui.hardware.own_profile import FIELDS, START, BadField, own_profile, start_values
+from ui.hardware.own_profile import START, BadField, own_profile, start_values
 from ui.hardware.tab import HardwareTab
 from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost
@@ -21,7 +20,6 @@ from ui.shared import saved_profiles
 from ui.shared.saved_profiles import SAVED
 
 GOOD = {**start_values(START), "name": "my card"}
-MODELS = ("bundled target, 15.7 M", "bundled draft, 2.63 M")  # of a run
 
 
 @pytest.fixture
@@ -96,19 +94,6 @@ def test_offloaded_weights_need_the_bandwidth_of_the_link() -> None:
     assert slow.verify_seconds(1) == pytest.approx(8190735360 * 2 / 25e9, rel=0.01)
 
 
-@pytest.mark.parametrize("name", [*FIELDS, "name"])
-@pytest.mark.parametrize("junk", [None, True, [], "x" * 10**5, "\x00\ud800", "1e999"])
-def test_junk_in_any_field_is_refused_or_accepted_as_a_name(name: str, junk: Any) -> None:
-    """A field for a name may accept junk as a name. All other fields refuse junk. None stands for
-    an empty field, which some fields allow."""
-    found = None
-    with contextlib.suppress(BadField):
-        found = own_profile({**GOOD, name: junk})
-    if name not in {"name", "device-name", "target-name", "draft-name"} and junk is not None:
-        assert found is None
-    assert found is None or isinstance(found.profile, HardwareProfile)
-
-
 def test_a_made_profile_is_saved_shown_and_opened_like_any_other(tab: HardwareTab) -> None:
     updates = tab.make(form(tab), request())
     (text,) = updates[tab.form.store]
@@ -128,15 +113,6 @@ def test_the_banner_says_if_no_more_profiles_can_be_saved(tab: HardwareTab) -> N
     updates = tab.make(form(tab, store), request())
     assert json.loads(updates[tab.board])["error"].startswith("Not made: 12 profiles are saved")
     assert tab.form.store not in updates
-
-
-def test_another_start_fills_all_fields_except_the_name(tab: HardwareTab) -> None:
-    """A start is a ready profile whose figures fill the form."""
-    updates = tab.form.own.fill("a100-llama-2-7b-eager")
-    assert updates[tab.form.own.fields["device-memory-gb-per-s"]]["value"] == "1935"
-    assert updates.keys() == {tab.form.own.fields[name] for name in FIELDS}
-    for junk in (None, [], "x", "epyc-2-cores-bundled"):
-        assert tab.form.own.fill(junk) == {}
 
 
 # -- as a clock ------------------------------------------------------------------------------------
@@ -167,14 +143,6 @@ def test_the_visitors_own_profile_is_a_clock_in_decode() -> None:
     for other in (None, [], ["{"], 3):
         with pytest.raises(SequoiaError, match="Timed on: 'kept:my card' is not a clock"):
             DecodeRequest.parse({**asked, "profiles": other}, LOCAL)
-
-
-def test_a_run_with_a_larger_tree_than_was_calibrated_says_so() -> None:
-    ready = clocks.checked_clock("a100-llama-2-7b-eager")
-    assert ready is not None
-    large = clocks.clock_meta(ready, MODELS, Tree.chain(300))["clock_note"]
-    assert large.endswith("up to 128 nodes; for 300 nodes they are extrapolated.")
-    assert clocks.clock_meta(ready, MODELS, Tree.chain(128))["clock_note"] == ready.note
 
 
 def test_a_removed_clock_is_replaced_by_the_clock_of_this_machine(model_host: ModelHost) -> None:

@@ -56,10 +56,8 @@ def serve(
 @pytest.mark.parametrize(
     "name",
     [
-        *("127.0.0.1", "127.0.0.1:7860", "192.168.1.5:80", "8.8.8.8", "[::1]:7860", "[fe80::1]"),
-        *("localhost", "LocalHost:7860", "localhost.", "desk", "desk.local", "desk:7860"),
-        "me-sequoia.hf.space",
-        *("demo.example.org", "DEMO.example.org:443"),
+        *("127.0.0.1:7860", "[::1]:7860", "LocalHost:7860", "desk.local", "me-sequoia.hf.space"),
+        "DEMO.example.org:443",
     ],
 )
 def test_own_names_and_all_ip_addresses_are_served(
@@ -73,8 +71,8 @@ def test_own_names_and_all_ip_addresses_are_served(
 @pytest.mark.parametrize(
     "name",
     [
-        *("evil.example", "evil.example:7860", "localhost.evil.example", "127.0.0.1.evil.example"),
-        *("demo.example.org.evil.example", "desk.evil.example", "", "[::1", "1.2.3.4.5", "0x7f.1"),
+        *("evil.example:7860", "127.0.0.1.evil.example", "demo.example.org.evil.example"),
+        *("", "[::1"),
         "<script>alert(1)</script>",
     ],
 )
@@ -122,9 +120,6 @@ def test_the_share_address_is_served_once_it_is_known() -> None:
         "http://evil.example",
         "null",
         "http://127.0.0.1:7861",  # another port
-        "http://127.0.0.1",
-        "http://localhost:7860",
-        "http://127.0.0.1:7860.evil.example",
         "http://127.0.0.1:7860@evil.example",
         "",
         "http://[",
@@ -203,10 +198,9 @@ def test_every_answer_limits_what_the_page_may_load_and_send(headers: dict[str, 
 # -- other addresses -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("scheme", ["http", "https", "HTTPS", "ftp"])
-@pytest.mark.parametrize("form", ["://", ":/", "%3A%2F%2F"])
-def test_the_server_fetches_no_web_address(scheme: str, form: str) -> None:
-    path = f"/gradio_api/file={scheme}{form}example.org/x"
+@pytest.mark.parametrize("start", ["http://", "HTTPS:/", "ftp%3A%2F%2F"])
+def test_the_server_fetches_no_web_address(start: str) -> None:
+    path = f"/gradio_api/file={start}example.org/x"
     assert serve().get(path).status_code == 403
 
 

@@ -22,11 +22,8 @@ from visits import decode_request, wait
 from sequoia import Pair
 from sequoia.errors import BadModel, OutOfMemory
 from sequoia.loading.model_checks import PassedCheck
-from sequoia.measuring.acceptance import CountedAcceptance
-from sequoia.models.tree_forward import TreeModel
 from ui.decode.recordings import RunStore
 from ui.decode.run import DecodeJob
-from ui.lab.acceptance_job import AcceptanceJob
 from ui.serving.fair_queue import Cancelled
 from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost, NotLoaded, Status, words_for
@@ -217,31 +214,6 @@ def test_a_visitor_who_waits_to_load_can_leave(
     assert model_host.pair(never) is pair
 
 
-@pytest.mark.slow
-def test_acceptance_is_counted_with_the_pair_that_is_loaded_when_the_turn_comes(
-    model_host: ModelHost, other: Pair, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The job waits while another pair is loaded, and then counts with the new pair."""
-    got = list[Pair]()
-    task = AcceptanceJob(model_host, ["def f(x):"], decode_request(tokens=8).params, 20.0)
-    measure = task.measure
-
-    def noted(pair: Pair) -> CountedAcceptance:
-        got.append(pair)
-        return measure(pair)
-
-    monkeypatch.setattr(task, "measure", noted)
-    change = threading.Thread(target=model_host.change, args=(lambda: other, never, ignore))
-    with model_host.turn(never, ignore):
-        change.start()
-        wait(lambda: len(model_host.queue) == 2)
-        task.start()
-        wait(lambda: len(model_host.queue) == 3)
-    assert list(task.reports())[-1].result is not None
-    assert got == [other]
-    change.join(30)
-
-
 # -- the previous pair is freed --------------------------------------------------------------------
 
 
@@ -307,21 +279,6 @@ def test_the_previous_models_are_freed(other: Pair) -> None:
 # -- the pair in the header ------------------------------------------------------------------------
 
 
-def test_the_header_leaves_out_the_owners_of_the_models(other: Pair) -> None:
-    other = dataclasses.replace(other, name="Qwen/Qwen3-8B + Qwen/Qwen3-0.6B")
-    assert words_for(other).startswith("Qwen3-8B + Qwen3-0.6B pair · ")
-
-
-def test_the_header_shows_the_placement_of_an_offloaded_target(other: Pair) -> None:
-    assert words_for(other).endswith(" · cpu")
-    placed = TreeModel(
-        other.target.hf, "placed", placement="1 of 2 layers streamed from host memory"
-    )
-    assert words_for(dataclasses.replace(other, target=placed)).endswith(
-        " · cpu · " + placed.placement
-    )
-
-
 # -- loading the first pair ------------------------------------------------------------------------
 
 
@@ -335,23 +292,6 @@ def test_the_header_shows_loading_progress_but_not_passed_checks() -> None:
         "version": 0,
         "models": None,
     }
-
-
-def test_progress_after_loading_does_not_change_the_header(model_host: ModelHost) -> None:
-    before = model_host.status
-    model_host.on_progress("loading the weights of the target")
-    assert model_host.status == before
-
-
-def test_a_visitor_who_waits_for_the_first_models_can_leave() -> None:
-    looks = iter([False, True])
-    with pytest.raises(Cancelled):
-        ModelHost(failing(BadModel("unused")), 4).pair(lambda: next(looks))
-
-
-def test_a_view_has_no_pair_while_none_is_loaded() -> None:
-    assert ModelHost(failing(BadModel("unused")), 4).pair_now is None
-    assert opened(failing(BadModel("no such folder"))).pair_now is None
 
 
 def test_the_header_leaves_the_details_of_an_unexpected_error_to_the_log() -> None:

