@@ -249,6 +249,7 @@ def serve(
 
     from sequoia import machine
     from sequoia.loading.load import load
+    from sequoia.models.native.library import do_not_compile
     from ui.hardware.profile_job import measure_machine
     from ui.page import launch_options, page
     from ui.serving.gradio_changes import change_gradio
@@ -258,6 +259,8 @@ def serve(
     from ui.serving.owner import Owner
 
     change_gradio()
+    if arguments.public:
+        do_not_compile()
     # leaves a core for the page, if possible
     torch.set_num_threads(max(1, len(os.sched_getaffinity(0)) - 1))
     limits = replace(PUBLIC if arguments.public else LOCAL, per_address=arguments.per_address)

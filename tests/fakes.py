@@ -169,19 +169,22 @@ def tiny_model(
     kv_heads: int = 2,
     context: int = 512,
     layers: int = LAYERS,
+    head_dim: int = WIDTH // HEADS,
 ) -> torch.nn.Module:
     """A random causal LM of `kind` in float32 whose next-token distributions are neither flat nor
     one-hot."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        model = _blank(kind, vocab, kv_heads, context, layers)
+        model = _blank(kind, vocab, kv_heads, context, layers, head_dim)
         for name, weight in model.named_parameters():
             with torch.no_grad():
                 _draw(name, weight)
     return model.eval()
 
 
-def _blank(kind: str, vocab: int, kv_heads: int, context: int, layers: int) -> torch.nn.Module:
+def _blank(
+    kind: str, vocab: int, kv_heads: int, context: int, layers: int, head_dim: int
+) -> torch.nn.Module:
     shared = {"vocab_size": vocab, "eos_token_id": 0, "bos_token_id": 1, "pad_token_id": None}
     if kind == "gpt2":
         return GPT2LMHeadModel(
@@ -201,7 +204,7 @@ def _blank(kind: str, vocab: int, kv_heads: int, context: int, layers: int) -> t
     return model(
         config(
             num_key_value_heads=kv_heads,
-            head_dim=WIDTH // HEADS,
+            head_dim=head_dim,
             tie_word_embeddings=kind == "qwen2",
             **sizes,
         )

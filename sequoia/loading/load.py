@@ -28,8 +28,9 @@ from sequoia.loading.pair_request import BUNDLED_NAME, LOOKUPS, PairRequest
 from sequoia.loading.prompt_setup import with_prompts
 from sequoia.loading.read_weights import Weights, read_weights, refuse_not_finite
 from sequoia.models.choose_forward import use_fast_forward
-from sequoia.models.fast_llama import FAMILIES
 from sequoia.models.memory_needs import PACKED_UP_TO
+from sequoia.models.native.native_llama import has_native_forward
+from sequoia.models.packed_llama import FAMILIES, PackedLlama
 from sequoia.models.pair import SAME_WEIGHTS, Pair, RecordedAcceptance, same_weights
 from sequoia.models.rounded_copy import ROUNDED, require_product, rounded_copy, rounded_copy_bytes
 from sequoia.models.tree_forward import TreeModel
@@ -259,7 +260,9 @@ def _ready(
 
 def _report(model: TreeModel, source: Source, what: str, on_progress: OnProgress) -> None:
     place = ", ".join(filter(None, (str(model.device), model.placement)))
-    attention = "" if model.forward_name == "fast" else f" with {source.attention} attention"
+    attention = (
+        "" if isinstance(model.forward, PackedLlama) else f" with {source.attention} attention"
+    )
     words = (
         f"{source.title}: {model.numbers}, {model.forward_words}{attention}, "
         f"on {place}; {model.tested}"
@@ -309,8 +312,8 @@ def check_memory(weight_bytes: int, device: torch.device) -> None:
 def _tested(
     hf: Any, source: Source, where: _Where, dtype: torch.dtype | None, draft: bool
 ) -> TreeModel:
-    """`hf` with its fastest forward. With `dtype` None, a small draft on a CPU is a copy in int8 if
-    the faster forward serves it."""
+    """`hf` with its fastest forward. With `dtype` None, a small draft on a CPU without a native
+    forward is a copy in int8 if FastLlama serves it."""
     if hasattr(hf, "rounding"):
         name = f"{source.title} in {hf.rounding.numbers}"
         return use_fast_forward(TreeModel(hf, name), source.text)
@@ -329,6 +332,7 @@ def _is_better_rounded(hf: Any) -> bool:
         hf.device.type == "cpu"
         and hf.dtype == torch.bfloat16
         and hf.config.model_type in FAMILIES
+        and not has_native_forward(hf)
         and hf.num_parameters() <= _ROUNDED_UP_TO
     )
 

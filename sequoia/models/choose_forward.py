@@ -18,6 +18,8 @@ from sequoia.models.cuda_capture import CudaCapture
 from sequoia.models.cuda_graphs import STEP, Forward, GraphedForward
 from sequoia.models.fast_llama import fast_forward
 from sequoia.models.grouped_attention import has_groups, with_grouped_attention
+from sequoia.models.native.library import NoLibrary
+from sequoia.models.native.native_llama import native_forward
 from sequoia.models.self_test import FASTER, USUAL, Wrong, self_test, tested
 from sequoia.models.tree_forward import TreeModel, transformers_forward
 from sequoia.models.walk import SampleText, Walk
@@ -33,11 +35,12 @@ _log = logging.getLogger(__name__)
 
 def use_fast_forward(model: TreeModel, text: Sequence[int] = ()) -> TreeModel:
     """Make `model` use the fastest forward that passes the self-test, and return `model`. The log
-    says why a faster forward was rejected. If all are rejected, `no_fast_forward` says why the last
-    one was. Raises BadModel if the forward of `transformers` fails too.
+    says why a faster forward was rejected, and `no_fast_forward` why the last one was. Raises
+    BadModel if the forward of `transformers` fails too.
 
-    The faster forward is FastLlama on a CPU, CUDA graphs on one GPU, and grouped attention for a
-    model whose weights are in several places. text: token ids of an ordinary text (see SampleText).
+    The faster forward is NativeLlama, or else FastLlama, on a CPU, CUDA graphs on one GPU, and
+    grouped attention for a model whose weights are in several places. text: token ids of an
+    ordinary text (see SampleText).
     """
     usual = model.forward
     why = ""
@@ -48,8 +51,9 @@ def use_fast_forward(model: TreeModel, text: Sequence[int] = ()) -> TreeModel:
             )
         try:
             if _is_used(model, make, SampleText(text, model.vocab)):
+                model.no_fast_forward = "" if model.may_use_graphs else why
                 return model
-        except (*_BUILT_DIFFERENTLY, OutOfMemory, Wrong) as problem:
+        except (*_BUILT_DIFFERENTLY, NoLibrary, OutOfMemory, Wrong) as problem:
             why = _in_words(problem)
         model.forward = usual
     if why:
@@ -76,7 +80,7 @@ def _faster_forwards(model: TreeModel) -> Sequence[Make]:
     if model.placement:  # CUDA graphs and FastLlama need all weights in one place
         return grouped
     if not model.may_use_graphs:
-        return [lambda one: fast_forward(one.hf)]
+        return [lambda one: native_forward(one.hf), lambda one: fast_forward(one.hf)]
     return [*grouped, lambda one: one.forward]
 
 

@@ -1,12 +1,11 @@
 """A fast forward for Llama-like models on a CPU: the same logits as from `transformers`, except for
 rounding, with far fewer small operations.
 
-Small models on a CPU spend most of a pass outside their matrix products. Here one product computes
-queries, keys and values, and one product computes gate and up. Weights are packed once, if possible
-in oneDNN's own layout. Attention runs in float32 whatever the dtype of the weights, because torch's
-attention over a bfloat16 cache takes five times as long for one row. One complex product applies
-the rotary positions. The reference is tree_forward.transformers_forward; choose_forward.py compares
-this forward with it.
+Small models on a CPU spend most of a pass outside their matrix products. Here weights are packed
+once (see packed_llama.py), if possible in oneDNN's own layout. Attention runs in float32 whatever
+the dtype of the weights, because torch's attention over a bfloat16 cache takes five times as long
+for one row. One complex product applies the rotary positions. The reference is
+tree_forward.transformers_forward; choose_forward.py compares this forward with it.
 """
 
 from __future__ import annotations
@@ -19,87 +18,58 @@ from typing import Any
 import torch
 from torch.nn import functional as F
 
-from sequoia.models.cache_and_mask import KVCache
-from sequoia.models.memory_needs import PACKED_UP_TO
+from sequoia.models.packed_llama import (
+    PackedLlama,
+    Rotations,
+    head_norms,
+    joined,
+    pair_order,
+    runs_packed,
+)
 from sequoia.models.rounded_copy import FEW_ROWS, ROUNDED
 from sequoia.this_machine.dtypes import narrowest_dtype
 
 Linear = Callable[[torch.Tensor], torch.Tensor]
 
-FAMILIES = ("llama", "mistral", "qwen2", "qwen3")
-_POSITIONS = 1024  # positions in the first table of rotations
-
 
 def fast_forward(hf: Any) -> FastLlama | None:
-    """The fast forward of `hf`, or None if its family, activation, rotary positions, device, dtype
-    or size are not supported. `hf` may be a rounded copy (see rounded_copy.py)."""
-    config = hf.config
-    rounding = getattr(hf, "rounding", None)
-    parameters = rounding.parameters if rounding else hf.num_parameters()
-    family = (
-        config.model_type in FAMILIES
-        and getattr(config, "hidden_act", "") == "silu"
-        and getattr(config, "rope_parameters", {}).get("rope_type") == "default"
-    )
-    runs_here = (
-        hf.device.type == "cpu"
-        and hf.dtype in (torch.float32, torch.bfloat16)
-        and parameters * hf.dtype.itemsize <= PACKED_UP_TO
-    )
-    return FastLlama(hf, hf.dtype) if family and runs_here else None
+    """The fast forward of `hf`, or None if `hf` is of a kind that it does not support. `hf` may be
+    a rounded copy (see rounded_copy.py)."""
+    return FastLlama(hf, hf.dtype) if runs_packed(hf) else None
 
 
-class FastLlama:
-    """The fast forward, a Forward like any other: (ids, positions, mask, kv_cache, last_only). The
-    batch size is 1. Keys and values are written to the KV cache. dtype: of the weights in the
-    products."""
+class FastLlama(PackedLlama):
+    """The fast forward."""
 
     name = "fast"
-    mask_dtype = torch.float32
 
     def __init__(self, hf: Any, dtype: torch.dtype) -> None:
+        super().__init__(hf)
         config = hf.config
-        body = hf.model
         rounding = getattr(hf, "rounding", None)
         pack = partial(packed_rounded, rounding.numbers) if rounding else partial(packed, dtype)
         # of activations; products with rounded weights are computed in bfloat16
         self._dtype: torch.dtype = torch.bfloat16 if rounding else dtype
-        self._embedding = body.embed_tokens.weight
-        self._layers = [_Layer(layer, config, pack, self._dtype) for layer in body.layers]
-        self._heads, self._kv_heads, self._dim = self._layers[0].shape
-        self._norm = _Norm(body.norm.weight, config.rms_norm_eps)
+        self._layers = [_Layer(layer, config, pack, self._dtype) for layer in hf.model.layers]
+        self._norm = _Norm(hf.model.norm.weight, config.rms_norm_eps)
         self._head = _head(hf.lm_head, pack)
-        self._rotations = _Rotations(body.rotary_emb, self._heads, self._kv_heads, self._dim)
-        # only without a bias, which would have to be divided too
-        self.takes_temperature = hf.lm_head.bias is None
+        self._rotations = Rotations(hf.model.rotary_emb, self._heads, self._kv_heads, self._dim)
 
-    def at_temperature(self, temperature: float) -> FastLlama:
-        """A copy of this forward whose logits are divided by `temperature`. A pass takes no longer,
-        because the weights of the final norm are divided beforehand."""
-        other = copy(self)
-        other._norm = self._norm.divided(temperature)
-        return other
+    def again(self, hf: Any, dtype: torch.dtype) -> FastLlama:
+        return FastLlama(hf, dtype)
 
-    def __call__(
+    def _logits(
         self,
-        ids: torch.Tensor,
-        positions: torch.Tensor,
+        x: torch.Tensor,
+        rotation: torch.Tensor,
         mask: torch.Tensor,
-        kv_cache: KVCache,
+        cached: torch.Tensor,
         last_only: bool,
     ) -> torch.Tensor:
-        """Logits (rows, vocab), or (1, vocab) with `last_only`. ids, positions: (1, rows); mask:
-        (1, 1, rows, columns)."""
-        # (rows, hidden); the residual stream stays float32
-        x = F.embedding(ids[0], self._embedding).float()
-        end = kv_cache.length + kv_cache.written
         rows = len(x)
-        rotation = self._rotations(positions[0], end)
-        cached = kv_cache.joint(self._kv_heads, self._dim, x)
-        new = cached.narrow(4, end - rows, rows).unbind()
-        seen = cached.narrow(4, 0, end)
+        new = cached.narrow(4, cached.shape[4] - rows, rows).unbind()
         for layer, into, keys, values in zip(
-            self._layers, new, seen[:, 0].unbind(), seen[:, 1].unbind(), strict=True
+            self._layers, new, cached[:, 0].unbind(), cached[:, 1].unbind(), strict=True
         ):
             layer(x, rotation, mask, into, keys, values)
         return self._head(self._norm(x[-1:] if last_only else x).to(self._dtype))
@@ -112,45 +82,8 @@ def _head(head: Any, pack: Callable[..., Linear]) -> Linear:
     return multiply if spread is None else lambda x: spread(multiply(x))
 
 
-class _Rotations:
-    """A table with the rotations of the heads at each position, shared by all runs. It grows when a
-    higher position is needed."""
-
-    def __init__(self, rotary: Any, heads: int, kv_heads: int, dim: int) -> None:
-        self._rotary = rotary
-        self._rotated = heads + kv_heads
-        self._fixed = kv_heads
-        self._half = dim // 2
-        self._table = self._made(_POSITIONS)
-
-    def __call__(self, positions: torch.Tensor, reach: int) -> torch.Tensor:
-        """The rotations (rows, heads + 2 * kv_heads, head_dim / 2), complex64, for `positions`
-        (rows,), which must all be below `reach`."""
-        table = self._table
-        if reach > len(table):
-            # safe in several threads: each uses the table it made, and the last assigned is kept
-            self._table = table = self._made(max(reach, 2 * len(table)))
-        return table[positions]
-
-    def _made(self, positions: int) -> torch.Tensor:
-        """The table for positions below `positions`, computed by the model's own module. The factor
-        for values, which are not rotated, is 1."""
-        # (1, positions, head_dim), both halves alike
-        cos, sin = self._rotary(torch.zeros(1, 1), torch.arange(positions)[None])
-        rotated = torch.complex(
-            cos[0, :, None, : self._half].float(), sin[0, :, None, : self._half].float()
-        )
-        fixed = rotated.new_ones(positions, self._fixed, self._half)
-        return torch.cat((rotated.expand(-1, self._rotated, -1), fixed), 1)
-
-
 class _Layer:
-    """One decoder layer. It changes the residual stream (rows, hidden), float32, in place.
-
-    Rotary positions rotate pairs of numbers in queries and keys. In `transformers` the two numbers
-    are half a head apart; here they are adjacent, because the rows of the weights are reordered.
-    This does not change the product of a query with a key.
-    """
+    """One decoder layer. It changes the residual stream (rows, hidden), float32, in place."""
 
     def __init__(
         self, layer: Any, config: Any, pack: Callable[..., Linear], dtype: torch.dtype
@@ -163,10 +96,9 @@ class _Layer:
         self._heads = attention.q_proj.out_features // self._dim
         self._kv_heads = attention.k_proj.out_features // self._dim
         self._scale = attention.scaling
-        # 0, head_dim / 2, 1, head_dim / 2 + 1, ...
-        pairs = torch.arange(self._dim).view(2, -1).T.flatten()
         self._qkv = pack(
-            [attention.q_proj, attention.k_proj, attention.v_proj], self._paired(pairs)
+            [attention.q_proj, attention.k_proj, attention.v_proj],
+            pair_order(self._heads, self._kv_heads, self._dim),
         )
         self._out = pack([attention.o_proj])
         self._gate_up = pack([mlp.gate_proj, mlp.up_proj])
@@ -174,7 +106,7 @@ class _Layer:
         self._before = _Norm(layer.input_layernorm.weight, eps)
         self._after = _Norm(layer.post_attention_layernorm.weight, eps)
         self._head_norm = (
-            _Norm(self._head_norms(attention)[:, pairs], eps)
+            _Norm(head_norms(attention, self._heads, self._kv_heads), eps)
             if hasattr(attention, "q_norm")
             else None
         )
@@ -227,26 +159,6 @@ class _Layer:
         rotated = self._heads + self._kv_heads
         return torch.cat((self._head_norm(heads[:, :rotated]), heads[:, rotated:]), 1)
 
-    def _paired(self, pairs: torch.Tensor) -> torch.Tensor:
-        """The new order of the weights' rows for queries, keys and values. pairs: the order within
-        each head of queries and keys. Values stay as they are."""
-        order = torch.arange((self._heads + 2 * self._kv_heads) * self._dim).view(-1, self._dim)
-        rotated = self._heads + self._kv_heads
-        order[:rotated] = order[:rotated, pairs]
-        return order.flatten()
-
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        """(heads, kv_heads, head_dim)."""
-        return self._heads, self._kv_heads, self._dim
-
-    def _head_norms(self, attention: Any) -> torch.Tensor:
-        """The weights (heads + kv_heads, head_dim) of the norms that Qwen3 applies to queries and
-        keys."""
-        query = attention.q_norm.weight.expand(self._heads, -1)
-        key = attention.k_norm.weight.expand(self._kv_heads, -1)
-        return torch.cat((query, key))
-
 
 class _Norm:
     """x * weight / sqrt(mean(x * x) + eps) over the last dimension, in float32, with four
@@ -257,7 +169,7 @@ class _Norm:
         self._weight = weight.float() * size**0.5
         self._least = torch.tensor((size * eps) ** 0.5)
 
-    def divided(self, by: float) -> _Norm:
+    def __truediv__(self, by: float) -> _Norm:
         """A copy of this norm whose output is divided by `by`."""
         other = copy(self)
         other._weight = self._weight / by
@@ -283,19 +195,8 @@ def packed(
     (rows, sum of outs). The weights are in oneDNN's layout if oneDNN supports their dtype here.
     dtype: that of the weights. order: the indices of the outputs in their new order, None to leave
     them as they are."""
-    weight, bias = _joint(modules, order)
+    weight, bias = joined(modules, order)
     return _product(weight.to(dtype), None if bias is None else bias.to(dtype))
-
-
-def _joint(
-    modules: Sequence[torch.nn.Linear], order: torch.Tensor | None
-) -> tuple[torch.Tensor, torch.Tensor | None]:
-    """Weight (sum of outs, in) and bias (sum of outs,) of one layer that replaces `modules`."""
-    weight = torch.cat([module.weight for module in modules])
-    bias = torch.cat([module.bias for module in modules]) if modules[0].bias is not None else None
-    if order is None:
-        return weight, bias
-    return weight[order], None if bias is None else bias[order]
 
 
 def _product(weight: torch.Tensor, bias: torch.Tensor | None) -> Linear:
@@ -315,7 +216,7 @@ def packed_rounded(
     """`packed` for the RoundedLinear layers `modules`, which are joined in `numbers`. More than
     FEW_ROWS rows are multiplied with the same weights in the dtype of `narrowest_dtype`. (Some CPUs
     take four times as long in bfloat16 as in float32.)"""
-    weight, bias = _joint(modules, order)
+    weight, bias = joined(modules, order)
     dtype = narrowest_dtype(weight.device)
     wide = _product(weight.to(dtype), None if bias is None else bias.to(dtype))
     few = ROUNDED[numbers](weight)

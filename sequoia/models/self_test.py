@@ -37,8 +37,8 @@ from sequoia.errors import BadModel
 from sequoia.models.compare_logits import EXACT, SANE, distances, is_half, own_logits, wider
 from sequoia.models.context_length import UNSTATED, changes_at, is_stated
 from sequoia.models.cuda_graphs import Forward
-from sequoia.models.fast_llama import FastLlama
 from sequoia.models.layers import only_first_layers
+from sequoia.models.packed_llama import PackedLlama
 from sequoia.models.tree_forward import TreeModel, transformers_forward
 from sequoia.models.walk import TRIES, SampleText, Walk, WalkedText
 from sequoia.this_machine.memory import is_out_of_memory
@@ -195,9 +195,9 @@ def _in_float32(model: TreeModel, sample: SampleText, farther: float, left_out: 
 
 def _in_use(model: TreeModel, dtype: torch.dtype) -> Forward:
     """The forward in use, or the one that its CUDA graphs repeat, with the layers that `model` has
-    at present. dtype: of the weights of a FastLlama, which has copies of them."""
+    at present. dtype: of the weights of a PackedLlama, which has copies of them."""
     forward = model.graphs.plain if model.graphs else model.forward
-    return FastLlama(model.hf, dtype) if isinstance(forward, FastLlama) else forward
+    return forward.again(model.hf, dtype) if isinstance(forward, PackedLlama) else forward
 
 
 def _roughly(model: TreeModel, sample: SampleText) -> str:
@@ -262,10 +262,10 @@ def _around_changes(model: TreeModel, sample: SampleText) -> Iterator[tuple[int,
     """Test one position after the other in float32, and yield each with the largest difference of
     logits from those of the bare model. Stops when there is no time for another.
 
-    The forward of `transformers` takes the place of FastLlama, whose table of rotary positions
+    The forward of `transformers` takes the place of a PackedLlama, whose table of rotary positions
     grows with the number of cache slots in use. The tests use few slots."""
-    fast = isinstance(model.forward, FastLlama)
-    usual = partial(transformers_forward, model.hf) if fast else _in_use(model, model.dtype)
+    packed = isinstance(model.forward, PackedLlama)
+    usual = partial(transformers_forward, model.hf) if packed else _in_use(model, model.dtype)
     exact = wider(model, usual) if is_half(model.dtype) else model.with_forward(usual)
     tokens = _WALK.tokens(sample.piece(_WALK.places, 0))
     start = time.thread_time()

@@ -28,9 +28,9 @@ from sequoia.models.cache_and_mask import (
 )
 from sequoia.models.context_length import context_length
 from sequoia.models.cuda_graphs import Forward, GraphedForward, result_rows
-from sequoia.models.fast_llama import FastLlama
 from sequoia.models.layers import layer_configs
 from sequoia.models.memory_needs import cache_bytes, mask_and_logit_bytes
+from sequoia.models.packed_llama import PackedLlama
 from sequoia.this_machine.memory import DeviceBytes
 
 
@@ -46,6 +46,10 @@ def without_cudnn_attention() -> Iterator[None]:
         cuda.enable_cudnn_sdp(usual)
 
 
+_WORDS = {
+    "native": "this program's own forward pass, compiled for this CPU",
+    "fast": "this program's own optimised forward pass",
+}
 _COLDEST = 0.05  # lowest temperature at which the divided logits cannot overflow in any dtype
 PREFILL_CHUNK = 1024  # prompt tokens per pass, each with a row in the mask
 _AHEAD = 64  # graphs for a longer prefix are captured up to this many tokens before they are needed
@@ -61,7 +65,7 @@ class TreeModel:
     vocab: the number of logits used; any further ones are padding. limit: the longest text in
     tokens. limit_reason: why `limit` is less than the config states, or "" (see context_length.py).
     forward: the forward in use, at first the one of `transformers`.
-    no_fast_forward: why no faster forward is in use, "" if one is in use or none exists.
+    no_fast_forward: why the fastest forward is not in use, "" if it is or none exists.
     no_gpu_verification: for a target, why the kernel that verifies trees on the GPU was rejected,
     or "".
     device: the device of token ids and logits. layer_devices: the device of each layer's KV cache.
@@ -106,9 +110,7 @@ class TreeModel:
     @property
     def forward_words(self) -> str:
         """The forward in use, in words."""
-        if self.forward_name == "fast":
-            return "this program's own optimised forward pass"
-        return f"the forward pass of {self.forward_name}"
+        return _WORDS.get(self.forward_name, f"the forward pass of {self.forward_name}")
 
     @property
     def numbers(self) -> str:
@@ -151,7 +153,7 @@ class TreeModel:
         can do so at no cost and without overflows. Otherwise the model itself. The attribute
         `temperature` of the result is the number by which its logits are divided."""
         if not (
-            isinstance(self.forward, FastLlama)
+            isinstance(self.forward, PackedLlama)
             and self.forward.takes_temperature
             and temperature >= _COLDEST
         ):

@@ -98,9 +98,10 @@ def test_a_streamed_shape_is_compared_with_accelerate(
 
 
 def test_without_graphs_the_forward_is_that_of_transformers() -> None:
-    for graphs, forward in ((True, "fast"), (False, "transformers")):
+    for graphs in (True, False):
         pair = build("tiny", CPU, graphs)
-        assert {pair.target.forward_name, pair.draft.forward_name} == {forward}
+        for model in (pair.target, pair.draft):
+            assert (model.forward_name == "transformers") != graphs
     profile = named_profile("rtx-4090-qwen3-8b")
     assert shape_file("x", profile, {"y": 1.0})["name"].endswith("x shape")
     data = shape_file("x", profile, {"y": 1.0}, graphs=False)

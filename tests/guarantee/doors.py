@@ -67,8 +67,10 @@ from sequoia.loading.read_weights import check_frequencies, rotary_modules
 from sequoia.models import tree_forward
 from sequoia.models.cache_and_mask import DynamicTreeLayout, KVCache, TreeLayout, TreeMask
 from sequoia.models.choose_forward import use_fast_forward
-from sequoia.models.fast_llama import FastLlama, _Rotations
+from sequoia.models.native.library import NoLibrary
+from sequoia.models.native.native_llama import native_forward
 from sequoia.models.ngram import Followers, FoundPart
+from sequoia.models.packed_llama import PackedLlama, Rotations
 from sequoia.models.pair import Pair
 from sequoia.models.self_test import self_test
 from sequoia.models.tree_forward import Context, TreeModel
@@ -346,6 +348,17 @@ def faster(model: TreeModel, text: Sequence[int] = ()) -> TreeModel:
     return use_fast_forward(model, text)
 
 
+def native(model: TreeModel) -> TreeModel:
+    """The model with its native forward, which was not checked. Skips the test if it has none on
+    this machine."""
+    try:
+        forward = native_forward(model.hf)
+    except NoLibrary as problem:
+        pytest.skip(str(problem))
+    assert forward is not None
+    return model.with_forward(forward)
+
+
 def check_at_load(model: TreeModel, text: Sequence[int] = ()) -> None:
     """Raises BadModel if the model cannot run a tree."""
     self_test(model, text)
@@ -398,8 +411,8 @@ def change_passes(
             change(positions, mask)
         return usual(*first, positions, mask, kv_cache, last_only)
 
-    fast = FastLlama.__call__
-    patch.setattr(FastLlama, "__call__", lambda *given: changed(fast, *given))
+    packed = PackedLlama.__call__
+    patch.setattr(PackedLlama, "__call__", lambda *given: changed(packed, *given))
     model.forward = partial(changed, model.forward)
 
 
@@ -438,9 +451,9 @@ def change_rotations(
 ) -> None:
     """The faster forward makes its table of rotations (positions, ...), complex, with `change`
     instead of the usual function of the number of positions."""
-    usual = _Rotations._made
+    usual = Rotations._made
     patch.setattr(
-        _Rotations, "_made", lambda self, positions: change(partial(usual, self), positions)
+        Rotations, "_made", lambda self, positions: change(partial(usual, self), positions)
     )
 
 

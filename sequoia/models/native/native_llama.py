@@ -1,0 +1,209 @@
+"""A pass of a Llama-like model on a CPU as one native call (see llama_pass.cpp).
+
+FastLlama makes more than a hundred calls of torch for each pass, which take half of the time of a
+small model. Here one call computes the whole pass. A node of a tree gets, bit for bit, the same
+logits as the same text in plain decoding."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import torch
+from torch.nn import functional as F
+
+from sequoia.models.native.library import NoLibrary, native_library
+from sequoia.models.packed_llama import (
+    PackedLlama,
+    Rotations,
+    head_norms,
+    joined,
+    pair_order,
+    runs_packed,
+)
+
+_LANE = 16  # outputs that are computed side by side
+_HEAD_SIZES = (16, 32, 64, 80, 96, 128)
+
+_POINTER = ctypes.c_void_p
+_INT = ctypes.c_int64
+
+
+class _Struct(ctypes.Structure):
+    """A C struct whose pointers are given as tensors or arrays. It keeps these alive."""
+
+    def __init__(self, **values: Any) -> None:
+        self.values = values
+        super().__init__(**{name: _field(value) for name, value in values.items()})
+
+
+def _field(value: Any) -> Any:
+    if isinstance(value, torch.Tensor):
+        return value.data_ptr()
+    return ctypes.addressof(value) if isinstance(value, ctypes.Array) else value
+
+
+class _Layer(_Struct):
+    """The packed weights of a layer, and those of its norms, in float32."""
+
+    _fields_ = [
+        *((name, _POINTER) for name in ("qkv", "out", "gate_up", "down")),
+        *((name, _POINTER) for name in ("qkv_bias", "before", "after", "head_norm")),
+    ]
+
+
+class _Model(_Struct):
+    """outputs: the number of tokens that the head has logits for. inner: the outputs of gate."""
+
+    _fields_ = [
+        *((name, _POINTER) for name in ("layers", "head", "head_bias")),
+        *((name, _INT) for name in ("is_bf16", "layer_count", "hidden", "heads", "kv_heads")),
+        *((name, _INT) for name in ("dim", "inner", "outputs")),
+        ("eps", ctypes.c_float),
+        ("scale", ctypes.c_float),
+    ]
+
+
+class _Pass(_Struct):
+    """end: the cache slots in use after the pass. capacity: all slots. norm: the weights of the
+    final norm."""
+
+    _fields_ = [
+        *((name, _POINTER) for name in ("x", "cache", "logits", "rotations", "mask", "norm")),
+        *((name, _INT) for name in ("rows", "end", "capacity", "mask_stride", "last_only")),
+        ("threads", _INT),
+    ]
+
+
+def native_forward(hf: Any) -> NativeLlama | None:
+    """The native forward of `hf`, or None if `hf` is of a kind that it does not support. Raises
+    NoLibrary."""
+    return NativeLlama(hf, hf.dtype, native_library()) if _is_supported(hf) else None
+
+
+def has_native_forward(hf: Any) -> bool:
+    """Whether `hf` has a native forward on this machine."""
+    try:
+        return _is_supported(hf) and bool(native_library())
+    except NoLibrary:
+        return False
+
+
+def _is_supported(hf: Any) -> bool:
+    if not runs_packed(hf) or hasattr(hf, "rounding"):
+        return False
+    layer = hf.model.layers[0]
+    without_bias = (layer.self_attn.o_proj, layer.mlp.gate_proj, layer.mlp.down_proj)
+    return (
+        layer.self_attn.head_dim in _HEAD_SIZES
+        and hf.config.hidden_size % _LANE == 0
+        and hf.config.intermediate_size % _LANE == 0
+        and all(linear.bias is None for linear in without_bias)
+    )
+
+
+class NativeLlama(PackedLlama):
+    """The native forward. Its logits are float32."""
+
+    name = "native"
+
+    def __init__(self, hf: Any, dtype: torch.dtype, library: ctypes.CDLL) -> None:
+        super().__init__(hf)
+        self._dtype = dtype
+        self._library = library
+        # without a part for values, which the native call does not rotate
+        self._rotations = Rotations(hf.model.rotary_emb, 1, 0, self._dim)
+        self._spread = getattr(hf.lm_head, "spread", None)
+        layers = [self._layer(layer) for layer in hf.model.layers]
+        self._layers = (_Layer * len(layers))(*layers)
+        self._kept = layers  # the array has only their addresses
+        self._model = _Model(
+            layers=self._layers,
+            head=self._packed(hf.lm_head.weight),
+            head_bias=_float(hf.lm_head.bias),
+            is_bf16=dtype == torch.bfloat16,
+            layer_count=len(layers),
+            hidden=hf.config.hidden_size,
+            heads=self._heads,
+            kv_heads=self._kv_heads,
+            dim=self._dim,
+            inner=hf.config.intermediate_size,
+            outputs=len(hf.lm_head.weight),
+            eps=hf.config.rms_norm_eps,
+            scale=hf.model.layers[0].self_attn.scaling,
+        )
+
+    def again(self, hf: Any, dtype: torch.dtype) -> NativeLlama:
+        return NativeLlama(hf, dtype, self._library)
+
+    def _logits(
+        self,
+        x: torch.Tensor,
+        rotation: torch.Tensor,
+        mask: torch.Tensor,
+        cached: torch.Tensor,
+        last_only: bool,
+    ) -> torch.Tensor:
+        rows, end = mask.shape[2:]
+        if (rows, end) != (len(x), cached.shape[4]):
+            raise IndexError(
+                f"a mask of {rows} rows and {end} columns for {len(x)} tokens and "
+                f"{cached.shape[4]} cache slots"
+            )
+        logits = torch.empty(1 if last_only else rows, self._model.outputs)
+        one = _Pass(
+            x=x.contiguous(),
+            cache=cached,
+            logits=logits,
+            rotations=rotation,
+            mask=mask,
+            norm=self._norm,
+            rows=rows,
+            end=end,
+            capacity=cached.stride(3) // self._dim,
+            mask_stride=mask.stride(2),
+            last_only=last_only,
+            threads=torch.get_num_threads(),
+        )
+        self._library.llama_pass(ctypes.byref(self._model), ctypes.byref(one))
+        return logits if self._spread is None else self._spread(logits)
+
+    def _layer(self, layer: Any) -> _Layer:
+        attention = layer.self_attn
+        mlp = layer.mlp
+        weight, bias = joined(
+            [attention.q_proj, attention.k_proj, attention.v_proj],
+            pair_order(self._heads, self._kv_heads, self._dim),
+        )
+        # 16 outputs of gate, the same 16 of up, the next 16 of gate, ...
+        gate_up = torch.stack([_blocks(mlp.gate_proj.weight), _blocks(mlp.up_proj.weight)], 1)
+        norms = None
+        if hasattr(attention, "q_norm"):
+            norms = head_norms(attention, self._heads, self._kv_heads)
+        return _Layer(
+            qkv=self._packed(weight),
+            out=self._packed(attention.o_proj.weight),
+            gate_up=self._packed(gate_up.flatten(0, 2)),
+            down=self._packed(mlp.down_proj.weight),
+            qkv_bias=_float(bias),
+            before=_float(layer.input_layernorm.weight),
+            after=_float(layer.post_attention_layernorm.weight),
+            head_norm=_float(norms),
+        )
+
+    def _packed(self, weight: torch.Tensor) -> torch.Tensor:
+        """Weights (outputs, inputs) as (blocks of 16 outputs, inputs, 16); in bfloat16 as (blocks,
+        inputs / 2, 16, 2). Outputs of the last block that do not exist are 0."""
+        missing = -len(weight) % _LANE
+        blocks = _blocks(F.pad(weight.to(self._dtype), (0, 0, 0, missing)))
+        adjacent = 2 if self._dtype == torch.bfloat16 else 1
+        return blocks.unflatten(2, (-1, adjacent)).transpose(1, 2).contiguous()
+
+
+def _blocks(weight: torch.Tensor) -> torch.Tensor:
+    """Weights (outputs, inputs) as (blocks, 16, inputs)."""
+    return weight.unflatten(0, (-1, _LANE))
+
+
+def _float(tensor: torch.Tensor | None) -> torch.Tensor | None:
+    return None if tensor is None else tensor.float().contiguous()
