@@ -383,6 +383,9 @@ def test_totals_are_those_of_decode_stats(page: Any, canned: dict[str, Any]) -> 
     assert totals["tokensPerSecond"] == pytest.approx(stats.tokens / stats.total_seconds)
     assert totals["nodes"] == sum(stats.accepted)
     assert text(page, "[data-total=tokensPerStep] .sq-tile-value") == f"{stats.tokens_per_step:.2f}"
+    assert text(page, "[data-part=totals-scope]") == "The whole run:"
+    watch(page, canned["128"], 1)
+    assert text(page, "[data-part=totals-scope]").startswith(f"Up to step 2 of {len(run.steps)}")
 
 
 VERDICTS = [  # code, ratio, low, high, words of the headline, the tile's number and its colour

@@ -90,6 +90,13 @@ def test_it_opens_at_the_first_step_in_slow_motion_and_ends_at_a_second_child(pa
     page.wait_for_function(f"{STORE}.slow.shown?.phase === 'check'", timeout=15_000)
     assert store(page, "rate") == "slow"
     assert store(page, "at") == 0
+    ends = page.locator("#pg-view .sq-prompt").evaluate_all(
+        """prompts => prompts.map((prompt) => {
+          const [box, last] = [prompt.parentElement, [...prompt.getClientRects()].at(-1)];
+          return box.getBoundingClientRect().bottom - last.bottom; })"""
+    )
+    assert len(ends) == 2
+    assert all(end >= 0 for end in ends), "the end of the prompt is not in view"
     assert page.locator(".sq-n[data-s=checked]").count() > 1
     expect(page.locator("[data-part=caption]")).to_contain_text("in one pass")
     page.evaluate(f"{STORE}.chooseRate('s20')")

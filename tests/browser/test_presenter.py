@@ -163,6 +163,22 @@ def test_the_path_has_the_numbers_of_its_nodes(page: Page) -> None:
     assert f"p {trial['p']:.2g}" in lines.last.text_content()
 
 
+def test_the_way_has_the_colour_of_what_is_decided_and_all_marks_are_explained(page: Page) -> None:
+    """Before the walk, no part of the way is green."""
+    enter(page)
+    ways = shown(page, ".sq-n:visible .sq-present-way:not([d=''])")
+    strokes = "ways => ways.map((way) => getComputedStyle(way).stroke)"
+    green = ways.evaluate_all(strokes)[0]
+    page.evaluate("stage.store.slow.turnTo('guess')")
+    settle(page)
+    drafted = ways.evaluate_all(strokes)
+    assert drafted
+    assert green not in drafted
+    marks = shown(page, ".sq-present-marks").inner_text()
+    for mark in ("green", "red", "q:", "p:", "residual"):
+        assert mark in marks
+
+
 def test_keys_change_the_frame_and_the_step(page: Page) -> None:
     enter(page)
     place = shown(page, ".sq-present-place")

@@ -20,6 +20,14 @@ const KEYS = [
   ["← →", "step"],
   ["Esc", "leave"],
 ];
+// What colours and letters mean. `s`: the state whose colour the mark has.
+const MARKS = [
+  { mark: "green", s: "accepted", words: "accepted" },
+  { mark: "red", s: "rejected", words: "rejected" },
+  { mark: "q", words: "small model’s probability" },
+  { mark: "p", words: "large model’s" },
+  { mark: "residual", words: "after a rejection" },
+];
 // Type size in px: at least SMALLEST, and larger in a window with more room.
 const SMALLEST = 24;
 const ROOM = { wide: 44, tall: 30 }; // the window's size in units of the type size
@@ -77,8 +85,18 @@ export class Presenter {
     this.words = new PresenterText(this.store, page);
     this.totals = new PresenterTotals(this.store, page);
     const foot = el("div", { class: "sq-present-foot" }, page);
+    this.listMarks(foot);
     this.listKeys(foot);
     this.makeButtons(foot);
+  }
+
+  listMarks(host) {
+    const marks = el("p", { class: "sq-present-marks" }, host);
+    for (const { mark, s, words } of MARKS) {
+      const entry = el("span", {}, marks);
+      el("b", { text: mark, "data-s": s ?? null }, entry);
+      entry.append(": " + words);
+    }
   }
 
   listKeys(host) {

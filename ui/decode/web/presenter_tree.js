@@ -27,7 +27,7 @@ const LEAST_LABEL = 3; // a label has at least this width
 const MOST_LABEL = 12;
 const NARROW = 36; // in a narrower box the dots are below the path
 const MOST_DOT = 0.6;
-const MOST_PITCH = 1.8; // between columns of dots
+const MOST_PITCH = 5; // between columns of dots
 const EDGE = 1; // px that the outline of a pill needs
 const NUMBER = 8; // characters of a number with its name
 const PATH_SHARE = 0.6; // of the height, for a path above the dots
@@ -50,7 +50,6 @@ export class PresenterTree {
     // rows and columns change places, so that the root is on top
     this.turned = svg("g", { transform: "matrix(0 1 1 0 0 0)" }, this.root);
     this.dots = new TreeDots(this.turned, STATES);
-    this.way = svg("path", { class: "sq-present-way" }, this.root);
     this.lines = pool(() => makeLine(this.root));
     this.size = sized(this.box, changed);
   }
@@ -104,11 +103,9 @@ export class PresenterTree {
     const made = this.lines.take(lines.length);
     lines.forEach(({ numbers, state }, i) => {
       const y = (i + 0.5) * row;
-      const spot = { y, size, around, wide, numbers, state };
+      const spot = { y, up: i ? row : 0, size, around, wide, numbers, state };
       placeLine(made[i], words[i], spot);
     });
-    const last = (lines.length - 0.5) * row;
-    attr(this.way, "d", lines.length > 1 ? `M${size} ${row / 2}V${last}` : "");
     return wide + notes;
   }
 
@@ -184,15 +181,18 @@ function frameOf({ rows, levels }, size, { x: left, y: top, w: width, h: height 
 
 function makeLine(root) {
   const node = svg("g", { class: "sq-n" }, root);
+  const way = svg("path", { class: "sq-present-way" }, node);
   const rect = svg("rect", {}, node);
   const label = svg("text", { class: "sq-n-text" }, node);
   const numbers = svg("text", { class: "sq-present-numbers" }, node);
-  return { node, rect, label, numbers };
+  return { node, way, rect, label, numbers };
 }
 
-function placeLine(line, [words, px, isSqueezed], { y, size, around, wide, numbers, state }) {
+// `up`: the distance to the line above, 0 for the first line.
+function placeLine(line, [words, px, isSqueezed], { y, up, size, around, wide, numbers, state }) {
   const tall = PILL * size;
   line.node.dataset.s = state;
+  attr(line.way, "d", up ? `M${size} ${tall / 2 - up}V${-tall / 2}` : "");
   attr(line.node, "transform", `translate(${EDGE} ${y.toFixed(1)})`);
   attr(line.rect, "width", (px + around).toFixed(1));
   attr(line.rect, "height", tall.toFixed(1));

@@ -53,6 +53,7 @@ export class RunHeader {
     const about = el("div", { class: "sq-about" }, root);
     this.badge = el("span", { class: "sq-badge", "data-part": "badge" }, about);
     this.about = new FactStrip(about);
+    this.scope = el("p", { class: "sq-totals-scope", "data-part": "totals-scope" }, root);
     this.tiles = el("div", { class: "sq-tiles", "data-part": "totals" }, root);
     const made = TILES.map(([key, label, term]) => {
       return [key, makeTile(this.tiles, { "data-total": key }, label, term)];
@@ -108,7 +109,17 @@ export class RunHeader {
       "",
       note(() => "in " + count(steps, "step")),
     );
+    text(this.scope, this.scopeOf(totals));
     this.paintSpeed();
+  }
+
+  /** @type {(totals: Totals) => string} which part of the run the tiles are about */
+  scopeOf({ steps, whole }) {
+    const { store } = this;
+    if (store.last < 0) return "";
+    if (whole) return store.done ? "The whole run:" : "All steps so far:";
+    const speedup = store.meta.verdict ? "; the speed-up is that of the whole run" : "";
+    return `Up to step ${steps} of ${store.steps.length}${speedup}:`;
   }
 
   // The verdict is on the whole run, whatever step is shown.

@@ -178,7 +178,10 @@ export class TextView {
       all[i].classList.toggle("sq-now", i === at && written >= at);
     }
     this.current = key;
-    this.wanted = /** @type {HTMLElement} */ (all[Math.max(0, Math.min(written, all.length - 1))]);
+    const isUnseen = written < 0 && this.flow.classList.contains("sq-flow-growing");
+    const last = all[Math.max(0, Math.min(written, all.length - 1))];
+    // before the first token, the end of the prompt
+    this.wanted = /** @type {HTMLElement} */ (isUnseen ? this.flow : last);
   }
 
   /**
