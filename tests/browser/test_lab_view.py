@@ -1,8 +1,7 @@
 """The Lab in a real Chromium: its results compared with Python's, and what a visitor drags, types,
 draws and saves.
 
-The test page comes from a plain file server. Plotly is loaded only in the tests that need its
-figures. Only the test of running a tree uses the app.
+The test page comes from a plain file server. Only the test of running a tree uses the app.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from tree_files import (
     to_node_link,
     to_paths,
 )
-from view_pages import PLOTLY, address, opened, part, settle
+from view_pages import address, opened, part, settle
 
 from sequoia import Acceptance, HardwareProfile, Tree, best_plan, best_tree
 from sequoia.algorithm.expected_tokens import expected_tokens
@@ -510,7 +509,6 @@ SMALL_TEXT = """() => { const found = new Set();
 
 
 def test_no_text_is_tiny_and_no_panel_is_cut(page: Page) -> None:
-    page.goto(f"{address('lab')}?plotly={PLOTLY}")
     page.set_viewport_size({"width": 390, "height": 800})
     page.wait_for_selector(".sq-lab-curves .main-svg")
     settle(page)
@@ -526,7 +524,6 @@ def test_no_text_is_tiny_and_no_panel_is_cut(page: Page) -> None:
 
 @pytest.mark.nightly
 def test_the_figures_are_drawn_and_follow_light_and_dark(page: Page) -> None:
-    page.goto(f"{address('lab')}?plotly={PLOTLY}")
     page.wait_for_selector(".sq-lab-curves .main-svg")
     colour = "getComputedStyle(document.querySelector('.sq-lab-curves .xtick text')).fill"
     light = page.evaluate(colour)
@@ -797,7 +794,7 @@ def pixel(page: Page, file: Any) -> list[int]:
 
 @pytest.mark.nightly
 def test_figures_are_saved_as_png_with_the_pages_background(page: Page) -> None:
-    page.goto(f"{address('lab')}?plotly={PLOTLY}&dark")
+    page.goto(f"{address('lab')}?dark")
     page.wait_for_selector(".sq-lab-curves .main-svg")
     with page.expect_download() as saved_file:
         page.click('[data-part="curves"] [data-save="png"]')
@@ -815,7 +812,6 @@ def test_figures_are_saved_as_png_with_the_pages_background(page: Page) -> None:
 @pytest.mark.nightly
 def test_a_saved_figure_says_where_its_numbers_come_from(page: Page) -> None:
     """The vector that the Lab opens with here is the paper's, and the times are not."""
-    page.goto(f"{address('lab')}?plotly={PLOTLY}")
     page.wait_for_selector(".sq-lab-margins .main-svg")
     expect(page.locator(".sq-lab-flag")).to_be_visible()
     with page.expect_download() as saved_file:

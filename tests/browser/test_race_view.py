@@ -21,7 +21,7 @@ from xml.etree import ElementTree
 import pytest
 from nightly_cases import nightly
 from playwright.sync_api import Page, expect
-from view_pages import PLOTLY, ROOT, opened, settle, trial
+from view_pages import ROOT, opened, settle, trial
 
 from sequoia.algorithm.step_trace import repetition
 from sequoia.diagnosis.compare_runs import LaneRun, LaneRuns
@@ -259,7 +259,7 @@ def with_verdict(whole: dict[str, Any]) -> dict[str, Any]:
 @pytest.fixture
 def page(tab: Page) -> Iterator[Page]:
     """The empty test page at 1280 x 900."""
-    yield from opened(tab, "race", f"?empty&plotly={PLOTLY}", 900)
+    yield from opened(tab, "race", "?empty", 900)
 
 
 def give(page: Page, message: dict[str, Any]) -> None:

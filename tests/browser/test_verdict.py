@@ -17,7 +17,7 @@ from typing import Any
 import fakes
 import pytest
 from playwright.sync_api import Page
-from view_pages import PLOTLY, opened, settle
+from view_pages import opened, settle
 
 from sequoia import Run, SamplingParams, StepTrace
 from sequoia.assets_folder import ASSETS
@@ -197,7 +197,7 @@ def slower(step: StepTrace, by: float) -> StepTrace:
 
 @pytest.fixture
 def board(tab: Page) -> Iterator[Page]:
-    yield from opened(tab, "race", f"?empty&plotly={PLOTLY}", 900)
+    yield from opened(tab, "race", "?empty", 900)
 
 
 def pair_verdicts(verdict: dict[str, Any], lane: int | None = None) -> list[dict[str, Any]]:

@@ -18,7 +18,7 @@ from playwright.sync_api import Page
 from ui.shared import colours
 
 ROOT = Path(__file__).resolve().parents[2]
-PLOTLY = "/plotly.min.js"
+PLOTLY = "/ui/shared/web/plotly.min.js"
 COLOURS = "/colours.css"
 FRAME = (
     "() => new Promise(f => requestAnimationFrame(() => requestAnimationFrame(() => "

@@ -1,7 +1,4 @@
-/* The Lab on a page of its own, with an invented hardware profile. The address can end with ? and
-   these options, separated by &:
-   dark             the dark theme
-   plotly=ADDRESS   where to load plotly.min.js from, for the figures */
+/* The Lab on a page of its own, with an invented hardware profile. ?dark: the dark theme. */
 import * as planner from "../../../ui/shared/web/planner.js";
 import * as shapes from "../../../ui/lab/web/tree_shapes.js";
 import * as vectors from "../../../ui/lab/web/acceptance_vectors.js";
@@ -24,7 +21,6 @@ const sent = [];
 document.body.classList.toggle("dark", query.has("dark"));
 const made = mountLab(document.querySelector(".sq-lab"), {
   trigger: (name, data) => sent.push([name, data]),
-  plotly: query.get("plotly"),
 });
 const line = (first, each) => [1, 2, 4, 8, 16, 32, 64, 128].map((n) => [n, first + each * n, 0]);
 const profile = {

@@ -1,5 +1,5 @@
 /* The Race view alone, with a simulated race. ?lanes=2, &noplain, &tokens=512, &dark, &live
-   (steps arrive bit by bit, as from a running engine), &empty, &plotly=ADDRESS of plotly.min.js. */
+   (steps arrive bit by bit, as from a running engine), &empty. */
 import { mountRace } from "../../../ui/race/web/race_view.js";
 import * as laneTotals from "../../../ui/race/web/lane_totals.js";
 import { cannedRace, deliver } from "./canned_race.js";
@@ -10,7 +10,6 @@ const said = [];
 document.body.classList.toggle("dark", query.has("dark"));
 const stage = mountRace(document.getElementById("page-host"), {
   trigger: (name, data) => said.push([name, data]),
-  plotly: query.get("plotly"),
 });
 Object.assign(window, { said, stage });
 if (!query.has("empty")) {
