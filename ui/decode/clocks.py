@@ -12,6 +12,7 @@ from sequoia.errors import BadProfile, BadTree
 from sequoia.planning.named_profiles import profile_names
 from sequoia.planning.paper_results import best_in_paper
 from sequoia.planning.simulated_step_times import SimulatedClock
+from sequoia.saved_files.run_meta import PaperResult, SharedMeta
 from sequoia.validate_input import shown
 from ui.shared.saved_profiles import SAVED, Entry, saved_entries, shipped
 from ui.words.machines import machine_of, with_article
@@ -115,7 +116,7 @@ def retimed(trace: StepTrace, clock: SimulatedClock | None) -> StepTrace:
 
 def clock_meta(
     entry: Entry | None, models: tuple[str, str], tree: Tree | None = None
-) -> dict[str, Any]:
+) -> SharedMeta:
     """The fields of a run's meta that describe its clock: the label of the times, and for a
     simulated clock also its name, its machine in words that fit into a sentence, a note about its
     figures, and the fields of `mixture_meta`. entry: the profile of a simulated clock; None for
@@ -133,7 +134,7 @@ def clock_meta(
     }
 
 
-def mixture_meta(entry: Entry, models: tuple[str, str]) -> dict[str, Any]:
+def mixture_meta(entry: Entry, models: tuple[str, str]) -> SharedMeta:
     """The fields of a simulated run's meta that say whether it is a mixture.
 
     hypothetical: whether its times are of other models than its acceptance. paper: the best
@@ -142,11 +143,13 @@ def mixture_meta(entry: Entry, models: tuple[str, str]) -> dict[str, Any]:
     """
     own = tuple(name.split(",")[0].casefold() for name in models)
     timed = tuple(name.casefold() for name in entry.model_names)
-    paper = best_in_paper(entry.profile)
-    return {"hypothetical": own != timed, **({"paper": paper} if paper else {})}
+    meta: SharedMeta = {"hypothetical": own != timed}
+    if paper := best_in_paper(entry.profile):
+        meta["paper"] = PaperResult(**paper)
+    return meta
 
 
-def mixture_in_file(meta: Mapping[str, Any], clock: str) -> dict[str, Any]:
+def mixture_in_file(meta: Mapping[str, Any], clock: str) -> SharedMeta:
     """`mixture_meta` for the meta of a run file whose simulated clock is called `clock`. A mixture
     is assumed if the profile does not come with the program, unless the file says otherwise."""
     models = str(meta.get("target", "")), str(meta.get("draft", ""))

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sequoia import Decoder, Pair, Recorder, SequoiaError, StepTrace, Tree
+from sequoia import Decoder, Pair, Recorder, SamplingParams, SequoiaError, StepTrace, Tree
 from sequoia.checked_types import MAX_STEPS
 from sequoia.decoding.recorder import prompt_pieces
 from sequoia.diagnosis.compare_runs import LaneRun, Step
 from sequoia.errors import OutOfMemory
 from sequoia.models.describe import dtype_name, place_of, versions
 from sequoia.planning.compare_plans import chain_gains
+from sequoia.saved_files.run_meta import SharedMeta
 from ui.decode import messages
 from ui.decode.clocks import clock_meta, retimed
 from ui.decode.plain_run import PlainRun, plain_run
@@ -26,6 +27,7 @@ from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost, named
 from ui.serving.run_job import Ended, Notice, RunJob
 from ui.serving.wait_times import Demand
+from ui.shared.saved_profiles import Entry
 from ui.shared.speedup_meta import Timed, compared_with_plain, step_of
 from ui.shared.tree_request import ChosenTree, TreeRequest
 from ui.words.plans import chain_words
@@ -35,7 +37,7 @@ MORE_RUNS = 4  # how many further runs "Run it again" makes
 
 @dataclass(frozen=True)
 class Started:
-    """Posted before the first step. prompt: the prompt's token ids. meta: see `meta_of`."""
+    """Posted before the first step. prompt: the prompt's token ids. meta: see `run_meta`."""
 
     pair: Pair
     prompt: tuple[int, ...]
@@ -188,7 +190,7 @@ class DecodeJob(RunJob):
         # beside a step on a GPU, computing `StepTrace.residual_heads` would take too long
         has_heads = pair.target.device.type == "cpu"
         decoder = _decoder(pair, self.request, chosen, has_heads)
-        self._meta = meta_of(pair, self.request, chosen)
+        self._meta = run_meta(pair, self.request, chosen)
         self.post(Started(pair, decoder.prompt, self._meta))
         decoder.prefill()
         return decoder
@@ -251,18 +253,19 @@ def _decoder(pair: Pair, asked: DecodeRequest, chosen: ChosenTree, has_heads: bo
     )
 
 
-def meta_of(pair: Pair, decode_request: DecodeRequest, chosen: ChosenTree) -> dict[str, Any]:
-    """The description of a run for the page and the run file."""
-    params = decode_request.params
+def shared_meta(
+    pair: Pair, prompt: str, params: SamplingParams, clock: Entry | None, tree: Tree | None = None
+) -> SharedMeta:
+    """The part of the description that runs and races have in common. clock: of a simulated clock,
+    its profile. tree: of a run, the tree of all its steps, if it does not change."""
     models = named(pair, "target"), named(pair, "draft")
-    meta = {
-        **clock_meta(decode_request.clock, models, _only_tree(chosen)),
+    meta: SharedMeta = {
+        **clock_meta(clock, models, tree),
         "target": models[0],
         "draft": models[1],
         "device": place_of(pair.target),
         "dtype": dtype_name(pair),
-        "verifier": decode_request.verifier,
-        "prompt": decode_request.prompt,
+        "prompt": prompt,
         "params": {
             "temperature": params.temperature,
             "top_p": params.top_p,
@@ -270,15 +273,21 @@ def meta_of(pair: Pair, decode_request: DecodeRequest, chosen: ChosenTree) -> di
             "seed": params.seed,
             "ignore_eos": params.ignore_eos,
         },
-        "tree": _tree_meta(decode_request.tree_request, chosen),
-        **(
-            {"chat": True, "prompt_tokens": prompt_pieces(pair, decode_request.prompt)}
-            if pair.chats
-            else {}
-        ),
-        "plain_seconds": None,
         "versions": dict(versions()),
         "date": f"{datetime.now().astimezone():%Y-%m-%d %H:%M}",
+    }
+    if pair.chats:
+        meta |= {"chat": True, "prompt_tokens": prompt_pieces(pair, prompt)}
+    return meta
+
+
+def run_meta(pair: Pair, asked: DecodeRequest, chosen: ChosenTree) -> dict[str, Any]:
+    """The description of a run for the page and the run file."""
+    meta = {
+        **shared_meta(pair, asked.prompt, asked.params, asked.clock, _only_tree(chosen)),
+        "verifier": asked.verifier,
+        "tree": _tree_meta(asked.tree_request, chosen),
+        "plain_seconds": None,
     }
     if chosen.acceptance is not None:
         meta["acceptance"] = list(chosen.acceptance.rates)

@@ -181,7 +181,7 @@ def _missing_chain(
         if plan.tree in [chosen.tree for chosen in raced]:
             return
         models = named(pair, "target"), named(pair, "draft")
-        mixed = asked.clock and clocks.mixture_meta(asked.clock, models)["hypothetical"]
+        mixed = asked.clock and clocks.mixture_meta(asked.clock, models).get("hypothetical")
         yield {
             "code": "missing_chain",
             "prompt_name": on,

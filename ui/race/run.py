@@ -20,7 +20,7 @@ from sequoia.saved_files.race_results import Lossless, Result, Why
 from sequoia.saved_files.run_file import Run
 from ui.decode.recordings import RunStore
 from ui.decode.request import DecodeRequest
-from ui.decode.run import meta_of
+from ui.decode.run import run_meta, shared_meta
 from ui.race import distribution_check, messages
 from ui.race.distribution_check import DistributionCheck, Round
 from ui.race.expected import expected_of
@@ -32,8 +32,6 @@ from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
 from ui.serving.run_job import Ended, Notice, RunJob
 from ui.serving.wait_times import Demand
-
-_OF_A_LANE = ("verifier", "tree", "acceptance", "plain_seconds")
 
 
 @dataclass(frozen=True)
@@ -233,15 +231,14 @@ class RaceJob(RunJob):
         logs = tuple(
             self._log_of(pair, lane, one) for lane, one in zip(lanes, plan.lanes, strict=True)
         )
-        meta = logs[0].run.meta
-        shared = {name: value for name, value in meta.items() if name not in _OF_A_LANE}
+        meta = {**shared_meta(pair, asked.prompt, asked.params, asked.clock), **plan.meta}
         if asked.second_prompt:
-            shared["second_prompt"] = asked.second_prompt
+            meta["second_prompt"] = asked.second_prompt
         self._raced = tuple(one.request for one in plan.lanes)
         trees = tuple(lane.tree if isinstance(lane.tree, Tree) else None for lane in lanes)
         further = Continuation(replace(asked, lanes=self._raced), trees)
         prompts = tuple(decoder.prompt for decoder in race.decoders)
-        self.post(Started(pair, prompts, {**shared, **plan.meta}, logs, further))
+        self.post(Started(pair, prompts, meta, logs, further))
         return race, tuple(one.chosen.acceptance for one in plan.lanes)
 
     def _log_of(self, pair: Pair, lane: Lane, one: ChosenLane) -> LaneLog:
@@ -252,7 +249,7 @@ class RaceJob(RunJob):
         run = DecodeRequest(prompt, asked.params, tree_request, lane.verifier, clock=asked.clock)
         is_fixed = isinstance(lane.tree, Tree)
         most = len(lane.tree) if isinstance(lane.tree, Tree) else lane.tree.most
-        meta = meta_of(pair, run, one.chosen)
+        meta = run_meta(pair, run, one.chosen)
         recorded = Run(meta, {}, ())
         return LaneLog(
             lane.name,

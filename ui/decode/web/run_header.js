@@ -141,14 +141,13 @@ export class RunHeader {
 
 /** @type {(meta: Meta) => string} */
 function comparedWith(meta) {
-  const { plain_seconds, plain_lane: isLane, verdict } = meta;
-  const plain = verdict.seconds?.[1] ?? plain_seconds;
+  const { plain_lane: isLane, verdict } = meta;
   const timed = runWords.isSimulated(meta) ? "also with simulated times" : "timed after the run";
   const baseline = isLane
     ? "the plain lane of the same race"
     : "a short plain run of the same prompt, " + timed;
   const runs = verdict.runs > 1 ? ` Over ${verdict.runs} runs.` : "";
-  return `Compared with ${baseline}: ${ms(plain)} per token.${runs}${INTERVAL}`;
+  return `Compared with ${baseline}: ${ms(verdict.seconds[1])} per token.${runs}${INTERVAL}`;
 }
 
 /**

@@ -342,7 +342,7 @@ export class RunStore extends Playback {
   }
 
   /**
-   * Unfold a cell of the tree (see focus_layout.js), or fold it again.
+   * Unfold a cell of the tree (see tree_layout.js), or fold it again.
    * @param {string} key
    */
   unfold(key) {

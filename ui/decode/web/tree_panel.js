@@ -190,7 +190,7 @@ export class TreePointer {
     if (node !== null) store.set({ pin: isPinned && !canFold ? null : node });
   }
 
-  // Whether the children of a node can be folded. This needs the focus layout (focus_layout.js) and
+  // Whether the children of a node can be folded. This needs the focus layout (tree_layout.js) and
   // a node that is not on the accepted path.
   canFold(node) {
     const { path, topo } = this.store.view();

@@ -4,7 +4,7 @@ import { nodeOf } from "../../shared/web/tree_layout.js";
 
 /**
  * The `Actions` (see tree_keys.js) of the Lab's tree. `key` identifies a node's cell, as in
- * tree_scene.js; `node` is the node's number.
+ * tree_layout.js; `node` is the node's number.
  */
 export class LabTreePointer {
   /** @param {import("./lab_tree.js").LabTree} tree */
