@@ -27,7 +27,7 @@ from sequoia.decoding.replanned_tree import Replanned
 from sequoia.decoding.tree_choice import TreeChoice
 from sequoia.errors import BadSamplingParams, SequoiaError
 from sequoia.loading.load import load_pair
-from sequoia.measuring.acceptance import count_acceptance
+from sequoia.measuring.counted_acceptance import count_acceptance
 from sequoia.measuring.defaults import acceptance_of, default_plan, machine, speculate
 from sequoia.measuring.hardware import measure_profile
 from sequoia.models.pair import Pair

@@ -31,8 +31,8 @@ from sequoia.bench.command import (
 from sequoia.decoding.engine import Decoder, run
 from sequoia.errors import BadAcceptance, BadSamplingParams
 from sequoia.loading.load import load_pair
-from sequoia.measuring.acceptance import count_acceptance
 from sequoia.measuring.acceptance_teacher_forced import agreement
+from sequoia.measuring.counted_acceptance import count_acceptance
 from sequoia.models.describe import dtype_name, versions
 from sequoia.models.pair import Pair
 from sequoia.text_files import require_writable

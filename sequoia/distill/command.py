@@ -15,7 +15,7 @@ import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from sequoia.bench.command import option_parser, reports_errors
-from sequoia.distill.shards import Taught, batches, kind_of, most_frequent, read_shard
+from sequoia.distill.shards import Taught, batches, most_frequent, read_shard, shard_kind
 from sequoia.distill.teach import HELD_OUT, Teacher
 from sequoia.distill.train import Training
 from sequoia.errors import BadModel
@@ -156,7 +156,7 @@ def measured(pair: Pair, folder: Path) -> Iterator[str]:
             values = [_mean(pair, text, temperature) for text in texts]
             error = _SURE * stdev(values) / len(values) ** 0.5
             words = f"{fmean(values):.3f} +- {error:.3f} ({len(values)} texts)"
-            yield f"{kind_of(path.name)}, T={temperature:g}: {words}"
+            yield f"{shard_kind(path.name)}, T={temperature:g}: {words}"
 
 
 def _mean(pair: Pair, text: Taught, temperature: float) -> float:

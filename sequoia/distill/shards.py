@@ -68,7 +68,7 @@ def batches(folder: Path, size: int, step: int) -> Iterator[list[Taught]]:
 def _drawn(shards: Shards, size: int, chance: random.Random) -> list[list[Taught]]:
     kinds: Shards = {}
     for name in sorted(shards):
-        kinds.setdefault(kind_of(name), []).extend(shards[name])
+        kinds.setdefault(shard_kind(name), []).extend(shards[name])
     shares = [_SHARE if kind == ANSWERS else (1 - _SHARE) / len(kinds) for kind in kinds]
     drawn = chance.choices([*kinds.values()], shares, k=_DRAWN * size)
     texts = sorted(map(chance.choice, drawn), key=lambda text: len(text.tokens))
@@ -77,7 +77,7 @@ def _drawn(shards: Shards, size: int, chance: random.Random) -> list[list[Taught
     return found
 
 
-def kind_of(name: str) -> str:
+def shard_kind(name: str) -> str:
     """What the texts of the shard called `name` are."""
     return name.partition("-")[0]
 

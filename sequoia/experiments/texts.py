@@ -22,7 +22,7 @@ from sequoia.bench.command import text_list
 from sequoia.decoding.engine import plain
 from sequoia.experiments.experiment import Unit
 from sequoia.measuring.acceptance_teacher_forced import text_places
-from sequoia.measuring.expected_steps import FixedLane, expected_step_starts
+from sequoia.measuring.steps_for_texts import FixedLane, expected_step_starts
 from sequoia.models.pair import Pair
 from sequoia.text_files import load_json
 

@@ -239,7 +239,7 @@ def disk_free() -> int:
 
 
 def reason(model: str, kind: str, words: str, done: int) -> str:
-    """A message that says what went wrong and often what to do. kind: from `kind_of` in
+    """A message that says what went wrong and often what to do. kind: from `error_kind` in
     download_worker.py. words: the original error. done: how many bytes are already on this
     machine."""
     page = f"https://huggingface.co/{model}"

@@ -136,7 +136,7 @@ def digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def kind_of(problem: BaseException) -> str:
+def error_kind(problem: BaseException) -> str:
     """The kind of failure: a key of the messages in `reason` of download.py, or "other"."""
     if isinstance(problem, GatedRepoError):
         return "gated" if problem.response.status_code == 401 else "closed"
@@ -169,7 +169,7 @@ def serve() -> None:
         if isinstance(problem, LocalEntryNotFoundError) and problem.__cause__:
             problem = problem.__cause__
         words = " ".join(str(problem).split())[:300] or type(problem).__name__
-        _send({"error": kind_of(problem), "words": words})
+        _send({"error": error_kind(problem), "words": words})
         os._exit(1)
 
 

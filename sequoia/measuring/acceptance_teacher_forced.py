@@ -30,7 +30,7 @@ from sequoia.algorithm.verifiers.sequoia import SEQUOIA
 from sequoia.algorithm.verifiers.verifier import Verifier
 from sequoia.decoding.engine import plain
 from sequoia.errors import BadPrompt, BadTree
-from sequoia.measuring.acceptance import AcceptanceByLevel, Cell, CountedAcceptance
+from sequoia.measuring.counted_acceptance import AcceptanceByLevel, Cell, CountedAcceptance
 from sequoia.models.cache_and_mask import whole_tree_layout
 from sequoia.models.draft import Draft
 from sequoia.models.pair import Pair

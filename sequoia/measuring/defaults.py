@@ -17,8 +17,8 @@ from sequoia.algorithm.step_trace import StepTrace
 from sequoia.algorithm.tree import MAX_NODES, Tree
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, verifier_named
 from sequoia.decoding.engine import Decoder, run
-from sequoia.measuring.acceptance import count_acceptance
 from sequoia.measuring.acceptance_teacher_forced import shared_mass
+from sequoia.measuring.counted_acceptance import count_acceptance
 from sequoia.measuring.hardware import measure_profile
 from sequoia.models.pair import Pair, RecordedAcceptance
 from sequoia.planning.hardware_profile import HardwareProfile
@@ -110,14 +110,14 @@ def _recorded(
     near = [known for known in pair.known if abs(known.temperature - params.temperature) <= _NEAR]
     if not near:
         return None
-    kind = kind_of(pair, texts)
+    kind = text_kind(pair, texts)
     return min(
         [known for known in near if known.kind == kind] or near,
         key=lambda known: abs(known.temperature - params.temperature),
     )
 
 
-def kind_of(pair: Pair, texts: Sequence[str]) -> str:
+def text_kind(pair: Pair, texts: Sequence[str]) -> str:
     """The kind of text most similar to `texts`, among the kinds the pair's acceptance was counted
     on. Two texts are similar if draft and target agree about as much on the one as on the other.
     The usual answer is the kind of the pair's first recorded vector ("" if there is none). Another

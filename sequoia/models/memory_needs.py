@@ -14,8 +14,8 @@ from sequoia.models.layers import layer_configs
 # many bytes again.
 PACKED_UP_TO = 2**30
 # The run that must still fit when a large model is split across devices.
-USUAL_TOKENS = 2048
-USUAL_NODES = 1024
+USUAL_RUN_TOKENS = 2048
+USUAL_RUN_NODES = 1024
 # nodes whose distributions are computed together on a GPU: enough to keep it busy
 CHUNK_ROWS = 64
 # top-p sampling needs the most memory
@@ -68,13 +68,13 @@ def _bytes_in_between(params: SamplingParams) -> int:
 def usual_capacity(config: Any) -> int:
     """Cache slots of a typical run."""
     return (
-        min(getattr(config, "max_position_embeddings", 0) or USUAL_TOKENS, USUAL_TOKENS)
-        + USUAL_NODES
+        min(getattr(config, "max_position_embeddings", 0) or USUAL_RUN_TOKENS, USUAL_RUN_TOKENS)
+        + USUAL_RUN_NODES
     )
 
 
 def usual_run_bytes(config: Any, element_bytes: int) -> tuple[int, int]:
     """Bytes that a typical run needs: (KV cache of one layer, mask and logits)."""
     capacity = usual_capacity(config)
-    beside = mask_and_logit_bytes(capacity, USUAL_NODES, config.vocab_size, element_bytes)
+    beside = mask_and_logit_bytes(capacity, USUAL_RUN_NODES, config.vocab_size, element_bytes)
     return cache_bytes(config, capacity, element_bytes), beside

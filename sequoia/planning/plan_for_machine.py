@@ -22,7 +22,7 @@ from sequoia.validate_input import number, whole
 
 USUAL_NODES = 128
 USUAL_LEVELS = 16
-WIDE_LEVELS = 24  # for trees of more than USUAL_NODES
+LARGE_TREE_LEVELS = 24  # for trees of more than USUAL_NODES
 _ROUNDING = 1e-12  # speed-ups that differ by at most this share may differ only by rounding
 
 
@@ -73,7 +73,7 @@ def bounds(profile: HardwareProfile) -> tuple[int, int]:
 
 def levels_for(nodes: int) -> int:
     """Maximum levels of a planned tree of up to `nodes` nodes."""
-    return USUAL_LEVELS if nodes <= USUAL_NODES else WIDE_LEVELS
+    return USUAL_LEVELS if nodes <= USUAL_NODES else LARGE_TREE_LEVELS
 
 
 def best_plan(

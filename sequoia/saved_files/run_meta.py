@@ -80,9 +80,9 @@ class SpeedupMeta(TypedDict):
 def _enclosing(found: SpeedupMeta) -> SpeedupMeta:
     low, high = found["low"], found["high"]
     if low is not None and high is not None:
-        require_inside(found["ratio"], low, high, "verdict: ratio")
+        require_inside(found["ratio"], low, high, "speedup: ratio")
     elif low is not high:
-        raise BadTrace("verdict: low and high must both be numbers or both be null")
+        raise BadTrace("speedup: low and high must both be numbers or both be null")
     return found
 
 
@@ -164,7 +164,7 @@ class RunFields(SharedMeta, total=False):
     plain_seconds: Seconds | None
     plain: PlainRun
     plain_lane: Truth
-    verdict: Annotated[SpeedupMeta, AfterValidator(_enclosing)]
+    speedup: Annotated[SpeedupMeta, AfterValidator(_enclosing)]
     opening: Annotated[Opening, AfterValidator(_with_median)]
     again: Again
     acceptance: Annotated[Listed[Probability], Field(max_length=1024)]

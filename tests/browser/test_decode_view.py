@@ -418,7 +418,7 @@ def test_headline_tile_and_bar_say_the_same(
     """Also while an early step is shown: the verdict is on the whole run. A slowdown never has the
     colour of a success."""
     run = canned["64"]
-    meta = {**run["meta"], "verdict": verdict(code, ratio, low, high)}
+    meta = {**run["meta"], "speedup": verdict(code, ratio, low, high)}
     watch(page, {**run, "meta": meta}, LAST)
     for step in (LAST, 3):
         page.evaluate(f"stage.seek({step})")
@@ -456,7 +456,7 @@ def test_the_verdict_of_a_races_lane_says_what_it_is_compared_with(
 ) -> None:
     run = canned["64"]
     tile = page.locator("[data-total=speedup]")
-    meta = {**run["meta"], "verdict": verdict("win", 1.6, 1.2, 2.1)}
+    meta = {**run["meta"], "speedup": verdict("win", 1.6, 1.2, 2.1)}
     watch(page, {**run, "meta": meta}, LAST)
     assert tile.get_attribute("title").startswith(
         "Compared with a short plain run of the same prompt, timed after the run: "
@@ -475,7 +475,7 @@ def test_a_hypothetical_run_says_so_in_large_type(page: Any, canned: dict[str, A
     run = canned["64"]
     paper = {"ratio": 4.04, "target": "T", "draft": "D", "machine": "A100", "source": "Table 1"}
     clock = {"label": "simulated", "clock": "my card", "clock_machine": "an A100", "paper": paper}
-    meta = {**run["meta"], "verdict": verdict("win", 6.3, 5.2, 7.5), **clock}
+    meta = {**run["meta"], "speedup": verdict("win", 6.3, 5.2, 7.5), **clock}
     flag = page.locator("[data-part=flag]")
     for hypothetical in (True, False):
         mixed = {**meta, "hypothetical": hypothetical}
@@ -498,7 +498,7 @@ def test_the_badge_says_once_where_the_totals_come_from(page: Any, canned: dict[
     tile shows that label."""
     for label, own in (("measured", "recorded"), ("recorded", "recorded")):
         found = {**verdict("win", 1.6, 1.2, 2.1), "label": own}
-        meta = {**canned["64"]["meta"], "label": label, "verdict": found}
+        meta = {**canned["64"]["meta"], "label": label, "speedup": found}
         give(page, {**first(canned["64"], 5), "run": label, "meta": meta})
         assert label in text(page, "[data-part=badge]")
         units = page.locator(".sq-tile-unit").all_inner_texts()

@@ -30,7 +30,7 @@ from sequoia import Acceptance, HardwareProfile, Tree, best_plan, best_tree
 from sequoia.algorithm.expected_tokens import expected_tokens
 from sequoia.assets_folder import BUNDLED_PAIR
 from sequoia.loading.load import recorded_acceptances
-from sequoia.measuring.acceptance import wilson
+from sequoia.measuring.counted_acceptance import wilson
 from sequoia.measuring.defaults import SLACK
 from sequoia.planning.plan_for_machine import bounds
 from sequoia.planning.simulated_step_times import step_seconds

@@ -61,7 +61,7 @@ def test_on_a_phone_the_tree_comes_before_the_texts_and_nothing_jumps(
 def test_the_headline_shows_the_speedup_with_its_step_times_and_their_source(seen: Page) -> None:
     seen.evaluate(f"{STORE}.seek(1e6)")
     totals = seen.evaluate(f"(s => s.totals(s.last))({STORE})")
-    verdict = store(seen, "meta.verdict")
+    verdict = store(seen, "meta.speedup")
     plain = verdict["seconds"][1]
     each = totals["seconds"] / totals["steps"]
     assert verdict["low"] > 1.5

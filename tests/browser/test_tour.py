@@ -251,7 +251,7 @@ def test_the_last_stop_divides_the_visitors_own_run(page: Page) -> None:
     expect(source).to_contain_text("Your last run in Decode: measured, ")
     cells = division.locator("tbody tr").nth(1).locator("td").all_inner_texts()
     assert float(cells[0]) == pytest.approx(totals["tokensPerStep"], abs=0.006)
-    verdict = page.evaluate("document.querySelector('#pg-view .sq-stage').view.store.meta.verdict")
+    verdict = page.evaluate("document.querySelector('#pg-view .sq-stage').view.store.meta.speedup")
     assert float(cells[2]) == pytest.approx(verdict["ratio"], abs=0.006)
     words = {"win": "faster", "slower": "slower", "no_clear_difference": "no clear difference"}
     expect(page.locator("[data-part=judged]")).to_contain_text(words[verdict["code"]])

@@ -116,7 +116,7 @@ def test_every_speed_up_of_a_run_is_that_of_its_verdict(
     decode: Page, host: ModelHost, name: str
 ) -> None:
     run = RUNS[name](host)
-    verdict = run.meta["verdict"]
+    verdict = run.meta["speedup"]
     meta = {**run.meta}
     meta.pop("opening", None)  # its headline also has the speed-ups of other prompts
     message = json.loads(recordings.messages.whole(replace(run, meta=meta), name))
@@ -140,7 +140,7 @@ def test_every_speed_up_of_a_run_is_that_of_its_verdict(
 
 
 def test_the_runs_have_all_verdicts(host: ModelHost) -> None:
-    assert {RUNS[name](host).meta["verdict"]["code"] for name in ("win", "slower", "unclear")} == {
+    assert {RUNS[name](host).meta["speedup"]["code"] for name in ("win", "slower", "unclear")} == {
         *WORDS
     }
 

@@ -18,11 +18,11 @@ from fakes import PROMPTS, same_pair, tiny_pair
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.errors import BadPrompt, BadTree
 from sequoia.measuring import acceptance_teacher_forced
-from sequoia.measuring.acceptance import count_acceptance
 from sequoia.measuring.acceptance_teacher_forced import (
     agreement,
     teacher_forced_acceptance,
 )
+from sequoia.measuring.counted_acceptance import count_acceptance
 from sequoia.models.compare_logits import own_logits
 
 WARM = SamplingParams(temperature=0.8, max_new_tokens=40, ignore_eos=True)

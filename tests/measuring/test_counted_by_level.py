@@ -10,11 +10,11 @@ import pytest
 from sequoia.algorithm.step_trace import StepTrace
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.verifier import Trial, Verdict
-from sequoia.measuring.acceptance import (
+from sequoia.measuring.counted_acceptance import (
     AcceptanceByLevel,
     Cell,
     counting_tree,
-    depth_verdict,
+    depth_test,
     wilson,
 )
 
@@ -89,8 +89,8 @@ def test_an_interval_is_that_of_the_literature_and_contains_its_rate() -> None:
 
 def test_without_trials_there_is_no_verdict() -> None:
     assert wilson(0, 0) == (0.0, 1.0)
-    assert depth_verdict(AcceptanceByLevel()).holds is None
-    assert depth_verdict(AcceptanceByLevel.fold([step(Tree.chain(3), (0, 1))])).holds is None
+    assert depth_test(AcceptanceByLevel()).holds is None
+    assert depth_test(AcceptanceByLevel.fold([step(Tree.chain(3), (0, 1))])).holds is None
 
 
 def test_a_rate_that_depends_on_depth_is_found() -> None:
@@ -99,7 +99,7 @@ def test_a_rate_that_depends_on_depth_is_found() -> None:
     by_level = AcceptanceByLevel.fold(
         walks([[0.8, 0.1, 0.0], [0.3, 0.1, 0.0], [0.8, 0.1, 0.0]], 400, 3)
     )
-    verdict = depth_verdict(by_level)
+    verdict = depth_test(by_level)
     assert (verdict.here, verdict.elsewhere) == (by_level.cells[1, 0], by_level.by_rank(0, but=1))
     assert verdict.holds is False
     assert (verdict.depth, verdict.rank) == (1, 0)
@@ -112,8 +112,7 @@ def test_rates_that_depend_on_rank_alone_are_seldom_rejected() -> None:
     on depth in about a quarter of these 100 samples. With it, at most 5 are expected, and the
     probability of more than 14 is below 2e-4. The seeds are fixed."""
     rejected = sum(
-        depth_verdict(AcceptanceByLevel.fold(walks([[0.6, 0.2, 0.1]] * 3, 300, seed))).holds
-        is False
+        depth_test(AcceptanceByLevel.fold(walks([[0.6, 0.2, 0.1]] * 3, 300, seed))).holds is False
         for seed in range(100)
     )
     assert rejected <= 14

@@ -22,8 +22,8 @@ from sequoia.measuring.defaults import (
     acceptance_of,
     default_chain,
     default_plan,
-    kind_of,
     speculate,
+    text_kind,
 )
 from sequoia.models.pair import MAX_PROMPT_CHARS, Pair, PairCache, RecordedAcceptance
 from sequoia.planning.hardware_profile import HardwareProfile
@@ -134,9 +134,9 @@ def test_a_text_too_short_to_decide_is_of_the_usual_kind(
     the mean agreement of the models on it is nearer to 0.5 (prose) than to 0.7 (code), by more than
     the standard error of that mean."""
     monkeypatch.setattr(defaults, "shared_mass", lambda *_: torch.tensor(shared))
-    assert kind_of(ready((CODE, PROSE)), ["some text"]) == wanted
-    assert kind_of(ready((CODE, PROSE)), []) == "code"
-    assert kind_of(ready((PROSE,)), ["some text"]) == "prose"
+    assert text_kind(ready((CODE, PROSE)), ["some text"]) == wanted
+    assert text_kind(ready((CODE, PROSE)), []) == "code"
+    assert text_kind(ready((PROSE,)), ["some text"]) == "prose"
 
 
 @pytest.mark.slow

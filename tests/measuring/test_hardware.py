@@ -14,7 +14,7 @@ from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import VERIFIERS
 from sequoia.errors import BadAcceptance, BadProfile, BadPrompt
-from sequoia.measuring.acceptance import (
+from sequoia.measuring.counted_acceptance import (
     count_acceptance,
     counting_tree,
 )

@@ -242,9 +242,9 @@ def test_a_race_that_is_too_large_is_not_written(
 @pytest.mark.parametrize(
     ("field", "part"),
     [
-        ("verdict", {"low": 3.0}),
-        ("verdict", {"high": 1.1}),
-        ("verdict", {"low": None}),
+        ("speedup", {"low": 3.0}),
+        ("speedup", {"high": 1.1}),
+        ("speedup", {"low": None}),
         ("opening", {"median": 9.0}),
     ],
 )

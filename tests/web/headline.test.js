@@ -38,7 +38,7 @@ function headline(texts, meta) {
   const steps = texts.map((one, i) =>
     aStep({ ...STEP, i, text: [one], seconds: { verify: 0.01 } }),
   );
-  const about = { params: { temperature: 0 }, label: "recorded", verdict: VERDICT, ...meta };
+  const about = { params: { temperature: 0 }, label: "recorded", speedup: VERDICT, ...meta };
   const store = new RunStore();
   const message = { run: "r", from: 0, meta: about, trees: [[-1, 0]], steps, done: true };
   store.take(/** @type {any} */ (message), false);
@@ -64,7 +64,7 @@ test("at temperature 0, 'the same text' is claimed as far as the texts were comp
 
 test("the time per token is that of the steps; the verdict's stands beside it where it differs", () => {
   const price = (seconds) =>
-    headline(["a", "b"], { verdict: { ...VERDICT, seconds } }).price.textContent;
+    headline(["a", "b"], { speedup: { ...VERDICT, seconds } }).price.textContent;
   const mean = "A step averages 1.0 tokens in 10.0 ms: 10.0 ms per token.";
   assert.equal(price([0.01, 0.02]), `${mean} The large model alone: 20.0 ms per token.`);
   const both = "Over the text that both decoded: 7.00 ms per token, the large model alone 20.0 ms.";
@@ -89,5 +89,5 @@ test("above temperature 0 the same output distribution is claimed, whatever the 
 });
 
 test("without a verdict, the headline says why there is none", () => {
-  assert.match(claimed(["a", "b"], { verdict: undefined }), /was not timed/);
+  assert.match(claimed(["a", "b"], { speedup: undefined }), /was not timed/);
 });

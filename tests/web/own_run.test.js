@@ -20,7 +20,7 @@ const steps = [
  * which only the message of a new run has. */
 function ownOf(label, rest = {}) {
   const store = new RunStore();
-  const meta = { label, device: "a card", verdict: VERDICT };
+  const meta = { label, device: "a card", speedup: VERDICT };
   const trees = [[-1, 0]];
   store.take({ run: "r", from: 0, meta, trees, pieces: {}, steps, done: true, ...rest }, false);
   return ownRun(store);
@@ -28,7 +28,7 @@ function ownOf(label, rest = {}) {
 
 test("a run made here is the visitor's own, measured or simulated", () => {
   for (const label of ["measured", "simulated"]) {
-    const expected = { label, device: "a card", tokensPerStep: 2, verdict: VERDICT };
+    const expected = { label, device: "a card", tokensPerStep: 2, speedup: VERDICT };
     assert.deepEqual(ownOf(label, { end: "length" }), expected);
   }
 });
@@ -48,6 +48,6 @@ test("a hypothetical run says so", () => {
   assert.equal(ownOf("simulated", { meta, end: "length" }).label, "hypothetical");
 });
 
-test("without a time of plain decoding, there is no verdict", () => {
-  assert.equal(ownOf("measured", { meta: { label: "measured" } }).verdict, null);
+test("without a time of plain decoding, there is no speed-up", () => {
+  assert.equal(ownOf("measured", { meta: { label: "measured" } }).speedup, null);
 });

@@ -116,7 +116,7 @@ test("the scope of a verdict is shown only if the verdict compares lanes", () =>
   const hiddenWith = (pairs) => {
     const words = { reasons: [], details: [], headlines: [] };
     const verdict = { ...words, prompts: 1, tokens: 0, pairs };
-    const names = ["root", "scope", "flag", "badge", "mixture"];
+    const names = ["root", "earlier", "scope", "flag", "badge", "mixture"];
     const nodes = Object.fromEntries(names.map((name) => [name, new FakeNode()]));
     const store = { verdict, isOver: true, pool: null, word: "measured", meta: {} };
     made(RaceVerdict, { store, headlines: none, ...nodes, ...parts }).paint();

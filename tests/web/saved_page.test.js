@@ -69,7 +69,7 @@ test("damaged data is refused", async () => {
 test("a saved file calls its numbers recorded or simulated, never measured", () => {
   const meta = {
     label: "measured",
-    verdict: { code: "win", label: "measured" },
+    speedup: { code: "win", label: "measured" },
     again: { runs: 4, seconds: 9 },
     prompt: "measured twice",
     tree: { how: "planned from acceptance rates", rates: "measured", nodes: 3 },
@@ -77,7 +77,7 @@ test("a saved file calls its numbers recorded or simulated, never measured", () 
   };
   assert.deepEqual(recordedMeta(meta), {
     label: "recorded",
-    verdict: { code: "win", label: "recorded" },
+    speedup: { code: "win", label: "recorded" },
     prompt: "measured twice",
     tree: { how: "planned from acceptance rates", rates: "recorded", nodes: 3 },
     notes: ["measured as it was"],

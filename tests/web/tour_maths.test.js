@@ -180,7 +180,7 @@ test("the table of speed-ups has no tree with fewer nodes than levels", () => {
 
 test("the quotient of a run is the speed-up of its verdict", () => {
   const verdict = { code: "no_clear_difference", ratio: 1.5, low: 0.9, high: 2.1 };
-  const run = { label: "measured", device: "cpu", tokensPerStep: 3, verdict };
+  const run = { label: "measured", device: "cpu", tokensPerStep: 3, speedup: verdict };
   assert.deepEqual(divisionOf(run), { tokens: 3, length: 2, speedup: 1.5 });
   assert.equal(missed(division(3, 4), divisionOf(run)), "length");
   assert.equal(missed(division(6, 2), divisionOf(run)), "tokens");
@@ -200,5 +200,5 @@ test("for a recorded run, the tokens per step are the mean of what its steps emi
   const { tokens, speedup } = divisionOf(finishedAs(run));
   const emitted = run.steps.reduce((total, step) => total + step.emitted.length, 0);
   near(tokens, emitted / run.steps.length, 1e-12);
-  near(speedup, run.meta.verdict.ratio, 1e-12);
+  near(speedup, run.meta.speedup.ratio, 1e-12);
 });

@@ -13,7 +13,7 @@ const RECORDED = {
   meta: { label: "recorded", device: "a card", plain_seconds: 0.03 },
   steps: [{ emitted: [2, 3], seconds: SECONDS }],
 };
-const OWN = { device: "this machine", tokensPerStep: 2, verdict: { ratio: 1.5 } };
+const OWN = { device: "this machine", tokensPerStep: 2, speedup: { ratio: 1.5 } };
 
 test("a visitor can replace their own run with the recorded one, until their next run", () => {
   const tour = { runs: { opening: RECORDED }, paint() {} };

@@ -66,7 +66,7 @@ class AgainJob(RunJob):
     def _message(self, events: Sequence[Any]) -> str:
         recording = self._recording
         is_over = isinstance(events[-1], Ended)
-        return messages.verdict_message(
+        return messages.again_message(
             recording.name,
             recording.meta,
             done=is_over,

@@ -110,7 +110,7 @@ def notice_message(
     return json_text({"v": VERSION, "error": error, "notice": notice, **ahead})
 
 
-def verdict_message(
+def again_message(
     run: str,
     meta: Mapping[str, Any],
     *,
@@ -119,7 +119,7 @@ def verdict_message(
     notice: str | None,
     ahead: Mapping[str, Any] = NOTHING,
 ) -> str:
-    """A message about a finished run that is run again: its meta, with the verdict so far. done:
+    """A message about a finished run that is run again: its meta, with the speed-up so far. done:
     whether no more further runs follow."""
     state = {"again": not done, "error": error, "notice": notice, **ahead}
     return json_text({"v": VERSION, "run": run, "meta": meta, "stored": True, **state})
@@ -157,7 +157,7 @@ def recorded(meta: Mapping[str, Any]) -> dict[str, Any]:
         clean |= {"clock_machine": machine_of(clock), **mixture_in_file(meta, clock)}
     if "rates" in meta.get("tree", {}):
         clean["tree"] = {**meta["tree"], "rates": "recorded"}
-    if verdict := meta.get("verdict"):
-        speedup = Speedup(verdict["ratio"], verdict["low"], verdict["high"])
-        clean["verdict"] = {**verdict, **speedup.to_dict(), "label": label}
+    if found := meta.get("speedup"):
+        speedup = Speedup(found["ratio"], found["low"], found["high"])
+        clean["speedup"] = {**found, **speedup.to_dict(), "label": label}
     return clean

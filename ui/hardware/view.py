@@ -12,7 +12,7 @@ from sequoia.algorithm.tree import MAX_NODES
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
 from sequoia.diagnosis.where_time_went import check_prediction
 from sequoia.loading.pair_request import BUNDLED_NAME
-from sequoia.measuring.acceptance import AcceptanceByLevel
+from sequoia.measuring.counted_acceptance import AcceptanceByLevel
 from sequoia.measuring.defaults import SLACK
 from sequoia.planning.compare_plans import fastest, knee, runner_up
 from sequoia.planning.plan_for_machine import Plan, bounds, levels_for, predict, speedup_grid
@@ -269,7 +269,7 @@ def _run(
     plan = predict(
         max((step.tree for step in run.steps), key=len), rates.acceptance.smoothed(), here
     )
-    verdict = run.meta.get("verdict")
+    verdict = run.meta.get("speedup")
     try:
         found = check_prediction(
             DecodeStats.fold(run.steps), plan, here, verdict and verdict["seconds"][1]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from sequoia import Pair, Race, SamplingParams
 from sequoia.algorithm.expected_steps import ExpectedSteps
-from sequoia.measuring.expected_steps import expected_steps, fixed_lane
+from sequoia.measuring.steps_for_texts import expected_steps, fixed_lane
 
 
 def expected_of(

@@ -51,7 +51,7 @@ from ui.race.report import recorded_result, verdict_message, verdict_of
 from ui.race.request import RaceRequest
 from ui.serving.wait_times import NOTHING
 from ui.shared.memory_size import memory_size
-from ui.shared.speedup_meta import compared_with_plain, plain_meta, step_of, verdict_meta
+from ui.shared.speedup_meta import compared_with_plain, plain_meta, speedup_meta, step_of
 from ui.shared.tree_menu import SHAPES
 from ui.words.race_analysis import analysis_shown
 from ui.words.race_notes import note_words
@@ -169,8 +169,8 @@ class StoredRace:
         compared = compared_with_plain(timed, run.meta["label"])
         if self.verdict and (found := self.verdict.speedups[number]):
             runs = self.verdict.races
-            judged = verdict_meta(found.speedup, timed, run.meta["label"])
-            compared["verdict"] = {**judged, "runs": runs}
+            judged = speedup_meta(found.speedup, timed, run.meta["label"])
+            compared["speedup"] = {**judged, "runs": runs}
         (one, beside), *_ = timed
         alone = plain_meta(
             [seconds for _, seconds in beside.steps],

@@ -33,7 +33,7 @@ _LIKE_CODE = re.compile(
 )
 
 
-def kind_of(text: str) -> str:
+def prompt_kind(text: str) -> str:
     """CODE or PROSE. A text is code if any line is surely code, or if at least a third of its
     lines look like code. Blank lines do not count."""
     lines = [line for line in text.splitlines() if line.strip()]
@@ -48,7 +48,7 @@ def prompts_of(kind: str) -> tuple[str, ...]:
     """The opening prompts, presets and benchmark prompts of a kind of text, in a fixed order and
     without those on which acceptance was counted."""
     named = [*read_prompts(ASSETS / "opening_prompts.json"), *presets()]
-    texts = [preset.text for preset in named if kind_of(preset.text) == kind]
+    texts = [preset.text for preset in named if prompt_kind(preset.text) == kind]
     every = dict.fromkeys([*texts, *load_json(ASSETS / "bench" / f"{kind}.json")])
     return tuple(text for text in every if text.strip() not in surveyed_texts(kind))
 
@@ -73,7 +73,7 @@ def further_runs(
     prompts of the same kind of text, its further runs use the same two: nothing says which other
     pairs differ in the same way. Such a race has no further runs at temperature 0.
     """
-    if len(prompts) == 2 and kind_of(prompts[0]) == kind_of(prompts[1]):
+    if len(prompts) == 2 and prompt_kind(prompts[0]) == prompt_kind(prompts[1]):
         seeds = range(made + 1, made + most + 1) if params.temperature else ()
         return [FurtherRun(prompts[0], params.further(number), prompts[1]) for number in seeds]
     first, *second = [_further_prompts(prompt, params, made, most) for prompt in prompts]
@@ -89,7 +89,7 @@ def _further_prompts(
     prompt: str, params: SamplingParams, made: int, most: int
 ) -> list[tuple[str, SamplingParams]]:
     """For each further run, the prompt to use for `prompt`, and the run's parameters."""
-    others = [text for text in prompts_of(kind_of(prompt)) if text != prompt]
+    others = [text for text in prompts_of(prompt_kind(prompt)) if text != prompt]
     if params.temperature == 0:
         return [(text, params) for text in others[made : made + most]]
     return [

@@ -10,7 +10,7 @@ from typing_extensions import TypedDict  # pydantic needs this one before Python
 from sequoia.diagnosis.verdict import RaceVerdict
 from sequoia.saved_files.pooled_runs import MOST_RUNS, PooledRun
 from sequoia.saved_files.race_file import LaneLog, RaceLog
-from ui.race.more_prompts import FurtherRun, further_runs, kind_of
+from ui.race.more_prompts import FurtherRun, further_runs, prompt_kind
 from ui.race.report import ran_to_end, settings_of
 from ui.race.request import RaceRequest
 from ui.shared.speedup_meta import step_of
@@ -78,7 +78,7 @@ def next_runs(log: RaceLog, verdict: RaceVerdict, race_request: RaceRequest) -> 
 
 
 def _kind(prompt: str, second: str) -> str:
-    kinds = [kind_of(text) for text in (prompt, second) if text]
+    kinds = [prompt_kind(text) for text in (prompt, second) if text]
     return "" if len(kinds) > len(set(kinds)) else " and ".join(kinds)
 
 

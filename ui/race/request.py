@@ -13,7 +13,7 @@ from sequoia.planning.simulated_step_times import SimulatedClock
 from sequoia.saved_files.race_file import MOST_LANES
 from ui.decode import clocks
 from ui.decode.request import DecodeRequest
-from ui.race.more_prompts import kind_of
+from ui.race.more_prompts import prompt_kind
 from ui.serving.limits import Limits
 from ui.shared.labels import RACE
 from ui.shared.prompts import require_length
@@ -132,7 +132,7 @@ def _on_both(lanes: Sequence[LaneRequest], prompts: tuple[str, str]) -> tuple[La
 
 def prompt_names(prompts: tuple[str, str]) -> tuple[str, str]:
     """The names of two prompts: their kinds of text if these differ, else their numbers."""
-    first, second = map(kind_of, prompts)
+    first, second = map(prompt_kind, prompts)
     return ("prompt 1", "prompt 2") if first == second else (first, second)
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from sequoia import Acceptance, Pair
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
-from sequoia.measuring.acceptance import AcceptanceByLevel, depth_verdict
+from sequoia.measuring.counted_acceptance import AcceptanceByLevel, depth_test
 from sequoia.planning.paper_results import paper_acceptance
-from ui.words.acceptance import depth_words
+from ui.words.depth import depth_words
 
 # from appendix E of the paper
 PAPER = paper_acceptance()
@@ -75,7 +75,7 @@ def by_level_table(
         if depth < MAX_DEPTHS and rank < MAX_RANKS
     ]
     totals = [by_level.by_rank(rank) for rank in range(min(by_level.ranks, MAX_RANKS))]
-    verdict = depth_verdict(by_level)
+    verdict = depth_test(by_level)
     doubtful = None if verdict.holds is None else [verdict.depth, verdict.rank]
     return {
         "name": name,

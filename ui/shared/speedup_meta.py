@@ -27,7 +27,7 @@ def compared_with_plain(runs: Sequence[Timed], label: str = "measured") -> dict[
     """The fields for a run and plain decoding of the same prompt, and for further runs of both with
     other seeds. Each must have at least one step that took more than 0 seconds.
 
-    plain_seconds: seconds per token of the first plain run. verdict: see `verdict_meta`.
+    plain_seconds: seconds per token of the first plain run. speedup: see `speedup_meta`.
     """
     run, plain = (
         LaneRuns("", kind, lane)
@@ -36,12 +36,12 @@ def compared_with_plain(runs: Sequence[Timed], label: str = "measured") -> dict[
     first = plain.runs[0]
     return {
         "plain_seconds": sum(seconds for _, seconds in first.steps) / first.tokens,
-        "verdict": verdict_meta(speedup(run, plain), runs, label),
+        "speedup": speedup_meta(speedup(run, plain), runs, label),
     }
 
 
-def verdict_meta(found: Speedup, runs: Sequence[Timed], label: str) -> dict[str, Any]:
-    """The field `verdict`: the fields of `Speedup`, and
+def speedup_meta(found: Speedup, runs: Sequence[Timed], label: str) -> dict[str, Any]:
+    """The field `speedup`: the fields of `Speedup`, and
 
     runs: how many runs it is computed from. seconds: per token of the first run and of its plain
     run, over the text that was compared. label: where the times come from.

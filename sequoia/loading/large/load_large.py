@@ -23,7 +23,7 @@ from sequoia.loading.large.placement import (
 )
 from sequoia.loading.model_checks import Source
 from sequoia.models.choose_forward import use_fast_forward
-from sequoia.models.memory_needs import USUAL_NODES, usual_distribution_bytes, usual_run_bytes
+from sequoia.models.memory_needs import USUAL_RUN_NODES, usual_distribution_bytes, usual_run_bytes
 from sequoia.models.tree_forward import TreeModel
 from sequoia.this_machine.dtypes import usual_dtype
 from sequoia.this_machine.memory import ROOM, free_bytes
@@ -119,7 +119,7 @@ def _parts(
     """The target's parts, and the bytes that the draft and a run need in addition."""
     text = target.config.get_text_config()
     per_layer, rest = usual_run_bytes(text, dtype.itemsize)
-    rest += usual_distribution_bytes(where, USUAL_NODES, text.vocab_size)
+    rest += usual_distribution_bytes(where, USUAL_RUN_NODES, text.vocab_size)
     config = draft.config.get_text_config()
     draft_cache, draft_rest = usual_run_bytes(config, dtype.itemsize)
     together = rest + draft_bytes + draft_cache * config.num_hidden_layers + draft_rest

@@ -36,12 +36,12 @@ def test_the_verdict_rests_on_all_runs(
 ) -> None:
     """Above temperature 0, each run has its own seed, so the texts differ."""
     recording = finished(make, compare=True, temperature=temperature)
-    before = recording.meta["verdict"]
+    before = recording.meta["speedup"]
     said = run_again(recording, model_host)
     assert {message["run"] for message in said} == {recording.name}
     assert [message["again"] for message in said][-1] is False
-    verdict = said[-1]["meta"]["verdict"]
-    assert recording.run().meta["verdict"] == verdict
+    verdict = said[-1]["meta"]["speedup"]
+    assert recording.run().meta["speedup"] == verdict
     assert (before["runs"], verdict["runs"]) == (1, 1 + MORE_RUNS)
     assert verdict["low"] < verdict["ratio"] < verdict["high"]
     assert verdict["seconds"] == before["seconds"]  # those of the run on screen
@@ -74,5 +74,5 @@ def test_a_stopped_series_keeps_its_runs(
     monkeypatch.setattr(job, "_one_run", lambda *of: None if job._made else one_run(*of))
     job.start()
     said = [json.loads(text) for text in job.messages()]
-    assert said[-1]["meta"]["verdict"]["runs"] == 2
+    assert said[-1]["meta"]["speedup"]["runs"] == 2
     assert said[-1]["notice"] == "Stopped. The runs so far are kept."

@@ -102,7 +102,7 @@ WRONG_META: dict[str, Any] = {
     "tree": {"request": [["best"]]},
     "unknown": {"a": [1] * 100},
     "plain": {**PLAIN, "finish": "x"},
-    "verdict": {**VERDICT, "label": "measured", "seconds": [0.1]},
+    "speedup": {**VERDICT, "label": "measured", "seconds": [0.1]},
     "opening": {"median": "1.6", "range": [1, 2], "prompts": []},
 }
 
@@ -128,9 +128,9 @@ def test_a_file_cannot_choose_how_its_clock_is_described() -> None:
 
 def test_a_recorded_speed_is_called_recorded() -> None:
     verdict = {**VERDICT, "label": "measured", "seconds": [0.002, 0.004]}
-    clean = messages.recorded({"label": "measured", "plain_seconds": 0.004, "verdict": verdict})
+    clean = messages.recorded({"label": "measured", "plain_seconds": 0.004, "speedup": verdict})
     assert (clean["label"], clean["plain_seconds"]) == ("recorded", 0.004)
-    assert clean["verdict"] == {**verdict, "label": "recorded"}
+    assert clean["speedup"] == {**verdict, "label": "recorded"}
 
 
 def test_markup_of_a_run_stays_text(make: Callable[..., DecodeJob]) -> None:

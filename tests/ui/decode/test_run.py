@@ -201,7 +201,7 @@ def test_plain_decoding_is_timed_only_after_the_run(
     assert metas[0]["plain_seconds"] is None
     assert metas[-1]["plain_seconds"] > 0
     assert live.recording.run().meta["plain_seconds"] == metas[-1]["plain_seconds"]
-    verdict = metas[-1]["verdict"]
+    verdict = metas[-1]["speedup"]
     assert 0 < verdict["low"] <= verdict["ratio"] <= verdict["high"]
     own, plain = verdict["seconds"]
     assert verdict["ratio"] == pytest.approx(plain / own)
@@ -268,7 +268,7 @@ def test_the_interval_of_the_speed_up_depends_on_both_runs(
         name: value if isinstance(value, str) else pytest.approx(value, rel=1e-4)
         for name, value in found.to_dict().items()
     }
-    assert {name: meta["verdict"][name] for name in names} == expected
+    assert {name: meta["speedup"][name] for name in names} == expected
 
 
 @pytest.mark.parametrize(

@@ -100,7 +100,7 @@ def test_the_page_gets_the_times_that_the_file_has(make: Callable[..., DecodeJob
 
 def test_the_plain_run_is_timed_on_the_same_clock(make: Callable[..., DecodeJob]) -> None:
     meta = made(make(clock=KEY, compare=True)).meta
-    assert meta["verdict"]["label"] == "simulated"
+    assert meta["speedup"]["label"] == "simulated"
     assert meta["plain_seconds"] == pytest.approx(PROFILE.plain_seconds, abs=1e-6)
     assert set(meta["plain"]["seconds"]) == {round(PROFILE.plain_seconds, 7)}
 
@@ -108,7 +108,7 @@ def test_the_plain_run_is_timed_on_the_same_clock(make: Callable[..., DecodeJob]
 def test_the_verdict_is_from_simulated_times(make: Callable[..., DecodeJob]) -> None:
     run = made(make(clock=KEY, compare=True, tokens=48))
     seconds = sum(step.total_seconds for step in run.steps) / 48
-    verdict = run.meta["verdict"]
+    verdict = run.meta["speedup"]
     assert verdict["seconds"] == pytest.approx([seconds, PROFILE.plain_seconds])
     assert verdict["ratio"] == pytest.approx(PROFILE.plain_seconds / seconds)
 
@@ -206,7 +206,7 @@ def test_a_saved_run_stays_simulated_when_it_is_opened(view: LiveView) -> None:
     again = recordings.opened(str(path), LOCAL.upload)
     for run in (saved, again):
         assert (run.meta["label"], run.meta["clock"]) == ("simulated", NAME)
-        assert run.meta["verdict"]["label"] == "simulated"
+        assert run.meta["speedup"]["label"] == "simulated"
         assert {step.clock for step in run.steps} == {NAME}
     assert again.meta["clock_note"] == saved.meta["clock_note"]
 

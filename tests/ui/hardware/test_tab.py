@@ -17,7 +17,7 @@ from fakes import made_profile
 from visits import Reading, laid_out, request, wait
 
 from sequoia import Pair, Run, machine
-from sequoia.measuring.acceptance import AcceptanceByLevel, Cell
+from sequoia.measuring.counted_acceptance import AcceptanceByLevel, Cell
 from sequoia.planning.plan_for_machine import best_plan, bounds
 from ui.decode.recordings import Finished, played
 from ui.decode.tab import LiveView
@@ -209,7 +209,7 @@ def test_the_run_in_the_address_is_compared_to_a_prediction(tab: HardwareTab, ma
     shown = view(tab, tab.look(asked(tab), request(run=run.recording.name)))
     made: Run = run.recording.run()
     assert shown["run"]["steps"] == len(made.steps)
-    verdict = made.meta["verdict"]
+    verdict = made.meta["speedup"]
     assert (shown["run"]["measured"], shown["run"]["verdict"]) == (verdict["ratio"], verdict)
     assert f", measured {verdict['ratio']:.2f}×" in shown["run"]["sentence"]
     parts = {

@@ -22,7 +22,7 @@ from sequoia.saved_files.race_file import RaceLog
 from ui.decode.recordings import RunStore
 from ui.race import more_prompts, pooled
 from ui.race.messages import OpenedRace, RaceRecording
-from ui.race.more_prompts import FurtherRun, further_runs, kind_of, prompts_of
+from ui.race.more_prompts import FurtherRun, further_runs, prompt_kind, prompts_of
 from ui.race.race_on import RaceOnJob
 from ui.race.request import RaceRequest
 from ui.race.run import RaceJob
@@ -116,14 +116,14 @@ def all_messages(race: RaceRecording, model_host: ModelHost) -> list[dict[str, A
     ],
 )
 def test_code_is_distinguished_from_prose(text: str, kind: str) -> None:
-    assert kind_of(text) == kind
+    assert prompt_kind(text) == kind
 
 
 def test_shipped_prompts_are_of_their_kind() -> None:
     prompts = {kind: prompts_of(kind) for kind in ("code", "prose")}
     for kind, texts in prompts.items():
         assert len(texts) == len(set(texts)) >= 9
-        assert {kind_of(text) for text in texts} == {kind}
+        assert {prompt_kind(text) for text in texts} == {kind}
 
 
 def test_at_temperature_0_each_further_run_has_another_prompt_and_the_same_seed() -> None:

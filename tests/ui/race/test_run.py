@@ -213,10 +213,10 @@ def test_a_lane_has_the_same_speedup_in_the_race_and_in_decode(
     for number in (1, 2, 3):
         meta = recording.lane(number).run.meta
         assert meta["plain_lane"] is True
-        assert meta["verdict"].items() >= speedups[number].items() - {("over", 0)}
+        assert meta["speedup"].items() >= speedups[number].items() - {("over", 0)}
         again = Run.from_json(recording.lane(number).run.to_json())
-        kept = {**messages.recorded(again.meta)["verdict"], "label": "measured"}
-        assert kept == {**meta["verdict"], "seconds": tuple(meta["verdict"]["seconds"])}
+        kept = {**messages.recorded(again.meta)["speedup"], "label": "measured"}
+        assert kept == {**meta["speedup"], "seconds": tuple(meta["speedup"]["seconds"])}
 
 
 # -- stopping --------------------------------------------------------------------------------------

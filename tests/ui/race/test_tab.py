@@ -604,7 +604,7 @@ def test_a_lane_of_the_race_on_screen_opens_in_decode(tab: RaceTab) -> None:
         "lane k-ary, SpecInfer of a race",
     ]
     assert second["meta"]["date"] == messages[0 if "meta" in messages[0] else 1]["meta"]["date"]
-    assert second["meta"]["verdict"]["label"] == "measured"
+    assert second["meta"]["speedup"]["label"] == "measured"
     assert [step["text"] for step in second["steps"]] == [
         step["text"] for step in lane_steps(messages, 2)
     ]
@@ -667,7 +667,7 @@ def test_a_lane_of_an_opened_race_is_labelled_recorded_whatever_its_file_says(
     (tmp_path / "race.json").write_text(file)
     name = board_message(tab, tab.open(str(tmp_path / "race.json")))["race"]
     shown = json.loads(tab.open_lane(event({"race": name, "lane": 1}), request())[tab._live.stage])
-    assert shown["meta"]["label"] == shown["meta"]["verdict"]["label"] == "recorded"
+    assert shown["meta"]["label"] == shown["meta"]["speedup"]["label"] == "recorded"
 
 
 @pytest.mark.parametrize("lane", [None, {}, 4, -1, True, "0"])

@@ -65,33 +65,33 @@ export class Headline {
   /** @param {boolean} isOpening whether this run is the recording that the page opens with */
   paint(isOpening) {
     const { store } = this;
-    const { verdict } = store.meta;
+    const { speedup } = store.meta;
     text(this.number, headlineNumber(store));
-    attr(this.root, "data-verdict", verdict?.code ?? null);
+    attr(this.root, "data-verdict", speedup?.code ?? null);
     show(this.flag, runWords.isHypothetical(store.meta));
-    this.paintInterval(verdict);
-    text(this.claim, verdict ? claim(store) : waiting(store, this.canRun));
-    text(this.price, verdict ? price(store) : "");
+    this.paintInterval(speedup);
+    text(this.claim, speedup ? claim(store) : waiting(store, this.canRun));
+    text(this.price, speedup ? price(store) : "");
     text(this.basis, [otherModelsWords(store.meta), basis(store.meta)].join(" ").trim());
     show(this.badge, runWords.isSimulated(store.meta));
     if (runWords.isSimulated(store.meta)) runWords.paintSimulated(this.badge, store.meta);
     this.paintButtons(isOpening);
   }
 
-  paintInterval(verdict) {
-    show(this.interval, Boolean(verdict));
-    if (!verdict) return;
-    const { times, range } = speedupWords(verdict);
-    const isUnclear = verdict.code === "no_clear_difference";
-    const words = known(verdict.low) ? "95% CI " + range : range;
+  paintInterval(speedup) {
+    show(this.interval, Boolean(speedup));
+    if (!speedup) return;
+    const { times, range } = speedupWords(speedup);
+    const isUnclear = speedup.code === "no_clear_difference";
+    const words = known(speedup.low) ? "95% CI " + range : range;
     text(this.range, isUnclear ? `${times} (${words})` : words);
-    this.bar.paint(verdict);
+    this.bar.paint(speedup);
   }
 
   paintButtons(isOpening) {
     const { store } = this;
-    const { again, verdict } = store.meta;
-    const isUnclear = verdict?.code === "no_clear_difference";
+    const { again, speedup } = store.meta;
+    const isUnclear = speedup?.code === "no_clear_difference";
     const canRunAgain = this.canRun && Boolean(again) && isUnclear && !store.isRunAgain;
     show(this.more, canRunAgain);
     if (canRunAgain)
@@ -112,11 +112,11 @@ export class Headline {
  * @returns {string}
  */
 export function headlineNumber(store) {
-  const { verdict } = store.meta;
-  if (!verdict) return tokens(store.totals(store.written));
-  return verdict.code === "no_clear_difference"
-    ? speedupWords(verdict).word
-    : speedupInWords(verdict);
+  const { speedup } = store.meta;
+  if (!speedup) return tokens(store.totals(store.written));
+  return speedup.code === "no_clear_difference"
+    ? speedupWords(speedup).word
+    : speedupInWords(speedup);
 }
 
 /** @type {(totals: Totals) => string} */
@@ -126,9 +126,9 @@ const tokens = ({ tokensPerStep }) =>
 /** @type {(store: RunStore) => string} */
 function claim(store) {
   const { meta, last } = store;
-  const { verdict } = meta;
-  const isUnclear = verdict.code === "no_clear_difference";
-  const runs = verdict.runs > 1 ? ` over ${verdict.runs} runs` : "";
+  const { speedup } = meta;
+  const isUnclear = speedup.code === "no_clear_difference";
+  const runs = speedup.runs > 1 ? ` over ${speedup.runs} runs` : "";
   const compared = (isUnclear ? "from" : "than") + " the large model alone" + runs;
   return compared + textClaim(meta, store.totals(last).tokens);
 }
@@ -148,7 +148,7 @@ function waiting({ done, end, last, meta }, canRun) {
 /** @type {(store: RunStore) => string} */
 function price(store) {
   const { tokensPerStep, seconds, steps, tokens: made } = store.totals(store.last);
-  const [own, plain] = store.meta.verdict.seconds;
+  const [own, plain] = store.meta.speedup.seconds;
   const each = seconds / made;
   const mean = `A step averages ${tokensPerStep.toFixed(1)} tokens in ${ms(seconds / steps)}`;
   const isWhole = Math.abs(own - each) < 0.005 * each;

@@ -14,9 +14,9 @@ import { isHypothetical } from "../../shared/web/run_words.js";
  * @returns {FinishedRun | null}
  */
 export function ownRun(store) {
-  const { label, device, verdict = null } = store.meta;
+  const { label, device, speedup = null } = store.meta;
   const isOwn = label === "measured" || (label === "simulated" && store.end !== null);
   if (store.last < 0 || !isOwn) return null;
   const shown = isHypothetical(store.meta) ? "hypothetical" : label;
-  return { label: shown, device, tokensPerStep: store.totals(store.last).tokensPerStep, verdict };
+  return { label: shown, device, tokensPerStep: store.totals(store.last).tokensPerStep, speedup };
 }

@@ -1,5 +1,5 @@
 /* Presenter mode: shows the step on screen so large that the last row of a lecture hall can read
-   it. One dialog over the whole window contains the run's verdict, the caption, the tree, the text
+   it. One dialog over the whole window contains the run's speed-up, the caption, the tree, the text
    and the tokens so far. The view's keyboard shortcuts work in the dialog, too. */
 import { headlineNumber } from "./headline.js";
 import { PresenterTree } from "./presenter_tree.js";
@@ -142,9 +142,9 @@ export class Presenter {
 
   paintHead() {
     const { store } = this;
-    const { verdict } = store.meta;
-    text(this.number, verdict ? speedupInWords(verdict) : headlineNumber(store));
-    attr(this.number, "data-verdict", verdict?.code ?? null);
+    const { speedup } = store.meta;
+    text(this.number, speedup ? speedupInWords(speedup) : headlineNumber(store));
+    attr(this.number, "data-verdict", speedup?.code ?? null);
     show(this.flag, isHypothetical(store.meta));
     this.paintBadge();
     const place = `step ${store.at + 1} of ${store.steps.length}`;

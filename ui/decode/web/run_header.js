@@ -126,28 +126,28 @@ export class RunHeader {
   paintSpeed() {
     const { tile, name } = this.readouts.speedup;
     const { meta } = this.store;
-    const { verdict } = meta;
-    show(tile, Boolean(verdict));
-    if (!verdict) return;
-    const { times, range } = speedupWords(verdict);
-    const source = verdict.label === meta.label ? "" : verdict.label; // the badge shows the label
+    const { speedup } = meta;
+    show(tile, Boolean(speedup));
+    if (!speedup) return;
+    const { times, range } = speedupWords(speedup);
+    const source = speedup.label === meta.label ? "" : speedup.label; // the badge shows the label
     const unit = [times.slice(-1), source].filter(Boolean).join(" ");
-    this.put("speedup", times.slice(0, -1), unit, known(verdict.low) ? "95% CI " + range : range);
+    this.put("speedup", times.slice(0, -1), unit, known(speedup.low) ? "95% CI " + range : range);
     attr(tile, "title", comparedWith(meta));
-    attr(tile, "data-verdict", verdict.code);
-    text(name, SPEED[verdict.code]);
+    attr(tile, "data-verdict", speedup.code);
+    text(name, SPEED[speedup.code]);
   }
 }
 
 /** @type {(meta: Meta) => string} */
 function comparedWith(meta) {
-  const { plain_lane: isLane, verdict } = meta;
+  const { plain_lane: isLane, speedup } = meta;
   const timed = runWords.isSimulated(meta) ? "also with simulated times" : "timed after the run";
   const baseline = isLane
     ? "the plain lane of the same race"
     : "a short plain run of the same prompt, " + timed;
-  const runs = verdict.runs > 1 ? ` Over ${verdict.runs} runs.` : "";
-  return `Compared with ${baseline}: ${ms(verdict.seconds[1])} per token.${runs}${INTERVAL}`;
+  const runs = speedup.runs > 1 ? ` Over ${speedup.runs} runs.` : "";
+  return `Compared with ${baseline}: ${ms(speedup.seconds[1])} per token.${runs}${INTERVAL}`;
 }
 
 /**

@@ -8,7 +8,7 @@
  *   recorded run, "recorded"
  * @property {string} device
  * @property {number} tokensPerStep
- * @property {Speedup | null} verdict null if plain decoding was not timed
+ * @property {Speedup | null} speedup null if plain decoding was not timed
  */
 
 const FINISHED = "sq-run-finished";

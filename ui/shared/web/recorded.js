@@ -17,7 +17,7 @@ export function recordedMeta(meta) {
   /** @type {Record<string, any>} */
   const saved = { ...meta, label };
   if (meta.tree?.rates) saved.tree = { ...meta.tree, rates: recordedLabel(meta.tree.rates) };
-  if (meta.verdict) saved.verdict = { ...meta.verdict, label };
+  if (meta.speedup) saved.speedup = { ...meta.speedup, label };
   delete saved.again; // a file cannot be run again
   return saved;
 }

@@ -341,7 +341,7 @@ export interface RunFields {
   plain_seconds?: number | null;
   plain?: PlainRun;
   plain_lane?: boolean;
-  verdict?: SpeedupMeta;
+  speedup?: SpeedupMeta;
   opening?: Opening;
   again?: Again;
   acceptance?: number[];

@@ -21,8 +21,8 @@ export const division = (tokens, length) => ({ tokens, length, speedup: tokens /
  * @param {FinishedRun} run
  * @returns {Division}
  */
-export const divisionOf = ({ tokensPerStep, verdict }) =>
-  division(tokensPerStep, tokensPerStep / verdict.ratio);
+export const divisionOf = ({ tokensPerStep, speedup }) =>
+  division(tokensPerStep, tokensPerStep / speedup.ratio);
 
 /**
  * The numbers of a division as words. A visitor who divides the first two gets the third.
@@ -54,6 +54,6 @@ export function missed(guess, real) {
  */
 export function finishedAs({ meta, steps }) {
   const tokens = steps.reduce((total, { emitted }) => total + emitted.length, 0);
-  const { label, device, verdict = null } = meta;
-  return { label, device, tokensPerStep: tokens / steps.length, verdict };
+  const { label, device, speedup = null } = meta;
+  return { label, device, tokensPerStep: tokens / steps.length, speedup };
 }

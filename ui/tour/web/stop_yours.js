@@ -101,7 +101,7 @@ export class YoursStop extends Stop {
   // recorded run since. Else the recorded run, if the visitor ever chose it. Else null.
   get run() {
     const own = finishedRun();
-    if (own && own !== this.replaced && own.verdict) return own;
+    if (own && own !== this.replaced && own.speedup) return own;
     return this.usesRecording ? finishedAs(this.tour.runs[this.words.recording]) : null;
   }
 
@@ -125,7 +125,7 @@ export class YoursStop extends Stop {
    * @param {Division} real
    * @param {FinishedRun} run
    */
-  compare(real, { label, verdict }) {
+  compare(real, run) {
     const { yours, came, tokens, length, speedup } = this.words;
     const table = el("table", { class: "sq-tour-table" }, this.result);
     const head = el("tr", {}, el("thead", {}, table));
@@ -133,8 +133,8 @@ export class YoursStop extends Stop {
       el("th", { scope: "col", text: name }, head);
     const body = el("tbody", {}, table);
     if (this.guess) row(body, yours, this.guess);
-    row(body, this.say(came, { label }), real);
-    const judged = this.say(this.words.verdict, { verdict: speedupInWords(verdict) });
+    row(body, this.say(came, { label: run.label }), real);
+    const judged = this.say(this.words.verdict, { verdict: speedupInWords(run.speedup) });
     el("p", { class: "sq-tour-says", "data-part": "judged", text: judged }, this.result);
     if (this.guess) el("p", { class: "sq-tour-says", text: this.missing(real) }, this.result);
   }

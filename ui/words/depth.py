@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from sequoia.measuring.acceptance import LEAST, DepthVerdict
+from sequoia.measuring.counted_acceptance import LEAST, DepthTest
 
 
-def depth_words(verdict: DepthVerdict) -> str:
+def depth_words(verdict: DepthTest) -> str:
     """Whether acceptance depends on the rank alone, and the cell that shows it best."""
     if verdict.holds is None:
         return (
@@ -23,7 +23,7 @@ def depth_words(verdict: DepthVerdict) -> str:
     return f"No evidence that acceptance depends on depth. {among}: {_cell_words(verdict)}."
 
 
-def _cell_words(verdict: DepthVerdict) -> str:
+def _cell_words(verdict: DepthTest) -> str:
     here, elsewhere = verdict.here, verdict.elsewhere
     child = f"child {verdict.rank + 1}"
     parent = f"a node at depth {verdict.depth}" if verdict.depth else "the root"

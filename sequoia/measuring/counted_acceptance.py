@@ -109,7 +109,7 @@ def counting_tree(ranks: int, width: int, levels: int) -> Tree:
 
 
 @dataclass(frozen=True)
-class DepthVerdict:
+class DepthTest:
     """Whether the counts are consistent with rates that depend on the rank alone. `holds` is None
     if the counts are too few to decide.
 
@@ -128,7 +128,7 @@ class DepthVerdict:
     p_value: float = 1.0
 
 
-def depth_verdict(by_level: AcceptanceByLevel) -> DepthVerdict:
+def depth_test(by_level: AcceptanceByLevel) -> DepthTest:
     """Compare each cell with the cells of the same rank at all other depths, by two-proportion
     tests with Bonferroni's correction. Cells with too few counts are left out."""
     found = []
@@ -137,11 +137,11 @@ def depth_verdict(by_level: AcceptanceByLevel) -> DepthVerdict:
         if _enough(here, elsewhere):
             found.append((_p_value(here, elsewhere), depth, rank, here, elsewhere))
     if not found:
-        return DepthVerdict(None, 0)
+        return DepthTest(None, 0)
     smallest, depth, rank, here, elsewhere = min(found, key=lambda one: one[0])
     corrected = min(1.0, smallest * len(found))
     holds = corrected >= SIGNIFICANCE
-    return DepthVerdict(holds, len(found), depth, rank, here, elsewhere, corrected)
+    return DepthTest(holds, len(found), depth, rank, here, elsewhere, corrected)
 
 
 def _enough(a: Cell, b: Cell) -> bool:

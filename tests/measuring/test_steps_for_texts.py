@@ -12,7 +12,7 @@ from nightly_cases import nightly
 
 from sequoia import Pair, SamplingParams, Tree, speculate
 from sequoia.algorithm.step_trace import emitted_tokens
-from sequoia.measuring.expected_steps import (
+from sequoia.measuring.steps_for_texts import (
     LEAST_TOKENS,
     FixedLane,
     expected_step_starts,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from sequoia.measuring.acceptance import Cell, DepthVerdict
-from ui.words.acceptance import depth_words
+from sequoia.measuring.counted_acceptance import Cell, DepthTest
+from ui.words.depth import depth_words
 
-FOUND = DepthVerdict(False, 3, 1, 0, Cell(100, 30), Cell(200, 160), 0.004)
+FOUND = DepthTest(False, 3, 1, 0, Cell(100, 30), Cell(200, 160), 0.004)
 
 
 def test_a_dependence_on_depth_names_the_clearest_cell() -> None:
@@ -14,5 +14,5 @@ def test_a_dependence_on_depth_names_the_clearest_cell() -> None:
         "100 visits (30%), and child 1 at all other depths in 160 of 200 (80%); p = 0.004, "
         "corrected for 3 tests."
     )
-    assert depth_words(DepthVerdict(True, 1)).startswith("No evidence that acceptance depends on")
-    assert depth_words(DepthVerdict(None, 0)).startswith("Too few counts to tell")
+    assert depth_words(DepthTest(True, 1)).startswith("No evidence that acceptance depends on")
+    assert depth_words(DepthTest(None, 0)).startswith("Too few counts to tell")
