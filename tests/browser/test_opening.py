@@ -5,13 +5,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-import film_cost
 import pytest
 from nightly_cases import nightly
 from playwright.sync_api import Browser, Page, expect
 from running_app import App, Visit
 
 STORE = "document.querySelector('#pg-view .sq-stage').view.store"
+# the sum of all layout shifts that no visitor caused, as browsers define it
+WATCH = """
+  window.shift = 0;
+  new PerformanceObserver((list) => {
+    for (const one of list.getEntries()) if (!one.hadRecentInput) window.shift += one.value;
+  }).observe({ type: "layout-shift", buffered: true });
+"""
 
 
 def store(page: Page, what: str) -> object:
@@ -46,7 +52,7 @@ def test_on_a_phone_the_tree_comes_before_the_texts_and_nothing_jumps(
 ) -> None:
     context = browser.new_context(viewport={"width": width, "height": 844})
     page = context.new_page()
-    page.add_init_script(film_cost.WATCH)
+    page.add_init_script(WATCH)
     page.goto(app.url)
     page.wait_for_function(f"{STORE.replace('.view.', '?.view?.')}?.isWhole", timeout=60_000)
     tree, texts = (
