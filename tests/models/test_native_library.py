@@ -15,6 +15,8 @@ from sequoia.models.native.library import NoLibrary, native_library
 from sequoia.models.native.native_llama import NativeLlama
 from sequoia.models.tree_forward import TreeModel
 
+TILES = Path(__file__).with_name("emulated_tiles.h")
+
 
 @pytest.fixture(autouse=True)
 def _fresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
@@ -84,7 +86,9 @@ def test_a_folder_that_others_may_write_to_is_not_trusted(
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("tuned", ["-march=x86-64-v3", "-march=x86-64-v4", "-march=native"])
+@pytest.mark.parametrize(
+    "tuned", ["-march=x86-64-v3", "-march=x86-64-v4", "-march=native", f"-include {TILES}"]
+)
 def test_all_instruction_sets_give_the_same_logits(
     tuned: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -92,7 +96,7 @@ def test_all_instruction_sets_give_the_same_logits(
         command = library._command()
     except NoLibrary as problem:
         pytest.skip(str(problem))
-    monkeypatch.setattr(library, "_command", lambda: [*command, tuned])
+    monkeypatch.setattr(library, "_command", lambda: [*command, *tuned.split()])
     one = TreeModel(tiny_model("qwen3", head_dim=32), "qwen3")
     expected = tree_logits(one)
     for dtype, far in ((torch.float32, 1e-5), (torch.bfloat16, 0.02)):

@@ -17,6 +17,7 @@ from functools import lru_cache
 from pathlib import Path
 
 _SOURCE = Path(__file__).with_name("llama_pass.cpp")
+_SOURCES = sorted(_SOURCE.parent.glob("*.[ch]*"))
 _COMPILERS = ("c++", "g++", "clang++")
 # "off": the library is never used. "kept": only if it was compiled before.
 _SETTING = "SEQUOIA_NATIVE"
@@ -65,7 +66,8 @@ def _command() -> list[str]:
 def _key(command: list[str]) -> str:
     """Differs between sources, compilers, and CPUs with other instructions."""
     macros = _output([*command, "-dM", "-E", "-x", "c++", os.devnull])
-    return hashlib.sha256(_SOURCE.read_bytes() + macros.encode()).hexdigest()[:24]
+    sources = b"".join(source.read_bytes() for source in _SOURCES)
+    return hashlib.sha256(sources + macros.encode()).hexdigest()[:24]
 
 
 def _folder() -> Path:

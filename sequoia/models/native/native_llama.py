@@ -56,7 +56,7 @@ class _Model(_Struct):
     """outputs: the number of tokens that the head has logits for. inner: the outputs of gate."""
 
     _fields_ = [
-        *((name, _POINTER) for name in ("layers", "head", "head_bias")),
+        *((name, _POINTER) for name in ("layers", "head")),
         *((name, _INT) for name in ("is_bf16", "layer_count", "hidden", "heads", "kv_heads")),
         *((name, _INT) for name in ("dim", "inner", "outputs")),
         ("eps", ctypes.c_float),
@@ -93,7 +93,8 @@ def _is_supported(hf: Any) -> bool:
     if not runs_packed(hf) or hasattr(hf, "rounding"):
         return False
     layer = hf.model.layers[0]
-    without_bias = (layer.self_attn.o_proj, layer.mlp.gate_proj, layer.mlp.down_proj)
+    mlp = layer.mlp
+    without_bias = (layer.self_attn.o_proj, mlp.gate_proj, mlp.down_proj, hf.lm_head)
     return (
         layer.self_attn.head_dim in _HEAD_SIZES
         and hf.config.hidden_size % _LANE == 0
@@ -120,7 +121,6 @@ class NativeLlama(PackedLlama):
         self._model = _Model(
             layers=self._layers,
             head=self._packed(hf.lm_head.weight),
-            head_bias=_float(hf.lm_head.bias),
             is_bf16=dtype == torch.bfloat16,
             layer_count=len(layers),
             hidden=hf.config.hidden_size,
