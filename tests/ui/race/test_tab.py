@@ -450,6 +450,20 @@ def test_a_new_clock_or_lane_detail_clears_the_text_about_the_preset(
     assert {event for _, event in cleared} == {"input"}
 
 
+def test_another_tree_for_a_lane_clears_the_text_about_the_preset(model_host: ModelHost) -> None:
+    blocks = page.page(model_host, LOCAL)
+    kinds = {f"rc-kind-{number}" for number in range(1, 5)}
+    for fn in blocks.fns.values():
+        targets = {
+            blocks.blocks[number].elem_id for number, event in fn.targets if event == "input"
+        }
+        about = [i for i, part in enumerate(fn.outputs) if part.elem_id == "rc-about"]
+        if targets & kinds and about:
+            kinds -= targets
+            assert fn.fn("kary", "planned", "")[about[0]] == ""
+    assert not kinds
+
+
 @pytest.mark.parametrize("kind", [*form.SHAPES, "none", None, 3, [], "nothing"])
 def test_details_of_any_kind(kind: Any) -> None:
     """The field for numbers is shown if the shape has numbers. The menu of verifiers is shown for

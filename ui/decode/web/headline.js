@@ -187,6 +187,6 @@ function basis(meta) {
   return (
     `This prompt is typical: over ${opening.prompts.length} prompts the median speed-up is ` +
     `${opening.median.toFixed(1)}×, and most lie between ${low} and ${high}. ${stated} ` +
-    "On another machine the speed-up is another; at higher temperatures it is smaller."
+    "Other machines differ, and higher temperatures give less."
   );
 }
