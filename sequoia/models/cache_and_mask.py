@@ -127,14 +127,12 @@ class KVCache(Cache):
             return self.cache_layers[i].own(key_states, value_states)
         return keys[i], values[i]
 
-    def joint(self, kv_heads: int, head_dim: int, like: torch.Tensor) -> torch.Tensor:
-        """Keys and values of all layers as one tensor (layers, 2, 1, kv_heads, capacity, head_dim)
-        with the dtype and device of `like`. With one tensor, the accepted slots of all layers are
-        moved at once."""
+    def joint(self, kv_heads: int, head_dim: int, dtype: torch.dtype) -> torch.Tensor:
+        """Keys and values of all layers as one tensor on the CPU, (layers, 2, 1, kv_heads,
+        capacity, head_dim). With one tensor, the accepted slots of all layers are moved at once."""
         if self._joint is None:
-            self._joint = like.new_empty(
-                (len(self.cache_layers), 2, 1, kv_heads, self.capacity, head_dim)
-            )
+            shape = (len(self.cache_layers), 2, 1, kv_heads, self.capacity, head_dim)
+            self._joint = torch.empty(shape, dtype=dtype)
             for layer, (keys, values) in zip(self.cache_layers, self._joint, strict=True):
                 layer.keys = keys
                 layer.values = values

@@ -44,7 +44,7 @@ class FastLlama(PackedLlama):
     name = "fast"
 
     def __init__(self, hf: Any, dtype: torch.dtype) -> None:
-        super().__init__(hf)
+        super().__init__(hf, cache_dtype=torch.float32)
         config = hf.config
         rounding = getattr(hf, "rounding", None)
         pack = partial(packed_rounded, rounding.numbers) if rounding else partial(packed, dtype)

@@ -44,17 +44,18 @@ def runs_packed(hf: Any) -> bool:
 class PackedLlama(ABC):
     """A forward that reads weights packed for it, a Forward like any other: (ids, positions, mask,
     kv_cache, last_only). The batch size is 1. Keys and values are written to the KV cache, in
-    float32."""
+    `cache_dtype`."""
 
     name: str
     mask_dtype = torch.float32
 
-    def __init__(self, hf: Any) -> None:
+    def __init__(self, hf: Any, cache_dtype: torch.dtype) -> None:
         attention = hf.model.layers[0].self_attn
         self._dim: int = attention.head_dim
         self._heads: int = attention.q_proj.out_features // self._dim
         self._kv_heads: int = attention.k_proj.out_features // self._dim
         self._rotations: Rotations
+        self._cache_dtype = cache_dtype
         self._embedding = hf.model.embed_tokens.weight
         self._norm: Any = hf.model.norm.weight.float()  # or anything that can be divided
         # only without a bias, which would have to be divided too
@@ -85,7 +86,7 @@ class PackedLlama(ABC):
         x = F.embedding(ids[0], self._embedding).float()
         end = kv_cache.length + kv_cache.written
         rotation = self._rotations(positions[0], end)
-        cached = kv_cache.joint(self._kv_heads, self._dim, x).narrow(4, 0, end)
+        cached = kv_cache.joint(self._kv_heads, self._dim, self._cache_dtype).narrow(4, 0, end)
         return self._logits(x, rotation, mask, cached, last_only)
 
     @abstractmethod

@@ -13,6 +13,9 @@ typedef uint16_t Bf16;
 
 static Lane load(const float* from) { return *(const Lane*)from; }
 static void store(float* to, Lane lane) { *(Lane*)to = lane; }
+static Lane load(const Bf16* from) {
+    return (Lane)(__builtin_convertvector(*(const HalfLane*)from, IntLane) << 16);
+}
 static Lane all(float value) { return value - Lane{}; }
 
 // Lane -> numbers of the weights' dtype, rounded to the nearest

@@ -23,7 +23,8 @@ struct Model {
 };
 
 struct Pass {
-    float *x, *cache, *logits;
+    float *x, *logits;
+    void* cache;
     const float *rotations, *mask, *norm;
     int64_t rows, end, capacity, mask_stride, last_only, threads;
 };
@@ -75,7 +76,7 @@ class Forward {
 
     void run() {
         for (int64_t i = 0; i < m.layer_count; i++)
-            run_layer(m.layers[i], p.cache + i * 2 * cache_size());
+            run_layer(m.layers[i], (T*)p.cache + i * 2 * cache_size());
         int64_t first = p.last_only ? p.rows - 1 : 0, rows = p.rows - first;
         norms(p.norm, first);
         split(m.outputs, [&](int64_t block, int64_t count) {
@@ -129,7 +130,7 @@ class Forward {
         });
     }
 
-    void run_layer(const Layer& layer, float* keys) {
+    void run_layer(const Layer& layer, T* keys) {
         norms(layer.before);
         each(m.heads + 2 * m.kv_heads, [&](int64_t head) { project(layer, head, keys); });
         attend_all(keys);
@@ -163,7 +164,7 @@ class Forward {
     }
 
     // Queries, keys or values of one head, for all rows. Keys and values go to the cache.
-    void project(const Layer& layer, int64_t head, float* keys) {
+    void project(const Layer& layer, int64_t head, T* keys) {
         int64_t blocks = m.dim / W, key = head - m.heads;  // values follow keys, as in the cache
         float* found = multiplied(&normed[0], p.rows, m.hidden, layer.qkv, head * blocks, blocks);
         for (int64_t r = 0; r < p.rows; r++, found += m.dim) {
@@ -172,16 +173,19 @@ class Forward {
             bool rotates = key < m.kv_heads;
             if (rotates && layer.head_norm)
                 norm(found, layer.head_norm + head * m.dim, m.eps, m.dim, found);
-            float* into = key < 0 ? &queries[(r * m.heads + head) * m.dim]
-                                  : keys + (key * p.capacity + p.end - p.rows + r) * m.dim;
             const float* rotation = p.rotations + r * m.dim;
-            for (int64_t i = 0; i < m.dim; i += W)
-                store(into + i,
-                      rotates ? rotated(load(found + i), load(rotation + i)) : load(found + i));
+            for (int64_t i = 0; i < m.dim; i += W) {
+                Lane lane = load(found + i);
+                if (rotates) lane = rotated(lane, load(rotation + i));
+                if (key < 0)
+                    store(&queries[(r * m.heads + head) * m.dim + i], lane);
+                else
+                    store(keys + (key * p.capacity + p.end - p.rows + r) * m.dim + i, lane);
+            }
         }
     }
 
-    void attend_all(const float* keys) {
+    void attend_all(const T* keys) {
         switch (m.dim / W) {
             case 1:
                 return attend_heads<1, 4>(keys);
@@ -200,7 +204,7 @@ class Forward {
 
     // D: lanes of a head. P: queries that are computed at once, which all use the same keys.
     template <int D, int P>
-    void attend_heads(const float* keys) {
+    void attend_heads(const T* keys) {
         int64_t shared = m.heads / m.kv_heads * p.rows;  // queries that use the same keys
         int64_t width = shared < 2 * P ? 1 : P, groups = (shared + width - 1) / width;
         each(m.kv_heads * groups, [&](int64_t item) {
@@ -212,7 +216,7 @@ class Forward {
     }
 
     template <int D, int P>
-    void attend(const float* keys, int64_t kv, int64_t first) {
+    void attend(const T* keys, int64_t kv, int64_t first) {
         keys += kv * p.capacity * m.dim;
         Lane query[P][D];
         const float* masks[P];
@@ -234,8 +238,8 @@ class Forward {
 
     // The scores (P, width) of 16 columns from `c` on, with the mask added.
     template <int D, int P>
-    void score(const float* keys, const Lane (&query)[P][D], const float* const (&masks)[P],
-               int64_t c, int64_t reach, float* scores, int64_t width) {
+    void score(const T* keys, const Lane (&query)[P][D], const float* const (&masks)[P], int64_t c,
+               int64_t reach, float* scores, int64_t width) {
         Lane parts[P][W] = {};
         for (int j = 0; j < W; j++)
             for (int d = 0; d < D; d++) {
@@ -260,7 +264,7 @@ class Forward {
 
     // The means of the values, weighted with the exponentials.
     template <int D, int P>
-    void mix(const float* values, const float* weights, int64_t reach, int64_t width,
+    void mix(const T* values, const float* weights, int64_t reach, int64_t width,
              const int64_t (&at)[P]) {
         Lane mixed[P][D] = {};
         float total[P] = {};

@@ -69,7 +69,7 @@ class _Pass(_Struct):
     final norm."""
 
     _fields_ = [
-        *((name, _POINTER) for name in ("x", "cache", "logits", "rotations", "mask", "norm")),
+        *((name, _POINTER) for name in ("x", "logits", "cache", "rotations", "mask", "norm")),
         *((name, _INT) for name in ("rows", "end", "capacity", "mask_stride", "last_only")),
         ("threads", _INT),
     ]
@@ -104,12 +104,13 @@ def _is_supported(hf: Any) -> bool:
 
 
 class NativeLlama(PackedLlama):
-    """The native forward. Its logits are float32."""
+    """The native forward. Its logits are float32. Keys and values have the dtype of the weights:
+    after a long text, reading them takes as long as reading the weights."""
 
     name = "native"
 
     def __init__(self, hf: Any, dtype: torch.dtype, library: ctypes.CDLL) -> None:
-        super().__init__(hf)
+        super().__init__(hf, cache_dtype=dtype)
         self._dtype = dtype
         self._library = library
         # without a part for values, which the native call does not rotate
