@@ -416,7 +416,7 @@ def test_without_a_plain_lane_speedups_are_over_the_slowest_lane(page: Page) -> 
     still(page, whole)
     name = whole["lanes"][slowest]["name"]
     for index in range(3):
-        beside = "the lane compared with" if index == slowest else name
+        beside = "baseline" if index == slowest else name
         assert beside in text(page, lane(index, "speed"))
     assert f"over {name}" in text(page, "[data-part=race-speedup] h2")
     other = (slowest + 1) % 3

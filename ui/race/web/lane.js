@@ -357,7 +357,7 @@ function baseline(lanes, index, self) {
   const { plain, prompt_name: on } = lanes[index];
   const where = on ? " on " + on : "";
   if (plain) return (self ? "plain decoding" : "plain") + where;
-  return self ? "the lane compared with" + where : laneName(lanes[index], index);
+  return self ? "baseline" + where : laneName(lanes[index], index);
 }
 
 // The clock's name is cut at its first comma, which leaves the name of the machine. The source of
