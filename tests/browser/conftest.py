@@ -32,9 +32,21 @@ def tab(browser: Browser) -> Iterator[Page]:
     context.close()
 
 
+# what a shell may have set for other programs
+VARIABLES = {
+    "ALL_PROXY": "socks5://127.0.0.1:9",
+    "http_proxy": "http://[::1",
+    "HTTPS_PROXY": "127.0.0.1:9",
+    "NO_PROXY": "::1,fe80::/10,*.example.org",
+    "GRADIO_DEBUG": "1",
+}
+
+
 @pytest.fixture(scope="session")
 def app() -> Iterator[App]:
-    app = App()
+    """The app, behind a proxy on this machine that is not always used, whatever the shell has
+    set."""
+    app = App("--visitors-may", "load", "--trusted-proxy", "127.0.0.1", **VARIABLES)
     app.answer()
     yield app
     printed = app.stop()

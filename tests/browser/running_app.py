@@ -11,6 +11,7 @@ import sys
 import time
 import urllib.request
 from pathlib import Path
+from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -62,6 +63,21 @@ class App:
             stderr=subprocess.STDOUT,
             text=True,
         )
+        self._lines: list[str] = []
+        self._reader = Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        assert self.process.stdout
+        self._lines.extend(self.process.stdout)
+
+    def printed(self, words: str, seconds: float = 20) -> str:
+        """The first printed line with `words`, as soon as there is one."""
+        end = time.monotonic() + seconds
+        while not (found := [line for line in self._lines if words in line]):
+            assert time.monotonic() < end, self._lines
+            time.sleep(0.05)
+        return found[0]
 
     def answer(self, seconds: float = 150) -> float:
         """Wait until the page is served. Returns the seconds since the start."""
@@ -71,14 +87,16 @@ class App:
                 opener.open(self.url, timeout=2).close()
                 return time.monotonic() - self.started
             except OSError:
-                assert self.process.poll() is None, self.process.stdout.read()
+                assert self.process.poll() is None, self._lines
                 assert time.monotonic() - self.started < seconds, "the page was not served in time"
                 time.sleep(0.1)
 
     def stop(self) -> str:
         """Stop the app. Returns everything it printed."""
         self.process.terminate()
-        return self.process.communicate(timeout=10)[0]
+        self.process.wait(30)
+        self._reader.join(10)
+        return "".join(self._lines)
 
 
 def open_tab(page: Page, name: str) -> None:

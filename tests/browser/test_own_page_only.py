@@ -4,6 +4,7 @@ machine. Other sites can send nothing to the app. The page shows no file path of
 from __future__ import annotations
 
 import json
+import re
 import socket
 import threading
 from collections.abc import Iterator
@@ -167,3 +168,39 @@ def test_a_request_that_never_ends_keeps_nobody_waiting(app: App) -> None:
             b"POST /gradio_api/queue/join HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\n"
         )
         assert httpx.get(app.url, trust_env=False, timeout=5).status_code == 200
+
+
+# -- behind a proxy --------------------------------------------------------------------------------
+
+
+def test_headers_of_a_proxy_that_is_not_trusted_are_ignored(app: App) -> None:
+    forged = {"origin": "http://evil.example", "x-forwarded-for": "203.0.113.7"}
+    elsewhere = httpx.HTTPTransport(local_address="127.0.0.2")
+    with httpx.Client(transport=elsewhere) as client:
+        client.post(app.url, headers=forged)
+    app.printed("from 127.0.0.2: 403")
+
+
+def measured(http: httpx.Client, client: Client) -> str:
+    """What the page says first about a press of Measure, sent by `http`."""
+    client.http = http
+    assert client.join("hardware_measure").status_code == 200
+    for event in client.events():
+        if words := re.search(r"Not measured: [^\"]*|\"share\\?\":", str(event)):
+            return words[0]
+    raise AssertionError
+
+
+def test_measuring_through_a_proxy_needs_the_owners_link(app: App) -> None:
+    link = re.findall(r"http\S+", app.printed("The owner's link: "))[0]
+    proxied = {"x-forwarded-for": "203.0.113.7"}
+    options = {"base_url": app.url, "timeout": 60, "trust_env": False, "follow_redirects": True}
+    with httpx.Client(**options, headers=proxied) as visitor:
+        assert "link, which the program printed" in measured(visitor, Client(app.url))
+        answer = visitor.get(link)
+        assert (answer.status_code, str(answer.url)) == (200, app.url)
+        assert "share" in measured(visitor, Client(app.url))
+        visitor.post("/", headers={"origin": "http://evil.example"})
+    app.printed("from 203.0.113.7: 403")
+    with httpx.Client(**options) as local:
+        assert "share" in measured(local, Client(app.url))

@@ -123,7 +123,8 @@ REQUESTS = (
         "app.py",
         "= trusted_proxies(arguments.trusted_proxy)",
         '= "*"',
-        "tests/ui/serving/test_environment.py::test_the_app_starts_whatever_the_shell_has_set",
+        "tests/browser/test_own_page_only.py::"
+        "test_headers_of_a_proxy_that_is_not_trusted_are_ignored",
     ),
     Mutation(
         "another site's name is made to point to a proxy in front of this server",

@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import re
-from collections.abc import Iterator
 from typing import Any
 
-import httpx
 import pytest
-from http_client import Client
-from running_app import App
 from starlette.datastructures import Headers
 from starlette.types import Message, Receive, Scope, Send
 from visits import request
@@ -119,44 +114,3 @@ def test_the_link_leads_to_the_page_without_the_token() -> None:
     for wrong in ("", "owner=", "owner=guess", "owner=%ff", f"other={owner.token}"):
         assert not answered(owner, wrong)
     assert not answered(owner, query, path="/config")
-
-
-# -- a real server ---------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[tuple[App, str]]:
-    """An app for this machine, and the owner's link that it printed."""
-    app = App("--visitors-may", "load", "--trusted-proxy", "127.0.0.1")
-    app.answer()
-    assert app.process.stdout
-    for line in app.process.stdout:
-        if found := re.search(r"owner's link: (http\S+)", line):
-            break
-    yield app, found[1]
-    assert "from 203.0.113.7: 403" in app.stop()
-
-
-def measured(http: httpx.Client, client: Client) -> str:
-    """What the page says first about a press of Measure, sent by `http`."""
-    client.http = http
-    assert client.join("hardware_measure").status_code == 200
-    for event in client.events():
-        if words := re.search(r"Not measured: [^\"]*|\"share\\?\":", str(event)):
-            return words[0]
-    raise AssertionError
-
-
-@pytest.mark.slow
-def test_measuring_through_a_proxy_needs_the_owners_link(server: tuple[App, str]) -> None:
-    app, link = server
-    proxied = {"x-forwarded-for": "203.0.113.7"}
-    options = {"base_url": app.url, "timeout": 60, "trust_env": False, "follow_redirects": True}
-    with httpx.Client(**options, headers=proxied) as visitor:
-        assert "link, which the program printed" in measured(visitor, Client(app.url))
-        answer = visitor.get(link)
-        assert (answer.status_code, str(answer.url)) == (200, app.url)
-        assert "share" in measured(visitor, Client(app.url))
-        visitor.post("/", headers={"origin": "http://evil.example"})
-    with httpx.Client(**options) as local:
-        assert "share" in measured(local, Client(app.url))

@@ -13,7 +13,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -36,9 +35,8 @@ def start(tmp_path: Path) -> Iterator[Callable[..., App]]:
 
     yield begin
     for app in started:
-        with suppress(ProcessLookupError):
-            app.process.kill()
-        app.process.communicate()
+        app.process.kill()
+        app.stop()
 
 
 def running(url: str) -> Iterator[dict[str, Any]]:
@@ -81,7 +79,7 @@ def test_a_signal_before_the_page_is_served(start: Callable[..., App], tmp_path:
     app.process.send_signal(signal.SIGINT)
     assert app.process.wait(30) == 0
     assert left_in(tmp_path) == []
-    assert "Traceback" not in app.process.stdout.read()
+    assert "Traceback" not in app.stop()
 
 
 def refused(*flags: str, **changes: str) -> subprocess.CompletedProcess[str]:
