@@ -6,6 +6,8 @@ from __future__ import annotations
 import asyncio
 import threading
 
+import pytest
+
 from ui.serving.inbox import Inbox, Received
 
 
@@ -63,3 +65,13 @@ def test_two_readers_at_once_both_end() -> None:
     found = asyncio.run(both())
     assert sorted(event for events in found for event in events) == [1, 2]
     assert [*Received(box, list)] == []
+
+
+def test_a_look_for_events_counts_as_reading(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr("ui.serving.inbox.time.monotonic", lambda: now[0])
+    box = Inbox[int]()
+    now[0] = 60.0
+    assert not box.is_read(30)
+    box.take()
+    assert box.is_read(30)

@@ -12,7 +12,7 @@ from typing import Any
 
 import gradio as gr
 import pytest
-from visits import Gate, Reading, filled, laid_out, request, sent, slowed, wait
+from visits import Gate, Reading, filled, laid_out, request, sent, wait
 
 import ui.decode.run
 from sequoia import Decoder, Pair
@@ -59,14 +59,17 @@ def test_a_page_that_knows_why_its_job_ended_gets_no_other_reason(view: LiveView
 def test_a_run_whose_messages_broke_off_can_be_resumed(
     view: LiveView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ui.decode.run, "Decoder", slowed(Decoder))
-    running = Reading(view.run(filled(view, max_new_tokens=400, tree="plain"), request()))
+    gate = Gate()
+    monkeypatch.setattr(ui.decode.run, "Decoder", gate.before(Decoder))
+    gate.passes.release(2)
+    running = Reading(view.run(filled(view), request()))
     while "steps" not in json.loads(next(running)):
         pass
     updates = view.job_state(asked(heard=True), request())
     assert view.stage not in updates
     assert updates == view.form.going()
     running.close()
+    gate.open()
     wait(lambda: not view.sessions.in_line)
     updates = view.job_state(asked(heard=True), request())
     assert updates[view.form.run] == gr.update(interactive=True, value="Resume")
@@ -109,16 +112,6 @@ def test_a_job_that_nobody_reads_is_dropped(
         unread.start()
         wait(lambda: not unread.busy)
     assert sent(unread.messages())[-1]["notice"] == "Stopped."
-
-
-def test_a_job_that_is_read_is_not_dropped(
-    make: Callable[..., DecodeJob], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(job, "UNREAD_SECONDS", 1.0)
-    monkeypatch.setattr(ui.decode.run, "Decoder", slowed(Decoder))
-    read = make(tokens=150)
-    read.start()
-    assert sent(read.messages())[-1]["end"] == "length"
 
 
 def test_a_run_that_is_continued_after_a_long_pause_is_not_dropped(
